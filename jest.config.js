@@ -1,0 +1,21 @@
+const common = {
+  rootDir: import.meta.dirname,
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }],
+  },
+};
+
+/** Three rings (house.md section 7) and the repository's check of itself. */
+export default {
+  testTimeout: 60_000,
+  // Two workers share two cores with the servers that the tests start.
+  maxWorkers: 2,
+  projects: [
+    { ...common, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,bench}/**/!(*.it).test.ts'] },
+    { ...common, displayName: 'tidy', testMatch: ['<rootDir>/tidy.test.ts'] },
+    { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,bench}/**/*.it.test.ts'] },
+    { ...common, displayName: 'e2e', testMatch: ['<rootDir>/e2e/src/**/*.test.ts'] },
+  ],
+};

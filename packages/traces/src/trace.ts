@@ -1,0 +1,73 @@
+import { z } from 'zod';
+
+/** Who ended the exchange, and how (decisions, section 1). */
+export const OUTCOMES = ['completed', 'client_closed', 'upstream_error', 'timeout', 'rejected'] as const;
+/** Whether the token counts of a trace can be trusted. */
+export const USAGE_STATUSES = ['reported', 'partial', 'missing', 'undecodable'] as const;
+/** Whether `estimated_cost_usd` means something: 0 when `unpriced` is "not known", when `free` it is the price. */
+export const COST_STATUSES = ['priced', 'unpriced', 'free'] as const;
+export const PROVIDERS = ['openai', 'anthropic', 'unknown'] as const;
+
+export type Outcome = (typeof OUTCOMES)[number];
+export type UsageStatus = (typeof USAGE_STATUSES)[number];
+export type CostStatus = (typeof COST_STATUSES)[number];
+export type Provider = (typeof PROVIDERS)[number];
+
+const count = z.int().min(0);
+
+/** One exchange as the list shows it (decisions, section 1). Times are RFC 3339 UTC, latencies whole milliseconds. */
+export const traceSummary = z.strictObject({
+  /** 32 lower-case hex characters, a UUIDv7 without dashes whose time is `created_at`: sorting by it sorts by time. */
+  id: z.string().regex(/^[0-9a-f]{32}$/),
+  timestamp: z.iso.datetime(),
+  created_at: z.iso.datetime(),
+  provider: z.enum(PROVIDERS),
+  model: z.string(),
+  request_method: z.string(),
+  request_path: z.string(),
+  response_status: z.int().min(100).max(599),
+  outcome: z.enum(OUTCOMES),
+  input_tokens: count,
+  output_tokens: count,
+  total_tokens: count,
+  usage_status: z.enum(USAGE_STATUSES),
+  latency_ms: count,
+  time_to_first_token_ms: count,
+  time_to_first_token_us: count,
+  api_key_hash: z.string().optional(),
+  estimated_cost_usd: z.number().min(0),
+  cost_status: z.enum(COST_STATUSES),
+});
+export type TraceSummary = z.infer<typeof traceSummary>;
+
+/** Where a trace stands in a conversation; a trace is its own checkpoint. */
+export const lineage = z.strictObject({
+  group_id: z.string().optional(),
+  thread_id: z.string().optional(),
+  run_id: z.string().optional(),
+  checkpoint_id: z.string(),
+  parent_checkpoint_id: z.string().optional(),
+  checkpoint_seq: z.int().min(0).optional(),
+  immutable: z.boolean(),
+});
+export type Lineage = z.infer<typeof lineage>;
+
+/** Header name, lower-case -> its values in the order they came; secrets are `[REDACTED]`. */
+export const headerValues = z.record(z.string(), z.array(z.string()));
+export type HeaderValues = z.infer<typeof headerValues>;
+
+/** A trace with everything that was kept of the exchange. Bodies are present only when `tracing.capture_bodies` is on. */
+export const traceDetail = traceSummary.extend({
+  trace_group_id: z.string().optional(),
+  lineage: lineage.optional(),
+  request_headers: headerValues,
+  response_headers: headerValues,
+  request_body: z.string().optional(),
+  response_body: z.string().optional(),
+  metadata: z.record(z.string(), z.unknown()),
+});
+export type TraceDetail = z.infer<typeof traceDetail>;
+
+/** A page of traces, newest first by (`created_at`, `id`); `next_cursor` is absent on the last page. */
+export const tracePage = z.strictObject({ items: z.array(traceSummary), next_cursor: z.string().optional() });
+export type TracePage = z.infer<typeof tracePage>;
