@@ -1,0 +1,65 @@
+import type { Bench, BenchRow } from './bench.ts';
+import { machine } from './machine.ts';
+import { proxyBench } from './proxy/proxy-bench.ts';
+import { renderTable } from './render-table.ts';
+
+const benches: readonly Bench[] = [proxyBench];
+
+const [name, ...rest] = process.argv.slice(2);
+process.exitCode = await main(name, rest);
+
+/** The exit status: 0 measured and whole, 1 something was broken, 2 not understood. */
+async function main(name: string | undefined, rest: readonly string[]): Promise<number> {
+  if (name === '--help' || name === '-h') return help(benches);
+  if (name === undefined) return refuse('Name a bench.');
+  const bench = benches.find((bench) => bench.name === name);
+  if (bench === undefined)
+    return refuse(`There is no bench "${name}"; there is: ${benches.map((bench) => bench.name).join(', ')}.`);
+  if (rest.includes('--help') || rest.includes('-h')) return help([bench]);
+
+  const json = rest.includes('--json');
+  const prepared = bench.prepare(rest.filter((arg) => arg !== '--json'));
+  if ('problem' in prepared) return refuse(prepared.problem, bench);
+
+  try {
+    const { rows, broken } = await prepared.run(json ? () => {} : (line) => console.error(line));
+    console.log(
+      json
+        ? JSON.stringify({ bench: bench.name, machine: machine(), rows: rows.map(ordered) }, shortened, 2)
+        : `\n${renderTable(rows)}`,
+    );
+    for (const line of broken) console.error(`BROKEN: ${line}`);
+    return broken.length === 0 ? 0 : 1;
+  } catch (error) {
+    // What is not a plain Error is a bug of the bench, and its stack is wanted.
+    console.error(error instanceof Error && error.name === 'Error' ? `Stopped: ${error.message}` : error);
+    return 1;
+  }
+}
+
+/** The keys in the order that people expect. */
+function ordered({ case: name, metric, value, unit, baseline, ratio }: BenchRow) {
+  return { case: name, metric, value, unit, baseline, ratio };
+}
+
+/** Four decimals are more than any figure is worth; a ratio keeps all, so that one lost row in millions shows. */
+function shortened(key: string, value: unknown): unknown {
+  return typeof value === 'number' && key !== 'ratio' ? Number(value.toFixed(4)) : value;
+}
+
+function refuse(problem: string, bench?: Bench): number {
+  console.error(`${problem}\nSee: npm run bench -- ${bench === undefined ? '' : `${bench.name} `}--help`);
+  return 2;
+}
+
+function help(shown: readonly Bench[]): number {
+  const lines = ['Usage: npm run bench -- <name> [options]'];
+  for (const bench of shown) {
+    lines.push('', `  ${bench.name.padEnd(16)}${bench.sentence}`, '');
+    const options = [...bench.options, ['--json', 'print only {bench, machine, rows} as JSON'], ['--help', 'this text']] as const;
+    for (const [flag, meaning] of options) lines.push(`    ${flag.padEnd(20)}${meaning}`);
+    lines.push('', ...bench.examples.map((example) => `    npm run bench -- ${example}`));
+  }
+  console.log(lines.join('\n'));
+  return 0;
+}

@@ -1,0 +1,50 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A helper process that answers questions over IPC, one at a time. */
+export interface Forked {
+  readonly pid: number;
+  readonly port: number;
+  ask(question: unknown): Promise<unknown>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts `file` (beside this one) and waits until it says its port. */
+export async function forked(file: string, ...args: string[]): Promise<Forked> {
+  const child = fork(new URL(file, import.meta.url), args, { execArgv: [] });
+  const { port } = (await answerOf(child, file)) as { port: number };
+  return {
+    pid: child.pid ?? 0,
+    port,
+    ask(question) {
+      const answer = answerOf(child, file);
+      if (child.connected) child.send(question as object);
+      return answer;
+    },
+    [Symbol.asyncDispose]: () => stop(child),
+  };
+}
+
+function answerOf(child: ChildProcess, file: string): Promise<unknown> {
+  if (hasEnded(child)) return Promise.reject(new Error(`${file} has ended`));
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const died = () => reject(new Error(`${file} has ended`));
+  child.once('exit', died);
+  child.once('message', (message) => {
+    child.off('exit', died);
+    resolve(message);
+  });
+  return promise;
+}
+
+/** SIGTERM, and SIGKILL for what is still there after 10 s. */
+export async function stop(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await exit;
+  clearTimeout(late);
+}
+
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { openSync, closeSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { stop } from './forked.ts';
+
+const root = new URL('../../../', import.meta.url);
+const READY_WITHIN_MS = 20_000;
+
+export interface GatewayProcess {
+  readonly pid: number;
+  readonly port: number;
+  /** The last lines that it printed. */
+  lastWords(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts a gateway as its users do, configured by environment only, with a fresh database in `home`, and waits for its health. */
+export async function startGateway(options: { home: string; upstream: string; bodies: boolean }): Promise<GatewayProcess> {
+  const port = await freePort();
+  const logFile = join(options.home, 'gateway.log');
+  const log = openSync(logFile, 'w');
+  const args = ['--import', new URL('packages/lifecycle/src/require-node-24.js', root).href];
+  const child = spawn(process.execPath, [...args, fileURLToPath(new URL('services/gateway/src/main.ts', root))], {
+    // Not the checkout: a vitrine.yaml there would be read.
+    cwd: options.home,
+    stdio: ['ignore', log, log],
+    env: {
+      PATH: process.env['PATH'],
+      SVC_SERVER_HOST: '127.0.0.1',
+      SVC_SERVER_PORT: String(port),
+      SVC_STORAGE_PATH: join(options.home, 'traces.db'),
+      SVC_PROVIDERS_OPENAI_UPSTREAM: options.upstream,
+      SVC_PROVIDERS_ANTHROPIC_UPSTREAM: options.upstream,
+      SVC_TRACING_CAPTURE_BODIES: String(options.bodies),
+      ...(options.bodies ? { SVC_PII_MODE: 'redact_storage' } : {}),
+    },
+  });
+  closeSync(log);
+  const killNow = () => child.kill('SIGKILL');
+  process.once('exit', killNow);
+  const gateway: GatewayProcess = {
+    pid: child.pid ?? 0,
+    port,
+    lastWords: async () => (await readFile(logFile, 'utf8')).trim().split('\n').slice(-30).join('\n'),
+    async stop() {
+      process.off('exit', killNow);
+      await stop(child);
+    },
+  };
+  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end && child.exitCode === null; await sleep(100)) {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => undefined);
+    if (answer?.status === 200) return gateway;
+  }
+  const fate =
+    child.exitCode === null ? `is not healthy after ${READY_WITHIN_MS / 1000} s` : `ended with status ${child.exitCode}`;
+  await gateway.stop();
+  throw new Error(`the gateway ${fate}; the end of its log:\n${await gateway.lastWords()}`);
+}
+
+async function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const server = createServer().listen(0, '127.0.0.1', resolve);
+  await promise;
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}

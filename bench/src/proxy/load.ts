@@ -1,0 +1,51 @@
+import { JSON_ANSWER, PROXY_PREFIX, DIRECT_PATH, requestBytes, STREAM_ANSWER, STREAM_EVENTS } from './exchange.ts';
+import type { LoadKind } from './proxy-plan.ts';
+
+/** What the load process is asked for: `seconds` of load, or exactly `requests` of them where that is given. */
+export interface LoadOrder {
+  readonly port: number;
+  readonly proxied: boolean;
+  readonly kind: LoadKind;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly requests?: number;
+}
+
+export interface LoadResult {
+  /** answered + cutByClient + cutByUpstream + errors, refused connections apart. */
+  readonly sent: number;
+  readonly answered: number;
+  readonly cutByClient: number;
+  readonly cutByUpstream: number;
+  readonly errors: number;
+  /** The first few, each with its reason. */
+  readonly errorSamples: readonly string[];
+  readonly reqPerSec: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The load process's own CPU, to show that it is not what was measured. */
+  readonly clientCpuMicros: number;
+}
+
+/** One exchange that a connection plays: what goes out, what must come back, and where it is meant to break. */
+export interface Step {
+  readonly request: Buffer;
+  readonly answer: Buffer;
+  /** The client leaves once it has this many body bytes: never before the first chunk, so the mock has seen every exchange. */
+  readonly leaveAt: number;
+  readonly upstreamDies: boolean;
+}
+
+/** The steps that connections repeat, each beginning at another one. */
+export function stepsOf(order: LoadOrder): Step[] {
+  const path = order.proxied ? PROXY_PREFIX + DIRECT_PATH : DIRECT_PATH;
+  const request = requestBytes(order.kind === 'json' ? 'json' : 'stream', order.port, path);
+  if (order.kind === 'json') return [{ request, answer: JSON_ANSWER, leaveAt: Infinity, upstreamDies: false }];
+  const whole = { request, answer: STREAM_ANSWER, leaveAt: Infinity, upstreamDies: false };
+  if (order.kind === 'stream') return [whole];
+  const left = [1, 5, 15, 25, 40].map((events) => ({ ...whole, leaveAt: bytesOf(events) }));
+  const died = { ...whole, request: requestBytes('stream-cut', order.port, path), upstreamDies: true };
+  return [...left, died, whole];
+}
+
+const bytesOf = (events: number) => STREAM_EVENTS.slice(0, events).reduce((sum, event) => sum + event.length, 0);

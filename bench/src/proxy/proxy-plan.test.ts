@@ -1,0 +1,35 @@
+import { expect, test } from '@jest/globals';
+
+import { readProxyPlan } from './proxy-plan.ts';
+
+test('without options everything is measured and the soak is off', () => {
+  expect(readProxyPlan([])).toMatchObject({
+    rounds: 3,
+    seconds: 4,
+    soak: 0,
+    targets: ['direct', 'bare', 'gateway', 'gateway+bodies'],
+  });
+});
+
+test.each([
+  [['--no-bodies'], { targets: ['direct', 'bare', 'gateway'] }],
+  [['--bodies'], { targets: ['direct', 'bare', 'gateway+bodies'] }],
+  [['--targets', 'bare,direct', '--rounds', '1'], { targets: ['direct', 'bare'], rounds: 1 }],
+  [['--cases', 'sse-16'], { cases: [{ name: 'sse-16', kind: 'stream', connections: 16 }] }],
+  [['--cases', 'none', '--soak', '2000000'], { cases: [], soak: 2_000_000 }],
+])('%j', (args, plan) => {
+  expect(readProxyPlan(args)).toMatchObject(plan);
+});
+
+test.each([
+  [['--rounds', '0'], '--rounds wants a whole number from 1, not "0".'],
+  [['--seconds', 'x'], '--seconds wants a whole number from 1, not "x".'],
+  [['--cases', 'json-2'], '--cases: there is no "json-2"; there is: json-1, json-32, json-256, sse-16, cut-256.'],
+  [['--targets', 'gateway', '--bodies'], 'No target is left to measure.'],
+])('%j is refused with the reason', (args, problem) => {
+  expect(readProxyPlan(args)).toEqual({ problem });
+});
+
+test.each([[['--loud']], [['json-32']], [['--rounds']]])('%j is refused', (args) => {
+  expect(readProxyPlan(args)).toHaveProperty('problem');
+});

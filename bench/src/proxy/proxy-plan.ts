@@ -1,0 +1,92 @@
+import { parseArgs } from 'node:util';
+
+export const TARGET_NAMES = ['direct', 'bare', 'gateway', 'gateway+bodies'] as const;
+export type TargetName = (typeof TARGET_NAMES)[number];
+
+/** `cut` = streams of which the client or the provider breaks most; only counts matter there, so only gateways run it. */
+export type LoadKind = 'json' | 'stream' | 'cut';
+
+export interface ProxyCase {
+  readonly name: string;
+  readonly kind: LoadKind;
+  readonly connections: number;
+}
+
+export const PROXY_CASES: readonly ProxyCase[] = [
+  { name: 'json-1', kind: 'json', connections: 1 },
+  { name: 'json-32', kind: 'json', connections: 32 },
+  { name: 'json-256', kind: 'json', connections: 256 },
+  { name: 'sse-16', kind: 'stream', connections: 16 },
+  { name: 'cut-256', kind: 'cut', connections: 256 },
+];
+
+export interface ProxyPlan {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly cases: readonly ProxyCase[];
+  readonly targets: readonly TargetName[];
+  /** Requests of the long run; 0 = none. */
+  readonly soak: number;
+}
+
+export const PROXY_OPTIONS = [
+  ['--rounds N', 'rounds per case, 3 unless told; figures are medians over rounds'],
+  ['--seconds N', 'seconds per round, case and target, 4 unless told'],
+  ['--cases A,B', `some of ${PROXY_CASES.map((item) => item.name).join(', ')}, or none`],
+  ['--targets A,B', `some of ${TARGET_NAMES.join(', ')}`],
+  ['--bodies', 'of the gateways only the one that captures bodies'],
+  ['--no-bodies', 'of the gateways only the one that captures no bodies'],
+  ['--soak N', 'afterwards one run of N requests at 32 connections that watches memory; off unless told'],
+] as const;
+
+/** Reads the options of `bench proxy`. */
+export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly problem: string } {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      allowNegative: true,
+      options: {
+        rounds: { type: 'string', default: '3' },
+        seconds: { type: 'string', default: '4' },
+        cases: { type: 'string', default: PROXY_CASES.map((item) => item.name).join() },
+        targets: { type: 'string', default: TARGET_NAMES.join() },
+        bodies: { type: 'boolean' },
+        soak: { type: 'string', default: '0' },
+      },
+    });
+    const left = values.bodies === undefined ? '' : values.bodies ? 'gateway' : 'gateway+bodies';
+    const targets = pick('--targets', values.targets, TARGET_NAMES).filter((name) => name !== left);
+    const names =
+      values.cases === 'none'
+        ? []
+        : pick(
+            '--cases',
+            values.cases,
+            PROXY_CASES.map((item) => item.name),
+          );
+    if (targets.length === 0) throw new Error('No target is left to measure.');
+    return {
+      rounds: whole('--rounds', values.rounds, 1),
+      seconds: whole('--seconds', values.seconds, 1),
+      cases: PROXY_CASES.filter((item) => names.includes(item.name)),
+      targets,
+      soak: whole('--soak', values.soak, 0),
+    };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function pick<Name extends string>(option: string, list: string, known: readonly Name[]): Name[] {
+  const wanted = list.split(',').filter((name) => name !== '');
+  const stranger = wanted.find((name) => !known.some((item) => item === name));
+  if (stranger !== undefined) throw new Error(`${option}: there is no "${stranger}"; there is: ${known.join(', ')}.`);
+  return known.filter((name) => wanted.includes(name));
+}
+
+function whole(option: string, text: string, least: number): number {
+  const value = Number(text);
+  if (text === '' || !Number.isInteger(value) || value < least)
+    throw new Error(`${option} wants a whole number from ${least}, not "${text}".`);
+  return value;
+}

@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+
+import { brokenBy, type Measure } from './measure.ts';
+import { proxyRows } from './proxy-rows.ts';
+
+const load = {
+  sent: 100,
+  answered: 100,
+  cutByClient: 0,
+  cutByUpstream: 0,
+  errors: 0,
+  errorSamples: [],
+  reqPerSec: 100,
+  p50Ms: 1,
+  p99Ms: 2,
+  clientCpuMicros: 10,
+};
+
+function measured(target: Measure['target'], round: number, reqPerSec: number, more: Partial<Measure> = {}): Measure {
+  return { case: 'json-32', target, round, load: { ...load, reqPerSec }, mock: 100, rssMib: [], ...more };
+}
+
+test('a figure is the median over rounds, its ratio the median of the ratios within a round, and warm-ups count for nothing', () => {
+  const rows = proxyRows(
+    [
+      measured('bare', 0, 1),
+      measured('gateway', 0, 9),
+      measured('bare', 1, 100),
+      measured('gateway', 1, 80),
+      measured('gateway', 2, 160),
+      measured('bare', 2, 200),
+      measured('bare', 3, 300),
+      measured('gateway', 3, 90),
+    ],
+    'speed',
+  );
+  expect(rows).toContainEqual({
+    case: 'json-32',
+    metric: 'gateway.req_per_s',
+    value: 90,
+    unit: 'req/s',
+    baseline: 200,
+    ratio: 0.8,
+  });
+  expect(rows).toContainEqual({ case: 'json-32', metric: 'bare.req_per_s', value: 200, unit: 'req/s' });
+});
+
+test('CPU and memory are left out where there is no /proc', () => {
+  const metrics = proxyRows([measured('bare', 1, 100)], 'speed').map((row) => row.metric);
+  expect(metrics).toEqual(['bare.req_per_s', 'bare.p50_ms', 'bare.p99_ms']);
+});
+
+test('rows kept are summed over rounds and stand against what the mock saw', () => {
+  const rows = proxyRows([measured('gateway', 1, 80, { rows: 100 }), measured('gateway', 2, 80, { rows: 98 })], 'counts');
+  expect(rows).toContainEqual({ case: 'json-32', metric: 'gateway.kept', value: 198, unit: 'rows', baseline: 200, ratio: 0.99 });
+});
+
+test.each([
+  ['a lost row', { rows: 99 }, '99 rows stored, the mock saw 100 exchanges'],
+  ['a row too many', { rows: 101 }, '101 rows stored, the mock saw 100 exchanges'],
+  ['a request that the mock did not see', { mock: 99, rows: 99 }, 'the client sent 100 requests, the mock saw 99'],
+  ['an error', { load: { ...load, errors: 1, errorSamples: ['1 x answered 502'] } }, '1 errors (1 x answered 502)'],
+])('%s breaks the bench', (_, more, line) => {
+  expect(brokenBy(measured('gateway', 2, 80, more))).toEqual([`json-32, gateway, round 2: ${line}`]);
+});
+
+test('a load without loss breaks nothing', () => {
+  expect(brokenBy(measured('gateway', 2, 80, { rows: 100 }))).toEqual([]);
+});

@@ -1,0 +1,96 @@
+import type { BenchRow } from '../bench.ts';
+import { median } from '../median.ts';
+import type { Measure } from './measure.ts';
+
+type Figure = (measure: Measure) => number | undefined;
+
+const reqPerSec: Figure = ({ load }) => load.reqPerSec;
+const p50: Figure = ({ load }) => load.p50Ms;
+const cpu: Figure = ({ cpuMicros, load }) => (cpuMicros === undefined ? undefined : cpuMicros / load.sent);
+const rss: Figure = ({ rssMib }) => (rssMib.length === 0 ? undefined : Math.max(...rssMib));
+
+/** The figures of one case, warm-ups left out: medians over rounds, ratios against the bare forwarder of the same round. */
+export function proxyRows(measures: readonly Measure[], kind: 'speed' | 'counts'): BenchRow[] {
+  const byTarget = Map.groupBy(
+    measures.filter(({ round }) => round > 0),
+    ({ target }) => target,
+  );
+  const bare = byTarget.get('bare') ?? [];
+  const direct = byTarget.get('direct') ?? [];
+  return [...byTarget].flatMap(([target, of]) => {
+    const first = of[0];
+    if (first === undefined) return [];
+    const metric = (figure: string) => ({ case: first.case, metric: `${target}.${figure}` });
+    const against = target === 'bare' ? [] : bare;
+    const speed = [
+      compared({ ...metric('req_per_s'), unit: 'req/s' }, of, reqPerSec, against),
+      compared({ ...metric('p50_ms'), unit: 'ms' }, of, p50, []),
+      compared({ ...metric('p99_ms'), unit: 'ms' }, of, ({ load }) => load.p99Ms, []),
+      compared({ ...metric('cpu_us'), unit: 'us/req' }, of, cpu, against),
+      compared({ ...metric('rss_peak'), unit: 'MiB' }, of, rss, against),
+      ...(first.case === 'json-1' && target !== 'direct'
+        ? [added({ ...metric('added_p50_ms'), unit: 'ms' }, of, p50, direct)]
+        : []),
+      ...(first.case === 'json-256' ? [added({ ...metric('rss_over_bare'), unit: 'MiB' }, of, rss, against)] : []),
+    ];
+    const sum = (count: (measure: Measure) => number) => of.reduce((total, measure) => total + count(measure), 0);
+    const counts = [
+      { ...metric('sent'), value: sum(({ load }) => load.sent), unit: 'requests' },
+      { ...metric('answered'), value: sum(({ load }) => load.answered), unit: 'requests' },
+      { ...metric('cut_by_client'), value: sum(({ load }) => load.cutByClient), unit: 'requests' },
+      { ...metric('cut_by_upstream'), value: sum(({ load }) => load.cutByUpstream), unit: 'requests' },
+    ];
+    const kept =
+      first.rows === undefined
+        ? []
+        : keptRows(
+            metric,
+            sum(({ rows }) => rows ?? 0),
+            sum(({ mock }) => mock),
+          );
+    return [...(kind === 'speed' ? speed.filter((row) => row !== undefined) : counts), ...kept];
+  });
+}
+
+/** `rows` in the database, exchanges that the `mock` saw, and both in `kept`, whose ratio must be 1. */
+function keptRows(metric: (figure: string) => Pick<BenchRow, 'case' | 'metric'>, rows: number, mock: number): BenchRow[] {
+  return [
+    { ...metric('rows'), value: rows, unit: 'rows' },
+    { ...metric('mock'), value: mock, unit: 'exchanges' },
+    { ...metric('kept'), value: rows, unit: 'rows', baseline: mock, ratio: rows / mock },
+  ];
+}
+
+/** The median of a figure, with the baseline's median and the median of the ratios within a round where there is a baseline. */
+function compared(
+  head: Omit<BenchRow, 'value'>,
+  of: readonly Measure[],
+  figure: Figure,
+  against: readonly Measure[],
+): BenchRow | undefined {
+  const value = median(of.map((measure) => figure(measure) ?? Number.NaN));
+  if (Number.isNaN(value)) return undefined;
+  const ratios = paired(of, figure, against).map(([mine, theirs]) => mine / theirs);
+  if (ratios.length === 0) return { ...head, value };
+  return { ...head, value, baseline: median(against.map((measure) => figure(measure) ?? Number.NaN)), ratio: median(ratios) };
+}
+
+/** The median over rounds of the difference to the baseline within a round. */
+function added(
+  head: Omit<BenchRow, 'value'>,
+  of: readonly Measure[],
+  figure: Figure,
+  against: readonly Measure[],
+): BenchRow | undefined {
+  const differences = paired(of, figure, against).map(([mine, theirs]) => mine - theirs);
+  return differences.length === 0 ? undefined : { ...head, value: median(differences) };
+}
+
+function paired(of: readonly Measure[], figure: Figure, against: readonly Measure[]): [mine: number, theirs: number][] {
+  return of.flatMap((measure) => {
+    const mine = figure(measure);
+    const other = against.find(({ round }) => round === measure.round);
+    const theirs = other === undefined ? undefined : figure(other);
+    return mine === undefined || theirs === undefined ? [] : [[mine, theirs] as [number, number]];
+  });
+}

@@ -1,0 +1,40 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { forked, type Forked } from './forked.ts';
+import { startGateway } from './gateway-process.ts';
+import { storedRows } from './kept-rows.ts';
+import type { TargetName } from './proxy-plan.ts';
+
+/** What a load is sent to. */
+export interface Target {
+  readonly name: TargetName;
+  readonly port: number;
+  /** Whether the provider's prefix stands before the path. */
+  readonly proxied: boolean;
+  /** The process whose cost is measured; none for the mock itself. */
+  readonly pid?: number;
+  /** Rows in the target's database, or undefined while it is still writing. */
+  storedRows?(): Promise<number | undefined>;
+}
+
+/** Starts a target in front of `mock`; `stack` stops it. */
+export async function startTarget(name: TargetName, mock: Forked, dir: string, stack: AsyncDisposableStack): Promise<Target> {
+  if (name === 'direct') return { name, port: mock.port, proxied: false };
+  const upstream = `http://127.0.0.1:${mock.port}`;
+  if (name === 'bare') {
+    const bare = stack.use(await forked('./bare-process.ts', upstream));
+    return { name, port: bare.port, proxied: true, pid: bare.pid };
+  }
+  const home = join(dir, name);
+  await mkdir(home);
+  const gateway = await startGateway({ home, upstream, bodies: name === 'gateway+bodies' });
+  stack.defer(() => gateway.stop());
+  const rows = () =>
+    storedRows(gateway.port).catch(async (error: unknown) => {
+      throw new Error(`${name} does not tell its rows (${String(error)}); the end of its log:\n${await gateway.lastWords()}`, {
+        cause: error,
+      });
+    });
+  return { name, port: gateway.port, proxied: true, pid: gateway.pid, storedRows: rows };
+}

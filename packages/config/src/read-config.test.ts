@@ -1,0 +1,64 @@
+import { describe, expect, test } from '@jest/globals';
+import { codeOf, messageOf } from '@vitrine/faults/fault';
+import { z } from 'zod';
+import { readConfig } from './read-config.ts';
+
+const schema = z.strictObject({
+  server: z.strictObject({ host: z.string().default('0.0.0.0'), port: z.int().min(1).max(65535).default(8080) }).prefault({}),
+  tracing: z.strictObject({ capture_bodies: z.boolean().default(false) }).prefault({}),
+  detectors: z.array(z.enum(['email', 'phone'])).default([]),
+});
+const read = (text: string, env: Record<string, string> = {}) =>
+  readConfig(schema, { yaml: { path: 'vitrine.yaml', text }, env, prefix: 'SVC_' });
+
+function refusal(text: string, env: Record<string, string> = {}): string {
+  try {
+    read(text, env);
+  } catch (error) {
+    expect(codeOf(error)).toBe('invalid_config');
+    return messageOf(error);
+  }
+  throw new Error('was accepted');
+}
+
+describe('readConfig', () => {
+  test('defaults hold where nothing is said, and the result is frozen', () => {
+    const config = read('');
+    expect(config).toEqual({ server: { host: '0.0.0.0', port: 8080 }, tracing: { capture_bodies: false }, detectors: [] });
+    expect(Object.isFrozen(config.server)).toBe(true);
+  });
+
+  test('environment is applied after YAML and empty variables are ignored', () => {
+    const env = { SVC_SERVER_PORT: '9', SVC_TRACING_CAPTURE_BODIES: 'true', SVC_SERVER_HOST: '', SVC_DETECTORS: 'email, phone' };
+    expect(read('server: {host: h, port: 1}', env)).toEqual({
+      server: { host: 'h', port: 9 },
+      tracing: { capture_bodies: true },
+      detectors: ['email', 'phone'],
+    });
+  });
+
+  test('every fault is reported at once with its path and its variable', () => {
+    const said = refusal('server: {port: 0, prot: 1}\nextra: 1\ntracing: {capture_bodies: maybe}', { SVC_SERVER_PROT: '1' });
+    expect(said).toMatch(/has 5 faults/);
+    expect(said).toMatch(/server\.port \(SVC_SERVER_PORT\): /);
+    expect(said).toMatch(/server\.prot: unknown key/);
+    expect(said).toMatch(/ extra: unknown key/);
+    expect(said).toMatch(/tracing\.capture_bodies \(SVC_TRACING_CAPTURE_BODIES\): /);
+    expect(said).toMatch(/SVC_SERVER_PROT: unknown variable/);
+  });
+
+  test.each([
+    ['a second document', 'a: 1\n---\nb: 2', /one YAML document/],
+    ['a list', '- 1', /must be a mapping/],
+    ['broken YAML', 'server: {port: ', /vitrine\.yaml: /],
+    ['a duplicate key', 'server: {}\nserver: {}', /vitrine\.yaml: /],
+    ['a port with trailing text', 'server: {port: 80x}', /server\.port/],
+  ])('refuses %s', (_, text, expected) => {
+    expect(refusal(text)).toMatch(expected);
+  });
+
+  test('a variable of the wrong type is refused by name', () => {
+    expect(refusal('', { SVC_SERVER_PORT: '80x' })).toMatch(/server\.port \(SVC_SERVER_PORT\)/);
+    expect(refusal('', { SVC_TRACING_CAPTURE_BODIES: '1' })).toMatch(/SVC_TRACING_CAPTURE_BODIES/);
+  });
+});

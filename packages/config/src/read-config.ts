@@ -1,0 +1,115 @@
+import { Fault } from '@vitrine/faults/fault';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { leavesOf, variableName, type Leaf } from './leaves.ts';
+
+/** Where configuration comes from: one YAML text, then environment variables, which win. */
+export interface ConfigSource {
+  readonly yaml?: { readonly path: string; readonly text: string } | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Such as `SVC_`: a variable is the prefix and the key's path in capitals joined by `_`. */
+  readonly prefix: string;
+}
+
+/** One thing wrong: where (`server.port`, or a variable's name) and what is expected there. */
+export interface ConfigFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+type Tree = { [key: string]: unknown };
+
+/** Reads YAML and environment into a frozen value of `schema`.
+ *  Empty variables are ignored; unknown keys and unknown variables with the prefix are faults.
+ *  Faults: `invalid_config`, with every fault at once in `say` and in `log.faults`.
+ *  Spec: gateway decisions, section 6. */
+export function readConfig<S extends z.ZodType>(schema: S, source: ConfigSource): z.infer<S> {
+  const faults: ConfigFault[] = [];
+  const leaves = leavesOf(schema);
+  const tree = source.yaml === undefined ? {} : parseYaml(source.yaml, faults);
+  applyEnvironment(tree, leaves, source, faults);
+  const parsed = schema.safeParse(tree);
+  if (!parsed.success) faults.push(...parsed.error.issues.flatMap(faultsOfIssue));
+  if (faults.length > 0 || !parsed.success) throw invalidConfig(faults, source.prefix, leaves);
+  return deepFreeze(parsed.data);
+}
+
+function parseYaml(yaml: { path: string; text: string }, faults: ConfigFault[]): Tree {
+  const documents = parseAllDocuments(yaml.text);
+  if (!Array.isArray(documents)) return {};
+  const errors = documents.flatMap((document) => document.errors);
+  faults.push(...errors.map((error) => ({ path: yaml.path, message: error.message.split('\n')[0] ?? 'not YAML' })));
+  if (documents.length > 1) faults.push({ path: yaml.path, message: 'must hold one YAML document' });
+  if (errors.length > 0) return {};
+  const value: unknown = documents[0]?.toJS({ maxAliasCount: 100 }) ?? {};
+  if (isTree(value)) return value;
+  faults.push({ path: yaml.path, message: 'must be a mapping of keys to values' });
+  return {};
+}
+
+function applyEnvironment(tree: Tree, leaves: readonly Leaf[], source: ConfigSource, faults: ConfigFault[]): void {
+  const known = new Map(leaves.map((leaf) => [variableName(source.prefix, leaf.path), leaf]));
+  for (const [name, text] of Object.entries(source.env)) {
+    if (!name.startsWith(source.prefix) || text === undefined || text === '') continue;
+    const leaf = known.get(name);
+    if (leaf === undefined) faults.push({ path: name, message: 'unknown variable' });
+    else setAt(tree, leaf.path, valueOf(leaf, text));
+  }
+}
+
+/** Turns a variable's text into what the leaf wants; text that does not fit is left for the schema to refuse by path. */
+function valueOf(leaf: Leaf, text: string): unknown {
+  switch (leaf.type) {
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : text;
+    case 'number':
+    case 'integer':
+      return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+    case 'array':
+      return text.split(',').map((item) => item.trim());
+    case 'string':
+      return text;
+    default: {
+      const unexpected: never = leaf.type;
+      return unexpected;
+    }
+  }
+}
+
+function setAt(tree: Tree, path: readonly string[], value: unknown): void {
+  let node = tree;
+  for (const key of path.slice(0, -1)) {
+    const next = node[key];
+    if (isTree(next)) node = next;
+    else node = node[key] = {};
+  }
+  node[path.at(-1) ?? ''] = value;
+}
+
+function faultsOfIssue(issue: z.core.$ZodIssue): ConfigFault[] {
+  const path = issue.path.join('.');
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+  return issue.keys.map((key) => ({ path: path === '' ? key : `${path}.${key}`, message: 'unknown key' }));
+}
+
+function invalidConfig(faults: readonly ConfigFault[], prefix: string, leaves: readonly Leaf[]): Fault {
+  const variables = new Map(leaves.map((leaf) => [leaf.path.join('.'), variableName(prefix, leaf.path)]));
+  const lines = faults.map(({ path, message }) => {
+    const variable = variables.get(path);
+    return `  ${path}${variable === undefined ? '' : ` (${variable})`}: ${message}`;
+  });
+  const many = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
+  return new Fault('invalid_config', { say: `the configuration has ${many}\n${lines.join('\n')}`, log: { faults } });
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) deepFreeze(inner);
+    Object.freeze(value);
+  }
+  return value;
+}

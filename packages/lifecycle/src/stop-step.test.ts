@@ -1,0 +1,35 @@
+import { describe, expect, test } from '@jest/globals';
+import { EventEmitter } from 'node:events';
+import { stopStep } from './stop-step.ts';
+import { untilSignal } from './until-signal.ts';
+
+describe('stopStep', () => {
+  const run = async (step: () => Promise<unknown>) => {
+    const reports: object[] = [];
+    const inTime = await stopStep('flush', step, (details) => reports.push(details), 20);
+    return { inTime, reports };
+  };
+
+  test('a step that ends in time is not reported', async () => {
+    expect(await run(async () => 1)).toEqual({ inTime: true, reports: [] });
+  });
+
+  test('a stuck step is reported and passed', async () => {
+    expect(await run(() => new Promise(() => {}))).toEqual({ inTime: false, reports: [{ step: 'flush', timeout_ms: 20 }] });
+  });
+
+  test('a failing step is reported and passed', async () => {
+    const error = new Error('disk');
+    expect(await run(() => Promise.reject(error))).toEqual({ inTime: false, reports: [{ step: 'flush', error }] });
+  });
+});
+
+describe('untilSignal', () => {
+  test('resolves with the first signal and lets go of the others', async () => {
+    const process = new EventEmitter();
+    const signal = untilSignal(process, ['SIGINT', 'SIGTERM']);
+    process.emit('SIGTERM');
+    expect(await signal).toBe('SIGTERM');
+    expect(process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')).toBe(0);
+  });
+});

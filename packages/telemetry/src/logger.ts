@@ -1,0 +1,14 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { scrub } from './scrub.ts';
+
+export type { Logger } from 'pino';
+
+/** A pino logger whose every line passes through `scrub()` on its way out: names, messages, errors and nested values alike,
+ *  because what is scrubbed is the finished line. */
+export function createLogger(service: string, level: string, destination: DestinationStream): Logger {
+  const scrubbed: DestinationStream = { write: (line: string) => destination.write(scrub(line).text) };
+  return pino(
+    { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    scrubbed,
+  );
+}

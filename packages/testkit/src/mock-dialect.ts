@@ -1,0 +1,58 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { Scenario } from './scenario.ts';
+import type { SseEvent } from './sse-event.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A request as a route sees it. */
+export interface MockCall {
+  /** The exchange's number, from 1; every id in the answer is made of it. */
+  readonly number: number;
+  /** The JSON body, {} for a route that takes none. */
+  readonly body: JsonObject;
+  /** The first MiB of the body as it came, and its whole length in bytes. */
+  readonly start: Buffer;
+  readonly length: number;
+  readonly scenario: Scenario;
+}
+
+export type MockAnswer =
+  | { readonly kind: 'json'; readonly body: unknown }
+  | { readonly kind: 'events'; readonly events: Iterable<SseEvent> };
+
+export interface MockRoute {
+  readonly takes: 'json' | 'multipart' | 'nothing';
+  readonly answer: (call: MockCall) => MockAnswer;
+}
+
+export type MockErrorKind = 'no_credential' | 'invalid_request' | 'not_found' | 'too_large';
+
+/** What makes one provider different from another. */
+export interface MockDialect {
+  /** By method and path: `POST /v1/messages`. */
+  readonly routes: ReadonlyMap<string, MockRoute>;
+  readonly hasCredential: (headers: IncomingHttpHeaders) => boolean;
+  /** The headers that every answer carries. */
+  readonly headers: (number: number) => OutgoingHttpHeaders;
+  readonly error: (status: number, message: string, number: number) => unknown;
+  readonly say: (kind: MockErrorKind, what: string) => string;
+}
+
+/** The string under `key`, or `otherwise`. */
+export function stringOf(body: JsonObject, key: string, otherwise: string): string {
+  const value = body[key];
+  return typeof value === 'string' ? value : otherwise;
+}
+
+/** The object under `key`, or {}. */
+export function objectOf(body: JsonObject, key: string): JsonObject {
+  const value = body[key];
+  return isJsonObject(value) ? value : {};
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Answers carry this time, not the clock's: the same request always gets the same bytes but for its ids. */
+export const MOCK_TIME_S = 1_767_225_600;

@@ -1,0 +1,31 @@
+export interface MockOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 0, any free one. */
+  readonly port?: number;
+  /** The wait before every content chunk of a stream but the first; default 0. */
+  readonly chunkDelayMs?: number;
+}
+
+/** A request as it came over the wire. */
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly rawHeaders: readonly string[];
+  /** What has arrived of the body by now, at most the first MiB. */
+  readonly body: Buffer;
+  /** Whether the client left before it had sent the request and got the whole answer. */
+  readonly aborted: boolean;
+}
+
+/** A provider that exists for tests and for the demo. Disposing it closes every connection. */
+export interface MockProvider extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  readonly url: string;
+  /** How many exchanges have begun. */
+  readonly exchanges: number;
+  /** The newest 1000 requests at most, oldest first. */
+  readonly received: readonly ReceivedRequest[];
+  /** How many responses are being written right now: headers sent, end not yet. */
+  readonly open: number;
+}

@@ -1,0 +1,135 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isJsonObject, type JsonObject, type MockCall, type MockDialect, type MockErrorKind } from './mock-dialect.ts';
+import type { MockExchange } from './mock-exchange.ts';
+import { contentPieces, jsonReply, type Reply, replyOf } from './mock-reply.ts';
+import { pseudoRandomBlocks } from './pseudo-random-bytes.ts';
+import { parseScenario, type Scenario, SCENARIO_HEADER } from './scenario.ts';
+import { writeReply } from './write-reply.ts';
+
+/** JSON up to here is parsed (Anthropic's own limit); what is longer is drained and refused with 413. */
+const MAX_JSON_BYTES = 32 * 1024 * 1024;
+const RETRY_AFTER = new Set([429, 503, 529]);
+const STATUS_OF: Readonly<Record<MockErrorKind, number>> = {
+  no_credential: 401,
+  invalid_request: 400,
+  not_found: 404,
+  too_large: 413,
+};
+
+/** Answers one request; throws when the client leaves. */
+export async function serveExchange(exchange: MockExchange, dialect: MockDialect): Promise<void> {
+  const { request, response, signal } = exchange;
+  const scenario = parseScenario(request.headers[SCENARIO_HEADER]?.toString());
+  if (typeof scenario === 'string') {
+    await readBody(exchange, false);
+    return writeReply(exchange, new Map(), errorReply(exchange, dialect, new Map(), 'invalid_request', scenario));
+  }
+  const beforeBody = scenario.has('reset') || scenario.has('early') || scenario.has('echo');
+  const instead = scenario.has('status') || scenario.has('redirect') || scenario.has('bytes');
+  const body = beforeBody ? undefined : await readBody(exchange, !instead && routeOf(request, dialect)?.takes === 'json');
+  const slowMs = scenario.get('slow');
+  if (slowMs !== undefined) await wait(slowMs, undefined, { signal });
+
+  if (scenario.has('reset')) {
+    exchange.endsItself();
+    response.socket?.resetAndDestroy();
+  } else if (scenario.has('early')) {
+    await writeReply(exchange, scenario, earlyReply(exchange, dialect, scenario));
+    await readBody(exchange, false);
+  } else if (scenario.has('echo')) {
+    await writeReply(exchange, scenario, echoReply(exchange, scenario));
+  } else {
+    const reply = insteadReply(exchange, dialect, scenario) ?? providerReply(exchange, dialect, scenario, body);
+    await writeReply(exchange, scenario, reply);
+  }
+}
+
+/** Reads the request to its end; the answer is the body if it is to be collected and not too long. */
+async function readBody({ request, record }: MockExchange, collect: boolean): Promise<Buffer | undefined> {
+  let chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    record.add(chunk);
+    if (collect && record.length <= MAX_JSON_BYTES) chunks.push(chunk);
+    else chunks = [];
+  }
+  return collect && record.length <= MAX_JSON_BYTES ? Buffer.concat(chunks) : undefined;
+}
+
+/** The answers that stand in for the provider's on any path. */
+function insteadReply(exchange: MockExchange, dialect: MockDialect, scenario: Scenario): Reply | undefined {
+  const status = scenario.get('status');
+  if (status !== undefined) {
+    const body = dialect.error(status, `The mock was asked for status ${status}.`, exchange.number);
+    return jsonReply(status, body, scenario, RETRY_AFTER.has(status) ? { 'retry-after': '1' } : {});
+  }
+  if (scenario.has('redirect')) return jsonReply(302, {}, scenario, { location: '/v1/redirected' });
+  const bytes = scenario.get('bytes');
+  if (bytes === undefined) return undefined;
+  return flowReply(scenario, 'application/octet-stream', pseudoRandomBlocks(bytes), bytes);
+}
+
+function echoReply({ request, record }: MockExchange, scenario: Scenario): Reply {
+  async function* arriving() {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      record.add(chunk);
+      yield chunk;
+    }
+  }
+  const length = Number(request.headers['content-length'] ?? Number.NaN);
+  return flowReply(scenario, request.headers['content-type'] ?? 'application/octet-stream', arriving(), length);
+}
+
+function flowReply(scenario: Scenario, type: string, chunks: Iterable<Buffer> | AsyncIterable<Buffer>, length: number): Reply {
+  const cutAfter = scenario.get('cut');
+  return {
+    status: 200,
+    headers: { 'content-type': type },
+    pieces: contentPieces(chunks),
+    ...(Number.isSafeInteger(length) ? { length } : {}),
+    ...(cutAfter === undefined ? {} : { cutAfter }),
+  };
+}
+
+/** What the route would answer to {}: the body is not read yet. */
+function earlyReply(exchange: MockExchange, dialect: MockDialect, scenario: Scenario): Reply {
+  const route = routeOf(exchange.request, dialect);
+  return route === undefined ? jsonReply(200, {}, scenario) : replyOf(route.answer(callOf(exchange, scenario, {})), scenario);
+}
+
+function providerReply(exchange: MockExchange, dialect: MockDialect, scenario: Scenario, bytes: Buffer | undefined): Reply {
+  const { request } = exchange;
+  const refuse = (kind: MockErrorKind, what: string) => errorReply(exchange, dialect, scenario, kind, what);
+  const route = routeOf(request, dialect);
+  if (!dialect.hasCredential(request.headers)) return refuse('no_credential', '');
+  if (route === undefined) return refuse('not_found', `${request.method} ${request.url}`);
+  if (route.takes === 'json' && bytes === undefined) return refuse('too_large', '');
+  if (route.takes === 'multipart' && !/^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')) {
+    return refuse('invalid_request', 'Could not parse multipart form');
+  }
+  const body = route.takes === 'json' ? parseObject(bytes?.toString() ?? '') : {};
+  if (body === undefined) return refuse('invalid_request', 'We could not parse the JSON body of your request.');
+  return replyOf(route.answer(callOf(exchange, scenario, body)), scenario);
+}
+
+function errorReply(x: MockExchange, dialect: MockDialect, scenario: Scenario, kind: MockErrorKind, what: string): Reply {
+  const status = STATUS_OF[kind];
+  return jsonReply(status, dialect.error(status, dialect.say(kind, what), x.number), scenario);
+}
+
+function routeOf(request: IncomingMessage, dialect: MockDialect) {
+  return dialect.routes.get(`${request.method} ${request.url?.split('?')[0]}`);
+}
+
+function callOf({ number, record }: MockExchange, scenario: Scenario, body: JsonObject): MockCall {
+  return { number, body, start: record.body, length: record.length, scenario };
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,15 @@
+/** One server-sent event; `content` marks those that carry a content chunk of the answer. */
+export interface SseEvent {
+  readonly event?: string;
+  readonly data: string;
+  readonly content?: boolean;
+}
+
+/** An event whose data is JSON and whose name, for the APIs that name their events, is the `type` inside it. */
+export function typedEvent(value: { readonly type: string }, content = false): SseEvent {
+  return { event: value.type, data: JSON.stringify(value), content };
+}
+
+export function encodeEvent({ event, data }: SseEvent, lineEnd: string): Buffer {
+  return Buffer.from(`${event === undefined ? '' : `event: ${event}${lineEnd}`}data: ${data}${lineEnd}${lineEnd}`);
+}

@@ -1,0 +1,20 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+const POLL_MS = 5;
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+type Checked<T> = T | undefined | false;
+
+/** Polls until `check` gives something else than undefined or false, and gives that; throws an error that names `what`. */
+export async function waitUntil<T>(
+  check: () => Checked<T> | Promise<Checked<T>>,
+  { what, timeoutMs = DEFAULT_TIMEOUT_MS }: { what: string; timeoutMs?: number },
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const result = await check();
+    if (result !== undefined && result !== false) return result;
+    if (performance.now() >= deadline) throw new Error(`waited ${timeoutMs} ms for ${what}`);
+    await wait(POLL_MS);
+  }
+}

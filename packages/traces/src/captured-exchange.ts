@@ -1,0 +1,46 @@
+import type { BodyFacts } from './body-tap.ts';
+import type { Outcome, Provider } from './trace.ts';
+
+/** What the proxy's main thread hands over when an exchange has ended: references and numbers only. Everything that costs
+ *  time (decoding, parsing, hashing, pricing, redacting) is left to whoever makes the trace of it: see `deriveTrace`. */
+export interface CapturedExchange {
+  readonly provider: Provider;
+  readonly method: string;
+  /** As the client sent it, query included; `deriveTrace` removes credentials from it. */
+  readonly path: string;
+  /** The status that went to the client; 0 when nothing did. */
+  readonly sentStatus: number;
+  readonly outcome: Outcome;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly latencyUs: number;
+  /** From the request's receipt to the first body byte of a stream; 0 for anything else. */
+  readonly firstByteUs: number;
+  readonly correlationId: string;
+  /** As the client sent them; see `headerLines`. */
+  readonly requestHeaders: string;
+  /** As the client got them. */
+  readonly responseHeaders: string;
+  readonly request: CapturedBody;
+  readonly response: CapturedBody;
+  /** Pieces of the response that reached the client: SSE chunks as they came, not events. */
+  readonly responseChunks: number;
+}
+
+/** What a body's content type makes of it. */
+export const BODY_KINDS = [undefined, 'json', 'sse'] as const;
+export type BodyKind = (typeof BODY_KINDS)[number];
+
+/** One direction's body. `chunks` hold it whole, or its first bytes (`bytes` tells), or nothing when it was not kept. */
+export interface CapturedBody {
+  /** How usage is read from it; undefined: not at all. */
+  readonly kind: BodyKind;
+  /** Its content coding, such as `gzip`; '' for none. */
+  readonly coding: string;
+  readonly chunks: readonly Uint8Array[];
+  /** Length of the body on the wire. */
+  readonly bytes: number;
+  /** What an incremental tap read of a body that is not held whole; `undecodable` when its content coding was unknown or broken. */
+  readonly facts: BodyFacts | 'undecodable' | undefined;
+}

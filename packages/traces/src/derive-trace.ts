@@ -1,0 +1,139 @@
+import { hash } from 'node:crypto';
+import { openBodyTap, openRequestTap, type BodyFacts } from './body-tap.ts';
+import type { CapturedExchange } from './captured-exchange.ts';
+import { headerOf, redactedLines } from './header-lines.ts';
+import { readLineage } from './lineage-headers.ts';
+import { openBody, type OpenBody } from './open-body.ts';
+import type { PriceCatalogue } from './price-catalogue.ts';
+import { redactPath } from './redact-path.ts';
+import { storedBody } from './stored-body.ts';
+import { traceMetadata } from './trace-metadata.ts';
+import type { TraceRecord } from './trace-record.ts';
+import type { CostStatus, Outcome, UsageStatus } from './trace.ts';
+import type { Usage } from './usage.ts';
+
+/** How bodies and secrets are treated on their way into the store. */
+export interface CapturePolicy {
+  readonly captureBodies: boolean;
+  readonly bodyMaxSize: number;
+  readonly redaction: 'off' | 'redact_storage';
+  readonly policyId: string;
+}
+
+export interface DeriveTools {
+  readonly policy: CapturePolicy;
+  readonly prices: PriceCatalogue;
+  readonly createId: (createdAtMs: number) => Uint8Array<ArrayBuffer>;
+}
+
+const NO_FACTS: BodyFacts = { model: undefined, usage: undefined, streamError: false, ended: false };
+
+/** Makes the trace of an exchange: reads usage and model, prices them, redacts what may not be stored.
+ *  About 10 µs for an exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for what a client or a provider
+ *  sent. Spec: gateway decisions, sections 1 and 5. */
+export function deriveTrace(exchange: CapturedExchange, { policy, prices, createId }: DeriveTools): TraceRecord {
+  const streaming = exchange.response.kind === 'sse';
+  const request = openBody(exchange.request);
+  const response = openBody(exchange.response);
+  const facts = responseFacts(response);
+  const model = requestModel(request) ?? facts?.model ?? 'unknown';
+  const usage = facts?.usage;
+  const price = usage === undefined ? undefined : prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
+  const outcome = traceOutcome(exchange, facts);
+
+  const requestHeaders = redactedLines(exchange.requestHeaders);
+  const responseHeaders = redactedLines(exchange.responseHeaders);
+  const path = redactPath(exchange.path);
+  const stored = policy.captureBodies ? [storedBody(request, policy), storedBody(response, policy)] : [];
+  const credential = providerCredential(exchange.requestHeaders);
+  const lineage = readLineage(exchange.requestHeaders);
+
+  return {
+    id: createId(exchange.endedAt),
+    timestamp: exchange.startedAt,
+    created_at: exchange.endedAt,
+    provider: exchange.provider,
+    model,
+    request_method: exchange.method,
+    request_path: path.text,
+    response_status: responseStatus(exchange, outcome),
+    outcome,
+    input_tokens: usage?.input_tokens ?? 0,
+    output_tokens: usage?.output_tokens ?? 0,
+    total_tokens: usage?.total_tokens ?? 0,
+    usage_status: usageStatus(outcome, facts, streaming),
+    latency_ms: Math.round(exchange.latencyUs / 1_000),
+    time_to_first_token_us: streaming ? exchange.firstByteUs : 0,
+    api_key_hash: credential === undefined ? undefined : new Uint8Array(hash('sha256', credential, 'buffer')),
+    estimated_cost_usd: price?.cost_usd ?? 0,
+    cost_status: price !== undefined ? 'priced' : costStatus(exchange, outcome, usage),
+    lineage: lineage.claim,
+    request_headers: requestHeaders.lines,
+    response_headers: responseHeaders.lines,
+    request_body: stored[0]?.text,
+    response_body: stored[1]?.text,
+    metadata: traceMetadata({
+      exchange,
+      streaming,
+      credential,
+      usage,
+      price,
+      lineageIgnored: lineage.ignored,
+      policy,
+      headersRedacted: requestHeaders.redacted + responseHeaders.redacted + path.count,
+      bodies: { request: stored[0], response: stored[1] },
+    }),
+  };
+}
+
+/** What the response says of usage; undefined when it could not be decoded. */
+function responseFacts({ facts, kind, bytes, decoded }: OpenBody): BodyFacts | undefined {
+  if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
+  if (kind === undefined || bytes === 0) return NO_FACTS;
+  const readable = decoded();
+  if (readable === undefined) return undefined;
+  const tap = openBodyTap(kind);
+  tap.push(readable);
+  return tap.end();
+}
+
+function requestModel({ facts, kind, bytes, decoded }: OpenBody): string | undefined {
+  if (facts !== undefined) return facts === 'undecodable' ? undefined : facts.model;
+  const readable = bytes === 0 || kind !== 'json' ? undefined : decoded();
+  if (readable === undefined) return undefined;
+  const tap = openRequestTap();
+  tap.push(readable);
+  return tap.model();
+}
+
+/** An error event makes a stream of status 200 a failure. A client that leaves after the provider's last event has got all there
+ *  was: the official SDKs stop reading there. */
+function traceOutcome({ outcome }: CapturedExchange, facts: BodyFacts | undefined): Outcome {
+  if (outcome === 'completed' && facts?.streamError === true) return 'upstream_error';
+  return outcome === 'client_closed' && facts?.ended === true ? 'completed' : outcome;
+}
+
+function responseStatus({ outcome: ending, sentStatus }: CapturedExchange, outcome: Outcome): number {
+  if (outcome === 'client_closed') return 499;
+  if (outcome === 'timeout') return 504;
+  return ending === 'upstream_error' ? 502 : sentStatus;
+}
+
+function usageStatus(outcome: Outcome, facts: BodyFacts | undefined, streaming: boolean): UsageStatus {
+  if (facts === undefined) return 'undecodable';
+  if (streaming && outcome !== 'completed') return 'partial';
+  return facts.usage === undefined ? 'missing' : 'reported';
+}
+
+/** Without a price: nothing was owed for what a provider refuses, for reads, and for counting tokens. */
+function costStatus({ method, path, sentStatus }: CapturedExchange, outcome: Outcome, usage: Usage | undefined): CostStatus {
+  if (usage !== undefined) return 'unpriced';
+  const isRefused = outcome === 'rejected' || (outcome === 'completed' && sentStatus >= 400);
+  return isRefused || method !== 'POST' || /\/count_tokens(\?|$)/.test(path) ? 'free' : 'unpriced';
+}
+
+/** The secret that pays: Authorization's bearer token, else X-API-Key. Only its hash and its last four characters are kept. */
+function providerCredential(requestHeaders: string): string | undefined {
+  const bearer = /^authorization: *bearer +(\S+) *$/im.exec(requestHeaders)?.[1];
+  return bearer ?? (headerOf(requestHeaders, 'x-api-key') || undefined);
+}

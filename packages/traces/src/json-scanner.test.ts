@@ -1,0 +1,179 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import { JsonScanner } from './json-scanner.ts';
+
+const PATHS = ['model', 'usage', 'response.model', 'response.usage', 'message.usage'];
+
+function scan(pieces: readonly Uint8Array[], paths: readonly string[] = PATHS): Record<string, unknown> {
+  const scanner = new JsonScanner(paths);
+  for (const piece of pieces) scanner.push(piece);
+  return Object.fromEntries(paths.map((path) => [path, scanner.value(path)]));
+}
+
+/** Cuts `bytes` at the given places, whatever their order. */
+function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((left, right) => left - right);
+  return ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
+}
+
+const places = fc.array(fc.nat(5_000), { maxLength: 12 });
+const space = fc.constantFrom('', '', '', ' ', '\n', '\t', '\r\n');
+const words = fc.constantFrom('model', 'usage', 'response', 'message', 'mode', 'models', 'a', '', '}"{', 'é€');
+const key = fc.tuple(words, fc.nat(6), fc.boolean()).map(([word, place, isEscaped]) => {
+  const code = word.charCodeAt(place);
+  if (!isEscaped || Number.isNaN(code)) return JSON.stringify(word);
+  const escape = `\\u${code.toString(16).padStart(4, '0')}`;
+  return `"${Array.from(word, (letter, at) => (at === place ? escape : JSON.stringify(letter).slice(1, -1))).join('')}"`;
+});
+const text = fc.oneof(
+  fc.string({ maxLength: 40 }),
+  fc.constantFrom('\\', '"', '\\"', '{"usage":1}', 'x'.repeat(90), '\\'.repeat(33)),
+);
+/** JSON texts, not values: keys repeat, spaces and escapes are where they may be. */
+const { value } = fc.letrec<{ value: string; object: string; array: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom('1', '-2.5e3', 'true', 'null'),
+    text.map((one) => JSON.stringify(one)),
+    tie('object'),
+    tie('array'),
+  ),
+  object: fc
+    .array(fc.tuple(space, key, space, space, tie('value'), space), { maxLength: 5 })
+    .map((members) => `{${members.map(([a, name, b, c, inner, d]) => `${a}${name}${b}:${c}${inner}${d}`).join(',')}}`),
+  array: fc
+    .array(fc.tuple(space, tie('value')), { maxLength: 3 })
+    .map((items) => `[${items.map((item) => item.join('')).join(',')}]`),
+}));
+
+function lookUp(root: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((inner, name) => {
+    const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+    return isObject ? (inner as Record<string, unknown>)[name] : undefined;
+  }, root);
+}
+
+const json = (length: number) => Buffer.from(`{"usage":"${'x'.repeat(length - 2)}","model":"m"}`);
+
+describe('JsonScanner', () => {
+  test('finds what JSON.parse finds, however the bytes are cut', () => {
+    fc.assert(
+      fc.property(value, places, (text, at) => {
+        const root: unknown = JSON.parse(text);
+        const expected = Object.fromEntries(PATHS.map((path) => [path, lookUp(root, path)]));
+        expect(scan(cut(Buffer.from(text), at))).toEqual(expected);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('gives the same for garbage however it is cut, and never throws', () => {
+    const token = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ':',
+      ',',
+      '"',
+      '\\',
+      ' ',
+      '\n',
+      'tru',
+      '1',
+      '"usage"',
+      '"response":{',
+      '{"usage":',
+      '"model":"m"',
+      '\u0001',
+      '\ufeff',
+    );
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 30 }), places, (tokens, at) => {
+        const bytes = Buffer.from(tokens.join(''));
+        expect(scan(cut(bytes, at))).toEqual(scan([bytes]));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test.each<[string, string, unknown]>([
+    ['a key inside a string', '{"a":"{\\"usage\\":1}","b":1}', undefined],
+    ['a key one level too deep', '{"a":{"usage":1},"b":[{"usage":2}]}', undefined],
+    ['a key after deeper ones', '{"a":{"usage":1},"usage":3}', 3],
+    ['tool arguments', '{"choices":[{"function":{"arguments":"{\\"usage\\":{}}","usage":{}}}]}', undefined],
+    ['a byte order mark', '\ufeff{"usage":4}', 4],
+    ['an escaped key', '{"\\u0075sage":5}', 5],
+    ['a value that was cut', '{"model":"m","usage":{"a":1', undefined],
+    ['a break after the value', '{"usage":6,,,]', 6],
+    ['a value that is no JSON', '{"usage":tru}', undefined],
+    ['a repeated key', '{"usage":1,"usage":{"b":2}}', { b: 2 }],
+  ])('%s', (_, text, expected) => {
+    expect(scan([Buffer.from(text)])['usage']).toEqual(expected);
+  });
+
+  test('a repeated parent that leads nowhere takes its values with it', () => {
+    expect(scan([Buffer.from('{"response":{"usage":1},"response":null}')])['response.usage']).toBeUndefined();
+  });
+
+  test('a value over 64 KiB is given up, one of 64 KiB is kept, and what follows is found', () => {
+    for (const size of [1, 7_000, 1_000_000]) {
+      const pieces = (bytes: Buffer) =>
+        cut(
+          bytes,
+          Array.from({ length: Math.floor(bytes.length / size) }, (_, at) => at * size),
+        );
+      expect(scan(pieces(json(65_536)))).toMatchObject({ usage: 'x'.repeat(65_534), model: 'm' });
+      expect(scan(pieces(json(65_537)))).toMatchObject({ usage: undefined, model: 'm' });
+    }
+  });
+
+  test('reads only its part of a chunk', () => {
+    const scanner = new JsonScanner(['usage']);
+    const chunk = Buffer.from('xx{"usage":"a long string that goes on beyond the part');
+    scanner.push(chunk, 2, 12);
+    scanner.push(Buffer.from('b"}""'), 0, 3);
+    expect([scanner.value('usage'), scanner.closed]).toEqual(['b', true]);
+  });
+
+  test('with stopAtFirst is done at the first value, otherwise when the root is closed', () => {
+    const first = new JsonScanner(['model'], { stopAtFirst: true });
+    first.push(Buffer.from('{"model":"a"'));
+    expect([first.done, first.closed, first.value('model')]).toEqual([true, false, 'a']);
+    first.push(Buffer.from(',"model":"b"}'));
+    expect(first.value('model')).toBe('a');
+    const last = new JsonScanner(['model']);
+    last.push(Buffer.from('{"model":"a"'));
+    expect(last.done).toBe(false);
+    last.push(Buffer.from(',"model":"b"}'));
+    expect([last.done, last.closed, last.value('model')]).toEqual([true, true, 'b']);
+  });
+
+  test.each([
+    ['{} ', true],
+    ['[1]', true],
+    ['"a"', true],
+    ['{', false],
+    ['<html> {}', false],
+    ['}', false],
+    ['12 ', false],
+    ['{"a":}', false],
+  ])('whether the root of %j is closed', (text, expected) => {
+    const scanner = new JsonScanner(['model']);
+    scanner.push(Buffer.from(text));
+    expect(scanner.closed).toBe(expected);
+  });
+
+  test('reset forgets everything', () => {
+    const scanner = new JsonScanner(['model']);
+    scanner.push(Buffer.from('{"model":"a","b":"\\'));
+    scanner.reset();
+    expect(scanner.value('model')).toBeUndefined();
+    scanner.push(Buffer.from('{"model":"c"}'));
+    expect([scanner.value('model'), scanner.closed]).toEqual(['c', true]);
+  });
+
+  test('paths that lead to one another are a bug of the caller', () => {
+    expect(() => new JsonScanner(['error', 'error.type'])).toThrow(/invariant/);
+  });
+});

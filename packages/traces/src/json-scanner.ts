@@ -1,0 +1,376 @@
+import { invariant } from '@vitrine/faults/invariant';
+
+/** The longest value that is kept, in bytes: a usage object has some 300, a model's name 30. */
+const MAX_VALUE_BYTES = 65_536;
+/** A string shorter than this is walked byte by byte; calling `indexOf` costs as much as walking 25 bytes. */
+const WALKED_BYTES = 16;
+const NOTHING = new Uint8Array(0);
+
+const LF = 0x0a;
+const CR = 0x0d;
+const TAB = 0x09;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+// What the next byte belongs to. From CLOSED on, nothing more can be learned.
+const VALUE = 0;
+const KEY_OR_END = 1;
+const KEY = 2;
+const AFTER_KEY = 3;
+const NESTED = 4;
+const STRING = 5;
+const LITERAL = 6;
+const CLOSED = 7;
+const GARBAGE = 8;
+const STOPPED = 9;
+
+interface Wanted {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+  /** Where its value goes; -1 for a key that only leads to others. */
+  readonly slot: number;
+  readonly inner: readonly Wanted[];
+}
+
+interface Plan {
+  readonly roots: readonly Wanted[];
+  readonly slots: ReadonlyMap<string, number>;
+  /** The longest a wanted key can be written, every character of it escaped. */
+  readonly maxKeyBytes: number;
+  readonly noTexts: readonly undefined[];
+}
+
+/** Plans by the identity of the array they were made from: callers pass constants, and scanners are made per exchange. */
+const plans = new WeakMap<readonly string[], Plan>();
+
+/** Picks the values at a few key paths out of JSON that arrives in pieces, without building it.
+ *
+ *  A path is one key or two joined by a dot; a path may not lead to another one. Keys count at exactly that place of the
+ *  root object, never inside strings or deeper values. Memory is constant: values over 64 KiB are given up. How the
+ *  bytes are cut makes no difference. Broken JSON gives what was complete before the break, and nothing throws.
+ *  Cost (2 KB chat completion): about 1.5 ns per byte. */
+export class JsonScanner {
+  readonly #plan: Plan;
+  readonly #stopAtFirst: boolean;
+  readonly #texts: (string | undefined)[];
+  #state = VALUE;
+  /** 0 before the root, 1 inside it, 2 inside an object that a wanted path leads through. */
+  #level = 0;
+  /** Open brackets inside a value of this level. */
+  #depth = 0;
+  #isEscaped = false;
+  #match: Wanted | undefined;
+  #parent: Wanted | undefined;
+  #seen = 0;
+  /** Where in the chunk at hand the key or the wanted value starts; -1 when none is being kept. */
+  #keptFrom = -1;
+  /** What earlier chunks had of it. */
+  #held: Uint8Array = NOTHING;
+  #heldLength = 0;
+
+  /** With `stopAtFirst`, scanning ends as soon as every path was seen once; without it, a repeated key's last value wins. */
+  constructor(paths: readonly string[], options: { readonly stopAtFirst?: boolean } = {}) {
+    this.#plan = planOf(paths);
+    this.#stopAtFirst = options.stopAtFirst ?? false;
+    this.#texts = this.#plan.noTexts.slice();
+  }
+
+  /** Whether the rest of the input cannot change anything. */
+  get done(): boolean {
+    return this.#state >= CLOSED;
+  }
+
+  /** Whether the root value was closed; a root that is a bare number or word is taken for garbage and never closes. */
+  get closed(): boolean {
+    return this.#state === CLOSED;
+  }
+
+  /** The value at `path`, undefined when it is absent, unfinished, broken or longer than 64 KiB. */
+  value(path: string): unknown {
+    const text = this.#texts[this.#plan.slots.get(path) ?? -1];
+    return text === undefined ? undefined : parsed(text);
+  }
+
+  reset(): void {
+    this.#state = VALUE;
+    this.#level = 0;
+    this.#depth = 0;
+    this.#isEscaped = false;
+    this.#match = undefined;
+    this.#seen = 0;
+    this.#keptFrom = -1;
+    this.#heldLength = 0;
+    this.#texts.fill(undefined);
+  }
+
+  push(chunk: Uint8Array, start = 0, end = chunk.length): void {
+    if (this.#keptFrom >= 0) this.#keptFrom = start;
+    let at = start;
+    while (at < end && this.#state < CLOSED) at = this.#step(chunk, at, end);
+    if (this.#keptFrom >= 0) this.#hold(chunk, this.#keptFrom, end);
+  }
+
+  #step(chunk: Uint8Array, at: number, end: number): number {
+    switch (this.#state) {
+      case NESTED:
+        return this.#walkNested(chunk, at, end);
+      case STRING:
+        return this.#walkString(chunk, at, end);
+      case KEY:
+        return this.#walkKey(chunk, at, end);
+      case LITERAL:
+        return this.#walkLiteral(chunk, at, end);
+      default:
+        return this.#between(chunk, at);
+    }
+  }
+
+  /** One byte between tokens. */
+  #between(chunk: Uint8Array, at: number): number {
+    const byte = chunk[at]!;
+    if (byte === SPACE || byte === LF || byte === CR || byte === TAB) return at + 1;
+    if (this.#state === VALUE) return this.#startValue(byte, at);
+    if (this.#state === AFTER_KEY) this.#state = byte === COLON ? VALUE : GARBAGE;
+    else if (byte === QUOTE) {
+      this.#state = KEY;
+      this.#keptFrom = at + 1;
+      this.#heldLength = 0;
+    } else if (byte === CLOSE_BRACE) {
+      this.#level--;
+      if (this.#level === 0) this.#state = CLOSED;
+    } else if (byte !== COMMA) this.#state = GARBAGE;
+    return at + 1;
+  }
+
+  #startValue(byte: number, at: number): number {
+    // A byte order mark before the root.
+    if (this.#level === 0 && (byte === 0xef || byte === 0xbb || byte === 0xbf)) return at + 1;
+    const opens = byte === OPEN_BRACE || byte === OPEN_BRACKET || byte === QUOTE;
+    const ends = byte === COMMA || byte === COLON || byte === CLOSE_BRACE || byte === CLOSE_BRACKET;
+    if (ends || (this.#level === 0 && !opens)) {
+      this.#state = GARBAGE;
+      return at + 1;
+    }
+    const match = this.#match;
+    if (byte === OPEN_BRACE && (this.#level === 0 || (match !== undefined && match.slot < 0))) {
+      this.#parent = match;
+      this.#match = undefined;
+      this.#level++;
+      this.#state = KEY_OR_END;
+      return at + 1;
+    }
+    if (match !== undefined && match.slot >= 0) {
+      this.#keptFrom = at;
+      this.#heldLength = 0;
+    }
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      this.#depth = 1;
+      this.#state = NESTED;
+      return at + 1;
+    }
+    if (byte === QUOTE) {
+      this.#state = STRING;
+      return at + 1;
+    }
+    this.#state = LITERAL;
+    return at + 1;
+  }
+
+  /** Inside an object or an array: only brackets outside strings matter. */
+  #walkNested(chunk: Uint8Array, start: number, last: number): number {
+    // `| 0` tells the compiler that these are small integers; without it every turn checks again, at twice the cost.
+    const end = last | 0;
+    let depth = this.#depth | 0;
+    let at = start | 0;
+    for (; at < end; at++) {
+      const byte = chunk[at]!;
+      if (byte === QUOTE) {
+        // Most strings here are keys; walking them in place costs half of a call.
+        const walked = Math.min(end, ++at + WALKED_BYTES) | 0;
+        let inner = 0;
+        for (; at < walked; at++) {
+          inner = chunk[at]!;
+          if (inner === QUOTE) break;
+          if (inner === BACKSLASH) at++;
+        }
+        if (inner === QUOTE) continue;
+        this.#state = STRING;
+        break;
+      }
+      if (byte < OPEN_BRACKET) continue;
+      // A bracket and its brace differ only in this bit.
+      const folded = byte | 0x20;
+      if (folded === OPEN_BRACE) depth++;
+      else if (folded === CLOSE_BRACE && --depth === 0) {
+        this.#depth = 0;
+        this.#endValue(chunk, at + 1);
+        return at + 1;
+      }
+    }
+    this.#depth = depth;
+    this.#isEscaped = at > end;
+    return Math.min(at, end);
+  }
+
+  #walkString(chunk: Uint8Array, start: number, end: number): number {
+    const from = this.#isEscaped ? start + 1 : start;
+    const after = afterString(chunk, from, end);
+    this.#isEscaped = after > end + 1;
+    if (after > end) return end;
+    if (this.#depth > 0) this.#state = NESTED;
+    else this.#endValue(chunk, after);
+    return after;
+  }
+
+  #walkLiteral(chunk: Uint8Array, start: number, end: number): number {
+    for (let at = start; at < end; at++) {
+      const byte = chunk[at]!;
+      if (byte > COMMA && byte !== CLOSE_BRACE && byte !== CLOSE_BRACKET) continue;
+      if (byte > SPACE && byte < COMMA && byte !== QUOTE) continue;
+      this.#endValue(chunk, at);
+      return at;
+    }
+    return end;
+  }
+
+  #walkKey(chunk: Uint8Array, start: number, end: number): number {
+    const from = this.#isEscaped ? start + 1 : start;
+    const after = afterString(chunk, from, end);
+    this.#isEscaped = after > end + 1;
+    if (after > end) return end;
+    if (this.#heldLength === 0) this.#endKey(chunk, this.#keptFrom, after - 1);
+    else {
+      this.#hold(chunk, this.#keptFrom, after - 1);
+      this.#endKey(this.#held, 0, this.#heldLength);
+    }
+    return after;
+  }
+
+  #endKey(bytes: Uint8Array, from: number, to: number): void {
+    this.#state = AFTER_KEY;
+    this.#keptFrom = -1;
+    const wanted = this.#level === 1 ? this.#plan.roots : (this.#parent?.inner ?? []);
+    const match = to - from > this.#plan.maxKeyBytes ? undefined : keyAmong(wanted, bytes, from, to);
+    this.#match = match;
+    if (match === undefined) return;
+    // The last of repeated keys wins, also when it leads nowhere.
+    if (match.slot >= 0) this.#texts[match.slot] = undefined;
+    for (const inner of match.inner) this.#texts[inner.slot] = undefined;
+  }
+
+  #endValue(chunk: Uint8Array, end: number): void {
+    this.#state = this.#level === 0 ? CLOSED : KEY_OR_END;
+    const slot = this.#match?.slot ?? -1;
+    this.#match = undefined;
+    if (slot < 0) return;
+    this.#texts[slot] = this.#textUpTo(chunk, end);
+    this.#keptFrom = -1;
+    this.#seen |= 1 << slot;
+    if (this.#stopAtFirst && this.#seen === (1 << this.#texts.length) - 1) this.#state = STOPPED;
+  }
+
+  #textUpTo(chunk: Uint8Array, end: number): string | undefined {
+    if (this.#heldLength > 0) {
+      this.#hold(chunk, this.#keptFrom, end);
+      return this.#heldLength > MAX_VALUE_BYTES ? undefined : textOf(this.#held, 0, this.#heldLength);
+    }
+    return end - this.#keptFrom > MAX_VALUE_BYTES ? undefined : textOf(chunk, this.#keptFrom, end);
+  }
+
+  /** Keeps a part of the value past the end of its chunk; over the cap only its length grows. */
+  #hold(chunk: Uint8Array, from: number, to: number): void {
+    const length = this.#heldLength + to - from;
+    if (length <= MAX_VALUE_BYTES) {
+      if (length > this.#held.length) {
+        const grown = new Uint8Array(Math.min(MAX_VALUE_BYTES, Math.max(256, length * 2)));
+        grown.set(this.#held.subarray(0, this.#heldLength));
+        this.#held = grown;
+      }
+      this.#held.set(chunk.subarray(from, to), this.#heldLength);
+    }
+    this.#heldLength = length;
+  }
+}
+
+/** The index after the closing quote of the string that `at` is inside of. Without one before `end`: `end` + 1, or
+ *  `end` + 2 when the last byte is a backslash whose escaped byte is still to come. */
+function afterString(chunk: Uint8Array, start: number, last: number): number {
+  const end = last | 0;
+  // Where the chunk goes on behind `end`, `indexOf` would look at bytes of others, again and again.
+  const walked = end === chunk.length ? Math.min(end, start + WALKED_BYTES) | 0 : end;
+  let at = start | 0;
+  for (; at < walked; at++) {
+    const byte = chunk[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at++;
+  }
+  while (at < end) {
+    const quote = chunk.indexOf(QUOTE, at);
+    const to = quote < 0 ? end : quote;
+    let slashes = 0;
+    while (to - slashes > at && chunk[to - slashes - 1] === BACKSLASH) slashes++;
+    if (quote < 0) return end + 1 + (slashes & 1);
+    if ((slashes & 1) === 0) return quote + 1;
+    at = quote + 1;
+  }
+  return at + 1;
+}
+
+function textOf(bytes: Uint8Array, from: number, to: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString();
+}
+
+function keyAmong(wanted: readonly Wanted[], bytes: Uint8Array, from: number, to: number): Wanted | undefined {
+  for (const one of wanted) if (isSame(one.bytes, bytes, from, to)) return one;
+  for (let at = from; at < to; at++) {
+    if (bytes[at] !== BACKSLASH) continue;
+    const key = parsed(`"${textOf(bytes, from, to)}"`);
+    return wanted.find((one) => one.key === key);
+  }
+  return undefined;
+}
+
+function isSame(key: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
+  if (to - from !== key.length) return false;
+  for (let at = 0; at < key.length; at++) if (key[at] !== bytes[from + at]) return false;
+  return true;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function planOf(paths: readonly string[]): Plan {
+  const known = plans.get(paths);
+  if (known !== undefined) return known;
+  const slots = new Map(paths.map((path, slot) => [path, slot]));
+  const firsts = new Set(paths.map((path) => path.split('.')[0] ?? ''));
+  const roots = Array.from(firsts, (first) => {
+    const inner = paths.filter((path) => path.startsWith(`${first}.`));
+    const seconds = inner.map((path) => wantedKey(path.slice(first.length + 1), slots.get(path), []));
+    return wantedKey(first, slots.get(first), seconds);
+  });
+  invariant(
+    slots.size < 32 && roots.every((root) => root.slot < 0 || root.inner.length === 0),
+    'paths are few, and none leads to another',
+  );
+  const longest = Math.max(0, ...roots.flatMap((root) => [root, ...root.inner]).map((one) => one.bytes.length));
+  const plan = { roots, slots, maxKeyBytes: longest * 6, noTexts: paths.map(() => undefined) };
+  plans.set(paths, plan);
+  return plan;
+}
+
+function wantedKey(key: string, slot: number | undefined, inner: readonly Wanted[]): Wanted {
+  return { key, bytes: Buffer.from(key), slot: slot ?? -1, inner };
+}

@@ -1,0 +1,39 @@
+import { headerOf } from './header-lines.ts';
+
+/** Where a client says its exchange stands in a conversation. Spec: gateway decisions, section 1, Lineage. */
+export interface LineageClaim {
+  readonly trace_group_id?: string;
+  readonly thread_id?: string;
+  readonly run_id?: string;
+  readonly parent_checkpoint_id?: string;
+  readonly checkpoint_seq?: number;
+}
+
+/** The five headers that carry it; the proxy strips them before the upstream, like every `X-Svc-*` header. */
+export const LINEAGE_HEADERS = {
+  trace_group_id: 'X-Svc-Trace-Group-ID',
+  thread_id: 'X-Svc-Thread-ID',
+  run_id: 'X-Svc-Run-ID',
+  parent_checkpoint_id: 'X-Svc-Parent-Checkpoint-ID',
+  checkpoint_seq: 'X-Svc-Checkpoint-Seq',
+} as const;
+
+const FIELDS = Object.entries(LINEAGE_HEADERS) as [keyof LineageClaim, string][];
+const IDENTIFIER = /^[A-Za-z0-9\-_.:]{1,128}$/;
+
+/** Reads the claim. A value that breaks the rule (at most 128 characters of `A-Za-z0-9-_.:`, a whole number for the sequence)
+ *  is left out and counted in `ignored`. */
+export function readLineage(lines: string): { claim: LineageClaim; ignored: number } {
+  const claim: Record<string, string | number> = {};
+  let ignored = 0;
+  if (!/^x-svc-/im.test(lines)) return { claim, ignored };
+  for (const [field, header] of FIELDS) {
+    const value = headerOf(lines, header);
+    if (value === undefined || value === '') continue;
+    const number = field === 'checkpoint_seq' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+    if (number !== undefined) claim[field] = number;
+    else if (field !== 'checkpoint_seq' && IDENTIFIER.test(value)) claim[field] = value;
+    else ignored += 1;
+  }
+  return { claim, ignored };
+}

@@ -1,0 +1,44 @@
+import type { CapturedBody } from './captured-exchange.ts';
+import { decodeWhole } from './decode.ts';
+
+/** A decoded body is read no further than this: only a compression bomb has more in so few compressed bytes. */
+const DECODED_MAX_BYTES = 16 * 1_048_576;
+
+/** One direction's body, joined and decoded at most once, and only when somebody asks. */
+export interface OpenBody {
+  /** What a tap read of a body that was not kept whole. */
+  readonly facts: CapturedBody['facts'];
+  readonly kind: CapturedBody['kind'];
+  readonly bytes: number;
+  /** Whether the captured bytes are the whole body. */
+  readonly whole: boolean;
+  readonly raw: () => Buffer;
+  /** Undefined when its content coding is unknown or broken. */
+  readonly decoded: () => Buffer | undefined;
+}
+
+export function openBody(body: CapturedBody): OpenBody {
+  let raw: Buffer | undefined;
+  let decoded: { value: Buffer | undefined } | undefined;
+  const held = body.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  const whole = held === body.bytes;
+  const join = () => (raw ??= joined(body.chunks));
+  return {
+    kind: body.kind,
+    bytes: body.bytes,
+    whole,
+    facts: body.facts,
+    raw: join,
+    decoded: () => {
+      if (body.coding === '' || body.coding === 'identity') return join();
+      decoded ??= { value: decodeWhole(body.coding, join(), { maxBytes: DECODED_MAX_BYTES, complete: whole }) };
+      return decoded.value;
+    },
+  };
+}
+
+function joined(chunks: readonly Uint8Array[]): Buffer {
+  const [first] = chunks;
+  if (first !== undefined && chunks.length === 1) return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+  return Buffer.concat(chunks);
+}

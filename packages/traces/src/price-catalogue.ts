@@ -1,0 +1,224 @@
+import { Fault } from '@vitrine/faults/fault';
+import { calcPrice, type ModelPrice } from '@pydantic/genai-prices';
+import { hash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { PROVIDERS, type Provider } from './trace.ts';
+import type { Usage } from './usage.ts';
+
+/** What an exchange cost, and by which list of prices. An estimate: list prices of the standard tier, in US dollars. */
+export interface Price {
+  readonly cost_usd: number;
+  readonly price_source: string;
+  readonly price_version: string;
+}
+
+export interface PriceCatalogue {
+  readonly version: string;
+  /** Undefined when the model has no known price: unknown is not zero. About 0.3 µs. */
+  cost(provider: Provider, model: string, usage: Usage, at: Date): Price | undefined;
+}
+
+const usdPerMillion = z.number().min(0).max(1e6);
+const overriddenModel = z.strictObject({
+  provider: z.enum(PROVIDERS).exclude(['unknown']),
+  match: z.string().min(1).max(256),
+  input_usd_per_mtok: usdPerMillion,
+  output_usd_per_mtok: usdPerMillion,
+  cached_input_usd_per_mtok: usdPerMillion.optional(),
+  cache_write_usd_per_mtok: usdPerMillion.optional(),
+});
+const overrideFile = z.strictObject({ models: z.array(overriddenModel).max(1000) });
+
+/** Prices that go before the catalogue's, and the hash that names them. */
+export interface PriceOverride {
+  readonly models: readonly z.infer<typeof overriddenModel>[];
+  readonly version: string;
+}
+
+/** Reads the prices that an operator sets, such as
+ *
+ *  ```yaml
+ *  models:
+ *    - provider: openai                 # or anthropic
+ *      match: my-deployment-*           # a model's id, or its beginning and `*`; letter case is ignored, the first match counts
+ *      input_usd_per_mtok: 2.5          # US dollars per million tokens
+ *      output_usd_per_mtok: 10
+ *      cached_input_usd_per_mtok: 1.25  # optional; without it cached input costs what other input does
+ *      cache_write_usd_per_mtok: 3.125  # optional, likewise
+ *  ```
+ *  Faults: `invalid_price_override`, with the path of everything that is wrong. */
+export function parsePriceOverride(text: string): PriceOverride {
+  const documents = parseAllDocuments(text);
+  const [document] = documents;
+  if (document === undefined || documents.length !== 1) throw invalidOverride(['the file must hold one YAML document']);
+  const [broken] = document.errors;
+  if (broken !== undefined) throw invalidOverride([broken.message]);
+  const parsed = overrideFile.safeParse(document.toJS());
+  if (!parsed.success) throw invalidOverride(parsed.error.issues.map((issue) => `${pathOf(issue.path)}: ${issue.message}`));
+  const models = parsed.data.models;
+  return { models, version: hash('sha256', JSON.stringify(models)).slice(0, 12) };
+}
+
+function invalidOverride(wrong: readonly string[]): Fault {
+  return new Fault('invalid_price_override', { say: `The price override is invalid: ${wrong.join('; ')}` });
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return text.replace(/^\./, '') || 'the document';
+}
+
+const SOURCE = '@pydantic/genai-prices';
+const VERSION = installedVersion(createRequire(import.meta.url));
+const MAX_CACHED = 4096;
+const MAX_MODEL_LENGTH = 256;
+const DAY_MS = 86_400_000;
+
+/** A price per million (tokens) or per thousand (searches), which may change with the exchange's whole input. */
+interface Rate {
+  readonly base: number;
+  readonly tiers: readonly { readonly start: number; readonly price: number }[];
+}
+
+/** Undefined rates are those that the model does not set apart: such tokens cost what plain ones do. */
+interface Rates {
+  readonly input: Rate;
+  readonly output: Rate;
+  readonly cached: Rate | undefined;
+  readonly cacheWrite: Rate | undefined;
+  readonly cacheWrite1h: Rate | undefined;
+  readonly audioIn: Rate | undefined;
+  readonly audioOut: Rate | undefined;
+  readonly imageIn: Rate | undefined;
+  readonly imageOut: Rate | undefined;
+  readonly webSearches: Rate | undefined;
+  readonly source: string;
+  readonly version: string;
+}
+
+/** Prices of `@pydantic/genai-prices` as bundled (it is never asked to refresh itself), overrides first.
+ *  The library finds a model's price once per model and UTC day, in 15 µs; the arithmetic is ours. */
+export function openPriceCatalogue({ override }: { readonly override?: PriceOverride | undefined } = {}): PriceCatalogue {
+  const cache = new Map<string, Rates | undefined>();
+  const version = override === undefined ? VERSION : `${VERSION}+override.${override.version}`;
+
+  const ratesOf = (provider: Provider, model: string, at: Date): Rates | undefined => {
+    const key = `${Math.floor(at.getTime() / DAY_MS)} ${provider} ${model}`;
+    const known = cache.get(key);
+    if (known !== undefined || cache.has(key)) {
+      cache.delete(key);
+      cache.set(key, known);
+      return known;
+    }
+    const rates = overriddenRates(override, provider, model) ?? listedRates(provider, model, at);
+    cache.set(key, rates);
+    if (cache.size > MAX_CACHED) for (const oldest of cache.keys()) if (cache.delete(oldest)) break;
+    return rates;
+  };
+
+  return {
+    version,
+    cost(provider, model, usage, at) {
+      if (provider === 'unknown' || model.length > MAX_MODEL_LENGTH) return undefined;
+      const rates = ratesOf(provider, model, at);
+      return rates && { cost_usd: costOf(rates, usage), price_source: rates.source, price_version: rates.version };
+    },
+  };
+}
+
+/** The library does not say its version; the manifest beside its code does, which is no export of it. */
+function installedVersion(require: NodeJS.Require): string {
+  const manifest = require(join(dirname(require.resolve(SOURCE)), '..', 'package.json')) as { readonly version: string };
+  return manifest.version;
+}
+
+function overriddenRates(override: PriceOverride | undefined, provider: Provider, model: string): Rates | undefined {
+  const name = model.trim().toLowerCase();
+  const found = override?.models.find((one) => one.provider === provider && isMatch(one.match.toLowerCase(), name));
+  if (override === undefined || found === undefined) return undefined;
+  const prices = {
+    input_mtok: found.input_usd_per_mtok,
+    output_mtok: found.output_usd_per_mtok,
+    cache_read_mtok: found.cached_input_usd_per_mtok,
+    cache_write_mtok: found.cache_write_usd_per_mtok,
+  };
+  return ratesFrom(prices, 'override', override.version);
+}
+
+function isMatch(match: string, name: string): boolean {
+  return match.endsWith('*') ? name.startsWith(match.slice(0, -1)) : name === match;
+}
+
+function listedRates(provider: Provider, model: string, at: Date): Rates | undefined {
+  try {
+    const found = calcPrice({}, model, { providerId: provider, timestamp: at });
+    return found === null ? undefined : ratesFrom(found.model_price, SOURCE, VERSION);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for a model that is not priced by tokens (transcription by the hour). One without any price is free. */
+function ratesFrom(prices: ModelPrice, source: string, version: string): Rates | undefined {
+  const named = Object.values(prices).filter((price) => price !== undefined).length;
+  if (named > 0 && prices['input_mtok'] === undefined) return undefined;
+  return {
+    input: rateOf(prices['input_mtok']) ?? FREE,
+    output: rateOf(prices['output_mtok']) ?? FREE,
+    cached: rateOf(prices['cache_read_mtok']),
+    cacheWrite: rateOf(prices['cache_write_mtok']),
+    cacheWrite1h: rateOf(prices['cache_write_1h_mtok']),
+    audioIn: rateOf(prices['input_audio_mtok']),
+    audioOut: rateOf(prices['output_audio_mtok']),
+    imageIn: rateOf(prices['input_image_mtok']),
+    imageOut: rateOf(prices['output_image_mtok']),
+    webSearches: rateOf(prices['web_searches_kcount']),
+    source,
+    version,
+  };
+}
+
+const FREE: Rate = { base: 0, tiers: [] };
+
+function rateOf(price: ModelPrice[string]): Rate | undefined {
+  if (price === undefined) return undefined;
+  if (typeof price === 'number') return { base: price, tiers: [] };
+  return { base: price.base, tiers: price.tiers.toSorted((left, right) => left.start - right.start) };
+}
+
+/** Parts that have a rate of their own are taken out of input and output; what is left costs the plain rate. Counts that
+ *  do not add up (more parts than input) cannot make a part negative. */
+function costOf(rates: Rates, usage: Usage): number {
+  const whole = usage.input_tokens;
+  const part = (rate: Rate | undefined, tokens: number | undefined): readonly [tokens: number, usd: number] =>
+    rate === undefined || tokens === undefined ? [0, 0] : [tokens, tokens * priceAt(rate, whole)];
+  const oneHour = Math.min(usage.cache_write_1h_input_tokens, usage.cache_write_input_tokens);
+  const ownHour = rates.cacheWrite1h === undefined ? 0 : oneHour;
+  const inputs = [
+    part(rates.cached, usage.cached_input_tokens),
+    part(rates.cacheWrite, usage.cache_write_input_tokens - ownHour),
+    part(rates.cacheWrite1h, oneHour),
+    part(rates.audioIn, usage.audio_input_tokens),
+    part(rates.imageIn, usage.image_input_tokens),
+  ];
+  const outputs = [part(rates.audioOut, usage.audio_output_tokens), part(rates.imageOut, usage.image_output_tokens)];
+  const plain = (all: number, parts: readonly (readonly [number, number])[], rate: Rate): number =>
+    parts.reduce((usd, one) => usd + one[1], 0) +
+    Math.max(
+      0,
+      parts.reduce((left, one) => left - one[0], all),
+    ) *
+      priceAt(rate, whole);
+  const tokens = plain(whole, inputs, rates.input) + plain(usage.output_tokens, outputs, rates.output);
+  return tokens / 1e6 + part(rates.webSearches, usage.web_search_requests)[1] / 1e3;
+}
+
+/** A tier's price holds for all tokens of an exchange whose input is above its start. */
+function priceAt(rate: Rate, wholeInput: number): number {
+  let price = rate.base;
+  for (const tier of rate.tiers) if (wholeInput > tier.start) price = tier.price;
+  return price;
+}

@@ -1,0 +1,150 @@
+import { Fault, messageOf } from '@vitrine/faults/fault';
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { CapturedExchange } from '../captured-exchange.ts';
+import type { CapturePolicy } from '../derive-trace.ts';
+import { packExchanges } from '../exchange-batch.ts';
+import type { TraceSink } from '../trace-sink.ts';
+import type { StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
+import type { TraceDetail, TracePage } from '../trace.ts';
+import type { WriteResult } from '../write-failure.ts';
+import { lockFile } from './file-lock.ts';
+import type { ReadWorkerCall } from './trace-read-worker.ts';
+import type { WriteWorkerCall, WriteWorkerData } from './trace-write-worker.ts';
+import { WorkerCalls } from './worker-calls.ts';
+
+const DAY_MS = 86_400_000;
+const MAX_PENDING_READS = 64;
+const MAX_PENDING_WRITES = 4;
+
+export interface EmbeddedTraceStoreOptions {
+  readonly path: string;
+  readonly policy: CapturePolicy;
+  /** YAML text; see `parsePriceOverride`. */
+  readonly priceOverride: string | undefined;
+}
+
+/** Opens the store of a single machine: one SQLite file, written by one worker thread and read by another, which is started
+ *  by the first question. Faults: `storage_locked`, `storage_unusable`. */
+export async function openEmbeddedTraceStore(options: EmbeddedTraceStoreOptions): Promise<EmbeddedTraceStore> {
+  const { path } = options;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (cause) {
+    throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${messageOf(cause)}`, cause });
+  }
+  const lock = lockFile(path);
+  const store = new EmbeddedTraceStore(options, lock);
+  try {
+    await store.removeOlderThan(0);
+    return store;
+  } catch (cause) {
+    await store[Symbol.asyncDispose]();
+    throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${messageOf(cause)}`, cause });
+  }
+}
+
+/** See `openEmbeddedTraceStore`. */
+export class EmbeddedTraceStore implements TraceStore, TraceSink, AsyncDisposable {
+  readonly driver = 'sqlite';
+  readonly #path: string;
+  readonly #lock: Disposable;
+  readonly #writes: WorkerCalls;
+  readonly #reads: WorkerCalls;
+  #traceCount = 0;
+
+  constructor({ path, policy, priceOverride }: EmbeddedTraceStoreOptions, lock: Disposable) {
+    this.#path = path;
+    this.#lock = lock;
+    const writeData: WriteWorkerData = { path, policy, priceOverride };
+    // Small young generations: what these threads make is either dead within a batch or handed to SQLite.
+    this.#writes = new WorkerCalls(
+      () =>
+        new Worker(new URL('./trace-write-worker.ts', import.meta.url), {
+          workerData: writeData,
+          resourceLimits: { maxYoungGenerationSizeMb: 8 },
+        }),
+      MAX_PENDING_WRITES,
+    );
+    this.#reads = new WorkerCalls(
+      () =>
+        new Worker(new URL('./trace-read-worker.ts', import.meta.url), {
+          workerData: { path },
+          resourceLimits: { maxYoungGenerationSizeMb: 8 },
+        }),
+      MAX_PENDING_READS,
+    );
+  }
+
+  async write(exchanges: readonly CapturedExchange[]): Promise<WriteResult> {
+    const batch = packExchanges(exchanges);
+    const answer = (await this.#writes.call({ batch } satisfies WriteWorkerCall, [
+      batch.bodies.buffer,
+      batch.numbers.buffer,
+    ])) as WriteResult & { traceCount: number };
+    this.#traceCount = answer.traceCount;
+    return answer;
+  }
+
+  /** Removes some of the traces made before a moment, oldest first; answers how many. To be called until it answers 0. */
+  async removeOlderThan(createdBeforeMs: number): Promise<number> {
+    const call: WriteWorkerCall = { removeOlderThan: createdBeforeMs };
+    const { removed, traceCount } = (await this.#writes.call(call)) as { removed: number; traceCount: number };
+    this.#traceCount = traceCount;
+    return removed;
+  }
+
+  async list(query: TraceQuery): Promise<TracePage> {
+    return (await this.#read({ list: query })) as TracePage;
+  }
+
+  async get(id: string): Promise<TraceDetail | undefined> {
+    return (await this.#read({ get: id })) as TraceDetail | undefined;
+  }
+
+  async summary(): Promise<StoreSummary> {
+    return { driver: this.driver, traceCount: this.#traceCount, sizeBytes: sizeOf(this.#path) + sizeOf(`${this.#path}-wal`) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reads[Symbol.asyncDispose]();
+    await this.#writes[Symbol.asyncDispose]();
+    this.#lock[Symbol.dispose]();
+  }
+
+  async #read(call: ReadWorkerCall): Promise<unknown> {
+    try {
+      return await this.#reads.call(call);
+    } catch (cause) {
+      throw new Fault('trace_store_unavailable', { say: 'trace store is unavailable', log: { reason: messageOf(cause) }, cause });
+    }
+  }
+}
+
+/** Removes what is older than `retentionDays` every `intervalMs`, a little at a time. */
+export function keepRetention(
+  store: EmbeddedTraceStore,
+  retentionDays: number,
+  report: (error: unknown) => void,
+  intervalMs: number = 60_000,
+): Disposable {
+  let running = false;
+  const timer = setInterval(() => {
+    if (running) return;
+    running = true;
+    const cutoff = Date.now() - retentionDays * DAY_MS;
+    const removeAll = async () => {
+      while ((await store.removeOlderThan(cutoff)) > 0);
+    };
+    removeAll()
+      .catch(report)
+      .finally(() => (running = false));
+  }, intervalMs);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,155 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { firstIdOf } from '../trace-id.ts';
+import type { TraceRecord } from '../trace-record.ts';
+import { writeWithFallback, type FailureClass, type WriteResult } from '../write-failure.ts';
+import { createTraceTables } from './trace-tables.ts';
+
+/** How long a write waits for another process's lock before it counts as contention. */
+const BUSY_TIMEOUT_MS = 2_000;
+/** Traces removed by one call of `removeOlderThan`: about 10 ms of work, so that writes are never held up for long. */
+const REMOVED_AT_ONCE = 2_000;
+
+const INSERT_TRACE = `INSERT OR IGNORE INTO traces VALUES (${Array(23).fill('?').join(',')})`;
+const INSERT_PAYLOAD = 'INSERT INTO payloads VALUES (?,?,?,?,?,?)';
+
+/** The only writer of an embedded trace store. Synchronous: it lives on a worker thread (`trace-worker.ts`). */
+export class SqliteTraceWriter implements Disposable {
+  readonly #database: DatabaseSync;
+  readonly #insertTrace: StatementSync;
+  readonly #insertPayload: StatementSync;
+  readonly #setTotal: StatementSync;
+  #nextPayload: number;
+  #traceCount: number;
+  #latencyMsMax: number;
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    // WAL with NORMAL loses nothing when the process is killed, and at most the last moments when the machine loses power.
+    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;');
+    createTraceTables(this.#database);
+    this.#insertTrace = this.#database.prepare(INSERT_TRACE);
+    this.#insertPayload = this.#database.prepare(INSERT_PAYLOAD);
+    this.#setTotal = this.#database.prepare('UPDATE totals SET value = ? WHERE name = ?');
+    this.#nextPayload = 1 + this.#number('SELECT max(payload) AS n FROM payloads');
+    this.#traceCount = this.#number("SELECT value AS n FROM totals WHERE name = 'trace_count'");
+    this.#latencyMsMax = this.#number("SELECT value AS n FROM totals WHERE name = 'latency_ms_max'");
+  }
+
+  /** Traces in the file, exact. */
+  get traceCount(): number {
+    return this.#traceCount;
+  }
+
+  write(records: readonly TraceRecord[]): WriteResult {
+    return writeWithFallback(records, (some) => this.#writeAll(some), failureClassOf);
+  }
+
+  /** Removes up to 2,000 of the oldest traces made before `createdBeforeMs`; answers how many it removed. */
+  removeOlderThan(createdBeforeMs: number): number {
+    return this.#transaction(() => {
+      const bound = firstIdOf(createdBeforeMs);
+      const oldest = `SELECT id, payload FROM traces WHERE id < ? ORDER BY id LIMIT ${REMOVED_AT_ONCE}`;
+      this.#database.prepare(`DELETE FROM payloads WHERE payload IN (SELECT payload FROM (${oldest}))`).run(bound);
+      const removed = Number(
+        this.#database.prepare(`DELETE FROM traces WHERE id IN (SELECT id FROM (${oldest}))`).run(bound).changes,
+      );
+      this.#setTotal.run(this.#traceCount - removed, 'trace_count');
+      return { result: removed, traceCount: this.#traceCount - removed, latencyMsMax: this.#latencyMsMax };
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+
+  #writeAll(records: readonly TraceRecord[]): void {
+    this.#transaction(() => {
+      let { traceCount, latencyMsMax } = { traceCount: this.#traceCount, latencyMsMax: this.#latencyMsMax };
+      for (const record of records) {
+        if (!this.#insert(record, this.#nextPayload)) continue;
+        this.#nextPayload += 1;
+        traceCount += 1;
+        if (record.latency_ms > latencyMsMax) latencyMsMax = record.latency_ms;
+      }
+      this.#setTotal.run(traceCount, 'trace_count');
+      if (latencyMsMax !== this.#latencyMsMax) this.#setTotal.run(latencyMsMax, 'latency_ms_max');
+      return { result: undefined, traceCount, latencyMsMax };
+    });
+  }
+
+  #insert(r: TraceRecord, payload: number): boolean {
+    const { lineage } = r;
+    const { changes } = this.#insertTrace.run(
+      r.id,
+      r.timestamp,
+      r.provider,
+      r.model,
+      r.request_method,
+      r.request_path,
+      r.response_status,
+      r.outcome,
+      r.input_tokens,
+      r.output_tokens,
+      r.total_tokens,
+      r.usage_status,
+      r.latency_ms,
+      r.time_to_first_token_us,
+      r.api_key_hash ?? null,
+      r.estimated_cost_usd,
+      r.cost_status,
+      lineage.trace_group_id ?? null,
+      lineage.thread_id ?? null,
+      lineage.run_id ?? null,
+      lineage.parent_checkpoint_id ?? null,
+      lineage.checkpoint_seq ?? null,
+      payload,
+    );
+    if (changes === 0) return false;
+    this.#insertPayload.run(
+      payload,
+      r.request_headers,
+      r.response_headers,
+      r.metadata,
+      r.request_body ?? null,
+      r.response_body ?? null,
+    );
+    return true;
+  }
+
+  /** Totals in memory follow the file only once the transaction has committed. */
+  #transaction<T>(work: () => { result: T; traceCount: number; latencyMsMax: number }): T {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const { result, traceCount, latencyMsMax } = work();
+      this.#database.exec('COMMIT');
+      this.#traceCount = traceCount;
+      this.#latencyMsMax = latencyMsMax;
+      return result;
+    } catch (error) {
+      // A full disk makes SQLite roll back by itself; a second ROLLBACK would hide the reason.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #number(sql: string): number {
+    return Number(this.#database.prepare(sql).get()?.['n'] ?? 0);
+  }
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_INTERRUPT = 9;
+const SQLITE_IOERR = 10;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_CONSTRAINT = 19;
+
+/** The class of an SQLite error, by its primary result code. A full disk has no class of its own: `unknown`. */
+export function failureClassOf(error: unknown): FailureClass {
+  const code = typeof error === 'object' && error !== null && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+  if (code === SQLITE_INTERRUPT) return 'timeout';
+  if (code === SQLITE_IOERR || code === SQLITE_CANTOPEN) return 'connection';
+  if (code === SQLITE_BUSY || code === SQLITE_LOCKED) return 'contention';
+  if (code === SQLITE_CONSTRAINT) return 'constraint';
+  return 'unknown';
+}

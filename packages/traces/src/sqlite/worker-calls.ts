@@ -1,0 +1,69 @@
+import { Fault, messageOf } from '@vitrine/faults/fault';
+import { Worker, type Transferable } from 'node:worker_threads';
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What a worker thread answers with; see `serveCalls`. */
+export type Answer = { readonly call: number; readonly value: unknown } | { readonly call: number; readonly error: string };
+
+/** A worker thread that is asked and answers. When the thread dies, the calls under way are rejected and the next call starts
+ *  a new one, so that nothing which reaches a worker can end the process.
+ *  Faults: `worker_failed` (the call threw, or the thread died), `worker_busy` (more than `maxPending` calls under way). */
+export class WorkerCalls implements AsyncDisposable {
+  readonly #start: () => Worker;
+  readonly #maxPending: number;
+  readonly #pending = new Map<number, Pending>();
+  #worker: Worker | undefined;
+  #calls = 0;
+
+  constructor(start: () => Worker, maxPending: number) {
+    this.#start = start;
+    this.#maxPending = maxPending;
+  }
+
+  call(argument: unknown, transfer: readonly Transferable[] = []): Promise<unknown> {
+    if (this.#pending.size >= this.#maxPending) {
+      return Promise.reject(new Fault('worker_busy', { say: 'too many questions are waiting for an answer' }));
+    }
+    const call = (this.#calls += 1);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#pending.set(call, { resolve, reject });
+    this.#running().postMessage({ call, argument }, transfer);
+    return promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (worker === undefined) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.postMessage({ close: true });
+    await ended;
+  }
+
+  #running(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const worker = this.#start();
+    this.#worker = worker;
+    worker.on('message', (answer: Answer) => {
+      const pending = this.#pending.get(answer.call);
+      this.#pending.delete(answer.call);
+      if ('error' in answer) pending?.reject(new Fault('worker_failed', { say: answer.error }));
+      else pending?.resolve(answer.value);
+    });
+    let reason: unknown = 'it was stopped';
+    worker.on('error', (error: unknown) => {
+      reason = error;
+    });
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined;
+      for (const { reject } of this.#pending.values())
+        reject(new Fault('worker_failed', { say: `a worker thread ended: ${messageOf(reason)}` }));
+      this.#pending.clear();
+    });
+    return worker;
+  }
+}

@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createdAtOf, createTraceIds, firstIdOf } from './trace-id.ts';
+
+const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
+
+test('an id is a UUIDv7 of its creation time', () => {
+  const createId = createTraceIds((count) => new Uint8Array(count).fill(0xff));
+  expect(hex(createId(Date.UTC(2026, 10, 21)))).toMatch(/^[0-9a-f]{12}7000b[f]{15}$/);
+});
+
+test('ids sort by (created_at, order of making), and give their created_at back', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(5), { maxLength: 50 }), fc.integer({ min: 0, max: 2 ** 47 }), (steps, start) => {
+      let seed = 0;
+      const createId = createTraceIds((count) => new Uint8Array(count).fill((seed += 101)));
+      let now = start;
+      const ids = steps.map((step) => ({ now: (now += step), id: createId(now) }));
+      expect(ids.map(({ id }) => hex(id)).toSorted()).toEqual(ids.map(({ id }) => hex(id)));
+      for (const { id, now: at } of ids) {
+        expect(createdAtOf(id)).toBe(at);
+        expect(Buffer.compare(firstIdOf(at), id)).toBeLessThanOrEqual(0);
+        expect(Buffer.compare(firstIdOf(at + 1), id)).toBe(1);
+      }
+    }),
+  );
+});

@@ -1,0 +1,45 @@
+import type { TraceDetail, TracePage } from './trace.ts';
+
+/** Which traces to list. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. */
+export interface TraceQuery {
+  readonly trace_group_id?: string | undefined;
+  readonly thread_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly api_key_hash?: string | undefined;
+  readonly status?: number | undefined;
+  readonly min_tokens?: number | undefined;
+  readonly max_tokens?: number | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** Only traces older than this one: the id that `next_cursor` carries. */
+  readonly after?: Uint8Array | undefined;
+}
+
+/** Reading side of a trace store. Faults: `trace_store_unavailable`. */
+export interface TraceStore {
+  list(query: TraceQuery): Promise<TracePage>;
+  get(id: string): Promise<TraceDetail | undefined>;
+  summary(): Promise<StoreSummary>;
+}
+
+export interface StoreSummary {
+  readonly driver: 'sqlite' | 'postgres';
+  readonly traceCount: number;
+  /** Size of the database file, for a store that is one. */
+  readonly sizeBytes: number | undefined;
+}
+
+/** The opaque text of a page's end. */
+export function cursorOf(id: Uint8Array): string {
+  return Buffer.from(id).toString('base64url');
+}
+
+/** The id inside a cursor, or undefined when the text is none that `cursorOf` made. */
+export function readCursor(cursor: string): Uint8Array | undefined {
+  const id = Buffer.from(cursor, 'base64url');
+  return id.length === 16 && id.toString('base64url') === cursor ? id : undefined;
+}

@@ -1,0 +1,48 @@
+/** Why a write failed, in the order the classes are tested. Spec: gateway, Metrics; decisions, section 4. */
+export const FAILURE_CLASSES = ['timeout', 'connection', 'contention', 'constraint', 'unknown'] as const;
+export type FailureClass = (typeof FAILURE_CLASSES)[number];
+
+/** `write_trace` is a batch of one, `write_batch_fallback` an item of a failed batch that was tried again by itself. */
+export type WriteOperation = 'write_trace' | 'write_batch_fallback';
+
+export interface WriteFailure {
+  readonly operation: WriteOperation;
+  readonly error_class: FailureClass;
+  readonly count: number;
+}
+
+/** What became of one batch. */
+export interface WriteResult {
+  readonly written: number;
+  readonly failures: readonly WriteFailure[];
+}
+
+/** Writes a batch; when that fails, writes its items one by one, so that one bad row costs one row. An item that fails because
+ *  the store is busy ends the tries: the rest would each wait as long and fail the same way. */
+export function writeWithFallback<T>(
+  items: readonly T[],
+  writeAll: (items: readonly T[]) => void,
+  classify: (error: unknown) => FailureClass,
+): WriteResult {
+  if (items.length === 0) return { written: 0, failures: [] };
+  try {
+    writeAll(items);
+    return { written: items.length, failures: [] };
+  } catch (error) {
+    if (items.length === 1)
+      return { written: 0, failures: [{ operation: 'write_trace', error_class: classify(error), count: 1 }] };
+  }
+  const lost = new Map<FailureClass, number>();
+  for (const [i, item] of items.entries()) {
+    try {
+      writeAll([item]);
+    } catch (error) {
+      const errorClass = classify(error);
+      const count = errorClass === 'contention' ? items.length - i : 1;
+      lost.set(errorClass, (lost.get(errorClass) ?? 0) + count);
+      if (errorClass === 'contention') break;
+    }
+  }
+  const failures = [...lost].map(([error_class, count]) => ({ operation: 'write_batch_fallback' as const, error_class, count }));
+  return { written: items.length - failures.reduce((sum, { count }) => sum + count, 0), failures };
+}

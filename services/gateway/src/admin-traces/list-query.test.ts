@@ -1,0 +1,68 @@
+import { describe, expect, test } from '@jest/globals';
+import { messageOf } from '@vitrine/faults/fault';
+import { cursorOf } from '@vitrine/traces/trace-store';
+import { readListQuery } from './list-query.ts';
+
+const refusal = (values: Record<string, unknown>) => {
+  try {
+    readListQuery(values);
+  } catch (error) {
+    return messageOf(error);
+  }
+  return 'accepted';
+};
+
+describe('the parameters of GET /api/traces', () => {
+  test('nothing asked for is the newest 50', () => {
+    expect(readListQuery({}).limit).toBe(50);
+    expect(readListQuery({ limit: '0', model: '' })).toMatchObject({ limit: 50, model: undefined });
+  });
+
+  test('every parameter is read', () => {
+    const id = new Uint8Array(16).fill(7);
+    const query = {
+      trace_group_id: 'g',
+      thread_id: 't',
+      run_id: 'r',
+      provider: 'openai',
+      model: 'm',
+      api_key_hash: 'ab',
+      status: '200',
+    };
+    const times = { from: '2026-01-02T03:04:05.006Z', to: '2026-01-02' };
+    expect(
+      readListQuery({ ...query, ...times, min_tokens: '1', max_tokens: '10000000', limit: '200', cursor: cursorOf(id) }),
+    ).toEqual({
+      ...query,
+      status: 200,
+      min_tokens: 1,
+      max_tokens: 10_000_000,
+      from: Date.UTC(2026, 0, 2, 3, 4, 5, 6),
+      to: Date.UTC(2026, 0, 3) - 1,
+      limit: 200,
+      after: Buffer.from(id),
+    });
+  });
+
+  test.each([
+    [{ status: '99' }, 'status must be >= 100'],
+    [{ status: '600' }, 'status must be <= 599'],
+    [{ status: 'ok' }, 'status must be an integer'],
+    [{ limit: '1.5' }, 'limit must be an integer'],
+    [{ limit: '201' }, 'limit must be <= 200'],
+    [{ limit: '-1' }, 'limit must be >= 0'],
+    [{ min_tokens: '10000001' }, 'min_tokens must be <= 10000000'],
+    [{ min_tokens: '2', max_tokens: '1' }, 'max_tokens must be greater than or equal to min_tokens'],
+    [{ min_tokens: '2', max_tokens: '0' }, 'max_tokens must be greater than or equal to min_tokens'],
+    [{ from: 'yesterday' }, 'invalid from: expected RFC3339 or YYYY-MM-DD'],
+    [{ from: '2026-02-30' }, 'invalid from: expected RFC3339 or YYYY-MM-DD'],
+    [{ to: '2026-01-01T00:00:00' }, 'invalid to: expected RFC3339 or YYYY-MM-DD'],
+    [{ from: '2026-01-02', to: '2026-01-01' }, 'to must be greater than or equal to from'],
+    [{ cursor: 'nonsense' }, 'invalid cursor'],
+    [{ cursor: `${cursorOf(new Uint8Array(16))}=` }, 'invalid cursor'],
+    [{ model: ['a', 'b'] }, 'model must be given once'],
+    [{ model: 'x'.repeat(1025) }, 'model must be at most 1024 characters'],
+  ])('%j is refused: %s', (values, message) => {
+    expect(refusal(values)).toBe(message);
+  });
+});

@@ -1,0 +1,138 @@
+import { Fault, codeOf } from '@vitrine/faults/fault';
+import { stopStep } from '@vitrine/lifecycle/stop-step';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { keepRetention, openEmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
+import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { Pool } from 'undici';
+import { traceRoutes } from './admin-traces/traces-route.ts';
+import { BodyBudget } from './capture/body-budget.ts';
+import { createDropReport } from './capture/drop-report.ts';
+import { TraceQueue } from './capture/trace-queue.ts';
+import type { GatewayConfig } from './config.ts';
+import { pipelineDiagnostics } from './diagnostics/pipeline-diagnostics.ts';
+import { serviceRoutes } from './diagnostics/service-routes.ts';
+import { createAdminApp } from './http/admin-app.ts';
+import { createGatewayServer } from './http/gateway-server.ts';
+import { Deadlines } from './proxy/deadlines.ts';
+import type { ProxyTools, UpstreamRoute } from './proxy/exchange.ts';
+import { createProxy } from './proxy/proxy.ts';
+import { VERSION } from './version.ts';
+
+const DEADLINE_TICK_MS = 250;
+
+export interface Gateway extends AsyncDisposable {
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+}
+
+/** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, then the queue is written out,
+ *  each within 5 s. Faults: `storage_locked`, `storage_unusable`, `address_unusable`, `invalid_price_override`. */
+export async function startGateway(config: GatewayConfig, logger: Logger): Promise<Gateway> {
+  await using opened = new AsyncDisposableStack();
+  const stop = (name: string, step: () => Promise<unknown>) =>
+    opened.defer(async () => void (await stopStep(name, step, (details) => logger.error(details, 'a shutdown step failed'))));
+
+  const startedAt = performance.now();
+  const store = await openEmbeddedTraceStore({
+    path: config.storage.path,
+    policy: {
+      captureBodies: config.tracing.capture_bodies,
+      bodyMaxSize: config.tracing.body_max_size,
+      redaction: config.pii.mode ?? (config.tracing.capture_bodies ? 'redact_storage' : 'off'),
+      policyId: config.pii.policy_id,
+    },
+    priceOverride: config.prices.override_path === undefined ? undefined : readFileSync(config.prices.override_path, 'utf8'),
+  });
+  stop('close the trace store', () => store[Symbol.asyncDispose]());
+  opened.use(
+    keepRetention(store, config.tracing.retention_days, (error) => logger.error({ err: error }, 'old traces were not removed')),
+  );
+
+  const budget = new BodyBudget(config.queue.max_body_bytes);
+  const queue = new TraceQueue({
+    ...config.queue,
+    sink: store,
+    budget,
+    clock: Date.now,
+    onDrop: createDropReport(logger, Date.now),
+  });
+  stop('write the trace queue', () => queue.drained());
+
+  const deadlines = opened.use(new Deadlines(() => performance.now(), DEADLINE_TICK_MS));
+  const routes = openRoutes(config, opened);
+  const tools: ProxyTools = {
+    times: { firstByteTimeoutMs: config.proxy.first_byte_timeout_ms, idleTimeoutMs: config.proxy.idle_timeout_ms },
+    deadlines,
+    budget,
+    storedBodyMaxBytes: config.tracing.capture_bodies ? config.tracing.body_max_size : 0,
+    onEnd: (exchange) => void queue.enqueue(exchange),
+  };
+
+  const admin = createAdminApp(
+    [
+      ...serviceRoutes(store, { version: VERSION, uptimeSec: () => Math.floor((performance.now() - startedAt) / 1_000) }),
+      ...traceRoutes(store),
+      {
+        path: '/api/diagnostics/trace-pipeline',
+        GET: () =>
+          pipelineDiagnostics(
+            { capacity: queue.capacity, depth: queue.depth, counters: queue.counters, bodies: budget, storeDriver: store.driver },
+            Date.now(),
+          ),
+      },
+    ],
+    logger,
+  );
+  const server = createGatewayServer(createProxy(routes, tools, queue), admin, config.server.max_connections);
+  const url = await listen(server, config.server);
+  stop('cut what is still in flight', () => cutExchanges(deadlines));
+  stop('finish requests in flight', () => closed(server));
+  const running = opened.move();
+  return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function openRoutes(config: GatewayConfig, opened: AsyncDisposableStack): UpstreamRoute[] {
+  return (['openai', 'anthropic'] as const).map((provider) => {
+    const { upstream, prefix } = config.providers[provider];
+    const { origin, pathname } = new URL(upstream);
+    // Deadlines are ours (see Deadlines). Connections are as many as requests in flight, which the proxy bounds.
+    const pool = new Pool(origin, {
+      connections: null,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: config.proxy.connect_timeout_ms },
+    });
+    opened.defer(() => pool.destroy());
+    return { provider, prefix, upstreamPath: pathname.replace(/\/$/, ''), origin, pool };
+  });
+}
+
+function listen(server: Server, { host, port }: GatewayConfig['server']): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  server.once('error', (cause) => {
+    const reason = codeOf(cause) === 'EADDRINUSE' ? 'is already in use' : `cannot be listened on: ${cause.message}`;
+    reject(new Fault('address_unusable', { say: `server.port (SVC_SERVER_PORT): ${host}:${port} ${reason}`, cause }));
+  });
+  server.listen(port, host, () => {
+    const address = server.address();
+    const actual = typeof address === 'object' && address !== null ? address.port : port;
+    resolve(`http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${actual}`);
+  });
+  return promise;
+}
+
+/** Stops accepting and waits for what is under way; connections that only idle are closed. */
+function closed(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeIdleConnections();
+  return promise;
+}
+
+/** What has not ended by now is cut, so that it leaves a trace before the queue is written out. */
+function cutExchanges(deadlines: Deadlines): Promise<void> {
+  for (const exchange of deadlines.watched()) exchange.onDeadline();
+  return deadlines.empty();
+}

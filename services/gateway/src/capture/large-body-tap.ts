@@ -1,0 +1,48 @@
+import { openBodyTap, type BodyFacts, type BodyTap } from '@vitrine/traces/body-tap';
+import type { BodyKind } from '@vitrine/traces/captured-exchange';
+import { openDecoder } from '@vitrine/traces/decode';
+import type { Transform } from 'node:stream';
+
+/** Reads the facts of a body that is too large to be held, as it passes by. A coded body is decoded on the side, with
+ *  back-pressure: `push` answers false when the decoder is behind, and `onDrain` is called when it has caught up. */
+export class LargeBodyTap {
+  readonly #tap: BodyTap | undefined;
+  readonly #decoder: Transform | undefined;
+  #broken = false;
+
+  constructor(kind: BodyKind, coding: string, onDrain: () => void) {
+    if (kind === undefined) return;
+    const tap = openBodyTap(kind);
+    this.#tap = tap;
+    if (coding === '' || coding === 'identity') return;
+    this.#decoder = openDecoder(coding);
+    if (this.#decoder === undefined) this.#broken = true;
+    this.#decoder?.on('data', (chunk: Buffer) => tap.push(chunk));
+    this.#decoder?.on('drain', onDrain);
+    this.#decoder?.on('error', () => {
+      this.#broken = true;
+      onDrain();
+    });
+  }
+
+  push(chunk: Uint8Array): boolean {
+    if (this.#broken || this.#tap === undefined) return true;
+    if (this.#decoder !== undefined) return this.#decoder.write(chunk);
+    this.#tap.push(chunk);
+    return true;
+  }
+
+  /** What was read; undefined when the body could not be decoded. A coded body that was cut gives what came before the cut. */
+  async end(complete: boolean): Promise<BodyFacts | undefined> {
+    const decoder = this.#decoder;
+    if (decoder !== undefined && !this.#broken) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      decoder.once('end', resolve);
+      decoder.once('error', () => resolve());
+      decoder.end();
+      await promise;
+    }
+    if (this.#broken && complete) return undefined;
+    return this.#tap?.end() ?? { model: undefined, usage: undefined, streamError: false, ended: false };
+  }
+}

@@ -1,0 +1,84 @@
+import type { BodyKind, CapturedBody } from '@vitrine/traces/captured-exchange';
+import type { BodyBudget } from './body-budget.ts';
+import { LargeBodyTap } from './large-body-tap.ts';
+
+/** Up to this size a body is held whole and read later, off the proxy's thread; almost all are. */
+export const HELD_WHOLE_MAX_BYTES = 65_536;
+
+/** One direction's body while it passes through the proxy: holds references to its pieces up to a bound; beyond it, reads
+ *  usage and model from the pieces as they come and keeps only as much as is to be stored. */
+export class PassingBody {
+  bytes = 0;
+  kind: BodyKind = undefined;
+  coding = '';
+  readonly #budget: BodyBudget;
+  /** 0 when bodies are not stored. What is stored has no gaps: after the first piece that did not fit it stays as it is. */
+  #storedMaxBytes: number;
+  readonly #onDrain: () => void;
+  #chunks: Uint8Array[] = [];
+  #held = 0;
+  #tap: LargeBodyTap | undefined;
+
+  constructor(budget: BodyBudget, storedMaxBytes: number, onDrain: () => void) {
+    this.#budget = budget;
+    this.#storedMaxBytes = storedMaxBytes;
+    this.#onDrain = onDrain;
+  }
+
+  /** Takes the next piece. False: the reader is behind, hold the stream until `onDrain`. */
+  push(chunk: Uint8Array): boolean {
+    this.bytes += chunk.length;
+    if (this.#tap === undefined) {
+      const fits = this.bytes <= Math.max(HELD_WHOLE_MAX_BYTES, this.#storedMaxBytes);
+      if (fits && this.#hold(chunk)) return true;
+      return this.#openTap(chunk);
+    }
+    this.#store(chunk);
+    return this.#tap.push(chunk);
+  }
+
+  /** The body as the trace's maker gets it. `complete` tells whether it came to its end. */
+  async end(complete: boolean): Promise<CapturedBody> {
+    const tap = this.#tap;
+    if (tap === undefined) return this.endHeld();
+    const facts = await tap.end(complete);
+    return { ...this.endHeld(), facts: facts ?? 'undecodable' };
+  }
+
+  get isHeldWhole(): boolean {
+    return this.#tap === undefined;
+  }
+
+  endHeld(): CapturedBody {
+    return { chunks: this.#chunks, bytes: this.bytes, kind: this.kind, coding: this.coding, facts: undefined };
+  }
+
+  #hold(chunk: Uint8Array): boolean {
+    if (!this.#budget.take(chunk.length)) return false;
+    this.#chunks.push(chunk);
+    this.#held += chunk.length;
+    return true;
+  }
+
+  #store(chunk: Uint8Array): void {
+    if (this.#held >= this.#storedMaxBytes) return;
+    if (!this.#hold(chunk.subarray(0, this.#storedMaxBytes - this.#held))) this.#storedMaxBytes = this.#held;
+  }
+
+  #openTap(chunk: Uint8Array): boolean {
+    const tap = new LargeBodyTap(this.kind, this.coding, this.#onDrain);
+    this.#tap = tap;
+    let isReady = true;
+    for (const earlier of this.#chunks) isReady = tap.push(earlier) && isReady;
+    if (this.#storedMaxBytes === 0) this.release();
+    else this.#store(chunk);
+    return tap.push(chunk) && isReady;
+  }
+
+  /** Lets go of what is held, without a trace. */
+  release(): void {
+    this.#budget.give(this.#held);
+    this.#chunks = [];
+    this.#held = 0;
+  }
+}

@@ -1,0 +1,191 @@
+import { describe, expect, test } from '@jest/globals';
+import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { WriteResult } from '@vitrine/traces/write-failure';
+import { BodyBudget } from './body-budget.ts';
+import { pressureState, utilizationPct } from './queue-pressure.ts';
+import { TraceQueue } from './trace-queue.ts';
+
+const exchange = (path: string, bytes = 0): CapturedExchange => ({
+  provider: 'openai',
+  method: 'POST',
+  path,
+  sentStatus: 200,
+  outcome: 'completed',
+  startedAt: 0,
+  endedAt: 0,
+  latencyUs: 0,
+  firstByteUs: 0,
+  correlationId: '',
+  requestHeaders: '',
+  responseHeaders: '',
+  request: { chunks: [new Uint8Array(bytes)], bytes, kind: undefined, coding: '', facts: undefined },
+  response: { chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined },
+  responseChunks: 0,
+});
+
+/** A sink whose batches end when the test says so. */
+function heldSink() {
+  const batches: { paths: string[]; end: (result?: Partial<WriteResult>) => void; fail: () => void }[] = [];
+  const write = (exchanges: readonly CapturedExchange[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<WriteResult>();
+    const paths = exchanges.map(({ path }) => path);
+    batches.push({
+      paths,
+      end: (result) => resolve({ written: paths.length, failures: [], ...result }),
+      fail: () => reject(new Error('sink')),
+    });
+    return promise;
+  };
+  return { batches, write };
+}
+
+function setUp(options: { capacity?: number; batch?: number; now?: () => number } = {}) {
+  // Every look at the clock finds batches far enough apart; pacing has a test of its own.
+  let now = 0;
+  const sink = heldSink();
+  const budget = new BodyBudget(1_000_000);
+  const drops: { where: string; count: number }[] = [];
+  const onDrop = ({ where, count }: { where: string; count: number }) => drops.push({ where, count });
+  const queue = new TraceQueue({
+    capacity: options.capacity ?? 8,
+    batch: options.batch ?? 4,
+    sink,
+    budget,
+    clock: options.now ?? (() => (now += 1_000)),
+    onDrop,
+  });
+  return { queue, budget, drops, batches: sink.batches };
+}
+
+/** Lets the queue's own timers of 0 ms fire. */
+const turn = () => new Promise((resolve) => setTimeout(resolve, 2));
+
+describe('the trace queue', () => {
+  test('writes in order, one batch at a time, each of at most `batch`', async () => {
+    const { queue, batches } = setUp();
+    for (let i = 0; i < 7; i += 1) expect(queue.enqueue(exchange(`${i}`))).toBe(true);
+    await turn();
+    expect(batches.map(({ paths }) => paths)).toEqual([['0', '1', '2', '3']]);
+    batches[0]?.end();
+    await turn();
+    expect(batches.map(({ paths }) => paths)).toEqual([
+      ['0', '1', '2', '3'],
+      ['4', '5', '6'],
+    ]);
+    expect(queue.depth).toBe(3);
+  });
+
+  test('drops the newest when it is full, and counts it', async () => {
+    const { queue, drops, batches } = setUp({ capacity: 2, batch: 1, now: () => 77 });
+    expect(['a', 'b', 'c'].map((path) => queue.enqueue(exchange(path)))).toEqual([true, true, false]);
+    expect(queue.counters).toMatchObject({ enqueueAccepted: 2, enqueueDropped: 1, lastEnqueueDropAt: 77, highWatermark: 2 });
+    expect(drops).toEqual([{ where: 'enqueue', count: 1 }]);
+    await turn();
+    batches[0]?.end();
+    await turn();
+    expect(queue.enqueue(exchange('d'))).toBe(true);
+  });
+
+  test('counts what a write lost by class, operation and time', async () => {
+    const { queue, batches } = setUp({ now: () => 5 });
+    for (const path of ['a', 'b', 'c']) queue.enqueue(exchange(path));
+    await turn();
+    batches[0]?.end({ written: 2, failures: [{ operation: 'write_batch_fallback', error_class: 'constraint', count: 1 }] });
+    await queue.drained();
+    expect(queue.counters).toMatchObject({
+      written: 2,
+      writeDropped: 1,
+      lastWriteDropAt: 5,
+      lastWriteDropOperation: 'write_batch_fallback',
+    });
+    expect(queue.counters.failuresByClass).toMatchObject({ constraint: 1, unknown: 0 });
+  });
+
+  test('goes on after a sink that rejects, and counts the whole batch as lost', async () => {
+    const { queue, batches } = setUp();
+    queue.enqueue(exchange('a'));
+    await turn();
+    batches[0]?.fail();
+    await queue.drained();
+    expect(queue.counters).toMatchObject({ writeDropped: 1 });
+    queue.enqueue(exchange('b'));
+    await turn();
+    expect(batches[1]?.paths).toEqual(['b']);
+  });
+
+  test('gives the bodies back to the budget, whether written or dropped', async () => {
+    const { queue, budget, batches } = setUp({ capacity: 1 });
+    for (const path of ['a', 'b']) {
+      budget.take(100);
+      queue.enqueue(exchange(path, 100));
+    }
+    expect(budget.heldBytes).toBe(100);
+    await turn();
+    expect(budget.heldBytes).toBe(0);
+    batches[0]?.end();
+  });
+
+  test('holds requests back when what is in flight may not find a place, and only while the writer makes progress', async () => {
+    let now = 0;
+    const { queue } = setUp({ capacity: 8, now: () => now });
+    for (let i = 0; i < 5; i += 1) queue.enqueue(exchange(`${i}`));
+    await turn();
+    expect([2, 3].map((inFlight) => queue.shouldDelay(inFlight))).toEqual([false, true]);
+    now = 1_001;
+    expect(queue.shouldDelay(3)).toBe(false);
+  });
+
+  test('a queue less than half full holds nothing back, however much is in flight', () => {
+    const { queue } = setUp({ capacity: 8 });
+    queue.enqueue(exchange('a'));
+    expect(queue.shouldDelay(100)).toBe(false);
+  });
+
+  test('small batches start at least 10 ms apart; a full one, or one that is waited for, starts at once', async () => {
+    let now = 100;
+    const { queue, batches } = setUp({ batch: 2, now: () => now });
+    queue.enqueue(exchange('a'));
+    await turn();
+    batches[0]?.end();
+    await turn();
+    queue.enqueue(exchange('b'));
+    await turn();
+    expect(batches).toHaveLength(1);
+    queue.enqueue(exchange('c'));
+    await turn();
+    expect(batches[1]?.paths).toEqual(['b', 'c']);
+    batches[1]?.end();
+    now += 1;
+    await turn();
+    queue.enqueue(exchange('d'));
+    void queue.drained();
+    await turn();
+    expect(batches[2]?.paths).toEqual(['d']);
+  });
+
+  test('room comes when a batch has left', async () => {
+    const { queue, batches } = setUp();
+    queue.enqueue(exchange('a'));
+    await turn();
+    let isFree = false;
+    const free = queue.room().then(() => (isFree = true));
+    await turn();
+    expect(isFree).toBe(false);
+    batches[0]?.end();
+    await free;
+    expect(queue.counters.admissionDelayed).toBe(1);
+  });
+});
+
+test.each([
+  [0, 0, 'ok'],
+  [2047, 49, 'ok'],
+  [2048, 50, 'elevated'],
+  [3276, 79, 'elevated'],
+  [3277, 80, 'high'],
+  [4095, 99, 'high'],
+  [4096, 100, 'saturated'],
+])('%i of 4096 is %i percent: %s', (depth, percent, state) => {
+  expect(utilizationPct(depth, 4096)).toBe(percent);
+  expect(pressureState(percent)).toBe(state);
+});

@@ -1,0 +1,160 @@
+import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import { heldBytes } from '@vitrine/traces/exchange-batch';
+import type { TraceSink } from '@vitrine/traces/trace-sink';
+import type { WriteResult } from '@vitrine/traces/write-failure';
+import type { BodyBudget } from './body-budget.ts';
+import { createQueueCounters, type QueueCounters } from './queue-counters.ts';
+
+/** A batch under way for longer than this means that the writer stands still: nothing waits for it then. */
+const STANDS_STILL_AFTER_MS = 1_000;
+/** A batch ends at this many body bytes, whatever its count. */
+const BATCH_MAX_BODY_BYTES = 8 * 1_048_576;
+/** Batches start at least this far apart while they are small. A batch costs 60 to 100 µs whatever it holds (a message each way,
+ *  a transaction): unpaced, a busy machine spent a tenth of itself on batches of ten. An idle writer still takes a trace at once. */
+const BATCH_INTERVAL_MS = 10;
+/** How long a new request may be held back while the queue is about to be full. Spec: gateway decisions, section 4. */
+export const ADMISSION_DELAY_MAX_MS = 100;
+
+export interface TraceQueueOptions {
+  readonly capacity: number;
+  readonly batch: number;
+  readonly sink: TraceSink;
+  readonly budget: BodyBudget;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Told of every drop, for the log. */
+  readonly onDrop: (details: { where: 'enqueue' | 'write'; count: number; reason?: unknown }) => void;
+}
+
+/** The bounded queue between the proxy and the store: first in, first out, one batch under way, no flush timer. When it is full
+ *  the newest trace is dropped and counted. Spec: gateway decisions, section 4. */
+export class TraceQueue {
+  readonly counters: QueueCounters = createQueueCounters();
+  readonly capacity: number;
+  readonly #options: TraceQueueOptions;
+  readonly #heldBack = new Set<() => void>();
+  #waiting: CapturedExchange[] = [];
+  #underWay = 0;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #isDraining = false;
+  #drained = Promise.withResolvers<void>();
+
+  constructor(options: TraceQueueOptions) {
+    this.#options = options;
+    this.capacity = options.capacity;
+  }
+
+  /** Traces that wait or are under way. */
+  get depth(): number {
+    return this.#waiting.length + this.#underWay;
+  }
+
+  /** Takes a finished exchange. False when the queue was full and the exchange is lost. */
+  enqueue(exchange: CapturedExchange): boolean {
+    if (this.depth >= this.capacity) {
+      this.#giveBack(exchange);
+      this.counters.enqueueDropped += 1;
+      this.counters.lastEnqueueDropAt = this.#options.clock();
+      this.#options.onDrop({ where: 'enqueue', count: 1 });
+      return false;
+    }
+    this.#waiting.push(exchange);
+    this.counters.enqueueAccepted += 1;
+    if (this.depth > this.counters.highWatermark) this.counters.highWatermark = this.depth;
+    if (this.#timer === undefined || this.#waiting.length === this.#options.batch) this.#schedule();
+    return true;
+  }
+
+  /** Whether a new request should be held back: everything in flight will want a place, and there might be too few. A queue
+   *  that is less than half full never holds anything back, however many streams are open. */
+  shouldDelay(inFlight: number): boolean {
+    const depth = this.depth;
+    return depth + inFlight >= this.capacity && depth * 2 >= this.capacity && this.#makesProgress();
+  }
+
+  /** Resolves when a batch has left the queue, after at most `ADMISSION_DELAY_MAX_MS`. */
+  room(): Promise<void> {
+    this.counters.admissionDelayed += 1;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const release = () => {
+      clearTimeout(timer);
+      this.#heldBack.delete(release);
+      resolve();
+    };
+    const timer = setTimeout(release, ADMISSION_DELAY_MAX_MS);
+    this.#heldBack.add(release);
+    return promise;
+  }
+
+  /** Resolves when nothing waits and nothing is under way; from now on batches are not paced. */
+  drained(): Promise<void> {
+    this.#isDraining = true;
+    if (this.depth === 0) return Promise.resolve();
+    this.#schedule();
+    return this.#drained.promise;
+  }
+
+  #makesProgress(): boolean {
+    return this.#underWay === 0 || this.#options.clock() - this.#startedAt < STANDS_STILL_AFTER_MS;
+  }
+
+  #schedule(): void {
+    if (this.#underWay > 0) return;
+    clearTimeout(this.#timer);
+    const isPaced = this.#waiting.length < this.#options.batch && !this.#isDraining;
+    const delayMs = isPaced ? this.#startedAt + BATCH_INTERVAL_MS - this.#options.clock() : 0;
+    this.#timer = setTimeout(() => this.#start(), Math.max(0, delayMs));
+  }
+
+  #start(): void {
+    this.#timer = undefined;
+    const batch = this.#waiting.splice(0, this.#batchLength());
+    this.#underWay = batch.length;
+    this.#startedAt = this.#options.clock();
+    const writing = this.#options.sink.write(batch);
+    // The sink has copied the bodies by the time `write` returns.
+    for (const exchange of batch) this.#giveBack(exchange);
+    writing.then(
+      (result) => this.#ended(result),
+      (reason: unknown) => this.#ended(allLost(batch.length), reason),
+    );
+  }
+
+  #ended(result: WriteResult, reason?: unknown): void {
+    this.counters.written += result.written;
+    for (const { operation, error_class: errorClass, count } of result.failures) {
+      this.counters.writeDropped += count;
+      this.counters.failuresByClass[errorClass] += count;
+      this.counters.lastWriteDropAt = this.#options.clock();
+      this.counters.lastWriteDropOperation = operation;
+      this.#options.onDrop({ where: 'write', count, reason: reason ?? errorClass });
+    }
+    this.#underWay = 0;
+    for (const release of this.#heldBack) release();
+    if (this.#waiting.length > 0) this.#schedule();
+    else {
+      this.#drained.resolve();
+      this.#drained = Promise.withResolvers<void>();
+    }
+  }
+
+  #batchLength(): number {
+    let bytes = 0;
+    const most = Math.min(this.#options.batch, this.#waiting.length);
+    for (let i = 0; i < most; i += 1) {
+      const exchange = this.#waiting[i];
+      if (exchange !== undefined) bytes += heldBytes(exchange.request) + heldBytes(exchange.response);
+      if (bytes > BATCH_MAX_BODY_BYTES) return Math.max(1, i);
+    }
+    return most;
+  }
+
+  #giveBack({ request, response }: CapturedExchange): void {
+    this.#options.budget.give(heldBytes(request) + heldBytes(response));
+  }
+}
+
+function allLost(count: number): WriteResult {
+  return { written: 0, failures: [{ operation: 'write_trace', error_class: 'unknown', count }] };
+}

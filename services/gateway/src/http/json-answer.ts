@@ -1,0 +1,37 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { CORRELATION_HEADER, newCorrelationId } from './correlation-id.ts';
+
+/** Answers with JSON on a response whose head has not been sent. */
+export function answerJson(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  correlationId: string,
+  headers: readonly string[] = [],
+): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, [
+    'Content-Type',
+    'application/json',
+    'Content-Length',
+    String(Buffer.byteLength(text)),
+    CORRELATION_HEADER,
+    correlationId,
+    ...headers,
+  ]);
+  response.end(text);
+}
+
+/** Answers with JSON where there is only a socket: requests that could not be parsed, and CONNECT. Ends the connection. */
+export function answerJsonOnSocket(socket: Duplex, status: number, reason: string, error: string): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const text = JSON.stringify({ error });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
+      `${CORRELATION_HEADER}: ${newCorrelationId()}\r\nConnection: close\r\n\r\n${text}`,
+  );
+}

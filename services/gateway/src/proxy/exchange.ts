@@ -1,0 +1,262 @@
+import { codeOf } from '@vitrine/faults/fault';
+import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import { headerLines } from '@vitrine/traces/header-lines';
+import type { Outcome } from '@vitrine/traces/trace';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Dispatcher, Pool } from 'undici';
+import type { BodyBudget } from '../capture/body-budget.ts';
+import { PassingBody } from '../capture/passing-body.ts';
+import { CORRELATION_HEADER } from '../http/correlation-id.ts';
+import { answerJson } from '../http/json-answer.ts';
+import type { Deadlined, Deadlines } from './deadlines.ts';
+import { forwardedRequestHeaders, forwardedResponseHeaders } from './forwarded-headers.ts';
+import { bodyKindOf } from './body-kind.ts';
+import { teeRequest } from './tee-request.ts';
+import type { ProviderRoute } from './request-target.ts';
+
+export interface UpstreamRoute extends ProviderRoute {
+  readonly origin: string;
+  readonly pool: Pool;
+}
+
+export interface ProxyTimes {
+  readonly firstByteTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** What every exchange of a gateway shares. */
+export interface ProxyTools {
+  readonly times: ProxyTimes;
+  readonly deadlines: Deadlines;
+  readonly budget: BodyBudget;
+  /** 0 when bodies are not stored. */
+  readonly storedBodyMaxBytes: number;
+  readonly onEnd: (exchange: CapturedExchange) => void;
+}
+
+/** Request bodies up to this length leave in one piece with their head; longer ones and those of unknown length stream. */
+const BUFFERED_REQUEST_MAX_BYTES = 65_536;
+
+/** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
+ *  captured exchange when it has ended, however it ended. Spec: gateway decisions, section 5. */
+export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
+  deadlineAt: number;
+  readonly #tools: ProxyTools;
+  readonly #route: UpstreamRoute;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #correlationId: string;
+  readonly #startedAt = Date.now();
+  readonly #started = performance.now();
+  readonly #sent: PassingBody;
+  readonly #received: PassingBody;
+  #controller: Dispatcher.DispatchController | undefined;
+  #responseHeaders: readonly string[] = [];
+  #isStream = false;
+  #firstByteUs = 0;
+  #chunks = 0;
+  #outcome: Outcome = 'completed';
+  #isOver = false;
+  #expectedBytes = -1;
+
+  constructor(
+    tools: ProxyTools,
+    route: UpstreamRoute,
+    request: IncomingMessage,
+    response: ServerResponse,
+    correlationId: string,
+  ) {
+    this.#tools = tools;
+    this.#route = route;
+    this.#request = request;
+    this.#response = response;
+    this.#correlationId = correlationId;
+    this.#sent = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => {});
+    this.#received = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => this.#resume());
+    this.deadlineAt = tools.deadlines.now + tools.times.firstByteTimeoutMs;
+    tools.deadlines.watch(this);
+    response.on('close', () => this.#onClose());
+    response.on('drain', () => this.#resume());
+  }
+
+  /** Sends the request on. `path` is the checked path at the upstream. */
+  forward(path: string): void {
+    const { headers } = this.#request;
+    const length = headers['content-length'];
+    if (length === undefined && headers['transfer-encoding'] === undefined) return this.#dispatch(path, null);
+    this.#sent.kind = bodyKindOf(headers['content-type']);
+    this.#sent.coding = headers['content-encoding'] ?? '';
+    if (length === undefined || Number(length) > BUFFERED_REQUEST_MAX_BYTES) {
+      return this.#dispatch(
+        path,
+        teeRequest(this.#request, (chunk) => this.#onRequestChunk(chunk)),
+      );
+    }
+    const chunks: Buffer[] = [];
+    this.#request.on('data', (chunk: Buffer) => {
+      this.#sent.push(chunk);
+      chunks.push(chunk);
+    });
+    this.#request.on('end', () => {
+      if (!this.#isOver) this.#dispatch(path, chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks));
+    });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(new Error('the client has left'));
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingMessage['headers'],
+    statusText?: string,
+  ): void {
+    // Informational answers are the connection's business; the final one follows.
+    if (status < 200 || this.#isOver) return;
+    const contentType = headers['content-type'];
+    this.#isStream = contentType?.includes('text/event-stream') === true;
+    this.#received.kind = bodyKindOf(contentType);
+    this.#received.coding = headers['content-encoding'] ?? '';
+    const kept = forwardedResponseHeaders((controller.rawHeaders ?? []) as Buffer[], headers.connection);
+    kept.push(CORRELATION_HEADER, this.#correlationId);
+    this.#responseHeaders = kept;
+    const length = headers['content-length'];
+    this.#expectedBytes = length === undefined || this.#request.method === 'HEAD' ? -1 : Number(length);
+    this.#response.sendDate = false;
+    this.#response.writeHead(status, statusText, kept);
+    // The head of a stream must not wait for its first event; when that came in the same read, they leave together.
+    if (length === undefined) queueMicrotask(() => this.#isOver || this.#response.flushHeaders());
+    this.#touch();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return;
+    if (this.#chunks === 0 && this.#isStream) this.#firstByteUs = this.#elapsedUs();
+    this.#chunks += 1;
+    const isKept = this.#received.push(chunk);
+    if (this.#received.bytes === this.#expectedBytes) this.#response.end(chunk);
+    else if (!this.#response.write(chunk) || !isKept) controller.pause();
+    this.#touch();
+  }
+
+  onResponseEnd(): void {
+    if (!this.#response.writableEnded) this.#response.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isOver) return;
+    this.#fail(codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : 'upstream_error');
+  }
+
+  onDeadline(): void {
+    if (!this.#isOver) this.#fail('timeout');
+  }
+
+  #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | null): void {
+    const { rawHeaders, headers, method } = this.#request;
+    this.#touchFirstByte();
+    try {
+      this.#route.pool.dispatch(
+        {
+          path,
+          method: method as Dispatcher.HttpMethod,
+          headers: forwardedRequestHeaders(rawHeaders, headers.connection),
+          // undici takes async iterables; its types do not say so.
+          body: body as Buffer | null,
+          // Otherwise undici repeats a GET whose connection broke: no retries by default.
+          idempotent: false,
+        },
+        this,
+      );
+    } catch {
+      this.#fail('upstream_error');
+    }
+  }
+
+  #onRequestChunk(chunk: Uint8Array): void {
+    this.#sent.push(chunk);
+    this.#touchFirstByte();
+  }
+
+  /** The provider has failed, or was too slow: says so when nothing was sent yet, else breaks the connection, because an
+   *  answer that ends as if it were whole would be a lie. */
+  #fail(outcome: 'upstream_error' | 'timeout'): void {
+    // Aborting the upstream below comes back as an error of the upstream: the first reason counts.
+    if (this.#outcome !== 'completed') return;
+    this.#outcome = outcome;
+    const response = this.#response;
+    if (response.headersSent) {
+      response.destroy();
+    } else {
+      const [status, error] =
+        outcome === 'timeout' ? [504, 'the provider did not answer in time'] : [502, 'the provider could not be reached'];
+      answerJson(response, status, { error }, this.#correlationId, this.#request.complete ? [] : ['Connection', 'close']);
+    }
+    this.#controller?.abort(new Error(outcome));
+  }
+
+  /** The response is over: sent whole, or its connection is gone. */
+  #onClose(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const isWhole = this.#response.writableFinished;
+    if (!isWhole && this.#outcome === 'completed') this.#outcome = 'client_closed';
+    if (!isWhole) this.#controller?.abort(new Error('the client has left'));
+    // A provider may answer before it has read everything; what the client still sends is read and dropped.
+    if (!this.#request.complete) this.#request.resume();
+    const latencyUs = this.#elapsedUs();
+    if (this.#sent.isHeldWhole && this.#received.isHeldWhole) {
+      this.#handOver(this.#captured(latencyUs, this.#sent.endHeld(), this.#received.endHeld()));
+    } else {
+      void this.#endLarge(latencyUs, isWhole);
+    }
+  }
+
+  async #endLarge(latencyUs: number, isWhole: boolean): Promise<void> {
+    const [sent, received] = await Promise.all([this.#sent.end(this.#request.complete), this.#received.end(isWhole)]);
+    this.#handOver(this.#captured(latencyUs, sent, received));
+  }
+
+  #handOver(captured: CapturedExchange): void {
+    this.#tools.onEnd(captured);
+    this.#tools.deadlines.forget(this);
+  }
+
+  #captured(latencyUs: number, request: CapturedExchange['request'], response: CapturedExchange['response']): CapturedExchange {
+    return {
+      provider: this.#route.provider,
+      method: this.#request.method ?? '',
+      path: this.#request.url ?? '',
+      sentStatus: this.#response.headersSent ? this.#response.statusCode : 0,
+      outcome: this.#outcome,
+      startedAt: this.#startedAt,
+      endedAt: Date.now(),
+      latencyUs,
+      firstByteUs: this.#firstByteUs,
+      correlationId: this.#correlationId,
+      requestHeaders: headerLines(this.#request.rawHeaders),
+      responseHeaders: headerLines(this.#responseHeaders),
+      request,
+      response,
+      responseChunks: this.#chunks,
+    };
+  }
+
+  #resume(): void {
+    if (!this.#response.writableNeedDrain) this.#controller?.resume();
+  }
+
+  #touch(): void {
+    this.deadlineAt = this.#tools.deadlines.now + this.#tools.times.idleTimeoutMs;
+  }
+
+  #touchFirstByte(): void {
+    this.deadlineAt = this.#tools.deadlines.now + this.#tools.times.firstByteTimeoutMs;
+  }
+
+  #elapsedUs(): number {
+    return Math.round((performance.now() - this.#started) * 1_000);
+  }
+}

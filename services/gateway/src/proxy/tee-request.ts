@@ -1,0 +1,11 @@
+import type { IncomingMessage } from 'node:http';
+
+/** The request's body as undici pulls it, with a look at each piece. Pulled, so that a slow provider slows the client down. The
+ *  client's connection survives when the provider stops reading: its answer still has to go out on it. */
+export async function* teeRequest(request: IncomingMessage, look: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+  const chunks: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  for await (const chunk of chunks) {
+    look(chunk);
+    yield chunk;
+  }
+}

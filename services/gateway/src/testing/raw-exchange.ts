@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly rawHeaders: readonly string[];
+  readonly bytes: number;
+  readonly sha256: string;
+  /** The body's first MiB. */
+  readonly head: Buffer;
+}
+
+export interface RawRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A buffer is sent with its length, pieces are sent chunked. */
+  readonly body?: Buffer | Iterable<Buffer>;
+}
+
+/** Sends a request and takes the answer's bytes as they are: nothing is decoded, followed or invented. */
+export function rawExchange(url: string, { method = 'POST', headers = {}, body }: RawRequest = {}): Promise<RawAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+  const length = Buffer.isBuffer(body) ? { 'content-length': String(body.length) } : {};
+  const request = httpRequest(url, { method, headers: { ...headers, ...length } }, (response) => {
+    const hash = createHash('sha256');
+    const kept: Buffer[] = [];
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      hash.update(chunk);
+      if (bytes < 1_048_576) kept.push(chunk);
+      bytes += chunk.length;
+    });
+    response.on('error', reject);
+    response.on('end', () =>
+      resolve({
+        status: response.statusCode ?? 0,
+        rawHeaders: response.rawHeaders,
+        bytes,
+        sha256: hash.digest('hex'),
+        head: Buffer.concat(kept),
+      }),
+    );
+  });
+  request.on('error', reject);
+  if (body === undefined || Buffer.isBuffer(body)) request.end(body);
+  else void writeAll(request, body).catch(reject);
+  return promise;
+}
+
+async function writeAll(request: ReturnType<typeof httpRequest>, pieces: Iterable<Buffer>): Promise<void> {
+  for (const piece of pieces) if (!request.write(piece)) await new Promise((resolve) => request.once('drain', resolve));
+  request.end();
+}
+
+/** Writes text on a new connection to `url`'s server and gives back all that comes until it is closed, or `enough` says so. */
+export function rawTalk(url: string, text: string, enough: (answer: string) => boolean = () => false): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let answer = '';
+  const socket = connect(Number(port), hostname, () => socket.write(text, 'latin1'));
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk: string) => {
+    answer += chunk;
+    if (enough(answer)) socket.destroy();
+  });
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => resolve(answer));
+  return promise;
+}

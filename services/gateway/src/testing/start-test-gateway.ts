@@ -1,0 +1,58 @@
+import { createLogger } from '@vitrine/telemetry/logger';
+import { startMockAnthropic } from '@vitrine/testkit/mock-anthropic';
+import { startMockOpenai } from '@vitrine/testkit/mock-openai';
+import type { MockProvider } from '@vitrine/testkit/mock-provider';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import type { TraceDetail, TracePage, TraceSummary } from '@vitrine/traces/trace';
+import { join } from 'node:path';
+import { startGateway } from '../app.ts';
+import { readGatewayConfig } from '../config.ts';
+
+/** A gateway in this process between two mock providers, on any free port, with its traces in a temporary folder. */
+export interface TestGateway extends AsyncDisposable {
+  readonly url: string;
+  readonly openai: MockProvider;
+  readonly anthropic: MockProvider;
+  readonly log: readonly string[];
+  /** The answer of a path of the admin API. */
+  get(path: string): Promise<unknown>;
+  /** The traces, newest first, once there are at least `count`. */
+  traces(count: number): Promise<TraceSummary[]>;
+  /** The newest trace in full, once there are at least `count`. */
+  newest(count: number): Promise<TraceDetail>;
+}
+
+/** `variables` are the gateway's environment variables beyond upstreams and storage. */
+export async function startTestGateway(variables: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
+  await using opened = new AsyncDisposableStack();
+  const folder = opened.use(await temporaryFolder('gateway'));
+  const openai = opened.use(await startMockOpenai());
+  const anthropic = opened.use(await startMockAnthropic());
+  const env = {
+    SVC_SERVER_HOST: '127.0.0.1',
+    SVC_SERVER_PORT: '0',
+    SVC_STORAGE_PATH: join(folder.path, 'traces.db'),
+    SVC_PROVIDERS_OPENAI_UPSTREAM: openai.url,
+    SVC_PROVIDERS_ANTHROPIC_UPSTREAM: anthropic.url,
+    ...variables,
+  };
+  const log: string[] = [];
+  const logger = createLogger('svc-gateway', 'info', { write: (line) => log.push(line) });
+  const { url } = opened.use(await startGateway(readGatewayConfig(undefined, env), logger));
+  const get = async (path: string): Promise<unknown> => (await fetch(url + path)).json();
+  const traces = (count: number) =>
+    waitUntil(
+      async () => {
+        const { items } = (await get('/api/traces?limit=200')) as TracePage;
+        return items.length >= count && items;
+      },
+      { what: `${count} traces` },
+    );
+  const newest = async (count: number) => {
+    const [summary] = await traces(count);
+    return (await get(`/api/traces/${summary?.id}`)) as TraceDetail;
+  };
+  const running = opened.move();
+  return { url, openai, anthropic, log, get, traces, newest, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}

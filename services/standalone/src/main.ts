@@ -1,0 +1,67 @@
+import { isFault, type Fault } from '@vitrine/faults/fault';
+import { untilSignal } from '@vitrine/lifecycle/until-signal';
+import { createLogger } from '@vitrine/telemetry/logger';
+import { existsSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { startStandalone } from './app.ts';
+import { readStandaloneConfig } from './config.ts';
+import { welcome } from './welcome.ts';
+
+const HELP = `usage: npm start -- [--demo] [--config FILE]
+
+Runs Vitrine in one process: the AI traffic gateway on port 8080 with its traces in one SQLite file below ./data.
+
+  --demo         also start mock providers, point the gateway at them and capture bodies: no account is needed
+  --config FILE  gateway configuration (YAML); otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
+
+Environment:
+  SVC_SERVER_PORT=8080      port of the gateway; every gateway key has such a variable
+  VITRINE_DATA_DIR=./data   where traces are kept
+`;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      demo: { type: 'boolean', default: false },
+      config: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const path =
+    values.config ?? (process.env['SVC_CONFIG'] || undefined) ?? (existsSync('vitrine.yaml') ? 'vitrine.yaml' : undefined);
+  const signal = untilSignal(process, ['SIGINT', 'SIGTERM']);
+  await using standalone = await startStandalone({
+    config: readStandaloneConfig(process.env),
+    env: process.env,
+    yaml: path === undefined ? undefined : { path, text: readFileSync(path, 'utf8') },
+    demo: values.demo,
+    createLogger: (service, level) => createLogger(service, level, process.stderr),
+  });
+  process.stdout.write(welcome(standalone.gatewayUrl, values.demo));
+  await signal;
+  process.stdout.write('\nVitrine is stopping: requests under way are finished and traces are written.\n');
+  return 0;
+}
+
+function sentenceOf({ code, say }: Fault): string {
+  if (!code.startsWith('storage_')) return say;
+  return `${say}\nSet VITRINE_DATA_DIR to another folder, or stop the process that uses this one.`;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  const isUsage = error instanceof TypeError;
+  process.stderr.write(
+    isFault(error)
+      ? `vitrine: ${sentenceOf(error)}\n`
+      : isUsage
+        ? `vitrine: ${error.message}\n\n${HELP}`
+        : `vitrine: ${String(error)}\n`,
+  );
+  process.exitCode = isUsage ? 2 : 1;
+}
