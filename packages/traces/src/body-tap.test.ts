@@ -1,7 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { openBodyTap, openRequestTap, type BodyFacts } from './body-tap.ts';
+import type { Usage } from './usage.ts';
 
+const NO_TOKENS: Usage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  total_tokens: 0,
+  cached_input_tokens: 0,
+  cache_write_input_tokens: 0,
+  cache_write_1h_input_tokens: 0,
+  reasoning_tokens: 0,
+};
 const NOTHING: BodyFacts = { model: undefined, usage: undefined, streamError: false, ended: false };
 
 function tap(kind: 'json' | 'sse', pieces: readonly Uint8Array[]): BodyFacts {
@@ -98,6 +108,31 @@ const PIECES = [
   'data: {"usage":{"output_tokens":3}}\n\n', 'data: {"type":"content_block_stop"}\r\n\r\n', ': x\n\n',
 ];
 
+const EVENTS = [
+  'data: {"model":"m","x":1}',
+  'data: {"message":{"model":"n"}}',
+  'data: {"x":"usage","y":{"usage":1}}',
+  'data: {"usage":{"prompt_tokens":1,"total_tokens":2}}',
+  'data: {"usage":{"output_tokens":3}}',
+  'data: {"usage":null}',
+  'data: {"usage":nothing}',
+  'data: {"usage": nul}',
+  'data: {"response":{"usage":{"input_tokens":4}},"usage":null}',
+  'data: {"\\u0075sage":{"input_tokens":5}}',
+  'data: {"type":"response.completed"}',
+  'data: {"type":"response.incomplete"}',
+  'data: {"type":"response.failed"}',
+  'data: {"type":"message_stop"}',
+  'data: {"type":"message_st\\u006fp"}',
+  'data: {"type":"error"}',
+  'data: {"error":{}}',
+  'data: [DONE]',
+  'event: error\ndata: x',
+  'event:error\r\ndata:x',
+  'event: ping\rdata: {"a":1}',
+  ': comment',
+];
+
 describe('streams', () => {
   const WRITTEN: [string, (text: string) => string][] = [
     ['with LF', (text) => text],
@@ -121,9 +156,16 @@ describe('streams', () => {
   });
 
   test('any stream gives the same facts however it is cut', () => {
-    const piece = fc.constantFrom(...PIECES);
+    const data = fc.constantFrom(...EVENTS);
+    const end = fc.constantFrom('\n\n', '\n\n', '\r\n\r\n', '\r\r', '\n\r\n', '\r\n\n', '\n\r', '\n');
+    const event = fc.tuple(data, end).map((parts) => parts.join(''));
+    const stream = fc.oneof(
+      fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }),
+      fc.array(event, { maxLength: 10 }),
+      fc.array(fc.oneof(event, fc.constantFrom(...PIECES)), { maxLength: 10 }),
+    );
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 40 }), fc.array(fc.nat(2_000), { maxLength: 8 }), (pieces, places) => {
+      fc.property(stream, fc.array(fc.nat(2_000), { maxLength: 8 }), (pieces, places) => {
         const bytes = Buffer.from(pieces.join(''));
         const expected = bytewise(bytes);
         expect(tap('sse', [bytes])).toEqual(expected);
@@ -149,6 +191,17 @@ describe('streams', () => {
     ['Responses incomplete', 'data: {"type":"response.incomplete","response":{}}\n\n', { ended: true }],
     ['error: null is none', 'data: {"error":null}\n\n', {}],
     ['the word alone is none', 'event: errors\ndata: {"a":"error","b":{"error":1}}\n\n', {}],
+    ['a byte order mark before data', '\ufeffdata: {"model":"m"}\n\n', { model: 'm' }],
+    ['a byte order mark before an event', '\ufeffevent: error\ndata: x\n\n', { streamError: true }],
+    ['a byte order mark later on is no such mark', 'data: x\n\n\ufeffdata: {"model":"m"}\n\n', {}],
+    ['the last name of an event counts', 'event: ping\nevent: error\ndata: x\n\n', { streamError: true }],
+    ['a name holds for one event', 'event: error\n\ndata: x\n\n', {}],
+    ['CRLF ends one line, not two', 'event: error\r\ndata: x\r\n\r\n', { streamError: true }],
+    [
+      'a usage beside null',
+      'data: {"usage":null,"message":{"model":"m"},"response":{"usage":{"prompt_tokens":0}}}\n\n',
+      { model: 'm', usage: NO_TOKENS },
+    ],
     ['[DONE] only as the whole of an event', 'data: [DONE]!\n\ndata: [DONE]\ndata: [DONE]\n\n', {}],
     ['a data line without a colon is an empty one', 'data\ndata: {"model":"m"}\n\ndata\ndata: [DONE]\n\n', { model: 'm' }],
     ['an event without data counts for nothing', 'event: error\n\n', {}],

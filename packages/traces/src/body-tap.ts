@@ -112,13 +112,13 @@ class SseTap implements BodyTap {
   }
 
   end(): BodyFacts {
-    if (this.#state !== FIELD_NAME || this.#name.length > 0) this.#endLine();
     this.#endEvent();
     return { model: this.#model, usage: this.#usage, streamError: this.#streamError, ended: this.#ended };
   }
 
   #isBetweenEvents(): boolean {
-    const isLineStart = this.#state === FIELD_NAME && this.#name.length === 0 && !this.#isAfterCr && !this.#isFirstLine;
+    // After a CR too: the LF that may follow would be a blank line, which changes nothing here.
+    const isLineStart = this.#state === FIELD_NAME && this.#name.length === 0 && !this.#isFirstLine;
     return isLineStart && !this.#hasData && this.#event.length === 0;
   }
 

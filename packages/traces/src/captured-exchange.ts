@@ -18,10 +18,17 @@ export interface CapturedExchange {
   /** From the request's receipt to the first body byte of a stream; 0 for anything else. */
   readonly firstByteUs: number;
   readonly correlationId: string;
-  /** As the client sent them; see `headerLines`. */
+  /** Header lines (see `header-lines.ts`) as the client sent them, secret headers already `[REDACTED]`. */
   readonly requestHeaders: string;
-  /** As the client got them. */
+  /** Header lines as the client got them, likewise. */
   readonly responseHeaders: string;
+  /** How many secret headers were hidden in both. */
+  readonly secretHeaders: number;
+  /** Whether the request carries any header of the gateway's own. */
+  readonly hasLineage: boolean;
+  /** The secret that pays the provider: Authorization's bearer token, else X-API-Key, else ''. Only its hash and its last four
+   *  characters are kept. */
+  readonly credential: string;
   readonly request: CapturedBody;
   readonly response: CapturedBody;
   /** Pieces of the response that reached the client: SSE chunks as they came, not events. */

@@ -85,6 +85,12 @@ test.each(['compress', 'gzip, unheard-of', '__proto__', 'constructor', 'gzip,gzi
   expect(openDecoder(coding)).toBeUndefined();
 });
 
+test('no step of a list may give more than maxBytes', () => {
+  const coded = zlib.gzipSync(zlib.gzipSync(Buffer.alloc(5_000), { level: 0 }));
+  expect(decodeWhole('gzip, gzip', coded, { maxBytes: 5_000, complete: true })).toBeUndefined();
+  expect(decodeWhole('gzip, gzip', coded, { maxBytes: 5_100, complete: true })).toHaveLength(5_000);
+});
+
 test('a stream gives what it has before its end', async () => {
   for (const [coding, encoder] of [
     ['gzip', zlib.createGzip()],

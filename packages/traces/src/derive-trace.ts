@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
+import { scrub } from '@vitrine/telemetry/scrub';
 import { openBodyTap, openRequestTap, type BodyFacts } from './body-tap.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
-import { headerOf, redactedLines } from './header-lines.ts';
 import { readLineage } from './lineage-headers.ts';
 import { openBody, type OpenBody } from './open-body.ts';
 import type { PriceCatalogue } from './price-catalogue.ts';
@@ -24,14 +23,16 @@ export interface DeriveTools {
   readonly policy: CapturePolicy;
   readonly prices: PriceCatalogue;
   readonly createId: (createdAtMs: number) => Uint8Array<ArrayBuffer>;
+  readonly hashCredential: (credential: string) => Uint8Array<ArrayBuffer>;
 }
 
+const NO_LINEAGE = { claim: {}, ignored: 0 };
 const NO_FACTS: BodyFacts = { model: undefined, usage: undefined, streamError: false, ended: false };
 
 /** Makes the trace of an exchange: reads usage and model, prices them, redacts what may not be stored.
  *  About 10 µs for an exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for what a client or a provider
  *  sent. Spec: gateway decisions, sections 1 and 5. */
-export function deriveTrace(exchange: CapturedExchange, { policy, prices, createId }: DeriveTools): TraceRecord {
+export function deriveTrace(exchange: CapturedExchange, { policy, prices, createId, hashCredential }: DeriveTools): TraceRecord {
   const streaming = exchange.response.kind === 'sse';
   const request = openBody(exchange.request);
   const response = openBody(exchange.response);
@@ -41,12 +42,11 @@ export function deriveTrace(exchange: CapturedExchange, { policy, prices, create
   const price = usage === undefined ? undefined : prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
   const outcome = traceOutcome(exchange, facts);
 
-  const requestHeaders = redactedLines(exchange.requestHeaders);
-  const responseHeaders = redactedLines(exchange.responseHeaders);
+  const requestHeaders = scrub(exchange.requestHeaders);
+  const responseHeaders = scrub(exchange.responseHeaders);
   const path = redactPath(exchange.path);
   const stored = policy.captureBodies ? [storedBody(request, policy), storedBody(response, policy)] : [];
-  const credential = providerCredential(exchange.requestHeaders);
-  const lineage = readLineage(exchange.requestHeaders);
+  const lineage = exchange.hasLineage ? readLineage(exchange.requestHeaders) : NO_LINEAGE;
 
   return {
     id: createId(exchange.endedAt),
@@ -64,23 +64,23 @@ export function deriveTrace(exchange: CapturedExchange, { policy, prices, create
     usage_status: usageStatus(outcome, facts, streaming),
     latency_ms: Math.round(exchange.latencyUs / 1_000),
     time_to_first_token_us: streaming ? exchange.firstByteUs : 0,
-    api_key_hash: credential === undefined ? undefined : new Uint8Array(hash('sha256', credential, 'buffer')),
+    api_key_hash: exchange.credential === '' ? undefined : hashCredential(exchange.credential),
     estimated_cost_usd: price?.cost_usd ?? 0,
     cost_status: price !== undefined ? 'priced' : costStatus(exchange, outcome, usage),
     lineage: lineage.claim,
-    request_headers: requestHeaders.lines,
-    response_headers: responseHeaders.lines,
+    request_headers: requestHeaders.text,
+    response_headers: responseHeaders.text,
     request_body: stored[0]?.text,
     response_body: stored[1]?.text,
     metadata: traceMetadata({
       exchange,
       streaming,
-      credential,
+      credential: exchange.credential,
       usage,
       price,
       lineageIgnored: lineage.ignored,
       policy,
-      headersRedacted: requestHeaders.redacted + responseHeaders.redacted + path.count,
+      headersRedacted: exchange.secretHeaders + requestHeaders.count + responseHeaders.count + path.count,
       bodies: { request: stored[0], response: stored[1] },
     }),
   };
@@ -130,10 +130,4 @@ function costStatus({ method, path, sentStatus }: CapturedExchange, outcome: Out
   if (usage !== undefined) return 'unpriced';
   const isRefused = outcome === 'rejected' || (outcome === 'completed' && sentStatus >= 400);
   return isRefused || method !== 'POST' || /\/count_tokens(\?|$)/.test(path) ? 'free' : 'unpriced';
-}
-
-/** The secret that pays: Authorization's bearer token, else X-API-Key. Only its hash and its last four characters are kept. */
-function providerCredential(requestHeaders: string): string | undefined {
-  const bearer = /^authorization: *bearer +(\S+) *$/im.exec(requestHeaders)?.[1];
-  return bearer ?? (headerOf(requestHeaders, 'x-api-key') || undefined);
 }

@@ -25,6 +25,9 @@ const exchange: fc.Arbitrary<CapturedExchange> = fc.record({
   requestHeaders: fc.string(),
   responseHeaders: fc.string(),
   responseChunks: fc.nat(),
+  secretHeaders: fc.nat(),
+  hasLineage: fc.boolean(),
+  credential: fc.string(),
   request: body,
   response: body,
 });

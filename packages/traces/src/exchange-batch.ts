@@ -12,8 +12,8 @@ export interface ExchangeBatch {
   readonly facts: readonly CapturedBody['facts'][];
 }
 
-const NUMBERS = 14;
-const TEXTS = 7;
+const NUMBERS = 16;
+const TEXTS = 8;
 
 export function packExchanges(exchanges: readonly CapturedExchange[]): ExchangeBatch {
   const numbers = new Float64Array(exchanges.length * NUMBERS);
@@ -42,13 +42,15 @@ export function packExchanges(exchanges: readonly CapturedExchange[]): ExchangeB
     numbers[n++] = exchange.latencyUs;
     numbers[n++] = exchange.firstByteUs;
     numbers[n++] = exchange.responseChunks;
+    numbers[n++] = exchange.secretHeaders;
+    numbers[n++] = exchange.hasLineage ? 1 : 0;
     for (const body of [exchange.request, exchange.response]) {
       numbers[n++] = keep(body);
       numbers[n++] = body.bytes;
       numbers[n++] = BODY_KINDS.indexOf(body.kind);
     }
     texts.push(exchange.method, exchange.path, exchange.correlationId, exchange.requestHeaders, exchange.responseHeaders);
-    texts.push(exchange.request.coding, exchange.response.coding);
+    texts.push(exchange.request.coding, exchange.response.coding, exchange.credential);
   }
   return { numbers, texts, bodies, facts };
 }
@@ -73,13 +75,16 @@ export function unpackExchanges({ numbers, texts, bodies, facts }: ExchangeBatch
       latencyUs: number(5),
       firstByteUs: number(6),
       responseChunks: number(7),
-      request: bodyOf(number(8), { bytes: number(9), kind: BODY_KINDS[number(10)], coding: text(5), facts: facts[2 * i] }),
-      response: bodyOf(number(11), { bytes: number(12), kind: BODY_KINDS[number(13)], coding: text(6), facts: facts[2 * i + 1] }),
+      secretHeaders: number(8),
+      hasLineage: number(9) === 1,
+      request: bodyOf(number(10), { bytes: number(11), kind: BODY_KINDS[number(12)], coding: text(5), facts: facts[2 * i] }),
+      response: bodyOf(number(13), { bytes: number(14), kind: BODY_KINDS[number(15)], coding: text(6), facts: facts[2 * i + 1] }),
       method: text(0),
       path: text(1),
       correlationId: text(2),
       requestHeaders: text(3),
       responseHeaders: text(4),
+      credential: text(7),
     });
   }
   return exchanges;

@@ -1,44 +1,38 @@
-import { scrub } from '@vitrine/telemetry/scrub';
-
+/** What stands in the place of a secret that is never stored. */
 export const REDACTED = '[REDACTED]';
 
-// Headers that exist to carry a secret: their values are never stored. Spec: gateway decisions, sections 1 and 5.
-const SECRET_LINES =
-  /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key|x-goog-api-key|x-svc-gateway-key):.*$/gim;
+/** Headers that exist to carry a secret. Spec: gateway decisions, sections 1 and 5. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'x-svc-gateway-key',
+]);
 
-/** A message's headers as text: `name:value` lines in wire order. Neither part can hold a line break, a name no colon. One string
- *  crosses to a worker thread and into a database at a fraction of the cost of an array. `raw` holds names and values in turn. */
-export function headerLines(raw: readonly string[]): string {
-  let lines = '';
-  for (let i = 0; i + 1 < raw.length; i += 2) lines += `${raw[i]}:${raw[i + 1]}\n`;
-  return lines;
+/** Whether a header's value may never be stored. `name` is lower-case. */
+export function isSecretHeader(name: string): boolean {
+  return SECRET_HEADERS.has(name);
 }
 
-/** The first value of a header, trimmed. `name` must hold only letters and dashes. */
+// Header lines are a message's headers as text: names and values in turn, one a line. A header can hold no line break, so that
+// the line's number tells which it is. One string crosses to a worker thread at a fraction of the cost of an array.
+
+/** The first value of a header, trimmed. `name` is lower-case. */
 export function headerOf(lines: string, name: string): string | undefined {
-  let expression = expressions.get(name);
-  if (expression === undefined) expressions.set(name, (expression = new RegExp(`^${name}:(.*)$`, 'im')));
-  return expression.exec(lines)?.[1]?.trim();
-}
-const expressions = new Map<string, RegExp>();
-
-/** Header lines that may be stored: secret headers become `[REDACTED]`, credentials inside other values are scrubbed. */
-export function redactedLines(lines: string): { lines: string; redacted: number } {
-  let redacted = 0;
-  const hidden = lines.replace(SECRET_LINES, (_line, name: string) => {
-    redacted += 1;
-    return `${name}:${REDACTED}`;
-  });
-  const { text, count } = scrub(hidden);
-  return { lines: text, redacted: redacted + count };
+  const parts = lines.split('\n');
+  for (let i = 0; i < parts.length; i += 2) if (parts[i]?.toLowerCase() === name) return parts[i + 1]?.trim();
+  return undefined;
 }
 
 /** Header lines as the API shows them: lower-case name -> values in the order they came. */
 export function headerValuesOf(lines: string): Record<string, string[]> {
   const values = Object.create(null) as Record<string, string[]>;
-  for (const line of lines.split('\n')) {
-    const colon = line.indexOf(':');
-    if (colon > 0) (values[line.slice(0, colon).toLowerCase()] ??= []).push(line.slice(colon + 1).trim());
-  }
+  if (lines === '') return values;
+  const parts = lines.split('\n');
+  for (let i = 0; i < parts.length; i += 2) (values[(parts[i] ?? '').toLowerCase()] ??= []).push(parts[i + 1]?.trim() ?? '');
   return values;
 }

@@ -261,7 +261,6 @@ export class JsonScanner {
     this.#match = match;
     if (match === undefined) return;
     // The last of repeated keys wins, also when it leads nowhere.
-    if (match.slot >= 0) this.#texts[match.slot] = undefined;
     for (const inner of match.inner) this.#texts[inner.slot] = undefined;
   }
 

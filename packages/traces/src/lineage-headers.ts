@@ -26,9 +26,8 @@ const IDENTIFIER = /^[A-Za-z0-9\-_.:]{1,128}$/;
 export function readLineage(lines: string): { claim: LineageClaim; ignored: number } {
   const claim: Record<string, string | number> = {};
   let ignored = 0;
-  if (!/^x-svc-/im.test(lines)) return { claim, ignored };
   for (const [field, header] of FIELDS) {
-    const value = headerOf(lines, header);
+    const value = headerOf(lines, header.toLowerCase());
     if (value === undefined || value === '') continue;
     const number = field === 'checkpoint_seq' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
     if (number !== undefined) claim[field] = number;

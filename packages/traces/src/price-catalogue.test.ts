@@ -148,6 +148,7 @@ const GOLDEN: [Provider, string, Partial<Usage>, number][] = [
     },
     0.06 + 0.015 + 0.075 + 0.06 + 0.015,
   ],
+  ['anthropic', 'claude-sonnet-4-5', { input_tokens: 200_000 }, 0.6],
   ['anthropic', 'claude-sonnet-4-5', { input_tokens: 200_001, output_tokens: 1_000 }, 200_001 * 6e-6 + 0.0225],
   // 1 in, 5 out; a search is a cent
   ['anthropic', 'claude-haiku-4-5', { input_tokens: 10_000, output_tokens: 1_000, web_search_requests: 3 }, 0.01 + 0.005 + 0.03],

@@ -4,15 +4,13 @@ import type { Price } from './price-catalogue.ts';
 import type { StoredBody } from './stored-body.ts';
 import type { Usage } from './usage.ts';
 
-/** With authentication off there is one tenant. Spec: gateway decisions, section 5. */
-const DEFAULT_TENANT = { org_id: 'default', workspace_id: 'default' };
-
-/** The `metadata` of a trace as JSON text. What the lineage columns already hold is added when a trace is read.
+/** The `metadata` of a trace as JSON text. What is the same for all traces, or stands in
+ *  columns, is added when a trace is read.
  *  Spec: gateway decisions, section 1, Metadata keys. */
 export function traceMetadata(of: {
   readonly exchange: CapturedExchange;
   readonly streaming: boolean;
-  readonly credential: string | undefined;
+  readonly credential: string;
   readonly usage: Usage | undefined;
   readonly price: Price | undefined;
   readonly lineageIgnored: number;
@@ -26,8 +24,7 @@ export function traceMetadata(of: {
     streaming: of.streaming,
     stream_chunks: of.streaming ? exchange.responseChunks : undefined,
     correlation_id: exchange.correlationId,
-    ...DEFAULT_TENANT,
-    api_key_last4: of.credential?.slice(-4),
+    api_key_last4: of.credential === '' ? undefined : of.credential.slice(-4),
     cached_input_tokens: usage?.cached_input_tokens,
     cache_write_input_tokens: usage?.cache_write_input_tokens,
     reasoning_tokens: usage?.reasoning_tokens,

@@ -89,6 +89,21 @@ describe('readUsage', () => {
       { input_tokens: 1, cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 3 }, output_tokens: 4 },
       { input_tokens: 6, output_tokens: 4, total_tokens: 10, cache_write_input_tokens: 5, cache_write_1h_input_tokens: 3 },
     ],
+    [
+      'Anthropic with a total, as some proxies add',
+      { input_tokens: 5, cache_read_input_tokens: 10, output_tokens: 1, total_tokens: 16 },
+      { input_tokens: 15, output_tokens: 1, total_tokens: 16, cached_input_tokens: 10 },
+    ],
+    [
+      'Anthropic with a total and cache writes by their time',
+      { input_tokens: 5, cache_creation: { ephemeral_5m_input_tokens: 3 }, output_tokens: 1, total_tokens: 9 },
+      { input_tokens: 8, output_tokens: 1, total_tokens: 9, cache_write_input_tokens: 3 },
+    ],
+    [
+      'a tier that is too long to be one',
+      { input_tokens: 1, service_tier: 't'.repeat(33) },
+      { input_tokens: 1, total_tokens: 1 },
+    ],
     ['Anthropic without a cache', { input_tokens: 9, output_tokens: 4 }, { input_tokens: 9, output_tokens: 4, total_tokens: 13 }],
     [
       'a proxy that says both: prompt_tokens has the cache in it',
@@ -138,6 +153,7 @@ describe('readUsage', () => {
     expect(second).toMatchObject({ input_tokens: 132, output_tokens: 40, total_tokens: 172, cached_input_tokens: 100 });
     const third = readUsage({ input_tokens: 12, cache_read_input_tokens: 0, output_tokens: 50 }, second);
     expect(third).toMatchObject({ input_tokens: 32, output_tokens: 50, total_tokens: 82, cached_input_tokens: 0 });
+    expect(readUsage({ input_tokens: 13 }, third)).toMatchObject({ input_tokens: 33, output_tokens: 50, total_tokens: 83 });
   });
 
   test('never throws, and gives whole numbers only', () => {

@@ -1,8 +1,12 @@
+import { invariant } from '@vitrine/faults/invariant';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { zstdDecompressSync } from 'node:zlib';
 import { headerValuesOf } from '../header-lines.ts';
 import { createdAtOf, firstIdOf } from '../trace-id.ts';
 import { cursorOf, type TraceQuery } from '../trace-store.ts';
 import type { Lineage, TraceDetail, TracePage, TraceSummary } from '../trace.ts';
+import { unpackPayload, type Payload } from './payload-page.ts';
+import { PAYLOADS_PER_PAGE } from './trace-tables.ts';
 
 type Row = Record<string, SQLInputValue | undefined>;
 
@@ -25,9 +29,8 @@ export class SqliteTraceReader implements Disposable {
   }
 
   get(id: string): TraceDetail | undefined {
-    const sql = 'SELECT * FROM traces JOIN payloads USING (payload) WHERE id = ?';
-    const row = this.#database.prepare(sql).get(Buffer.from(id, 'hex'));
-    return row === undefined ? undefined : detailOf(row);
+    const row = this.#database.prepare('SELECT * FROM traces WHERE id = ?').get(Buffer.from(id, 'hex'));
+    return row === undefined ? undefined : detailOf(row, this.#payload(Number(row['payload'])));
   }
 
   [Symbol.dispose](): void {
@@ -62,6 +65,14 @@ export class SqliteTraceReader implements Disposable {
     return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
   }
 
+  #payload(payload: number): Payload {
+    const page = Math.floor(payload / PAYLOADS_PER_PAGE);
+    const row = this.#database.prepare('SELECT count, bytes, payloads FROM payload_pages WHERE page = ?').get(page);
+    invariant(row?.['payloads'] instanceof Uint8Array, 'a trace has its payload');
+    const bytes = zstdDecompressSync(row['payloads'], { maxOutputLength: Number(row['bytes']) });
+    return unpackPayload(bytes, Number(row['count']), payload % PAYLOADS_PER_PAGE);
+  }
+
   #total(name: string): number {
     return Number(this.#database.prepare('SELECT value FROM totals WHERE name = ?').get(name)?.['value'] ?? 0);
   }
@@ -94,7 +105,7 @@ function summaryOf(row: Row): TraceSummary {
   };
 }
 
-function detailOf(row: Row): TraceDetail {
+function detailOf(row: Row, payload: Payload): TraceDetail {
   const summary = summaryOf(row);
   const text = (field: string) => (row[field] === null ? {} : { [field]: textOf(row[field]) });
   const lineage = lineageOf(row, summary.id);
@@ -102,16 +113,20 @@ function detailOf(row: Row): TraceDetail {
     ...summary,
     ...text('trace_group_id'),
     lineage,
-    request_headers: headerValuesOf(textOf(row['request_headers'])),
-    response_headers: headerValuesOf(textOf(row['response_headers'])),
-    ...text('request_body'),
-    ...text('response_body'),
+    request_headers: headerValuesOf(payload.request_headers),
+    response_headers: headerValuesOf(payload.response_headers),
+    ...(payload.request_body === undefined ? {} : { request_body: payload.request_body }),
+    ...(payload.response_body === undefined ? {} : { response_body: payload.response_body }),
     metadata: {
-      ...(JSON.parse(textOf(row['metadata'])) as Record<string, unknown>),
+      ...DEFAULT_TENANT,
+      ...(JSON.parse(payload.metadata) as Record<string, unknown>),
       ...Object.fromEntries(Object.entries(lineage).map(([field, value]) => [`lineage_${field}`, value])),
     },
   };
 }
+
+/** With authentication off there is one tenant. Spec: gateway decisions, section 5. */
+const DEFAULT_TENANT = { org_id: 'default', workspace_id: 'default' };
 
 /** A trace is its own checkpoint, and never changes. */
 function lineageOf(row: Row, id: string): Lineage {

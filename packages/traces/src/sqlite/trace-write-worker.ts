@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
 import type { CapturedExchange } from '../captured-exchange.ts';
+import { createCredentialHashes } from '../credential-hashes.ts';
 import { deriveTrace, type CapturePolicy } from '../derive-trace.ts';
 import { unpackExchanges, type ExchangeBatch } from '../exchange-batch.ts';
 import { openPriceCatalogue, parsePriceOverride } from '../price-catalogue.ts';
@@ -27,6 +28,7 @@ const tools = {
   policy,
   prices: openPriceCatalogue(priceOverride === undefined ? {} : { override: parsePriceOverride(priceOverride) }),
   createId: createTraceIds(pooledRandomBytes()),
+  hashCredential: createCredentialHashes(),
 };
 
 serveCalls(

@@ -1,6 +1,5 @@
 import { codeOf } from '@vitrine/faults/fault';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
-import { headerLines } from '@vitrine/traces/header-lines';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
@@ -9,8 +8,9 @@ import { PassingBody } from '../capture/passing-body.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
 import { answerJson } from '../http/json-answer.ts';
 import type { Deadlined, Deadlines } from './deadlines.ts';
-import { forwardedRequestHeaders, forwardedResponseHeaders } from './forwarded-headers.ts';
+import { readRequestHeaders, readResponseHeaders, type ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf } from './body-kind.ts';
+import { providerCredential } from './provider-credential.ts';
 import { teeRequest } from './tee-request.ts';
 import type { ProviderRoute } from './request-target.ts';
 
@@ -51,7 +51,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   readonly #sent: PassingBody;
   readonly #received: PassingBody;
   #controller: Dispatcher.DispatchController | undefined;
-  #responseHeaders: readonly string[] = [];
+  readonly #requestHeaders: ReadHeaders;
+  #responseHeaders: ReadHeaders | undefined;
   #isStream = false;
   #firstByteUs = 0;
   #chunks = 0;
@@ -71,6 +72,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     this.#request = request;
     this.#response = response;
     this.#correlationId = correlationId;
+    this.#requestHeaders = readRequestHeaders(request.rawHeaders, request.headers.connection);
     this.#sent = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => {});
     this.#received = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => this.#resume());
     this.deadlineAt = tools.deadlines.now + tools.times.firstByteTimeoutMs;
@@ -119,13 +121,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     this.#isStream = contentType?.includes('text/event-stream') === true;
     this.#received.kind = bodyKindOf(contentType);
     this.#received.coding = headers['content-encoding'] ?? '';
-    const kept = forwardedResponseHeaders((controller.rawHeaders ?? []) as Buffer[], headers.connection);
-    kept.push(CORRELATION_HEADER, this.#correlationId);
-    this.#responseHeaders = kept;
+    const read = readResponseHeaders((controller.rawHeaders ?? []) as Buffer[], headers.connection);
+    read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
+    this.#responseHeaders = read;
     const length = headers['content-length'];
     this.#expectedBytes = length === undefined || this.#request.method === 'HEAD' ? -1 : Number(length);
     this.#response.sendDate = false;
-    this.#response.writeHead(status, statusText, kept);
+    this.#response.writeHead(status, statusText, read.forwarded);
     // The head of a stream must not wait for its first event; when that came in the same read, they leave together.
     if (length === undefined) queueMicrotask(() => this.#isOver || this.#response.flushHeaders());
     this.#touch();
@@ -155,14 +157,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   }
 
   #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | null): void {
-    const { rawHeaders, headers, method } = this.#request;
     this.#touchFirstByte();
     try {
       this.#route.pool.dispatch(
         {
           path,
-          method: method as Dispatcher.HttpMethod,
-          headers: forwardedRequestHeaders(rawHeaders, headers.connection),
+          method: this.#request.method as Dispatcher.HttpMethod,
+          headers: this.#requestHeaders.forwarded,
           // undici takes async iterables; its types do not say so.
           body: body as Buffer | null,
           // Otherwise undici repeats a GET whose connection broke: no retries by default.
@@ -236,8 +237,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
       latencyUs,
       firstByteUs: this.#firstByteUs,
       correlationId: this.#correlationId,
-      requestHeaders: headerLines(this.#request.rawHeaders),
-      responseHeaders: headerLines(this.#responseHeaders),
+      requestHeaders: this.#requestHeaders.stored,
+      responseHeaders: this.#responseHeaders?.stored ?? '',
+      secretHeaders: this.#requestHeaders.secrets + (this.#responseHeaders?.secrets ?? 0),
+      hasLineage: this.#requestHeaders.hasOwn,
+      credential: providerCredential(this.#request.headers),
       request,
       response,
       responseChunks: this.#chunks,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { forwardedRequestHeaders, forwardedResponseHeaders } from './forwarded-headers.ts';
+import { readRequestHeaders, readResponseHeaders } from './forwarded-headers.ts';
 
 const names = (headers: readonly string[]) => headers.filter((_, i) => i % 2 === 0);
 
@@ -22,7 +22,7 @@ describe('headers on their way to the provider', () => {
     ['X-Forwarded-For', '10.0.0.1'],
     ['x-forwarded-host', 'h'],
   ])('%s stays behind', (name, value) => {
-    expect(forwardedRequestHeaders(['Accept', '*/*', name, value], 'keep-alive')).toEqual(['Accept', '*/*']);
+    expect(readRequestHeaders(['Accept', '*/*', name, value], 'keep-alive').forwarded).toEqual(['Accept', '*/*']);
   });
 
   test('everything else goes on, unchanged in case, order and repetition', () => {
@@ -37,12 +37,12 @@ describe('headers on their way to the provider', () => {
       'k',
     ];
     raw.push('x-twice', '1', 'X-Twice', '2', 'Accept-Encoding', 'gzip, br', 'Content-Length', '3', 'traceparent', '00-a-b-01');
-    expect(forwardedRequestHeaders(raw, undefined)).toEqual(raw);
+    expect(readRequestHeaders(raw, undefined).forwarded).toEqual(raw);
   });
 
   test('what Connection names stays behind', () => {
     const raw = ['Connection', 'close, X-Hop', 'X-Hop', 'secret', 'X-End', '1'];
-    expect(names(forwardedRequestHeaders(raw, 'close, X-Hop'))).toEqual(['X-End']);
+    expect(names(readRequestHeaders(raw, 'close, X-Hop').forwarded)).toEqual(['X-End']);
   });
 });
 
@@ -50,6 +50,25 @@ describe('headers on their way back', () => {
   test('cookies and the connection stay behind; latin-1 bytes survive', () => {
     const raw = ['Content-Type', 'a', 'Set-Cookie', '__cf_bm=1', 'connection', 'keep-alive', 'x-request-id', 'caf\u00e9'];
     const bytes = raw.map((text) => Buffer.from(text, 'latin1'));
-    expect(forwardedResponseHeaders(bytes, 'keep-alive')).toEqual(['Content-Type', 'a', 'x-request-id', 'caf\u00e9']);
+    expect(readResponseHeaders(bytes, 'keep-alive').forwarded).toEqual(['Content-Type', 'a', 'x-request-id', 'caf\u00e9']);
+  });
+});
+
+describe('headers in the trace', () => {
+  test.each(['Authorization', 'X-API-Key', 'api-key', 'Cookie', 'Set-Cookie', 'X-Svc-Gateway-Key', 'proxy-authorization'])(
+    '%s hides its value',
+    (name) => {
+      const read = readRequestHeaders(['Accept', '*/*', name, 'canary', 'X-Trick', 'authorization', 'X-End', '1'], undefined);
+      expect(read.stored).toBe(`Accept\n*/*\n${name}\n[REDACTED]\nX-Trick\nauthorization\nX-End\n1`);
+      expect(read.secrets).toBe(1);
+    },
+  );
+
+  test('those that are not forwarded are there too', () => {
+    expect(readRequestHeaders(['X-Svc-Thread-ID', 't', 'Host', 'h'], undefined)).toMatchObject({
+      stored: 'X-Svc-Thread-ID\nt\nHost\nh',
+      hasOwn: true,
+    });
+    expect(readRequestHeaders(['Host', 'h'], undefined).hasOwn).toBe(false);
   });
 });

@@ -1,52 +1,78 @@
+import { isSecretHeader, REDACTED } from '@vitrine/traces/header-lines';
+
 /** Headers of the connection, not of the message. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
-const REQUEST_DROPPED = new Set([...HOP_BY_HOP, 'proxy-authorization', 'host', 'expect', 'cookie', 'http2-settings']);
+const REQUEST_DROPPED = new Set([...HOP_BY_HOP, 'host', 'expect', 'cookie', 'http2-settings']);
 const REQUEST_DROPPED_PREFIXES = ['x-svc-', 'x-forwarded-', 'proxy-'];
 const RESPONSE_DROPPED = new Set([...HOP_BY_HOP, 'proxy-authenticate', 'set-cookie', 'x-svc-correlation-id']);
 
 /** Header names as they come are few; what is decided of one is remembered, up to this many. */
 const REMEMBERED_NAMES = 2_048;
 
-/** Decides by name whether a header goes on, remembering the answer. */
-function rememberedFilter(isDropped: (name: string) => boolean): (name: string) => boolean {
-  const dropped = new Map<string, boolean>();
-  return (name) => {
-    const known = dropped.get(name);
-    if (known !== undefined) return known;
-    const answer = isDropped(name.toLowerCase());
-    if (dropped.size < REMEMBERED_NAMES) dropped.set(name, answer);
-    return answer;
-  };
+// What is to be done with a header, as bits.
+const DROPPED = 1;
+const SECRET = 2;
+const OWN = 4;
+
+/** A message's headers, read once. */
+export interface ReadHeaders {
+  /** Names and values in turn: what goes on to the other side. */
+  readonly forwarded: string[];
+  /** Header lines of all that came, secrets hidden: what is kept in the trace. */
+  readonly stored: string;
+  readonly secrets: number;
+  /** Whether one of the gateway's own `X-Svc-*` headers is among them. */
+  readonly hasOwn: boolean;
 }
 
-const dropsFromRequest = rememberedFilter(
+const requestActions = rememberedActions(
   (name) => REQUEST_DROPPED.has(name) || REQUEST_DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix)),
 );
-const dropsFromResponse = rememberedFilter((name) => RESPONSE_DROPPED.has(name));
+const responseActions = rememberedActions((name) => RESPONSE_DROPPED.has(name));
 
-/** The headers (names and values in turn) that a request carries on to the provider: all but the connection's own and what
- *  `Connection` names, Host, Expect, cookies, the gateway's `X-Svc-*` and the client's `X-Forwarded-*`.
- *  Spec: gateway decisions, section 5. */
-export function forwardedRequestHeaders(raw: readonly string[], connection: string | undefined): string[] {
-  return forwarded(raw, connection, dropsFromRequest);
+/** Reads a request's raw headers. On to the provider go all but the connection's own and what `Connection` names, Host, Expect,
+ *  cookies, the gateway's `X-Svc-*` and the client's `X-Forwarded-*`. Spec: gateway decisions, section 5. */
+export function readRequestHeaders(raw: readonly string[], connection: string | undefined): ReadHeaders {
+  return readHeaders(raw, connection, requestActions);
 }
 
-/** The headers that a provider's answer carries on to the client: all but the connection's own and `Set-Cookie`. */
-export function forwardedResponseHeaders(raw: readonly (Buffer | string)[], connection: string | undefined): string[] {
+/** Reads an answer's raw headers, as bytes or text. On to the client go all but the connection's own and `Set-Cookie`. */
+export function readResponseHeaders(raw: readonly (Buffer | string)[], connection: string | undefined): ReadHeaders {
   const texts: string[] = [];
   for (const part of raw) texts.push(typeof part === 'string' ? part : part.toString('latin1'));
-  return forwarded(texts, connection, dropsFromResponse);
+  return readHeaders(texts, connection, responseActions);
 }
 
-function forwarded(raw: readonly string[], connection: string | undefined, drops: (name: string) => boolean): string[] {
+function readHeaders(raw: readonly string[], connection: string | undefined, actionsOf: (name: string) => number): ReadHeaders {
   const named = namedByConnection(connection);
-  const kept: string[] = [];
+  const forwarded: string[] = [];
+  const stored: string[] = [];
+  let secrets = 0;
+  let hasOwn = false;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] ?? '';
-    if (drops(name) || named?.has(name.toLowerCase()) === true) continue;
-    kept.push(name, raw[i + 1] ?? '');
+    const value = raw[i + 1] ?? '';
+    const actions = actionsOf(name);
+    if ((actions & SECRET) !== 0) secrets += 1;
+    if ((actions & OWN) !== 0) hasOwn = true;
+    stored.push(name, (actions & SECRET) === 0 ? value : REDACTED);
+    if ((actions & DROPPED) === 0 && named?.has(name.toLowerCase()) !== true) forwarded.push(name, value);
   }
-  return kept;
+  return { forwarded, stored: stored.join('\n'), secrets, hasOwn };
+}
+
+/** Decides by name what is to be done with a header, and remembers it. */
+function rememberedActions(isDropped: (name: string) => boolean): (name: string) => number {
+  const known = new Map<string, number>();
+  return (name) => {
+    const remembered = known.get(name);
+    if (remembered !== undefined) return remembered;
+    const lower = name.toLowerCase();
+    const actions =
+      (isDropped(lower) ? DROPPED : 0) | (isSecretHeader(lower) ? SECRET : 0) | (lower.startsWith('x-svc-') ? OWN : 0);
+    if (known.size < REMEMBERED_NAMES) known.set(name, actions);
+    return actions;
+  };
 }
 
 function namedByConnection(connection: string | undefined): ReadonlySet<string> | undefined {

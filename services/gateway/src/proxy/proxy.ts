@@ -1,11 +1,12 @@
 import type { CapturedBody, CapturedExchange } from '@vitrine/traces/captured-exchange';
-import { headerLines } from '@vitrine/traces/header-lines';
 import type { Provider } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import { correlationIdOf } from '../http/correlation-id.ts';
 import { answerJson } from '../http/json-answer.ts';
 import { Exchange, type ProxyTools, type UpstreamRoute } from './exchange.ts';
+import { readRequestHeaders } from './forwarded-headers.ts';
+import { providerCredential } from './provider-credential.ts';
 import { readTarget } from './request-target.ts';
 
 /** Requests in flight at most; more are refused with 503. */
@@ -65,6 +66,7 @@ function countHosts(rawHeaders: readonly string[]): number {
 /** A rejection has no bodies. */
 function rejectedExchange(request: IncomingMessage, provider: Provider, status: number, correlationId: string): CapturedExchange {
   const now = Date.now();
+  const headers = readRequestHeaders(request.rawHeaders, undefined);
   return {
     provider,
     method: request.method ?? '',
@@ -76,8 +78,11 @@ function rejectedExchange(request: IncomingMessage, provider: Provider, status: 
     latencyUs: 0,
     firstByteUs: 0,
     correlationId,
-    requestHeaders: headerLines(request.rawHeaders),
+    requestHeaders: headers.stored,
     responseHeaders: '',
+    secretHeaders: headers.secrets,
+    hasLineage: headers.hasOwn,
+    credential: providerCredential(request.headers),
     request: NO_BODY,
     response: NO_BODY,
     responseChunks: 0,

@@ -1,0 +1,17 @@
+import { hash } from 'node:crypto';
+
+/** A gateway sees few provider credentials again and again; a hash costs a microsecond. */
+const REMEMBERED_MAX = 256;
+
+/** SHA-256 of provider credentials, the newest 256 remembered. */
+export function createCredentialHashes(): (credential: string) => Uint8Array<ArrayBuffer> {
+  const known = new Map<string, Uint8Array<ArrayBuffer>>();
+  return (credential) => {
+    const remembered = known.get(credential);
+    if (remembered !== undefined) return remembered;
+    const made = new Uint8Array(hash('sha256', credential, 'buffer'));
+    if (known.size >= REMEMBERED_MAX) known.clear();
+    known.set(credential, made);
+    return made;
+  };
+}
