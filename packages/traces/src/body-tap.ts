@@ -304,7 +304,8 @@ function afterDullEvents(chunk: Uint8Array, start: number, finder: WordFinder): 
 function isNullUsage(chunk: Uint8Array, at: number): boolean {
   if (chunk[at] !== 0x22 || chunk[at + 1] !== 0x75 || chunk[at + USAGE.length] !== COLON) return false;
   const value = at + USAGE.length + (chunk[at + USAGE.length + 1] === SPACE ? 2 : 1);
-  return chunk[value] === 0x6e && chunk[value + 1] === 0x75;
+  // Nothing else in JSON begins with an n.
+  return chunk[value] === 0x6e;
 }
 
 function modelIn(scanner: JsonScanner): string | undefined {

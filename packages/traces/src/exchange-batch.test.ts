@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { BODY_KINDS, type CapturedExchange } from './captured-exchange.ts';
-import { packExchanges, unpackExchanges } from './exchange-batch.ts';
+import { ExchangeBatch, unpackExchanges } from './exchange-batch.ts';
 import { OUTCOMES, PROVIDERS } from './trace.ts';
 
+const latin1 = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) });
 const body = fc.record({
   chunks: fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { maxLength: 3 }),
   bytes: fc.nat(),
@@ -14,20 +15,20 @@ const body = fc.record({
 const exchange: fc.Arbitrary<CapturedExchange> = fc.record({
   provider: fc.constantFrom(...PROVIDERS),
   outcome: fc.constantFrom(...OUTCOMES),
-  method: fc.string(),
-  path: fc.string(),
+  method: latin1,
+  path: latin1,
   sentStatus: fc.nat(599),
   startedAt: fc.nat(),
   endedAt: fc.nat(),
   latencyUs: fc.nat(),
   firstByteUs: fc.nat(),
-  correlationId: fc.string(),
-  requestHeaders: fc.string(),
-  responseHeaders: fc.string(),
+  correlationId: latin1,
+  requestHeaders: latin1,
+  responseHeaders: latin1,
   responseChunks: fc.nat(),
   secretHeaders: fc.nat(),
   hasLineage: fc.boolean(),
-  credential: fc.string(),
+  credential: latin1,
   request: body,
   response: body,
 });
@@ -42,8 +43,28 @@ const comparable = (one: CapturedExchange) => ({
 test('exchanges cross a thread boundary unchanged', () => {
   fc.assert(
     fc.property(fc.array(exchange, { maxLength: 5 }), (exchanges) => {
-      const crossed = unpackExchanges(structuredClone(packExchanges(exchanges)));
+      const batch = new ExchangeBatch(exchanges.length, 0);
+      for (const one of exchanges) batch.add(one);
+      expect([batch.count, batch.isFull]).toEqual([exchanges.length, true]);
+      const packed = batch.pack();
+      const crossed = [...unpackExchanges(structuredClone(packed, { transfer: [packed.bytes.buffer, packed.numbers.buffer] }))];
       expect(crossed.map(comparable)).toEqual(exchanges.map(comparable));
     }),
   );
+});
+
+test('a batch grows with what it holds', () => {
+  const batch = new ExchangeBatch(2, 0);
+  const [one] = fc.sample(exchange, 1);
+  const large = {
+    bytes: 100_000,
+    kind: undefined,
+    coding: '',
+    facts: undefined,
+    chunks: [new Uint8Array(50_000).fill(1), new Uint8Array(50_000).fill(2)],
+  };
+  for (let i = 0; i < 2; i += 1) batch.add({ ...(one as CapturedExchange), request: large, response: large });
+  expect(batch.bodyBytes).toBe(400_000);
+  const hex = [...unpackExchanges(batch.pack())].map(({ response }) => joined(response));
+  expect(hex).toEqual([joined(large), joined(large)]);
 });

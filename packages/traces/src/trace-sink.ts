@@ -1,7 +1,8 @@
-import type { CapturedExchange } from './captured-exchange.ts';
+import type { ExchangeBatch } from './exchange-batch.ts';
 import type { WriteResult } from './write-failure.ts';
 
-/** Where a trace queue empties to: the embedded store itself, or a broker. Rejects only when nothing of the batch was kept. */
+/** Where a trace queue empties to: the embedded store itself, or a broker. The batch is the sink's from then on. Rejects only when
+ *  nothing of it was kept. */
 export interface TraceSink {
-  write(exchanges: readonly CapturedExchange[]): Promise<WriteResult>;
+  write(batch: ExchangeBatch): Promise<WriteResult>;
 }

@@ -2,9 +2,8 @@ import { Fault, messageOf } from '@vitrine/faults/fault';
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { CapturedExchange } from '../captured-exchange.ts';
 import type { CapturePolicy } from '../derive-trace.ts';
-import { packExchanges } from '../exchange-batch.ts';
+import type { ExchangeBatch } from '../exchange-batch.ts';
 import type { TraceSink } from '../trace-sink.ts';
 import type { StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
 import type { TraceDetail, TracePage } from '../trace.ts';
@@ -77,14 +76,13 @@ export class EmbeddedTraceStore implements TraceStore, TraceSink, AsyncDisposabl
     );
   }
 
-  async write(exchanges: readonly CapturedExchange[]): Promise<WriteResult> {
-    const batch = packExchanges(exchanges);
-    const answer = (await this.#writes.call({ batch } satisfies WriteWorkerCall, [
-      batch.bodies.buffer,
-      batch.numbers.buffer,
-    ])) as WriteResult & { traceCount: number };
-    this.#traceCount = answer.traceCount;
-    return answer;
+  async write(batch: ExchangeBatch): Promise<WriteResult> {
+    const packed = batch.pack();
+    const call: WriteWorkerCall = { packed };
+    const answer = await this.#writes.call(call, [packed.bytes.buffer, packed.numbers.buffer]);
+    const result = answer as WriteResult & { traceCount: number };
+    this.#traceCount = result.traceCount;
+    return result;
   }
 
   /** Removes some of the traces made before a moment, oldest first; answers how many. To be called until it answers 0. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { packPayloads, unpackPayload } from './payload-page.ts';
+import { PayloadPage, unpackPayload } from './payload-page.ts';
 
 test('every payload comes back as it went in', () => {
   const text = fc.string({ unit: 'binary', maxLength: 40 });
@@ -14,8 +14,10 @@ test('every payload comes back as it went in', () => {
   });
   fc.assert(
     fc.property(fc.array(payload, { maxLength: 8 }), (payloads) => {
-      const page = packPayloads(payloads);
-      expect(payloads.map((_, i) => unpackPayload(page, payloads.length, i))).toEqual(payloads);
+      const page = new PayloadPage();
+      for (const one of payloads) page.add(one);
+      const packed = page.pack();
+      expect(payloads.map((_, i) => unpackPayload(packed, page.count, i))).toEqual(payloads);
     }),
   );
 });

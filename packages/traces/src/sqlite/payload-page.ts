@@ -3,6 +3,14 @@ import type { TraceRecord } from '../trace-record.ts';
 /** What only one trace's page shows. */
 export type Payload = Pick<TraceRecord, 'request_headers' | 'response_headers' | 'metadata' | 'request_body' | 'response_body'>;
 
+/** Places in a page. */
+export const PAYLOADS_PER_PAGE = 4_096;
+/** A page that holds this much is full, or reading one trace would unpack too much. */
+const FULL_BYTES = 4 * 1_048_576;
+const FIRST_BYTES = 65_536;
+/** UTF-8 takes up to three bytes for a unit of a string. */
+const BYTES_PER_UNIT = 3;
+
 const FIELDS = [
   'request_headers',
   'response_headers',
@@ -11,38 +19,55 @@ const FIELDS = [
   'response_body',
 ] as const satisfies (keyof Payload)[];
 const ABSENT = 0xffff_ffff;
-/** Five lengths of four bytes each. */
-const ENTRY_BYTES = FIELDS.length * 4;
+const LENGTH_BYTES = 4;
 
-/** Lays payloads out in one buffer: the entries' lengths first, so that one is found without reading the others. */
-export function packPayloads(payloads: readonly Payload[]): Buffer {
-  let most = payloads.length * ENTRY_BYTES;
-  for (const payload of payloads) for (const field of FIELDS) most += 3 * (payload[field]?.length ?? 0);
-  const page = Buffer.allocUnsafe(most);
-  let entry = 0;
-  let at = payloads.length * ENTRY_BYTES;
-  for (const payload of payloads) {
+/** Payloads laid out in one buffer: the lengths of all their fields, so that one is found without reading the others, then their
+ *  texts. Texts are copied as they come. */
+export class PayloadPage {
+  count = 0;
+  readonly #lengths: number[] = [];
+  #texts: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #at = 0;
+
+  get isFull(): boolean {
+    return this.count >= PAYLOADS_PER_PAGE || this.#at >= FULL_BYTES;
+  }
+
+  add(payload: Payload): void {
     for (const field of FIELDS) {
       const text = payload[field];
-      const length = text === undefined ? ABSENT : page.write(text, at);
-      page.writeUInt32LE(length, entry);
-      entry += 4;
-      if (text !== undefined) at += length;
+      this.#lengths.push(text === undefined ? ABSENT : this.#write(text));
     }
+    this.count += 1;
   }
-  return page.subarray(0, at);
+
+  pack(): Buffer {
+    return Buffer.concat([Buffer.from(new Uint32Array(this.#lengths).buffer), this.#texts.subarray(0, this.#at)]);
+  }
+
+  #write(text: string): number {
+    const most = this.#at + BYTES_PER_UNIT * text.length;
+    if (most > this.#texts.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(most, 2 * this.#texts.length));
+      larger.set(this.#texts.subarray(0, this.#at));
+      this.#texts = larger;
+    }
+    const length = this.#texts.write(text, this.#at);
+    this.#at += length;
+    return length;
+  }
 }
 
 /** The payload at `index` of a page of `count`. */
 export function unpackPayload(page: Buffer, count: number, index: number): Payload {
-  let at = count * ENTRY_BYTES;
-  const lengthAt = (entry: number) => page.readUInt32LE(entry * 4);
+  let at = count * FIELDS.length * LENGTH_BYTES;
+  const lengthOf = (entry: number) => page.readUInt32LE(entry * LENGTH_BYTES);
   for (let entry = 0; entry < index * FIELDS.length; entry += 1) {
-    const length = lengthAt(entry);
+    const length = lengthOf(entry);
     if (length !== ABSENT) at += length;
   }
   const texts = FIELDS.map((_, field) => {
-    const length = lengthAt(index * FIELDS.length + field);
+    const length = lengthOf(index * FIELDS.length + field);
     if (length === ABSENT) return undefined;
     at += length;
     return page.toString('utf8', at - length, at);

@@ -5,8 +5,7 @@ import { headerValuesOf } from '../header-lines.ts';
 import { createdAtOf, firstIdOf } from '../trace-id.ts';
 import { cursorOf, type TraceQuery } from '../trace-store.ts';
 import type { Lineage, TraceDetail, TracePage, TraceSummary } from '../trace.ts';
-import { unpackPayload, type Payload } from './payload-page.ts';
-import { PAYLOADS_PER_PAGE } from './trace-tables.ts';
+import { PAYLOADS_PER_PAGE, unpackPayload, type Payload } from './payload-page.ts';
 
 type Row = Record<string, SQLInputValue | undefined>;
 

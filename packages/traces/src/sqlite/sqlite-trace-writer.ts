@@ -3,8 +3,8 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { firstIdOf } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { writeWithFallback, type FailureClass, type WriteResult } from '../write-failure.ts';
-import { packPayloads } from './payload-page.ts';
-import { createTraceTables, PAYLOADS_PER_PAGE } from './trace-tables.ts';
+import { PAYLOADS_PER_PAGE, PayloadPage } from './payload-page.ts';
+import { createTraceTables } from './trace-tables.ts';
 
 /** How long a write waits for another process's lock before it counts as contention. */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -13,8 +13,6 @@ const REMOVED_AT_ONCE = 2_000;
 
 const INSERT_TRACE = `INSERT OR IGNORE INTO traces VALUES (${Array(23).fill('?').join(',')})`;
 const INSERT_PAGE = 'INSERT INTO payload_pages VALUES (?,?,?,?)';
-/** A page ends here, or reading one trace would unpack too much. In characters, before compression. */
-const PAGE_MAX_LENGTH = 4 * 1_048_576;
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** The only writer of an embedded trace store. Synchronous: it lives on a worker thread (`trace-worker.ts`). */
@@ -45,8 +43,10 @@ export class SqliteTraceWriter implements Disposable {
     return this.#traceCount;
   }
 
-  write(records: readonly TraceRecord[]): WriteResult {
-    return writeWithFallback(records, (some) => this.#writeAll(some), failureClassOf);
+  /** Writes the traces that `derive` makes of `items`, in one transaction. Each is made when its turn comes and let go of at
+   *  once: a batch of them kept a quarter of the thread busy collecting what it had promoted. */
+  write<T>(items: readonly T[], derive: (item: T) => TraceRecord): WriteResult {
+    return writeWithFallback(items, (some) => this.#writeAll(some, derive), failureClassOf);
   }
 
   /** Removes up to 2,000 of the oldest traces made before `createdBeforeMs`; answers how many it removed. */
@@ -67,23 +67,31 @@ export class SqliteTraceWriter implements Disposable {
     this.#database.close();
   }
 
-  #writeAll(records: readonly TraceRecord[]): void {
+  #writeAll<T>(items: readonly T[], derive: (item: T) => TraceRecord): void {
     this.#transaction(() => {
       let { traceCount, latencyMsMax } = { traceCount: this.#traceCount, latencyMsMax: this.#latencyMsMax };
-      for (const page of pagesOf(records)) {
-        for (const [place, record] of page.entries()) {
-          if (!this.#insert(record, this.#nextPage * PAYLOADS_PER_PAGE + place)) continue;
-          traceCount += 1;
-          if (record.latency_ms > latencyMsMax) latencyMsMax = record.latency_ms;
-        }
-        const payloads = packPayloads(page);
-        this.#insertPage.run(this.#nextPage, page.length, payloads.length, zstdCompressSync(payloads, FASTEST));
-        this.#nextPage += 1;
+      let page = new PayloadPage();
+      for (const item of items) {
+        const record = derive(item);
+        if (!this.#insert(record, this.#nextPage * PAYLOADS_PER_PAGE + page.count)) continue;
+        traceCount += 1;
+        if (record.latency_ms > latencyMsMax) latencyMsMax = record.latency_ms;
+        page.add(record);
+        if (!page.isFull) continue;
+        this.#insertPayloads(page);
+        page = new PayloadPage();
       }
+      if (page.count > 0) this.#insertPayloads(page);
       this.#setTotal.run(traceCount, 'trace_count');
       if (latencyMsMax !== this.#latencyMsMax) this.#setTotal.run(latencyMsMax, 'latency_ms_max');
       return { result: undefined, traceCount, latencyMsMax };
     });
+  }
+
+  #insertPayloads(page: PayloadPage): void {
+    const payloads = page.pack();
+    this.#insertPage.run(this.#nextPage, page.count, payloads.length, zstdCompressSync(payloads, FASTEST));
+    this.#nextPage += 1;
   }
 
   #insert(r: TraceRecord, payload: number): boolean {
@@ -135,21 +143,6 @@ export class SqliteTraceWriter implements Disposable {
   #number(sql: string): number {
     return Number(this.#database.prepare(sql).get()?.['n'] ?? 0);
   }
-}
-
-function* pagesOf(records: readonly TraceRecord[]): Generator<readonly TraceRecord[]> {
-  let start = 0;
-  let length = 0;
-  for (const [i, record] of records.entries()) {
-    const own = (record.request_body?.length ?? 0) + (record.response_body?.length ?? 0);
-    if (i > start && (length + own > PAGE_MAX_LENGTH || i - start >= PAYLOADS_PER_PAGE)) {
-      yield records.slice(start, i);
-      start = i;
-      length = 0;
-    }
-    length += own;
-  }
-  if (start < records.length) yield records.slice(start);
 }
 
 const SQLITE_BUSY = 5;

@@ -2,12 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 
 /** Version of the tables below, kept in the file itself (`PRAGMA user_version`). */
 export const SCHEMA_VERSION = 1;
-/** See `payload` below. */
-export const PAYLOADS_PER_PAGE = 4_096;
 
 // `traces` is what lists, filters and aggregates read: narrow, and ordered by id, which is (created_at, id). What only one
 // trace's page shows stands apart: the payloads of a batch share a row of `payload_pages`, compressed, which takes a third of the
-// time of a row each and a sixth of the space. `payload` is page * 4096 + the place in it.
+// time of a row each and a sixth of the space. `payload` is page * PAYLOADS_PER_PAGE + the place in it.
 // There is no secondary index: each would cost every write about a microsecond, and both tables only grow at their end.
 const TABLES = `
   CREATE TABLE IF NOT EXISTS traces (

@@ -2,14 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
-import type { CapturedExchange } from '../captured-exchange.ts';
 import { createCredentialHashes } from '../credential-hashes.ts';
 import { deriveTrace, type CapturePolicy } from '../derive-trace.ts';
-import { unpackExchanges, type ExchangeBatch } from '../exchange-batch.ts';
+import { unpackExchanges, type PackedExchanges } from '../exchange-batch.ts';
 import { openPriceCatalogue, parsePriceOverride } from '../price-catalogue.ts';
 import { createTraceIds } from '../trace-id.ts';
-import type { TraceRecord } from '../trace-record.ts';
-import type { WriteFailure } from '../write-failure.ts';
 import { serveCalls } from './serve-calls.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -19,7 +16,7 @@ export interface WriteWorkerData {
   readonly priceOverride: string | undefined;
 }
 
-export type WriteWorkerCall = { readonly batch: ExchangeBatch } | { readonly removeOlderThan: number };
+export type WriteWorkerCall = { readonly packed: PackedExchanges } | { readonly removeOlderThan: number };
 
 invariant(parentPort !== null, 'runs on a worker thread');
 const { path, policy, priceOverride } = workerData as WriteWorkerData;
@@ -37,26 +34,11 @@ serveCalls(
     const call = argument as WriteWorkerCall;
     if ('removeOlderThan' in call)
       return { removed: writer.removeOlderThan(call.removeOlderThan), traceCount: writer.traceCount };
-    const { records, failures } = deriveAll(unpackExchanges(call.batch));
-    const result = writer.write(records);
-    return { written: result.written, failures: [...failures, ...result.failures], traceCount: writer.traceCount };
+    const result = writer.write([...unpackExchanges(call.packed)], (exchange) => deriveTrace(exchange, tools));
+    return { ...result, traceCount: writer.traceCount };
   },
   () => writer[Symbol.dispose](),
 );
-
-/** One exchange that cannot be made a trace of (a bug of ours) costs itself, not its batch. */
-function deriveAll(exchanges: readonly CapturedExchange[]): { records: TraceRecord[]; failures: WriteFailure[] } {
-  const records: TraceRecord[] = [];
-  let failed = 0;
-  for (const exchange of exchanges) {
-    try {
-      records.push(deriveTrace(exchange, tools));
-    } catch {
-      failed += 1;
-    }
-  }
-  return { records, failures: failed === 0 ? [] : [{ operation: 'write_trace', error_class: 'unknown', count: failed }] };
-}
 
 /** A call of `randomBytes` costs about a microsecond whatever it gives, so it is asked for 4 KiB at a time. */
 function pooledRandomBytes(): (count: number) => Uint8Array {

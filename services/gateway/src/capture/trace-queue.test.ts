@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import { unpackExchanges, type ExchangeBatch } from '@vitrine/traces/exchange-batch';
 import type { WriteResult } from '@vitrine/traces/write-failure';
 import { BodyBudget } from './body-budget.ts';
 import { pressureState, utilizationPct } from './queue-pressure.ts';
@@ -29,9 +30,9 @@ const exchange = (path: string, bytes = 0): CapturedExchange => ({
 /** A sink whose batches end when the test says so. */
 function heldSink() {
   const batches: { paths: string[]; end: (result?: Partial<WriteResult>) => void; fail: () => void }[] = [];
-  const write = (exchanges: readonly CapturedExchange[]) => {
+  const write = (batch: ExchangeBatch) => {
     const { promise, resolve, reject } = Promise.withResolvers<WriteResult>();
-    const paths = exchanges.map(({ path }) => path);
+    const paths = [...unpackExchanges(batch.pack())].map(({ path }) => path);
     batches.push({
       paths,
       end: (result) => resolve({ written: paths.length, failures: [], ...result }),

@@ -1,5 +1,5 @@
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
-import { heldBytes } from '@vitrine/traces/exchange-batch';
+import { ExchangeBatch, heldBytes } from '@vitrine/traces/exchange-batch';
 import type { TraceSink } from '@vitrine/traces/trace-sink';
 import type { WriteResult } from '@vitrine/traces/write-failure';
 import type { BodyBudget } from './body-budget.ts';
@@ -7,8 +7,8 @@ import { createQueueCounters, type QueueCounters } from './queue-counters.ts';
 
 /** A batch under way for longer than this means that the writer stands still: nothing waits for it then. */
 const STANDS_STILL_AFTER_MS = 1_000;
-/** A batch ends at this many body bytes, whatever its count. */
-const BATCH_MAX_BODY_BYTES = 8 * 1_048_576;
+/** A batch ends at this many bytes, whatever its count. */
+const BATCH_MAX_BYTES = 8 * 1_048_576;
 /** Batches start at least this far apart while they are small. A batch costs 60 to 100 µs whatever it holds (a message each way,
  *  a transaction): unpaced, a busy machine spent a tenth of itself on batches of ten. An idle writer still takes a trace at once. */
 const BATCH_INTERVAL_MS = 10;
@@ -33,8 +33,11 @@ export class TraceQueue {
   readonly capacity: number;
   readonly #options: TraceQueueOptions;
   readonly #heldBack = new Set<() => void>();
-  #waiting: CapturedExchange[] = [];
+  /** Batches in the order they will leave; the last one is being filled. */
+  readonly #waiting: ExchangeBatch[] = [];
+  #waitingCount = 0;
   #underWay = 0;
+  #lastBatchBytes = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #isDraining = false;
@@ -47,22 +50,23 @@ export class TraceQueue {
 
   /** Traces that wait or are under way. */
   get depth(): number {
-    return this.#waiting.length + this.#underWay;
+    return this.#waitingCount + this.#underWay;
   }
 
   /** Takes a finished exchange. False when the queue was full and the exchange is lost. */
   enqueue(exchange: CapturedExchange): boolean {
     if (this.depth >= this.capacity) {
-      this.#giveBack(exchange);
+      this.#options.budget.give(heldBytes(exchange.request) + heldBytes(exchange.response));
       this.counters.enqueueDropped += 1;
       this.counters.lastEnqueueDropAt = this.#options.clock();
       this.#options.onDrop({ where: 'enqueue', count: 1 });
       return false;
     }
-    this.#waiting.push(exchange);
+    this.#filling().add(exchange);
+    this.#waitingCount += 1;
     this.counters.enqueueAccepted += 1;
     if (this.depth > this.counters.highWatermark) this.counters.highWatermark = this.depth;
-    if (this.#timer === undefined || this.#waiting.length === this.#options.batch) this.#schedule();
+    if (this.#timer === undefined || this.#waitingCount === this.#options.batch) this.#schedule();
     return true;
   }
 
@@ -102,22 +106,24 @@ export class TraceQueue {
   #schedule(): void {
     if (this.#underWay > 0) return;
     clearTimeout(this.#timer);
-    const isPaced = this.#waiting.length < this.#options.batch && !this.#isDraining;
+    const isPaced = this.#waitingCount < this.#options.batch && !this.#isDraining;
     const delayMs = isPaced ? this.#startedAt + BATCH_INTERVAL_MS - this.#options.clock() : 0;
     this.#timer = setTimeout(() => this.#start(), Math.max(0, delayMs));
   }
 
   #start(): void {
     this.#timer = undefined;
-    const batch = this.#waiting.splice(0, this.#batchLength());
-    this.#underWay = batch.length;
+    const batch = this.#waiting.shift();
+    if (batch === undefined) return;
+    this.#waitingCount -= batch.count;
+    this.#underWay = batch.count;
+    this.#lastBatchBytes = batch.bytes;
     this.#startedAt = this.#options.clock();
+    this.#options.budget.give(batch.bodyBytes);
     const writing = this.#options.sink.write(batch);
-    // The sink has copied the bodies by the time `write` returns.
-    for (const exchange of batch) this.#giveBack(exchange);
     writing.then(
       (result) => this.#ended(result),
-      (reason: unknown) => this.#ended(allLost(batch.length), reason),
+      (reason: unknown) => this.#ended(allLost(batch.count), reason),
     );
   }
 
@@ -132,26 +138,19 @@ export class TraceQueue {
     }
     this.#underWay = 0;
     for (const release of this.#heldBack) release();
-    if (this.#waiting.length > 0) this.#schedule();
+    if (this.#waitingCount > 0) this.#schedule();
     else {
       this.#drained.resolve();
       this.#drained = Promise.withResolvers<void>();
     }
   }
 
-  #batchLength(): number {
-    let bytes = 0;
-    const most = Math.min(this.#options.batch, this.#waiting.length);
-    for (let i = 0; i < most; i += 1) {
-      const exchange = this.#waiting[i];
-      if (exchange !== undefined) bytes += heldBytes(exchange.request) + heldBytes(exchange.response);
-      if (bytes > BATCH_MAX_BODY_BYTES) return Math.max(1, i);
-    }
-    return most;
-  }
-
-  #giveBack({ request, response }: CapturedExchange): void {
-    this.#options.budget.give(heldBytes(request) + heldBytes(response));
+  #filling(): ExchangeBatch {
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && !last.isFull && last.bytes < BATCH_MAX_BYTES) return last;
+    const batch = new ExchangeBatch(this.#options.batch, this.#lastBatchBytes);
+    this.#waiting.push(batch);
+    return batch;
   }
 }
 

@@ -41,6 +41,7 @@ const BUFFERED_REQUEST_MAX_BYTES = 65_536;
  *  captured exchange when it has ended, however it ended. Spec: gateway decisions, section 5. */
 export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   deadlineAt: number;
+  slot = 0;
   readonly #tools: ProxyTools;
   readonly #route: UpstreamRoute;
   readonly #request: IncomingMessage;

@@ -1,0 +1,400 @@
+import { describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join, posix } from 'node:path';
+
+// The repository checks itself: what house rules ask for and lint cannot say. Every rule is one test, and a failure lists each
+// offender with its reason. Imports are found by regular expressions, which is enough for formatted sources.
+
+const ROOT = import.meta.dirname;
+
+const ROOT_ENTRIES = words(`
+  README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE docs
+  packages services operator migrations charts deploy skaffold.yaml e2e bench
+  package.json package-lock.json tsconfig.json jest.config.js tidy.test.ts .ci .gitignore .npmrc .oxfmtrc.json .oxlintrc.json`);
+/** What a checkout may also hold. */
+const NOT_OURS = words('.git node_modules data coverage');
+const NAMELESS_FOLDERS = words('shared common utils util helpers lib misc');
+const KEBAB_CASE = /^\.?[a-z0-9]+(?:[-.][a-z0-9]+)*$/;
+const CAPITALS = words('README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE');
+const SOURCE_MAX_LINES = 400;
+const TEST_MAX_LINES = 800;
+
+/** A package may import those before it. */
+const STACK = words('faults config telemetry lifecycle postgres kafka credentials registry stores traces plans testkit');
+
+/** Root dependencies that no file imports and no script or configuration names, and who uses them. */
+const UNNAMED_TOOLS: Readonly<Record<string, string>> = {
+  '@swc/core': 'by @swc/jest',
+  '@types/express': 'by the type checker, for express',
+  'oxlint-tsgolint': 'by oxlint --type-aware',
+  typescript: 'as tsc',
+};
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly workspaces?: readonly string[];
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+interface Workspace {
+  /** Such as `packages/traces`. */
+  readonly dir: string;
+  readonly manifest: Manifest;
+}
+
+interface Import {
+  readonly specifier: string;
+  readonly typesOnly: boolean;
+}
+
+const files = listFiles();
+const sources = files.filter((file) => /\.(ts|js)$/.test(file));
+const texts = new Map(sources.map((file) => [file, read(file)]));
+const rootManifest = manifestOf('package.json');
+const workspaces: readonly Workspace[] = files
+  .filter((file) => posix.basename(file) === 'package.json')
+  .filter((file) => rootManifest.workspaces?.some((glob) => posix.matchesGlob(posix.dirname(file), glob)))
+  .map((file) => ({ dir: posix.dirname(file), manifest: manifestOf(file) }));
+const workspaceFiles = sources.filter((file) => workspaceOf(file) !== undefined);
+
+test('the checkout is seen', () => {
+  expect(files).toContain('tidy.test.ts');
+  expect(workspaces.length).toBeGreaterThan(0);
+});
+
+test('modules are ES modules, also under jest', () => {
+  expect(typeof require).toBe('undefined');
+});
+
+describe('names', () => {
+  test('the root holds only what the house lists', () => {
+    const entries = new Set(files.map((file) => file.split('/')[0] ?? ''));
+    expectNone([...entries].filter((entry) => !ROOT_ENTRIES.includes(entry)).map((entry) => `${entry}: not a root entry`));
+  });
+
+  test('no folder is named after nothing in particular', () => {
+    const offenders = files.filter((file) => file.split('/').some((name) => NAMELESS_FOLDERS.includes(name)));
+    expectNone(offenders.map((file) => `${file}: in a folder whose name says nothing`));
+  });
+
+  test('files and folders are kebab-case', () => {
+    const named = files.filter((file) => !file.includes('/testdata/'));
+    expectNone(
+      named
+        .filter((file) => file.split('/').some((name) => !KEBAB_CASE.test(name) && !CAPITALS.includes(name)))
+        .map((file) => `${file}: not kebab-case`),
+    );
+  });
+
+  test('no index files: a file is named after its main export', () => {
+    expectNone(files.filter((file) => posix.basename(file).startsWith('index.')).map((file) => `${file}: an index file`));
+  });
+});
+
+describe('sources', () => {
+  test('no barrels, no enums, no default exports', () => {
+    expectNone([
+      ...matches(sources, /^\s*export\s*\*.*/gm, 're-exports everything'),
+      ...matches(sources, /^\s*(?:export\s+|declare\s+|const\s+)*enum\s+\w+/gm, 'type stripping cannot run it'),
+      ...matches(
+        sources.filter((file) => !file.endsWith('.config.js')),
+        /^\s*export\s+default\b|^\s*export\s*\{[^}]*\bas\s+default\b/gm,
+        'only configuration of tools has one',
+      ),
+    ]);
+  });
+
+  test(`a source has at most ${SOURCE_MAX_LINES} lines, a test at most ${TEST_MAX_LINES}`, () => {
+    const tooLong = [...texts]
+      .filter(([file]) => !file.includes('/testdata/'))
+      .map(([file, text]) => ({
+        file,
+        lines: text.trimEnd().split('\n').length,
+        most: isTest(file) ? TEST_MAX_LINES : SOURCE_MAX_LINES,
+      }));
+    expectNone(
+      tooLong
+        .filter(({ lines, most }) => lines > most)
+        .map(({ file, lines, most }) => `${file}: ${lines} lines, at most ${most}`),
+    );
+  });
+
+  test('nothing is left for later', () => {
+    expectNone(matches(sources, /\b(?:TO-?DO|FIX-?ME)\b/g, 'do it now, or write an issue'));
+  });
+
+  test('tests run all, and against the real thing', () => {
+    const tests = sources.filter(isTest);
+    expectNone([
+      ...matches(sources, /\bjest\.\w*mock\w*\s*\(/gi, 'modules are not mocked: take what you need as an argument'),
+      ...matches(tests, /\b(?:describe|test|it)(?:\.\w+)*\.(?:skip|only|todo)\b/g, 'every test runs'),
+    ]);
+  });
+
+  test('only main.ts of a service reads the environment', () => {
+    const ruled = workspaceFiles.filter((file) => /^(packages|services)\//.test(file) && !isTestCode(file) && !isMain(file));
+    expectNone(matches(ruled, /\bprocess\s*\.\s*env\b|\bprocess\['env'\]/g, 'take it as an argument'));
+  });
+});
+
+describe('reachability', () => {
+  const scripts = words(Object.values(rootManifest.scripts ?? {}).join(' ')).map((word) => posix.normalize(word));
+  const started = workspaceFiles.filter((file) => isMain(file) || scripts.includes(file));
+
+  test('every source stands in a workspace with a package.json', () => {
+    const offenders = sources.filter((file) => file.includes('/src/') && workspaceOf(file) === undefined);
+    expectNone(offenders.map((file) => `${file}: in no workspace`));
+  });
+
+  test('every source is reached from a main.ts, a script or a test', () => {
+    const reached = reachedFrom([...started, ...workspaceFiles.filter(isTest)]);
+    expectNone(workspaceFiles.filter((file) => !reached.has(file)).map((file) => `${file}: nothing imports it`));
+  });
+
+  test('what only tests reach stands in testkit, e2e or a folder named testing', () => {
+    const reached = reachedFrom(started);
+    const ruled = workspaceFiles.filter((file) => !isTestCode(file) && !file.startsWith('packages/testkit/'));
+    expectNone(ruled.filter((file) => !reached.has(file)).map((file) => `${file}: only tests import it`));
+  });
+});
+
+describe('dependencies', () => {
+  test('what a workspace imports, its own package.json declares', () => {
+    const offenders = workspaceFiles.flatMap((file) => {
+      const { dir, manifest } = workspaceOf(file) as Workspace;
+      return importsOf(file).flatMap(({ specifier, typesOnly }) => {
+        const name = packageOf(specifier);
+        if (name === undefined || manifest.dependencies?.[name] !== undefined) return [];
+        if (!typesOnly && !isTestCode(file)) return [`${file}: imports ${name}, not in dependencies of ${dir}/package.json`];
+        const isDeclared =
+          manifest.devDependencies?.[name] !== undefined ||
+          (isTestCode(file) && rootManifest.devDependencies?.[name] !== undefined);
+        return isDeclared ? [] : [`${file}: imports ${name}, not in devDependencies of ${dir}/package.json`];
+      });
+    });
+    expectNone(offenders);
+  });
+
+  test('what a package.json declares is imported, as a devDependency when only tests do', () => {
+    const offenders = workspaces.flatMap(({ dir, manifest: { dependencies = {}, devDependencies = {} } }) => {
+      const own = workspaceFiles.filter((file) => file.startsWith(`${dir}/`));
+      const used = new Set(own.flatMap(importedPackages));
+      const shipped = new Set(own.filter((file) => !isTestCode(file)).flatMap(importedPackages));
+      const where = `${dir}/package.json`;
+      return [
+        ...Object.keys({ ...dependencies, ...devDependencies }).flatMap((name) =>
+          used.has(name) ? [] : [`${where}: declares ${name}, which nothing there imports`],
+        ),
+        ...Object.keys(dependencies).flatMap((name) =>
+          used.has(name) && !shipped.has(name) ? [`${where}: declares ${name}, which only tests import`] : [],
+        ),
+        ...Object.keys(dependencies).flatMap((name) => (name in devDependencies ? [`${where}: declares ${name} twice`] : [])),
+      ];
+    });
+    expectNone(offenders);
+  });
+
+  test('every tool that the root declares is used', () => {
+    const configuration = ['jest.config.js', 'tsconfig.json', '.oxlintrc.json', '.oxfmtrc.json'].map(read).join('\n');
+    const commands = Object.values(rootManifest.scripts ?? {}).join('\n');
+    const imported = new Set(sources.flatMap((file) => importedPackages(file)));
+    const named = `${commands}\n${configuration}`.split(/[\s'"[\],&]+/);
+    const isNamed = (name: string) => named.includes(name.replace(/^@types\//, ''));
+    const names = Object.keys(rootManifest.devDependencies ?? {}).filter((name) => !imported.has(name) && !isNamed(name));
+    expectNone(names.filter((name) => !(name in UNNAMED_TOOLS)).map((name) => `package.json: ${name} is used by nothing`));
+    expectNone(
+      Object.keys(UNNAMED_TOOLS)
+        .filter((name) => rootManifest.devDependencies?.[name] === undefined)
+        .map((name) => `tidy.test.ts: excuses ${name}, which is gone`),
+    );
+  });
+
+  test('versions are exact, and the same everywhere', () => {
+    const all = [{ dir: '.', manifest: rootManifest }, ...workspaces];
+    const pins = all.flatMap(({ dir, manifest }) =>
+      Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).map(([name, pin]) => ({ dir, name, pin })),
+    );
+    const firstPins = new Map([
+      ...pins.map(({ name, pin }) => [name, pin] as const).toReversed(),
+      ...workspaces.map(({ manifest: { name, version } }) => [name, version] as const),
+    ]);
+    expectNone([
+      ...pins.filter(({ pin }) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(pin)).map(({ dir, name, pin }) => `${dir}: ${name} ${pin}`),
+      ...pins
+        .filter(({ name, pin }) => firstPins.get(name) !== pin)
+        .map(({ dir, name, pin }) => `${dir}: ${name} ${pin}, elsewhere ${firstPins.get(name)}`),
+    ]);
+  });
+});
+
+describe('walls', () => {
+  /** Every import of one workspace by another, as its two folders. */
+  const crossings = workspaceFiles.flatMap((file) =>
+    importsOf(file).flatMap(({ specifier }) => {
+      const to = workspaces.find(({ manifest }) => manifest.name === packageOf(specifier))?.dir;
+      const from = workspaceOf(file)?.dir ?? '';
+      return to === undefined || to === from ? [] : [{ file, from, to }];
+    }),
+  );
+
+  test('packages form one stack: each imports only those below it', () => {
+    const ruled = crossings.filter(
+      ({ file, to }) => to.startsWith('packages/') && file.startsWith('packages/') && !isTestCode(file),
+    );
+    expectNone([
+      ...workspaces
+        .filter(({ dir }) => dir.startsWith('packages/') && levelOf(dir) === -1)
+        .map(({ dir }) => `${dir}: has no place in the stack`),
+      ...ruled
+        .filter(({ from, to }) => levelOf(to) >= levelOf(from))
+        .map(({ file, to }) => `${file}: imports ${to}, not below it`),
+    ]);
+  });
+
+  test('all import nothing but packages; standalone may import services', () => {
+    const ruled = crossings.filter(({ from, to }) => from !== 'services/standalone' || !to.startsWith('services/'));
+    expectNone(ruled.filter(({ to }) => !to.startsWith('packages/')).map(({ file, to }) => `${file}: imports ${to}`));
+  });
+
+  test('a relative import stays inside its workspace and names its file in full', () => {
+    const offenders = workspaceFiles.flatMap((file) =>
+      importsOf(file)
+        .filter(({ specifier }) => specifier.startsWith('.'))
+        .filter(({ specifier }) => {
+          const target = posix.join(posix.dirname(file), specifier);
+          return !files.includes(target) || !target.startsWith(`${workspaceOf(file)?.dir}/`);
+        })
+        .map(({ specifier }) => `${file}: imports ${specifier}`),
+    );
+    expectNone(offenders);
+  });
+
+  test('nothing imports a main.ts', () => {
+    expectNone(
+      matches(workspaceFiles, /(?:from|import)\s*\(?'(?:\.{1,2}\/|@vitrine\/)[^']*\bmain(?:\.ts)?'/g, 'starts a process'),
+    );
+  });
+});
+
+describe('docs/failure-modes.md', () => {
+  const CODE = /new Fault\(\s*(?:'([a-z][a-z_]*)')?/g;
+  const thrown = workspaceFiles
+    .filter((file) => !isTestCode(file))
+    .flatMap((file) => [...(texts.get(file) ?? '').matchAll(CODE)].map((match) => ({ file, code: match[1] })));
+
+  test('a fault names its code in plain sight', () => {
+    expectNone(thrown.filter(({ code }) => code === undefined).map(({ file }) => `${file}: new Fault( without a literal code`));
+  });
+
+  test('every code has a heading, and every heading a code', () => {
+    const headings = [...read('docs/failure-modes.md').matchAll(/^### `([a-z_]+)`$/gm)].map((match) => match[1]);
+    expectNone([
+      ...thrown.filter(({ code }) => !headings.includes(code)).map(({ file, code }) => `${code} (${file}): has no heading`),
+      ...headings.filter((code) => !thrown.some((one) => one.code === code)).map((code) => `${code}: is thrown nowhere`),
+    ]);
+  });
+});
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
+
+/** A package's place in the stack; -1 for none. */
+function levelOf(dir: string): number {
+  return STACK.indexOf(posix.basename(dir));
+}
+
+function expectNone(offenders: readonly string[]): void {
+  expect([...new Set(offenders)].toSorted()).toEqual([]);
+}
+
+/** What git tracks or would track; where git is missing or knows nothing of this folder, everything that is there. */
+function listFiles(): string[] {
+  const options = ['--cached', '--others', '--exclude-standard'];
+  const { stdout } = spawnSync('git', ['ls-files', '-z', ...options], { cwd: ROOT, encoding: 'utf8', maxBuffer: 16 * 1_048_576 });
+  const isOurs = (file: string) => file !== '' && !NOT_OURS.includes(file) && existsSync(join(ROOT, file));
+  const listed = (stdout ?? '').split('\0').filter(isOurs);
+  return listed.includes('tidy.test.ts') ? listed : walk('');
+}
+
+function walk(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter(({ name }) => !NOT_OURS.includes(name) && !name.endsWith('.log'))
+    .flatMap((entry) => {
+      const path = posix.join(folder, entry.name);
+      return entry.isDirectory() ? walk(path) : [path];
+    });
+}
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+function manifestOf(file: string): Manifest {
+  return JSON.parse(read(file)) as Manifest;
+}
+
+function isTest(file: string): boolean {
+  return file.endsWith('.test.ts');
+}
+
+/** Tests and what stands only beside tests. */
+function isTestCode(file: string): boolean {
+  return isTest(file) || file.includes('/testing/') || file.startsWith('e2e/');
+}
+
+function isMain(file: string): boolean {
+  return file === `${workspaceOf(file)?.dir}/src/main.ts`;
+}
+
+function workspaceOf(file: string): Workspace | undefined {
+  return workspaces.find(({ dir }) => file.startsWith(`${dir}/`));
+}
+
+function matches(among: readonly string[], pattern: RegExp, reason: string): string[] {
+  return among.flatMap((file) =>
+    [...(texts.get(file) ?? '').matchAll(pattern)].map((match) => `${file}: ${match[0].trim()}: ${reason}`),
+  );
+}
+
+function importsOf(file: string): Import[] {
+  const text = texts.get(file) ?? '';
+  const statements = text.matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+?\sfrom\s+)?'([^']+)'/gm);
+  const calls = text.matchAll(/\bimport\(\s*'([^']+)'/g);
+  return [
+    ...[...statements].map(([, type, specifier = '']) => ({ specifier, typesOnly: type !== undefined })),
+    ...[...calls].map(([, specifier = '']) => ({ specifier, typesOnly: false })),
+  ];
+}
+
+/** The package that an import names; undefined for files and Node's own modules. */
+function packageOf(specifier: string): string | undefined {
+  if (/^(?:\.|node:)/.test(specifier) || builtinModules.includes(specifier)) return undefined;
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+function importedPackages(file: string): string[] {
+  return importsOf(file).flatMap(({ specifier }) => packageOf(specifier) ?? []);
+}
+
+/** All files that can be reached. Beside imports, a quoted relative path of a source counts: that is how threads and child
+ *  processes are started (`new URL('./x.ts', import.meta.url)`). */
+function reachedFrom(entries: readonly string[]): Set<string> {
+  const reached = new Set(entries);
+  for (const file of reached) {
+    const paths = [...(texts.get(file) ?? '').matchAll(/'(\.{1,2}\/[^'\n]+\.(?:ts|js))'/g)].map(([, path = '']) =>
+      posix.join(posix.dirname(file), path),
+    );
+    const packaged = importsOf(file).map(({ specifier }) => {
+      const workspace = workspaces.find(({ manifest }) => manifest.name === packageOf(specifier));
+      return workspace === undefined ? '' : `${workspace.dir}/src${specifier.slice(workspace.manifest.name.length)}.ts`;
+    });
+    for (const target of [...paths, ...packaged]) if (texts.has(target)) reached.add(target);
+  }
+  return reached;
+}
