@@ -29,8 +29,7 @@ export interface RequestTap {
 
 const MODEL_PATHS = ['model', 'response.model', 'message.model'];
 const USAGE_PATHS = ['usage', 'response.usage', 'message.usage'];
-const TIER_PATHS = ['service_tier', 'response.service_tier'];
-const RESPONSE_PATHS: readonly string[] = [...MODEL_PATHS, ...USAGE_PATHS, ...TIER_PATHS, 'type', 'error'];
+const RESPONSE_PATHS: readonly string[] = [...MODEL_PATHS, ...USAGE_PATHS, 'type', 'error'];
 const REQUEST_PATHS: readonly string[] = ['model'];
 const ENDS: readonly unknown[] = ['message_stop', 'response.completed', 'response.incomplete', 'response.failed'];
 /** Of an event's data and name this much is looked at beside the JSON scanner: a byte order mark and `event` have 8 bytes. */
@@ -317,14 +316,11 @@ function modelIn(scanner: JsonScanner): string | undefined {
 }
 
 /** A model's name is text of at most 256 characters without control characters (PostgreSQL cannot store all of those). */
-function modelOf(value: unknown): string | undefined {
+export function modelOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^\P{Cc}{1,256}$/u.test(value) ? value : undefined;
 }
 
 function usageIn(scanner: JsonScanner, previous: Usage | undefined): Usage | undefined {
   const raw = USAGE_PATHS.map((path) => scanner.value(path)).find((value) => value !== undefined && value !== null);
-  if (typeof raw !== 'object') return previous;
-  // Anthropic says the tier inside `usage`, OpenAI beside it.
-  const tier = TIER_PATHS.map((path) => scanner.value(path)).find((value) => typeof value === 'string');
-  return readUsage({ service_tier: tier, ...raw }, previous);
+  return typeof raw === 'object' ? readUsage(raw, previous) : previous;
 }

@@ -10,6 +10,7 @@ import { traceMetadata } from './trace-metadata.ts';
 import type { TraceRecord } from './trace-record.ts';
 import type { CostStatus, Outcome, UsageStatus } from './trace.ts';
 import type { Usage } from './usage.ts';
+import { firstModel, lastRootUsage } from './whole-json.ts';
 
 /** How bodies and secrets are treated on their way into the store. */
 export interface CapturePolicy {
@@ -36,10 +37,13 @@ export function deriveTrace(exchange: CapturedExchange, { policy, prices, create
   const streaming = exchange.response.kind === 'sse';
   const request = openBody(exchange.request);
   const response = openBody(exchange.response);
-  const facts = responseFacts(response);
-  const model = requestModel(request) ?? facts?.model ?? 'unknown';
+  const asked = requestModel(request);
+  const facts = responseFacts(response, asked !== undefined);
+  const model = asked ?? facts?.model ?? 'unknown';
   const usage = facts?.usage;
-  const price = usage === undefined ? undefined : prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
+  // Reading a stored answer again reports its usage again; only making one is charged.
+  const isCharged = usage !== undefined && exchange.method === 'POST';
+  const price = !isCharged ? undefined : prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
   const outcome = traceOutcome(exchange, facts);
 
   const requestHeaders = scrub(exchange.requestHeaders);
@@ -87,11 +91,13 @@ export function deriveTrace(exchange: CapturedExchange, { policy, prices, create
 }
 
 /** What the response says of usage; undefined when it could not be decoded. */
-function responseFacts({ facts, kind, bytes, decoded }: OpenBody): BodyFacts | undefined {
+function responseFacts({ facts, kind, bytes, whole, decoded }: OpenBody, isModelKnown: boolean): BodyFacts | undefined {
   if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
   if (kind === undefined || bytes === 0) return NO_FACTS;
   const readable = decoded();
   if (readable === undefined) return undefined;
+  const usage = kind === 'json' && whole && isModelKnown ? lastRootUsage(readable) : undefined;
+  if (usage !== undefined) return { model: undefined, usage, streamError: false, ended: true };
   const tap = openBodyTap(kind);
   tap.push(readable);
   return tap.end();
@@ -101,6 +107,8 @@ function requestModel({ facts, kind, bytes, decoded }: OpenBody): string | undef
   if (facts !== undefined) return facts === 'undecodable' ? undefined : facts.model;
   const readable = bytes === 0 || kind !== 'json' ? undefined : decoded();
   if (readable === undefined) return undefined;
+  const first = firstModel(readable);
+  if (first !== undefined) return first;
   const tap = openRequestTap();
   tap.push(readable);
   return tap.model();
@@ -127,7 +135,7 @@ function usageStatus(outcome: Outcome, facts: BodyFacts | undefined, streaming: 
 
 /** Without a price: nothing was owed for what a provider refuses, for reads, and for counting tokens. */
 function costStatus({ method, path, sentStatus }: CapturedExchange, outcome: Outcome, usage: Usage | undefined): CostStatus {
-  if (usage !== undefined) return 'unpriced';
   const isRefused = outcome === 'rejected' || (outcome === 'completed' && sentStatus >= 400);
-  return isRefused || method !== 'POST' || /\/count_tokens(\?|$)/.test(path) ? 'free' : 'unpriced';
+  if (method !== 'POST') return 'free';
+  return usage === undefined && (isRefused || /\/count_tokens(\?|$)/.test(path)) ? 'free' : 'unpriced';
 }

@@ -118,7 +118,7 @@ describe('the catalogue against its library', () => {
   });
 });
 
-/** From the providers' price pages, by hand; US dollars. */
+/** Worked by hand from the list prices of the catalogue; US dollars. */
 const GOLDEN: [Provider, string, Partial<Usage>, number][] = [
   // 0.15 in, 0.60 out, 0.075 cached
   ['openai', 'gpt-4o-mini-2024-07-18', { input_tokens: 1_000_000, output_tokens: 1_000_000 }, 0.75],

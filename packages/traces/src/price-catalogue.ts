@@ -103,19 +103,18 @@ interface Rates {
  *  The library finds a model's price once per model and UTC day, in 15 µs; the arithmetic is ours. */
 export function openPriceCatalogue({ override }: { readonly override?: PriceOverride | undefined } = {}): PriceCatalogue {
   const cache = new Map<string, Rates | undefined>();
+  let day = 0;
   const version = override === undefined ? VERSION : `${VERSION}+override.${override.version}`;
 
   const ratesOf = (provider: Provider, model: string, at: Date): Rates | undefined => {
-    const key = `${Math.floor(at.getTime() / DAY_MS)} ${provider} ${model}`;
+    const today = Math.floor(at.getTime() / DAY_MS);
+    if (today !== day || cache.size >= MAX_CACHED) cache.clear();
+    day = today;
+    const key = `${provider} ${model}`;
     const known = cache.get(key);
-    if (known !== undefined || cache.has(key)) {
-      cache.delete(key);
-      cache.set(key, known);
-      return known;
-    }
+    if (known !== undefined || cache.has(key)) return known;
     const rates = overriddenRates(override, provider, model) ?? listedRates(provider, model, at);
     cache.set(key, rates);
-    if (cache.size > MAX_CACHED) for (const oldest of cache.keys()) if (cache.delete(oldest)) break;
     return rates;
   };
 

@@ -8,10 +8,16 @@ export function createTraceIds(randomBytes: (count: number) => Uint8Array): (cre
     counter = createdAtMs === lastMs ? counter + 1 : 0;
     lastMs = createdAtMs;
     const id = new Uint8Array(16);
-    const view = new DataView(id.buffer);
-    view.setUint32(0, Math.floor(createdAtMs / 0x1_0000));
-    view.setUint16(4, createdAtMs % 0x1_0000);
-    view.setUint16(6, 0x7000 | (counter & 0xfff));
+    // 48 bits: only the lower 32 can be shifted.
+    const high = Math.floor(createdAtMs / 0x1_0000);
+    id[0] = high >>> 24;
+    id[1] = high >>> 16;
+    id[2] = high >>> 8;
+    id[3] = high;
+    id[4] = createdAtMs >>> 8;
+    id[5] = createdAtMs;
+    id[6] = 0x70 | ((counter >>> 8) & 0x0f);
+    id[7] = counter;
     id.set(randomBytes(8), 8);
     id[8] = ((id[8] ?? 0) & 0x3f) | 0x80;
     return id;

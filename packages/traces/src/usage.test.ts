@@ -81,7 +81,6 @@ describe('readUsage', () => {
         cache_write_input_tokens: 300,
         cache_write_1h_input_tokens: 100,
         web_search_requests: 2,
-        service_tier: 'standard',
       },
     ],
     [
@@ -99,11 +98,6 @@ describe('readUsage', () => {
       { input_tokens: 5, cache_creation: { ephemeral_5m_input_tokens: 3 }, output_tokens: 1, total_tokens: 9 },
       { input_tokens: 8, output_tokens: 1, total_tokens: 9, cache_write_input_tokens: 3 },
     ],
-    [
-      'a tier that is too long to be one',
-      { input_tokens: 1, service_tier: 't'.repeat(33) },
-      { input_tokens: 1, total_tokens: 1 },
-    ],
     ['Anthropic without a cache', { input_tokens: 9, output_tokens: 4 }, { input_tokens: 9, output_tokens: 4, total_tokens: 13 }],
     [
       'a proxy that says both: prompt_tokens has the cache in it',
@@ -112,7 +106,7 @@ describe('readUsage', () => {
     ],
     [
       'wrong types and absurd counts are ignored',
-      { prompt_tokens: '5', completion_tokens: -1, total_tokens: 7, prompt_tokens_details: [], service_tier: 4 },
+      { prompt_tokens: '5', completion_tokens: -1, total_tokens: 7, prompt_tokens_details: [] },
       { total_tokens: 7 },
     ],
     [

@@ -17,14 +17,12 @@ export interface Usage {
   readonly image_output_tokens?: number;
   /** Searches that the provider ran and bills one by one. */
   readonly web_search_requests?: number;
-  readonly service_tier?: string;
 }
 
 type Raw = Readonly<Record<string, unknown>>;
 const NOTHING: Raw = {};
 /** More than any exchange can hold: a greater count is a broken one. */
 const MAX_COUNT = 1e12;
-const MAX_TIER_LENGTH = 32;
 
 /** Normalises a provider's usage object. With `previous`, a count that is absent or null keeps its earlier value and one
  *  that is there replaces it: the counts of a stream are cumulative.
@@ -65,7 +63,6 @@ export function readUsage(raw: unknown, previous?: Usage): Usage | undefined {
     cache_write_1h_input_tokens: writtenFor1h ?? previous?.cache_write_1h_input_tokens ?? 0,
     reasoning_tokens: count(outputDetails['reasoning_tokens']) ?? previous?.reasoning_tokens ?? 0,
     ...rareCounts(fields, inputDetails, outputDetails, previous),
-    ...tierOf(fields, previous),
   };
 }
 
@@ -102,12 +99,6 @@ function rareCounts(fields: Raw, input: Raw, output: Raw, previous: Usage | unde
   keep('image_output_tokens', output['image_tokens']);
   keep('web_search_requests', recordOf(fields['server_tool_use'])['web_search_requests']);
   return found;
-}
-
-function tierOf(fields: Raw, previous: Usage | undefined): { service_tier?: string } {
-  const raw = fields['service_tier'];
-  const tier = typeof raw === 'string' && raw.length <= MAX_TIER_LENGTH ? raw : previous?.service_tier;
-  return tier === undefined || tier === '' ? {} : { service_tier: tier };
 }
 
 function recordOf(value: unknown): Raw {

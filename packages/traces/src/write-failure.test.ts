@@ -5,12 +5,23 @@ import { writeWithFallback, type FailureClass } from './write-failure.ts';
 function store(bad: ReadonlySet<number>, errorClass: FailureClass) {
   const kept: number[] = [];
   let tries = 0;
-  const write = (items: readonly number[]) => {
+  const write = (batch: Iterable<number>) => {
+    const items = [...batch];
     tries += 1;
     if (items.some((item) => bad.has(item))) throw new Error('refused');
     kept.push(...items);
   };
-  return { run: (items: number[]) => writeWithFallback(items, write, () => errorClass), kept, tries: () => tries };
+  return {
+    run: (items: number[]) =>
+      writeWithFallback(
+        items.length,
+        () => items,
+        write,
+        () => errorClass,
+      ),
+    kept,
+    tries: () => tries,
+  };
 }
 
 describe('writeWithFallback', () => {

@@ -18,31 +18,37 @@ export interface WriteResult {
 }
 
 /** Writes a batch; when that fails, writes its items one by one, so that one bad row costs one row. An item that fails because
- *  the store is busy ends the tries: the rest would each wait as long and fail the same way. */
+ *  the store is busy ends the tries: the rest would each wait as long and fail the same way. `items` is read again then. */
 export function writeWithFallback<T>(
-  items: readonly T[],
-  writeAll: (items: readonly T[]) => void,
+  count: number,
+  items: () => Iterable<T>,
+  writeAll: (items: Iterable<T>) => void,
   classify: (error: unknown) => FailureClass,
 ): WriteResult {
-  if (items.length === 0) return { written: 0, failures: [] };
+  if (count === 0) return { written: 0, failures: [] };
   try {
-    writeAll(items);
-    return { written: items.length, failures: [] };
+    writeAll(items());
+    return { written: count, failures: [] };
   } catch (error) {
-    if (items.length === 1)
-      return { written: 0, failures: [{ operation: 'write_trace', error_class: classify(error), count: 1 }] };
+    if (count === 1) return { written: 0, failures: [{ operation: 'write_trace', error_class: classify(error), count: 1 }] };
   }
   const lost = new Map<FailureClass, number>();
-  for (const [i, item] of items.entries()) {
+  let tried = 0;
+  for (const item of items()) {
+    tried += 1;
     try {
       writeAll([item]);
     } catch (error) {
       const errorClass = classify(error);
-      const count = errorClass === 'contention' ? items.length - i : 1;
-      lost.set(errorClass, (lost.get(errorClass) ?? 0) + count);
-      if (errorClass === 'contention') break;
+      const untried = errorClass === 'contention' ? count - tried : 0;
+      lost.set(errorClass, (lost.get(errorClass) ?? 0) + 1 + untried);
+      if (untried > 0) break;
     }
   }
-  const failures = [...lost].map(([error_class, count]) => ({ operation: 'write_batch_fallback' as const, error_class, count }));
-  return { written: items.length - failures.reduce((sum, { count }) => sum + count, 0), failures };
+  const failures = [...lost].map(([error_class, amount]) => ({
+    operation: 'write_batch_fallback' as const,
+    error_class,
+    count: amount,
+  }));
+  return { written: count - failures.reduce((sum, failure) => sum + failure.count, 0), failures };
 }

@@ -11,7 +11,7 @@ const BUSY_TIMEOUT_MS = 2_000;
 /** Traces removed by one call of `removeOlderThan`: about 10 ms of work, so that writes are never held up for long. */
 const REMOVED_AT_ONCE = 2_000;
 
-const INSERT_TRACE = `INSERT OR IGNORE INTO traces VALUES (${Array(23).fill('?').join(',')})`;
+const INSERT_TRACE = `INSERT INTO traces VALUES (${Array(23).fill('?').join(',')}) ON CONFLICT (id) DO NOTHING`;
 const INSERT_PAGE = 'INSERT INTO payload_pages VALUES (?,?,?,?)';
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
@@ -43,10 +43,10 @@ export class SqliteTraceWriter implements Disposable {
     return this.#traceCount;
   }
 
-  /** Writes the traces that `derive` makes of `items`, in one transaction. Each is made when its turn comes and let go of at
+  /** Writes the traces that `derive` makes of `count` items, in one transaction. Each is made when its turn comes and let go of at
    *  once: a batch of them kept a quarter of the thread busy collecting what it had promoted. */
-  write<T>(items: readonly T[], derive: (item: T) => TraceRecord): WriteResult {
-    return writeWithFallback(items, (some) => this.#writeAll(some, derive), failureClassOf);
+  write<T>(count: number, items: () => Iterable<T>, derive: (item: T) => TraceRecord): WriteResult {
+    return writeWithFallback(count, items, (some) => this.#writeAll(some, derive), failureClassOf);
   }
 
   /** Removes up to 2,000 of the oldest traces made before `createdBeforeMs`; answers how many it removed. */
@@ -67,7 +67,7 @@ export class SqliteTraceWriter implements Disposable {
     this.#database.close();
   }
 
-  #writeAll<T>(items: readonly T[], derive: (item: T) => TraceRecord): void {
+  #writeAll<T>(items: Iterable<T>, derive: (item: T) => TraceRecord): void {
     this.#transaction(() => {
       let { traceCount, latencyMsMax } = { traceCount: this.#traceCount, latencyMsMax: this.#latencyMsMax };
       let page = new PayloadPage();

@@ -34,7 +34,12 @@ serveCalls(
     const call = argument as WriteWorkerCall;
     if ('removeOlderThan' in call)
       return { removed: writer.removeOlderThan(call.removeOlderThan), traceCount: writer.traceCount };
-    const result = writer.write([...unpackExchanges(call.packed)], (exchange) => deriveTrace(exchange, tools));
+    const { packed } = call;
+    const result = writer.write(
+      packed.count,
+      () => unpackExchanges(packed),
+      (exchange) => deriveTrace(exchange, tools),
+    );
     return { ...result, traceCount: writer.traceCount };
   },
   () => writer[Symbol.dispose](),

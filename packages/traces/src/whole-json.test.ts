@@ -1,0 +1,85 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { openBodyTap, openRequestTap } from './body-tap.ts';
+import { firstModel, lastRootUsage } from './whole-json.ts';
+
+const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
+
+/** What the tap says, which reads every byte. */
+function tapped(body: Buffer) {
+  const tap = openBodyTap('json');
+  tap.push(body);
+  return tap.end().usage;
+}
+
+describe('lastRootUsage', () => {
+  test.each([
+    ['last', { id: 'x', usage }],
+    ['first', { usage, id: 'x', list: [1, { a: '}' }] }],
+    ['before text that looks like it', { usage, note: '\\"usage":{"prompt_tokens":9}}' }],
+    ['after a nested one', { tool: { usage: { prompt_tokens: 9 } }, usage }],
+  ])('finds it %s', (_, value) => {
+    expect(lastRootUsage(Buffer.from(JSON.stringify(value)))).toMatchObject({ total_tokens: 7 });
+  });
+
+  test.each([
+    ['a nested one after it', JSON.stringify({ usage, tool: { usage: { prompt_tokens: 9 } } })],
+    ['only a nested one', JSON.stringify({ tool: { usage } })],
+    ['a cut body', JSON.stringify({ id: 'x', usage }).slice(0, -1)],
+    ['two roots', `{"a":{}}${JSON.stringify({ usage })}}`],
+    ['null', '{"usage":null}'],
+    ['nothing', ''],
+  ])('leaves %s to the tap', (_, text) => {
+    expect(lastRootUsage(Buffer.from(text))).toBeUndefined();
+  });
+
+  test('never says anything else than the tap', () => {
+    const key = fc.constantFrom('usage', 'a', '"usage"', 'prompt_tokens', '\\', ',"usage":{');
+    const { json } = fc.letrec((tie) => ({
+      json: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom<unknown>(1, null, true, 'usage', ',"usage":{"prompt_tokens":1}', '}', '\\', usage),
+        fc.dictionary(key, tie('json'), { maxKeys: 4 }),
+        fc.array(tie('json'), { maxLength: 3 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(json, fc.constantFrom(undefined, 1), (value, indent) => {
+        const body = Buffer.from(JSON.stringify(value, undefined, indent));
+        const found = lastRootUsage(body);
+        if (found !== undefined) expect(found).toEqual(tapped(body));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('firstModel', () => {
+  test('reads the first key', () => {
+    expect(firstModel(Buffer.from('{"model":"gpt-4o-mini","messages":[]}'))).toBe('gpt-4o-mini');
+  });
+
+  test.each([
+    '{ "model":"a"}',
+    '{"messages":[],"model":"a"}',
+    '{"model":"a\\u0062"}',
+    '{"model":"',
+    '{"model":1}',
+    '',
+    '{"model":""}',
+  ])('leaves %s to the tap', (text) => {
+    expect(firstModel(Buffer.from(text))).toBeUndefined();
+  });
+
+  test('never says anything else than the tap', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (model) => {
+        const body = Buffer.from(JSON.stringify({ model }));
+        const tap = openRequestTap();
+        tap.push(body);
+        const found = firstModel(body);
+        if (found !== undefined) expect(found).toBe(tap.model());
+      }),
+    );
+  });
+});
