@@ -37,6 +37,12 @@ describe('readConfig', () => {
     });
   });
 
+  test('defaults of the caller stand below YAML', () => {
+    const defaults = { server: { host: 'below', port: 1 } };
+    const source = { defaults, yaml: { path: 'y', text: 'server: {port: 2}' }, env: {}, prefix: 'SVC_' };
+    expect(readConfig(schema, source).server).toEqual({ host: 'below', port: 2 });
+  });
+
   test('every fault is reported at once with its path and its variable', () => {
     const said = refusal('server: {port: 0, prot: 1}\nextra: 1\ntracing: {capture_bodies: maybe}', { SVC_SERVER_PROT: '1' });
     expect(said).toMatch(/has 5 faults/);

@@ -3,8 +3,10 @@ import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { leavesOf, variableName, type Leaf } from './leaves.ts';
 
-/** Where configuration comes from: one YAML text, then environment variables, which win. */
+/** Where configuration comes from: defaults, then one YAML text, then environment variables; what comes later wins. */
 export interface ConfigSource {
+  /** What holds where neither YAML nor environment says anything, instead of the schema's own defaults. */
+  readonly defaults?: Readonly<Record<string, unknown>> | undefined;
   readonly yaml?: { readonly path: string; readonly text: string } | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Such as `SVC_`: a variable is the prefix and the key's path in capitals joined by `_`. */
@@ -26,12 +28,21 @@ type Tree = { [key: string]: unknown };
 export function readConfig<S extends z.ZodType>(schema: S, source: ConfigSource): z.infer<S> {
   const faults: ConfigFault[] = [];
   const leaves = leavesOf(schema);
-  const tree = source.yaml === undefined ? {} : parseYaml(source.yaml, faults);
+  const tree = merged(source.defaults ?? {}, source.yaml === undefined ? {} : parseYaml(source.yaml, faults));
   applyEnvironment(tree, leaves, source, faults);
   const parsed = schema.safeParse(tree);
   if (!parsed.success) faults.push(...parsed.error.issues.flatMap(faultsOfIssue));
   if (faults.length > 0 || !parsed.success) throw invalidConfig(faults, source.prefix, leaves);
   return deepFreeze(parsed.data);
+}
+
+function merged(below: Tree, above: Tree): Tree {
+  const both: Tree = { ...below };
+  for (const [key, value] of Object.entries(above)) {
+    const under = both[key];
+    both[key] = isTree(under) && isTree(value) ? merged(under, value) : value;
+  }
+  return both;
 }
 
 function parseYaml(yaml: { path: string; text: string }, faults: ConfigFault[]): Tree {

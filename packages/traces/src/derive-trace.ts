@@ -39,7 +39,7 @@ export function deriveTrace(exchange: CapturedExchange, { policy, prices, create
   const response = openBody(exchange.response);
   const asked = requestModel(request);
   const facts = responseFacts(response, asked !== undefined);
-  const model = asked ?? facts?.model ?? 'unknown';
+  const model = scrub(asked ?? facts?.model ?? 'unknown').text;
   const usage = facts?.usage;
   // Reading a stored answer again reports its usage again; only making one is charged.
   const isCharged = usage !== undefined && exchange.method === 'POST';

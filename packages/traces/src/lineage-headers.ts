@@ -1,3 +1,4 @@
+import { scrub } from '@vitrine/telemetry/scrub';
 import { headerOf } from './header-lines.ts';
 
 /** Where a client says its exchange stands in a conversation. Spec: gateway decisions, section 1, Lineage. */
@@ -31,7 +32,7 @@ export function readLineage(lines: string): { claim: LineageClaim; ignored: numb
     if (value === undefined || value === '') continue;
     const number = field === 'checkpoint_seq' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
     if (number !== undefined) claim[field] = number;
-    else if (field !== 'checkpoint_seq' && IDENTIFIER.test(value)) claim[field] = value;
+    else if (field !== 'checkpoint_seq' && IDENTIFIER.test(value)) claim[field] = scrub(value).text;
     else ignored += 1;
   }
   return { claim, ignored };

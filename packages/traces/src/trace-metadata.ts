@@ -1,3 +1,4 @@
+import { scrub } from '@vitrine/telemetry/scrub';
 import type { CapturedExchange } from './captured-exchange.ts';
 import type { CapturePolicy } from './derive-trace.ts';
 import type { Price } from './price-catalogue.ts';
@@ -23,7 +24,7 @@ export function traceMetadata(of: {
   return JSON.stringify({
     streaming: of.streaming,
     stream_chunks: of.streaming ? exchange.responseChunks : undefined,
-    correlation_id: exchange.correlationId,
+    correlation_id: scrub(exchange.correlationId).text,
     api_key_last4: of.credential === '' ? undefined : of.credential.slice(-4),
     cached_input_tokens: usage?.cached_input_tokens,
     cache_write_input_tokens: usage?.cache_write_input_tokens,

@@ -1,6 +1,7 @@
-import { Fault, codeOf } from '@vitrine/faults/fault';
+import { Fault, codeOf, isFault, messageOf } from '@vitrine/faults/fault';
 import { stopStep } from '@vitrine/lifecycle/stop-step';
 import type { Logger } from '@vitrine/telemetry/logger';
+import { parsePriceOverride, type PriceOverride } from '@vitrine/traces/price-catalogue';
 import { keepRetention, openEmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -42,7 +43,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
       redaction: config.pii.mode ?? (config.tracing.capture_bodies ? 'redact_storage' : 'off'),
       policyId: config.pii.policy_id,
     },
-    priceOverride: config.prices.override_path === undefined ? undefined : readFileSync(config.prices.override_path, 'utf8'),
+    priceOverride: readPriceOverride(config.prices.override_path),
   });
   stop('close the trace store', () => store[Symbol.asyncDispose]());
   opened.use(
@@ -90,6 +91,19 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
   stop('finish requests in flight', () => closed(server));
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function readPriceOverride(path: string | undefined): PriceOverride | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return parsePriceOverride(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    const reason = isFault(cause) ? cause.say : messageOf(cause);
+    throw new Fault('invalid_price_override', {
+      say: `prices.override_path (SVC_PRICES_OVERRIDE_PATH): ${path}: ${reason}`,
+      cause,
+    });
+  }
 }
 
 function openRoutes(config: GatewayConfig, opened: AsyncDisposableStack): UpstreamRoute[] {

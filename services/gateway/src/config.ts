@@ -88,9 +88,10 @@ export type GatewayConfig = z.infer<typeof gatewayConfig>;
 export function readGatewayConfig(
   yaml: { path: string; text: string } | undefined,
   env: Readonly<Record<string, string | undefined>>,
+  defaults: Readonly<Record<string, unknown>> = {},
 ): GatewayConfig {
   const { SVC_CONFIG: _file, ...variables } = env;
-  return readConfig(gatewayConfig, { yaml, env: variables, prefix: 'SVC_' });
+  return readConfig(gatewayConfig, { defaults, yaml, env: variables, prefix: 'SVC_' });
 }
 
 function overlap(a: string, b: string): boolean {

@@ -25,11 +25,11 @@ export interface StandaloneOptions {
  *  are captured. Faults: those of `startGateway`, and `invalid_config`. */
 export async function startStandalone({ config, env, yaml, demo, createLogger }: StandaloneOptions): Promise<Standalone> {
   await using opened = new AsyncDisposableStack();
-  const variables: Record<string, string | undefined> = {
-    SVC_STORAGE_PATH: join(config.data.dir, 'traces.db'),
+  const variables = { ...env };
+  const defaults = {
+    storage: { path: join(config.data.dir, 'traces.db') },
     // The first page that people see is the one that main.ts prints.
-    SVC_LOG_LEVEL: 'warn',
-    ...env,
+    log: { level: 'warn' },
   };
   if (demo) {
     const openai = opened.use(await startMockOpenai({ chunkDelayMs: DEMO_CHUNK_DELAY_MS }));
@@ -38,7 +38,7 @@ export async function startStandalone({ config, env, yaml, demo, createLogger }:
     variables['SVC_PROVIDERS_ANTHROPIC_UPSTREAM'] = anthropic.url;
     variables['SVC_TRACING_CAPTURE_BODIES'] = 'true';
   }
-  const gatewayConfig = readGatewayConfig(yaml, variables);
+  const gatewayConfig = readGatewayConfig(yaml, variables, defaults);
   const gateway = opened.use(await startGateway(gatewayConfig, createLogger('svc-gateway', gatewayConfig.log.level)));
   const running = opened.move();
   return { gatewayUrl: gateway.url, [Symbol.asyncDispose]: () => running.disposeAsync() };

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { CapturePolicy } from '../derive-trace.ts';
 import type { ExchangeBatch } from '../exchange-batch.ts';
+import type { PriceOverride } from '../price-catalogue.ts';
 import type { TraceSink } from '../trace-sink.ts';
 import type { StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
 import type { TraceDetail, TracePage } from '../trace.ts';
@@ -20,8 +21,7 @@ const MAX_PENDING_WRITES = 4;
 export interface EmbeddedTraceStoreOptions {
   readonly path: string;
   readonly policy: CapturePolicy;
-  /** YAML text; see `parsePriceOverride`. */
-  readonly priceOverride: string | undefined;
+  readonly priceOverride: PriceOverride | undefined;
 }
 
 /** Opens the store of a single machine: one SQLite file, written by one worker thread and read by another, which is started

@@ -1,4 +1,4 @@
-import { Fault } from '@vitrine/faults/fault';
+import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Takes a lock on a store's file that the system itself gives back, however the process ends: an open transaction on an empty
@@ -15,7 +15,7 @@ export function lockFile(path: string): Disposable {
     }
     return { [Symbol.dispose]: () => database.close() };
   } catch (error) {
-    if (error instanceof Fault) throw error;
-    throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${String(error)}`, cause: error });
+    if (isFault(error)) throw error;
+    throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${messageOf(error)}`, cause: error });
   }
 }

@@ -15,7 +15,7 @@ test('every payload comes back as it went in', () => {
   fc.assert(
     fc.property(fc.array(payload, { maxLength: 8 }), (payloads) => {
       const page = new PayloadPage();
-      for (const one of payloads) page.add(one);
+      for (const one of payloads) page.add(one, 0);
       const packed = page.pack();
       expect(payloads.map((_, i) => unpackPayload(packed, page.count, i))).toEqual(payloads);
     }),

@@ -25,6 +25,8 @@ const LENGTH_BYTES = 4;
  *  texts. Texts are copied as they come. */
 export class PayloadPage {
   count = 0;
+  /** `created_at` of the newest trace in it. */
+  newest = 0;
   readonly #lengths: number[] = [];
   #texts: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #at = 0;
@@ -33,7 +35,8 @@ export class PayloadPage {
     return this.count >= PAYLOADS_PER_PAGE || this.#at >= FULL_BYTES;
   }
 
-  add(payload: Payload): void {
+  add(payload: Payload, createdAtMs: number): void {
+    this.newest = Math.max(this.newest, createdAtMs);
     for (const field of FIELDS) {
       const text = payload[field];
       this.#lengths.push(text === undefined ? ABSENT : this.#write(text));

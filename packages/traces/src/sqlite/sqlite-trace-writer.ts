@@ -12,7 +12,7 @@ const BUSY_TIMEOUT_MS = 2_000;
 const REMOVED_AT_ONCE = 2_000;
 
 const INSERT_TRACE = `INSERT INTO traces VALUES (${Array(23).fill('?').join(',')}) ON CONFLICT (id) DO NOTHING`;
-const INSERT_PAGE = 'INSERT INTO payload_pages VALUES (?,?,?,?)';
+const INSERT_PAGE = 'INSERT INTO payload_pages VALUES (?,?,?,?,?)';
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** The only writer of an embedded trace store. Synchronous: it lives on a worker thread (`trace-worker.ts`). */
@@ -55,9 +55,8 @@ export class SqliteTraceWriter implements Disposable {
       const bound = firstIdOf(createdBeforeMs);
       const oldest = `SELECT id FROM traces WHERE id < ? ORDER BY id LIMIT ${REMOVED_AT_ONCE}`;
       const removed = Number(this.#database.prepare(`DELETE FROM traces WHERE id IN (${oldest})`).run(bound).changes);
-      // Pages are filled in the order of ids: all before the oldest trace's are empty now.
-      const first = `coalesce((SELECT payload / ${PAYLOADS_PER_PAGE} FROM traces ORDER BY id LIMIT 1), ${this.#nextPage})`;
-      if (removed > 0) this.#database.exec(`DELETE FROM payload_pages WHERE page < ${first}`);
+      // A page goes when none of its traces can be left: their clocks need not have agreed on the order.
+      if (removed < REMOVED_AT_ONCE) this.#database.prepare('DELETE FROM payload_pages WHERE newest < ?').run(createdBeforeMs);
       this.#setTotal.run(this.#traceCount - removed, 'trace_count');
       return { result: removed, traceCount: this.#traceCount - removed, latencyMsMax: this.#latencyMsMax };
     });
@@ -76,7 +75,7 @@ export class SqliteTraceWriter implements Disposable {
         if (!this.#insert(record, this.#nextPage * PAYLOADS_PER_PAGE + page.count)) continue;
         traceCount += 1;
         if (record.latency_ms > latencyMsMax) latencyMsMax = record.latency_ms;
-        page.add(record);
+        page.add(record, record.created_at);
         if (!page.isFull) continue;
         this.#insertPayloads(page);
         page = new PayloadPage();
@@ -90,7 +89,7 @@ export class SqliteTraceWriter implements Disposable {
 
   #insertPayloads(page: PayloadPage): void {
     const payloads = page.pack();
-    this.#insertPage.run(this.#nextPage, page.count, payloads.length, zstdCompressSync(payloads, FASTEST));
+    this.#insertPage.run(this.#nextPage, page.newest, page.count, payloads.length, zstdCompressSync(payloads, FASTEST));
     this.#nextPage += 1;
   }
 

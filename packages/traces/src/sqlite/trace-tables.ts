@@ -35,6 +35,7 @@ const TABLES = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS payload_pages (
     page INTEGER PRIMARY KEY,
+    newest INTEGER NOT NULL,
     count INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
     payloads BLOB NOT NULL

@@ -5,7 +5,7 @@ import { invariant } from '@vitrine/faults/invariant';
 import { createCredentialHashes } from '../credential-hashes.ts';
 import { deriveTrace, type CapturePolicy } from '../derive-trace.ts';
 import { unpackExchanges, type PackedExchanges } from '../exchange-batch.ts';
-import { openPriceCatalogue, parsePriceOverride } from '../price-catalogue.ts';
+import { openPriceCatalogue, type PriceOverride } from '../price-catalogue.ts';
 import { createTraceIds } from '../trace-id.ts';
 import { serveCalls } from './serve-calls.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
@@ -13,7 +13,7 @@ import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 export interface WriteWorkerData {
   readonly path: string;
   readonly policy: CapturePolicy;
-  readonly priceOverride: string | undefined;
+  readonly priceOverride: PriceOverride | undefined;
 }
 
 export type WriteWorkerCall = { readonly packed: PackedExchanges } | { readonly removeOlderThan: number };
@@ -23,7 +23,7 @@ const { path, policy, priceOverride } = workerData as WriteWorkerData;
 const writer = new SqliteTraceWriter(path);
 const tools = {
   policy,
-  prices: openPriceCatalogue(priceOverride === undefined ? {} : { override: parsePriceOverride(priceOverride) }),
+  prices: openPriceCatalogue({ override: priceOverride }),
   createId: createTraceIds(pooledRandomBytes()),
   hashCredential: createCredentialHashes(),
 };
