@@ -39,12 +39,17 @@ export interface CapturedExchange {
 export const BODY_KINDS = [undefined, 'json', 'sse'] as const;
 export type BodyKind = (typeof BODY_KINDS)[number];
 
-/** One direction's body. `chunks` hold it whole, or its first bytes (`bytes` tells), or nothing when it was not kept. */
+/** What the chunks of a captured body are: the body from its start, or just the value of it that counts (`whole-json.ts`). */
+export const BODY_PARTS = ['body', 'model', 'usage'] as const;
+export type BodyPart = (typeof BODY_PARTS)[number];
+
+/** One direction's body. As a `body`, `chunks` hold it whole, or its first bytes (`bytes` tells), or nothing when it was not kept. */
 export interface CapturedBody {
   /** How usage is read from it; undefined: not at all. */
   readonly kind: BodyKind;
   /** Its content coding, such as `gzip`; '' for none. */
   readonly coding: string;
+  readonly part: BodyPart;
   readonly chunks: readonly Uint8Array[];
   /** Length of the body on the wire. */
   readonly bytes: number;

@@ -10,7 +10,7 @@ import { traceMetadata } from './trace-metadata.ts';
 import type { TraceRecord } from './trace-record.ts';
 import type { CostStatus, Outcome, UsageStatus } from './trace.ts';
 import type { Usage } from './usage.ts';
-import { firstModel, lastRootUsage } from './whole-json.ts';
+import { readFoundModel, readFoundUsage } from './whole-json.ts';
 
 /** How bodies and secrets are treated on their way into the store. */
 export interface CapturePolicy {
@@ -38,7 +38,7 @@ export function deriveTrace(exchange: CapturedExchange, { policy, prices, create
   const request = openBody(exchange.request);
   const response = openBody(exchange.response);
   const asked = requestModel(request);
-  const facts = responseFacts(response, asked !== undefined);
+  const facts = responseFacts(response);
   const model = scrub(asked ?? facts?.model ?? 'unknown').text;
   const usage = facts?.usage;
   // Reading a stored answer again reports its usage again; only making one is charged.
@@ -91,24 +91,22 @@ export function deriveTrace(exchange: CapturedExchange, { policy, prices, create
 }
 
 /** What the response says of usage; undefined when it could not be decoded. */
-function responseFacts({ facts, kind, bytes, whole, decoded }: OpenBody, isModelKnown: boolean): BodyFacts | undefined {
+function responseFacts({ facts, kind, part, bytes, raw, decoded }: OpenBody): BodyFacts | undefined {
   if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
   if (kind === undefined || bytes === 0) return NO_FACTS;
+  if (part === 'usage') return { model: undefined, usage: readFoundUsage(raw()), streamError: false, ended: true };
   const readable = decoded();
   if (readable === undefined) return undefined;
-  const usage = kind === 'json' && whole && isModelKnown ? lastRootUsage(readable) : undefined;
-  if (usage !== undefined) return { model: undefined, usage, streamError: false, ended: true };
   const tap = openBodyTap(kind);
   tap.push(readable);
   return tap.end();
 }
 
-function requestModel({ facts, kind, bytes, decoded }: OpenBody): string | undefined {
+function requestModel({ facts, kind, part, bytes, raw, decoded }: OpenBody): string | undefined {
   if (facts !== undefined) return facts === 'undecodable' ? undefined : facts.model;
+  if (part === 'model') return readFoundModel(raw());
   const readable = bytes === 0 || kind !== 'json' ? undefined : decoded();
   if (readable === undefined) return undefined;
-  const first = firstModel(readable);
-  if (first !== undefined) return first;
   const tap = openRequestTap();
   tap.push(readable);
   return tap.model();

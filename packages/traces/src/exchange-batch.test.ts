@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BODY_KINDS, type CapturedExchange } from './captured-exchange.ts';
+import { BODY_KINDS, BODY_PARTS, type CapturedExchange } from './captured-exchange.ts';
 import { ExchangeBatch, unpackExchanges } from './exchange-batch.ts';
 import { OUTCOMES, PROVIDERS } from './trace.ts';
 
@@ -9,6 +9,7 @@ const body = fc.record({
   chunks: fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { maxLength: 3 }),
   bytes: fc.nat(),
   kind: fc.constantFrom(...BODY_KINDS),
+  part: fc.constantFrom(...BODY_PARTS),
   coding: fc.constantFrom('', 'gzip'),
   facts: fc.constantFrom(undefined, 'undecodable' as const),
 });
@@ -59,6 +60,7 @@ test('a batch grows with what it holds', () => {
   const large = {
     bytes: 100_000,
     kind: undefined,
+    part: 'body' as const,
     coding: '',
     facts: undefined,
     chunks: [new Uint8Array(50_000).fill(1), new Uint8Array(50_000).fill(2)],

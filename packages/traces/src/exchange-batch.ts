@@ -1,4 +1,4 @@
-import { BODY_KINDS, type CapturedBody, type CapturedExchange } from './captured-exchange.ts';
+import { BODY_KINDS, BODY_PARTS, type CapturedBody, type CapturedExchange } from './captured-exchange.ts';
 import { OUTCOMES, PROVIDERS } from './trace.ts';
 
 /** Exchanges in the form in which they wait and cross to another thread: two buffers, which are moved, not copied. */
@@ -12,8 +12,8 @@ export interface PackedExchanges {
 }
 
 const TEXTS = ['method', 'path', 'correlationId', 'requestHeaders', 'responseHeaders', 'credential'] as const;
-/** Ten of the exchange, one length a text, and five a body. */
-const NUMBERS = 10 + TEXTS.length + 2 * 5;
+/** Ten of the exchange, one length a text, and six a body. */
+const NUMBERS = 10 + TEXTS.length + 2 * 6;
 const MIN_BYTES = 16_384;
 
 /** Collects exchanges for a sink. Their bytes are copied at once: what a waiting exchange holds on to would otherwise survive
@@ -63,6 +63,7 @@ export class ExchangeBatch {
     for (const body of [exchange.request, exchange.response]) {
       numbers[n++] = body.bytes;
       numbers[n++] = BODY_KINDS.indexOf(body.kind);
+      numbers[n++] = BODY_PARTS.indexOf(body.part);
       numbers[n++] = this.#write(body.coding);
       numbers[n++] = this.#hold(body);
       numbers[n++] = this.#facts.push(body.facts);
@@ -114,10 +115,17 @@ export function* unpackExchanges({ count, numbers, bytes, facts }: PackedExchang
     return buffer.toString('latin1', start, at);
   };
   const body = (): CapturedBody => {
-    const [length, kind, coding] = [number(), BODY_KINDS[number()], text()];
+    const [length, kind, part, coding] = [number(), BODY_KINDS[number()], BODY_PARTS[number()] ?? 'body', text()];
     const start = at;
     at += number();
-    return { bytes: length, kind, coding, chunks: start === at ? [] : [buffer.subarray(start, at)], facts: facts[number() - 1] };
+    return {
+      bytes: length,
+      kind,
+      part,
+      coding,
+      chunks: start === at ? [] : [buffer.subarray(start, at)],
+      facts: facts[number() - 1],
+    };
   };
   for (let i = 0; i < count; i += 1) {
     yield {

@@ -9,6 +9,7 @@ export interface OpenBody {
   /** What a tap read of a body that was not kept whole. */
   readonly facts: CapturedBody['facts'];
   readonly kind: CapturedBody['kind'];
+  readonly part: CapturedBody['part'];
   readonly bytes: number;
   /** Whether the captured bytes are the whole body. */
   readonly whole: boolean;
@@ -25,6 +26,7 @@ export function openBody(body: CapturedBody): OpenBody {
   const join = () => (raw ??= joined(body.chunks));
   return {
     kind: body.kind,
+    part: body.part,
     bytes: body.bytes,
     whole,
     facts: body.facts,

@@ -33,6 +33,7 @@ describe('stored bodies', () => {
   const policy = { captureBodies: true, bodyMaxSize: 8, redaction: 'redact_storage' as const, policyId: 'p' };
   const open = (bytes: Buffer, decoded: Buffer | undefined = bytes) => ({
     kind: undefined,
+    part: 'body' as const,
     bytes: bytes.length,
     whole: true,
     facts: undefined,

@@ -1,7 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { openBodyTap, openRequestTap } from './body-tap.ts';
-import { firstModel, lastRootUsage } from './whole-json.ts';
+import { findFirstModel, findLastRootUsage, readFoundModel, readFoundUsage } from './whole-json.ts';
+
+const lastRootUsage = (body: Buffer) => {
+  const found = findLastRootUsage(body);
+  return found && readFoundUsage(found);
+};
+const firstModel = (body: Buffer) => {
+  const found = findFirstModel(body);
+  return found && readFoundModel(found);
+};
 
 const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 
@@ -12,7 +21,7 @@ function tapped(body: Buffer) {
   return tap.end().usage;
 }
 
-describe('lastRootUsage', () => {
+describe('the last usage of the root', () => {
   test.each([
     ['last', { id: 'x', usage }],
     ['first', { usage, id: 'x', list: [1, { a: '}' }] }],
@@ -54,7 +63,7 @@ describe('lastRootUsage', () => {
   });
 });
 
-describe('firstModel', () => {
+describe('a model that comes first', () => {
   test('reads the first key', () => {
     expect(firstModel(Buffer.from('{"model":"gpt-4o-mini","messages":[]}'))).toBe('gpt-4o-mini');
   });

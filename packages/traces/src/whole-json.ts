@@ -1,8 +1,9 @@
 import { modelOf } from './body-tap.ts';
 import { readUsage, type Usage } from './usage.ts';
 
-// Short cuts for bodies that are held whole, which almost all are. Both give the answer of the taps in body-tap.ts or none, and
-// then the taps are asked: 0.2 µs against 1.2 for a request of 1 KB, 2 µs against 4.5 for an answer of 2 KB.
+// Short cuts for JSON that is held whole, which almost all is: where the one value stands that counts. They find what the taps
+// of body-tap.ts would read, or nothing, and then the taps are asked. The proxy's thread looks (0.1 and 0.7 µs for 1 and 2 KB) and
+// hands over what it found instead of the body: moving whole bodies between two busy cores cost 6 µs an exchange.
 
 const USAGE = Buffer.from('"usage"');
 const MODEL_FIRST = Buffer.from('{"model":"');
@@ -18,18 +19,18 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /** The model of a request whose first key it is, as the official SDKs send it. */
-export function firstModel(body: Buffer): string | undefined {
+export function findFirstModel(body: Buffer): Buffer | undefined {
   if (body.length < MODEL_FIRST.length || body.compare(MODEL_FIRST, 0, MODEL_FIRST.length, 0, MODEL_FIRST.length) !== 0)
     return undefined;
   const end = body.indexOf(QUOTE, MODEL_FIRST.length);
   if (end < 0 || end - MODEL_FIRST.length > MODEL_MAX_BYTES) return undefined;
-  const model = body.toString('utf8', MODEL_FIRST.length, end);
-  return model.includes('\\') ? undefined : modelOf(model);
+  const model = body.subarray(MODEL_FIRST.length, end);
+  return model.includes(BACKSLASH) ? undefined : model;
 }
 
-/** The usage of a complete JSON object, when its last `usage` member stands in the root. It does when what follows it closes
- *  exactly one brace, and that is the last byte: no string of JSON can hold the bytes `,"usage":`. */
-export function lastRootUsage(body: Buffer): Usage | undefined {
+/** The text of the `usage` object of a complete JSON object, when the last member of that name stands in the root. It does when
+ *  what follows it closes exactly one brace, and that is the last byte: no string of JSON can hold the bytes `,"usage":`. */
+export function findLastRootUsage(body: Buffer): Buffer | undefined {
   const last = lastByteThatCounts(body);
   if (body[last] !== CLOSE_BRACE) return undefined;
   const at = body.lastIndexOf(USAGE);
@@ -39,9 +40,18 @@ export function lastRootUsage(body: Buffer): Usage | undefined {
   const start = at + USAGE.length + 1;
   if (body[start] !== OPEN_BRACE) return undefined;
   const end = closingOf(body, start + 1, last);
-  if (end < 0 || closingOf(body, end + 1, last) !== last) return undefined;
+  return end >= 0 && closingOf(body, end + 1, last) === last ? body.subarray(start, end + 1) : undefined;
+}
+
+/** What a found model is, by the rule of the taps. */
+export function readFoundModel(found: Buffer): string | undefined {
+  return modelOf(found.toString());
+}
+
+/** What a found usage is. */
+export function readFoundUsage(found: Buffer): Usage | undefined {
   try {
-    return readUsage(JSON.parse(body.toString('utf8', start, end + 1)));
+    return readUsage(JSON.parse(found.toString()));
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { BodyKind, CapturedBody } from '@vitrine/traces/captured-exchange';
+import type { BodyKind, BodyPart, CapturedBody } from '@vitrine/traces/captured-exchange';
 import type { BodyBudget } from './body-budget.ts';
 import { LargeBodyTap } from './large-body-tap.ts';
 
@@ -37,20 +37,32 @@ export class PassingBody {
     return this.#tap.push(chunk);
   }
 
-  /** The body as the trace's maker gets it. `complete` tells whether it came to its end. */
+  /** A body that is not held whole, with what was read of it. `complete` tells whether it came to its end. */
   async end(complete: boolean): Promise<CapturedBody> {
-    const tap = this.#tap;
-    if (tap === undefined) return this.endHeld();
-    const facts = await tap.end(complete);
-    return { ...this.endHeld(), facts: facts ?? 'undecodable' };
+    return this.#captured(
+      'body',
+      this.#chunks,
+      this.#tap === undefined ? undefined : ((await this.#tap.end(complete)) ?? 'undecodable'),
+    );
   }
 
   get isHeldWhole(): boolean {
     return this.#tap === undefined;
   }
 
-  endHeld(): CapturedBody {
-    return { chunks: this.#chunks, bytes: this.bytes, kind: this.kind, coding: this.coding, facts: undefined };
+  /** A body that is held whole, or just the value that `find` finds in it when bodies are not stored. */
+  endHeld(part: 'model' | 'usage', find: (body: Buffer) => Buffer | undefined): CapturedBody {
+    const only = this.#chunks.length === 1 ? this.#chunks[0] : undefined;
+    const isPlainJson = this.kind === 'json' && this.coding === '';
+    if (only === undefined || !isPlainJson || this.#storedMaxBytes > 0) return this.#captured('body', this.#chunks);
+    const found = find(Buffer.from(only.buffer, only.byteOffset, only.byteLength));
+    if (found === undefined) return this.#captured('body', this.#chunks);
+    this.#budget.give(this.#held - found.length);
+    return this.#captured(part, [found]);
+  }
+
+  #captured(part: BodyPart, chunks: readonly Uint8Array[], facts?: CapturedBody['facts']): CapturedBody {
+    return { part, chunks, bytes: this.bytes, kind: this.kind, coding: this.coding, facts };
   }
 
   #hold(chunk: Uint8Array): boolean {

@@ -1,5 +1,6 @@
 import { codeOf } from '@vitrine/faults/fault';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import { findFirstModel, findLastRootUsage } from '@vitrine/traces/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
@@ -36,6 +37,8 @@ export interface ProxyTools {
 
 /** Request bodies up to this length leave in one piece with their head; longer ones and those of unknown length stream. */
 const BUFFERED_REQUEST_MAX_BYTES = 65_536;
+
+const findNothing = (): undefined => undefined;
 
 /** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
  *  captured exchange when it has ended, however it ended. Spec: gateway decisions, section 5. */
@@ -210,7 +213,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     if (!this.#request.complete) this.#request.resume();
     const latencyUs = this.#elapsedUs();
     if (this.#sent.isHeldWhole && this.#received.isHeldWhole) {
-      this.#handOver(this.#captured(latencyUs, this.#sent.endHeld(), this.#received.endHeld()));
+      const request = this.#sent.endHeld('model', findFirstModel);
+      // Without the request's model, the whole answer is asked for its own.
+      const response = this.#received.endHeld('usage', request.part === 'model' ? findLastRootUsage : findNothing);
+      this.#handOver(this.#captured(latencyUs, request, response));
     } else {
       void this.#endLarge(latencyUs, isWhole);
     }

@@ -11,7 +11,7 @@ import { readTarget } from './request-target.ts';
 
 /** Requests in flight at most; more are refused with 503. */
 const MAX_IN_FLIGHT = 16_384;
-const NO_BODY: CapturedBody = { chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined };
+const NO_BODY: CapturedBody = { part: 'body', chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined };
 
 /** Handles a request when it belongs to a provider, or may go nowhere; answers whether it did.
  *  Runs before express, which costs more per request than all of this. Spec: gateway decisions, section 5. */
