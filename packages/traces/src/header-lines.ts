@@ -2,7 +2,7 @@
 export const REDACTED = '[REDACTED]';
 
 /** Headers that exist to carry a secret. Spec: gateway decisions, sections 1 and 5. */
-const SECRET_HEADERS: ReadonlySet<string> = new Set([
+export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
   'cookie',

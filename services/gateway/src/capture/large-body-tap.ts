@@ -25,6 +25,10 @@ export class LargeBodyTap {
     });
   }
 
+  get isBehind(): boolean {
+    return !this.#broken && this.#decoder?.writableNeedDrain === true;
+  }
+
   push(chunk: Uint8Array): boolean {
     if (this.#broken || this.#tap === undefined) return true;
     if (this.#decoder !== undefined) return this.#decoder.write(chunk);

@@ -46,6 +46,11 @@ export class PassingBody {
     );
   }
 
+  /** Whether the reader is behind: see `push`. */
+  get isBehind(): boolean {
+    return this.#tap?.isBehind === true;
+  }
+
   get isHeldWhole(): boolean {
     return this.#tap === undefined;
   }

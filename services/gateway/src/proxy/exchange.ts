@@ -82,7 +82,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     this.deadlineAt = tools.deadlines.now + tools.times.firstByteTimeoutMs;
     tools.deadlines.watch(this);
     response.on('close', () => this.#onClose());
-    response.on('drain', () => this.#resume());
   }
 
   /** Sends the request on. `path` is the checked path at the upstream. */
@@ -143,8 +142,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     this.#chunks += 1;
     const isKept = this.#received.push(chunk);
     if (this.#received.bytes === this.#expectedBytes) this.#response.end(chunk);
-    else if (!this.#response.write(chunk) || !isKept) controller.pause();
+    else this.#write(controller, chunk, isKept);
     this.#touch();
+  }
+
+  #write(controller: Dispatcher.DispatchController, chunk: Buffer, isKept: boolean): void {
+    const isRoom = this.#response.write(chunk);
+    if (isRoom && isKept) return;
+    controller.pause();
+    if (!isRoom) this.#response.once('drain', () => this.#resume());
   }
 
   onResponseEnd(): void {
@@ -256,7 +262,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   }
 
   #resume(): void {
-    if (!this.#response.writableNeedDrain) this.#controller?.resume();
+    if (!this.#response.writableNeedDrain && !this.#received.isBehind) this.#controller?.resume();
   }
 
   #touch(): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { readRequestHeaders, readResponseHeaders } from './forwarded-headers.ts';
 
 const names = (headers: readonly string[]) => headers.filter((_, i) => i % 2 === 0);
@@ -71,4 +72,33 @@ describe('headers in the trace', () => {
     });
     expect(readRequestHeaders(['Host', 'h'], undefined).hasOwn).toBe(false);
   });
+});
+
+test('the quick look at a name decides nothing differently, whatever its case', () => {
+  const special = [
+    'x-svc-a',
+    'X-SVC-',
+    'x-forwarded-proto',
+    'proxy-x',
+    'host',
+    'cookie',
+    'authorization',
+    'te',
+    'x-api-key',
+    'expect',
+  ];
+  const plain = ['x-svd', 'x-forward', 'hosts', 'accept', 'x-stainless-os', 'x-request-id', 'x', 'x-s', ''];
+  const recased = fc.tuple(fc.constantFrom(...special, ...plain), fc.infiniteStream(fc.boolean())).map(([name, upper]) => ({
+    name,
+    sent: [...name].map((letter) => (upper.next().value === true ? letter.toUpperCase() : letter)).join(''),
+  }));
+  fc.assert(
+    fc.property(recased, ({ name, sent }) => {
+      const { forwarded, stored } = readRequestHeaders([sent, 'v'], undefined);
+      const isDropped = special.includes(name) && name !== 'authorization' && name !== 'x-api-key';
+      expect(forwarded).toEqual(isDropped ? [] : [sent, 'v']);
+      const isSecret = ['cookie', 'authorization', 'x-api-key'].includes(name);
+      expect(stored).toBe(`${sent}\n${isSecret ? '[REDACTED]' : 'v'}`);
+    }),
+  );
 });
