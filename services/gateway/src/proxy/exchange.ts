@@ -35,6 +35,8 @@ export interface ProxyTools {
   readonly onEnd: (exchange: CapturedExchange) => void;
 }
 
+/** How long an answer's head waits for the first piece of its body: sent apart, they cost a system call and a wake-up more. */
+const HEAD_WAITS_MS = 2;
 /** Request bodies up to this length leave in one piece with their head; longer ones and those of unknown length stream. */
 const BUFFERED_REQUEST_MAX_BYTES = 65_536;
 
@@ -131,8 +133,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     this.#expectedBytes = length === undefined || this.#request.method === 'HEAD' ? -1 : Number(length);
     this.#response.sendDate = false;
     this.#response.writeHead(status, statusText, read.forwarded);
-    // The head of a stream must not wait for its first event; when that came in the same read, they leave together.
-    if (length === undefined) queueMicrotask(() => this.#isOver || this.#response.flushHeaders());
+    // The head of a stream must not wait for its first event for long; mostly both come at once and can leave together.
+    if (length === undefined) setTimeout(() => this.#flushHead(), HEAD_WAITS_MS);
     this.#touch();
   }
 
@@ -144,6 +146,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     if (this.#received.bytes === this.#expectedBytes) this.#response.end(chunk);
     else this.#write(controller, chunk, isKept);
     this.#touch();
+  }
+
+  #flushHead(): void {
+    if (!this.#isOver && this.#chunks === 0) this.#response.flushHeaders();
   }
 
   #write(controller: Dispatcher.DispatchController, chunk: Buffer, isKept: boolean): void {
@@ -218,23 +224,16 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     // A provider may answer before it has read everything; what the client still sends is read and dropped.
     if (!this.#request.complete) this.#request.resume();
     const latencyUs = this.#elapsedUs();
-    if (this.#sent.isHeldWhole && this.#received.isHeldWhole) {
-      const request = this.#sent.endHeld('model', findFirstModel);
-      // Without the request's model, the whole answer is asked for its own.
-      const response = this.#received.endHeld('usage', request.part === 'model' ? findLastRootUsage : findNothing);
-      this.#handOver(this.#captured(latencyUs, request, response));
-    } else {
-      void this.#endLarge(latencyUs, isWhole);
-    }
+    const waits = [this.#sent.finished(), this.#received.finished()].filter((wait) => wait !== undefined);
+    if (waits.length === 0) this.#handOver(latencyUs, isWhole);
+    else void Promise.all(waits).then(() => this.#handOver(latencyUs, isWhole));
   }
 
-  async #endLarge(latencyUs: number, isWhole: boolean): Promise<void> {
-    const [sent, received] = await Promise.all([this.#sent.end(this.#request.complete), this.#received.end(isWhole)]);
-    this.#handOver(this.#captured(latencyUs, sent, received));
-  }
-
-  #handOver(captured: CapturedExchange): void {
-    this.#tools.onEnd(captured);
+  #handOver(latencyUs: number, isWhole: boolean): void {
+    const request = this.#sent.captured(this.#request.complete, 'model', findFirstModel);
+    // Without the request's model, the whole answer is asked for its own.
+    const response = this.#received.captured(isWhole, 'usage', request.part === 'model' ? findLastRootUsage : findNothing);
+    this.#tools.onEnd(this.#captured(latencyUs, request, response));
     this.#tools.deadlines.forget(this);
   }
 

@@ -3,9 +3,9 @@ import type { BodyKind } from '@vitrine/traces/captured-exchange';
 import { openDecoder } from '@vitrine/traces/decode';
 import type { Transform } from 'node:stream';
 
-/** Reads the facts of a body that is too large to be held, as it passes by. A coded body is decoded on the side, with
+/** Reads the facts of a body that is not held, as it passes by. A coded body is decoded on the side, with
  *  back-pressure: `push` answers false when the decoder is behind, and `onDrain` is called when it has caught up. */
-export class LargeBodyTap {
+export class PassingTap {
   readonly #tap: BodyTap | undefined;
   readonly #decoder: Transform | undefined;
   #broken = false;
@@ -36,17 +36,21 @@ export class LargeBodyTap {
     return true;
   }
 
-  /** What was read; undefined when the body could not be decoded. A coded body that was cut gives what came before the cut. */
-  async end(complete: boolean): Promise<BodyFacts | undefined> {
-    const decoder = this.#decoder;
-    if (decoder !== undefined && !this.#broken) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      decoder.once('end', resolve);
-      decoder.once('error', () => resolve());
-      decoder.end();
-      await promise;
-    }
+  /** What was read; undefined when the body could not be decoded. A coded body that was cut gives what came before the cut.
+   *  To be called when `finished` has resolved, if the body is coded. */
+  facts(complete: boolean): BodyFacts | undefined {
     if (this.#broken && complete) return undefined;
     return this.#tap?.end() ?? { model: undefined, usage: undefined, streamError: false, ended: false };
+  }
+
+  /** Waits for the decoder; undefined when there is none to wait for. */
+  finished(): Promise<void> | undefined {
+    const decoder = this.#decoder;
+    if (decoder === undefined || this.#broken) return undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    decoder.once('end', resolve);
+    decoder.once('error', () => resolve());
+    decoder.end();
+    return promise;
   }
 }
