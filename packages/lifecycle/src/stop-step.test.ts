@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { EventEmitter } from 'node:events';
 import { stopStep } from './stop-step.ts';
-import { untilSignal } from './until-signal.ts';
 
 describe('stopStep', () => {
   const run = async (step: () => Promise<unknown>) => {
@@ -21,15 +19,5 @@ describe('stopStep', () => {
   test('a failing step is reported and passed', async () => {
     const error = new Error('disk');
     expect(await run(() => Promise.reject(error))).toEqual({ inTime: false, reports: [{ step: 'flush', error }] });
-  });
-});
-
-describe('untilSignal', () => {
-  test('resolves with the first signal and lets go of the others', async () => {
-    const process = new EventEmitter();
-    const signal = untilSignal(process, ['SIGINT', 'SIGTERM']);
-    process.emit('SIGTERM');
-    expect(await signal).toBe('SIGTERM');
-    expect(process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')).toBe(0);
   });
 });

@@ -1,12 +1,19 @@
 import type { EventEmitter } from 'node:events';
 
-/** Resolves with the first of `signals` that reaches the process. A second one ends the process at once, as people expect
- *  of a program that is slow to stop: the handlers are removed after the first. */
+/** Ctrl+C in a terminal reaches a program that npm has started twice: from the terminal, and passed on by npm. */
+const ECHO_MS = 300;
+
+/** Resolves with the first of `signals` that reaches the process. What follows within 300 ms is its echo and ignored; one that
+ *  comes later ends the process at once, as people expect of a program that is slow to stop. */
 export function untilSignal<S extends NodeJS.Signals>(process: EventEmitter, signals: readonly S[]): Promise<S> {
   const { promise, resolve } = Promise.withResolvers<S>();
-  const handlers = signals.map((signal) => [signal, () => resolve(signal)] as const);
-  for (const [signal, handler] of handlers) process.once(signal, handler);
-  return promise.finally(() => {
-    for (const [signal, handler] of handlers) process.off(signal, handler);
-  });
+  const handlers = signals.map((signal) => [signal, () => first(signal)] as const);
+  const first = (signal: S) => {
+    resolve(signal);
+    setTimeout(() => {
+      for (const [name, handler] of handlers) process.off(name, handler);
+    }, ECHO_MS).unref();
+  };
+  for (const [signal, handler] of handlers) process.on(signal, handler);
+  return promise;
 }

@@ -14,7 +14,7 @@ import type { GatewayConfig } from './config.ts';
 import { pipelineDiagnostics } from './diagnostics/pipeline-diagnostics.ts';
 import { serviceRoutes } from './diagnostics/service-routes.ts';
 import { createAdminApp } from './http/admin-app.ts';
-import { createGatewayServer } from './http/gateway-server.ts';
+import { closeServer, createGatewayServer } from './http/gateway-server.ts';
 import { Deadlines } from './proxy/deadlines.ts';
 import type { ProxyTools, UpstreamRoute } from './proxy/exchange.ts';
 import { createProxy } from './proxy/proxy.ts';
@@ -87,8 +87,8 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
   );
   const server = createGatewayServer(createProxy(routes, tools, queue), admin, config.server.max_connections);
   const url = await listen(server, config.server);
-  stop('cut what is still in flight', () => cutExchanges(deadlines));
-  stop('finish requests in flight', () => closed(server));
+  stop('cut what is still in flight', () => cutExchanges(deadlines, server));
+  stop('finish requests in flight', () => closeServer(server));
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
@@ -126,8 +126,10 @@ function openRoutes(config: GatewayConfig, opened: AsyncDisposableStack): Upstre
 function listen(server: Server, { host, port }: GatewayConfig['server']): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   server.once('error', (cause) => {
-    const reason = codeOf(cause) === 'EADDRINUSE' ? 'is already in use' : `cannot be listened on: ${cause.message}`;
-    reject(new Fault('address_unusable', { say: `server.port (SVC_SERVER_PORT): ${host}:${port} ${reason}`, cause }));
+    const isBusy = codeOf(cause) === 'EADDRINUSE';
+    const key = isBusy || codeOf(cause) === 'EACCES' ? 'server.port (SVC_SERVER_PORT)' : 'server.host (SVC_SERVER_HOST)';
+    const reason = isBusy ? 'is already in use' : `cannot be listened on: ${cause.message}`;
+    reject(new Fault('address_unusable', { say: `${key}: ${host}:${port} ${reason}`, cause }));
   });
   server.listen(port, host, () => {
     const address = server.address();
@@ -137,16 +139,9 @@ function listen(server: Server, { host, port }: GatewayConfig['server']): Promis
   return promise;
 }
 
-/** Stops accepting and waits for what is under way; connections that only idle are closed. */
-function closed(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  server.closeIdleConnections();
-  return promise;
-}
-
 /** What has not ended by now is cut, so that it leaves a trace before the queue is written out. */
-function cutExchanges(deadlines: Deadlines): Promise<void> {
+function cutExchanges(deadlines: Deadlines, server: Server): Promise<void> {
   for (const exchange of deadlines.watched()) exchange.onDeadline();
+  server.closeAllConnections();
   return deadlines.empty();
 }

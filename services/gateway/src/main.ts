@@ -1,7 +1,8 @@
-import { isFault, type Fault } from '@vitrine/faults/fault';
+import { readConfigFile } from '@vitrine/config/config-file';
+import { Fault } from '@vitrine/faults/fault';
+import { runProgram, surviveBugs } from '@vitrine/lifecycle/run-program';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import { createLogger } from '@vitrine/telemetry/logger';
-import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { startGateway } from './app.ts';
 import { readGatewayConfig } from './config.ts';
@@ -24,9 +25,13 @@ async function main(): Promise<number> {
   const { values, positionals } = readArguments();
   if (values.help) return print(HELP);
   if (positionals[0] === 'version') return print(`${VERSION}\n`);
-  const config = readGatewayConfig(readYaml(values.config), process.env);
+  const config = readGatewayConfig(
+    readConfigFile(values.config ?? (process.env['SVC_CONFIG'] || undefined), 'vitrine.yaml'),
+    process.env,
+  );
   const logger = createLogger('svc-gateway', config.log.level, process.stdout);
   await using gateway = await startGateway(config, logger);
+  surviveBugs(process, (error) => logger.error({ err: error }, 'a bug was survived'));
   logger.info({ url: gateway.url, config }, 'gateway is listening');
   const signal = await untilSignal(process, ['SIGINT', 'SIGTERM']);
   logger.info({ signal }, 'gateway is shutting down');
@@ -40,13 +45,8 @@ function readArguments() {
   });
   const command = parsed.positionals[0] ?? 'serve';
   if (!['serve', 'version'].includes(command) || parsed.positionals.length > 1)
-    throw new TypeError(`unknown command: ${parsed.positionals.join(' ')}`);
+    throw new Fault('unknown_command', { say: `unknown command: ${parsed.positionals.join(' ')}` });
   return parsed;
-}
-
-function readYaml(named: string | undefined): { path: string; text: string } | undefined {
-  const path = named ?? (process.env['SVC_CONFIG'] || undefined) ?? (existsSync('vitrine.yaml') ? 'vitrine.yaml' : undefined);
-  return path === undefined ? undefined : { path, text: readFileSync(path, 'utf8') };
 }
 
 function print(text: string): number {
@@ -54,20 +54,9 @@ function print(text: string): number {
   return 0;
 }
 
-function sentenceOf({ code, say }: Fault): string {
-  return code.startsWith('storage_') ? `storage.path (SVC_STORAGE_PATH): ${say}` : say;
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  const isUsage = error instanceof TypeError;
-  process.stderr.write(
-    isFault(error)
-      ? `gateway: ${sentenceOf(error)}\n`
-      : isUsage
-        ? `gateway: ${error.message}\n\n${HELP}`
-        : `gateway: ${String(error)}\n`,
-  );
-  process.exitCode = isUsage ? 2 : 1;
-}
+await runProgram(process, {
+  name: 'gateway',
+  help: HELP,
+  sentenceOf: ({ code, say }) => (code.startsWith('storage_') ? `storage.path (SVC_STORAGE_PATH): ${say}` : say),
+  main,
+});

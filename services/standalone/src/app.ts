@@ -1,10 +1,8 @@
 import { startGateway } from '@vitrine/gateway/app';
-import { readGatewayConfig } from '@vitrine/gateway/config';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { startMockAnthropic } from '@vitrine/testkit/mock-anthropic';
 import { startMockOpenai } from '@vitrine/testkit/mock-openai';
-import { join } from 'node:path';
-import type { StandaloneConfig } from './config.ts';
+import { readAllConfig } from './config.ts';
 
 /** Between two chunks of a demonstration stream: slow enough to watch. */
 const DEMO_CHUNK_DELAY_MS = 60;
@@ -14,7 +12,6 @@ export interface Standalone extends AsyncDisposable {
 }
 
 export interface StandaloneOptions {
-  readonly config: StandaloneConfig;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly yaml: { readonly path: string; readonly text: string } | undefined;
   readonly demo: boolean;
@@ -23,14 +20,9 @@ export interface StandaloneOptions {
 
 /** Runs everything in one process on embedded stores. With `demo`, mock providers stand in for OpenAI and Anthropic and bodies
  *  are captured. Faults: those of `startGateway`, and `invalid_config`. */
-export async function startStandalone({ config, env, yaml, demo, createLogger }: StandaloneOptions): Promise<Standalone> {
+export async function startStandalone({ env, yaml, demo, createLogger }: StandaloneOptions): Promise<Standalone> {
   await using opened = new AsyncDisposableStack();
-  const variables = { ...env };
-  const defaults = {
-    storage: { path: join(config.data.dir, 'traces.db') },
-    // The first page that people see is the one that main.ts prints.
-    log: { level: 'warn' },
-  };
+  const variables: Record<string, string | undefined> = { ...env };
   if (demo) {
     const openai = opened.use(await startMockOpenai({ chunkDelayMs: DEMO_CHUNK_DELAY_MS }));
     const anthropic = opened.use(await startMockAnthropic({ chunkDelayMs: DEMO_CHUNK_DELAY_MS }));
@@ -38,7 +30,7 @@ export async function startStandalone({ config, env, yaml, demo, createLogger }:
     variables['SVC_PROVIDERS_ANTHROPIC_UPSTREAM'] = anthropic.url;
     variables['SVC_TRACING_CAPTURE_BODIES'] = 'true';
   }
-  const gatewayConfig = readGatewayConfig(yaml, variables, defaults);
+  const { gateway: gatewayConfig } = readAllConfig(yaml, variables);
   const gateway = opened.use(await startGateway(gatewayConfig, createLogger('svc-gateway', gatewayConfig.log.level)));
   const running = opened.move();
   return { gatewayUrl: gateway.url, [Symbol.asyncDispose]: () => running.disposeAsync() };

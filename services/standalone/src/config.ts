@@ -1,13 +1,41 @@
-import { readConfig } from '@vitrine/config/read-config';
+import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
+import { Fault, isFault } from '@vitrine/faults/fault';
+import { readGatewayConfig, type GatewayConfig } from '@vitrine/gateway/config';
+import { join } from 'node:path';
 import { z } from 'zod';
 
 /** What the one-process form adds to the services' own configuration. Spec: house, section 5. */
 const standaloneConfig = z.strictObject({
   data: z.strictObject({ dir: z.string().min(1).default('./data') }).prefault({}),
 });
-export type StandaloneConfig = z.infer<typeof standaloneConfig>;
+type StandaloneConfig = z.infer<typeof standaloneConfig>;
 
-/** Faults: `invalid_config`. */
-export function readStandaloneConfig(env: Readonly<Record<string, string | undefined>>): StandaloneConfig {
-  return readConfig(standaloneConfig, { env, prefix: 'VITRINE_' });
+export interface AllConfig {
+  readonly standalone: StandaloneConfig;
+  readonly gateway: GatewayConfig;
+}
+
+/** Reads the configuration of everything that runs in the process. Faults: `invalid_config`, with those of all parts at once. */
+export function readAllConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env']): AllConfig {
+  const faults: Fault[] = [];
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      faults.push(error);
+      return undefined;
+    }
+  };
+  const standalone = attempt(() => readConfig(standaloneConfig, { env, prefix: 'VITRINE_' }));
+  const defaults = {
+    storage: { path: join(standalone?.data.dir ?? '.', 'traces.db') },
+    // The first page that people see is the one that main.ts prints.
+    log: { level: 'warn' },
+  };
+  const gateway = attempt(() => readGatewayConfig(yaml, env, defaults));
+  if (standalone === undefined || gateway === undefined) {
+    throw new Fault('invalid_config', { say: faults.map(({ say }) => say).join('\n') });
+  }
+  return { standalone, gateway };
 }

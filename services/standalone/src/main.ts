@@ -1,10 +1,11 @@
-import { isFault, type Fault } from '@vitrine/faults/fault';
+import { readConfigFile } from '@vitrine/config/config-file';
+import type { Fault } from '@vitrine/faults/fault';
+import { runProgram, surviveBugs } from '@vitrine/lifecycle/run-program';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import { createLogger } from '@vitrine/telemetry/logger';
-import { existsSync, readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { scrub } from '@vitrine/telemetry/scrub';
+import { inspect, parseArgs } from 'node:util';
 import { startStandalone } from './app.ts';
-import { readStandaloneConfig } from './config.ts';
 import { welcome } from './welcome.ts';
 
 const HELP = `usage: npm start -- [--demo] [--config FILE]
@@ -31,16 +32,14 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const path =
-    values.config ?? (process.env['SVC_CONFIG'] || undefined) ?? (existsSync('vitrine.yaml') ? 'vitrine.yaml' : undefined);
   const signal = untilSignal(process, ['SIGINT', 'SIGTERM']);
   await using standalone = await startStandalone({
-    config: readStandaloneConfig(process.env),
     env: process.env,
-    yaml: path === undefined ? undefined : { path, text: readFileSync(path, 'utf8') },
+    yaml: readConfigFile(values.config ?? (process.env['SVC_CONFIG'] || undefined), 'vitrine.yaml'),
     demo: values.demo,
     createLogger: (service, level) => createLogger(service, level, process.stderr),
   });
+  surviveBugs(process, (error) => process.stderr.write(`vitrine: a bug was survived: ${scrub(inspect(error)).text}\n`));
   process.stdout.write(welcome(standalone.gatewayUrl, values.demo));
   await signal;
   process.stdout.write('\nVitrine is stopping: requests under way are finished and traces are written.\n');
@@ -52,16 +51,4 @@ function sentenceOf({ code, say }: Fault): string {
   return `${say}\nSet VITRINE_DATA_DIR to another folder, or stop the process that uses this one.`;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  const isUsage = error instanceof TypeError;
-  process.stderr.write(
-    isFault(error)
-      ? `vitrine: ${sentenceOf(error)}\n`
-      : isUsage
-        ? `vitrine: ${error.message}\n\n${HELP}`
-        : `vitrine: ${String(error)}\n`,
-  );
-  process.exitCode = isUsage ? 2 : 1;
-}
+await runProgram(process, { name: 'vitrine', help: HELP, sentenceOf, main });

@@ -1,5 +1,5 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { CapturePolicy } from '../derive-trace.ts';
@@ -10,6 +10,7 @@ import type { StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
 import type { TraceDetail, TracePage } from '../trace.ts';
 import type { WriteResult } from '../write-failure.ts';
 import { lockFile } from './file-lock.ts';
+import { makeFolder } from './make-folder.ts';
 import type { ReadWorkerCall } from './trace-read-worker.ts';
 import type { WriteWorkerCall, WriteWorkerData } from './trace-write-worker.ts';
 import { WorkerCalls } from './worker-calls.ts';
@@ -29,7 +30,7 @@ export interface EmbeddedTraceStoreOptions {
 export async function openEmbeddedTraceStore(options: EmbeddedTraceStoreOptions): Promise<EmbeddedTraceStore> {
   const { path } = options;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
   } catch (cause) {
     throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${messageOf(cause)}`, cause });
   }

@@ -51,9 +51,9 @@ function answerRoute(route: AdminRoute): RequestHandler {
   return async (request, response) => {
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const handler = method === 'GET' || method === 'POST' || method === 'DELETE' ? route[method] : undefined;
-    if (handler !== undefined) return void response.json(await handler(request, response));
-    if (method === 'OPTIONS' && route.path !== '/') return void response.status(204).end();
-    response.status(405).setHeader('Allow', allow).json({ error: 'method not allowed' });
+    if (handler !== undefined) response.json(await handler(request, response));
+    else if (method === 'OPTIONS' && route.path !== '/') response.status(204).end();
+    else response.status(405).setHeader('Allow', allow).json({ error: 'method not allowed' });
   };
 }
 

@@ -1,5 +1,5 @@
 import { codeOf } from '@vitrine/faults/fault';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { correlationIdOf } from './correlation-id.ts';
 import { answerJson, answerJsonOnSocket } from './json-answer.ts';
@@ -9,6 +9,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 /** and its body within this; node looks every two seconds. */
 const REQUEST_TIMEOUT_MS = 600_000;
 const CHECK_INTERVAL_MS = 2_000;
+/** How often a server that is stopping looks for connections whose answer has gone out. */
+const IDLE_CHECK_MS = 50;
 /** Above the idle time of common load balancers (60 s), so that they, not we, close idle connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
@@ -29,13 +31,20 @@ export function createGatewayServer(
       requireHostHeader: false,
     },
     (request, response) => {
+      // Once it has stopped listening, every connection ends with its answer.
+      if (!server.listening) response.shouldKeepAlive = false;
       if (!proxy(request, response)) admin(request, response);
     },
   );
   server.maxConnections = maxConnections;
   server.on('clientError', (error, socket) => {
-    const [status, reason, text] = parserRefusal(codeOf(error));
-    answerJsonOnSocket(socket, status, reason, text);
+    // Garbage behind a sound request must not be answered in the middle of that request's answer.
+    if (isAnswering(socket)) {
+      socket.destroy();
+    } else {
+      const [status, reason, text] = parserRefusal(codeOf(error));
+      answerJsonOnSocket(socket, status, reason, text);
+    }
   });
   server.on('checkExpectation', (request, response) => {
     answerJson(response, 417, { error: 'the expectation cannot be met' }, correlationIdOf(request.headers), [
@@ -45,6 +54,25 @@ export function createGatewayServer(
   });
   server.on('connect', (_request, socket: Socket) => answerJsonOnSocket(socket, 405, 'Method Not Allowed', 'method not allowed'));
   return server;
+}
+
+/** Whether a whole request is being answered on the socket, or an answer has begun. `_httpMessage` is node's own link from a socket
+ *  to its response; there is no public one. */
+function isAnswering(socket: object): boolean {
+  const response = '_httpMessage' in socket ? (socket._httpMessage as ServerResponse | null | undefined) : undefined;
+  return response !== null && response !== undefined && (response.headersSent || response.req.complete);
+}
+
+/** Stops accepting and resolves when every connection has ended: the idle at once, the others with their answers. */
+export function closeServer(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  server.close(() => {
+    clearInterval(idle);
+    resolve();
+  });
+  server.closeIdleConnections();
+  return promise;
 }
 
 function parserRefusal(code: string): [number, string, string] {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { CORRELATION_HEADER, newCorrelationId } from './correlation-id.ts';
 
@@ -11,7 +11,8 @@ export function answerJson(
   headers: readonly string[] = [],
 ): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, [
+  // The reason is given, or one that a provider sent and node refused would be tried again.
+  response.writeHead(status, STATUS_CODES[status] ?? '', [
     'Content-Type',
     'application/json',
     'Content-Length',

@@ -35,6 +35,8 @@ export interface ProxyTools {
   readonly onEnd: (exchange: CapturedExchange) => void;
 }
 
+/** What node refuses in a reason phrase; it carries no meaning, so the answer goes on without it. */
+const INVALID_REASON = /[^\t\x20-\x7e\x80-\xff]/;
 /** How long an answer's head waits for the first piece of its body: sent apart, they cost a system call and a wake-up more. */
 const HEAD_WAITS_MS = 2;
 /** Request bodies up to this length leave in one piece with their head; longer ones and those of unknown length stream. */
@@ -122,17 +124,17 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   ): void {
     // Informational answers are the connection's business; the final one follows.
     if (status < 200 || this.#isOver) return;
-    const contentType = headers['content-type'];
+    const contentType = textOf(headers['content-type']);
     this.#isStream = contentType?.includes('text/event-stream') === true;
     this.#received.kind = bodyKindOf(contentType);
-    this.#received.coding = headers['content-encoding'] ?? '';
-    const read = readResponseHeaders((controller.rawHeaders ?? []) as Buffer[], headers.connection);
+    this.#received.coding = textOf(headers['content-encoding']) ?? '';
+    const read = readResponseHeaders((controller.rawHeaders ?? []) as Buffer[], textOf(headers.connection));
     read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     this.#responseHeaders = read;
-    const length = headers['content-length'];
+    const length = textOf(headers['content-length']);
     this.#expectedBytes = length === undefined || this.#request.method === 'HEAD' ? -1 : Number(length);
     this.#response.sendDate = false;
-    this.#response.writeHead(status, statusText, read.forwarded);
+    this.#response.writeHead(status, INVALID_REASON.test(statusText ?? '') ? '' : statusText, read.forwarded);
     // The head of a stream must not wait for its first event for long; mostly both come at once and can leave together.
     if (length === undefined) setTimeout(() => this.#flushHead(), HEAD_WAITS_MS);
     this.#touch();
@@ -230,11 +232,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   }
 
   #handOver(latencyUs: number, isWhole: boolean): void {
-    const request = this.#sent.captured(this.#request.complete, 'model', findFirstModel);
-    // Without the request's model, the whole answer is asked for its own.
-    const response = this.#received.captured(isWhole, 'usage', request.part === 'model' ? findLastRootUsage : findNothing);
-    this.#tools.onEnd(this.#captured(latencyUs, request, response));
-    this.#tools.deadlines.forget(this);
+    try {
+      const request = this.#sent.captured(this.#request.complete, 'model', findFirstModel);
+      // Without the request's model, the whole answer is asked for its own.
+      const response = this.#received.captured(isWhole, 'usage', request.part === 'model' ? findLastRootUsage : findNothing);
+      this.#tools.onEnd(this.#captured(latencyUs, request, response));
+    } finally {
+      this.#tools.deadlines.forget(this);
+    }
   }
 
   #captured(latencyUs: number, request: CapturedExchange['request'], response: CapturedExchange['response']): CapturedExchange {
@@ -275,4 +280,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   #elapsedUs(): number {
     return Math.round((performance.now() - this.#started) * 1_000);
   }
+}
+
+/** A header of the provider's. undici gives a list for one that came twice, whatever its types say. */
+function textOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'object' ? value.join(', ') : value;
 }

@@ -39,7 +39,7 @@ export function createProxy(
     if (target.kind === 'refused') return reject(request, response, target.route?.provider, 400, target.reason);
     const hosts = countHosts(request.rawHeaders);
     const provider = target.kind === 'upstream' ? target.route.provider : undefined;
-    if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1'))
+    if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0'))
       return reject(request, response, provider, 400, 'the request must have one Host header');
     if (target.kind === 'other') return false;
     if (request.headers.upgrade?.toLowerCase() === 'websocket') {

@@ -1,0 +1,85 @@
+import { Agent, request as httpRequest } from 'node:http';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly latencyMs: number;
+}
+
+/** What clients in a loop have seen. Each request names a model of its own, by which its trace is known. */
+export interface ClientLoad extends AsyncDisposable {
+  /** Models of the requests whose whole answer, a 2xx, has arrived. */
+  readonly answered: readonly string[];
+  /** Answers that were none. */
+  readonly refused: readonly Answer[];
+  readonly latenciesMs: readonly number[];
+  /** No request is begun after this; resolves when those under way have ended. */
+  stop(): Promise<void>;
+  /** Resolves when every client has given up: nothing listens any more. */
+  readonly gaveUp: Promise<void>;
+}
+
+export interface ChatOptions {
+  readonly model: string;
+  readonly scenario?: string;
+  readonly stream?: boolean;
+  readonly agent?: Agent;
+  readonly onText?: (text: string) => void;
+}
+
+/** One chat completion through a gateway; rejects when the answer does not arrive whole. */
+export function chat(gatewayUrl: string, { model, scenario = '', stream = false, agent, onText }: ChatOptions): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const started = performance.now();
+  const body = JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'hello there' }] });
+  const headers = {
+    authorization: 'Bearer sk-test-0123456789',
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-mock-scenario': scenario,
+  };
+  const options = { method: 'POST', headers, ...(agent === undefined ? {} : { agent }) };
+  const request = httpRequest(`${gatewayUrl}/openai/v1/chat/completions`, options, (response) => {
+    let text = '';
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => {
+      text += chunk;
+      onText?.(text);
+    });
+    response.on('error', reject);
+    response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text, latencyMs: performance.now() - started }));
+  });
+  request.on('error', reject);
+  request.end(body);
+  return promise;
+}
+
+/** Starts `clients` clients with a connection each that ask again as soon as they are answered. A connection that breaks is
+ *  replaced; a client gives up when it is refused a new one. */
+export function startLoad(gatewayUrl: string, clients: number, name = 'load'): ClientLoad {
+  const answered: string[] = [];
+  const refused: Answer[] = [];
+  const latenciesMs: number[] = [];
+  const stopping = new AbortController();
+  const client = async (number: number) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let count = 0; !stopping.signal.aborted; count += 1) {
+      const model = `${name}-${number}-${count}`;
+      try {
+        const answer = await chat(gatewayUrl, { model, agent });
+        latenciesMs.push(answer.latencyMs);
+        if (answer.status < 300) answered.push(model);
+        else refused.push(answer);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') break;
+      }
+    }
+    agent.destroy();
+  };
+  const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number))).then(() => {});
+  const stop = () => {
+    stopping.abort();
+    return running;
+  };
+  return { answered, refused, latenciesMs, stop, gaveUp: running, [Symbol.asyncDispose]: stop };
+}

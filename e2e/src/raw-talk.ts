@@ -1,0 +1,106 @@
+import { connect } from 'node:net';
+
+/** One answer of an HTTP/1.1 server as it came over the wire; `body` is decoded from chunks, not from compression. */
+export interface WireAnswer {
+  readonly status: number;
+  /** Names in lower case; the last value of a name counts. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** False when the connection ended before the answer did. */
+  readonly isWhole: boolean;
+}
+
+export interface TalkOptions {
+  /** What is done once everything is written: the sending half is closed, which Node takes for leaving; the connection is
+   *  reset; or nothing, by default: the server has to end the connection. */
+  readonly afterwards?: 'end' | 'reset' | 'wait';
+  /** Every byte in a packet of its own. */
+  readonly isSlow?: boolean;
+  /** What is written, once, when it is not '' for what has come. */
+  readonly reply?: (answer: string) => string;
+  /** Leaves as soon as this has come. */
+  readonly until?: (answer: string) => boolean;
+  readonly timeoutMs?: number;
+}
+
+/** Writes bytes on a new connection and gives back, as latin1, all that comes until it is closed. */
+export function rawTalk(port: number, bytes: Uint8Array | string, options: TalkOptions = {}): Promise<string> {
+  const { afterwards = 'wait', isSlow = false, reply, until = () => false, timeoutMs = 5_000 } = options;
+  const data = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let answer = '';
+  let isReplied = false;
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  const written = () => {
+    if (afterwards === 'end') socket.end();
+    else if (afterwards === 'reset') socket.resetAndDestroy();
+  };
+  const writeFrom = (at: number) => {
+    if (at >= data.length) written();
+    else socket.write(data.subarray(at, at + 1), () => writeFrom(at + 1));
+  };
+  if (isSlow) writeFrom(0);
+  else socket.write(data, written);
+  const timer = setTimeout(() => {
+    reject(new Error(`no end of the connection after ${timeoutMs} ms; sent ${preview(data)}, got ${JSON.stringify(answer)}`));
+    socket.destroy();
+  }, timeoutMs);
+  socket.setEncoding('latin1');
+  socket.on('data', (text: string) => {
+    answer += text;
+    if (until(answer)) socket.destroy();
+    const more = isReplied ? '' : (reply?.(answer) ?? '');
+    if (more === '') return;
+    isReplied = true;
+    socket.write(more, 'latin1');
+  });
+  // What breaks shows in what has come.
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    clearTimeout(timer);
+    resolve(answer);
+  });
+  return promise;
+}
+
+/** The final answers in what a server has sent; informational ones are passed over. Throws at what is no HTTP. */
+export function readAnswers(text: string): WireAnswer[] {
+  const answers: WireAnswer[] = [];
+  for (let rest = text; rest !== '';) {
+    const headEnd = rest.indexOf('\r\n\r\n');
+    const [statusLine = '', ...lines] = rest.slice(0, headEnd === -1 ? rest.length : headEnd).split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1] ?? Number.NaN);
+    if (Number.isNaN(status)) throw new Error(`not HTTP: ${JSON.stringify(rest.slice(0, 200))}`);
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+    );
+    if (headEnd === -1) return [...answers, { status, headers, body: '', isWhole: false }];
+    const { body, used, isWhole } = readBody(status, headers, rest.slice(headEnd + 4));
+    if (status >= 200) answers.push({ status, headers, body, isWhole });
+    rest = rest.slice(headEnd + 4 + used);
+  }
+  return answers;
+}
+
+function readBody(status: number, headers: Readonly<Record<string, string>>, text: string) {
+  if (status < 200 || status === 204 || status === 304) return { body: '', used: 0, isWhole: true };
+  if (headers['transfer-encoding'] === 'chunked') return readChunks(text);
+  const length = Number(headers['content-length'] ?? text.length);
+  return { body: text.slice(0, length), used: length, isWhole: text.length >= length };
+}
+
+function readChunks(text: string) {
+  let body = '';
+  for (let at = 0; ;) {
+    const lineEnd = text.indexOf('\r\n', at);
+    const size = Number.parseInt(text.slice(at, lineEnd), 16);
+    if (lineEnd === -1 || lineEnd + 2 + size + 2 > text.length) return { body, used: text.length, isWhole: false };
+    body += text.slice(lineEnd + 2, lineEnd + 2 + size);
+    at = lineEnd + 2 + size + 2;
+    if (size === 0) return { body, used: at, isWhole: true };
+  }
+}
+
+function preview(bytes: Uint8Array): string {
+  return JSON.stringify(Buffer.from(bytes).toString('latin1').slice(0, 300));
+}

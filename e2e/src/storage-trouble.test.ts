@@ -1,0 +1,173 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startMockOpenai } from '@vitrine/testkit/mock-openai';
+import type { MockProvider } from '@vitrine/testkit/mock-provider';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { execFile } from 'node:child_process';
+import { Agent } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { chat, type Answer } from './client-load.ts';
+import { startGateway, type Diagnostics, type GatewayOptions, type RunningGateway } from './running-gateway.ts';
+import { storedModels } from './trace-rows.ts';
+
+/** Far above what an exchange takes on a busy machine, far below the 2 s that a write waits for a lock. */
+const NORMAL_LATENCY_MS = { median: 60, max: 1_000 };
+/** So many exchanges are under way at once. */
+const CLIENTS = 8;
+/** What one file of the gateway may hold on its "full disk", in blocks of 1 KiB: the tables fit, a few hundred traces do not. */
+const FILE_MAX_KIB = 160;
+
+let upstream: MockProvider;
+let opened: AsyncDisposableStack;
+beforeAll(async () => {
+  upstream = await startMockOpenai();
+});
+afterAll(async () => upstream[Symbol.asyncDispose]());
+beforeEach(() => {
+  opened = new AsyncDisposableStack();
+});
+afterEach(async () => opened.disposeAsync());
+
+async function serve(options: Partial<GatewayOptions> = {}): Promise<RunningGateway> {
+  const folder = opened.use(await temporaryFolder('storage'));
+  return opened.use(await startGateway({ folder: folder.path, upstream: upstream.url, ...options }));
+}
+
+/** Holds the gateway's database as another program might; disposal lets go. */
+function holdDatabase(path: string, how: 'EXCLUSIVE' | 'IMMEDIATE'): Disposable {
+  const database = new DatabaseSync(path, { timeout: 5_000 });
+  database.exec(`BEGIN ${how}`);
+  return { [Symbol.dispose]: () => database.isOpen && database.close() };
+}
+
+let sent = 0;
+/** `count` exchanges, some at a time. */
+async function exchange(gateway: RunningGateway, count: number): Promise<Answer[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  const answers: Answer[] = [];
+  const left = Array(count).keys();
+  const client = async () => {
+    for (const _ of left) answers.push(await chat(gateway.url, { model: `storage-${(sent += 1)}`, agent }));
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client)).finally(() => agent.destroy());
+  return answers;
+}
+
+/** The diagnostics once `isEnough`; `meanwhile` is done before each look. */
+const settled = (
+  gateway: RunningGateway,
+  isEnough: (diagnostics: Diagnostics) => boolean,
+  what: string,
+  meanwhile: () => Promise<unknown> = () => Promise.resolve(),
+) =>
+  waitUntil(
+    async () => {
+      await meanwhile();
+      const diagnostics = await gateway.diagnostics();
+      return isEnough(diagnostics) && diagnostics;
+    },
+    { what, timeoutMs: 15_000 },
+  );
+
+const statuses = (answers: readonly Answer[]) => [...new Set(answers.map(({ status }) => status))];
+
+function expectNormal(answers: readonly Answer[]): void {
+  expect(statuses(answers)).toEqual([200]);
+  const latencies = answers.map(({ latencyMs }) => latencyMs).toSorted((a, b) => a - b);
+  expect(latencies[latencies.length >> 1]).toBeLessThan(NORMAL_LATENCY_MS.median);
+  expect(latencies.at(-1)).toBeLessThan(NORMAL_LATENCY_MS.max);
+}
+
+describe('a locked database', () => {
+  test.each(['EXCLUSIVE', 'IMMEDIATE'] as const)(
+    'by BEGIN %s: requests pass as ever, what is lost is counted as contention, and afterwards traces are written again',
+    async (how) => {
+      const gateway = await serve();
+      expect(statuses(await exchange(gateway, 20))).toEqual([200]);
+      await settled(gateway, ({ written_total: written }) => written === 20, '20 traces');
+
+      using lock = holdDatabase(gateway.databasePath, how);
+      const during: Answer[] = [];
+      // One batch waits 2 s, then its first item once more: the load goes on beyond that.
+      const lost = await settled(
+        gateway,
+        ({ write_dropped_total: dropped }) => dropped > 0,
+        'a dropped trace',
+        async () => during.push(...(await exchange(gateway, CLIENTS))),
+      );
+      expect(lost.write_failures_by_class).toEqual({ contention: lost.write_dropped_total });
+      expect(lost.written_total).toBe(20);
+      expect(during.length).toBeGreaterThan(50);
+      expectNormal(during);
+      expect((await gateway.health()).trace_count).toBe(20);
+
+      lock[Symbol.dispose]();
+      const after = await settled(
+        gateway,
+        ({ queue_depth: depth, written_total: written }) => depth === 0 && written > 20,
+        'writing',
+      );
+      expect(after.written_total + after.total_dropped_total).toBe(after.enqueue_accepted_total + after.enqueue_dropped_total);
+      const total = after.written_total;
+      await exchange(gateway, 10);
+      await settled(gateway, ({ written_total: written }) => written >= total + 10, 'ten more traces');
+    },
+  );
+
+  test('for longer than the queue has room: the newest traces are dropped and counted, requests pass', async () => {
+    const gateway = await serve({ variables: { SVC_QUEUE_CAPACITY: '64', SVC_QUEUE_BATCH: '16' } });
+    using lock = holdDatabase(gateway.databasePath, 'EXCLUSIVE');
+    const answers = await exchange(gateway, 400);
+    const full = await settled(gateway, ({ enqueue_dropped_total: dropped }) => dropped > 0, 'a full queue');
+    expect(statuses(answers)).toEqual([200]);
+    expect(full.queue_depth).toBeLessThanOrEqual(64);
+    expect(full.queue_capacity).toBe(64);
+    lock[Symbol.dispose]();
+    const after = await settled(gateway, ({ queue_depth: depth }) => depth === 0, 'an empty queue');
+    expect(after.written_total + after.total_dropped_total).toBe(400);
+    expect((await gateway.health()).trace_count).toBe(after.written_total);
+  });
+
+  test('does not keep the gateway from ending', async () => {
+    const gateway = await serve();
+    using _lock = holdDatabase(gateway.databasePath, 'EXCLUSIVE');
+    await exchange(gateway, 500);
+    gateway.process.signal('SIGTERM');
+    expect(await gateway.process.end()).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('a full disk', () => {
+  test('requests pass as ever, what is lost is counted with its class, and with room again traces are written', async () => {
+    const gateway = await serve({ under: ['bash', '-c', `ulimit -S -f ${FILE_MAX_KIB}; exec "$@"`, '--'] });
+    const answers: Answer[] = [];
+    const lost = await settled(
+      gateway,
+      ({ write_dropped_total: dropped }) => dropped > 0,
+      'a dropped trace',
+      async () => answers.push(...(await exchange(gateway, 5 * CLIENTS))),
+    );
+    expect(lost.written_total).toBeGreaterThan(0);
+    const { timeout = 0, connection = 0, contention = 0, constraint = 0, unknown = 0 } = lost.write_failures_by_class ?? {};
+    expect(connection + unknown).toBe(lost.write_dropped_total);
+    expect([timeout, contention, constraint]).toEqual([0, 0, 0]);
+
+    answers.push(...(await exchange(gateway, 200)));
+    expectNormal(answers);
+    expect(gateway.process.isRunning).toBe(true);
+    const counted = await settled(gateway, ({ queue_depth: depth }) => depth === 0, 'an empty queue');
+    expect(counted.written_total + counted.total_dropped_total).toBe(
+      counted.enqueue_accepted_total + counted.enqueue_dropped_total,
+    );
+    expect((await gateway.health()).trace_count).toBe(counted.written_total);
+    expect(await gateway.traces()).toHaveLength(counted.written_total);
+
+    await promisify(execFile)('prlimit', ['--pid', String(gateway.process.pid), '--fsize=unlimited:']);
+    await exchange(gateway, 10);
+    const after = await settled(gateway, ({ written_total: written }) => written >= counted.written_total + 10, 'traces again');
+    gateway.process.signal('SIGTERM');
+    expect(await gateway.process.end()).toEqual({ code: 0, signal: null });
+    expect(storedModels(gateway.databasePath)).toHaveLength(after.written_total);
+  });
+});

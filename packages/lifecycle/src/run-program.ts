@@ -1,0 +1,32 @@
+import { codeOf, isFault, messageOf, type Fault } from '@vitrine/faults/fault';
+
+/** A program as `main.ts` describes it. */
+export interface Program {
+  readonly name: string;
+  readonly help: string;
+  /** What to tell people of a fault; its `say` when absent. */
+  readonly sentenceOf?: (fault: Fault) => string;
+  /** Resolves to the exit code. */
+  readonly main: () => Promise<number>;
+}
+
+/** Runs a program and sets the exit code: what it resolved to, 1 for a fault, 2 for arguments it does not know (with its help). */
+export async function runProgram(
+  process: NodeJS.Process,
+  { name, help, sentenceOf = ({ say }) => say, main }: Program,
+): Promise<void> {
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    const isUsage = codeOf(error).startsWith('ERR_PARSE_ARGS') || codeOf(error) === 'unknown_command';
+    const sentence = isFault(error) ? sentenceOf(error) : isUsage ? messageOf(error) : String(error);
+    process.stderr.write(`${name}: ${sentence}\n${isUsage ? `\n${help}` : ''}`);
+    process.exitCode = isUsage ? 2 : 1;
+  }
+}
+
+/** Keeps a serving process alive through a bug of ours: the request it happened in is lost, the others are not. */
+export function surviveBugs(process: NodeJS.Process, report: (error: unknown) => void): void {
+  process.on('uncaughtException', report);
+  process.on('unhandledRejection', report);
+}
