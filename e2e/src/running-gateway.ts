@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { freePort, ROOT, startProcess, type RunningProcess } from './running-process.ts';
 
-const PRELOADED = join(ROOT, 'packages/lifecycle/src/require-node-24.js');
+const PRELOADED = join(ROOT, 'packages/lifecycle/src/prepare-node.js');
 /** How `npm run gateway` starts the gateway and `npm start` everything, without npm around it. */
 export const GATEWAY = commandOf('services/gateway/src/main.ts');
 export const STANDALONE = commandOf('services/standalone/src/main.ts');

@@ -24,8 +24,7 @@ export async function startGateway(options: { home: string; upstream: string; bo
   const port = await freePort();
   const logFile = join(options.home, 'gateway.log');
   const log = openSync(logFile, 'w');
-  // As `npm run gateway` starts it.
-  const args = ['--max-semi-space-size=8', '--import', new URL('packages/lifecycle/src/require-node-24.js', root).href];
+  const args = ['--import', new URL('packages/lifecycle/src/prepare-node.js', root).href];
   const child = spawn(process.execPath, [...args, fileURLToPath(new URL('services/gateway/src/main.ts', root))], {
     // Not the checkout: a vitrine.yaml there would be read.
     cwd: options.home,

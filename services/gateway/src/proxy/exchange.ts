@@ -90,6 +90,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
 
   /** Sends the request on. `path` is the checked path at the upstream. */
   forward(path: string): void {
+    // The client may have left while the request was held back.
+    if (this.#isOver) return;
     const { headers } = this.#request;
     const length = headers['content-length'];
     if (length === undefined && headers['transfer-encoding'] === undefined) return this.#dispatch(path, null);
