@@ -1,6 +1,7 @@
 import type { BodyKind, BodyPart, CapturedBody } from '@vitrine/traces/captured-exchange';
 import type { BodyBudget } from './body-budget.ts';
 import { PassingTap } from './passing-tap.ts';
+import { notePassed } from './young-garbage.ts';
 
 /** Up to this size a body is held whole and read later, off the proxy's thread; almost all are. */
 export const HELD_WHOLE_MAX_BYTES = 65_536;
@@ -35,6 +36,7 @@ export class PassingBody {
       if (fits && this.#hold(chunk)) return true;
       return this.#openTap(chunk);
     }
+    notePassed(chunk.length);
     this.#store(chunk);
     return this.#tap.push(chunk);
   }
