@@ -6,6 +6,9 @@ import { notePassed } from './young-garbage.ts';
 /** Up to this size a body is held whole and read later, off the proxy's thread; almost all are. */
 export const HELD_WHOLE_MAX_BYTES = 65_536;
 
+/** From here on a body's buffers are worth collecting early; streams of text stay below. */
+const LARGE_BYTES = 1_048_576;
+
 /** One direction's body while it passes through the proxy: holds references to its pieces up to a bound; beyond it, reads
  *  usage and model from the pieces as they come and keeps only as much as is to be stored. */
 export class PassingBody {
@@ -36,7 +39,7 @@ export class PassingBody {
       if (fits && this.#hold(chunk)) return true;
       return this.#openTap(chunk);
     }
-    notePassed(chunk.length);
+    if (this.bytes > LARGE_BYTES) notePassed(chunk.length);
     this.#store(chunk);
     return this.#tap.push(chunk);
   }
