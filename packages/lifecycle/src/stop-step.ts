@@ -1,5 +1,5 @@
 /** The specification's budget of one shutdown step. Spec: gateway, Shutdown. */
-export const STOP_STEP_TIMEOUT_MS = 5_000;
+const STOP_STEP_TIMEOUT_MS = 5_000;
 
 /** Runs one step of a shutdown within its budget. A step that fails or is stuck is reported and passed: the steps after it
  *  still run, and the process still ends. Resolves to whether the step ended in time and well. */

@@ -53,8 +53,7 @@ export const lineage = z.strictObject({
 export type Lineage = z.infer<typeof lineage>;
 
 /** Header name, lower-case -> its values in the order they came; secrets are `[REDACTED]`. */
-export const headerValues = z.record(z.string(), z.array(z.string()));
-export type HeaderValues = z.infer<typeof headerValues>;
+const headerValues = z.record(z.string(), z.array(z.string()));
 
 /** A trace with everything that was kept of the exchange. Bodies are present only when `tracing.capture_bodies` is on. */
 export const traceDetail = traceSummary.extend({

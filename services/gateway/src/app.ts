@@ -119,7 +119,7 @@ function openRoutes(config: GatewayConfig, opened: AsyncDisposableStack): Upstre
       connect: { timeout: config.proxy.connect_timeout_ms },
     });
     opened.defer(() => pool.destroy());
-    return { provider, prefix, upstreamPath: pathname.replace(/\/$/, ''), origin, pool };
+    return { provider, prefix, upstreamPath: pathname.replace(/\/$/, ''), pool };
   });
 }
 

@@ -4,7 +4,7 @@ import { PassingTap } from './passing-tap.ts';
 import { notePassed } from './young-garbage.ts';
 
 /** Up to this size a body is held whole and read later, off the proxy's thread; almost all are. */
-export const HELD_WHOLE_MAX_BYTES = 65_536;
+const HELD_WHOLE_MAX_BYTES = 65_536;
 
 /** From here on a body's buffers are worth collecting early; streams of text stay below. */
 const LARGE_BYTES = 1_048_576;
@@ -88,13 +88,12 @@ export class PassingBody {
     this.#tap = tap;
     let isReady = true;
     for (const earlier of this.#chunks) isReady = tap.push(earlier) && isReady;
-    if (this.#storedMaxBytes === 0) this.release();
+    if (this.#storedMaxBytes === 0) this.#release();
     else this.#store(chunk);
     return tap.push(chunk) && isReady;
   }
 
-  /** Lets go of what is held, without a trace. */
-  release(): void {
+  #release(): void {
     this.#budget.give(this.#held);
     this.#chunks = [];
     this.#held = 0;

@@ -16,7 +16,6 @@ import { teeRequest } from './tee-request.ts';
 import type { ProviderRoute } from './request-target.ts';
 
 export interface UpstreamRoute extends ProviderRoute {
-  readonly origin: string;
   readonly pool: Pool;
 }
 
