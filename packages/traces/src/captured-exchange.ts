@@ -5,6 +5,8 @@ import type { Outcome, Provider } from './trace.ts';
  *  time (decoding, parsing, hashing, pricing, redacting) is left to whoever makes the trace of it: see `deriveTrace`. */
 export interface CapturedExchange {
   readonly provider: Provider;
+  /** See `exchange-scope.ts`. */
+  readonly scope: string;
   readonly method: string;
   /** As the client sent it, query included; `deriveTrace` removes credentials from it. */
   readonly path: string;

@@ -16,6 +16,7 @@ const body = fc.record({
 const exchange: fc.Arbitrary<CapturedExchange> = fc.record({
   provider: fc.constantFrom(...PROVIDERS),
   outcome: fc.constantFrom(...OUTCOMES),
+  scope: latin1,
   method: latin1,
   path: latin1,
   sentStatus: fc.nat(599),

@@ -11,7 +11,7 @@ export interface PackedExchanges {
   readonly facts: readonly CapturedBody['facts'][];
 }
 
-const TEXTS = ['method', 'path', 'correlationId', 'requestHeaders', 'responseHeaders', 'credential'] as const;
+const TEXTS = ['scope', 'method', 'path', 'correlationId', 'requestHeaders', 'responseHeaders', 'credential'] as const;
 /** Ten of the exchange, one length a text, and six a body. */
 const NUMBERS = 10 + TEXTS.length + 2 * 6;
 const MIN_BYTES = 16_384;
@@ -139,6 +139,7 @@ export function* unpackExchanges({ count, numbers, bytes, facts }: PackedExchang
       responseChunks: number(),
       secretHeaders: number(),
       hasLineage: number() === 1,
+      scope: text(),
       method: text(),
       path: text(),
       correlationId: text(),

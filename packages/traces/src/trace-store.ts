@@ -1,3 +1,4 @@
+import type { Tenant } from './exchange-scope.ts';
 import type { TraceDetail, TracePage } from './trace.ts';
 
 /** Which traces to list. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. */
@@ -13,6 +14,8 @@ export interface TraceQuery {
   readonly max_tokens?: number | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+  /** Whose traces; undefined: everybody's. */
+  readonly tenant?: Tenant | undefined;
   /** 1 to 200. */
   readonly limit: number;
   /** Only traces older than this one: the id that `next_cursor` carries. */
@@ -22,7 +25,8 @@ export interface TraceQuery {
 /** Reading side of a trace store. Faults: `trace_store_unavailable`. */
 export interface TraceStore {
   list(query: TraceQuery): Promise<TracePage>;
-  get(id: string): Promise<TraceDetail | undefined>;
+  /** Undefined also when it is another tenant's. */
+  get(id: string, tenant?: Tenant): Promise<TraceDetail | undefined>;
   summary(): Promise<StoreSummary>;
 }
 

@@ -12,6 +12,7 @@ import { createDropReport } from './capture/drop-report.ts';
 import { TraceQueue } from './capture/trace-queue.ts';
 import type { GatewayConfig } from './config.ts';
 import { pipelineDiagnostics } from './diagnostics/pipeline-diagnostics.ts';
+import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
 import { serviceRoutes } from './diagnostics/service-routes.ts';
 import { createAdminApp } from './http/admin-app.ts';
 import { closeServer, createGatewayServer } from './http/gateway-server.ts';
@@ -74,16 +75,14 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
     [
       ...serviceRoutes(store, { version: VERSION, uptimeSec: () => Math.floor((performance.now() - startedAt) / 1_000) }),
       ...traceRoutes(store),
-      {
-        path: '/api/diagnostics/trace-pipeline',
-        GET: () =>
-          pipelineDiagnostics(
-            { capacity: queue.capacity, depth: queue.depth, counters: queue.counters, bodies: budget, storeDriver: store.driver },
-            Date.now(),
-          ),
-      },
+      ...pipelineRoutes(() =>
+        pipelineDiagnostics(
+          { capacity: queue.capacity, depth: queue.depth, counters: queue.counters, bodies: budget, storeDriver: store.driver },
+          Date.now(),
+        ),
+      ),
     ],
-    logger,
+    { logger, authorize: () => undefined },
   );
   const server = createGatewayServer(createProxy(routes, tools, queue), admin, config.server.max_connections);
   const url = await listen(server, config.server);

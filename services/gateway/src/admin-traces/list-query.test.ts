@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { messageOf } from '@vitrine/faults/fault';
 import { cursorOf } from '@vitrine/traces/trace-store';
-import { readListQuery } from './list-query.ts';
+import { readQuery } from '../http/query-shapes.ts';
+import { listQuery, traceQueryOf } from './list-query.ts';
+
+const readListQuery = (values: Record<string, unknown>) => traceQueryOf(readQuery(listQuery, values));
 
 const refusal = (values: Record<string, unknown>) => {
   try {

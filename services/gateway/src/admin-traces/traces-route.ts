@@ -1,22 +1,41 @@
 import { Fault } from '@vitrine/faults/fault';
+import { traceDetail, tracePage } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
-import type { AdminRoute } from '../http/admin-app.ts';
-import { readListQuery } from './list-query.ts';
+import { operation, type AdminRoute } from '../http/admin-route.ts';
+import { listQuery, traceQueryOf } from './list-query.ts';
 
 const TRACE_ID = /^[0-9a-f]{32}$/;
 
 /** `GET /api/traces` and `GET /api/traces/:id`. Spec: gateway, Endpoints. */
 export function traceRoutes(store: TraceStore): AdminRoute[] {
   return [
-    { path: '/api/traces', GET: (request) => store.list(readListQuery(request.query)) },
+    {
+      path: '/api/traces',
+      GET: operation({
+        summary: 'Lists traces, newest first.',
+        permission: 'analytics:read',
+        query: listQuery,
+        status: 200,
+        answer: tracePage,
+        errors: [503],
+        handle: ({ query, identity }) => store.list({ ...traceQueryOf(query), tenant: identity }),
+      }),
+    },
     {
       path: '/api/traces/:id',
-      GET: async (request) => {
-        const id = String(request.params['id']);
-        const trace = TRACE_ID.test(id) ? await store.get(id) : undefined;
-        if (trace === undefined) throw new Fault('trace_not_found', { say: 'trace not found' });
-        return trace;
-      },
+      GET: operation({
+        summary: 'Shows one trace in full.',
+        permission: 'analytics:read',
+        status: 200,
+        answer: traceDetail,
+        errors: [404, 503],
+        handle: async ({ params, identity }) => {
+          const id = params['id'] ?? '';
+          const trace = TRACE_ID.test(id) ? await store.get(id, identity) : undefined;
+          if (trace === undefined) throw new Fault('trace_not_found', { say: 'trace not found' });
+          return trace;
+        },
+      }),
     },
   ];
 }

@@ -8,6 +8,7 @@ import { TraceQueue } from './trace-queue.ts';
 
 const exchange = (path: string, bytes = 0): CapturedExchange => ({
   provider: 'openai',
+  scope: '',
   method: 'POST',
   path,
   sentStatus: 200,

@@ -1,34 +1,42 @@
+import { FAILURE_CLASSES } from '@vitrine/traces/write-failure';
+import { z } from 'zod';
 import type { QueueCounters } from '../capture/queue-counters.ts';
-import { pressureState, utilizationPct, type PressureState } from '../capture/queue-pressure.ts';
+import { PRESSURE_STATES, pressureState, utilizationPct } from '../capture/queue-pressure.ts';
 
-/** Spec: gateway, Trace-pipeline diagnostics. The last three lines are ours: what was held back or not kept. */
-export interface PipelineDiagnostics {
-  readonly schema_version: 'trace-pipeline-diagnostics.v1';
-  readonly generated_at: string;
-  readonly diagnostics: {
-    readonly queue_capacity: number;
-    readonly queue_depth: number;
-    readonly queue_depth_high_watermark: number;
-    readonly queue_utilization_pct: number;
-    readonly queue_high_watermark_utilization_pct: number;
-    readonly queue_pressure_state: PressureState;
-    readonly queue_high_watermark_pressure_state: PressureState;
-    readonly enqueue_accepted_total: number;
-    readonly enqueue_dropped_total: number;
-    readonly write_dropped_total: number;
-    readonly total_dropped_total: number;
-    readonly last_enqueue_drop_at?: string;
-    readonly last_write_drop_at?: string;
-    readonly last_write_drop_operation?: string;
-    readonly write_failures_by_class?: Readonly<Record<string, number>>;
-    readonly store_driver?: string;
-    readonly written_total: number;
-    readonly admission_delayed_total: number;
-    readonly body_bytes_held: number;
-    readonly body_bytes_capacity: number;
-    readonly body_bytes_refused_total: number;
-  };
-}
+const count = z.int().min(0);
+const percentage = z.int().min(0);
+const moment = z.iso.datetime();
+const pressure = z.enum(PRESSURE_STATES);
+
+/** Spec: gateway, Trace-pipeline diagnostics. The last five are ours: what was held back or not kept. */
+export const pipelineDiagnosticsShape = z.strictObject({
+  schema_version: z.literal('trace-pipeline-diagnostics.v1'),
+  generated_at: moment,
+  diagnostics: z.strictObject({
+    queue_capacity: count,
+    queue_depth: count,
+    queue_depth_high_watermark: count,
+    queue_utilization_pct: percentage,
+    queue_high_watermark_utilization_pct: percentage,
+    queue_pressure_state: pressure,
+    queue_high_watermark_pressure_state: pressure,
+    enqueue_accepted_total: count,
+    enqueue_dropped_total: count,
+    write_dropped_total: count,
+    total_dropped_total: count,
+    last_enqueue_drop_at: moment.optional(),
+    last_write_drop_at: moment.optional(),
+    last_write_drop_operation: z.string().optional(),
+    write_failures_by_class: z.partialRecord(z.enum(FAILURE_CLASSES), count).optional(),
+    store_driver: z.string().optional(),
+    written_total: count,
+    admission_delayed_total: count,
+    body_bytes_held: count,
+    body_bytes_capacity: count,
+    body_bytes_refused_total: count,
+  }),
+});
+export type PipelineDiagnostics = z.infer<typeof pipelineDiagnosticsShape>;
 
 export interface PipelineState {
   readonly capacity: number;

@@ -1,23 +1,53 @@
 import type { TraceStore } from '@vitrine/traces/trace-store';
-import type { AdminRoute } from '../http/admin-app.ts';
+import { z } from 'zod';
+import { operation, type AdminRoute } from '../http/admin-route.ts';
+
+const about = z.strictObject({ name: z.string(), version: z.string(), status: z.literal('ok') });
+
+const health = z.strictObject({
+  status: z.literal('ok'),
+  version: z.string(),
+  uptime_sec: z.int().min(0),
+  storage_driver: z.enum(['sqlite', 'postgres']),
+  trace_count: z.int().min(0),
+  /** Of a store that is a file. */
+  db_size_bytes: z.int().min(0).optional(),
+});
 
 /** `GET /` and `GET /api/health`. Health never counts rows: the store keeps its count. Spec: gateway, Resources. */
-export function serviceRoutes(store: TraceStore, about: { version: string; uptimeSec: () => number }): AdminRoute[] {
+export function serviceRoutes(store: TraceStore, running: { version: string; uptimeSec: () => number }): AdminRoute[] {
   return [
-    { path: '/', GET: () => ({ name: 'svc-gateway', version: about.version, status: 'ok' }) },
+    {
+      path: '/',
+      GET: operation({
+        summary: 'Says which service this is.',
+        permission: 'public',
+        status: 200,
+        answer: about,
+        errors: [],
+        handle: (): z.infer<typeof about> => ({ name: 'svc-gateway', version: running.version, status: 'ok' }),
+      }),
+    },
     {
       path: '/api/health',
-      GET: async () => {
-        const { driver, traceCount, sizeBytes } = await store.summary();
-        return {
-          status: 'ok',
-          version: about.version,
-          uptime_sec: about.uptimeSec(),
-          storage_driver: driver,
-          trace_count: traceCount,
-          ...(sizeBytes === undefined ? {} : { db_size_bytes: sizeBytes }),
-        };
-      },
+      GET: operation({
+        summary: 'Says whether the service is well, and how much it stores.',
+        permission: 'public',
+        status: 200,
+        answer: health,
+        errors: [],
+        handle: async (): Promise<z.infer<typeof health>> => {
+          const { driver, traceCount, sizeBytes } = await store.summary();
+          return {
+            status: 'ok',
+            version: running.version,
+            uptime_sec: running.uptimeSec(),
+            storage_driver: driver,
+            trace_count: traceCount,
+            ...(sizeBytes === undefined ? {} : { db_size_bytes: sizeBytes }),
+          };
+        },
+      }),
     },
   ];
 }

@@ -1,25 +1,29 @@
 import { codeOf, isFault } from '@vitrine/faults/fault';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from '@vitrine/telemetry/logger';
+import type { Identity } from '@vitrine/plans/identity';
+import type { Permission } from '@vitrine/plans/permission';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AdminRoute, Operation } from './admin-route.ts';
 import { CORRELATION_HEADER, correlationIdOf } from './correlation-id.ts';
 import { statusOf } from './fault-statuses.ts';
+import { readQuery } from './query-shapes.ts';
+import { readJsonBody } from './read-json-body.ts';
 
-/** One path of the admin API and what answers its methods. */
-export interface AdminRoute {
-  readonly path: string;
-  readonly GET?: AdminHandler;
-  readonly POST?: AdminHandler;
-  readonly DELETE?: AdminHandler;
+export interface AdminTools {
+  readonly logger: Logger;
+  /** Who asks; undefined with authentication off. Faults: `unauthorized`, `forbidden`, `key_verification_unavailable`. */
+  readonly authorize: (
+    headers: IncomingHttpHeaders,
+    permission: Permission,
+  ) => Promise<Identity | undefined> | Identity | undefined;
 }
-
-/** Answers by returning the JSON body; faults are rendered at the edge. */
-export type AdminHandler = (request: Request, response: Response) => Promise<object> | object;
 
 const ALLOWED_HEADERS = ['Content-Type', 'Authorization', 'X-API-Key', 'X-Svc-Gateway-Key'];
 
 /** The express application behind `/` and `/api`. Every route answers OPTIONS with 204, other methods with 405 and `Allow`;
  *  errors are always JSON. Spec: gateway, Endpoints. */
-export function createAdminApp(routes: readonly AdminRoute[], logger: Logger): Express {
+export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -28,13 +32,13 @@ export function createAdminApp(routes: readonly AdminRoute[], logger: Logger): E
     if (request.path === '/api' || request.path.startsWith('/api/')) allowAnyOrigin(response);
     next();
   });
-  for (const route of routes) app.all(route.path, answerRoute(route));
+  for (const route of routes) app.all(route.path, answerRoute(route, tools));
   // Preflight goes for every path below /api, also those that do not exist.
   app.options('/api/{*path}', (_request, response) => void response.status(204).end());
   app.use((_request, response) => void response.status(404).json({ error: 'not found' }));
   app.use((error: unknown, request: Request, response: Response, next: (error: unknown) => void) => {
     if (response.headersSent) next(error);
-    else answerFault(error, request, response, logger);
+    else answerFault(error, request, response, tools.logger);
   });
   return app;
 }
@@ -45,16 +49,30 @@ function allowAnyOrigin(response: Response): void {
   response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS.join(', '));
 }
 
-function answerRoute(route: AdminRoute): RequestHandler {
+function answerRoute(route: AdminRoute, tools: AdminTools): RequestHandler {
   const methods = (['GET', 'POST', 'DELETE'] as const).filter((method) => route[method] !== undefined);
   const allow = [...methods, ...(route.path === '/' ? [] : ['OPTIONS'])].join(', ');
   return async (request, response) => {
     const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const handler = method === 'GET' || method === 'POST' || method === 'DELETE' ? route[method] : undefined;
-    if (handler !== undefined) response.json(await handler(request, response));
+    const asked = method === 'GET' || method === 'POST' || method === 'DELETE' ? route[method] : undefined;
+    if (asked !== undefined) await answerOperation(asked, request, response, tools);
     else if (method === 'OPTIONS' && route.path !== '/') response.status(204).end();
     else response.status(405).setHeader('Allow', allow).json({ error: 'method not allowed' });
   };
+}
+
+async function answerOperation(asked: Operation, request: Request, response: Response, tools: AdminTools): Promise<void> {
+  const identity = asked.permission === 'public' ? undefined : await tools.authorize(request.headers, asked.permission);
+  const answer = await asked.handle({
+    params: request.params as Record<string, string>,
+    query: asked.query === undefined ? undefined : readQuery(asked.query, request.query),
+    body: asked.body === undefined ? undefined : await readJsonBody(request, asked.body),
+    identity,
+    correlationId: String(response.getHeader(CORRELATION_HEADER)),
+  });
+  response.status(asked.status);
+  if (asked.status === 204) response.end();
+  else response.json(answer);
 }
 
 function answerFault(error: unknown, request: Request, response: Response, logger: Logger): void {

@@ -1,5 +1,6 @@
 import { codeOf } from '@vitrine/faults/fault';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import { DEFAULT_SCOPE } from '@vitrine/traces/exchange-scope';
 import { findFirstModel, findLastRootUsage } from '@vitrine/traces/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -246,6 +247,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   #captured(latencyUs: number, request: CapturedExchange['request'], response: CapturedExchange['response']): CapturedExchange {
     return {
       provider: this.#route.provider,
+      scope: DEFAULT_SCOPE,
       method: this.#request.method ?? '',
       path: this.#request.url ?? '',
       sentStatus: this.#response.headersSent ? this.#response.statusCode : 0,

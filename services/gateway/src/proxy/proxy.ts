@@ -1,4 +1,5 @@
 import type { CapturedBody, CapturedExchange } from '@vitrine/traces/captured-exchange';
+import { DEFAULT_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { Provider } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TraceQueue } from '../capture/trace-queue.ts';
@@ -69,6 +70,7 @@ function rejectedExchange(request: IncomingMessage, provider: Provider, status: 
   const headers = readRequestHeaders(request.rawHeaders, undefined);
   return {
     provider,
+    scope: DEFAULT_SCOPE,
     method: request.method ?? '',
     path: request.url ?? '',
     sentStatus: status,

@@ -1,0 +1,19 @@
+import { operation, type AdminRoute } from '../http/admin-route.ts';
+import { pipelineDiagnosticsShape, type PipelineDiagnostics } from './pipeline-diagnostics.ts';
+
+/** `GET /api/diagnostics/trace-pipeline`. Spec: gateway, Trace-pipeline diagnostics. */
+export function pipelineRoutes(diagnose: () => PipelineDiagnostics): AdminRoute[] {
+  return [
+    {
+      path: '/api/diagnostics/trace-pipeline',
+      GET: operation({
+        summary: 'Says what the trace pipeline has done and lost.',
+        permission: 'analytics:read',
+        status: 200,
+        answer: pipelineDiagnosticsShape,
+        errors: [],
+        handle: diagnose,
+      }),
+    },
+  ];
+}

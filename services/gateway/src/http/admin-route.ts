@@ -1,0 +1,49 @@
+import type { Identity } from '@vitrine/plans/identity';
+import type { Permission } from '@vitrine/plans/permission';
+import type { z } from 'zod';
+
+/** One path of the admin API and what answers its methods. */
+export interface AdminRoute {
+  readonly path: string;
+  readonly GET?: Operation;
+  readonly POST?: Operation;
+  readonly DELETE?: Operation;
+}
+
+/** What a method of a path does, takes and answers; the API's description is made from it, and its answers are tested against it. */
+export interface Operation<Query = unknown, Body = unknown> {
+  /** One sentence. */
+  readonly summary: string;
+  /** What the caller's key must hold when authentication is on. */
+  readonly permission: Permission | 'public';
+  readonly query?: z.ZodType<Query>;
+  readonly body?: BodyRule<Body>;
+  readonly status: 200 | 201 | 204;
+  /** Shape of the answer; none with 204. */
+  readonly answer?: z.ZodType;
+  /** Error statuses of its own, beside those of every operation (401, 403, 503 for the key; 400 for a query; 500). */
+  readonly errors: readonly number[];
+  readonly handle: (request: AdminRequest<Query, Body>) => unknown;
+}
+
+/** A JSON body: at most `maxBytes`, nothing at all means `{}`. The texts are what is answered with 413 and 400. */
+export interface BodyRule<Body> {
+  readonly shape: z.ZodType<Body>;
+  readonly maxBytes: number;
+  readonly tooLarge: string;
+  readonly invalid: string;
+}
+
+export interface AdminRequest<Query, Body> {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  /** Who asks; undefined with authentication off. Whoever is named sees the rows of their tenant only. */
+  readonly identity: Identity | undefined;
+  readonly correlationId: string;
+}
+
+/** Lets the shapes of query and body type the handler. */
+export function operation<Query = unknown, Body = unknown>(of: Operation<Query, Body>): Operation {
+  return of as Operation;
+}
