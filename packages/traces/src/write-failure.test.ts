@@ -30,13 +30,18 @@ describe('writeWithFallback', () => {
     expect(run([1, 2, 3])).toEqual({
       written: 2,
       failures: [{ operation: 'write_batch_fallback', error_class: 'constraint', count: 1 }],
+      usage: [],
     });
     expect(kept).toEqual([1, 3]);
   });
 
   test('a batch of one is not tried twice', () => {
     const { run, tries } = store(new Set([1]), 'unknown');
-    expect(run([1])).toEqual({ written: 0, failures: [{ operation: 'write_trace', error_class: 'unknown', count: 1 }] });
+    expect(run([1])).toEqual({
+      written: 0,
+      failures: [{ operation: 'write_trace', error_class: 'unknown', count: 1 }],
+      usage: [],
+    });
     expect(tries()).toBe(1);
   });
 
@@ -45,11 +50,12 @@ describe('writeWithFallback', () => {
     expect(run([1, 2, 3])).toEqual({
       written: 0,
       failures: [{ operation: 'write_batch_fallback', error_class: 'contention', count: 3 }],
+      usage: [],
     });
     expect(tries()).toBe(2);
   });
 
   test('nothing to write is nothing to do', () => {
-    expect(store(new Set(), 'unknown').run([])).toEqual({ written: 0, failures: [] });
+    expect(store(new Set(), 'unknown').run([])).toEqual({ written: 0, failures: [], usage: [] });
   });
 });

@@ -1,3 +1,5 @@
+import type { DayUsage } from './day-usage.ts';
+
 /** Why a write failed, in the order the classes are tested. Spec: gateway, Metrics; decisions, section 4. */
 export const FAILURE_CLASSES = ['timeout', 'connection', 'contention', 'constraint', 'unknown'] as const;
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
@@ -15,6 +17,8 @@ export interface WriteFailure {
 export interface WriteResult {
   readonly written: number;
   readonly failures: readonly WriteFailure[];
+  /** What the traces that were written add to their days: the queue's owner need not wait for the store to be read. */
+  readonly usage: readonly DayUsage[];
 }
 
 /** Writes a batch; when that fails, writes its items one by one, so that one bad row costs one row. An item that fails because
@@ -25,12 +29,13 @@ export function writeWithFallback<T>(
   writeAll: (items: Iterable<T>) => void,
   classify: (error: unknown) => FailureClass,
 ): WriteResult {
-  if (count === 0) return { written: 0, failures: [] };
+  if (count === 0) return { written: 0, failures: [], usage: [] };
   try {
     writeAll(items());
-    return { written: count, failures: [] };
+    return { written: count, failures: [], usage: [] };
   } catch (error) {
-    if (count === 1) return { written: 0, failures: [{ operation: 'write_trace', error_class: classify(error), count: 1 }] };
+    if (count === 1)
+      return { written: 0, failures: [{ operation: 'write_trace', error_class: classify(error), count: 1 }], usage: [] };
   }
   const lost = new Map<FailureClass, number>();
   let tried = 0;
@@ -50,5 +55,5 @@ export function writeWithFallback<T>(
     error_class,
     count: amount,
   }));
-  return { written: count - failures.reduce((sum, failure) => sum + failure.count, 0), failures };
+  return { written: count - failures.reduce((sum, failure) => sum + failure.count, 0), failures, usage: [] };
 }

@@ -36,7 +36,7 @@ function heldSink() {
     const paths = [...unpackExchanges(batch.pack())].map(({ path }) => path);
     batches.push({
       paths,
-      end: (result) => resolve({ written: paths.length, failures: [], ...result }),
+      end: (result) => resolve({ written: paths.length, failures: [], usage: [], ...result }),
       fail: () => reject(new Error('sink')),
     });
     return promise;

@@ -155,5 +155,5 @@ export class TraceQueue {
 }
 
 function allLost(count: number): WriteResult {
-  return { written: 0, failures: [{ operation: 'write_trace', error_class: 'unknown', count }] };
+  return { written: 0, failures: [{ operation: 'write_trace', error_class: 'unknown', count }], usage: [] };
 }

@@ -1,0 +1,13 @@
+/** Tokens and money that one key of one workspace used on one UTC day, by the `created_at` of its traces.
+ *  Spec: gateway, Limits; decisions, section 6. */
+export interface DayUsage {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly org_id: string;
+  readonly workspace_id: string;
+  /** '' for traces that no key made. */
+  readonly gateway_key_id: string;
+  readonly requests: number;
+  readonly total_tokens: number;
+  readonly cost_usd: number;
+}
