@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readRequestHeaders, readResponseHeaders } from './forwarded-headers.ts';
+import { headerReaders } from './forwarded-headers.ts';
+
+const { request: readRequestHeaders, response: readResponseHeaders } = headerReaders('X-Svc-Gateway-Key');
 
 const names = (headers: readonly string[]) => headers.filter((_, i) => i % 2 === 0);
 
