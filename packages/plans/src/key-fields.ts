@@ -27,12 +27,11 @@ export const roleText = z
 export const nameText = z.string().max(256, 'must be at most 256 characters').refine(isPlain, NO_CREDENTIAL);
 export const descriptionText = z.string().max(2_048, 'must be at most 2048 characters').refine(isPlain, NO_CREDENTIAL);
 
-export const tokenText = z
-  .string()
-  .refine(
-    (token) => token === '' || CHOSEN_TOKEN.test(token),
-    'must be 24 to 256 visible ASCII characters without spaces and commas',
-  );
+export const tokenText = z.string().refine((token) => token === '' || CHOSEN_TOKEN.test(token), {
+  error: 'must be 24 to 256 visible ASCII characters without spaces and commas',
+  // What is no token is not made a secret of, and must not be compared with others as one.
+  abort: true,
+});
 
 /** Permission strings, lower-cased, each once. */
 export const permissionList = z

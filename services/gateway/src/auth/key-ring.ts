@@ -56,6 +56,7 @@ export class KeyRing {
   }
 
   apply({ revision, active, revoked }: KeyChanges): void {
+    if (this.#revision === 0) this.#keepOnly(active, revision);
     for (const row of active) this.put(row);
     for (const { id, revision: at } of revoked) this.remove(id, at);
     for (const [id, at] of this.#removed) if (at <= revision) this.#removed.delete(id);
@@ -115,6 +116,12 @@ export class KeyRing {
     };
     this.#byMac.set(text, key);
     this.#byId.set(row.id, key);
+  }
+
+  /** What was asked for from the start tells nothing of keys that are gone; those that were put here meanwhile may be among them. */
+  #keepOnly(active: readonly KeyRow[], revision: number): void {
+    const there = new Set(active.map(({ id }) => id));
+    for (const [id, key] of this.#byId) if (!key.isFixed && key.revision <= revision && !there.has(id)) this.#drop(id, key);
   }
 
   #drop(id: string, key: RingKey): void {
