@@ -2,11 +2,16 @@ import { Fault, codeOf, isFault, messageOf } from '@vitrine/faults/fault';
 import { stopStep } from '@vitrine/lifecycle/stop-step';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { parsePriceOverride, type PriceOverride } from '@vitrine/traces/price-catalogue';
-import { keepRetention, openEmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
+import { keepRetention, openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { Pool } from 'undici';
+import { keyRoutes } from './admin-keys/keys-route.ts';
 import { traceRoutes } from './admin-traces/traces-route.ts';
+import { authorizeBy } from './auth/authorize.ts';
+import { openAuth } from './auth/open-auth.ts';
+import { openKeys } from './auth/open-keys.ts';
+import { PerSecond } from './auth/per-second.ts';
 import { BodyBudget } from './capture/body-budget.ts';
 import { createDropReport } from './capture/drop-report.ts';
 import { TraceQueue } from './capture/trace-queue.ts';
@@ -18,10 +23,14 @@ import { createAdminApp } from './http/admin-app.ts';
 import { closeServer, createGatewayServer } from './http/gateway-server.ts';
 import { Deadlines } from './proxy/deadlines.ts';
 import type { ProxyTools, UpstreamRoute } from './proxy/exchange.ts';
+import { headerReaders } from './proxy/forwarded-headers.ts';
+import { openGate } from './proxy/gate.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { VERSION } from './version.ts';
 
 const DEADLINE_TICK_MS = 250;
+/** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
+const STRANGERS_A_SECOND = 10;
 
 export interface Gateway extends AsyncDisposable {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
@@ -29,23 +38,15 @@ export interface Gateway extends AsyncDisposable {
 }
 
 /** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, then the queue is written out,
- *  each within 5 s. Faults: `storage_locked`, `storage_unusable`, `address_unusable`, `invalid_price_override`. */
+ *  each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
+ *  `invalid_price_override`. */
 export async function startGateway(config: GatewayConfig, logger: Logger): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const stop = (name: string, step: () => Promise<unknown>) =>
     opened.defer(async () => void (await stopStep(name, step, (details) => logger.error(details, 'a shutdown step failed'))));
 
   const startedAt = performance.now();
-  const store = await openEmbeddedTraceStore({
-    path: config.storage.path,
-    policy: {
-      captureBodies: config.tracing.capture_bodies,
-      bodyMaxSize: config.tracing.body_max_size,
-      redaction: config.pii.mode ?? (config.tracing.capture_bodies ? 'redact_storage' : 'off'),
-      policyId: config.pii.policy_id,
-    },
-    priceOverride: readPriceOverride(config.prices.override_path),
-  });
+  const store = await openTraceStore(config);
   stop('close the trace store', () => store[Symbol.asyncDispose]());
   opened.use(
     keepRetention(store, config.tracing.retention_days, (error) => logger.error({ err: error }, 'old traces were not removed')),
@@ -61,12 +62,19 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
   });
   stop('write the trace queue', () => queue.drained());
 
+  const keys = openKeys(config, logger);
+  stop('close the key store', async () => keys[Symbol.asyncDispose]());
+  const auth = await openAuth(config, keys, logger, () => performance.now());
+  stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
+  const strangers = new PerSecond(STRANGERS_A_SECOND, Date.now);
+
   const deadlines = opened.use(new Deadlines(() => performance.now(), DEADLINE_TICK_MS));
   const routes = openRoutes(config, opened);
   const tools: ProxyTools = {
     times: { firstByteTimeoutMs: config.proxy.first_byte_timeout_ms, idleTimeoutMs: config.proxy.idle_timeout_ms },
     deadlines,
     budget,
+    headers: headerReaders(config.auth.header),
     storedBodyMaxBytes: config.tracing.capture_bodies ? config.tracing.body_max_size : 0,
     onEnd: (exchange) => void queue.enqueue(exchange),
   };
@@ -75,21 +83,45 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
     [
       ...serviceRoutes(store, { version: VERSION, uptimeSec: () => Math.floor((performance.now() - startedAt) / 1_000) }),
       ...traceRoutes(store),
+      ...keyRoutes(keys.keys),
       ...pipelineRoutes(() =>
         pipelineDiagnostics(
-          { capacity: queue.capacity, depth: queue.depth, counters: queue.counters, bodies: budget, storeDriver: store.driver },
+          {
+            capacity: queue.capacity,
+            depth: queue.depth,
+            counters: queue.counters,
+            bodies: budget,
+            storeDriver: store.driver,
+            rejectionsUnkept: strangers.refused,
+            auditLost: keys.trail.lost,
+          },
           Date.now(),
         ),
       ),
     ],
-    { logger, authorize: () => undefined },
+    { logger, authorize: authorizeBy(auth.authenticate, keys.trail), keyHeader: config.auth.header },
   );
-  const server = createGatewayServer(createProxy(routes, tools, queue), admin, config.server.max_connections);
+  const door = { authenticate: auth.authenticate, gate: openGate, trail: keys.trail, strangers };
+  const proxy = createProxy(routes, tools, queue, door);
+  const server = createGatewayServer(proxy, admin, config.server.max_connections);
   const url = await listen(server, config.server);
   stop('cut what is still in flight', () => cutExchanges(deadlines, server));
   stop('finish requests in flight', () => closeServer(server));
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function openTraceStore({ storage, tracing, pii, prices }: GatewayConfig): Promise<EmbeddedTraceStore> {
+  return openEmbeddedTraceStore({
+    path: storage.path,
+    policy: {
+      captureBodies: tracing.capture_bodies,
+      bodyMaxSize: tracing.body_max_size,
+      redaction: pii.mode ?? (tracing.capture_bodies ? 'redact_storage' : 'off'),
+      policyId: pii.policy_id,
+    },
+    priceOverride: readPriceOverride(prices.override_path),
+  });
 }
 
 function readPriceOverride(path: string | undefined): PriceOverride | undefined {

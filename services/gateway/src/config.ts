@@ -1,5 +1,6 @@
 import { readConfig } from '@vitrine/config/read-config';
 import { z } from 'zod';
+import { authConfig } from './auth/auth-config.ts';
 
 const MEBIBYTE = 1_048_576;
 
@@ -80,6 +81,7 @@ export const gatewayConfig = z.strictObject({
       policy_id: z.string().min(1).max(128).default('default/v1'),
     })
     .prefault({}),
+  auth: authConfig,
   prices: z.strictObject({ override_path: z.string().min(1).optional() }).prefault({}),
 });
 export type GatewayConfig = z.infer<typeof gatewayConfig>;

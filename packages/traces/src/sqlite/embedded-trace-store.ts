@@ -1,4 +1,5 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
+import { WorkerCalls } from '@vitrine/lifecycle/worker-calls';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -13,7 +14,6 @@ import { lockFile } from './file-lock.ts';
 import { makeFolder } from './make-folder.ts';
 import type { ReadWorkerCall } from './trace-read-worker.ts';
 import type { WriteWorkerCall, WriteWorkerData } from './trace-write-worker.ts';
-import { WorkerCalls } from './worker-calls.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_PENDING_READS = 64;

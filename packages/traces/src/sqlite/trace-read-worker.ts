@@ -1,8 +1,8 @@
 // Entry of the worker thread that answers questions about traces, so that a long scan never holds up the proxy or the writer.
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
+import { serveCalls } from '@vitrine/lifecycle/serve-calls';
 import type { TraceQuery } from '../trace-store.ts';
-import { serveCalls } from './serve-calls.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 
 export type ReadWorkerCall = { readonly list: TraceQuery } | { readonly get: string };

@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
+import { serveCalls } from '@vitrine/lifecycle/serve-calls';
 import { createCredentialHashes } from '../credential-hashes.ts';
 import { deriveTrace, type CapturePolicy } from '../derive-trace.ts';
 import { unpackExchanges, type PackedExchanges } from '../exchange-batch.ts';
 import { openPriceCatalogue, type PriceOverride } from '../price-catalogue.ts';
 import { createTraceIds } from '../trace-id.ts';
-import { serveCalls } from './serve-calls.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
 export interface WriteWorkerData {

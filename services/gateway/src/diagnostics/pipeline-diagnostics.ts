@@ -8,7 +8,7 @@ const percentage = z.int().min(0);
 const moment = z.iso.datetime();
 const pressure = z.enum(PRESSURE_STATES);
 
-/** Spec: gateway, Trace-pipeline diagnostics. The last five are ours: what was held back or not kept. */
+/** Spec: gateway, Trace-pipeline diagnostics. The last seven are ours: what was held back or not kept. */
 export const pipelineDiagnosticsShape = z.strictObject({
   schema_version: z.literal('trace-pipeline-diagnostics.v1'),
   generated_at: moment,
@@ -34,6 +34,10 @@ export const pipelineDiagnosticsShape = z.strictObject({
     body_bytes_held: count,
     body_bytes_capacity: count,
     body_bytes_refused_total: count,
+    /** Rejected exchanges of nobody in particular that left no trace: ten a second do. */
+    rejections_unkept_total: count,
+    /** Denials that left no audit record. */
+    audit_lost_total: count,
   }),
 });
 export type PipelineDiagnostics = z.infer<typeof pipelineDiagnosticsShape>;
@@ -44,11 +48,13 @@ export interface PipelineState {
   readonly counters: QueueCounters;
   readonly bodies: { readonly heldBytes: number; readonly maxBytes: number; readonly refusedTotal: number };
   readonly storeDriver: string;
+  readonly rejectionsUnkept: number;
+  readonly auditLost: number;
 }
 
 /** What the trace pipeline has done and lost, as of `now` (milliseconds since the epoch). */
 export function pipelineDiagnostics(
-  { capacity, depth, counters, bodies, storeDriver }: PipelineState,
+  { capacity, depth, counters, bodies, storeDriver, rejectionsUnkept, auditLost }: PipelineState,
   now: number,
 ): PipelineDiagnostics {
   const utilization = utilizationPct(depth, capacity);
@@ -79,6 +85,8 @@ export function pipelineDiagnostics(
       body_bytes_held: bodies.heldBytes,
       body_bytes_capacity: bodies.maxBytes,
       body_bytes_refused_total: bodies.refusedTotal,
+      rejections_unkept_total: rejectionsUnkept,
+      audit_lost_total: auditLost,
     },
   };
 }

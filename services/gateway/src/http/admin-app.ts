@@ -13,10 +13,17 @@ import { readJsonBody } from './read-json-body.ts';
 export interface AdminTools {
   readonly logger: Logger;
   /** Who asks; undefined with authentication off. Faults: `unauthorized`, `forbidden`, `key_verification_unavailable`. */
-  readonly authorize: (
-    headers: IncomingHttpHeaders,
-    permission: Permission,
-  ) => Promise<Identity | undefined> | Identity | undefined;
+  readonly authorize: (request: AskedRequest, permission: Permission) => Identity | undefined;
+  /** The header that carries gateway keys. */
+  readonly keyHeader: string;
+}
+
+/** What is needed of a request to tell whether its sender may. */
+export interface AskedRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly method: string;
+  readonly path: string;
+  readonly correlationId: string;
 }
 
 const ALLOWED_HEADERS = ['Content-Type', 'Authorization', 'X-API-Key', 'X-Svc-Gateway-Key'];
@@ -27,9 +34,10 @@ export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools)
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  const allowedHeaders = allowedHeadersWith(tools.keyHeader);
   app.use((request, response, next) => {
     response.setHeader(CORRELATION_HEADER, correlationIdOf(request.headers));
-    if (request.path === '/api' || request.path.startsWith('/api/')) allowAnyOrigin(response);
+    if (request.path === '/api' || request.path.startsWith('/api/')) allowAnyOrigin(response, allowedHeaders);
     next();
   });
   for (const route of routes) app.all(route.path, answerRoute(route, tools));
@@ -43,10 +51,15 @@ export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools)
   return app;
 }
 
-function allowAnyOrigin(response: Response): void {
+function allowedHeadersWith(keyHeader: string): string {
+  const isThere = ALLOWED_HEADERS.some((name) => name.toLowerCase() === keyHeader.toLowerCase());
+  return [...ALLOWED_HEADERS, ...(isThere ? [] : [keyHeader])].join(', ');
+}
+
+function allowAnyOrigin(response: Response, allowedHeaders: string): void {
   response.setHeader('Access-Control-Allow-Origin', '*');
   response.setHeader('Access-Control-Allow-Methods', 'GET, POST, DELETE, OPTIONS');
-  response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS.join(', '));
+  response.setHeader('Access-Control-Allow-Headers', allowedHeaders);
 }
 
 function answerRoute(route: AdminRoute, tools: AdminTools): RequestHandler {
@@ -62,13 +75,16 @@ function answerRoute(route: AdminRoute, tools: AdminTools): RequestHandler {
 }
 
 async function answerOperation(asked: Operation, request: Request, response: Response, tools: AdminTools): Promise<void> {
-  const identity = asked.permission === 'public' ? undefined : await tools.authorize(request.headers, asked.permission);
+  const correlationId = String(response.getHeader(CORRELATION_HEADER));
+  const { headers, method, path } = request;
+  const identity =
+    asked.permission === 'public' ? undefined : tools.authorize({ headers, method, path, correlationId }, asked.permission);
   const answer = await asked.handle({
     params: request.params as Record<string, string>,
     query: asked.query === undefined ? undefined : readQuery(asked.query, request.query),
     body: asked.body === undefined ? undefined : await readJsonBody(request, asked.body),
     identity,
-    correlationId: String(response.getHeader(CORRELATION_HEADER)),
+    correlationId,
   });
   response.status(asked.status);
   if (asked.status === 204) response.end();

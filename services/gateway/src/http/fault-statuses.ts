@@ -1,8 +1,19 @@
 /** Which status a fault is answered with. Every code has a heading in docs/failure-modes.md. Spec: gateway, Errors. */
 const STATUSES: Readonly<Record<string, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  key_verification_unavailable: 503,
   invalid_query: 400,
   invalid_body: 400,
   body_too_large: 413,
+  gateway_key_not_found: 404,
+  gateway_key_exists: 409,
+  gateway_key_token_exists: 409,
+  gateway_key_managed: 409,
+  gateway_keys_full: 409,
+  gateway_keys_read_only: 501,
+  key_store_unavailable: 503,
+  pepper_unusable: 503,
   trace_not_found: 404,
   trace_store_unavailable: 503,
 };

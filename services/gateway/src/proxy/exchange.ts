@@ -1,6 +1,5 @@
 import { codeOf } from '@vitrine/faults/fault';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
-import { DEFAULT_SCOPE } from '@vitrine/traces/exchange-scope';
 import { findFirstModel, findLastRootUsage } from '@vitrine/traces/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,8 +9,9 @@ import { PassingBody } from '../capture/passing-body.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
 import { answerJson } from '../http/json-answer.ts';
 import type { Deadlined, Deadlines } from './deadlines.ts';
-import { readRequestHeaders, readResponseHeaders, type ReadHeaders } from './forwarded-headers.ts';
+import type { HeaderReaders, ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf } from './body-kind.ts';
+import type { GateRefusal } from './gate.ts';
 import { providerCredential } from './provider-credential.ts';
 import { teeRequest } from './tee-request.ts';
 import type { ProviderRoute } from './request-target.ts';
@@ -30,6 +30,7 @@ export interface ProxyTools {
   readonly times: ProxyTimes;
   readonly deadlines: Deadlines;
   readonly budget: BodyBudget;
+  readonly headers: HeaderReaders;
   /** 0 when bodies are not stored. */
   readonly storedBodyMaxBytes: number;
   readonly onEnd: (exchange: CapturedExchange) => void;
@@ -54,6 +55,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #correlationId: string;
+  readonly #scope: string;
   readonly #startedAt = Date.now();
   readonly #started = performance.now();
   readonly #sent: PassingBody;
@@ -74,13 +76,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     request: IncomingMessage,
     response: ServerResponse,
     correlationId: string,
+    scope: string,
   ) {
     this.#tools = tools;
     this.#route = route;
     this.#request = request;
     this.#response = response;
     this.#correlationId = correlationId;
-    this.#requestHeaders = readRequestHeaders(request.rawHeaders, request.headers.connection);
+    this.#scope = scope;
+    this.#requestHeaders = tools.headers.request(request.rawHeaders, request.headers.connection);
     this.#sent = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => {});
     this.#received = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => this.#resume());
     this.deadlineAt = tools.deadlines.now + tools.times.firstByteTimeoutMs;
@@ -113,6 +117,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     });
   }
 
+  /** Answers in the provider's place: the request was held back, and now may not go on. */
+  refuse({ status, body, headers }: GateRefusal): void {
+    if (this.#isOver) return;
+    this.#outcome = 'rejected';
+    const close = this.#request.complete ? [] : ['Connection', 'close'];
+    answerJson(this.#response, status, body, this.#correlationId, [...headers, ...close]);
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isOver) controller.abort(new Error('the client has left'));
@@ -130,7 +142,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     this.#isStream = contentType?.includes('text/event-stream') === true;
     this.#received.kind = bodyKindOf(contentType);
     this.#received.coding = textOf(headers['content-encoding']) ?? '';
-    const read = readResponseHeaders((controller.rawHeaders ?? []) as Buffer[], textOf(headers.connection));
+    const read = this.#tools.headers.response((controller.rawHeaders ?? []) as Buffer[], textOf(headers.connection));
     read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     this.#responseHeaders = read;
     const length = textOf(headers['content-length']);
@@ -247,7 +259,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   #captured(latencyUs: number, request: CapturedExchange['request'], response: CapturedExchange['response']): CapturedExchange {
     return {
       provider: this.#route.provider,
-      scope: DEFAULT_SCOPE,
+      scope: this.#scope,
       method: this.#request.method ?? '',
       path: this.#request.url ?? '',
       sentStatus: this.#response.headersSent ? this.#response.statusCode : 0,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readRequestHeaders, readResponseHeaders } from './forwarded-headers.ts';
+import { headerReaders } from './forwarded-headers.ts';
+
+const { request: readRequestHeaders, response: readResponseHeaders } = headerReaders('X-Svc-Gateway-Key');
 
 const names = (headers: readonly string[]) => headers.filter((_, i) => i % 2 === 0);
 
@@ -71,6 +73,22 @@ describe('headers in the trace', () => {
       hasOwn: true,
     });
     expect(readRequestHeaders(['Host', 'h'], undefined).hasOwn).toBe(false);
+  });
+});
+
+describe('the header of the gateway key, whatever its name', () => {
+  test.each(['X-Team-Key', 'team-key', 'p-key', 'Accept-Key', 'X-Svc-Other'])('%s stays behind and hides its value', (name) => {
+    const readers = headerReaders(name);
+    for (const sent of [name, name.toLowerCase(), name.toUpperCase()]) {
+      const read = readers.request(['Accept', '*/*', sent, 'canary', 'X-Svc-Gateway-Key', 'canary'], undefined);
+      expect(read).toEqual({
+        forwarded: ['Accept', '*/*'],
+        stored: `Accept\n*/*\n${sent}\n[REDACTED]\nX-Svc-Gateway-Key\n[REDACTED]`,
+        secrets: 2,
+        hasOwn: false,
+      });
+    }
+    expect(readers.response([name, 'canary'], undefined).stored).toBe(`${name}\n[REDACTED]`);
   });
 });
 

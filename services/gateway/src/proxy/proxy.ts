@@ -1,58 +1,130 @@
-import type { CapturedBody, CapturedExchange } from '@vitrine/traces/captured-exchange';
-import { DEFAULT_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { Provider } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AuditTrail } from '../auth/audit-trail.ts';
+import { NOBODY, type Authenticate, type Caller } from '../auth/caller.ts';
+import type { PerSecond } from '../auth/per-second.ts';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import { correlationIdOf } from '../http/correlation-id.ts';
 import { answerJson } from '../http/json-answer.ts';
 import { Exchange, type ProxyTools, type UpstreamRoute } from './exchange.ts';
-import { readRequestHeaders } from './forwarded-headers.ts';
-import { providerCredential } from './provider-credential.ts';
+import type { Gate, GateRefusal } from './gate.ts';
+import { rejectedExchange } from './rejected-exchange.ts';
 import { readTarget } from './request-target.ts';
 
 /** Requests in flight at most; more are refused with 503. */
 const MAX_IN_FLIGHT = 16_384;
-const NO_BODY: CapturedBody = { part: 'body', chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined };
+/** A refused body up to this length is read to its end and the connection kept: a client that is cut while it sends may never
+ *  see why. */
+const READ_OUT_MAX_BYTES = 65_536;
 
-/** Handles a request when it belongs to a provider, or may go nowhere; answers whether it did.
+/** What is between a client and a provider. */
+export interface ProxyDoor {
+  readonly authenticate: Authenticate;
+  readonly gate: Gate;
+  readonly trail: Pick<AuditTrail, 'denied'>;
+  /** Which rejections of nobody leave a trace. Spec: gateway decisions, section 5. */
+  readonly strangers: PerSecond;
+}
+
+type Refusal = Omit<GateRefusal, 'reason'>;
+
+/** What a gate answers that broke. Spec: gateway, Limits, rule 8. */
+const UNCHECKED: GateRefusal = {
+  status: 503,
+  body: { error: 'gateway usage limit check unavailable' },
+  headers: [],
+  reason: 'limit_check_unavailable',
+};
+
+/** Handles a request when it belongs to a provider, or may go nowhere; answers whether it did. What is no sound request is refused
+ *  before anybody asks whose it is; then come the key, the bounds, the gate.
  *  Runs before express, which costs more per request than all of this. Spec: gateway decisions, section 5. */
 export function createProxy(
   routes: readonly UpstreamRoute[],
   tools: ProxyTools,
   queue: TraceQueue,
+  door: ProxyDoor,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const reject = (
-    request: IncomingMessage,
-    response: ServerResponse,
-    provider: Provider | undefined,
-    status: number,
-    error: string,
-  ) => {
-    const correlationId = correlationIdOf(request.headers);
-    // What is left of the body is not waited for.
-    answerJson(response, status, { error }, correlationId, request.complete ? [] : ['Connection', 'close']);
-    if (provider !== undefined) tools.onEnd(rejectedExchange(request, provider, status, correlationId));
-    return true;
+  const reject = createReject(tools, door);
+  const forward = (exchange: Exchange, path: string) => {
+    if (queue.shouldDelay(tools.deadlines.size)) void queue.room().then(() => exchange.forward(path));
+    else exchange.forward(path);
   };
 
   return (request, response) => {
     const target = readTarget(request.url ?? '', routes);
-    if (target.kind === 'refused') return reject(request, response, target.route?.provider, 400, target.reason);
-    const hosts = countHosts(request.rawHeaders);
-    const provider = target.kind === 'upstream' ? target.route.provider : undefined;
-    if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0'))
-      return reject(request, response, provider, 400, 'the request must have one Host header');
-    if (target.kind === 'other') return false;
-    if (request.headers.upgrade?.toLowerCase() === 'websocket') {
-      return reject(request, response, provider, 501, 'WebSocket connections are not served');
+    const provider = target.kind === 'other' ? undefined : target.route?.provider;
+    const flaw = target.kind === 'refused' ? target.reason : hostFlaw(request);
+    if (flaw !== undefined) {
+      const verdict = provider === undefined ? NOBODY : door.authenticate(request.headers, 'proxy:write');
+      return reject(request, response, provider, refusal(400, flaw), 'status' in verdict ? verdict.caller : verdict);
     }
-    if (tools.deadlines.size >= MAX_IN_FLIGHT) return reject(request, response, provider, 503, 'too many requests are in flight');
+    if (target.kind !== 'upstream') return false;
+    const caller = door.authenticate(request.headers, 'proxy:write');
+    if ('status' in caller) {
+      const { status, error, reason, caller: denied } = caller;
+      return reject(request, response, provider, { ...refusal(status, error), reason }, denied);
+    }
+    if (request.headers.upgrade?.toLowerCase() === 'websocket')
+      return reject(request, response, provider, refusal(501, 'WebSocket connections are not served'), caller);
+    if (tools.deadlines.size >= MAX_IN_FLIGHT)
+      return reject(request, response, provider, refusal(503, 'too many requests are in flight'), caller);
+
+    const stopped = caller.identity === undefined ? undefined : door.gate(caller.identity);
+    if (stopped !== undefined && !('then' in stopped)) return reject(request, response, provider, stopped, caller);
     const { route, path } = target;
-    const exchange = new Exchange(tools, route, request, response, correlationIdOf(request.headers));
-    if (queue.shouldDelay(tools.deadlines.size)) void queue.room().then(() => exchange.forward(path));
-    else exchange.forward(path);
+    const correlationId = correlationIdOf(request.headers);
+    const exchange = new Exchange(tools, route, request, response, correlationId, caller.scope);
+    if (stopped === undefined) {
+      forward(exchange, path);
+      return true;
+    }
+    const refuse = (late: GateRefusal) => {
+      door.trail.denied({ method: request.method ?? '', path: request.url ?? '', correlationId }, caller, late.reason);
+      exchange.refuse(late);
+    };
+    void stopped.then(
+      (late) => (late === undefined ? forward(exchange, path) : refuse(late)),
+      (bug: unknown) => {
+        refuse(UNCHECKED);
+        throw bug;
+      },
+    );
     return true;
   };
+}
+
+/** Answers in the provider's place, and leaves a trace and, when there is a reason, an audit record. */
+function createReject(tools: ProxyTools, door: ProxyDoor) {
+  return (
+    request: IncomingMessage,
+    response: ServerResponse,
+    provider: Provider | undefined,
+    { status, body, headers, reason }: Refusal & { reason?: string },
+    caller: Caller,
+  ): true => {
+    const correlationId = correlationIdOf(request.headers);
+    const close = request.complete || isShort(request) ? [] : ['Connection', 'close'];
+    answerJson(response, status, body, correlationId, [...headers, ...close]);
+    request.resume();
+    if (reason !== undefined)
+      door.trail.denied({ method: request.method ?? '', path: request.url ?? '', correlationId }, caller, reason);
+    const isKept = caller.scope !== NOBODY.scope || door.strangers.take();
+    if (provider === undefined || !isKept) return true;
+    const { scope } = caller;
+    tools.onEnd(rejectedExchange(request, { provider, scope, status, correlationId, now: Date.now() }, tools.headers));
+    return true;
+  };
+}
+
+function refusal(status: number, error: string): Refusal {
+  return { status, body: { error }, headers: [] };
+}
+
+function hostFlaw(request: IncomingMessage): string | undefined {
+  const hosts = countHosts(request.rawHeaders);
+  const isOne = hosts === 1 || (hosts === 0 && request.httpVersion === '1.0');
+  return isOne ? undefined : 'the request must have one Host header';
 }
 
 function countHosts(rawHeaders: readonly string[]): number {
@@ -64,29 +136,6 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** A rejection has no bodies. */
-function rejectedExchange(request: IncomingMessage, provider: Provider, status: number, correlationId: string): CapturedExchange {
-  const now = Date.now();
-  const headers = readRequestHeaders(request.rawHeaders, undefined);
-  return {
-    provider,
-    scope: DEFAULT_SCOPE,
-    method: request.method ?? '',
-    path: request.url ?? '',
-    sentStatus: status,
-    outcome: 'rejected',
-    startedAt: now,
-    endedAt: now,
-    latencyUs: 0,
-    firstByteUs: 0,
-    correlationId,
-    requestHeaders: headers.stored,
-    responseHeaders: '',
-    secretHeaders: headers.secrets,
-    hasLineage: headers.hasOwn,
-    credential: providerCredential(request.headers),
-    request: NO_BODY,
-    response: NO_BODY,
-    responseChunks: 0,
-  };
+function isShort({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= READ_OUT_MAX_BYTES;
 }

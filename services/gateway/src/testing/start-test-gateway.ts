@@ -15,6 +15,8 @@ export interface TestGateway extends AsyncDisposable {
   readonly openai: MockProvider;
   readonly anthropic: MockProvider;
   readonly log: readonly string[];
+  /** Where it keeps its files. */
+  readonly folder: string;
   /** The answer of a path of the admin API. */
   get(path: string): Promise<unknown>;
   /** The traces, newest first, once there are at least `count`. */
@@ -23,8 +25,8 @@ export interface TestGateway extends AsyncDisposable {
   newest(count: number): Promise<TraceDetail>;
 }
 
-/** `variables` are the gateway's environment variables beyond upstreams and storage. */
-export async function startTestGateway(variables: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
+/** `variables` are the gateway's environment variables beyond upstreams and storage; `text` is a YAML file. */
+export async function startTestGateway(variables: Readonly<Record<string, string>> = {}, text = ''): Promise<TestGateway> {
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder('gateway'));
   const openai = opened.use(await startMockOpenai());
@@ -39,7 +41,8 @@ export async function startTestGateway(variables: Readonly<Record<string, string
   };
   const log: string[] = [];
   const logger = createLogger('svc-gateway', 'info', { write: (line) => log.push(line) });
-  const { url } = opened.use(await startGateway(readGatewayConfig(undefined, env), logger));
+  const config = readGatewayConfig({ path: 'vitrine.yaml', text }, env);
+  const { url } = opened.use(await startGateway(config, logger));
   const get = async (path: string): Promise<unknown> => (await fetch(url + path)).json();
   const traces = (count: number) =>
     waitUntil(
@@ -54,5 +57,15 @@ export async function startTestGateway(variables: Readonly<Record<string, string
     return (await get(`/api/traces/${summary?.id}`)) as TraceDetail;
   };
   const running = opened.move();
-  return { url, openai, anthropic, log, get, traces, newest, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    url,
+    openai,
+    anthropic,
+    log,
+    folder: folder.path,
+    get,
+    traces,
+    newest,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }

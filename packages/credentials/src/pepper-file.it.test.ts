@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { codeOf, messageOf } from '@vitrine/faults/fault';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openPepperFile } from './pepper-file.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const refusalOf = (open: () => unknown): unknown => {
+  try {
+    open();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('was accepted');
+};
+
+test('is made once, for its owner only, and is the same ever after', async () => {
+  await using folder = await temporaryFolder('pepper');
+  const path = join(folder.path, 'gateway-keys.pepper');
+  const [made] = openPepperFile(path, randomBytes, NOW);
+  const [again] = openPepperFile(path, randomBytes, NOW + 60_000);
+  expect(again?.secret.reveal()).toBe(made?.secret.reveal());
+  expect(again?.version).toBe(NOW / 1_000);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder.path)).toEqual(['gateway-keys.pepper']);
+});
+
+test('a pepper on a new first line is for new hashes, and the old one stays', async () => {
+  await using folder = await temporaryFolder('pepper');
+  const path = join(folder.path, 'gateway-keys.pepper');
+  writeFileSync(path, `2:${'b'.repeat(32)}\n\n1:${'a'.repeat(32)}\n`);
+  expect(openPepperFile(path, randomBytes, NOW).map(({ version }) => version)).toEqual([2, 1]);
+});
+
+test.each([
+  ['an empty file', ''],
+  ['another file', 'these are my notes'],
+])('%s is a fault that names it and its line, and not what is in it', async (_, text) => {
+  await using folder = await temporaryFolder('pepper');
+  const path = join(folder.path, 'gateway-keys.pepper');
+  writeFileSync(path, text);
+  const error = refusalOf(() => openPepperFile(path, randomBytes, NOW));
+  expect(codeOf(error)).toBe('pepper_unusable');
+  expect(messageOf(error)).toContain(`${path}: line 1 must be VERSION:SECRET`);
+  expect(messageOf(error)).not.toContain('notes');
+});
+
+test('a folder that takes no file is a fault', async () => {
+  await using folder = await temporaryFolder('pepper');
+  chmodSync(folder.path, 0o500);
+  expect(codeOf(refusalOf(() => openPepperFile(join(folder.path, 'none', 'p'), randomBytes, NOW)))).toBe('pepper_unusable');
+});

@@ -1,0 +1,25 @@
+import { Secret } from '@vitrine/config/secret';
+
+/** The secret half of a keyed hash. Its version is kept with every hash, so that a new pepper can follow an old one. */
+export interface Pepper {
+  readonly version: number;
+  readonly secret: Secret;
+}
+
+const MIN_SECRET_LENGTH = 32;
+const FORM = new RegExp(`^(\\d{1,10}):([\\x21-\\x2b\\x2d-\\x7e]{${MIN_SECRET_LENGTH},256})$`);
+
+/** What `readPepper` takes, in words. */
+export const PEPPER_FORM = `must be VERSION:SECRET, a number and at least ${MIN_SECRET_LENGTH} visible characters without a comma`;
+
+/** Reads `VERSION:SECRET`, the form that fits into YAML, an environment variable and a file. */
+export function readPepper(text: string): Pepper | undefined {
+  const [, version, secret] = FORM.exec(text) ?? [];
+  return version === undefined || secret === undefined ? undefined : { version: Number(version), secret: new Secret(secret) };
+}
+
+/** A new pepper, in that form. Its version is the second in which it was made: one that was lost and made again has another, and
+ *  so is never taken for the old one. */
+export function createPepperText(random: (bytes: number) => Buffer, nowMs: number): string {
+  return `${Math.floor(nowMs / 1_000)}:${random(32).toString('base64url')}`;
+}

@@ -1,0 +1,50 @@
+import { invariant } from '@vitrine/faults/invariant';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import type { Pepper } from './pepper.ts';
+
+/** What is kept of a token: its HMAC-SHA-256 and which pepper made it. */
+export interface TokenHash {
+  readonly pepper_version: number;
+  readonly token_mac: Uint8Array;
+}
+
+/** Hashes tokens with peppers, the first of which is for new ones. HMAC and not a slow hash: tokens are random, or at least long,
+ *  and 14 ms of blocked loop a check would be a lever. Keyed, so that a stolen table cannot be tested against candidates.
+ *  About 1.2 µs a hash. Spec: gateway decisions, section 2. */
+export class TokenHashes {
+  readonly #keys: readonly { readonly version: number; readonly key: KeyObject }[];
+
+  constructor(peppers: readonly Pepper[]) {
+    invariant(peppers.length > 0, 'there is a pepper');
+    this.#keys = peppers.map(({ version, secret }) => ({ version, key: createSecretKey(Buffer.from(secret.reveal())) }));
+  }
+
+  get versions(): number[] {
+    return this.#keys.map(({ version }) => version);
+  }
+
+  /** The hash to keep of a new token. */
+  hash(token: string): TokenHash {
+    const [first] = this.all(token);
+    invariant(first !== undefined, 'there is a pepper');
+    return first;
+  }
+
+  /** The hashes under which the token may be known, newest pepper first. */
+  all(token: string): TokenHash[] {
+    return this.#keys.map(({ version, key }) => ({ pepper_version: version, token_mac: macOf(key, token) }));
+  }
+
+  /** The first that `find` finds by one of the token's hashes; the usual token costs one hash. */
+  find<T>(token: string, find: (mac: Buffer) => T | undefined): T | undefined {
+    for (const { key } of this.#keys) {
+      const found = find(macOf(key, token));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}
+
+function macOf(key: KeyObject, token: string): Buffer {
+  return createHmac('sha256', key).update(token, 'latin1').digest();
+}

@@ -1,0 +1,84 @@
+import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import { scopeText } from '@vitrine/traces/exchange-scope';
+import { z } from 'zod';
+import type { Identity } from './identity.ts';
+import type { Permission } from './permission.ts';
+import { effectivePermissions } from './role.ts';
+
+const moment = z.iso.datetime();
+
+/** A gateway key as the API shows it. Spec: gateway decisions, section 2. */
+export const gatewayKey = z.strictObject({
+  id: z.string(),
+  org_id: z.string(),
+  workspace_id: z.string(),
+  name: z.string().optional(),
+  description: z.string().optional(),
+  /** The key id of who made it, `operator`, or `system`. */
+  created_by: z.string().optional(),
+  role: z.string(),
+  /** What is granted beside what the role implies. */
+  permissions: z.array(z.string()),
+  plan: z.string().optional(),
+  created_at: moment,
+  /** Absent until used; some seconds behind. */
+  last_used_at: moment.optional(),
+  managed_by: z.string().optional(),
+});
+export type GatewayKey = z.infer<typeof gatewayKey>;
+
+/** What create and rotate answer: the only time that the token is shown. */
+export const gatewayKeyWithToken = gatewayKey.extend({ token: z.string() });
+export type GatewayKeyWithToken = z.infer<typeof gatewayKeyWithToken>;
+
+export const gatewayKeyPage = z.strictObject({ items: z.array(gatewayKey) });
+export type GatewayKeyPage = z.infer<typeof gatewayKeyPage>;
+
+/** A gateway key as stores keep it: the API's fields under their own names, times as milliseconds since the epoch, and of the token
+ *  its keyed hash. */
+export interface KeyRow extends TokenHash {
+  readonly id: string;
+  readonly org_id: string;
+  readonly workspace_id: string;
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+  readonly created_by: string | undefined;
+  readonly role: string;
+  readonly permissions: readonly Permission[];
+  readonly plan: string | undefined;
+  readonly created_at: number;
+  readonly last_used_at: number | undefined;
+  readonly managed_by: string | undefined;
+  /** The resource that owns the row, such as `GatewayKey team-a/ci`. */
+  readonly managed_resource: string | undefined;
+  /** Grows with every change of any key of the store. */
+  readonly revision: number;
+}
+
+export function gatewayKeyOf(row: KeyRow): GatewayKey {
+  const { id, org_id, workspace_id, name, description, created_by, role, permissions, plan, managed_by } = row;
+  return {
+    id,
+    org_id,
+    workspace_id,
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(created_by === undefined ? {} : { created_by }),
+    role,
+    permissions: [...permissions],
+    ...(plan === undefined ? {} : { plan }),
+    created_at: new Date(row.created_at).toISOString(),
+    ...(row.last_used_at === undefined ? {} : { last_used_at: new Date(row.last_used_at).toISOString() }),
+    ...(managed_by === undefined ? {} : { managed_by }),
+  };
+}
+
+/** Who calls with this key. */
+export function identityOf({ id, org_id, workspace_id, role, permissions, plan }: KeyRow): Identity {
+  return { org_id, workspace_id, key_id: id, role, permissions: effectivePermissions(role, permissions), plan };
+}
+
+/** The scope of the key's exchanges, as traces carry it. */
+export function keyScope({ id, org_id, workspace_id, role }: KeyRow): string {
+  return scopeText({ org_id, workspace_id, gateway_key_id: id, role });
+}

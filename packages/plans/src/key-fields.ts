@@ -1,0 +1,45 @@
+import { CHOSEN_TOKEN } from '@vitrine/credentials/token';
+import { scrub } from '@vitrine/telemetry/scrub';
+import { z } from 'zod';
+import { PERMISSIONS } from './permission.ts';
+
+// The fields that whoever makes a key may choose, for REST, the command line and the YAML file alike. An empty text is as good
+// as none; what is missing is then generated or has a default. Spec: gateway, Gateway key (create request).
+
+/** Ids and names are shown everywhere; a token that was pasted into the wrong field must not be. */
+const isPlain = (text: string) => scrub(text).count === 0;
+const NO_CREDENTIAL = 'must not hold a credential';
+
+const ID_RULE = 'must be at most 128 characters of A-Za-z0-9-_.:';
+
+/** An id of a key, an organisation or a workspace; these stand in every trace, so they are plain and short. */
+export const idText = z
+  .string()
+  .regex(/^[A-Za-z0-9\-_.:]{0,128}$/, ID_RULE)
+  .refine(isPlain, NO_CREDENTIAL);
+
+export const roleText = z
+  .string()
+  .regex(/^[A-Za-z0-9\-_.:]{0,64}$/, 'must be at most 64 characters of A-Za-z0-9-_.:')
+  .refine(isPlain, NO_CREDENTIAL)
+  .transform((role) => role.toLowerCase());
+
+export const nameText = z.string().max(256, 'must be at most 256 characters').refine(isPlain, NO_CREDENTIAL);
+export const descriptionText = z.string().max(2_048, 'must be at most 2048 characters').refine(isPlain, NO_CREDENTIAL);
+
+export const tokenText = z.string().refine((token) => token === '' || CHOSEN_TOKEN.test(token), {
+  error: 'must be 24 to 256 visible ASCII characters without spaces and commas',
+  // What is no token is not made a secret of, and must not be compared with others as one.
+  abort: true,
+});
+
+/** Permission strings, lower-cased, each once. */
+export const permissionList = z
+  .array(
+    z
+      .string()
+      .transform((text) => text.trim().toLowerCase())
+      .pipe(z.enum(PERMISSIONS, { error: `unknown permission; there are ${PERMISSIONS.join(', ')}` })),
+  )
+  .max(64)
+  .transform((list) => [...new Set(list)]);

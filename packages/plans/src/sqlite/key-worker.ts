@@ -1,0 +1,29 @@
+// Entry of the worker thread that keeps gateway keys: the proxy's thread never waits for SQLite.
+import { invariant } from '@vitrine/faults/invariant';
+import { serveCalls } from '@vitrine/lifecycle/serve-calls';
+import { makeFolder } from '@vitrine/traces/sqlite/make-folder';
+import { dirname } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { SqliteKeyStore } from './sqlite-key-store.ts';
+
+/** What can be asked of the thread: the store's own methods. */
+export type KeyWorkerMethod = Exclude<keyof SqliteKeyStore, symbol>;
+
+export interface KeyWorkerCall {
+  readonly method: KeyWorkerMethod;
+  readonly args: readonly unknown[];
+}
+
+invariant(parentPort !== null, 'runs on a worker thread');
+const { path } = workerData as { readonly path: string };
+makeFolder(dirname(path));
+const store = new SqliteKeyStore(path);
+
+serveCalls(
+  parentPort,
+  (argument) => {
+    const { method, args } = argument as KeyWorkerCall;
+    return (store[method] as (...args: readonly unknown[]) => unknown).apply(store, [...args]);
+  },
+  () => store[Symbol.dispose](),
+);

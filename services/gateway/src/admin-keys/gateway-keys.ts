@@ -1,0 +1,214 @@
+import { createToken } from '@vitrine/credentials/token';
+import type { TokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
+import { codeOf, Fault } from '@vitrine/faults/fault';
+import type { AuditEvent } from '@vitrine/plans/audit-event';
+import { gatewayKeyOf, type GatewayKey, type GatewayKeyWithToken, type KeyRow } from '@vitrine/plans/gateway-key';
+import type { Identity } from '@vitrine/plans/identity';
+import type { KeyStore } from '@vitrine/plans/key-store';
+import type { Permission } from '@vitrine/plans/permission';
+import { DEFAULT_ROLE, effectivePermissions } from '@vitrine/plans/role';
+import { scrub } from '@vitrine/telemetry/scrub';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import type { AuditTrail } from '../auth/audit-trail.ts';
+import type { KeyRing } from '../auth/key-ring.ts';
+
+const DEFAULT_TENANT_ID = 'default';
+/** Of what a path gives as a key's id. */
+const TARGET_MAX_LENGTH = 128;
+
+/** Who changes keys. */
+export interface KeyActor {
+  /** Undefined: whoever has the machine, or authentication is off; nothing is hidden from them or refused to them. */
+  readonly identity: Identity | undefined;
+  readonly correlationId: string;
+}
+
+/** What a key is to be; empty texts are as good as none. */
+export interface KeyWish {
+  readonly id?: string | undefined;
+  readonly token?: string | undefined;
+  readonly org_id?: string | undefined;
+  readonly workspace_id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly role?: string | undefined;
+  readonly permissions?: readonly Permission[] | undefined;
+  readonly plan?: string | undefined;
+}
+
+/** What depends on the peppers, which are not looked for before a key is. */
+export interface KeyMaterial {
+  readonly hashes: TokenHashes;
+  /** The keys of the YAML file. */
+  readonly fixed: readonly KeyRow[];
+  readonly ring: KeyRing;
+}
+
+export interface GatewayKeysOptions {
+  readonly store: KeyStore;
+  /** False with `auth.store: file`. */
+  readonly isMutable: boolean;
+  readonly material: () => KeyMaterial;
+  readonly trail: AuditTrail;
+  readonly random: (bytes: number) => Buffer;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** Lists and changes gateway keys, for the admin API and the command line. Whatever is refused has changed nothing, and is audited
+ *  like every change. A change holds in this process once it is answered.
+ *  Faults: `forbidden`, `gateway_key_not_found`, `gateway_key_exists`, `gateway_key_token_exists`, `gateway_key_managed`,
+ *  `gateway_keys_full`, `gateway_keys_read_only`, `key_store_unavailable`. Spec: gateway decisions, section 2. */
+export class GatewayKeys {
+  readonly #options: GatewayKeysOptions;
+
+  constructor(options: GatewayKeysOptions) {
+    this.#options = options;
+  }
+
+  /** Active keys of the tenant, or of all, by `created_at`, then `id`. */
+  async list(tenant: Tenant | undefined): Promise<GatewayKey[]> {
+    const { store, isMutable, material } = this.#options;
+    const { fixed, ring } = material();
+    const stored = isMutable ? await store.list(tenant) : [];
+    const ofFile = fixed.filter((row) => tenant === undefined || isOf(row, tenant));
+    return [...ofFile, ...stored.filter(({ id }) => !fixed.some((row) => row.id === id))]
+      .toSorted((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
+      .map((row) =>
+        gatewayKeyOf({ ...row, last_used_at: Math.max(row.last_used_at ?? 0, ring.lastUsedAt(row.id)) || undefined }),
+      );
+  }
+
+  async create(actor: KeyActor, wish: KeyWish): Promise<GatewayKeyWithToken> {
+    const { store, random, clock } = this.#options;
+    const id = wish.id || `gk_${random(8).toString('hex')}`;
+    return this.#audited(actor, 'gateway_key.create', id, async (event) => {
+      this.#refuseReadOnly();
+      const role = wish.role || DEFAULT_ROLE;
+      const permissions = wish.permissions ?? [];
+      refuseBeyond(actor, effectivePermissions(role, permissions));
+      if (this.#options.material().fixed.some((row) => row.id === id)) throw idTaken();
+      const { token, known } = this.#hashed(wish.token);
+      const outcome = await store.create(
+        {
+          id,
+          org_id: actor.identity?.org_id ?? (wish.org_id || DEFAULT_TENANT_ID),
+          workspace_id: actor.identity?.workspace_id ?? (wish.workspace_id || DEFAULT_TENANT_ID),
+          name: wish.name || undefined,
+          description: wish.description || undefined,
+          created_by: actor.identity?.key_id ?? 'system',
+          role,
+          permissions,
+          plan: wish.plan || undefined,
+          created_at: clock(),
+          managed_by: undefined,
+          managed_resource: undefined,
+          ...known[0],
+        },
+        known,
+        event,
+      );
+      if (outcome.kind === 'created') return this.#told(outcome.row, token);
+      if (outcome.kind === 'full')
+        throw new Fault('gateway_keys_full', { say: 'there are as many gateway keys as there may be; revoke some' });
+      throw outcome.kind === 'id_taken' ? idTaken() : tokenTaken();
+    });
+  }
+
+  async rotate(actor: KeyActor, id: string, chosen: string | undefined): Promise<GatewayKeyWithToken> {
+    return this.#audited(actor, 'gateway_key.rotate', id, async (event) => {
+      const found = await this.#changeable(actor, id);
+      // Whoever gets a key's new token gets what the key may do.
+      refuseBeyond(actor, effectivePermissions(found.role, found.permissions));
+      const { token, known } = this.#hashed(chosen);
+      const outcome = await this.#options.store.rotate(id, actor.identity, known, event);
+      if (outcome.kind === 'rotated') return this.#told(outcome.row, token);
+      throw outcome.kind === 'not_found' ? notFound() : tokenTaken();
+    });
+  }
+
+  async revoke(actor: KeyActor, id: string): Promise<void> {
+    return this.#audited(actor, 'gateway_key.revoke', id, async (event) => {
+      await this.#changeable(actor, id);
+      const outcome = await this.#options.store.revoke(id, actor.identity, event);
+      if (outcome.kind === 'not_found') throw notFound();
+      this.#options.material().ring.remove(id, outcome.revision);
+    });
+  }
+
+  /** The actor's own row, when it may be changed here. */
+  async #changeable({ identity }: KeyActor, id: string): Promise<KeyRow> {
+    this.#refuseReadOnly();
+    const ofFile = this.#options.material().fixed.find((row) => row.id === id);
+    if (ofFile !== undefined && (identity === undefined || isOf(ofFile, identity))) throw readOnly();
+    const found = ofFile === undefined ? await this.#options.store.find(id, identity) : undefined;
+    if (found === undefined) throw notFound();
+    if (found.managed_by !== undefined) throw managed(found);
+    return found;
+  }
+
+  #refuseReadOnly(): void {
+    if (!this.#options.isMutable) throw readOnly();
+  }
+
+  /** A token, chosen or new, and all hashes under which somebody might already have it. */
+  #hashed(chosen: string | undefined): { token: string; known: readonly [TokenHash, ...TokenHash[]] } {
+    const { material, random } = this.#options;
+    const { hashes, fixed } = material();
+    const token = chosen || createToken('sgk_', random);
+    const [newest, ...older] = hashes.all(token);
+    if (newest === undefined || hashes.find(token, (mac) => fixed.find((row) => mac.equals(row.token_mac))) !== undefined)
+      throw tokenTaken();
+    return { token, known: [newest, ...older] };
+  }
+
+  #told(row: KeyRow, token: string): GatewayKeyWithToken {
+    this.#options.material().ring.put(row);
+    return { ...gatewayKeyOf(row), token };
+  }
+
+  async #audited<T>(actor: KeyActor, action: string, target: string, work: (event: AuditEvent) => Promise<T>): Promise<T> {
+    const { trail, clock } = this.#options;
+    const event: AuditEvent = {
+      at: clock(),
+      actor: actor.identity?.key_id ?? 'system',
+      action,
+      target: scrub(target).text.slice(0, TARGET_MAX_LENGTH),
+      outcome: 'allow',
+      reason: '',
+      correlation_id: scrub(actor.correlationId).text,
+      org_id: actor.identity?.org_id ?? '',
+      workspace_id: actor.identity?.workspace_id ?? '',
+    };
+    try {
+      const result = await work(event);
+      trail.changed(event);
+      return result;
+    } catch (error) {
+      trail.refused({ ...event, outcome: 'deny', reason: codeOf(error) || 'internal_error' });
+      throw error;
+    }
+  }
+}
+
+/** A caller cannot grant what it does not hold. */
+function refuseBeyond({ identity }: KeyActor, permissions: ReadonlySet<Permission>): void {
+  if (identity === undefined) return;
+  const beyond = [...permissions].filter((permission) => !identity.permissions.has(permission));
+  if (beyond.length > 0)
+    throw new Fault('forbidden', { say: `gateway key cannot grant what it does not hold: ${beyond.join(', ')}` });
+}
+
+function isOf(row: KeyRow, { org_id, workspace_id }: Tenant): boolean {
+  return row.org_id === org_id && row.workspace_id === workspace_id;
+}
+
+const notFound = () => new Fault('gateway_key_not_found', { say: 'gateway key not found' });
+const idTaken = () => new Fault('gateway_key_exists', { say: 'gateway key already exists' });
+const tokenTaken = () => new Fault('gateway_key_token_exists', { say: 'gateway key token already exists' });
+const readOnly = () =>
+  new Fault('gateway_keys_read_only', { say: 'gateway key mutations are not supported by this config store' });
+const managed = ({ managed_by, managed_resource }: KeyRow) =>
+  new Fault('gateway_key_managed', {
+    say: `gateway key is managed by ${managed_resource ?? managed_by ?? 'another'}; change it there`,
+  });

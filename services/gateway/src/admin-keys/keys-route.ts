@@ -1,0 +1,74 @@
+import { gatewayKeyPage, gatewayKeyWithToken, type GatewayKeyPage } from '@vitrine/plans/gateway-key';
+import { descriptionText, idText, nameText, permissionList, roleText, tokenText } from '@vitrine/plans/key-fields';
+import { z } from 'zod';
+import { operation, type AdminRoute } from '../http/admin-route.ts';
+import type { GatewayKeys } from './gateway-keys.ts';
+
+const BODY = { maxBytes: 65_536, tooLarge: 'request body too large', invalid: 'invalid json body' };
+
+const createBody = z.strictObject({
+  /** Generated (`gk_` and 16 hex digits) when empty. */
+  id: idText.optional(),
+  /** Generated (`sgk_`) when empty; else 24 to 256 visible ASCII characters. */
+  token: tokenText.optional(),
+  /** The caller's own, when there is a caller. */
+  org_id: idText.optional(),
+  workspace_id: idText.optional(),
+  name: nameText.optional(),
+  description: descriptionText.optional(),
+  role: roleText.optional(),
+  permissions: permissionList.optional(),
+  plan: z.never({ error: 'is set by the operator, the command line or auth.keys' }).optional(),
+});
+
+const rotateBody = z.strictObject({ token: tokenText.optional() });
+
+/** `/api/gateway-keys`. Spec: gateway, Endpoints; decisions, section 2. */
+export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
+  const permission = 'keys:manage';
+  return [
+    {
+      path: '/api/gateway-keys',
+      GET: operation({
+        summary: 'Lists the active gateway keys, oldest first.',
+        permission,
+        status: 200,
+        answer: gatewayKeyPage,
+        errors: [503],
+        handle: async ({ identity }): Promise<GatewayKeyPage> => ({ items: await keys.list(identity) }),
+      }),
+      POST: operation({
+        summary: 'Makes a gateway key and shows its token, this once.',
+        permission,
+        body: { ...BODY, shape: createBody },
+        status: 201,
+        answer: gatewayKeyWithToken,
+        errors: [400, 403, 409, 413, 501, 503],
+        handle: ({ body: { plan: _none, ...wish }, identity, correlationId }) => keys.create({ identity, correlationId }, wish),
+      }),
+    },
+    {
+      path: '/api/gateway-keys/:id',
+      DELETE: operation({
+        summary: 'Revokes a gateway key.',
+        permission,
+        status: 204,
+        errors: [404, 409, 501, 503],
+        handle: ({ params, identity, correlationId }) => keys.revoke({ identity, correlationId }, params['id'] ?? ''),
+      }),
+    },
+    {
+      path: '/api/gateway-keys/:id/rotate',
+      POST: operation({
+        summary: 'Gives a gateway key a new token and ends the old one at once.',
+        permission,
+        body: { ...BODY, shape: rotateBody },
+        status: 200,
+        answer: gatewayKeyWithToken,
+        errors: [400, 403, 404, 409, 413, 501, 503],
+        handle: ({ params, body, identity, correlationId }) =>
+          keys.rotate({ identity, correlationId }, params['id'] ?? '', body.token),
+      }),
+    },
+  ];
+}

@@ -1,0 +1,63 @@
+import { Secret } from '@vitrine/config/secret';
+import { PEPPER_FORM, readPepper } from '@vitrine/credentials/pepper';
+import { descriptionText, idText, nameText, permissionList, roleText, tokenText } from '@vitrine/plans/key-fields';
+import { DEFAULT_ROLE } from '@vitrine/plans/role';
+import { z } from 'zod';
+import { whyNoKeyHeader } from './key-header.ts';
+
+const MAX_FILE_KEYS = 1_000;
+const MAX_PEPPERS = 8;
+
+const given = 'must not be empty';
+
+/** A key of the YAML file. Its plan is one of `plans`. Spec: gateway decisions, section 2. */
+const fileKey = z.strictObject({
+  id: idText.min(1, given),
+  token: tokenText.min(1, given).transform((token) => new Secret(token)),
+  org_id: idText.min(1, given).default('default'),
+  workspace_id: idText.min(1, given).default('default'),
+  name: nameText.optional(),
+  description: descriptionText.optional(),
+  role: roleText.default(DEFAULT_ROLE),
+  permissions: permissionList.default([]),
+  plan: idText.min(1, given).optional(),
+});
+export type FileKey = z.infer<typeof fileKey>;
+
+const pepper = z.string().transform((text, context) => {
+  const read = readPepper(text);
+  if (read !== undefined) return read;
+  context.addIssue({ code: 'custom', message: PEPPER_FORM });
+  return z.NEVER;
+});
+
+const header = z.string().superRefine((name, context) => {
+  const reason = whyNoKeyHeader(name);
+  if (reason !== undefined) context.addIssue({ code: 'custom', message: reason });
+});
+
+/** The `auth` part of the configuration. Spec: gateway, Authentication; decisions, sections 2 and 6. */
+export const authConfig = z
+  .strictObject({
+    enabled: z.boolean().default(false),
+    header: header.default('X-Svc-Gateway-Key'),
+    store: z.enum(['database', 'file']).default('database'),
+    keys: z.array(fileKey).max(MAX_FILE_KEYS).default([]),
+    /** The first hashes new tokens, all are tried; without any, one is made beside the database. */
+    peppers: z.array(pepper).max(MAX_PEPPERS).default([]),
+  })
+  .superRefine(({ enabled, store, keys, peppers }, context) => {
+    const refuse = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
+    if (enabled && store === 'file' && keys.length === 0)
+      refuse(['keys'], 'must hold a key, because auth.enabled is true and auth.store is file; or set auth.store to database');
+    for (const [i, { id, token }] of keys.entries()) {
+      if (keys.findIndex((other) => other.id === id) < i) refuse(['keys', i, 'id'], 'is the id of another key');
+      if (keys.findIndex((other) => other.token.reveal() === token.reveal()) < i)
+        refuse(['keys', i, 'token'], 'is the token of another key');
+    }
+    for (const [i, { version }] of peppers.entries())
+      if (peppers.findIndex((other) => other.version === version) < i)
+        refuse(['peppers', i], 'has the version of another pepper');
+  })
+  .prefault({});
+export type AuthConfig = z.infer<typeof authConfig>;

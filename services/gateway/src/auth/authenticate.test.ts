@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import { DEFAULT_SCOPE, NO_SCOPE } from '@vitrine/traces/exchange-scope';
+import { keyRow, testHashes } from '../testing/key-rows.ts';
+import { authenticateBy, letEverybodyIn } from './authenticate.ts';
+import { KeyRing } from './key-ring.ts';
+
+const ring = new KeyRing(testHashes, [keyRow('fixed', 'token-of-the-file', { role: 'owner' })]);
+ring.put(keyRow('dev', 'token-of-dev'));
+ring.put(keyRow('viewer', 'token-of-viewer', { role: 'viewer' }));
+let isFresh = true;
+const authenticate = authenticateBy(ring, { header: 'X-Team-Key', isFresh: () => isFresh, now: () => 77 });
+const of = (token: string | string[] | undefined, fresh = true) => {
+  isFresh = fresh;
+  return authenticate(token === undefined ? {} : { 'x-team-key': token }, 'proxy:write');
+};
+
+describe('with keys asked for', () => {
+  test.each([
+    ['no key', undefined],
+    ['an empty one', ''],
+    ['one that is not known', 'sgk_unknown'],
+    ['one twice, as node joins them', 'token-of-dev, token-of-dev'],
+    ['two as a list', ['token-of-dev', 'token-of-dev']],
+    ['more text than a token may have', `token-of-dev${' '.repeat(300)}`],
+  ])('%s is 401', (_, token) => {
+    expect(of(token)).toMatchObject({
+      status: 401,
+      error: 'missing or invalid gateway key',
+      caller: { identity: undefined, scope: NO_SCOPE },
+    });
+  });
+
+  test('only the configured header counts', () => {
+    for (const name of ['authorization', 'x-api-key', 'x-svc-gateway-key'])
+      expect(authenticate({ [name]: 'token-of-dev' }, 'proxy:write')).toMatchObject({ status: 401 });
+  });
+
+  test('a good one is its key, and was used now', () => {
+    expect(of('token-of-dev')).toMatchObject({ identity: { key_id: 'dev' }, lastUsedAt: 77 });
+  });
+
+  test('without the permission it is 403, and is known all the same', () => {
+    expect(of('token-of-viewer')).toMatchObject({
+      status: 403,
+      error: 'gateway key does not have required permission',
+      caller: { identity: { key_id: 'viewer' } },
+    });
+  });
+
+  test('when the store has not answered for too long it is 503, known or not; keys of the file go on', () => {
+    for (const token of ['token-of-dev', 'sgk_unknown'])
+      expect(of(token, false)).toMatchObject({ status: 503, error: 'gateway key verification unavailable' });
+    expect(of('token-of-the-file', false)).toMatchObject({ identity: { key_id: 'fixed' } });
+    expect(of(undefined, false)).toMatchObject({ status: 401 });
+  });
+});
+
+test('with authentication off everybody is the one tenant', () => {
+  expect(letEverybodyIn({}, 'keys:manage')).toEqual({ identity: undefined, scope: DEFAULT_SCOPE });
+});

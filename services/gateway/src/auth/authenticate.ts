@@ -1,0 +1,24 @@
+import { TOKEN_MAX_LENGTH } from '@vitrine/credentials/token';
+import { EVERYBODY, forbidden, UNAUTHORIZED, UNVERIFIABLE, type Authenticate } from './caller.ts';
+import type { KeyRing } from './key-ring.ts';
+
+/** With authentication off everybody may do everything. */
+export const letEverybodyIn: Authenticate = () => EVERYBODY;
+
+/** Accepts the keys of the ring, sent in `header` and nowhere else. A header that came twice reaches us as one text with a comma, which
+ *  is no key. Keys of a store that has not answered for too long are not accepted, and neither is their absence believed. */
+export function authenticateBy(
+  ring: KeyRing,
+  { header, isFresh, now }: { header: string; isFresh: () => boolean; now: () => number },
+): Authenticate {
+  const name = header.toLowerCase();
+  return (headers, permission) => {
+    const token = headers[name];
+    if (typeof token !== 'string' || token === '' || token.length > TOKEN_MAX_LENGTH) return UNAUTHORIZED;
+    const key = ring.verify(token);
+    if (key?.isFixed !== true && !isFresh()) return UNVERIFIABLE;
+    if (key === undefined) return UNAUTHORIZED;
+    key.lastUsedAt = now();
+    return key.identity.permissions.has(permission) ? key : forbidden(key);
+  };
+}

@@ -1,0 +1,24 @@
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
+import type { KeyRow } from '@vitrine/plans/gateway-key';
+import type { FileKey } from './auth-config.ts';
+
+/** The keys of the YAML file as rows. They were made when the process read them. */
+export function fileKeyRows(keys: readonly FileKey[], hashes: TokenHashes, readAt: number): KeyRow[] {
+  return keys.map(({ id, org_id, workspace_id, name, description, role, permissions, plan, token }) => ({
+    id,
+    org_id,
+    workspace_id,
+    name,
+    description,
+    created_by: 'system',
+    role,
+    permissions,
+    plan,
+    created_at: readAt,
+    last_used_at: undefined,
+    managed_by: undefined,
+    managed_resource: undefined,
+    revision: 0,
+    ...hashes.hash(token.reveal()),
+  }));
+}

@@ -1,0 +1,30 @@
+import { SECRET_HEADERS } from '@vitrine/traces/header-lines';
+import { LINEAGE_HEADERS } from '@vitrine/traces/lineage-headers';
+
+const DEFAULT_KEY_HEADER = 'x-svc-gateway-key';
+
+/** Field names of HTTP itself that a request needs for something else, or of which node keeps only the first when one is repeated:
+ *  a key there would break the request, or let its place in the message decide which key counts. */
+const OF_HTTP = new Set(
+  `accept accept-charset accept-encoding accept-language age cache-control connection content-encoding content-length
+  content-type date etag expect expires forwarded from host http2-settings if-match if-modified-since if-none-match if-range
+  if-unmodified-since keep-alive last-modified location max-forwards origin pragma range referer retry-after server te trailer
+  transfer-encoding upgrade user-agent via traceparent tracestate baggage`.split(/\s+/),
+);
+/** These are echoed and logged, or kept as they come. */
+const OF_OURS = new Set([
+  'x-request-id',
+  'x-correlation-id',
+  'x-svc-correlation-id',
+  ...Object.values(LINEAGE_HEADERS).map((name) => name.toLowerCase()),
+]);
+const PREFIXES = ['proxy-', 'sec-', 'access-control-', 'x-forwarded-'];
+
+/** Why a header cannot carry gateway keys; undefined when it can. Spec: gateway decisions, section 6. */
+export function whyNoKeyHeader(name: string): string | undefined {
+  const lower = name.toLowerCase();
+  if (!/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(lower)) return 'must be a header name of at most 64 characters';
+  if (SECRET_HEADERS.has(lower) && lower !== DEFAULT_KEY_HEADER) return 'must not be a header that carries another secret';
+  if (OF_HTTP.has(lower) || PREFIXES.some((prefix) => lower.startsWith(prefix))) return 'must not be a header of HTTP itself';
+  return OF_OURS.has(lower) ? 'must not be a header that the gateway reads for something else' : undefined;
+}

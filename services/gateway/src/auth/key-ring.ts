@@ -1,0 +1,136 @@
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
+import { identityOf, keyScope, type KeyRow } from '@vitrine/plans/gateway-key';
+import type { Identity } from '@vitrine/plans/identity';
+import type { KeyChanges } from '@vitrine/plans/key-store';
+import { timingSafeEqual } from 'node:crypto';
+import type { Caller } from './caller.ts';
+
+/** A key that is accepted, as the request path needs it. */
+export interface RingKey extends Caller {
+  readonly identity: Identity;
+  readonly mac: Uint8Array;
+  readonly revision: number;
+  /** Of the YAML file: there whatever the store says. */
+  readonly isFixed: boolean;
+  /** When this process last accepted it, milliseconds since the epoch; 0 for never. */
+  lastUsedAt: number;
+}
+
+/** Every accepted key of this process, by the keyed hash of its token. What the store tells may come late and out of order: of
+ *  two things that are told of a key the one with the higher revision holds. */
+export class KeyRing {
+  readonly #hashes: TokenHashes;
+  readonly #byMac = new Map<string, RingKey>();
+  readonly #byId = new Map<string, RingKey>();
+  /** Revisions of keys that were removed here and that an older answer may still bring. */
+  readonly #removed = new Map<string, number>();
+  readonly #unverifiable = new Set<string>();
+  #revision = 0;
+
+  /** `fixed` are the keys of the YAML file, which win over keys of the store with the same id or token. */
+  constructor(hashes: TokenHashes, fixed: readonly KeyRow[]) {
+    this.#hashes = hashes;
+    for (const row of fixed) this.#add(row, true);
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** Keys whose token was hashed with a pepper that is not configured any more: none of them can be accepted. */
+  get unverifiable(): number {
+    return this.#unverifiable.size;
+  }
+
+  /** Of the changes that were applied last. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The key with this token. About 1.5 µs: one hash, unless there are older peppers. */
+  verify(token: string): RingKey | undefined {
+    return this.#hashes.find(token, (mac) => {
+      const key = this.#byMac.get(mac.toString('latin1'));
+      return key !== undefined && timingSafeEqual(key.mac, mac) ? key : undefined;
+    });
+  }
+
+  apply({ revision, active, revoked }: KeyChanges): void {
+    if (this.#revision === 0) this.#keepOnly(active, revision);
+    for (const row of active) this.put(row);
+    for (const { id, revision: at } of revoked) this.remove(id, at);
+    for (const [id, at] of this.#removed) if (at <= revision) this.#removed.delete(id);
+    this.#revision = revision;
+  }
+
+  put(row: KeyRow): void {
+    if (row.revision <= (this.#removed.get(row.id) ?? 0)) return;
+    const known = this.#byId.get(row.id);
+    if (known?.isFixed === true || (known !== undefined && known.revision >= row.revision)) return;
+    this.#add(row, false);
+  }
+
+  remove(id: string, revision: number): void {
+    const known = this.#byId.get(id);
+    if (known?.isFixed === true || (known !== undefined && known.revision > revision)) return;
+    if (known !== undefined) this.#drop(id, known);
+    if (revision > this.#revision) this.#removed.set(id, revision);
+  }
+
+  /** Forgets what the store told, to be told anew. */
+  forget(): void {
+    for (const [id, key] of this.#byId) if (!key.isFixed) this.#drop(id, key);
+    this.#removed.clear();
+    this.#revision = 0;
+  }
+
+  lastUsedAt(id: string): number {
+    return this.#byId.get(id)?.lastUsedAt ?? 0;
+  }
+
+  /** Keys of the store that were used after a moment. */
+  usedAfter(moment: number): { id: string; at: number }[] {
+    const used: { id: string; at: number }[] = [];
+    for (const [id, key] of this.#byId) if (key.lastUsedAt > moment && !key.isFixed) used.push({ id, at: key.lastUsedAt });
+    return used;
+  }
+
+  #add(row: KeyRow, isFixed: boolean): void {
+    const text = textOf(row.token_mac);
+    const holder = this.#byMac.get(text);
+    if (holder !== undefined && holder.identity.key_id !== row.id) {
+      // The later of the two has the token: the other has another one by now, of which we are yet to be told.
+      if (holder.isFixed || holder.revision > row.revision) return;
+      this.#drop(holder.identity.key_id, holder);
+    }
+    const known = this.#byId.get(row.id);
+    if (known !== undefined) this.#drop(row.id, known);
+    if (!this.#hashes.versions.includes(row.pepper_version)) this.#unverifiable.add(row.id);
+    const key: RingKey = {
+      identity: identityOf(row),
+      scope: keyScope(row),
+      mac: row.token_mac,
+      revision: row.revision,
+      isFixed,
+      lastUsedAt: known?.lastUsedAt ?? 0,
+    };
+    this.#byMac.set(text, key);
+    this.#byId.set(row.id, key);
+  }
+
+  /** What was asked for from the start tells nothing of keys that are gone; those that were put here meanwhile may be among them. */
+  #keepOnly(active: readonly KeyRow[], revision: number): void {
+    const there = new Set(active.map(({ id }) => id));
+    for (const [id, key] of this.#byId) if (!key.isFixed && key.revision <= revision && !there.has(id)) this.#drop(id, key);
+  }
+
+  #drop(id: string, key: RingKey): void {
+    this.#byMac.delete(textOf(key.mac));
+    this.#byId.delete(id);
+    this.#unverifiable.delete(id);
+  }
+}
+
+function textOf(mac: Uint8Array): string {
+  return Buffer.from(mac).toString('latin1');
+}

@@ -1,0 +1,40 @@
+import type { KeyStore } from '@vitrine/plans/key-store';
+import type { KeyRing } from './key-ring.ts';
+
+/** How far `last_used_at` may be behind. */
+const FLUSH_INTERVAL_MS = 10_000;
+const BATCH = 500;
+
+/** Writes when keys were last used, from time to time: nothing of it happens on the request path. */
+export class LastUsed implements AsyncDisposable {
+  readonly #ring: KeyRing;
+  readonly #store: Pick<KeyStore, 'markUsed'>;
+  readonly #timer: NodeJS.Timeout;
+  #writtenUpTo = 0;
+  #flushing: Promise<void> | undefined;
+
+  constructor(ring: KeyRing, store: Pick<KeyStore, 'markUsed'>, onError: (error: unknown) => void) {
+    this.#ring = ring;
+    this.#store = store;
+    this.#timer = setInterval(() => void this.flush().catch(onError), FLUSH_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  /** Writes what was used since the last time. What fails is tried again the next time. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#write().finally(() => (this.#flushing = undefined));
+    return this.#flushing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flushing?.catch(() => {});
+    await this.flush();
+  }
+
+  async #write(): Promise<void> {
+    const uses = this.#ring.usedAfter(this.#writtenUpTo);
+    for (let i = 0; i < uses.length; i += BATCH) await this.#store.markUsed(uses.slice(i, i + BATCH));
+    for (const { at } of uses) if (at > this.#writtenUpTo) this.#writtenUpTo = at;
+  }
+}

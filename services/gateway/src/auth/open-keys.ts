@@ -1,0 +1,66 @@
+import { openPepperFile } from '@vitrine/credentials/pepper-file';
+import { createPepperText, readPepper, type Pepper } from '@vitrine/credentials/pepper';
+import { TokenHashes } from '@vitrine/credentials/token-hashes';
+import { Fault, messageOf } from '@vitrine/faults/fault';
+import { EmbeddedKeyStore } from '@vitrine/plans/sqlite/embedded-key-store';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { makeFolder } from '@vitrine/traces/sqlite/make-folder';
+import { randomBytes } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { GatewayKeys, type KeyMaterial } from '../admin-keys/gateway-keys.ts';
+import type { GatewayConfig } from '../config.ts';
+import { AuditTrail } from './audit-trail.ts';
+import { fileKeyRows } from './file-keys.ts';
+import { KeyRing } from './key-ring.ts';
+
+/** Gateway keys as this process has them; nothing is opened before it is needed. */
+export interface OpenKeys extends AsyncDisposable {
+  readonly path: string;
+  readonly store: EmbeddedKeyStore;
+  readonly trail: AuditTrail;
+  readonly keys: GatewayKeys;
+  /** Faults: `pepper_unusable`, `storage_unusable`. */
+  readonly material: () => KeyMaterial;
+}
+
+/** Keys stand beside the traces, in a file of their own. */
+export function openKeys(config: GatewayConfig, logger: Logger): OpenKeys {
+  const folder = dirname(config.storage.path);
+  const path = join(folder, 'gateway-keys.db');
+  const store = new EmbeddedKeyStore(path);
+  const trail = new AuditTrail({ store, logger, clock: Date.now });
+  const readAt = Date.now();
+  let made: KeyMaterial | undefined;
+  const material = () => (made ??= keyMaterial(config, folder, readAt));
+  const isMutable = config.auth.store === 'database';
+  const keys = new GatewayKeys({ store, isMutable, material, trail, random: randomBytes, clock: Date.now });
+  return {
+    path,
+    store,
+    trail,
+    keys,
+    material,
+    async [Symbol.asyncDispose]() {
+      await trail[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function keyMaterial({ auth }: GatewayConfig, folder: string, readAt: number): KeyMaterial {
+  const hashes = new TokenHashes(peppersOf(auth, folder, readAt));
+  const fixed = fileKeyRows(auth.keys, hashes, readAt);
+  return { hashes, fixed, ring: new KeyRing(hashes, fixed) };
+}
+
+function peppersOf({ peppers, store }: GatewayConfig['auth'], folder: string, now: number): readonly Pepper[] {
+  if (peppers.length > 0) return peppers;
+  // Hashes that are kept nowhere need no pepper that is.
+  if (store === 'file') return [readPepper(createPepperText(randomBytes, now))].filter((pepper) => pepper !== undefined);
+  try {
+    makeFolder(folder);
+  } catch (cause) {
+    throw new Fault('storage_unusable', { say: `${folder} cannot be made: ${messageOf(cause)}`, cause });
+  }
+  return openPepperFile(join(folder, 'gateway-keys.pepper'), randomBytes, now);
+}

@@ -1,0 +1,56 @@
+import type { GatewayKey } from '@vitrine/plans/gateway-key';
+import { command } from './command.ts';
+import { FORMAT_OPTION, jsonText, wantsJson } from './output-format.ts';
+import { textTable } from './text-table.ts';
+import { withKeys } from './with-keys.ts';
+
+const HEADS = ['ID', 'ORG', 'WORKSPACE', 'ROLE', 'PERMISSIONS', 'PLAN', 'CREATED', 'LAST USED', 'NAME'];
+
+export const keysList = command({
+  name: 'keys list',
+  summary: 'Lists the active gateway keys, oldest first.',
+  usage: '[--org ID] [--workspace ID] [--format text|json]',
+  help: `  --org ID        only keys of this organisation
+  --workspace ID  only keys of this workspace
+  --format json   for programs
+  --config FILE   the gateway's configuration
+
+Examples:
+  npm run gateway -- keys list
+  npm run gateway -- keys list --org acme --format json
+`,
+  options: { org: { type: 'string' }, workspace: { type: 'string' }, ...FORMAT_OPTION },
+  words: 0,
+  run: ({ values }, context) => {
+    const isJson = wantsJson(values.format);
+    const { config, org, workspace } = values;
+    return withKeys(config, context, async ({ keys }) => {
+      const items = (await keys.list(undefined)).filter(
+        (key) => (org === undefined || key.org_id === org) && (workspace === undefined || key.workspace_id === workspace),
+      );
+      context.stdout.write(isJson ? jsonText({ items }) : textOf(items));
+    });
+  },
+});
+
+function textOf(items: readonly GatewayKey[]): string {
+  if (items.length === 0) return 'There is no gateway key. Make one with: gateway keys create --role owner\n';
+  return textTable(
+    HEADS,
+    items.map((key) => [
+      key.id,
+      key.org_id,
+      key.workspace_id,
+      key.role,
+      key.permissions.join(',') || '-',
+      key.plan ?? '-',
+      secondOf(key.created_at),
+      key.last_used_at === undefined ? 'never' : secondOf(key.last_used_at),
+      key.name ?? '-',
+    ]),
+  );
+}
+
+function secondOf(moment: string): string {
+  return `${moment.slice(0, 19)}Z`;
+}

@@ -1,0 +1,10 @@
+import type { Command } from './command.ts';
+import { keysCreate } from './keys-create.ts';
+import { keysList } from './keys-list.ts';
+import { keysRevoke } from './keys-revoke.ts';
+import { keysRotate } from './keys-rotate.ts';
+import { serve } from './serve.ts';
+import { version } from './version-command.ts';
+
+/** Every command, in the order in which help lists them. Spec: gateway decisions, section 7. */
+export const COMMANDS: readonly Command[] = [serve, keysCreate, keysList, keysRotate, keysRevoke, version];

@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals';
+import { codeOf } from '@vitrine/faults/fault';
+import { command, type CommandContext } from './command.ts';
+import { COMMANDS } from './registry.ts';
+import { helpOf, runCommand } from './run-command.ts';
+import { textTable } from './text-table.ts';
+
+const calls: unknown[] = [];
+const record = (name: string, words: number) =>
+  command({
+    name,
+    summary: `Does ${name}.`,
+    usage: words === 0 ? '[--size N]' : 'ID [--size N]',
+    help: `Example of ${name}\n`,
+    options: { size: { type: 'string' } },
+    words,
+    run: async ({ values, words: given }) => {
+      calls.push([name, { ...values }, given]);
+      return 0;
+    },
+  });
+const commands = [record('serve', 0), record('keys make', 0), record('keys end', 1)];
+
+async function run(...args: string[]) {
+  const said = { out: '', err: '' };
+  const context: CommandContext = {
+    env: {},
+    stdout: { write: (text) => void (said.out += text) },
+    stderr: { write: (text) => void (said.err += text) },
+    untilStopped: async () => 'SIGTERM',
+    surviveBugs: () => {},
+  };
+  calls.length = 0;
+  const code = await runCommand(commands, args, context);
+  return { code, ...said, call: calls[0] };
+}
+
+describe('which command runs', () => {
+  test.each([
+    [[], ['serve', {}, []]],
+    [
+      ['--config', 'f'],
+      ['serve', { config: 'f' }, []],
+    ],
+    [
+      ['serve', '--size', '3'],
+      ['serve', { size: '3' }, []],
+    ],
+    [
+      ['keys', 'make', '--size', 'keys'],
+      ['keys make', { size: 'keys' }, []],
+    ],
+    [
+      ['--config', 'keys', 'keys', 'end', 'gk_1'],
+      ['keys end', { config: 'keys' }, ['gk_1']],
+    ],
+    [
+      ['keys', 'end', '--size=2', 'gk_1'],
+      ['keys end', { size: '2' }, ['gk_1']],
+    ],
+  ])('%j', async (args, call) => {
+    expect(await run(...args)).toMatchObject({ code: 0, call, out: '', err: '' });
+  });
+});
+
+describe('what is no command', () => {
+  test.each([['vers'], ['keys'], ['keys', 'mak'], ['--size', '3', 'version']])('%j %j', async (...args) => {
+    expect(codeOf(await run(...args).catch((error: unknown) => error))).toBe('unknown_command');
+  });
+
+  test.each([
+    [['keys', 'end'], 'keys end needs ID'],
+    [['keys', 'end', 'a', 'b'], 'unknown command: keys end a b'],
+    [['keys', 'make', '--colour'], "Unknown option '--colour'"],
+    [['serve', 'now'], 'unknown command: serve now'],
+  ])('%j ends with 2 and the help of its command', async (args, said) => {
+    const { code, err, out } = await run(...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(said);
+    expect(err).toContain('Example of');
+  });
+});
+
+describe('help', () => {
+  test('of all, of a group and of one command', async () => {
+    expect(await run('--help')).toMatchObject({ code: 0, out: helpOf(commands), call: undefined });
+    expect(await run('keys', '-h')).toMatchObject({ code: 0, out: helpOf(commands.slice(1)) });
+    expect((await run('keys', 'end', '--help')).out).toMatch(/usage: gateway keys end ID[\s\S]*Example of keys end/);
+  });
+
+  test('every command has an example that calls it', () => {
+    for (const { name, help } of COMMANDS)
+      expect(help).toMatch(name === 'serve' ? /npm run gateway\n/ : `npm run gateway -- ${name}`);
+  });
+});
+
+test('a table is aligned, and no cell can move the cursor', () => {
+  expect(
+    textTable(
+      ['A', 'LONG'],
+      [
+        ['\u001b[2Jx', '1'],
+        ['y', ''],
+      ],
+    ),
+  ).toBe('A      LONG\n?[2Jx  1\ny\n');
+});

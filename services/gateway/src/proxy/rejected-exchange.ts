@@ -1,0 +1,37 @@
+import type { CapturedBody, CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { Provider } from '@vitrine/traces/trace';
+import type { IncomingMessage } from 'node:http';
+import type { HeaderReaders } from './forwarded-headers.ts';
+import { providerCredential } from './provider-credential.ts';
+
+const NO_BODY: CapturedBody = { part: 'body', chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined };
+
+/** An exchange that ended at the gateway's door. It has no bodies. Spec: gateway decisions, section 5. */
+export function rejectedExchange(
+  request: IncomingMessage,
+  of: { provider: Provider; scope: string; status: number; correlationId: string; now: number },
+  readers: HeaderReaders,
+): CapturedExchange {
+  const headers = readers.request(request.rawHeaders, undefined);
+  return {
+    provider: of.provider,
+    scope: of.scope,
+    method: request.method ?? '',
+    path: request.url ?? '',
+    sentStatus: of.status,
+    outcome: 'rejected',
+    startedAt: of.now,
+    endedAt: of.now,
+    latencyUs: 0,
+    firstByteUs: 0,
+    correlationId: of.correlationId,
+    requestHeaders: headers.stored,
+    responseHeaders: '',
+    secretHeaders: headers.secrets,
+    hasLineage: headers.hasOwn,
+    credential: providerCredential(request.headers),
+    request: NO_BODY,
+    response: NO_BODY,
+    responseChunks: 0,
+  };
+}
