@@ -156,9 +156,11 @@ export class GatewayKeys {
     const { material, random } = this.#options;
     const { hashes, fixed } = material();
     const token = chosen || createToken('sgk_', random);
-    const [newest, ...older] = hashes.all(token);
-    if (newest === undefined || hashes.find(token, (mac) => fixed.find((row) => mac.equals(row.token_mac))) !== undefined)
-      throw tokenTaken();
+    const [newest = hashes.hash(token), ...older] = hashes.all(token);
+    const isFixed = [newest, ...older].some(({ token_mac: mac }) =>
+      fixed.some((row) => Buffer.compare(row.token_mac, mac) === 0),
+    );
+    if (isFixed) throw tokenTaken();
     return { token, known: [newest, ...older] };
   }
 

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startMockOpenai } from '@vitrine/testkit/mock-openai';
+import type { MockProvider } from '@vitrine/testkit/mock-provider';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import { NO_SCOPE, readScope } from '@vitrine/traces/exchange-scope';
+import { once } from 'node:events';
+import { request as httpRequest, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Pool } from 'undici';
+import { authenticateBy } from '../auth/authenticate.ts';
+import { KeyRing } from '../auth/key-ring.ts';
+import { PerSecond } from '../auth/per-second.ts';
+import { BodyBudget } from '../capture/body-budget.ts';
+import { TraceQueue } from '../capture/trace-queue.ts';
+import { keyRow, testHashes } from '../testing/key-rows.ts';
+import { rawExchange } from '../testing/raw-exchange.ts';
+import { Deadlines } from './deadlines.ts';
+import { headerReaders } from './forwarded-headers.ts';
+import type { Gate } from './gate.ts';
+import { createProxy } from './proxy.ts';
+
+const REFUSAL = {
+  status: 429,
+  body: { error: 'too many', code: 'KEY_RATE_LIMIT_EXCEEDED', retry_after_seconds: 3 },
+  headers: ['Retry-After', '3'],
+  reason: 'KEY_RATE_LIMIT_EXCEEDED',
+};
+
+let opened: AsyncDisposableStack;
+let openai: MockProvider;
+let url: string;
+let gate: Gate;
+let ended: CapturedExchange[];
+let denied: unknown[];
+let strangers: PerSecond;
+beforeEach(async () => {
+  opened = new AsyncDisposableStack();
+  openai = opened.use(await startMockOpenai());
+  const pool = new Pool(openai.url);
+  opened.defer(() => pool.destroy());
+  const deadlines = opened.use(new Deadlines(() => performance.now(), 250));
+  const budget = new BodyBudget(1_000_000);
+  ended = [];
+  denied = [];
+  gate = () => undefined;
+  strangers = new PerSecond(10, () => 0);
+  const ring = new KeyRing(testHashes, [keyRow('k', 'token'), keyRow('viewer', 'looks', { role: 'viewer' })]);
+  const sink = { write: () => Promise.reject(new Error('nothing is written here')) };
+  const proxy = createProxy(
+    [{ provider: 'openai', prefix: '/openai', upstreamPath: '', pool }],
+    {
+      times: { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 },
+      deadlines,
+      budget,
+      headers: headerReaders('X-Key'),
+      storedBodyMaxBytes: 0,
+      onEnd: (exchange) => ended.push(exchange),
+    },
+    new TraceQueue({ capacity: 10, batch: 1, sink, budget, clock: Date.now, onDrop: () => {} }),
+    {
+      authenticate: authenticateBy(ring, { header: 'X-Key', isFresh: () => true, now: Date.now }),
+      gate: (caller) => gate(caller),
+      trail: { denied: (...details) => denied.push(details) },
+      strangers,
+    },
+  );
+  const server = createServer((request, response) => void (proxy(request, response) || response.end()));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(async () => opened.disposeAsync());
+
+const body = Buffer.from(JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] }));
+const send = (headers: Record<string, string> = { 'x-key': 'token' }, path = '/openai/v1/chat/completions') =>
+  rawExchange(url + path, { body, headers: { authorization: 'Bearer sk-test-0123456789', ...headers } });
+const only = () => waitUntil(() => ended.length > 0 && ended[0], { what: 'the exchange' });
+
+describe('whose exchange it was', () => {
+  const ofKey = { org_id: 'acme', workspace_id: 'search', gateway_key_id: 'k', role: 'developer' };
+
+  test("a forwarded one is the key's", async () => {
+    expect((await send()).status).toBe(200);
+    expect(readScope((await only()).scope)).toEqual(ofKey);
+  });
+
+  test.each([
+    [
+      'without a permission',
+      { 'x-key': 'looks' },
+      '/openai/v1/models',
+      403,
+      { ...ofKey, gateway_key_id: 'viewer', role: 'viewer' },
+    ],
+    ['to a bad path', { 'x-key': 'token' }, '/openai//v1', 400, ofKey],
+    ['that asks for a WebSocket', { 'x-key': 'token', upgrade: 'websocket', connection: 'upgrade' }, '/openai/v1', 501, ofKey],
+    ['without a key', {}, '/openai/v1/models', 401, readScope(NO_SCOPE)],
+    ['with a wrong key, to a bad path', { 'x-key': 'wrong' }, '/openai//v1', 400, readScope(NO_SCOPE)],
+  ])('a rejected one %s too, as far as the key tells', async (_, headers, path, status, scope) => {
+    expect((await send(headers, path)).status).toBe(status);
+    const exchange = await only();
+    expect([exchange.outcome, exchange.sentStatus, readScope(exchange.scope)]).toEqual(['rejected', status, scope]);
+    expect(exchange.requestHeaders).not.toMatch(/token|looks|wrong/);
+    expect(openai.exchanges).toBe(0);
+  });
+
+  test('of strangers ten a second leave a trace, and the others are counted', async () => {
+    for (let i = 0; i < 13; i += 1) await send({});
+    await send();
+    await waitUntil(() => ended.some(({ outcome }) => outcome === 'completed'), { what: 'the exchange of the key' });
+    expect([ended.length, strangers.refused, denied.length]).toEqual([11, 3, 13]);
+  });
+});
+
+describe('the gate', () => {
+  test('is asked for the caller, once for every request that would go on, and for no other', async () => {
+    const asked: string[] = [];
+    gate = ({ key_id }) => {
+      asked.push(key_id);
+      return undefined;
+    };
+    await send();
+    await send({ 'x-key': 'looks' });
+    await send({});
+    expect([asked, openai.exchanges]).toEqual([['k'], 1]);
+  });
+
+  test.each([
+    ['at once', () => REFUSAL],
+    ['after a while', async () => REFUSAL],
+  ])('may refuse %s, with its own answer; that is traced and audited', async (_, answer) => {
+    gate = answer;
+    const { status, head, rawHeaders } = await send();
+    expect([status, JSON.parse(head.toString())]).toEqual([429, REFUSAL.body]);
+    expect(rawHeaders[rawHeaders.indexOf('Retry-After') + 1]).toBe('3');
+    expect(await only()).toMatchObject({ outcome: 'rejected', sentStatus: 429, request: { bytes: 0 }, response: { bytes: 0 } });
+    expect(denied).toEqual([
+      [
+        expect.objectContaining({ method: 'POST', path: '/openai/v1/chat/completions' }),
+        expect.objectContaining({ identity: expect.objectContaining({ key_id: 'k' }) }),
+        'KEY_RATE_LIMIT_EXCEEDED',
+      ],
+    ]);
+    expect([openai.exchanges, ended.length]).toEqual([0, 1]);
+  });
+
+  test('may let a request wait, and then through, whole', async () => {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    let isAsked = false;
+    gate = () => {
+      isAsked = true;
+      return promise;
+    };
+    const answer = send();
+    await waitUntil(() => isAsked, { what: 'the gate' });
+    expect(openai.exchanges).toBe(0);
+    resolve(undefined);
+    expect((await answer).status).toBe(200);
+    expect(openai.received[0]?.body.equals(body)).toBe(true);
+  });
+
+  test('a client that leaves while it waits leaves a trace, and nothing is sent', async () => {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    let isAsked = false;
+    gate = () => {
+      isAsked = true;
+      return promise;
+    };
+    const request = httpRequest(`${url}/openai/v1/models`, { headers: { 'x-key': 'token' } });
+    request.on('error', () => {});
+    request.end();
+    await waitUntil(() => isAsked, { what: 'the gate' });
+    request.destroy();
+    expect(await only()).toMatchObject({ outcome: 'client_closed', sentStatus: 0 });
+    resolve(undefined);
+    expect((await send({ 'x-key': 'looks' })).status).toBe(403);
+    expect(openai.exchanges).toBe(0);
+  });
+});
