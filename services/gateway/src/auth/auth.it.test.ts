@@ -26,11 +26,22 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-const ask = async (path: string, key?: string, init: RequestInit = {}) => {
-  const headers = { 'content-type': 'application/json', authorization: 'Bearer sk-test-0123456789', ...init.headers };
+interface Asked {
+  readonly method?: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const ask = async (path: string, key?: string, init: Asked = {}) => {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    authorization: 'Bearer sk-test-0123456789',
+    ...init.headers,
+    ...(key === undefined ? {} : { 'x-team-key': key }),
+  };
   const response = await fetch(gateway.url + path, {
     ...init,
-    headers: key === undefined ? headers : { ...headers, 'x-team-key': key },
+    headers,
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
