@@ -9,6 +9,8 @@ const DEMO_CHUNK_DELAY_MS = 60;
 
 export interface Standalone extends AsyncDisposable {
   readonly gatewayUrl: string;
+  /** The header in which it asks for a key; undefined when it asks for none. */
+  readonly keyHeader: string | undefined;
 }
 
 export interface StandaloneOptions {
@@ -33,5 +35,7 @@ export async function startStandalone({ env, yaml, demo, createLogger }: Standal
   const { gateway: gatewayConfig } = readAllConfig(yaml, variables);
   const gateway = opened.use(await startGateway(gatewayConfig, createLogger('svc-gateway', gatewayConfig.log.level)));
   const running = opened.move();
-  return { gatewayUrl: gateway.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  const { auth } = gatewayConfig;
+  const keyHeader = auth.enabled ? auth.header : undefined;
+  return { gatewayUrl: gateway.url, keyHeader, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

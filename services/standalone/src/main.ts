@@ -40,7 +40,7 @@ async function main(): Promise<number> {
     createLogger: (service, level) => createLogger(service, level, process.stderr),
   });
   surviveBugs(process, (error) => process.stderr.write(`vitrine: a bug was survived: ${scrub(inspect(error)).text}\n`));
-  process.stdout.write(welcome(standalone.gatewayUrl, values.demo));
+  process.stdout.write(welcome(standalone.gatewayUrl, values.demo, standalone.keyHeader));
   await signal;
   process.stdout.write('\nVitrine is stopping: requests under way are finished and traces are written.\n');
   return 0;
