@@ -4,9 +4,11 @@ import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { authenticateBy, letEverybodyIn } from './authenticate.ts';
 import { KeyRing } from './key-ring.ts';
 
+const LONG = 'x'.repeat(257);
 const ring = new KeyRing(testHashes, [keyRow('fixed', 'token-of-the-file', { role: 'owner' })]);
 ring.put(keyRow('dev', 'token-of-dev'));
 ring.put(keyRow('viewer', 'token-of-viewer', { role: 'viewer' }));
+ring.put(keyRow('long', LONG));
 let isFresh = true;
 const authenticate = authenticateBy(ring, { header: 'X-Team-Key', isFresh: () => isFresh, now: () => 77 });
 const of = (token: string | string[] | undefined, fresh = true) => {
@@ -21,7 +23,7 @@ describe('with keys asked for', () => {
     ['one that is not known', 'sgk_unknown'],
     ['one twice, as node joins them', 'token-of-dev, token-of-dev'],
     ['two as a list', ['token-of-dev', 'token-of-dev']],
-    ['more text than a token may have', `token-of-dev${' '.repeat(300)}`],
+    ['one that is longer than a token may be, also when it is known', LONG],
   ])('%s is 401', (_, token) => {
     expect(of(token)).toMatchObject({
       status: 401,

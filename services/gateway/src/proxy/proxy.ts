@@ -106,7 +106,6 @@ function createReject(tools: ProxyTools, door: ProxyDoor) {
     const correlationId = correlationIdOf(request.headers);
     const close = request.complete || isShort(request) ? [] : ['Connection', 'close'];
     answerJson(response, status, body, correlationId, [...headers, ...close]);
-    request.resume();
     if (reason !== undefined)
       door.trail.denied({ method: request.method ?? '', path: request.url ?? '', correlationId }, caller, reason);
     const isKept = caller.scope !== NOBODY.scope || door.strangers.take();
