@@ -52,6 +52,11 @@ export const lineage = z.strictObject({
 });
 export type Lineage = z.infer<typeof lineage>;
 
+/** A trace as the checkpoint of a conversation that it is. */
+export interface Checkpoint extends TraceSummary {
+  readonly lineage: Lineage;
+}
+
 /** Header name, lower-case -> its values in the order they came; secrets are `[REDACTED]`. */
 const headerValues = z.record(z.string(), z.array(z.string()));
 
