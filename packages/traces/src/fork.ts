@@ -4,25 +4,27 @@ import { lineageOf } from './replay.ts';
 import type { TraceDetail } from './trace.ts';
 
 /** Where the next exchange of a debug run stands, and the headers that say so. Spec: gateway, Fork response. */
-export const fork = z.strictObject({
-  fork_id: z.string(),
-  source_trace_id: z.string(),
-  source_checkpoint_id: z.string(),
-  lineage: z.strictObject({
-    group_id: z.string(),
-    thread_id: z.string(),
-    run_id: z.string(),
-    parent_checkpoint_id: z.string(),
-    checkpoint_seq: z.int().min(1),
-  }),
-  headers: z.strictObject({
-    [LINEAGE_HEADERS.trace_group_id]: z.string(),
-    [LINEAGE_HEADERS.thread_id]: z.string(),
-    [LINEAGE_HEADERS.run_id]: z.string(),
-    [LINEAGE_HEADERS.parent_checkpoint_id]: z.string(),
-    [LINEAGE_HEADERS.checkpoint_seq]: z.string(),
-  }),
-});
+export const fork = z
+  .strictObject({
+    fork_id: z.string(),
+    source_trace_id: z.string(),
+    source_checkpoint_id: z.string(),
+    lineage: z.strictObject({
+      group_id: z.string(),
+      thread_id: z.string(),
+      run_id: z.string(),
+      parent_checkpoint_id: z.string(),
+      checkpoint_seq: z.int().min(1),
+    }),
+    headers: z.strictObject({
+      [LINEAGE_HEADERS.trace_group_id]: z.string(),
+      [LINEAGE_HEADERS.thread_id]: z.string(),
+      [LINEAGE_HEADERS.run_id]: z.string(),
+      [LINEAGE_HEADERS.parent_checkpoint_id]: z.string(),
+      [LINEAGE_HEADERS.checkpoint_seq]: z.string(),
+    }),
+  })
+  .meta({ id: 'Fork', description: 'Where the next exchange of a debug run stands, and the headers that say so.' });
 export type Fork = z.infer<typeof fork>;
 
 export interface ForkRequest {

@@ -17,21 +17,21 @@ const replayCheckpoint = traceSummary
     latency_ms: true,
     created_at: true,
   })
-  .extend({ lineage });
+  .extend({ lineage })
+  .meta({ id: 'ReplayCheckpoint' });
 type ReplayCheckpoint = z.infer<typeof replayCheckpoint>;
 
 /** A conversation up to one of its checkpoints. Spec: gateway, Replay response. */
-export const replay = z.strictObject({
-  source_trace_id: z.string(),
-  target_checkpoint_id: z.string(),
-  /** Of the target; what it does not say itself is the source's, or what was asked for. */
-  lineage,
-  /** From the beginning on; the target is the last. */
-  checkpoints: z.array(replayCheckpoint),
-  /** Whether there are checkpoints before the target that `limit` left out. */
-  truncated: z.boolean(),
-  target_trace: traceDetail,
-});
+export const replay = z
+  .strictObject({
+    source_trace_id: z.string(),
+    target_checkpoint_id: z.string(),
+    lineage: lineage.describe("Of the target; what it does not say itself is the source's, or what was asked for."),
+    checkpoints: z.array(replayCheckpoint).describe('From the beginning on; the target is the last.'),
+    truncated: z.boolean().describe('Whether there are checkpoints before the target that limit left out.'),
+    target_trace: traceDetail,
+  })
+  .meta({ id: 'Replay', description: 'A conversation up to one of its checkpoints.' });
 export type Replay = z.infer<typeof replay>;
 
 export interface ReplayRequest {

@@ -85,8 +85,8 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
     [
       ...serviceRoutes(store, { version: VERSION, uptimeSec: () => Math.floor((performance.now() - startedAt) / 1_000) }),
       ...traceRoutes(store),
-      ...keyRoutes(keys.keys),
       ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
+      ...keyRoutes(keys.keys),
       ...pipelineRoutes(() =>
         pipelineDiagnostics(
           {
@@ -102,7 +102,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
         ),
       ),
     ],
-    { logger, authorize: authorizeBy(auth.authenticate, keys.trail), keyHeader: config.auth.header },
+    { logger, authorize: authorizeBy(auth.authenticate, keys.trail), keyHeader: config.auth.header, version: VERSION },
   );
   const door = { authenticate: auth.authenticate, gate: openGate, trail: keys.trail, strangers };
   const proxy = createProxy(routes, tools, queue, door);

@@ -28,17 +28,20 @@ const lineageId = z
   .optional();
 
 /** Spec: gateway, POST /api/traces/:id/fork body. */
-const forkBody = z.strictObject({
-  checkpoint_id: z.string().trim().optional().describe('Where to branch off; the trace itself when absent.'),
-  thread_id: lineageId.describe("The new run's thread, instead of the checkpoint's."),
-  run_id: lineageId.describe("The new run's id; made when absent."),
-});
+const forkBody = z
+  .strictObject({
+    checkpoint_id: z.string().trim().optional().describe('Where to branch off; the trace itself when absent.'),
+    thread_id: lineageId.describe("The new run's thread, instead of the checkpoint's."),
+    run_id: lineageId.describe("The new run's id; made when absent."),
+  })
+  .meta({ id: 'ForkRequest', description: 'Where to branch off; nothing at all means {}.' });
 
 /** `GET /api/traces/:id/replay` and `POST /api/traces/:id/fork`. `randomHex` gives 16 digits. Spec: gateway, Endpoints. */
 export function lineageRoutes(store: TraceStore, randomHex: () => string): AdminRoute[] {
   return [
     {
       path: '/api/traces/:id/replay',
+      params: { id: 'The id of a trace.' },
       GET: operation({
         summary: 'Replays the conversation of a trace up to one of its checkpoints.',
         permission: 'analytics:read',
@@ -62,6 +65,7 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
     },
     {
       path: '/api/traces/:id/fork',
+      params: { id: 'The id of a trace.' },
       POST: operation({
         summary: 'Says how the next exchange has to be sent to branch a conversation off at a checkpoint; changes nothing.',
         permission: 'analytics:read',

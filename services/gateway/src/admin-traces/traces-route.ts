@@ -21,6 +21,7 @@ export function traceRoutes(store: TraceStore): AdminRoute[] {
     },
     {
       path: '/api/traces/:id',
+      params: { id: 'The id of a trace.' },
       GET: operation({
         summary: 'Shows one trace in full.',
         permission: 'analytics:read',
