@@ -8,30 +8,33 @@ import { effectivePermissions } from './role.ts';
 const moment = z.iso.datetime();
 
 /** A gateway key as the API shows it. Spec: gateway decisions, section 2. */
-export const gatewayKey = z.strictObject({
-  id: z.string(),
-  org_id: z.string(),
-  workspace_id: z.string(),
-  name: z.string().optional(),
-  description: z.string().optional(),
-  /** The key id of who made it, `operator`, or `system`. */
-  created_by: z.string().optional(),
-  role: z.string(),
-  /** What is granted beside what the role implies. */
-  permissions: z.array(z.string()),
-  plan: z.string().optional(),
-  created_at: moment,
-  /** Absent until used; some seconds behind. */
-  last_used_at: moment.optional(),
-  managed_by: z.string().optional(),
-});
+export const gatewayKey = z
+  .strictObject({
+    id: z.string(),
+    org_id: z.string(),
+    workspace_id: z.string(),
+    name: z.string().optional(),
+    description: z.string().optional(),
+    created_by: z.string().optional().describe('The key id of who made it, operator, or system.'),
+    role: z.string(),
+    permissions: z.array(z.string()).describe('What is granted beside what the role implies.'),
+    plan: z.string().optional(),
+    created_at: moment,
+    last_used_at: moment.optional().describe('Absent until used; some seconds behind.'),
+    managed_by: z.string().optional().describe('operator: the row belongs to a resource, and REST cannot change it.'),
+  })
+  .meta({ id: 'GatewayKey', description: 'A gateway key without its token.' });
 export type GatewayKey = z.infer<typeof gatewayKey>;
 
 /** What create and rotate answer: the only time that the token is shown. */
-export const gatewayKeyWithToken = gatewayKey.extend({ token: z.string() });
+export const gatewayKeyWithToken = gatewayKey
+  .extend({ token: z.string() })
+  .meta({ id: 'GatewayKeyWithToken', description: 'A gateway key with its token, shown this once.' });
 export type GatewayKeyWithToken = z.infer<typeof gatewayKeyWithToken>;
 
-export const gatewayKeyPage = z.strictObject({ items: z.array(gatewayKey) });
+export const gatewayKeyPage = z
+  .strictObject({ items: z.array(gatewayKey) })
+  .meta({ id: 'GatewayKeyPage', description: 'The active keys, oldest first.' });
 export type GatewayKeyPage = z.infer<typeof gatewayKeyPage>;
 
 /** A gateway key as stores keep it: the API's fields under their own names, times as milliseconds since the epoch, and of the token

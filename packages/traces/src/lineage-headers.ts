@@ -20,7 +20,8 @@ export const LINEAGE_HEADERS = {
 } as const;
 
 const FIELDS = Object.entries(LINEAGE_HEADERS) as [keyof LineageClaim, string][];
-const IDENTIFIER = /^[A-Za-z0-9\-_.:]{1,128}$/;
+/** What a lineage id may look like. */
+export const LINEAGE_ID = /^[A-Za-z0-9\-_.:]{1,128}$/;
 
 /** Reads the claim. A value that breaks the rule (at most 128 characters of `A-Za-z0-9-_.:`, a whole number for the sequence)
  *  is left out and counted in `ignored`. */
@@ -32,7 +33,7 @@ export function readLineage(lines: string): { claim: LineageClaim; ignored: numb
     if (value === undefined || value === '') continue;
     const number = field === 'checkpoint_seq' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
     if (number !== undefined) claim[field] = number;
-    else if (field !== 'checkpoint_seq' && IDENTIFIER.test(value)) claim[field] = scrub(value).text;
+    else if (field !== 'checkpoint_seq' && LINEAGE_ID.test(value)) claim[field] = scrub(value).text;
     else ignored += 1;
   }
   return { claim, ignored };

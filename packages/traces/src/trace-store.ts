@@ -1,5 +1,5 @@
 import type { Tenant } from './exchange-scope.ts';
-import type { TraceDetail, TracePage } from './trace.ts';
+import type { Checkpoint, TraceDetail, TracePage } from './trace.ts';
 
 /** Which traces to list. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. */
 export interface TraceQuery {
@@ -22,11 +22,19 @@ export interface TraceQuery {
   readonly after?: Uint8Array | undefined;
 }
 
+/** Which checkpoints of conversations to read; what is given must match exactly. */
+export type CheckpointQuery = Pick<TraceQuery, 'trace_group_id' | 'thread_id' | 'run_id' | 'tenant' | 'after'> & {
+  /** 1 to 501. */
+  readonly limit: number;
+};
+
 /** Reading side of a trace store. Faults: `trace_store_unavailable`. */
 export interface TraceStore {
   list(query: TraceQuery): Promise<TracePage>;
   /** Undefined also when it is another tenant's. */
   get(id: string, tenant?: Tenant): Promise<TraceDetail | undefined>;
+  /** The newest first. */
+  checkpoints(query: CheckpointQuery): Promise<Checkpoint[]>;
   summary(): Promise<StoreSummary>;
 }
 

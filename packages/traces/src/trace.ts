@@ -16,57 +16,76 @@ export type Provider = (typeof PROVIDERS)[number];
 const count = z.int().min(0);
 
 /** One exchange as the list shows it (decisions, section 1). Times are RFC 3339 UTC, latencies whole milliseconds. */
-export const traceSummary = z.strictObject({
-  /** 32 lower-case hex characters, a UUIDv7 without dashes whose time is `created_at`: sorting by it sorts by time. */
-  id: z.string().regex(/^[0-9a-f]{32}$/),
-  timestamp: z.iso.datetime(),
-  created_at: z.iso.datetime(),
-  provider: z.enum(PROVIDERS),
-  model: z.string(),
-  request_method: z.string(),
-  request_path: z.string(),
-  response_status: z.int().min(100).max(599),
-  outcome: z.enum(OUTCOMES),
-  input_tokens: count,
-  output_tokens: count,
-  total_tokens: count,
-  usage_status: z.enum(USAGE_STATUSES),
-  latency_ms: count,
-  time_to_first_token_ms: count,
-  time_to_first_token_us: count,
-  api_key_hash: z.string().optional(),
-  estimated_cost_usd: z.number().min(0),
-  cost_status: z.enum(COST_STATUSES),
-});
+export const traceSummary = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[0-9a-f]{32}$/)
+      .describe('A UUIDv7 without dashes whose time is created_at: sorting by it sorts by time.'),
+    timestamp: z.iso.datetime().describe('When the exchange started.'),
+    created_at: z.iso.datetime().describe('When the exchange was finished.'),
+    provider: z.enum(PROVIDERS),
+    model: z.string().describe('As the request names it, else as the answer does, else unknown.'),
+    request_method: z.string(),
+    request_path: z.string().describe('As the client sent it, without credentials in its query.'),
+    response_status: z
+      .int()
+      .min(100)
+      .max(599)
+      .describe('What the client got; 499 when it left first, 502 or 504 when the provider failed.'),
+    outcome: z.enum(OUTCOMES).describe('Who ended the exchange, and how.'),
+    input_tokens: count.describe('With what was read from and written to caches; 0 when unknown.'),
+    output_tokens: count,
+    total_tokens: count,
+    usage_status: z.enum(USAGE_STATUSES).describe('Whether the token counts can be trusted.'),
+    latency_ms: count.describe('From the request to the end of the answer.'),
+    time_to_first_token_ms: count.describe('Of a stream; otherwise 0.'),
+    time_to_first_token_us: count,
+    api_key_hash: z.string().optional().describe("SHA-256 of the provider's credential."),
+    estimated_cost_usd: z.number().min(0),
+    cost_status: z.enum(COST_STATUSES).describe('What a cost of 0 means: not known when unpriced, the price when free.'),
+  })
+  .meta({ id: 'TraceSummary', description: 'One exchange as lists show it.' });
 export type TraceSummary = z.infer<typeof traceSummary>;
 
 /** Where a trace stands in a conversation; a trace is its own checkpoint. */
-export const lineage = z.strictObject({
-  group_id: z.string().optional(),
-  thread_id: z.string().optional(),
-  run_id: z.string().optional(),
-  checkpoint_id: z.string(),
-  parent_checkpoint_id: z.string().optional(),
-  checkpoint_seq: z.int().min(0).optional(),
-  immutable: z.boolean(),
-});
+export const lineage = z
+  .strictObject({
+    group_id: z.string().optional(),
+    thread_id: z.string().optional(),
+    run_id: z.string().optional(),
+    checkpoint_id: z.string().describe('The id of the trace itself.'),
+    parent_checkpoint_id: z.string().optional().describe('The trace that went before, as the client says.'),
+    checkpoint_seq: z.int().min(0).optional(),
+    immutable: z.boolean(),
+  })
+  .meta({ id: 'Lineage', description: 'Where a trace stands in a conversation; it is its own checkpoint.' });
 export type Lineage = z.infer<typeof lineage>;
+
+/** A trace as the checkpoint of a conversation that it is. */
+export interface Checkpoint extends TraceSummary {
+  readonly lineage: Lineage;
+}
 
 /** Header name, lower-case -> its values in the order they came; secrets are `[REDACTED]`. */
 const headerValues = z.record(z.string(), z.array(z.string()));
 
 /** A trace with everything that was kept of the exchange. Bodies are present only when `tracing.capture_bodies` is on. */
-export const traceDetail = traceSummary.extend({
-  trace_group_id: z.string().optional(),
-  lineage: lineage.optional(),
-  request_headers: headerValues,
-  response_headers: headerValues,
-  request_body: z.string().optional(),
-  response_body: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()),
-});
+export const traceDetail = traceSummary
+  .extend({
+    trace_group_id: z.string().optional(),
+    lineage: lineage.optional(),
+    request_headers: headerValues,
+    response_headers: headerValues,
+    request_body: z.string().optional(),
+    response_body: z.string().optional(),
+    metadata: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'TraceDetail', description: 'One exchange with everything that was kept of it.' });
 export type TraceDetail = z.infer<typeof traceDetail>;
 
 /** A page of traces, newest first by (`created_at`, `id`); `next_cursor` is absent on the last page. */
-export const tracePage = z.strictObject({ items: z.array(traceSummary), next_cursor: z.string().optional() });
+export const tracePage = z
+  .strictObject({ items: z.array(traceSummary), next_cursor: z.string().optional() })
+  .meta({ id: 'TracePage', description: 'A page of traces, the newest first.' });
 export type TracePage = z.infer<typeof tracePage>;

@@ -3,10 +3,12 @@ import { stopStep } from '@vitrine/lifecycle/stop-step';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { parsePriceOverride, type PriceOverride } from '@vitrine/traces/price-catalogue';
 import { keepRetention, openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { Pool } from 'undici';
 import { keyRoutes } from './admin-keys/keys-route.ts';
+import { lineageRoutes } from './admin-traces/lineage-routes.ts';
 import { traceRoutes } from './admin-traces/traces-route.ts';
 import { authorizeBy } from './auth/authorize.ts';
 import { openAuth } from './auth/open-auth.ts';
@@ -83,6 +85,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
     [
       ...serviceRoutes(store, { version: VERSION, uptimeSec: () => Math.floor((performance.now() - startedAt) / 1_000) }),
       ...traceRoutes(store),
+      ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
       ...keyRoutes(keys.keys),
       ...pipelineRoutes(() =>
         pipelineDiagnostics(
@@ -99,7 +102,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
         ),
       ),
     ],
-    { logger, authorize: authorizeBy(auth.authenticate, keys.trail), keyHeader: config.auth.header },
+    { logger, authorize: authorizeBy(auth.authenticate, keys.trail), keyHeader: config.auth.header, version: VERSION },
   );
   const door = { authenticate: auth.authenticate, gate: openGate, trail: keys.trail, strangers };
   const proxy = createProxy(routes, tools, queue, door);

@@ -1,13 +1,15 @@
 import { runProgram, surviveBugs } from '@vitrine/lifecycle/run-program';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import type { Fault } from '@vitrine/faults/fault';
+import { scrub } from '@vitrine/telemetry/scrub';
 import { COMMANDS } from './commands/registry.ts';
 import { helpOf, runCommand } from './commands/run-command.ts';
 
 /** At a terminal nobody has a log to look into. */
 function sentenceOf({ code, say, log }: Fault): string {
-  if (code.startsWith('storage_')) return `storage.path (SVC_STORAGE_PATH): ${say}`;
-  return code === 'key_store_unavailable' ? `${say}: ${String(log['path'])}: ${String(log['reason'])}` : say;
+  const isKeyStore = code === 'key_store_unavailable';
+  const sentence = isKeyStore ? `${say}: ${String(log['path'])}: ${String(log['reason'])}` : say;
+  return scrub(code.startsWith('storage_') ? `storage.path (SVC_STORAGE_PATH): ${sentence}` : sentence).text;
 }
 
 await runProgram(process, {

@@ -7,8 +7,8 @@ import type { CapturePolicy } from '../derive-trace.ts';
 import type { ExchangeBatch } from '../exchange-batch.ts';
 import type { PriceOverride } from '../price-catalogue.ts';
 import type { TraceSink } from '../trace-sink.ts';
-import type { StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
-import type { TraceDetail, TracePage } from '../trace.ts';
+import type { CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
+import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import type { WriteResult } from '../write-failure.ts';
 import { lockFile } from './file-lock.ts';
 import { makeFolder } from './make-folder.ts';
@@ -100,6 +100,10 @@ export class EmbeddedTraceStore implements TraceStore, TraceSink, AsyncDisposabl
 
   async get(id: string): Promise<TraceDetail | undefined> {
     return (await this.#read({ get: id })) as TraceDetail | undefined;
+  }
+
+  async checkpoints(query: CheckpointQuery): Promise<Checkpoint[]> {
+    return (await this.#read({ checkpoints: query })) as Checkpoint[];
   }
 
   async summary(): Promise<StoreSummary> {

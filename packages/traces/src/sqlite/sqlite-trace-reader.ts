@@ -3,8 +3,8 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
 import { headerValuesOf } from '../header-lines.ts';
 import { createdAtOf, firstIdOf } from '../trace-id.ts';
-import { cursorOf, type TraceQuery } from '../trace-store.ts';
-import type { Lineage, TraceDetail, TracePage, TraceSummary } from '../trace.ts';
+import { cursorOf, type CheckpointQuery, type TraceQuery } from '../trace-store.ts';
+import type { Checkpoint, Lineage, TraceDetail, TracePage, TraceSummary } from '../trace.ts';
 import { PAYLOADS_PER_PAGE, unpackPayload, type Payload } from './payload-page.ts';
 
 type Row = Record<string, SQLInputValue | undefined>;
@@ -30,6 +30,12 @@ export class SqliteTraceReader implements Disposable {
   get(id: string): TraceDetail | undefined {
     const row = this.#database.prepare('SELECT * FROM traces WHERE id = ?').get(Buffer.from(id, 'hex'));
     return row === undefined ? undefined : detailOf(row, this.#payload(Number(row['payload'])));
+  }
+
+  checkpoints(query: CheckpointQuery): Checkpoint[] {
+    const { where, values } = this.#conditions(query);
+    const rows = this.#database.prepare(`SELECT * FROM traces ${where} ORDER BY id DESC LIMIT ${query.limit}`).all(...values);
+    return rows.map(checkpointOf);
   }
 
   [Symbol.dispose](): void {
@@ -102,6 +108,11 @@ function summaryOf(row: Row): TraceSummary {
     estimated_cost_usd: Number(row['estimated_cost_usd']),
     cost_status: row['cost_status'] as TraceSummary['cost_status'],
   };
+}
+
+function checkpointOf(row: Row): Checkpoint {
+  const summary = summaryOf(row);
+  return { ...summary, lineage: lineageOf(row, summary.id) };
 }
 
 function detailOf(row: Row, payload: Payload): TraceDetail {

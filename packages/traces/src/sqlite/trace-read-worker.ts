@@ -2,10 +2,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
 import { serveCalls } from '@vitrine/lifecycle/serve-calls';
-import type { TraceQuery } from '../trace-store.ts';
+import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 
-export type ReadWorkerCall = { readonly list: TraceQuery } | { readonly get: string };
+export type ReadWorkerCall = { readonly list: TraceQuery } | { readonly get: string } | { readonly checkpoints: CheckpointQuery };
 
 invariant(parentPort !== null, 'runs on a worker thread');
 const reader = new SqliteTraceReader((workerData as { readonly path: string }).path);
@@ -14,6 +14,7 @@ serveCalls(
   parentPort,
   (argument) => {
     const call = argument as ReadWorkerCall;
+    if ('checkpoints' in call) return reader.checkpoints(call.checkpoints);
     return 'list' in call ? reader.list(call.list) : reader.get(call.get);
   },
   () => reader[Symbol.dispose](),

@@ -6,22 +6,23 @@ import type { GatewayKeys } from './gateway-keys.ts';
 
 const BODY = { maxBytes: 65_536, tooLarge: 'request body too large', invalid: 'invalid json body' };
 
-const createBody = z.strictObject({
-  /** Generated (`gk_` and 16 hex digits) when empty. */
-  id: idText.optional(),
-  /** Generated (`sgk_`) when empty; else 24 to 256 visible ASCII characters. */
-  token: tokenText.optional(),
-  /** The caller's own, when there is a caller. */
-  org_id: idText.optional(),
-  workspace_id: idText.optional(),
-  name: nameText.optional(),
-  description: descriptionText.optional(),
-  role: roleText.optional(),
-  permissions: permissionList.optional(),
-  plan: z.never({ error: 'is set by the operator, the command line or auth.keys' }).optional(),
-});
+const createBody = z
+  .strictObject({
+    id: idText.optional().describe('Generated (gk_ and 16 hex digits) when empty.'),
+    token: tokenText.optional().describe('Generated (sgk_) when empty; else 24 to 256 visible ASCII characters.'),
+    org_id: idText.optional().describe("The caller's own, when there is a caller."),
+    workspace_id: idText.optional(),
+    name: nameText.optional(),
+    description: descriptionText.optional(),
+    role: roleText.optional(),
+    permissions: permissionList.optional(),
+    plan: z.never({ error: 'is set by the operator, the command line or auth.keys' }).optional(),
+  })
+  .meta({ id: 'GatewayKeyCreation', description: 'A key to make; everything has a default.' });
 
-const rotateBody = z.strictObject({ token: tokenText.optional() });
+const rotateBody = z
+  .strictObject({ token: tokenText.optional().describe('Generated when empty.') })
+  .meta({ id: 'GatewayKeyRotation', description: 'The new token.' });
 
 /** `/api/gateway-keys`. Spec: gateway, Endpoints; decisions, section 2. */
 export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
@@ -49,6 +50,7 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
     },
     {
       path: '/api/gateway-keys/:id',
+      params: { id: 'The id of a gateway key.' },
       DELETE: operation({
         summary: 'Revokes a gateway key.',
         permission,
@@ -59,6 +61,7 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
     },
     {
       path: '/api/gateway-keys/:id/rotate',
+      params: { id: 'The id of a gateway key.' },
       POST: operation({
         summary: 'Gives a gateway key a new token and ends the old one at once.',
         permission,

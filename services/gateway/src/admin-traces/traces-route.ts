@@ -1,10 +1,8 @@
-import { Fault } from '@vitrine/faults/fault';
 import { traceDetail, tracePage } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { listQuery, traceQueryOf } from './list-query.ts';
-
-const TRACE_ID = /^[0-9a-f]{32}$/;
+import { readTrace } from './read-trace.ts';
 
 /** `GET /api/traces` and `GET /api/traces/:id`. Spec: gateway, Endpoints. */
 export function traceRoutes(store: TraceStore): AdminRoute[] {
@@ -23,18 +21,14 @@ export function traceRoutes(store: TraceStore): AdminRoute[] {
     },
     {
       path: '/api/traces/:id',
+      params: { id: 'The id of a trace.' },
       GET: operation({
         summary: 'Shows one trace in full.',
         permission: 'analytics:read',
         status: 200,
         answer: traceDetail,
         errors: [404, 503],
-        handle: async ({ params, identity }) => {
-          const id = params['id'] ?? '';
-          const trace = TRACE_ID.test(id) ? await store.get(id, identity) : undefined;
-          if (trace === undefined) throw new Fault('trace_not_found', { say: 'trace not found' });
-          return trace;
-        },
+        handle: ({ params, identity }) => readTrace(store, params['id'], identity),
       }),
     },
   ];

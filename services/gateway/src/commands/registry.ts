@@ -1,4 +1,9 @@
 import type { Command } from './command.ts';
+import { configValidate } from './config-validate.ts';
+import { debug, debugLast } from './debug.ts';
+import { diagnostics } from './diagnostics.ts';
+import { doctor } from './doctor.ts';
+import { env } from './env.ts';
 import { keysCreate } from './keys-create.ts';
 import { keysList } from './keys-list.ts';
 import { keysRevoke } from './keys-revoke.ts';
@@ -7,4 +12,17 @@ import { serve } from './serve.ts';
 import { version } from './version-command.ts';
 
 /** Every command, in the order in which help lists them. Spec: gateway decisions, section 7. */
-export const COMMANDS: readonly Command[] = [serve, keysCreate, keysList, keysRotate, keysRevoke, version];
+export const COMMANDS: readonly Command[] = [
+  serve,
+  configValidate,
+  doctor,
+  debug,
+  debugLast,
+  diagnostics,
+  env,
+  keysCreate,
+  keysList,
+  keysRotate,
+  keysRevoke,
+  version,
+];

@@ -9,37 +9,37 @@ const moment = z.iso.datetime();
 const pressure = z.enum(PRESSURE_STATES);
 
 /** Spec: gateway, Trace-pipeline diagnostics. The last seven are ours: what was held back or not kept. */
-export const pipelineDiagnosticsShape = z.strictObject({
-  schema_version: z.literal('trace-pipeline-diagnostics.v1'),
-  generated_at: moment,
-  diagnostics: z.strictObject({
-    queue_capacity: count,
-    queue_depth: count,
-    queue_depth_high_watermark: count,
-    queue_utilization_pct: percentage,
-    queue_high_watermark_utilization_pct: percentage,
-    queue_pressure_state: pressure,
-    queue_high_watermark_pressure_state: pressure,
-    enqueue_accepted_total: count,
-    enqueue_dropped_total: count,
-    write_dropped_total: count,
-    total_dropped_total: count,
-    last_enqueue_drop_at: moment.optional(),
-    last_write_drop_at: moment.optional(),
-    last_write_drop_operation: z.string().optional(),
-    write_failures_by_class: z.partialRecord(z.enum(FAILURE_CLASSES), count).optional(),
-    store_driver: z.string().optional(),
-    written_total: count,
-    admission_delayed_total: count,
-    body_bytes_held: count,
-    body_bytes_capacity: count,
-    body_bytes_refused_total: count,
-    /** Rejected exchanges of nobody in particular that left no trace: ten a second do. */
-    rejections_unkept_total: count,
-    /** Denials that left no audit record. */
-    audit_lost_total: count,
-  }),
-});
+export const pipelineDiagnosticsShape = z
+  .strictObject({
+    schema_version: z.literal('trace-pipeline-diagnostics.v1'),
+    generated_at: moment,
+    diagnostics: z.strictObject({
+      queue_capacity: count,
+      queue_depth: count,
+      queue_depth_high_watermark: count,
+      queue_utilization_pct: percentage,
+      queue_high_watermark_utilization_pct: percentage,
+      queue_pressure_state: pressure,
+      queue_high_watermark_pressure_state: pressure,
+      enqueue_accepted_total: count,
+      enqueue_dropped_total: count,
+      write_dropped_total: count,
+      total_dropped_total: count,
+      last_enqueue_drop_at: moment.optional(),
+      last_write_drop_at: moment.optional(),
+      last_write_drop_operation: z.string().optional(),
+      write_failures_by_class: z.partialRecord(z.enum(FAILURE_CLASSES), count).optional(),
+      store_driver: z.string().optional(),
+      written_total: count,
+      admission_delayed_total: count,
+      body_bytes_held: count,
+      body_bytes_capacity: count,
+      body_bytes_refused_total: count,
+      rejections_unkept_total: count.describe('Rejected exchanges of nobody in particular that left no trace: ten a second do.'),
+      audit_lost_total: count.describe('Denials that left no audit record.'),
+    }),
+  })
+  .meta({ id: 'TracePipelineDiagnostics', description: 'What the trace pipeline has done and lost since the process started.' });
 export type PipelineDiagnostics = z.infer<typeof pipelineDiagnosticsShape>;
 
 export interface PipelineState {

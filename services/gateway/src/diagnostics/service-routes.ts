@@ -2,17 +2,18 @@ import type { TraceStore } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 
-const about = z.strictObject({ name: z.string(), version: z.string(), status: z.literal('ok') });
+const about = z.strictObject({ name: z.string(), version: z.string(), status: z.literal('ok') }).meta({ id: 'ServiceMetadata' });
 
-const health = z.strictObject({
-  status: z.literal('ok'),
-  version: z.string(),
-  uptime_sec: z.int().min(0),
-  storage_driver: z.enum(['sqlite', 'postgres']),
-  trace_count: z.int().min(0),
-  /** Of a store that is a file. */
-  db_size_bytes: z.int().min(0).optional(),
-});
+const health = z
+  .strictObject({
+    status: z.literal('ok'),
+    version: z.string(),
+    uptime_sec: z.int().min(0),
+    storage_driver: z.enum(['sqlite', 'postgres']),
+    trace_count: z.int().min(0),
+    db_size_bytes: z.int().min(0).optional().describe('Of a store that is a file.'),
+  })
+  .meta({ id: 'Health' });
 
 /** `GET /` and `GET /api/health`. Health never counts rows: the store keeps its count. Spec: gateway, Resources. */
 export function serviceRoutes(store: TraceStore, running: { version: string; uptimeSec: () => number }): AdminRoute[] {

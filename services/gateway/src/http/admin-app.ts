@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AdminRoute, Operation } from './admin-route.ts';
 import { CORRELATION_HEADER, correlationIdOf } from './correlation-id.ts';
 import { statusOf } from './fault-statuses.ts';
+import { describedRoutes } from './openapi-route.ts';
 import { readQuery } from './query-shapes.ts';
 import { readJsonBody } from './read-json-body.ts';
 
@@ -16,6 +17,8 @@ export interface AdminTools {
   readonly authorize: (request: AskedRequest, permission: Permission) => Identity | undefined;
   /** The header that carries gateway keys. */
   readonly keyHeader: string;
+  /** Of the gateway, for the API's description. */
+  readonly version: string;
 }
 
 /** What is needed of a request to tell whether its sender may. */
@@ -28,7 +31,7 @@ export interface AskedRequest {
 
 const ALLOWED_HEADERS = ['Content-Type', 'Authorization', 'X-API-Key', 'X-Svc-Gateway-Key'];
 
-/** The express application behind `/` and `/api`. Every route answers OPTIONS with 204, other methods with 405 and `Allow`;
+/** The express application behind `/` and `/api`, with a description of itself. Every route answers OPTIONS with 204, other methods with 405 and `Allow`;
  *  errors are always JSON. Spec: gateway, Endpoints. */
 export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools): Express {
   const app = express();
@@ -40,7 +43,7 @@ export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools)
     if (request.path === '/api' || request.path.startsWith('/api/')) allowAnyOrigin(response, allowedHeaders);
     next();
   });
-  for (const route of routes) app.all(route.path, answerRoute(route, tools));
+  for (const route of describedRoutes(routes, tools)) app.all(route.path, answerRoute(route, tools));
   // Preflight goes for every path below /api, also those that do not exist.
   app.options('/api/{*path}', (_request, response) => void response.status(204).end());
   app.use((_request, response) => void response.status(404).json({ error: 'not found' }));

@@ -5,6 +5,8 @@ import type { z } from 'zod';
 /** One path of the admin API and what answers its methods. */
 export interface AdminRoute {
   readonly path: string;
+  /** What the parts of the path are that begin with a colon. */
+  readonly params?: Readonly<Record<string, string>>;
   readonly GET?: Operation;
   readonly POST?: Operation;
   readonly DELETE?: Operation;

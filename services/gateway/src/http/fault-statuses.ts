@@ -15,6 +15,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   key_store_unavailable: 503,
   pepper_unusable: 503,
   trace_not_found: 404,
+  checkpoint_not_found: 404,
+  foreign_checkpoint: 400,
   trace_store_unavailable: 503,
 };
 

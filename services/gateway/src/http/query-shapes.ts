@@ -33,13 +33,16 @@ export const oneOf = <const T extends string>(values: readonly T[]) =>
 
 const MOMENT = { type: 'string', examples: ['2026-01-31T12:00:00Z', '2026-01-31'] };
 /** A moment in milliseconds since the epoch; of a date alone its first. */
-export const from = () => parameter(MOMENT, (value, refuse) => momentOf(value, refuse).at);
+export const from = () =>
+  parameter(MOMENT, (value, refuse) => momentOf(value, refuse).at).describe(
+    'Not before: RFC 3339, or a date for its first moment.',
+  );
 /** A moment in milliseconds since the epoch; of a date alone its last. */
 export const to = () =>
   parameter(MOMENT, (value, refuse) => {
     const { at, isDate } = momentOf(value, refuse);
     return isDate ? at + DAY_MS - 1 : at;
-  });
+  }).describe('Not after: RFC 3339, or a date for its last moment.');
 
 /** The rule of every pair of `from` and `to`. */
 export function isForward(range: { from?: number | undefined; to?: number | undefined }): boolean {

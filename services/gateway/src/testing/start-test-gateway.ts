@@ -8,8 +8,10 @@ import type { TraceDetail, TracePage, TraceSummary } from '@vitrine/traces/trace
 import { join } from 'node:path';
 import { startGateway } from '../app.ts';
 import { readGatewayConfig } from '../config.ts';
+import { watchAnswers } from './documented-answers.ts';
 
-/** A gateway in this process between two mock providers, on any free port, with its traces in a temporary folder. */
+/** A gateway in this process between two mock providers, on any free port, with its traces in a temporary folder. Every answer of
+ *  its admin API is compared with the API's description (see `watchAnswers`). */
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly openai: MockProvider;
@@ -43,6 +45,7 @@ export async function startTestGateway(variables: Readonly<Record<string, string
   const logger = createLogger('svc-gateway', 'info', { write: (line) => log.push(line) });
   const config = readGatewayConfig({ path: 'vitrine.yaml', text }, env);
   const { url } = opened.use(await startGateway(config, logger));
+  opened.use(await watchAnswers(url));
   const get = async (path: string): Promise<unknown> => (await fetch(url + path)).json();
   const traces = (count: number) =>
     waitUntil(

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { LINEAGE_HEADERS } from './lineage-headers.ts';
+import { lineageOf } from './replay.ts';
+import type { TraceDetail } from './trace.ts';
+
+/** Where the next exchange of a debug run stands, and the headers that say so. Spec: gateway, Fork response. */
+export const fork = z
+  .strictObject({
+    fork_id: z.string(),
+    source_trace_id: z.string(),
+    source_checkpoint_id: z.string(),
+    lineage: z.strictObject({
+      group_id: z.string(),
+      thread_id: z.string(),
+      run_id: z.string(),
+      parent_checkpoint_id: z.string(),
+      checkpoint_seq: z.int().min(1),
+    }),
+    headers: z.strictObject({
+      [LINEAGE_HEADERS.trace_group_id]: z.string(),
+      [LINEAGE_HEADERS.thread_id]: z.string(),
+      [LINEAGE_HEADERS.run_id]: z.string(),
+      [LINEAGE_HEADERS.parent_checkpoint_id]: z.string(),
+      [LINEAGE_HEADERS.checkpoint_seq]: z.string(),
+    }),
+  })
+  .meta({ id: 'Fork', description: 'Where the next exchange of a debug run stands, and the headers that say so.' });
+export type Fork = z.infer<typeof fork>;
+
+export interface ForkRequest {
+  readonly source: TraceDetail;
+  readonly checkpoint: TraceDetail;
+  /** Instead of the checkpoint's, and of a new one; '' is nothing. */
+  readonly threadId: string | undefined;
+  readonly runId: string | undefined;
+}
+
+/** Branches a conversation off at a checkpoint: says how the next exchange has to be sent, and changes nothing. Undefined when the
+ *  checkpoint belongs to another group than the source. `randomHex` gives 16 digits.
+ *  Spec: gateway decisions, section 1, Lineage. */
+export function forkAt({ source, checkpoint, threadId, runId }: ForkRequest, randomHex: () => string): Fork | undefined {
+  const from = lineageOf(checkpoint);
+  const own = lineageOf(source);
+  if (from.group_id !== undefined && own.group_id !== undefined && from.group_id !== own.group_id) return undefined;
+  const place = {
+    group_id: from.group_id ?? own.group_id ?? source.trace_group_id ?? checkpoint.id,
+    thread_id: threadId || (from.thread_id ?? own.thread_id ?? `thread_${checkpoint.id}`),
+    run_id: runId || `run_${randomHex()}`,
+    parent_checkpoint_id: checkpoint.id,
+    checkpoint_seq: (from.checkpoint_seq ?? 0) + 1,
+  };
+  return {
+    fork_id: `fork_${randomHex()}`,
+    source_trace_id: source.id,
+    source_checkpoint_id: checkpoint.id,
+    lineage: place,
+    headers: {
+      [LINEAGE_HEADERS.trace_group_id]: place.group_id,
+      [LINEAGE_HEADERS.thread_id]: place.thread_id,
+      [LINEAGE_HEADERS.run_id]: place.run_id,
+      [LINEAGE_HEADERS.parent_checkpoint_id]: place.parent_checkpoint_id,
+      [LINEAGE_HEADERS.checkpoint_seq]: String(place.checkpoint_seq),
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { Fault } from '@vitrine/faults/fault';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { fork, forkAt } from '@vitrine/traces/fork';
+import { LINEAGE_ID } from '@vitrine/traces/lineage-headers';
+import { readReplay, replay } from '@vitrine/traces/replay';
+import type { TraceDetail } from '@vitrine/traces/trace';
+import type { TraceStore } from '@vitrine/traces/trace-store';
+import { z } from 'zod';
+import { operation, type AdminRoute } from '../http/admin-route.ts';
+import { integer, text } from '../http/query-shapes.ts';
+import { findTrace, readTrace } from './read-trace.ts';
+
+const DEFAULT_LIMIT = 200;
+const MAX_LIMIT = 500;
+
+/** Spec: gateway, GET /api/traces/:id/replay query parameters. */
+const replayQuery = z.object({
+  checkpoint_id: text().describe('Where to stop; the trace itself when absent.'),
+  thread_id: text().describe("The thread to replay, instead of the trace's own."),
+  run_id: text().describe("The run to replay, instead of the trace's own."),
+  limit: integer(0, MAX_LIMIT).describe('How many checkpoints to read at most; 0 or absent: 200.'),
+});
+
+const lineageId = z
+  .string()
+  .trim()
+  .refine((id) => id === '' || LINEAGE_ID.test(id), 'must be at most 128 characters of A-Za-z0-9-_.:')
+  .optional();
+
+/** Spec: gateway, POST /api/traces/:id/fork body. */
+const forkBody = z
+  .strictObject({
+    checkpoint_id: z.string().trim().optional().describe('Where to branch off; the trace itself when absent.'),
+    thread_id: lineageId.describe("The new run's thread, instead of the checkpoint's."),
+    run_id: lineageId.describe("The new run's id; made when absent."),
+  })
+  .meta({ id: 'ForkRequest', description: 'Where to branch off; nothing at all means {}.' });
+
+/** `GET /api/traces/:id/replay` and `POST /api/traces/:id/fork`. `randomHex` gives 16 digits. Spec: gateway, Endpoints. */
+export function lineageRoutes(store: TraceStore, randomHex: () => string): AdminRoute[] {
+  return [
+    {
+      path: '/api/traces/:id/replay',
+      params: { id: 'The id of a trace.' },
+      GET: operation({
+        summary: 'Replays the conversation of a trace up to one of its checkpoints.',
+        permission: 'analytics:read',
+        query: replayQuery,
+        status: 200,
+        answer: replay,
+        errors: [404, 503],
+        handle: async ({ params, query, identity }) => {
+          const source = await readTrace(store, params['id'], identity);
+          const replayed = await readReplay(store, {
+            source,
+            target: await readCheckpoint(store, query.checkpoint_id, source, identity),
+            threadId: query.thread_id,
+            runId: query.run_id,
+            tenant: identity,
+            limit: query.limit || DEFAULT_LIMIT,
+          });
+          return replayed ?? noCheckpoint();
+        },
+      }),
+    },
+    {
+      path: '/api/traces/:id/fork',
+      params: { id: 'The id of a trace.' },
+      POST: operation({
+        summary: 'Says how the next exchange has to be sent to branch a conversation off at a checkpoint; changes nothing.',
+        permission: 'analytics:read',
+        body: {
+          shape: forkBody,
+          maxBytes: 16_384,
+          tooLarge: 'fork request body too large',
+          invalid: 'invalid fork request body',
+        },
+        status: 200,
+        answer: fork,
+        errors: [404, 503],
+        handle: async ({ params, body, identity }) => {
+          const source = await readTrace(store, params['id'], identity);
+          const checkpoint = await readCheckpoint(store, body.checkpoint_id, source, identity);
+          const forked = forkAt({ source, checkpoint, threadId: body.thread_id, runId: body.run_id }, randomHex);
+          if (forked !== undefined) return forked;
+          throw new Fault('foreign_checkpoint', { say: 'checkpoint must belong to the same trace lineage group' });
+        },
+      }),
+    },
+  ];
+}
+
+async function readCheckpoint(
+  store: TraceStore,
+  id: string | undefined,
+  source: TraceDetail,
+  tenant: Tenant | undefined,
+): Promise<TraceDetail> {
+  if (id === undefined || id === '' || id === source.id) return source;
+  return (await findTrace(store, id, tenant)) ?? noCheckpoint();
+}
+
+function noCheckpoint(): never {
+  throw new Fault('checkpoint_not_found', { say: 'checkpoint not found' });
+}

@@ -1,0 +1,35 @@
+import { isFault } from '@vitrine/faults/fault';
+import { command } from './command.ts';
+import { commandConfig } from './command-config.ts';
+import { FORMAT_OPTION, wantsJson } from './output-format.ts';
+import { printJson, printText } from './print.ts';
+
+export const configValidate = command({
+  name: 'config validate',
+  summary: 'Says whether the gateway would start with this configuration, and if not, everything that is wrong.',
+  usage: '[--format text|json] [--config FILE]',
+  help: `  --format json  for programs
+  --config FILE  the configuration; otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
+
+Environment variables count too. Nothing is opened or changed. Exit code 1: it is not valid.
+
+Examples:
+  npm run gateway -- config validate
+  npm run gateway -- config validate --config deploy/gateway.yaml --format json
+`,
+  options: { ...FORMAT_OPTION },
+  words: 0,
+  run: async ({ values }, context) => {
+    const isJson = wantsJson(values.format);
+    try {
+      commandConfig(values.config, context);
+    } catch (error) {
+      if (!isJson || !isFault(error)) throw error;
+      printJson(context, { valid: false, error: error.say, faults: error.log['faults'] ?? [] });
+      return 1;
+    }
+    if (isJson) printJson(context, { valid: true });
+    else printText(context, 'The configuration is valid.\n');
+    return 0;
+  },
+});

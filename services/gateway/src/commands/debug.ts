@@ -1,0 +1,98 @@
+import { chainText } from '../debug-chain/chain-text.ts';
+import type { ChainSelection } from '../debug-chain/debug-chain.ts';
+import { readChain } from '../debug-chain/read-chain.ts';
+import { writeBundle } from '../debug-chain/write-bundle.ts';
+import { command, usageError, type Command } from './command.ts';
+import { commandConfig } from './command-config.ts';
+import { openTraces } from './open-traces.ts';
+import { FORMAT_OPTION, wantsJson } from './output-format.ts';
+import { printJson, printText } from './print.ts';
+import { wholeNumber } from './whole-number.ts';
+
+const DEFAULT_LIMIT = 200;
+const MAX_LIMIT = 500;
+
+const OPTIONS = {
+  'trace-id': { type: 'string' },
+  'trace-group-id': { type: 'string' },
+  'thread-id': { type: 'string' },
+  'run-id': { type: 'string' },
+  limit: { type: 'string' },
+  diff: { type: 'boolean' },
+  'bundle-out': { type: 'string' },
+  'include-headers': { type: 'boolean' },
+  'include-bodies': { type: 'boolean' },
+  ...FORMAT_OPTION,
+} as const;
+
+const HELP = `  last                 the newest trace; the same as naming nothing
+  --trace-id ID        the conversation of this trace
+  --trace-group-id ID  everything of this group
+  --thread-id ID       everything of this thread
+  --run-id ID          everything of this run
+  --limit N            at most so many checkpoints, 1 to 500; 200
+  --diff               what changed from each checkpoint to the next, without showing what was said
+  --include-headers    also their headers
+  --include-bodies     also their bodies, as far as the gateway keeps them
+  --bundle-out DIR     also write debug-chain.json and manifest.json into this folder
+  --format json        for programs: debug-chain.v1
+  --config FILE        the gateway's configuration
+
+The store is read beside a gateway that may be running. Credentials are never shown.
+
+Examples:
+  npm run gateway -- debug last
+  npm run gateway -- debug --thread-id thread-1 --diff
+  npm run gateway -- debug --trace-id 0190d3b8c0007abc8def0123456789ab --format json
+  npm run gateway -- debug --run-id run-7 --diff --include-bodies --bundle-out ./bundle
+`;
+
+export const debug = debugCommand(
+  'debug',
+  'Shows the conversation that a trace belongs to, step by step.',
+  '[--trace-id ID | --trace-group-id ID | --thread-id ID | --run-id ID] [--diff] [--bundle-out DIR] [--format text|json]',
+);
+
+export const debugLast = debugCommand(
+  'debug last',
+  'Shows the conversation that the newest trace belongs to.',
+  '[--diff] [--bundle-out DIR] [--format text|json]',
+);
+
+function debugCommand(name: 'debug' | 'debug last', summary: string, usage: string): Command {
+  return command({
+    name,
+    summary,
+    usage,
+    help: HELP,
+    options: OPTIONS,
+    words: 0,
+    run: async ({ values }, context) => {
+      const isJson = wantsJson(values.format);
+      const selection = selectionOf(values);
+      if (name === 'debug last' && Object.keys(selection).length > 0) throw usageError('last takes no other selection');
+      const options = {
+        limit: wholeNumber('--limit', values.limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT,
+        include_diff: values.diff ?? false,
+        include_headers: values['include-headers'] ?? false,
+        include_bodies: values['include-bodies'] ?? false,
+      };
+      using store = openTraces(commandConfig(values.config, context));
+      const chain = await readChain(store, selection, options, new Date());
+      const folder = values['bundle-out'];
+      if (folder !== undefined) writeBundle(folder, chain);
+      if (isJson) printJson(context, chain);
+      else printText(context, chainText(chain));
+      if (folder !== undefined) context.stderr.write(`The bundle is in ${folder}\n`);
+      return 0;
+    },
+  });
+}
+
+function selectionOf(values: Readonly<Record<string, unknown>>): ChainSelection {
+  const named = ['trace-id', 'trace-group-id', 'thread-id', 'run-id'].map((option) => [
+    option.replaceAll('-', '_'),
+    values[option],
+  ]);
+  return Object.fromEntries(named.filter(([, id]) => id !== undefined && id !== '')) as ChainSelection;
+}

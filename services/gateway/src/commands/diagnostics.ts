@@ -1,0 +1,75 @@
+import { Fault } from '@vitrine/faults/fault';
+import { z } from 'zod';
+import { askGateway } from './ask-gateway.ts';
+import { baseUrlOf } from './base-url.ts';
+import { command, usageError } from './command.ts';
+import { commandConfig } from './command-config.ts';
+import { FORMAT_OPTION, wantsJson } from './output-format.ts';
+import { printJson, printText } from './print.ts';
+import { textTable } from './text-table.ts';
+import { wholeNumber } from './whole-number.ts';
+
+const DEFAULT_TIMEOUT_MS = 5_000;
+const KEY_VARIABLE = 'VITRINE_GATEWAY_KEY';
+
+/** The gateway that is asked may be newer than this program: it may say more. */
+const answerShape = z.looseObject({
+  schema_version: z.literal('trace-pipeline-diagnostics.v1'),
+  generated_at: z.string(),
+  diagnostics: z.record(z.string(), z.unknown()),
+});
+
+export const diagnostics = command({
+  name: 'diagnostics',
+  summary: 'Asks a running gateway what its trace pipeline has done and lost.',
+  usage: '[--base-url URL] [--gateway-key KEY] [--auth-header NAME] [--timeout MS] [--format text|json]',
+  help: `  --base-url URL      where the gateway is; otherwise where the configuration says it listens
+  --gateway-key KEY   a key that may read analytics; better given in ${KEY_VARIABLE}, where other users do not see it
+  --auth-header NAME  the header for the key; otherwise that of the configuration
+  --timeout MS        how long to wait; ${DEFAULT_TIMEOUT_MS}
+  --format json       for programs: trace-pipeline-diagnostics.v1
+  --config FILE       the gateway's configuration
+
+Examples:
+  npm run gateway -- diagnostics
+  npm run gateway -- diagnostics --base-url http://10.0.0.7:8080 --format json
+`,
+  options: {
+    'base-url': { type: 'string' },
+    'gateway-key': { type: 'string' },
+    'auth-header': { type: 'string' },
+    timeout: { type: 'string' },
+    ...FORMAT_OPTION,
+  },
+  words: 0,
+  run: async ({ values }, context) => {
+    const isJson = wantsJson(values.format);
+    const timeoutMs = wholeNumber('--timeout', values.timeout, 1, 600_000) ?? DEFAULT_TIMEOUT_MS;
+    const given = values['base-url'];
+    if (given !== undefined && !isHttpUrl(given)) throw usageError('--base-url must be an http:// or https:// URL');
+    const config = commandConfig(values.config, context);
+    const baseUrl = given?.replace(/\/+$/, '') ?? baseUrlOf(config);
+    if (baseUrl === undefined) throw usageError('--base-url is needed: server.port is 0, and only the log tells the port');
+    const answer = await askGateway({
+      baseUrl,
+      path: '/api/diagnostics/trace-pipeline',
+      keyHeader: values['auth-header'] ?? config.auth.header,
+      key: values['gateway-key'] ?? (context.env[KEY_VARIABLE] || undefined),
+      timeoutMs,
+    });
+    const parsed = answerShape.safeParse(answer);
+    if (!parsed.success) throw new Fault('gateway_unreachable', { say: `what answers at ${baseUrl} is no gateway` });
+    if (isJson) printJson(context, parsed.data);
+    else printText(context, textOf(parsed.data));
+    return 0;
+  },
+});
+
+function textOf({ generated_at: at, diagnostics: values }: z.infer<typeof answerShape>): string {
+  const rows = Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]);
+  return `The trace pipeline at ${at}\n\n${textTable(['FIGURE', 'VALUE'], rows)}`;
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}

@@ -1,0 +1,78 @@
+import { textTable } from '../commands/text-table.ts';
+import type { ChainCheckpoint, CheckpointDiff, DebugChain } from './debug-chain.ts';
+
+const HEADS = ['STEP', 'TRACE', 'CREATED', 'MODEL', 'STATUS', 'OUTCOME', 'TOKENS', 'COST USD', 'LATENCY', 'SEQ', 'PARENT'];
+
+/** A chain for people. */
+export function chainText({ source_trace_id: sourceId, chain, diffs = [] }: DebugChain): string {
+  const place = [
+    ['group', chain.group_id],
+    ['thread', chain.thread_id],
+    ['run', chain.run_id],
+  ].flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${id}`]));
+  const many = chain.checkpoint_count === 1 ? '1 checkpoint' : `${chain.checkpoint_count} checkpoints`;
+  const cut = chain.truncated ? ', and there are more than --limit shows' : '';
+  return [
+    `Trace ${sourceId}${place.length === 0 ? ' says nothing of a conversation' : ` of ${place.join(', ')}`}: ${many}${cut}.\n\n`,
+    textTable(
+      HEADS,
+      chain.checkpoints.map((checkpoint) => rowOf(checkpoint, sourceId)),
+    ),
+    ...(diffs.length === 0 ? [] : ['\nChanges\n', ...diffs.map((diff, i) => `  ${i + 1} to ${i + 2}: ${diffText(diff)}\n`)]),
+    ...chain.checkpoints.flatMap(contentText),
+  ].join('');
+}
+
+function rowOf(checkpoint: ChainCheckpoint, sourceId: string): string[] {
+  const { id, step, lineage } = checkpoint;
+  return [
+    `${step}${id === sourceId ? '*' : ''}`,
+    id,
+    checkpoint.created_at,
+    checkpoint.model,
+    String(checkpoint.response_status),
+    checkpoint.outcome,
+    checkpoint.usage_status === 'missing' ? '-' : String(checkpoint.total_tokens),
+    checkpoint.cost_status === 'unpriced' ? '-' : checkpoint.estimated_cost_usd.toFixed(6),
+    `${checkpoint.latency_ms} ms`,
+    lineage.checkpoint_seq === undefined ? '-' : String(lineage.checkpoint_seq),
+    lineage.parent_checkpoint_id ?? '-',
+  ];
+}
+
+function diffText(diff: CheckpointDiff): string {
+  const changed = (['provider', 'model', 'request_method', 'request_path', 'response_status'] as const).filter(
+    (field) => diff[`${field}_changed`],
+  );
+  const sizes = (['request_headers', 'response_headers', 'request_body', 'response_body'] as const).flatMap((part) =>
+    diff[`${part}_changed`] ? [`${part} ${diff[`${part}_bytes_from`]} -> ${diff[`${part}_bytes_to`]} bytes`] : [],
+  );
+  const keys = (['added', 'removed', 'changed'] as const).flatMap((how) => {
+    const names = diff[`metadata_keys_${how}`];
+    return names === undefined ? [] : [`metadata ${how}: ${names.join(' ')}`];
+  });
+  return [
+    ...(changed.length === 0 ? [] : [`other ${changed.join(', ')}`]),
+    `tokens ${signed(diff.total_tokens_delta)} (input ${signed(diff.input_tokens_delta)}, output ${signed(diff.output_tokens_delta)})`,
+    `latency ${signed(diff.latency_delta_ms)} ms`,
+    `cost ${signed(Number(diff.estimated_cost_delta_usd.toFixed(6)))} USD`,
+    ...sizes,
+    ...keys,
+  ].join('; ');
+}
+
+function contentText(checkpoint: ChainCheckpoint): string[] {
+  return (['request_headers', 'request_body', 'response_headers', 'response_body'] as const).flatMap((part) => {
+    const text = checkpoint[part];
+    return text === undefined ? [] : [`\n--- step ${checkpoint.step}, ${part}\n${printable(text)}\n`];
+  });
+}
+
+function signed(number: number): string {
+  return number > 0 ? `+${number}` : String(number);
+}
+
+/** What would move a terminal's cursor is shown as `?`. */
+function printable(text: string): string {
+  return text.replace(/[^\P{C}\n\t]/gu, '?');
+}

@@ -1,0 +1,103 @@
+import { Fault } from '@vitrine/faults/fault';
+import { orderCheckpoints } from '@vitrine/traces/checkpoint-order';
+import { lineageOf } from '@vitrine/traces/replay';
+import type { Checkpoint, TraceDetail } from '@vitrine/traces/trace';
+import type { CheckpointQuery, TraceStore } from '@vitrine/traces/trace-store';
+import type { OfflineTraces } from '../commands/open-traces.ts';
+import { diffCheckpoints } from './checkpoint-diff.ts';
+import {
+  chainCheckpointOf,
+  type ChainCheckpoint,
+  type ChainOptions,
+  type ChainSelection,
+  type CheckpointDiff,
+  type DebugChain,
+} from './debug-chain.ts';
+
+/** Bodies of one chain; a chain is one text in the end, and that has a bound too. */
+const MAX_BODY_CHARACTERS = 128 * 1_048_576;
+
+type Scope = Pick<CheckpointQuery, 'trace_group_id' | 'thread_id' | 'run_id'>;
+
+/** Reads the chain of the trace that was selected: by its id, as the newest of a group, thread or run, or as the newest of all.
+ *  The chain is what was selected; for a single trace it is the trace's own conversation, as a replay shows it. When it is longer than
+ *  `limit` it is the newest part, or the part that ends at the source when that is older.
+ *  Faults: `trace_not_found`, `storage_unusable`, `chain_too_large`. */
+export async function readChain(
+  store: OfflineTraces,
+  selection: ChainSelection,
+  options: ChainOptions,
+  now: Date,
+): Promise<DebugChain> {
+  const source = await readSource(store, selection);
+  const scope = scopeOf(source, selection);
+  const { checkpoints, truncated } = await readCheckpoints(store, source, scope, options.limit);
+  const { steps, diffs } = await readSteps(store, orderCheckpoints(checkpoints), options);
+  const step = steps.findIndex(({ id }) => id === source.id) + 1;
+  const identifier = (['trace_group_id', 'thread_id', 'run_id'] as const).find((name) => scope[name] !== undefined);
+  return {
+    schema_version: 'debug-chain.v1',
+    generated_at: now.toISOString(),
+    selection,
+    options,
+    source_trace_id: source.id,
+    source_timestamp: source.timestamp,
+    source: chainCheckpointOf(source, step, options),
+    chain: {
+      ...(scope.trace_group_id === undefined ? {} : { group_id: scope.trace_group_id }),
+      ...(scope.thread_id === undefined ? {} : { thread_id: scope.thread_id }),
+      ...(scope.run_id === undefined ? {} : { run_id: scope.run_id }),
+      target_checkpoint_id: source.id,
+      checkpoint_count: steps.length,
+      truncated,
+      checkpoints: steps,
+      lineage_identifier: identifier ?? 'trace_id',
+    },
+    ...(options.include_diff ? { diffs } : {}),
+  };
+}
+
+async function readSource(store: OfflineTraces, { trace_id: id, ...scope }: ChainSelection): Promise<TraceDetail> {
+  const found = id ?? (await store.checkpoints({ ...scope, limit: 1 }))[0]?.id;
+  const source = found !== undefined && /^[0-9a-f]{32}$/.test(found) ? await store.get(found) : undefined;
+  if (source === undefined) throw new Fault('trace_not_found', { say: 'trace not found' });
+  return source;
+}
+
+function scopeOf(source: TraceDetail, { trace_id: _id, ...selected }: ChainSelection): Scope {
+  if (Object.values(selected).some((id) => id !== undefined)) return selected;
+  const { group_id: trace_group_id, thread_id, run_id } = lineageOf(source);
+  return { trace_group_id, thread_id, run_id };
+}
+
+async function readCheckpoints(store: Pick<TraceStore, 'checkpoints'>, source: TraceDetail, scope: Scope, limit: number) {
+  const own: Checkpoint = { ...source, lineage: lineageOf(source) };
+  if (Object.values(scope).every((id) => id === undefined)) return { checkpoints: [own], truncated: false };
+  const found = await store.checkpoints({ ...scope, limit: limit + 1 });
+  const newest = found.slice(0, limit);
+  if (newest.some(({ id }) => id === source.id)) return { checkpoints: newest, truncated: found.length > limit };
+  const after = Buffer.from(source.id, 'hex');
+  const before = limit === 1 ? [] : await store.checkpoints({ ...scope, limit: limit - 1, after });
+  return { checkpoints: [own, ...before], truncated: true };
+}
+
+/** One by one, so that only what is asked for stays in memory. */
+async function readSteps(store: OfflineTraces, ordered: readonly Checkpoint[], options: ChainOptions) {
+  const steps: ChainCheckpoint[] = [];
+  const diffs: CheckpointDiff[] = [];
+  let before: TraceDetail | undefined;
+  let characters = 0;
+  for (const { id } of ordered) {
+    const trace = await store.get(id);
+    // Retention may have removed it a moment ago.
+    if (trace === undefined) continue;
+    const step = chainCheckpointOf(trace, steps.length + 1, options);
+    characters += (step.request_body?.length ?? 0) + (step.response_body?.length ?? 0);
+    if (characters > MAX_BODY_CHARACTERS)
+      throw new Fault('chain_too_large', { say: 'the bodies of this chain are too large to show at once: lower --limit' });
+    if (before !== undefined) diffs.push(diffCheckpoints(before, trace));
+    steps.push(step);
+    before = trace;
+  }
+  return { steps, diffs };
+}

@@ -1,0 +1,46 @@
+import { Fault, messageOf } from '@vitrine/faults/fault';
+import { scrub } from '@vitrine/telemetry/scrub';
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { jsonText } from '../commands/output-format.ts';
+import type { DebugChain } from './debug-chain.ts';
+
+/** Writes a chain into a folder, `debug-chain.json` and a `manifest.json` that says what it is and holds its checksum, for somebody
+ *  else to look at. Files that are there already are left alone; only their owner may read those that are made.
+ *  Faults: `bundle_unwritable`. */
+export function writeBundle(folder: string, chain: DebugChain): void {
+  const text = scrub(jsonText(chain)).text;
+  const { limit, include_diff, include_headers, include_bodies } = chain.options;
+  const manifest = {
+    schema_version: 'debug-bundle.v1',
+    generated_at: chain.generated_at,
+    selection_mode: Object.keys(chain.selection)[0] ?? 'last',
+    selection: chain.selection,
+    limit,
+    include_diff,
+    include_bodies,
+    include_headers,
+    chain: {
+      source_trace_id: chain.source_trace_id,
+      checkpoint_count: chain.chain.checkpoint_count,
+      truncated: chain.chain.truncated,
+      diff_count: chain.diffs?.length ?? 0,
+      target_checkpoint_id: chain.chain.target_checkpoint_id,
+    },
+    files: [
+      {
+        name: 'debug-chain.json',
+        bytes: Buffer.byteLength(text),
+        sha256: createHash('sha256').update(text).digest('hex'),
+      },
+    ],
+  };
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'debug-chain.json'), text, { flag: 'wx', mode: 0o600 });
+    writeFileSync(join(folder, 'manifest.json'), scrub(jsonText(manifest)).text, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    throw new Fault('bundle_unwritable', { say: `--bundle-out ${folder}: ${messageOf(cause)}`, cause });
+  }
+}

@@ -1,0 +1,57 @@
+import { isFault } from '@vitrine/faults/fault';
+import type { Permission } from '@vitrine/plans/permission';
+import { effectivePermissions } from '@vitrine/plans/role';
+import { createLogger } from '@vitrine/telemetry/logger';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { openKeys } from '../auth/open-keys.ts';
+import type { GatewayConfig } from '../config.ts';
+import type { Check } from './check.ts';
+
+/** Who would be let in. Nothing is made: where a gateway has never kept keys, there are none. */
+export async function checkAuth(config: GatewayConfig): Promise<Check> {
+  const { auth, server } = config;
+  if (!auth.enabled) {
+    const details = [`auth.enabled is false; the gateway listens on ${server.host}`];
+    return found('warn', 'no key is asked for: whoever reaches the port may use the gateway and read every trace', details);
+  }
+  try {
+    const { active, managing, unverifiable, pepperIsGone } = await countKeys(config);
+    const details = [
+      `header: ${auth.header}`,
+      `keys: ${active}, of which ${managing} may manage keys`,
+      ...(unverifiable > 0 ? [`keys of a pepper that is gone: ${unverifiable}`] : []),
+    ];
+    if (pepperIsGone) return found('fail', 'there are keys, and the pepper that they were made with is gone', details);
+    if (active === 0)
+      return found('fail', 'there is no gateway key, so every request is refused: gateway keys create --role owner', details);
+    if (unverifiable > 0) return found('warn', 'some keys are refused: put their pepper back, or rotate them', details);
+    return found('pass', 'callers need a gateway key', details);
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    return found('fail', 'the gateway keys cannot be read', [error.say]);
+  }
+}
+
+function found(status: Check['status'], summary: string, details: readonly string[]): Check {
+  return { name: 'auth_posture', status, summary, details };
+}
+
+async function countKeys(config: GatewayConfig) {
+  await using opened = openKeys(config, createLogger('svc-gateway', 'silent', { write: () => true }));
+  const kept = config.auth.store === 'database' && existsSync(opened.path) ? await opened.store.list(undefined) : [];
+  const hasPepper =
+    config.auth.peppers.length > 0 ||
+    config.auth.store === 'file' ||
+    existsSync(join(dirname(opened.path), 'gateway-keys.pepper'));
+  const managing = [...kept, ...config.auth.keys].filter(mayManage).length;
+  if (!hasPepper)
+    return { active: kept.length + config.auth.keys.length, managing, unverifiable: 0, pepperIsGone: kept.length > 0 };
+  const { ring } = opened.material();
+  for (const row of kept) ring.put(row);
+  return { active: ring.size, managing, unverifiable: ring.unverifiable, pepperIsGone: false };
+}
+
+function mayManage({ role, permissions }: { readonly role: string; readonly permissions: readonly Permission[] }): boolean {
+  return effectivePermissions(role, permissions).has('keys:manage');
+}

@@ -1,0 +1,15 @@
+/** What one check of the doctor found. Spec: gateway decisions, section 7. */
+export interface Check {
+  readonly name: 'config' | 'storage' | 'route_wiring' | 'auth_posture';
+  /** `skip`: it could not be looked at, because an earlier one failed. */
+  readonly status: 'pass' | 'warn' | 'fail' | 'skip';
+  /** One sentence. */
+  readonly summary: string;
+  readonly details: readonly string[];
+}
+
+/** The worst of all: `fail`, else `warn`, else `pass`. */
+export function overallStatus(checks: readonly Check[]): 'pass' | 'warn' | 'fail' {
+  if (checks.some(({ status }) => status === 'fail')) return 'fail';
+  return checks.some(({ status }) => status === 'warn') ? 'warn' : 'pass';
+}
