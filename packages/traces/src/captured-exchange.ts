@@ -31,6 +31,8 @@ export interface CapturedExchange {
   /** The secret that pays the provider: Authorization's bearer token, else X-API-Key, else ''. Only its hash and its last four
    *  characters are kept. */
   readonly credential: string;
+  /** What was found in the request before it left, and hidden or refused (`findingsText`); '' when nobody looked or nothing was. */
+  readonly findings: string;
   readonly request: CapturedBody;
   readonly response: CapturedBody;
   /** Pieces of the response that reached the client: SSE chunks as they came, not events. */

@@ -31,6 +31,7 @@ const exchange: fc.Arbitrary<CapturedExchange> = fc.record({
   secretHeaders: fc.nat(),
   hasLineage: fc.boolean(),
   credential: latin1,
+  findings: latin1,
   request: body,
   response: body,
 });

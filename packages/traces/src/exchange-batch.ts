@@ -11,7 +11,16 @@ export interface PackedExchanges {
   readonly facts: readonly CapturedBody['facts'][];
 }
 
-const TEXTS = ['scope', 'method', 'path', 'correlationId', 'requestHeaders', 'responseHeaders', 'credential'] as const;
+const TEXTS = [
+  'scope',
+  'method',
+  'path',
+  'correlationId',
+  'requestHeaders',
+  'responseHeaders',
+  'credential',
+  'findings',
+] as const;
 /** Ten of the exchange, one length a text, and six a body. */
 const NUMBERS = 10 + TEXTS.length + 2 * 6;
 const MIN_BYTES = 16_384;
@@ -76,6 +85,7 @@ export class ExchangeBatch {
   }
 
   #write(text: string): number {
+    if (text === '') return 0;
     const length = this.#bytes.write(text, this.#at, 'latin1');
     this.#at += length;
     return length;
@@ -146,6 +156,7 @@ export function* unpackExchanges({ count, numbers, bytes, facts }: PackedExchang
       requestHeaders: text(),
       responseHeaders: text(),
       credential: text(),
+      findings: text(),
       request: body(),
       response: body(),
     };

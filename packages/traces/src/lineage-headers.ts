@@ -1,4 +1,3 @@
-import { scrub } from '@vitrine/telemetry/scrub';
 import { headerOf } from './header-lines.ts';
 
 /** Where a client says its exchange stands in a conversation. Spec: gateway decisions, section 1, Lineage. */
@@ -24,8 +23,8 @@ const FIELDS = Object.entries(LINEAGE_HEADERS) as [keyof LineageClaim, string][]
 export const LINEAGE_ID = /^[A-Za-z0-9\-_.:]{1,128}$/;
 
 /** Reads the claim. A value that breaks the rule (at most 128 characters of `A-Za-z0-9-_.:`, a whole number for the sequence)
- *  is left out and counted in `ignored`. */
-export function readLineage(lines: string): { claim: LineageClaim; ignored: number } {
+ *  is left out and counted in `ignored`. What may not be kept of an id, `hide` hides. */
+export function readLineage(lines: string, hide: (value: string) => string): { claim: LineageClaim; ignored: number } {
   const claim: Record<string, string | number> = {};
   let ignored = 0;
   for (const [field, header] of FIELDS) {
@@ -33,7 +32,7 @@ export function readLineage(lines: string): { claim: LineageClaim; ignored: numb
     if (value === undefined || value === '') continue;
     const number = field === 'checkpoint_seq' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
     if (number !== undefined) claim[field] = number;
-    else if (field !== 'checkpoint_seq' && LINEAGE_ID.test(value)) claim[field] = scrub(value).text;
+    else if (field !== 'checkpoint_seq' && LINEAGE_ID.test(value)) claim[field] = hide(value);
     else ignored += 1;
   }
   return { claim, ignored };

@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { scrub } from '@vitrine/telemetry/scrub';
 import { headerOf, headerValuesOf } from './header-lines.ts';
 import { readLineage } from './lineage-headers.ts';
+import type { BodyKind } from './captured-exchange.ts';
+import { DEFAULT_SCOPE } from './exchange-scope.ts';
+import type { PrivacyRules } from './privacy/privacy-rules.ts';
+import { openPrivacyTools } from './privacy/privacy-tools.ts';
+import { Redactor } from './privacy/redactor.ts';
+import { Scrubber } from './privacy/scrubber.ts';
 import { redactPath } from './redact-path.ts';
 import { storedBody } from './stored-body.ts';
 
@@ -30,9 +37,21 @@ test.each([
 });
 
 describe('stored bodies', () => {
-  const policy = { captureBodies: true, bodyMaxSize: 8, redaction: 'redact_storage' as const, policyId: 'p' };
-  const open = (bytes: Buffer, decoded: Buffer | undefined = bytes) => ({
-    kind: undefined,
+  const policy = { bodyMaxSize: 8 };
+  const off = new Scrubber();
+  const rules: PrivacyRules = {
+    mode: 'redact_storage',
+    policyId: 'p',
+    detectors: { email: true, phone: true, ssn: true, token_like: true },
+    deniedHeaders: [],
+    deniedFields: ['password'],
+    format: '[{type}]',
+    salt: '',
+    scopes: [],
+  };
+  const on = new Redactor(openPrivacyTools(rules), DEFAULT_SCOPE);
+  const open = (bytes: Buffer, decoded: Buffer | undefined = bytes, kind?: BodyKind) => ({
+    kind,
     part: 'body' as const,
     bytes: bytes.length,
     whole: true,
@@ -40,31 +59,82 @@ describe('stored bodies', () => {
     raw: () => bytes,
     decoded: () => decoded,
   });
+  const undecodable = (bytes: Buffer) => ({ ...open(bytes), decoded: () => undefined });
+  const stored = (text: string, kind?: BodyKind, bodyMaxSize = 1_000) =>
+    storedBody(open(Buffer.from(text), undefined, kind), { bodyMaxSize }, on);
 
   test('a body is cut at body_max_size, never through a character', () => {
-    expect(storedBody(open(Buffer.from('1234567\u20ac')), policy)).toMatchObject({ text: '1234567', truncated: true });
-    expect(storedBody(open(Buffer.from('12345\u20ac')), policy)).toMatchObject({ text: '12345\u20ac', truncated: false });
+    expect(storedBody(open(Buffer.from('1234567\u20ac')), policy, off)).toMatchObject({ text: '1234567', truncated: true });
+    expect(storedBody(open(Buffer.from('12345\u20ac')), policy, off)).toMatchObject({ text: '12345\u20ac', truncated: false });
   });
 
   test('what is no text is base64', () => {
-    expect(storedBody(open(Buffer.from([0xff, 0xfe])), policy)).toMatchObject({ text: '//4=', encoding: 'base64' });
+    expect(storedBody(open(Buffer.from([0xff, 0xfe])), policy, off)).toMatchObject({ text: '//4=', encoding: 'base64' });
   });
 
   test('what cannot be decoded is stored as it came; nothing is stored of nothing', () => {
-    expect(storedBody({ ...open(Buffer.from('raw')), decoded: () => undefined }, policy)?.text).toBe('raw');
-    expect(storedBody(open(Buffer.alloc(0)), policy)).toBeUndefined();
+    expect(storedBody(undecodable(Buffer.from('raw')), policy, off)?.text).toBe('raw');
+    expect(storedBody(open(Buffer.alloc(0)), policy, off)).toBeUndefined();
   });
 
   test('credentials are scrubbed unless redaction is off', () => {
     const body = open(Buffer.from('sk-proj-canary'));
-    const wide = { ...policy, bodyMaxSize: 100 };
-    expect(storedBody(body, wide)).toMatchObject({ text: '[CREDENTIAL_REDACTED]', redacted: 1 });
-    expect(storedBody(body, { ...wide, redaction: 'off' })).toMatchObject({ text: 'sk-proj-canary', redacted: 0 });
+    const wide = { bodyMaxSize: 100 };
+    expect(storedBody(body, wide, on)).toMatchObject({ text: '[TOKEN]' });
+    expect(storedBody(body, wide, off)).toMatchObject({ text: 'sk-proj-canary' });
+  });
+
+  test('what is no UTF-8 is redacted all the same, and its other bytes are unchanged', () => {
+    const bytes = Buffer.from('\xff{"password":"hunter2"} \xe9 alice@example.com\x00}', 'latin1');
+    const { text = '', encoding } = storedBody(open(bytes, bytes, 'json'), { bodyMaxSize: 1_000 }, on) ?? {};
+    expect(Buffer.from(text, 'base64').toString('latin1')).toBe('\xff{"password":"[FIELD]"} \xe9 [EMAIL]\x00}');
+    expect(encoding).toBe('base64');
+  });
+
+  test('what cannot be decoded is dropped when bodies are redacted, unless it is text', () => {
+    expect(storedBody(undecodable(Buffer.from([0x1f, 0x8b, 0xff])), policy, on)).toEqual({
+      text: undefined,
+      truncated: false,
+      encoding: undefined,
+    });
+    expect(storedBody(undecodable(Buffer.from('{"password":"x"}')), { bodyMaxSize: 99 }, on)?.text).toBe(
+      '{"password":"[FIELD]"}',
+    );
+  });
+
+  test.each(['alice@example.com', 'sk-proj-canary123456', '415-555-0100', '+49 151 123 456 78', '(415) 555-0100', '123 45 6789'])(
+    'wherever a body is cut, nothing of %s survives',
+    (secret) => {
+      const text = `{"content":"it is ${secret}, and so on","n":1}`;
+      const at = text.indexOf(secret);
+      for (let length = at + 1; length <= at + secret.length; length += 1) {
+        for (const kind of ['json', undefined] as const) {
+          const cut = stored(text, kind, length);
+          expect(cut).toMatchObject({ truncated: true });
+          expect(cut?.text).toMatch(/^{"content":"it is ?\(?(\[\w+\])?$/);
+        }
+      }
+    },
+  );
+
+  test('a token that is longer than what is dropped at a cut is found by its beginning', () => {
+    const token = `eyJ${'a'.repeat(3_000)}.eyJ${'b'.repeat(3_000)}.c`;
+    expect(stored(`{"content":"it is ${token}"}`, 'json', 5_000)?.text).toBe('{"content":"it is ');
+    const data = `${'+/'.repeat(1_000)}${'x'.repeat(2_000)}`;
+    expect(stored(`{"content":"it is ${data}"}`, 'json', 3_000)?.text).toHaveLength(3_000 - 1_024);
+  });
+
+  test('a body that breaks off by itself is treated as one that was cut; a whole one is not', () => {
+    expect(stored('{"content":"it is alice@exam', 'json')).toMatchObject({ text: '{"content":"it is ', truncated: true });
+    for (const whole of ['{"a":"b"} ', '["a"]\n', '"ab"'])
+      expect(stored(whole, 'json')).toMatchObject({ text: whole, truncated: false });
+    expect(stored('data: {"a":"b"}', 'sse')).toMatchObject({ text: 'data: {"a":"b"}', truncated: false });
+    expect(stored('plain words', undefined)).toMatchObject({ text: 'plain words', truncated: false });
   });
 });
 
 describe('lineage headers', () => {
-  const read = (...pairs: string[]) => readLineage(lines(...pairs));
+  const read = (...pairs: string[]) => readLineage(lines(...pairs), (value) => scrub(value).text);
 
   test('are read, trimmed', () => {
     const headers = [

@@ -1,28 +1,40 @@
-import { scrub } from '@vitrine/telemetry/scrub';
 import { isUtf8 } from 'node:buffer';
 import type { CapturePolicy } from './derive-trace.ts';
 import type { OpenBody } from './open-body.ts';
+import { withoutCutTail } from './privacy/cut-tail.ts';
+import type { Hiding } from './privacy/scrubber.ts';
 
 export interface StoredBody {
-  readonly text: string;
+  /** Undefined when it was dropped, because what cannot be read cannot be redacted. */
+  readonly text: string | undefined;
   readonly truncated: boolean;
   readonly encoding: 'base64' | undefined;
-  /** Credentials that were replaced in the text. */
-  readonly redacted: number;
 }
 
-/** The body as it is stored: decoded, cut at `bodyMaxSize` bytes, scrubbed; base64 when it is no UTF-8 text. A body whose
- *  content coding cannot be read is stored as it came. Spec: gateway decisions, section 1, `request_body`. */
-export function storedBody(body: OpenBody, policy: CapturePolicy): StoredBody | undefined {
+/** The body as it is stored: decoded, cut at `bodyMaxSize` bytes, secrets hidden; base64 when it is no UTF-8 text. A body whose
+ *  content coding cannot be read is stored as it came when bodies are not redacted, and otherwise only when it is text. Spec: gateway decisions, section 1, `request_body`. */
+export function storedBody(body: OpenBody, policy: Pick<CapturePolicy, 'bodyMaxSize'>, hiding: Hiding): StoredBody | undefined {
   if (body.bytes === 0) return undefined;
-  const readable = body.decoded() ?? body.raw();
+  const decoded = body.decoded();
+  const readable = decoded ?? body.raw();
   const truncated = !body.whole || readable.length > policy.bodyMaxSize;
   const kept = truncated ? withoutHalfCharacter(readable.subarray(0, policy.bodyMaxSize)) : readable;
-  if (!isUtf8(kept)) return { text: kept.toString('base64'), truncated, encoding: 'base64', redacted: 0 };
-  const plain = kept.toString('utf8');
-  if (policy.redaction === 'off') return { text: plain, truncated, encoding: undefined, redacted: 0 };
-  const { text, count } = scrub(plain);
-  return { text, truncated, encoding: undefined, redacted: count };
+  const isText = isUtf8(kept);
+  if (hiding.body === undefined)
+    return { text: kept.toString(isText ? 'utf8' : 'base64'), truncated, encoding: isText ? undefined : 'base64' };
+  if (decoded === undefined && !isText) return { text: undefined, truncated, encoding: undefined };
+  // What is looked for is ASCII, and latin-1 keeps every other byte in its place.
+  const whole = kept.toString(isText ? 'utf8' : 'latin1');
+  // A body that breaks off by itself may end in half a secret like one that was cut.
+  const plain = truncated || breaksOff(whole, body.kind) ? withoutCutTail(whole) : whole;
+  const text = hiding.body(plain, kept, body.kind);
+  const isShort = truncated || plain.length < whole.length;
+  if (isText) return { text, truncated: isShort, encoding: undefined };
+  return { text: Buffer.from(text, 'latin1').toString('base64'), truncated: isShort, encoding: 'base64' };
+}
+
+function breaksOff(text: string, kind: OpenBody['kind']): boolean {
+  return kind !== undefined && !/[}\]"\s]/.test(text.at(-1) ?? '"');
 }
 
 /** Drops the bytes of a UTF-8 character that the cut went through. */

@@ -1,7 +1,8 @@
-import { scrub } from '@vitrine/telemetry/scrub';
 import type { CapturedExchange } from './captured-exchange.ts';
-import type { CapturePolicy } from './derive-trace.ts';
 import type { Price } from './price-catalogue.ts';
+import { addFindings, hasFindings, readFindings, type FindingCounts } from './privacy/findings.ts';
+import type { PrivacyPolicy } from './privacy/privacy-rules.ts';
+import type { Hiding } from './privacy/scrubber.ts';
 import type { StoredBody } from './stored-body.ts';
 import type { Usage } from './usage.ts';
 
@@ -15,16 +16,19 @@ export function traceMetadata(of: {
   readonly usage: Usage | undefined;
   readonly price: Price | undefined;
   readonly lineageIgnored: number;
-  readonly policy: CapturePolicy;
-  readonly headersRedacted: number;
+  readonly applied: PrivacyPolicy;
+  /** What hid things in the request and in the response. */
+  readonly sent: Hiding;
+  readonly received: Hiding;
   readonly bodies: { readonly request: StoredBody | undefined; readonly response: StoredBody | undefined };
 }): string {
-  const { exchange, usage, price, policy, bodies } = of;
-  const tokensRedacted = (bodies.request?.redacted ?? 0) + (bodies.response?.redacted ?? 0);
+  const { exchange, usage, price, applied, bodies } = of;
+  const correlationId = of.sent.line(exchange.correlationId);
+  const counts = redactionCounts(of);
   return JSON.stringify({
     streaming: of.streaming,
     stream_chunks: of.streaming ? exchange.responseChunks : undefined,
-    correlation_id: scrub(exchange.correlationId).text,
+    correlation_id: correlationId,
     api_key_last4: of.credential === '' ? undefined : of.credential.slice(-4),
     cached_input_tokens: usage?.cached_input_tokens,
     cache_write_input_tokens: usage?.cache_write_input_tokens,
@@ -36,9 +40,22 @@ export function traceMetadata(of: {
     request_body_encoding: bodies.request?.encoding,
     response_body_truncated: bodies.response?.truncated === true ? true : undefined,
     response_body_encoding: bodies.response?.encoding,
-    redaction_mode: policy.redaction,
-    redaction_policy_id: policy.policyId,
-    redaction_applied: of.headersRedacted + tokensRedacted > 0,
-    redaction_counts: { header: of.headersRedacted, token_like: tokensRedacted },
+    redaction_storage_drop: isDropped(bodies.request) || isDropped(bodies.response) ? true : undefined,
+    redaction_mode: applied.mode,
+    redaction_policy_id: applied.policyId,
+    redaction_applied: hasFindings(counts),
+    redaction_counts: counts,
   });
+}
+
+function isDropped(body: StoredBody | undefined): boolean {
+  return body !== undefined && body.text === undefined;
+}
+
+/** Of a request that was looked at before it left, what was found then counts: the trace may hold less of it. */
+function redactionCounts({ exchange, sent, received }: Parameters<typeof traceMetadata>[0]): FindingCounts {
+  const counts = exchange.findings === '' ? sent.counts : readFindings(exchange.findings);
+  addFindings(counts, received.counts);
+  counts.header += exchange.secretHeaders;
+  return counts;
 }

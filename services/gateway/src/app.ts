@@ -2,6 +2,7 @@ import { Fault, codeOf, isFault, messageOf } from '@vitrine/faults/fault';
 import { stopStep } from '@vitrine/lifecycle/stop-step';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { parsePriceOverride, type PriceOverride } from '@vitrine/traces/price-catalogue';
+import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
 import { keepRetention, openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -27,6 +28,7 @@ import { Deadlines } from './proxy/deadlines.ts';
 import type { ProxyTools, UpstreamRoute } from './proxy/exchange.ts';
 import { headerReaders } from './proxy/forwarded-headers.ts';
 import { openGate } from './proxy/gate.ts';
+import { privacyRules } from './privacy/pii-config.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { VERSION } from './version.ts';
 
@@ -48,7 +50,8 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
     opened.defer(async () => void (await stopStep(name, step, (details) => logger.error(details, 'a shutdown step failed'))));
 
   const startedAt = performance.now();
-  const store = await openTraceStore(config);
+  const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
+  const store = await openTraceStore(config, privacy);
   stop('close the trace store', () => store[Symbol.asyncDispose]());
   opened.use(
     keepRetention(store, config.tracing.retention_days, (error) => logger.error({ err: error }, 'old traces were not removed')),
@@ -114,14 +117,13 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function openTraceStore({ storage, tracing, pii, prices }: GatewayConfig): Promise<EmbeddedTraceStore> {
+function openTraceStore({ storage, tracing, prices }: GatewayConfig, privacy: PrivacyRules): Promise<EmbeddedTraceStore> {
   return openEmbeddedTraceStore({
     path: storage.path,
     policy: {
       captureBodies: tracing.capture_bodies,
       bodyMaxSize: tracing.body_max_size,
-      redaction: pii.mode ?? (tracing.capture_bodies ? 'redact_storage' : 'off'),
-      policyId: pii.policy_id,
+      privacy,
     },
     priceOverride: readPriceOverride(prices.override_path),
   });

@@ -1,6 +1,7 @@
 import { readConfig } from '@vitrine/config/read-config';
 import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
+import { piiConfig } from './privacy/pii-config.ts';
 
 const MEBIBYTE = 1_048_576;
 
@@ -74,13 +75,7 @@ export const gatewayConfig = z.strictObject({
       retention_days: z.int().min(1).max(3650).default(30),
     })
     .prefault({}),
-  pii: z
-    .strictObject({
-      /** Without a value: `redact_storage` when bodies are captured, else `off`. */
-      mode: z.enum(['off', 'redact_storage']).optional(),
-      policy_id: z.string().min(1).max(128).default('default/v1'),
-    })
-    .prefault({}),
+  pii: piiConfig,
   auth: authConfig,
   prices: z.strictObject({ override_path: z.string().min(1).optional() }).prefault({}),
 });

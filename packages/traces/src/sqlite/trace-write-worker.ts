@@ -7,6 +7,7 @@ import { createCredentialHashes } from '../credential-hashes.ts';
 import { deriveTrace, type CapturePolicy } from '../derive-trace.ts';
 import { unpackExchanges, type PackedExchanges } from '../exchange-batch.ts';
 import { openPriceCatalogue, type PriceOverride } from '../price-catalogue.ts';
+import { openPrivacyTools } from '../privacy/privacy-tools.ts';
 import { createTraceIds } from '../trace-id.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -23,6 +24,7 @@ const { path, policy, priceOverride } = workerData as WriteWorkerData;
 const writer = new SqliteTraceWriter(path);
 const tools = {
   policy,
+  privacy: openPrivacyTools(policy.privacy),
   prices: openPriceCatalogue({ override: priceOverride }),
   createId: createTraceIds(pooledRandomBytes()),
   hashCredential: createCredentialHashes(),

@@ -23,6 +23,7 @@ const exchange = (path: string, bytes = 0): CapturedExchange => ({
   secretHeaders: 0,
   hasLineage: false,
   credential: '',
+  findings: '',
   request: { chunks: [new Uint8Array(bytes)], bytes, kind: undefined, part: 'body', coding: '', facts: undefined },
   response: { chunks: [], bytes: 0, kind: undefined, part: 'body', coding: '', facts: undefined },
   responseChunks: 0,

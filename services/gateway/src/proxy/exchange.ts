@@ -69,6 +69,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   #outcome: Outcome = 'completed';
   #isOver = false;
   #expectedBytes = -1;
+  #findings = '';
 
   constructor(
     tools: ProxyTools,
@@ -274,6 +275,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
       secretHeaders: this.#requestHeaders.secrets + (this.#responseHeaders?.secrets ?? 0),
       hasLineage: this.#requestHeaders.hasOwn,
       credential: providerCredential(this.#request.headers),
+      findings: this.#findings,
       request,
       response,
       responseChunks: this.#chunks,

@@ -29,6 +29,7 @@ export function rejectedExchange(
     responseHeaders: '',
     secretHeaders: headers.secrets,
     hasLineage: headers.hasOwn,
+    findings: '',
     credential: providerCredential(request.headers),
     request: NO_BODY,
     response: NO_BODY,

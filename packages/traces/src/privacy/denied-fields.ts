@@ -1,0 +1,85 @@
+import type { Span } from '@vitrine/telemetry/scrub';
+import { decodedString, endOfValue } from './json-text.ts';
+
+/** A value whose field's name is denied. */
+export interface DeniedValue extends Span {
+  /** What stands there; of a JSON string what it says. */
+  readonly value: string;
+}
+
+/** A larger object is no description of a field. */
+const SCHEMA_MAX_LENGTH = 65_536;
+const SCHEMA_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
+const SCHEMA_WORDS = ['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
+const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
+
+/** Fields by their names: whole names, whatever the case of letters, and with `-`, `_`, a space or nothing where a denied name has
+ *  one of these: `api_key` is also `apiKey`, `token` is not `max_tokens`. Spec: gateway decisions, section 6, `body.key_denylist`. */
+export class DeniedFields {
+  /** For a sieve: one of these stands in every JSON text with such a field. */
+  readonly words: readonly string[];
+  readonly #member: RegExp;
+  readonly #pair: RegExp;
+  readonly #part: RegExp;
+
+  constructor(names: readonly string[]) {
+    this.words = names.flatMap(wordsOf);
+    // Without names nothing is to match, and an empty alternative would match everything.
+    const any = names.length === 0 ? '(?!)' : `(?:${names.map(patternOf).join('|')})`;
+    this.#member = new RegExp(`"${any}"\\s*:\\s*`, 'gi');
+    this.#pair = new RegExp(`(?<=(?:^|[?&])${any}=)[^&\\s]+`, 'gi');
+    this.#part = new RegExp(`(?<=; *name="${any}"[^\\r\\n]*\\r?\\n(?:[^\\r\\n]+\\r?\\n){0,8}\\r?\\n)[^\\r\\n]+`, 'gi');
+  }
+
+  /** Values of denied members in JSON text, cut or whole, and in texts that hold some JSON. What says nothing (`null`, `true`, what is
+   *  empty) is left, and so is a JSON Schema, which describes a field and is not its value. */
+  *membersOf(text: string): Generator<DeniedValue> {
+    const member = new RegExp(this.#member);
+    for (let match = member.exec(text); match !== null; match = member.exec(text)) {
+      const start = member.lastIndex;
+      const end = endOfValue(text, start);
+      const written = text.slice(start, end);
+      if (NOTHING.test(written) || isSchema(written)) continue;
+      const inside = written.startsWith('"') ? written.replace(/^"|"$/g, '') : written;
+      yield { start, end, value: decodedString(inside) ?? inside };
+      member.lastIndex = end;
+    }
+  }
+
+  /** Values of denied names in a query string or a form: `a=1&token=x`. */
+  pairsOf(text: string): DeniedValue[] {
+    return Array.from(text.matchAll(this.#pair), ({ index, 0: value }) => ({ start: index, end: index + value.length, value }));
+  }
+
+  /** Values of denied names in multipart form data, each one line. */
+  partsOf(text: string): DeniedValue[] {
+    return Array.from(text.matchAll(this.#part), ({ index, 0: value }) => ({ start: index, end: index + value.length, value }));
+  }
+}
+
+function patternOf(name: string): string {
+  const parts = name.split(/[-_ ]/).map((part) => RegExp.escape(part));
+  return parts.join('[-_ ]?');
+}
+
+/** Texts that stand before or in the name, however it is written: up to its first separator, when that is long enough. */
+function wordsOf(name: string): string[] {
+  const [first = '', ...rest] = name.split(/[-_ ]/);
+  if (first.length > 1) return [`"${first}`];
+  if (rest.length === 0) return [`"${first}"`, `"${first}\\`];
+  return ['-', '_', ' ', ''].map((separator) => `"${first}${separator}${rest[0]?.[0] ?? ''}`);
+}
+
+function isSchema(written: string): boolean {
+  if (!written.startsWith('{') || written.length > SCHEMA_MAX_LENGTH) return false;
+  try {
+    const value = JSON.parse(written) as Record<string, unknown>;
+    const types = [value['type']].flat();
+    return (
+      (types.length > 0 && types.every((type) => SCHEMA_TYPES.includes(String(type)))) ||
+      SCHEMA_WORDS.some((word) => word in value)
+    );
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,91 @@
+import { readScope } from '../exchange-scope.ts';
+import type { Provider } from '../trace.ts';
+import type { Detector } from './findings.ts';
+
+/** `redact_storage` hides what is found in the stored copy, `redact_upstream` in the request before it leaves as well, and `block`
+ *  refuses such requests. Spec: gateway decisions, section 6, `pii.mode`. */
+export const PRIVACY_MODES = ['off', 'redact_storage', 'redact_upstream', 'block'] as const;
+export type PrivacyMode = (typeof PRIVACY_MODES)[number];
+
+/** What is looked for, what stands in its place, and where. It crosses to worker threads; the salt in it is a secret. */
+export interface PrivacyRules {
+  readonly mode: PrivacyMode;
+  readonly policyId: string;
+  readonly detectors: Readonly<Record<Detector, boolean>>;
+  /** Headers to hide beside those that are always hidden; lower-case. */
+  readonly deniedHeaders: readonly string[];
+  readonly deniedFields: readonly string[];
+  /** With `{type}` and `{hash}` to be filled in. */
+  readonly format: string;
+  readonly salt: string;
+  readonly scopes: readonly PrivacyScope[];
+}
+
+/** Other rules for some exchanges: those for which everything under `match` holds. */
+export interface PrivacyScope {
+  readonly match: {
+    readonly org_id?: string | undefined;
+    readonly workspace_id?: string | undefined;
+    readonly key_id?: string | undefined;
+    readonly provider?: Provider | undefined;
+    readonly route_prefix?: string | undefined;
+  };
+  readonly mode?: PrivacyMode | undefined;
+  readonly policy_id?: string | undefined;
+}
+
+/** What holds for one exchange. */
+export interface PrivacyPolicy {
+  readonly mode: PrivacyMode;
+  readonly policyId: string;
+}
+
+/** An exchange as far as rules look at it: its scope (`exchange-scope.ts`) and its path as the client sent it. */
+export interface PrivacySubject {
+  readonly scope: string;
+  readonly provider: Provider;
+  readonly path: string;
+}
+
+/** The policy of an exchange: that of the scope which matches by most of its fields, of several the first; else the general one. */
+export function policyFor(rules: PrivacyRules, subject: PrivacySubject): PrivacyPolicy {
+  const { mode, policyId, scopes } = rules;
+  if (scopes.length === 0) return rules;
+  const best = scopes
+    .filter((scope) => matches(scope, subject))
+    .reduce<PrivacyScope | undefined>(
+      (best, scope) => (best === undefined || fieldsOf(scope) > fieldsOf(best) ? scope : best),
+      undefined,
+    );
+  return { mode: best?.mode ?? mode, policyId: best?.policy_id ?? policyId };
+}
+
+/** Whether any exchange may have one of these modes. */
+export function hasMode(rules: PrivacyRules, modes: readonly PrivacyMode[]): boolean {
+  return [rules, ...rules.scopes].some(({ mode }) => mode !== undefined && modes.includes(mode));
+}
+
+function matches({ match }: PrivacyScope, { scope, provider, path }: PrivacySubject): boolean {
+  const { org_id, workspace_id, gateway_key_id } = readScope(scope);
+  return (
+    isMatch(match.org_id, org_id) &&
+    isMatch(match.workspace_id, workspace_id) &&
+    isMatch(match.key_id, gateway_key_id) &&
+    isMatch(match.provider, provider) &&
+    (match.route_prefix === undefined || isBelow(path, match.route_prefix))
+  );
+}
+
+function isMatch(wanted: string | undefined, is: string): boolean {
+  return wanted === undefined || wanted === is;
+}
+
+/** On a boundary of the path only. */
+function isBelow(path: string, prefix: string): boolean {
+  const [plain = ''] = path.split('?', 1);
+  return plain === prefix || plain.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`);
+}
+
+function fieldsOf({ match }: PrivacyScope): number {
+  return Object.values(match).filter((wanted) => wanted !== undefined).length;
+}

@@ -1,0 +1,38 @@
+import { scrub } from '@vitrine/telemetry/scrub';
+import type { BodyKind } from '../captured-exchange.ts';
+import { redactPath } from '../redact-path.ts';
+import { noFindings, type FindingCounts } from './findings.ts';
+
+/** Hides what may not be kept of an exchange, and counts it. */
+export interface Hiding {
+  readonly counts: FindingCounts;
+  /** A text that is no body: a name, an id, the value of a header. */
+  line(text: string): string;
+  path(path: string): string;
+  /** Header lines (`header-lines.ts`). */
+  headers(lines: string): string;
+  /** A body's text, whole or cut; `bytes` are the same text, in UTF-8 or latin-1. Without it bodies are kept as they are. */
+  body?(text: string, bytes: Uint8Array, kind: BodyKind): string;
+}
+
+/** What is hidden where `pii.mode` is `off`: credentials outside of bodies. */
+export class Scrubber implements Hiding {
+  readonly counts = noFindings();
+
+  line(text: string): string {
+    return this.#counted(scrub(text));
+  }
+
+  path(path: string): string {
+    return this.#counted(redactPath(path));
+  }
+
+  headers(lines: string): string {
+    return this.line(lines);
+  }
+
+  #counted({ text, count }: { text: string; count: number }): string {
+    this.counts.token_like += count;
+    return text;
+  }
+}

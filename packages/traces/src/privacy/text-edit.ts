@@ -1,0 +1,33 @@
+import type { FindingKind } from './findings.ts';
+
+/** A part of a text that is to be replaced, and what was found there. */
+export interface TextEdit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly kinds: readonly FindingKind[];
+}
+
+/** The text with its edits made; they are in their order and do not overlap. */
+export function editedText(text: string, edits: readonly TextEdit[]): string {
+  let edited = '';
+  let at = 0;
+  for (const edit of edits) {
+    edited += text.slice(at, edit.start) + edit.text;
+    at = edit.end;
+  }
+  return edited + text.slice(at);
+}
+
+/** The same edits in a longer text, in which this one begins at `by`. */
+export function movedEdits(edits: readonly TextEdit[], by: number): TextEdit[] {
+  return edits.map((edit) => ({ ...edit, start: edit.start + by, end: edit.end + by }));
+}
+
+/** Edits of several makers in their order. Of those that overlap the one that begins first stays, the longer when both do. */
+export function mergedEdits(edits: readonly TextEdit[]): TextEdit[] {
+  const kept: TextEdit[] = [];
+  for (const edit of edits.toSorted((a, b) => a.start - b.start || b.end - a.end))
+    if (edit.start >= (kept.at(-1)?.end ?? 0)) kept.push(edit);
+  return kept;
+}
