@@ -29,6 +29,7 @@ import type { ProxyTools, UpstreamRoute } from './proxy/exchange.ts';
 import { headerReaders } from './proxy/forwarded-headers.ts';
 import { openGate } from './proxy/gate.ts';
 import { privacyRules } from './privacy/pii-config.ts';
+import { openRequestGuard } from './privacy/request-guard.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { VERSION } from './version.ts';
 
@@ -80,6 +81,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
     deadlines,
     budget,
     headers: headerReaders(config.auth.header),
+    guard: openRequestGuard(privacy, config.tracing.body_max_size),
     storedBodyMaxBytes: config.tracing.capture_bodies ? config.tracing.body_max_size : 0,
     onEnd: (exchange) => void queue.enqueue(exchange),
   };

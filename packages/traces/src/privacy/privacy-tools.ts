@@ -9,6 +9,8 @@ import type { PrivacyRules } from './privacy-rules.ts';
 export interface PrivacyTools {
   readonly rules: PrivacyRules;
   readonly fields: DeniedFields;
+  /** Matches a placeholder, alone. */
+  readonly placeholder: RegExp;
   /** Matches the names of denied headers in header lines; undefined when there are none but those that are always hidden. */
   readonly deniedHeader: RegExp | undefined;
   /** What is looked for in bodies, and texts that cannot hold it. */
@@ -29,6 +31,7 @@ export function openPrivacyTools(rules: PrivacyRules): PrivacyTools {
   return {
     rules,
     fields,
+    placeholder: placeholderPattern(rules.format),
     deniedHeader: headerPattern(rules.deniedHeaders),
     inBodies,
     bodySieve: sieveOf(inBodies, [...fields.words, ...ESCAPES]),
@@ -49,4 +52,12 @@ function headerPattern(names: readonly string[]): RegExp | undefined {
   const others = names.filter((name) => !isSecretHeader(name));
   const any = others.map((name) => RegExp.escape(name)).join('|');
   return others.length === 0 ? undefined : new RegExp(`^(?:${any})$`, 'im');
+}
+
+function placeholderPattern(format: string): RegExp {
+  const parts = format.split(/(\{type\}|\{hash\})/).map((part) => {
+    if (part === '{type}') return '[A-Z]+';
+    return part === '{hash}' ? '[0-9a-f]{16}' : RegExp.escape(part);
+  });
+  return new RegExp(`^${parts.join('')}$`);
 }

@@ -100,6 +100,7 @@ export class Redactor implements Hiding {
     const edits: TextEdit[] = [];
     let at = 0;
     for (const field of this.#tools.fields.membersOf(text)) {
+      if (this.#tools.placeholder.test(field.value)) continue;
       this.#walk(text, at, field.start, depth, edits);
       const edit = this.#fieldEdit(field);
       edits.push({ ...edit, text: `"${edit.text}"` });

@@ -54,6 +54,7 @@ beforeEach(async () => {
       deadlines,
       budget,
       headers: headerReaders('X-Key'),
+      guard: undefined,
       storedBodyMaxBytes: 0,
       onEnd: (exchange) => ended.push(exchange),
     },

@@ -8,6 +8,8 @@ import type { BodyBudget } from '../capture/body-budget.ts';
 import { PassingBody } from '../capture/passing-body.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
 import { answerJson } from '../http/json-answer.ts';
+import { readGuarded, type HeldBody } from '../privacy/read-guarded.ts';
+import type { GuardMode, RequestGuard } from '../privacy/request-guard.ts';
 import type { Deadlined, Deadlines } from './deadlines.ts';
 import type { HeaderReaders, ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf } from './body-kind.ts';
@@ -31,6 +33,8 @@ export interface ProxyTools {
   readonly deadlines: Deadlines;
   readonly budget: BodyBudget;
   readonly headers: HeaderReaders;
+  /** Undefined when no request is to be looked into before it leaves. */
+  readonly guard: RequestGuard | undefined;
   /** 0 when bodies are not stored. */
   readonly storedBodyMaxBytes: number;
   readonly onEnd: (exchange: CapturedExchange) => void;
@@ -70,6 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   #isOver = false;
   #expectedBytes = -1;
   #findings = '';
+  #held: HeldBody | undefined;
 
   constructor(
     tools: ProxyTools,
@@ -97,6 +102,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   forward(path: string): void {
     // The client may have left while the request was held back.
     if (this.#isOver) return;
+    const { guard } = this.#tools;
+    const guardMode = guard?.modeOf({ provider: this.#route.provider, scope: this.#scope, path: this.#request.url ?? '' });
+    if (guard !== undefined && guardMode !== undefined) return this.#forwardGuarded(path, guard, guardMode);
     const { headers } = this.#request;
     const length = headers['content-length'];
     if (length === undefined && headers['transfer-encoding'] === undefined) return this.#dispatch(path, null);
@@ -115,6 +123,31 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     });
     this.#request.on('end', () => {
       if (!this.#isOver) this.#dispatch(path, chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks));
+    });
+  }
+
+  /** Sends a request on when it was read whole and looked into. Its trace is made of what the client sent. */
+  #forwardGuarded(path: string, guard: RequestGuard, mode: GuardMode): void {
+    const {
+      headers: { 'content-type': contentType },
+      url = '',
+    } = this.#request;
+    this.#held = readGuarded(this.#request, guard, (outcome) => {
+      if (this.#isOver) return;
+      if ('refusal' in outcome) return this.refuse(outcome.refusal);
+      const { body } = outcome;
+      const verdict = guard.judge(mode, {
+        headers: this.#requestHeaders.forwarded,
+        path: url,
+        scope: this.#scope,
+        contentType,
+        body,
+      });
+      this.#findings = verdict.findings;
+      if (verdict.refusal !== undefined) return this.refuse(verdict.refusal);
+      this.#sent.kind = bodyKindOf(contentType);
+      if (body !== null && body.length > 0) this.#sent.push(body);
+      this.#dispatch(path, verdict.body, verdict.headers);
     });
   }
 
@@ -189,14 +222,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     if (!this.#isOver) this.#fail('timeout');
   }
 
-  #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | null): void {
+  #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | null, headers = this.#requestHeaders.forwarded): void {
     this.#touchFirstByte();
     try {
       this.#route.pool.dispatch(
         {
           path,
           method: this.#request.method as Dispatcher.HttpMethod,
-          headers: this.#requestHeaders.forwarded,
+          headers,
           // undici takes async iterables; its types do not say so.
           body: body as Buffer | null,
           // Otherwise undici repeats a GET whose connection broke: no retries by default.
@@ -235,6 +268,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   #onClose(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#held?.release();
     const isWhole = this.#response.writableFinished;
     if (!isWhole && this.#outcome === 'completed') this.#outcome = 'client_closed';
     if (!isWhole) this.#controller?.abort(new Error('the client has left'));

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { gzipSync } from 'node:zlib';
+import { rawExchange, type RawRequest } from '../testing/raw-exchange.ts';
+import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
+
+const YAML = `
+tracing: { capture_bodies: true, body_max_size: 100000 }
+pii:
+  mode: redact_upstream
+  policy_id: strict/v2
+  replacement: { format: "[{type}]" }
+  headers: { denylist: [x-user] }
+  scopes:
+    - { match: { route_prefix: /openai/v1/blocked }, mode: block, policy_id: block/v1 }
+    - { match: { provider: anthropic }, mode: redact_storage }
+`;
+
+let gateway: TestGateway;
+let count = 0;
+beforeAll(async () => {
+  gateway = await startTestGateway({}, YAML);
+});
+afterAll(async () => gateway[Symbol.asyncDispose]());
+beforeEach(async () => {
+  count = ((await gateway.get('/api/health')) as { trace_count: number }).trace_count + 1;
+});
+
+const CREDENTIAL = 'Bearer sk-provider-01234abcd';
+const send = (path: string, request: RawRequest) =>
+  rawExchange(gateway.url + path, {
+    ...request,
+    headers: { authorization: CREDENTIAL, 'content-type': 'application/json', 'x-mock-scenario': 'echo', ...request.headers },
+  });
+const lastAtProvider = () => {
+  const { body, rawHeaders = [], url } = gateway.openai.received.at(-1) ?? {};
+  const headers = Object.fromEntries(
+    rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), rawHeaders[at + 1]]] : [])),
+  ) as Record<string, string | undefined>;
+  return { body: body?.toString() ?? '', headers, url };
+};
+const json = (value: unknown) => Buffer.from(JSON.stringify(value));
+const PRIVATE = {
+  model: 'gpt-4o-mini',
+  max_tokens: 5,
+  messages: [{ role: 'user', content: 'Ich hei\u00dfe J\u00f6rg, alice@example.com,\n123-45-6789' }],
+  password: 'hunter2',
+};
+const REDACTED = {
+  model: 'gpt-4o-mini',
+  max_tokens: 5,
+  messages: [{ role: 'user', content: 'Ich hei\u00dfe J\u00f6rg, [EMAIL],\n[SSN]' }],
+  password: '[FIELD]',
+};
+
+describe('redact_upstream', () => {
+  test.each([
+    ['of known length', json(PRIVATE)],
+    ['in pieces', [json(PRIVATE).subarray(0, 20), json(PRIVATE).subarray(20)]],
+  ])('a request %s reaches the provider without what is hidden, and with its true length', async (_, body) => {
+    const answer = await send('/openai/v1/chat/completions', { body });
+    const { body: sent, headers } = lastAtProvider();
+    expect(JSON.parse(sent)).toEqual(REDACTED);
+    expect(headers['content-length']).toBe(String(Buffer.byteLength(sent)));
+    expect(headers['authorization']).toBe(CREDENTIAL);
+    expect([answer.status, answer.head.toString()]).toEqual([200, sent]);
+    const trace = await gateway.newest(count);
+    expect(trace).toMatchObject({ outcome: 'completed', model: 'gpt-4o-mini', request_body: sent, response_body: sent });
+    expect(trace.metadata).toMatchObject({
+      redaction_mode: 'redact_upstream',
+      redaction_policy_id: 'strict/v2',
+      redaction_applied: true,
+      redaction_counts: { header: 2, email: 1, phone: 0, ssn: 1, token_like: 0, field_name: 1 },
+    });
+  });
+
+  test('a request without findings passes byte for byte, with any spacing and any escapes', async () => {
+    const body = Buffer.from('{ "model" : "gpt-4o-mini",\n\t"max_tokens": 5.0, "x": "caf\\u00e9 \\/" }\r\n');
+    await send('/openai/v1/chat/completions', { body });
+    expect(lastAtProvider().body).toBe(body.toString());
+    expect((await gateway.newest(count)).metadata).toMatchObject({ redaction_counts: { email: 0, field_name: 0 } });
+  });
+
+  test('headers are redacted too, but for the credential of the provider', async () => {
+    await send('/openai/v1/models', {
+      method: 'GET',
+      headers: { 'x-user': 'bob', 'x-note': 'ask bob@example.com', 'x-api-key': 'sk-other-012345678' },
+    });
+    expect(lastAtProvider().headers).toMatchObject({
+      'x-user': '[REDACTED]',
+      'x-note': 'ask [EMAIL]',
+      'x-api-key': 'sk-other-012345678',
+      authorization: CREDENTIAL,
+    });
+    expect((await gateway.newest(count)).request_headers).toMatchObject({ 'x-user': ['[REDACTED]'], 'x-note': ['ask [EMAIL]'] });
+  });
+
+  test('text and forms are redacted as what they are', async () => {
+    await send('/openai/v1/form', {
+      body: Buffer.from('a=1&token=abc'),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(lastAtProvider().body).toBe('a=1&token=[FIELD]');
+    await send('/openai/v1/text', {
+      body: Buffer.from('call +49 151 12345678'),
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+    });
+    expect(lastAtProvider().body).toBe('call [PHONE]');
+    expect((await gateway.newest(count + 1)).request_body).toBe('call [PHONE]');
+  });
+
+  test('an answer passes unchanged', async () => {
+    const answer = await send('/openai/v1/chat/completions', {
+      body: json({ model: 'gpt-4o-mini' }),
+      headers: { 'x-mock-scenario': '' },
+    });
+    expect(JSON.parse(answer.head.toString())).toMatchObject({ object: 'chat.completion' });
+    expect((await gateway.newest(count)).response_body).toBe(answer.head.toString());
+  });
+
+  test('other scopes are not touched', async () => {
+    await send('/anthropic/v1/messages', { body: json(PRIVATE) });
+    expect(gateway.anthropic.received.at(-1)?.body.toString()).toBe(JSON.stringify(PRIVATE));
+    const trace = await gateway.newest(count);
+    expect(JSON.parse(trace.request_body ?? '')).toEqual(REDACTED);
+    expect(trace.metadata).toMatchObject({ redaction_mode: 'redact_storage', redaction_policy_id: 'strict/v2' });
+  });
+});
+
+describe('what cannot be looked into is refused before it leaves', () => {
+  const large = json({ x: 'a'.repeat(100_000) });
+  test.each<[string, RawRequest, number, string]>([
+    [
+      'a coded body',
+      { body: gzipSync(json(PRIVATE)), headers: { 'content-encoding': 'gzip' } },
+      415,
+      'its content coding is not identity',
+    ],
+    [
+      'multipart form data',
+      { body: json(PRIVATE), headers: { 'content-type': 'multipart/form-data; boundary=x' } },
+      415,
+      'its content type is not JSON, text or a form',
+    ],
+    [
+      'another character set',
+      { body: json({}), headers: { 'content-type': 'application/json; charset=utf-16' } },
+      415,
+      'its character set is not UTF-8',
+    ],
+    ['UTF-16 that says nothing of it', { body: Buffer.from(JSON.stringify(PRIVATE), 'utf16le') }, 415, 'it is not UTF-8 text'],
+    ['latin-1', { body: Buffer.from('{"a":"\xe9"}', 'latin1') }, 415, 'it is not UTF-8 text'],
+    ['JSON that is none', { body: Buffer.from('{"a":1,}') }, 400, 'it is not JSON'],
+    ['a long body', { body: large }, 413, 'it is larger than 100000 bytes (tracing.body_max_size)'],
+    [
+      'a long body in pieces',
+      { body: [large.subarray(0, 60_000), large.subarray(60_000)] },
+      413,
+      'it is larger than 100000 bytes (tracing.body_max_size)',
+    ],
+  ])('%s', async (_, request, status, because) => {
+    const before = gateway.openai.exchanges;
+    const answer = await send('/openai/v1/chat/completions', request);
+    expect([answer.status, JSON.parse(answer.head.toString())]).toEqual([
+      status,
+      { error: `request refused by pii policy: the body cannot be inspected, ${because}` },
+    ]);
+    const trace = await gateway.newest(count);
+    expect(trace).toMatchObject({ outcome: 'rejected', response_status: status, cost_status: 'free' });
+    expect(trace.request_body).toBeUndefined();
+    expect(gateway.openai.exchanges).toBe(before);
+  });
+
+  test('a path with a finding: it cannot be rewritten', async () => {
+    const before = gateway.openai.exchanges;
+    const answer = await send('/openai/v1/users/bob%40example.com?limit=1', { method: 'GET' });
+    expect([answer.status, JSON.parse(answer.head.toString())]).toEqual([
+      403,
+      { error: 'request blocked by pii policy: found email in the path' },
+    ]);
+    expect(gateway.openai.exchanges).toBe(before);
+    expect(await gateway.newest(count)).toMatchObject({ outcome: 'rejected', request_path: '/openai/v1/users/[EMAIL]?limit=1' });
+  });
+});
+
+describe('block', () => {
+  test.each<[string, RawRequest, string]>([
+    ['in its body', { body: json(PRIVATE) }, 'email, ssn, field_name'],
+    ['in JSON in a string of it', { body: json({ a: JSON.stringify({ api_key: 'x' }) }) }, 'field_name'],
+    ['in a header', { body: json({}), headers: { 'x-note': 'bob@example.com' } }, 'email'],
+    ['in a header that is denied', { body: json({}), headers: { 'x-user': 'bob' } }, 'header'],
+    ['in text without a content type', { body: Buffer.from('sk-proj-abcdefgh'), headers: { 'content-type': '' } }, 'token_like'],
+  ])('a request with a finding %s is refused, and the finding not told', async (_, request, kinds) => {
+    const before = gateway.openai.exchanges;
+    const answer = await send('/openai/v1/blocked', request);
+    expect([answer.status, JSON.parse(answer.head.toString())]).toEqual([
+      403,
+      { error: `request blocked by pii policy: found ${kinds}` },
+    ]);
+    expect(gateway.openai.exchanges).toBe(before);
+    const trace = await gateway.newest(count);
+    expect(trace).toMatchObject({ outcome: 'rejected', response_status: 403 });
+    expect(trace.request_body).toBeUndefined();
+    expect(trace.metadata).toMatchObject({ redaction_mode: 'block', redaction_policy_id: 'block/v1', redaction_applied: true });
+    for (const kind of kinds.split(', '))
+      expect((trace.metadata['redaction_counts'] as Record<string, number>)[kind]).toBeGreaterThan(0);
+    expect(JSON.stringify([trace, gateway.log])).not.toMatch(/hunter2|alice@|bob@|6789|abcdefgh/);
+  });
+
+  test('a request without a finding passes, and neither the credential of the provider nor a cookie is one', async () => {
+    const body = json({ model: 'gpt-4o-mini', max_tokens: 5 });
+    const answer = await send('/openai/v1/blocked', { body, headers: { cookie: 'a=bob@example.com' } });
+    expect([answer.status, answer.head.toString()]).toEqual([200, body.toString()]);
+    expect(lastAtProvider().headers['cookie']).toBeUndefined();
+    expect((await gateway.newest(count)).metadata).toMatchObject({ redaction_mode: 'block' });
+  });
+});
+
+test('no body is held when all is over', async () => {
+  const { diagnostics } = (await gateway.get('/api/diagnostics/trace-pipeline')) as { diagnostics: Record<string, number> };
+  expect(diagnostics).toMatchObject({ body_bytes_held: 0, total_dropped_total: 0 });
+});

@@ -1,0 +1,122 @@
+import { findingsText, hasFindings, FINDING_KINDS, type FindingCounts } from '@vitrine/traces/privacy/findings';
+import {
+  hasMode,
+  policyFor,
+  type PrivacyMode,
+  type PrivacyRules,
+  type PrivacySubject,
+} from '@vitrine/traces/privacy/privacy-rules';
+import { openPrivacyTools, type PrivacyTools } from '@vitrine/traces/privacy/privacy-tools';
+import { Redactor } from '@vitrine/traces/privacy/redactor';
+import { isSecretHeader, REDACTED } from '@vitrine/traces/header-lines';
+import type { GateRefusal } from '../proxy/gate.ts';
+import { inspectableText, type Uninspectable } from './inspectable-body.ts';
+
+/** Bytes of request bodies that are being looked into, over all exchanges; beyond it requests are refused with 503. */
+const INSPECTED_TOTAL_MAX_BYTES = 64 * 1_048_576;
+
+export type GuardMode = 'redact_upstream' | 'block';
+const GUARD_MODES: readonly PrivacyMode[] = ['redact_upstream', 'block'] satisfies GuardMode[];
+
+/** A request before it leaves: names and values of the headers that go on, its path as the client sent it, its body. */
+export interface GuardedRequest {
+  readonly headers: readonly string[];
+  readonly path: string;
+  readonly scope: string;
+  readonly contentType: string | undefined;
+  readonly body: Buffer | null;
+}
+
+/** What is to become of it, and what was found in it (`findingsText`). */
+export type Verdict = { readonly findings: string } & (
+  | { readonly refusal: GateRefusal }
+  | { readonly refusal?: undefined; readonly headers: string[]; readonly body: Buffer | null }
+);
+
+/** Keeps what the rules forbid from providers: looks into whole requests before they leave. Spec: gateway decisions, section 6. */
+export class RequestGuard {
+  /** The largest body that is looked into. */
+  readonly maxBytes: number;
+  readonly #rules: PrivacyRules;
+  readonly #tools: PrivacyTools;
+  #held = 0;
+
+  constructor(rules: PrivacyRules, maxBytes: number) {
+    this.#rules = rules;
+    this.#tools = openPrivacyTools(rules);
+    this.maxBytes = maxBytes;
+  }
+
+  /** How an exchange is guarded; undefined: not at all. */
+  modeOf(subject: PrivacySubject): GuardMode | undefined {
+    const { mode } = policyFor(this.#rules, subject);
+    return mode === 'redact_upstream' || mode === 'block' ? mode : undefined;
+  }
+
+  /** Whether so many more bytes may be held; they have to be given back. */
+  take(bytes: number): boolean {
+    if (this.#held + bytes > INSPECTED_TOTAL_MAX_BYTES) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#held -= bytes;
+  }
+
+  /** Looks into a request. Synchronous: about 5 ms for a body of 1 MiB. */
+  judge(mode: GuardMode, request: GuardedRequest): Verdict {
+    const { body, contentType } = request;
+    const text = body === null || body.length === 0 ? undefined : inspectableText(body, contentType);
+    if (text !== undefined && 'because' in text) return { refusal: uninspectable(text), findings: '' };
+    const redactor = new Redactor(this.#tools, request.scope);
+    redactor.path(request.path);
+    const inPath = { ...redactor.counts };
+    const headers = redactedHeaders(request.headers, redactor, this.#rules.deniedHeaders);
+    const redacted = text === undefined || body === null ? undefined : redactor.body(text.text, body, text.kind);
+    const findings = hasFindings(redactor.counts) ? findingsText(redactor.counts) : '';
+    if (mode === 'block' && findings !== '') return { refusal: blocked(redactor.counts), findings };
+    // A path means what it says; without a part of it it would be another one.
+    if (hasFindings(inPath)) return { refusal: blocked(inPath, ' in the path'), findings };
+    if (redacted === undefined || redacted === text?.text) return { headers, body, findings };
+    const changed = Buffer.from(redacted);
+    return { headers: withLength(headers, changed.length), body: changed, findings };
+  }
+}
+
+/** The guard that the rules ask for; undefined when no exchange is guarded. */
+export function openRequestGuard(rules: PrivacyRules, maxBytes: number): RequestGuard | undefined {
+  return hasMode(rules, GUARD_MODES) ? new RequestGuard(rules, maxBytes) : undefined;
+}
+
+export function uninspectable({ status, because }: Uninspectable): GateRefusal {
+  return refusal(status, `request refused by pii policy: the body cannot be inspected, ${because}`, 'pii_uninspectable');
+}
+
+/** Too many bodies are being looked into. */
+export const GUARD_IS_FULL = refusal(503, 'too many request bodies are being inspected', 'pii_inspection_full');
+
+function blocked(counts: FindingCounts, where = ''): GateRefusal {
+  const kinds = FINDING_KINDS.filter((kind) => counts[kind] > 0);
+  return refusal(403, `request blocked by pii policy: found ${kinds.join(', ')}${where}`, 'pii_detected');
+}
+
+function refusal(status: number, error: string, reason: string): GateRefusal {
+  return { status, body: { error }, headers: [], reason };
+}
+
+/** Headers that exist to carry the provider's credential go on as they are. */
+function redactedHeaders(headers: readonly string[], redactor: Redactor, denied: readonly string[]): string[] {
+  const redacted = [...headers];
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at]?.toLowerCase() ?? '';
+    if (isSecretHeader(name)) continue;
+    if (denied.includes(name)) redactor.counts.header += 1;
+    redacted[at + 1] = denied.includes(name) ? REDACTED : redactor.line(headers[at + 1] ?? '');
+  }
+  return redacted;
+}
+
+function withLength(headers: readonly string[], length: number): string[] {
+  return headers.map((text, at) => (at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'content-length' ? String(length) : text));
+}
