@@ -31,7 +31,7 @@ const FOLD = 0x20;
 
 /** Tells texts that may hold something from those that cannot, in one pass that looks at every second pair of characters only (as
  *  Wu and Manber do): every word has three rare characters by which it is found, and one of their two pairs is looked at. It may
- *  err by catching too much. A character costs about 0.8 ns; in a regular expression of the same words 2 ns. */
+ *  err by catching too much. A character costs about 1 ns; in a regular expression of the credentials alone 1.7 ns. */
 export class TextSieve {
   readonly #listOfPair = new Uint16Array(65_536);
   readonly #lists: Candidate[][] = [[]];

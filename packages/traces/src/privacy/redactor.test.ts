@@ -55,7 +55,12 @@ describe('bodies', () => {
       'sk-proj-canary123456',
       'hunter2"\\\n',
     );
-    const leaf = fc.oneof(fc.string({ unit: 'grapheme' }), fc.double({ noNaN: true }), fc.boolean(), fc.constant(null));
+    const leaf = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean(),
+      fc.constant(null),
+    );
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
         { depthSize: 'small' },
@@ -143,6 +148,13 @@ describe('placeholders', () => {
     );
   });
 
+  test('are not replaced again', () => {
+    const once = bodyOf(redactor(full), '{"token":"t","c":"a@example.com"}', 'json');
+    const some = redactor(full);
+    expect(bodyOf(some, once, 'json')).toBe(once);
+    expect(some.counts).toEqual(noFindings());
+  });
+
   test('of the same value are the same within a workspace, and not across workspaces or salts', () => {
     const scope = (workspace_id: string) => scopeText({ org_id: 'o', workspace_id, gateway_key_id: '', role: '' });
     const of = (workspace: string, salt: string) => redactor({ ...full, salt }, scope(workspace)).line('a@example.com');
@@ -168,6 +180,12 @@ describe('headers', () => {
       'to [EMAIL]',
     ]);
     expect(some.counts).toEqual(counted({ header: 2, email: 1 }));
+  });
+
+  test('what was hidden before is not counted again', () => {
+    const some = redactor();
+    expect(some.headers('x-user\n[REDACTED]')).toBe('x-user\n[REDACTED]');
+    expect(some.counts).toEqual(noFindings());
   });
 
   test('a value that is a denied name hides nothing else', () => {

@@ -1,6 +1,7 @@
 import { codeOf, isFault } from '@vitrine/faults/fault';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from '@vitrine/telemetry/logger';
+import { scrub } from '@vitrine/telemetry/scrub';
 import type { Identity } from '@vitrine/plans/identity';
 import type { Permission } from '@vitrine/plans/permission';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -96,7 +97,8 @@ async function answerOperation(asked: Operation, request: Request, response: Res
 
 function answerFault(error: unknown, request: Request, response: Response, logger: Logger): void {
   const status = isFault(error) ? statusOf(error.code) : 500;
-  if (isFault(error) && status < 500) return void response.status(status).json({ error: error.say });
+  // A refusal may repeat what it refuses.
+  if (isFault(error) && status < 500) return void response.status(status).json({ error: scrub(error.say).text });
   // Express's own refusals (a malformed percent escape in the path) carry a status below 500.
   if (!isFault(error) && isClientError(error))
     return void response.status(400).json({ error: 'the request could not be parsed' });
@@ -104,7 +106,7 @@ function answerFault(error: unknown, request: Request, response: Response, logge
     { err: error, code: codeOf(error), path: request.path, correlation_id: response.getHeader(CORRELATION_HEADER) },
     'request failed',
   );
-  response.status(status).json({ error: isFault(error) ? error.say : 'internal server error' });
+  response.status(status).json({ error: isFault(error) ? scrub(error.say).text : 'internal server error' });
 }
 
 function isClientError(error: unknown): boolean {

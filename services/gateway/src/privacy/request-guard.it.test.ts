@@ -147,7 +147,12 @@ describe('what cannot be looked into is refused before it leaves', () => {
       415,
       'its character set is not UTF-8',
     ],
-    ['UTF-16 that says nothing of it', { body: Buffer.from(JSON.stringify(PRIVATE), 'utf16le') }, 415, 'it is not UTF-8 text'],
+    [
+      'UTF-16 that says nothing of it',
+      { body: Buffer.from('bob@example.com', 'utf16le'), headers: { 'content-type': 'text/plain' } },
+      415,
+      'it is not UTF-8 text',
+    ],
     ['latin-1', { body: Buffer.from('{"a":"\xe9"}', 'latin1') }, 415, 'it is not UTF-8 text'],
     ['JSON that is none', { body: Buffer.from('{"a":1,}') }, 400, 'it is not JSON'],
     ['a long body', { body: large }, 413, 'it is larger than 100000 bytes (tracing.body_max_size)'],
@@ -218,4 +223,29 @@ describe('block', () => {
 test('no body is held when all is over', async () => {
   const { diagnostics } = (await gateway.get('/api/diagnostics/trace-pipeline')) as { diagnostics: Record<string, number> };
   expect(diagnostics).toMatchObject({ body_bytes_held: 0, total_dropped_total: 0 });
+});
+
+test('a scope holds for the callers that it names', async () => {
+  const key = (id: string, workspace: string) =>
+    `{ id: ${id}, token: sgk_0123456789-0123456789-${id}, org_id: o, workspace_id: ${workspace}, role: developer }`;
+  await using guarded = await startTestGateway(
+    { SVC_TRACING_CAPTURE_BODIES: 'true' },
+    `
+auth: { enabled: true, store: file, keys: [${key('gk_one', 'w')}, ${key('gk_two', 'w')}, ${key('gk_three', 'x')}] }
+pii:
+  scopes:
+    - { match: { workspace_id: w }, mode: block }
+    - { match: { workspace_id: w, key_id: gk_two }, mode: redact_storage }
+`,
+  );
+  const status = async (id: string) => {
+    const headers = {
+      'x-svc-gateway-key': `sgk_0123456789-0123456789-${id}`,
+      authorization: CREDENTIAL,
+      'content-type': 'application/json',
+      'x-mock-scenario': 'echo',
+    };
+    return (await rawExchange(`${guarded.url}/openai/v1/x`, { body: json(PRIVATE), headers })).status;
+  };
+  expect([await status('gk_one'), await status('gk_two'), await status('gk_three')]).toEqual([403, 200, 200]);
 });

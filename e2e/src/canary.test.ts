@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startMockOpenai } from '@vitrine/testkit/mock-openai';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { rawTalk } from './raw-talk.ts';
+import { startGateway, type RunningGateway } from './running-gateway.ts';
+
+// A secret of its own is sent to every place that a client or a provider can put one. None of them may be found again: not in a file,
+// not in the log, not in what the API tells, not in what the gateway itself answers. A secret names the place it was sent to.
+
+const MARK = 'canary';
+const keyFor = (place: string) => `sk-proj-${MARK}-${place}-0123456789`;
+const GATEWAY_KEY = `sgk_${MARK}-gateway-key-0123456789`;
+
+let opened: AsyncDisposableStack;
+let gateway: RunningGateway;
+let folder: string;
+/** What the gateway itself answered. */
+const ownAnswers: string[] = [];
+
+beforeAll(async () => {
+  opened = new AsyncDisposableStack();
+  folder = opened.use(await temporaryFolder('secrets')).path;
+  const provider = opened.use(await startMockOpenai());
+  await writeFile(
+    join(folder, 'vitrine.yaml'),
+    `log: { level: trace }
+tracing: { capture_bodies: true, body_max_size: 20000 }
+pii:
+  headers: { denylist: [x-customer] }
+  replacement: { hash_salt: ${MARK}-salt }
+  scopes:
+    - { match: { route_prefix: /openai/v1/blocked }, mode: block }
+    - { match: { route_prefix: /openai/v1/guarded }, mode: redact_upstream }
+auth:
+  enabled: true
+  keys: [{ id: gk_test, token: ${GATEWAY_KEY}, org_id: o, workspace_id: w, role: owner }]
+`,
+  );
+  gateway = opened.use(await startGateway({ folder, upstream: provider.url }));
+  await sendEverywhere();
+});
+afterAll(async () => opened.disposeAsync());
+
+interface Sent {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+}
+
+/** Sends a request with the gateway key; the answer's text. */
+async function send(path: string, { method = 'POST', headers = {}, body }: Sent = {}): Promise<string> {
+  const response = await fetch(gateway.url + path, {
+    method,
+    headers: {
+      'x-svc-gateway-key': GATEWAY_KEY,
+      authorization: `Bearer ${keyFor('provider')}`,
+      'content-type': 'application/json',
+      'x-mock-scenario': 'echo',
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  return response.text();
+}
+
+/** Sends something that the gateway answers by itself. */
+async function provoke(path: string, sent: Sent = {}): Promise<void> {
+  ownAnswers.push(await send(path, sent));
+}
+
+const CHAT = '/openai/v1/chat/completions';
+const json = (value: unknown) => JSON.stringify(value);
+const event = (content: string) => `data: ${json({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+
+async function sendEverywhere(): Promise<void> {
+  await sendBodies();
+  await sendHeads();
+  await sendErrors();
+  const { enqueue_accepted_total: traces } = await diagnostics();
+  await waitUntil(async () => (await diagnostics()).written_total >= traces, { what: 'all traces' });
+}
+
+async function diagnostics(): Promise<{ enqueue_accepted_total: number; written_total: number }> {
+  const text = await send('/api/diagnostics/trace-pipeline', { method: 'GET' });
+  return (JSON.parse(text) as { diagnostics: { enqueue_accepted_total: number; written_total: number } }).diagnostics;
+}
+
+/** The mock echoes them, so that each is in a request and in an answer. */
+async function sendBodies(): Promise<void> {
+  const nested = json({ password: `${MARK}-nested`, note: keyFor('nested') });
+  for (const body of [
+    json({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: `line\n${keyFor('content')}\n` }] }),
+    json({ model: keyFor('model') }),
+    json({ password: `${MARK}-field`, Api_Key: `${MARK}-spelling`, list: [{ secret: { deep: [`${MARK}-deep`] } }] }),
+    json({ tools: [{ function: { arguments: nested } }], twice: json({ inner: nested }) }),
+    json({ [keyFor('name')]: 1 }),
+    json({ filler: 'x '.repeat(9_980), password: `${MARK}-cut-field `.repeat(50) }),
+    json({ filler: 'x '.repeat(9_980), content: `${keyFor('cut')} ${`${MARK}@example.com `.repeat(50)}` }),
+    `{"content":"${keyFor('escaped').replaceAll('-', '\\u002d')}"}`,
+    `{"password":"${MARK}-unfinished`,
+    `plain ${keyFor('plain')}, password=${MARK}-assignment`,
+  ])
+    await send(CHAT, { body });
+  await send(CHAT, { body: gzipSync(json({ token: `${MARK}-gzip` })), headers: { 'content-encoding': 'gzip' } });
+  await send(CHAT, {
+    body: gzipSync(json({ token: `${MARK}-broken-gzip` })).subarray(0, 20),
+    headers: { 'content-encoding': 'gzip' },
+  });
+  await send(CHAT, { body: new Uint8Array(Buffer.from(`\xff {"token":"${MARK}-latin-1"} ${keyFor('latin-1')}`, 'latin1')) });
+  const pieces = Array.from(`so ${keyFor('stream')} and ${MARK}@example.com.`.match(/.{1,5}/g) ?? [], event);
+  await send(CHAT, {
+    body: `${pieces.join('')}data: ${json({ token: `${MARK}-event` })}\n\n`,
+    headers: { 'content-type': 'text/event-stream' },
+  });
+  const form = new FormData();
+  form.set('password', `${MARK}-part`);
+  form.set('file', new Blob([`{"token":"${MARK}-file"}\n`, keyFor('file')]), 'a.jsonl');
+  const multipart = new Response(form);
+  await send('/openai/v1/files', {
+    body: new Uint8Array(await multipart.arrayBuffer()),
+    headers: { 'content-type': multipart.headers.get('content-type') ?? '' },
+  });
+  await send('/openai/v1/form', {
+    body: `password=${MARK}-form&a=${keyFor('form')}`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  await send('/openai/v1/guarded', { body: json({ token: `${MARK}-guarded`, content: keyFor('guarded') }) });
+}
+
+async function sendHeads(): Promise<void> {
+  await send(
+    `${CHAT}?api_key=${MARK}-query-name&note=${keyFor('query')}&email=${MARK}%40example.com&p=${keyFor('percent').replaceAll('-', '%2D')}`,
+    {
+      body: '{}',
+    },
+  );
+  await send(`/openai/v1/${keyFor('path')}/x`, { body: '{}' });
+  await send('/anthropic/v1/messages', { body: json({ model: 'claude' }), headers: { 'x-api-key': keyFor('x-api-key') } });
+  await send(CHAT, {
+    body: '{}',
+    headers: {
+      'x-note': keyFor('header'),
+      'x-customer': `${MARK}-customer`,
+      cookie: `session=${MARK}-cookie`,
+      'proxy-authorization': `Basic ${MARK}-proxy`,
+      'x-goog-api-key': `${MARK}-goog`,
+      'x-request-id': keyFor('correlation'),
+      'x-svc-trace-group-id': keyFor('group'),
+      'x-svc-thread-id': keyFor('thread'),
+      'x-svc-run-id': keyFor('run'),
+      'x-svc-parent-checkpoint-id': keyFor('parent'),
+      'x-svc-checkpoint-seq': keyFor('seq'),
+      'x-forwarded-for': keyFor('forwarded'),
+    },
+  });
+  await send(CHAT, { body: '{}', headers: { authorization: `Bearer eyJhbGci.${MARK}.signature` } });
+}
+
+async function sendErrors(): Promise<void> {
+  await provoke(CHAT, { body: '{}', headers: { 'x-svc-gateway-key': `sgk_${MARK}-wrong-key-0123456789` } });
+  await provoke(`${CHAT}?token=${MARK}-denied`, { body: '{}', headers: { 'x-svc-gateway-key': '' } });
+  await provoke('/openai/v1/blocked', { body: json({ password: `${MARK}-blocked`, c: keyFor('blocked') }) });
+  await provoke(`/openai/v1/blocked/${keyFor('blocked-path')}`, { body: '{}' });
+  await provoke('/openai/v1/guarded', { body: `{"token":"${MARK}-broken-guarded` });
+  for (const name of ['limit', 'from', 'cursor', 'status', keyFor('parameter-name')])
+    await provoke(`/api/traces?${name}=${keyFor('parameter')}`, { method: 'GET' });
+  for (const name of ['group_by', 'bucket', 'from'])
+    await provoke(`/api/analytics/usage?${name}=${keyFor('parameter')}`, { method: 'GET' });
+  await provoke(`/api/traces/${keyFor('id')}`, { method: 'GET' });
+  await provoke(`/api/${keyFor('nowhere')}`, { method: 'GET' });
+  await provoke('/api/gateway-keys', { body: `{"name": "${keyFor('broken-json')}` });
+  await provoke('/api/gateway-keys', { body: json({ [keyFor('unknown-field')]: 1 }) });
+  await provoke('/api/gateway-keys', { body: json({ role: keyFor('role'), permissions: [keyFor('permission')] }) });
+  await provoke(`/api/gateway-keys/${keyFor('key-id')}`, { method: 'DELETE' });
+  for (const line of [
+    `GET http://x/${keyFor('absolute')} HTTP/1.1\r\nHost: a\r\n\r\n`,
+    `GET /openai/${keyFor('no-host')} HTTP/1.1\r\nX-Svc-Gateway-Key: ${GATEWAY_KEY}\r\n\r\n`,
+    `GET /openai/v1/%2e%2e/${keyFor('dots')} HTTP/1.1\r\nHost: a\r\nX-Svc-Gateway-Key: ${GATEWAY_KEY}\r\n\r\n`,
+    `${keyFor('method')} / HTTP/1.1\r\nHost: a\r\n\r\n`,
+    `GET / HTTP/1.1\r\nHost: a\r\nX: ${keyFor('long-header').repeat(1_000)}\r\n\r\n`,
+  ])
+    ownAnswers.push(await rawTalk(gateway.port, line, { until: (answer) => answer.includes('}') }));
+}
+
+/** Where a secret could come to light, and what is there. Whatever else the gateway will write to belongs here: spans, metrics. */
+const SINKS: Readonly<Record<string, () => Promise<string>>> = {
+  'every trace, as the API tells it': async () => {
+    const list = await send('/api/traces?limit=200', { method: 'GET' });
+    const { items } = JSON.parse(list) as { items: { id: string }[] };
+    const details = await Promise.all(items.map(({ id }) => send(`/api/traces/${id}`, { method: 'GET' })));
+    return [list, ...details, ...details.flatMap(unpackedBodies)].join('\n');
+  },
+  'the other answers of the API': async () =>
+    (
+      await Promise.all(
+        ['/', '/api/health', '/api/diagnostics/trace-pipeline', '/api/gateway-keys'].map((path) => send(path, { method: 'GET' })),
+      )
+    ).join('\n'),
+  'what the gateway answers by itself': () => Promise.resolve(ownAnswers.join('\n')),
+  'the log': () => Promise.resolve(gateway.process.stdout + gateway.process.stderr),
+  'the files': async () => {
+    const names = (await readdir(folder)).filter((name) => name !== 'vitrine.yaml');
+    return (await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1')))).join('\n');
+  },
+};
+
+/** Bodies that are not text. */
+function unpackedBodies(detail: string): string[] {
+  const { metadata, ...trace } = JSON.parse(detail) as Record<string, string> & { metadata: Record<string, string> };
+  return ['request_body', 'response_body'].flatMap((body) =>
+    metadata[`${body}_encoding`] === 'base64' ? [Buffer.from(trace[body] ?? '', 'base64').toString('latin1')] : [],
+  );
+}
+
+describe('no secret comes to light in', () => {
+  test.each(Object.entries(SINKS))('%s', async (_, read) => {
+    const text = await read();
+    expect(text.length).toBeGreaterThan(0);
+    const found = [...text.matchAll(/.{0,60}canary.{0,60}/gi)].map(([around]) => around);
+    expect(found).toEqual([]);
+  });
+});
+
+test('the exchanges were made and stored, with their bodies', async () => {
+  const list = await send('/api/traces?limit=200', { method: 'GET' });
+  const { items } = JSON.parse(list) as { items: { id: string }[] };
+  const details = await Promise.all(
+    items.map(
+      async ({ id }) =>
+        JSON.parse(await send(`/api/traces/${id}`, { method: 'GET' })) as { request_body?: string; metadata: object },
+    ),
+  );
+  expect(items.length).toBeGreaterThan(25);
+  expect(details.filter((trace) => trace.request_body !== undefined).length).toBeGreaterThan(15);
+  expect(
+    details.filter((trace) => 'redaction_applied' in trace.metadata && trace.metadata.redaction_applied === true).length,
+  ).toBe(items.length);
+});
