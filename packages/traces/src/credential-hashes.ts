@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
 /** A gateway sees few provider credentials again and again; a hash costs a microsecond. */
-const REMEMBERED_MAX = 256;
+const REMEMBERED_MAX = 4_096;
 
-/** SHA-256 of provider credentials, the newest 256 remembered. */
+/** SHA-256 of provider credentials, the newest 4,096 remembered. */
 export function createCredentialHashes(): (credential: string) => Uint8Array<ArrayBuffer> {
   const known = new Map<string, Uint8Array<ArrayBuffer>>();
   return (credential) => {

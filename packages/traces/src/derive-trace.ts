@@ -58,6 +58,7 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
 
   return {
     id: createId(exchange.endedAt),
+    scope: exchange.scope,
     timestamp: exchange.startedAt,
     created_at: exchange.endedAt,
     provider: exchange.provider,

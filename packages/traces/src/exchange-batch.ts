@@ -122,7 +122,7 @@ export function* unpackExchanges({ count, numbers, bytes, facts }: PackedExchang
   const text = () => {
     const start = at;
     at += number();
-    return buffer.toString('latin1', start, at);
+    return start === at ? '' : buffer.toString('latin1', start, at);
   };
   const body = (): CapturedBody => {
     const [length, kind, part, coding] = [number(), BODY_KINDS[number()], BODY_PARTS[number()] ?? 'body', text()];

@@ -5,6 +5,8 @@ import type { CostStatus, Outcome, Provider, UsageStatus } from './trace.ts';
  *  as redacted lines (see `header-lines.ts`), metadata as JSON text. */
 export interface TraceRecord {
   readonly id: Uint8Array<ArrayBuffer>;
+  /** Whose exchange it was; see `exchange-scope.ts`. */
+  readonly scope: string;
   readonly timestamp: number;
   readonly created_at: number;
   readonly provider: Provider;

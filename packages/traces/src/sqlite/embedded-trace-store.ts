@@ -3,19 +3,24 @@ import { WorkerCalls } from '@vitrine/lifecycle/worker-calls';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { DayUsage } from '../day-usage.ts';
 import type { CapturePolicy } from '../derive-trace.ts';
 import type { ExchangeBatch } from '../exchange-batch.ts';
+import type { Tenant } from '../exchange-scope.ts';
 import type { PriceOverride } from '../price-catalogue.ts';
+import { DAY_MS, type Measure, type MeasureQuestion, type TraceAnalytics } from '../trace-analytics.ts';
 import type { TraceSink } from '../trace-sink.ts';
 import type { CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import type { WriteResult } from '../write-failure.ts';
 import { lockFile } from './file-lock.ts';
 import { makeFolder } from './make-folder.ts';
+import { unpackMeasures, type PackedMeasures } from './packed-measures.ts';
 import type { ReadWorkerCall } from './trace-read-worker.ts';
 import type { WriteWorkerCall, WriteWorkerData } from './trace-write-worker.ts';
 
-const DAY_MS = 86_400_000;
+/** Roll-ups and quotas outlive their traces. Spec: gateway decisions, section 6. */
+const ROLLUPS_KEPT_DAYS = 400;
 const MAX_PENDING_READS = 64;
 const MAX_PENDING_WRITES = 4;
 
@@ -46,7 +51,7 @@ export async function openEmbeddedTraceStore(options: EmbeddedTraceStoreOptions)
 }
 
 /** See `openEmbeddedTraceStore`. */
-export class EmbeddedTraceStore implements TraceStore, TraceSink, AsyncDisposable {
+export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink, AsyncDisposable {
   readonly driver = 'sqlite';
   readonly #path: string;
   readonly #lock: Disposable;
@@ -86,9 +91,10 @@ export class EmbeddedTraceStore implements TraceStore, TraceSink, AsyncDisposabl
     return result;
   }
 
-  /** Removes some of the traces made before a moment, oldest first; answers how many. To be called until it answers 0. */
-  async removeOlderThan(createdBeforeMs: number): Promise<number> {
-    const call: WriteWorkerCall = { removeOlderThan: createdBeforeMs };
+  /** Removes some of the traces made before a moment, oldest first; answers how many. To be called until it answers 0, when also the
+   *  roll-ups of what began before `rollupsBeforeMs` are gone. */
+  async removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<number> {
+    const call: WriteWorkerCall = { removeOlderThan: createdBeforeMs, rollups: rollupsBeforeMs };
     const { removed, traceCount } = (await this.#writes.call(call)) as { removed: number; traceCount: number };
     this.#traceCount = traceCount;
     return removed;
@@ -98,8 +104,20 @@ export class EmbeddedTraceStore implements TraceStore, TraceSink, AsyncDisposabl
     return (await this.#read({ list: query })) as TracePage;
   }
 
-  async get(id: string): Promise<TraceDetail | undefined> {
-    return (await this.#read({ get: id })) as TraceDetail | undefined;
+  async get(id: string, tenant?: Tenant): Promise<TraceDetail | undefined> {
+    return (await this.#read({ get: id, tenant })) as TraceDetail | undefined;
+  }
+
+  async measure(question: MeasureQuestion): Promise<Measure[]> {
+    const measures = (await this.#read({ measure: question })) as PackedMeasures | undefined;
+    if (measures === undefined)
+      throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow from, to, provider or model' });
+    return unpackMeasures(measures);
+  }
+
+  /** What every key used on a UTC day (`YYYY-MM-DD`), by the `created_at` of its traces; keys without traces are left out. */
+  async quotaTotals(day: string): Promise<DayUsage[]> {
+    return (await this.#read({ quotaTotals: day })) as DayUsage[];
   }
 
   async checkpoints(query: CheckpointQuery): Promise<Checkpoint[]> {
@@ -125,7 +143,8 @@ export class EmbeddedTraceStore implements TraceStore, TraceSink, AsyncDisposabl
   }
 }
 
-/** Removes what is older than `retentionDays` every `intervalMs`, a little at a time. */
+/** The store's one maintenance loop: every `intervalMs` it removes traces older than `retentionDays` and roll-ups older than 400 days,
+ *  a little at a time. */
 export function keepRetention(
   store: EmbeddedTraceStore,
   retentionDays: number,
@@ -136,9 +155,9 @@ export function keepRetention(
   const timer = setInterval(() => {
     if (running) return;
     running = true;
-    const cutoff = Date.now() - retentionDays * DAY_MS;
+    const [traces, rollups] = [retentionDays, ROLLUPS_KEPT_DAYS].map((days) => Date.now() - days * DAY_MS);
     const removeAll = async () => {
-      while ((await store.removeOlderThan(cutoff)) > 0);
+      while ((await store.removeOlderThan(traces ?? 0, rollups)) > 0);
     };
     removeAll()
       .catch(report)

@@ -1,73 +1,71 @@
 import { invariant } from '@vitrine/faults/invariant';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
-import { headerValuesOf } from '../header-lines.ts';
-import { createdAtOf, firstIdOf } from '../trace-id.ts';
-import { cursorOf, type CheckpointQuery, type TraceQuery } from '../trace-store.ts';
-import type { Checkpoint, Lineage, TraceDetail, TracePage, TraceSummary } from '../trace.ts';
+import type { DayUsage } from '../day-usage.ts';
+import type { Tenant } from '../exchange-scope.ts';
+import type { MeasureQuestion } from '../trace-analytics.ts';
+import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
+import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import { PAYLOADS_PER_PAGE, unpackPayload, type Payload } from './payload-page.ts';
-
-type Row = Record<string, SQLInputValue | undefined>;
+import type { PackedMeasures } from './packed-measures.ts';
+import { ReadDictionary } from './read-dictionary.ts';
+import { readDayUsage } from './read-day-usage.ts';
+import { RollupReader } from './rollup-reader.ts';
+import { TraceLister } from './trace-lister.ts';
+import { detailOf } from './trace-rows.ts';
+import { SCHEMA_VERSION } from './trace-tables.ts';
 
 /** Answers questions about an embedded store over a connection of its own. Synchronous: it lives on a worker thread. */
 export class SqliteTraceReader implements Disposable {
   readonly #database: DatabaseSync;
+  readonly #dictionary: ReadDictionary;
+  readonly #lister: TraceLister;
+  readonly #rollups: RollupReader;
 
   constructor(path: string) {
     this.#database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
+    const { user_version: found } = this.#database.prepare('PRAGMA user_version').get() as { user_version: number };
+    if (found < SCHEMA_VERSION)
+      throw new Error(`the file holds schema ${found}; a gateway that opens it makes that ${SCHEMA_VERSION}`);
+    if (found > SCHEMA_VERSION) throw new Error(`the file holds schema ${found}, this version knows up to ${SCHEMA_VERSION}`);
+    this.#dictionary = new ReadDictionary(this.#database);
+    this.#lister = new TraceLister(this.#database, this.#dictionary);
+    this.#rollups = new RollupReader(this.#database, this.#dictionary);
   }
 
   list(query: TraceQuery): TracePage {
-    const { where, values } = this.#conditions(query);
-    const sql = `SELECT * FROM traces ${where} ORDER BY id DESC LIMIT ${query.limit + 1}`;
-    const rows = this.#database.prepare(sql).all(...values);
-    const items = rows.slice(0, query.limit);
-    const last = items.at(-1)?.['id'];
-    const more = rows.length > query.limit && last instanceof Uint8Array;
-    return { items: items.map(summaryOf), ...(more ? { next_cursor: cursorOf(last) } : {}) };
+    return this.#atOneMoment(() => this.#lister.list(query));
   }
 
-  get(id: string): TraceDetail | undefined {
-    const row = this.#database.prepare('SELECT * FROM traces WHERE id = ?').get(Buffer.from(id, 'hex'));
-    return row === undefined ? undefined : detailOf(row, this.#payload(Number(row['payload'])));
+  get(id: string, tenant?: Tenant): TraceDetail | undefined {
+    return this.#atOneMoment(() => {
+      const row = this.#database.prepare('SELECT * FROM traces WHERE id = ?').get(Buffer.from(id, 'hex'));
+      if (row === undefined || !this.#isOf(tenant, Number(row['scope']))) return undefined;
+      return detailOf(row, this.#dictionary, this.#payload(Number(row['payload'])));
+    });
+  }
+
+  /** Undefined when there are too many groups. */
+  measure(question: MeasureQuestion): PackedMeasures | undefined {
+    return this.#atOneMoment(() => this.#rollups.measure(question));
+  }
+
+  /** What every key used on a day (`YYYY-MM-DD`). */
+  quotaTotals(day: string): DayUsage[] {
+    return this.#atOneMoment(() => readDayUsage(this.#database, this.#dictionary, day));
   }
 
   checkpoints(query: CheckpointQuery): Checkpoint[] {
-    const { where, values } = this.#conditions(query);
-    const rows = this.#database.prepare(`SELECT * FROM traces ${where} ORDER BY id DESC LIMIT ${query.limit}`).all(...values);
-    return rows.map(checkpointOf);
+    return this.#atOneMoment(() => this.#lister.checkpoints(query));
   }
 
   [Symbol.dispose](): void {
     this.#database.close();
   }
 
-  #conditions(query: TraceQuery): { where: string; values: SQLInputValue[] } {
-    const conditions: string[] = [];
-    const values: SQLInputValue[] = [];
-    const add = (condition: string, value: SQLInputValue | undefined) => {
-      if (value === undefined) return;
-      conditions.push(condition);
-      values.push(value);
-    };
-    add('id < ?', query.after);
-    if (query.from !== undefined) {
-      // No exchange ends before it starts, so its id lies at or after the start: the range of ids bounds the scan.
-      add('id >= ?', firstIdOf(query.from));
-      add('timestamp >= ?', query.from);
-    }
-    if (query.to !== undefined) {
-      // The extra second allows for a wall clock that was set forward during an exchange.
-      add('id < ?', firstIdOf(query.to + this.#total('latency_ms_max') + 1_000));
-      add('timestamp <= ?', query.to);
-    }
-    for (const field of ['provider', 'model', 'trace_group_id', 'thread_id', 'run_id'] as const)
-      add(`${field} = ?`, query[field]);
-    add('api_key_hash = ?', query.api_key_hash === undefined ? undefined : Buffer.from(query.api_key_hash, 'hex'));
-    add('response_status = ?', query.status);
-    add('total_tokens >= ?', query.min_tokens);
-    add('total_tokens <= ?', query.max_tokens);
-    return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
+  #isOf(tenant: Tenant | undefined, scope: number): boolean {
+    const { org_id, workspace_id } = this.#dictionary.scope(scope);
+    return tenant === undefined || (org_id === tenant.org_id && workspace_id === tenant.workspace_id);
   }
 
   #payload(payload: number): Payload {
@@ -78,84 +76,13 @@ export class SqliteTraceReader implements Disposable {
     return unpackPayload(bytes, Number(row['count']), payload % PAYLOADS_PER_PAGE);
   }
 
-  #total(name: string): number {
-    return Number(this.#database.prepare('SELECT value FROM totals WHERE name = ?').get(name)?.['value'] ?? 0);
+  /** What is written meanwhile is not seen: traces, roll-ups and journal have to fit together. */
+  #atOneMoment<T>(read: () => T): T {
+    this.#database.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      this.#database.exec('COMMIT');
+    }
   }
-}
-
-function summaryOf(row: Row): TraceSummary {
-  const id = row['id'] as Uint8Array;
-  const hash = row['api_key_hash'];
-  const firstTokenUs = Number(row['time_to_first_token_us']);
-  return {
-    id: hexOf(id),
-    timestamp: new Date(Number(row['timestamp'])).toISOString(),
-    created_at: new Date(createdAtOf(id)).toISOString(),
-    provider: row['provider'] as TraceSummary['provider'],
-    model: textOf(row['model']),
-    request_method: textOf(row['request_method']),
-    request_path: textOf(row['request_path']),
-    response_status: Number(row['response_status']),
-    outcome: row['outcome'] as TraceSummary['outcome'],
-    input_tokens: Number(row['input_tokens']),
-    output_tokens: Number(row['output_tokens']),
-    total_tokens: Number(row['total_tokens']),
-    usage_status: row['usage_status'] as TraceSummary['usage_status'],
-    latency_ms: Number(row['latency_ms']),
-    time_to_first_token_ms: Math.floor(firstTokenUs / 1_000),
-    time_to_first_token_us: firstTokenUs,
-    ...(hash instanceof Uint8Array ? { api_key_hash: hexOf(hash) } : {}),
-    estimated_cost_usd: Number(row['estimated_cost_usd']),
-    cost_status: row['cost_status'] as TraceSummary['cost_status'],
-  };
-}
-
-function checkpointOf(row: Row): Checkpoint {
-  const summary = summaryOf(row);
-  return { ...summary, lineage: lineageOf(row, summary.id) };
-}
-
-function detailOf(row: Row, payload: Payload): TraceDetail {
-  const summary = summaryOf(row);
-  const text = (field: string) => (row[field] === null ? {} : { [field]: textOf(row[field]) });
-  const lineage = lineageOf(row, summary.id);
-  return {
-    ...summary,
-    ...text('trace_group_id'),
-    lineage,
-    request_headers: headerValuesOf(payload.request_headers),
-    response_headers: headerValuesOf(payload.response_headers),
-    ...(payload.request_body === undefined ? {} : { request_body: payload.request_body }),
-    ...(payload.response_body === undefined ? {} : { response_body: payload.response_body }),
-    metadata: {
-      ...DEFAULT_TENANT,
-      ...(JSON.parse(payload.metadata) as Record<string, unknown>),
-      ...Object.fromEntries(Object.entries(lineage).map(([field, value]) => [`lineage_${field}`, value])),
-    },
-  };
-}
-
-/** With authentication off there is one tenant. Spec: gateway decisions, section 5. */
-const DEFAULT_TENANT = { org_id: 'default', workspace_id: 'default' };
-
-/** A trace is its own checkpoint, and never changes. */
-function lineageOf(row: Row, id: string): Lineage {
-  const text = (field: string, name: string = field) => (row[field] === null ? {} : { [name]: textOf(row[field]) });
-  return {
-    ...text('trace_group_id', 'group_id'),
-    ...text('thread_id'),
-    ...text('run_id'),
-    checkpoint_id: id,
-    ...text('parent_checkpoint_id'),
-    ...(row['checkpoint_seq'] === null ? {} : { checkpoint_seq: Number(row['checkpoint_seq']) }),
-    immutable: true,
-  };
-}
-
-function textOf(value: Row[string]): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }

@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
+import { DEFAULT_SCOPE, NO_SCOPE, scopeText } from '../exchange-scope.ts';
 import { createTraceIds } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
+import type { TraceDetail } from '../trace.ts';
 import { lockFile } from './file-lock.ts';
+import { unpackMeasures } from './packed-measures.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -30,6 +34,7 @@ const createId = createTraceIds((count) => new Uint8Array(count).fill((seed += 1
 function record(createdAt: number, fields: Partial<TraceRecord> = {}): TraceRecord {
   return {
     id: createId(createdAt),
+    scope: DEFAULT_SCOPE,
     timestamp: createdAt - 10,
     created_at: createdAt,
     provider: 'openai',
@@ -108,6 +113,100 @@ describe('writing', () => {
   });
 });
 
+describe('a file of schema 1', () => {
+  const testdata = (name: string) => join(import.meta.dirname, 'testdata', name);
+  const details = () => JSON.parse(readFileSync(testdata('schema-1.json'), 'utf8')) as TraceDetail[];
+  const open = () => {
+    const moved = join(folder.path, 'schema-1.db');
+    copyFileSync(testdata('schema-1.db'), moved);
+    return moved;
+  };
+
+  test('is moved on in place, and shows every trace as it did', () => {
+    const moved = open();
+    new SqliteTraceWriter(moved)[Symbol.dispose]();
+    using reader = new SqliteTraceReader(moved);
+    const { items } = reader.list({ limit: 200 });
+    expect(items.map(({ id }) => reader.get(id))).toEqual(details());
+    expect(reader.list({ limit: 200, thread_id: 'thread-1' }).items).toHaveLength(2);
+    expect(reader.list({ limit: 200, status: 429, model: 'gpt-4o' }).items).toHaveLength(1);
+  });
+
+  test('has roll-ups and usage of what it held, and of what is written to it', () => {
+    const moved = open();
+    using writer = new SqliteTraceWriter(moved);
+    writer.write(
+      1,
+      () => [record(Date.UTC(2026, 0, 6, 12))],
+      (one) => one,
+    );
+    expect(writer.traceCount).toBe(13);
+    using reader = new SqliteTraceReader(moved);
+    const models = unpackMeasures(reader.measure({ groupBy: 'model', tenant: { org_id: 'default', workspace_id: 'default' } })!);
+    const sums = new Map(models.map(({ group, requests, totalTokens }) => [group, [requests, totalTokens]]));
+    const wanted = Map.groupBy(details(), ({ model }) => model);
+    for (const [model, of] of wanted) {
+      const tokens = of.reduce((sum, one) => sum + one.total_tokens, 0);
+      const added = model === 'gpt-4o' ? 1 : 0;
+      expect(sums.get(model)).toEqual([of.length + added, tokens + 3 * added]);
+    }
+    const usage = (day: string) => reader.quotaTotals(day).map(({ requests }) => requests);
+    // Two of the file's traces were made in the last half second of the 5th.
+    expect([usage('2026-01-05'), usage('2026-01-06')]).toEqual([[2], [11]]);
+  });
+
+  test('stays as it was when it cannot be moved on', () => {
+    const moved = open();
+    {
+      using database = new DatabaseSync(moved);
+      database.exec("UPDATE traces SET outcome = 'odd' WHERE response_status = 429");
+    }
+    expect(() => new SqliteTraceWriter(moved)).toThrow('NOT NULL');
+    using database = new DatabaseSync(moved);
+    expect(database.prepare('SELECT count(*) AS n FROM traces WHERE outcome IS NOT NULL AND model IS NOT NULL').get()).toEqual({
+      n: 12,
+    });
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 });
+  });
+});
+
+describe('tenants', () => {
+  const scopes = ['one', 'two'].map((workspace_id) =>
+    scopeText({ org_id: 'o', workspace_id, gateway_key_id: 'gk_1', role: 'viewer' }),
+  );
+
+  test("a foreign trace is not found, and one's own says whose it is", () => {
+    const [mine, theirs] = scopes.map((scope, i) => record(T0 + i, { scope })) as [TraceRecord, TraceRecord];
+    write(mine, theirs, record(T0 + 2, { scope: NO_SCOPE }));
+    using reader = new SqliteTraceReader(path);
+    const tenant = { org_id: 'o', workspace_id: 'one' };
+    expect(reader.list({ limit: 10, tenant }).items.map(({ id }) => id)).toEqual([hex(mine.id)]);
+    expect(reader.get(hex(theirs.id), tenant)).toBeUndefined();
+    expect(reader.get(hex(mine.id), tenant)?.metadata).toMatchObject({
+      org_id: 'o',
+      workspace_id: 'one',
+      gateway_key_id: 'gk_1',
+      role: 'viewer',
+    });
+    expect(reader.list({ limit: 10, tenant: { org_id: 'o', workspace_id: 'three' } }).items).toEqual([]);
+    expect(reader.list({ limit: 10 }).items).toHaveLength(3);
+  });
+});
+
+test('methods and paths that are too many stand in their rows', () => {
+  const many = Array.from({ length: 1_100 }, (_, i) =>
+    record(T0 + i, { request_method: 'GET', request_path: `/openai/v1/files/f ${i}` }),
+  );
+  write(...many);
+  using reader = new SqliteTraceReader(path);
+  const found = [0, 1_023, 1_024, 1_099].map((i) => reader.get(hex(many[i]?.id ?? new Uint8Array())));
+  expect(found.map((trace) => [trace?.request_method, trace?.request_path])).toEqual(
+    [0, 1_023, 1_024, 1_099].map((i) => ['GET', `/openai/v1/files/f ${i}`]),
+  );
+  using database = new DatabaseSync(path);
+  expect(database.prepare('SELECT count(*) AS n FROM targets').get()).toEqual({ n: 1_024 });
+});
+
 describe('listing by time', () => {
   test('a slow exchange is found by when it started, whatever it ended', () => {
     write(record(T0, {}), record(T0 + DAY_MS, { timestamp: T0 + 5, latency_ms: DAY_MS - 5 }), record(T0 + DAY_MS + 1));
@@ -135,6 +234,43 @@ describe('retention', () => {
     expect(database.prepare('SELECT count(*) AS n FROM payload_pages').get()).toEqual({ n: 1 });
     using reader = new SqliteTraceReader(path);
     expect(reader.get(hex(kept.id))?.request_headers).toEqual({ a: ['1'] });
+  });
+});
+
+describe('retention of roll-ups', () => {
+  const KEPT = T0 + 10 * DAY_MS;
+
+  test('they outlive their traces, and go with what only they told of', () => {
+    writer[Symbol.dispose]();
+    writer = new SqliteTraceWriter(path, { traces: 1, batches: 1 });
+    write(record(T0 + 60_000, { model: 'gone', api_key_hash: new Uint8Array(32).fill(1) }));
+    write(record(KEPT, { model: 'kept', api_key_hash: new Uint8Array(32).fill(2) }));
+    using reader = new SqliteTraceReader(path);
+    const models = () => unpackMeasures(reader.measure({ groupBy: 'model' })!).map(({ group }) => group);
+    writer.removeOlderThan(KEPT, T0);
+    expect([reader.list({ limit: 9 }).items.length, models()]).toEqual([1, ['gone', 'kept']]);
+    // The day of the bound stays whole.
+    writer.removeOlderThan(KEPT, T0 + DAY_MS - 1);
+    expect(models()).toEqual(['gone', 'kept']);
+    writer.removeOlderThan(KEPT, T0 + DAY_MS);
+    expect([models(), reader.quotaTotals('2026-01-01'), reader.quotaTotals('2026-01-11').length]).toEqual([['kept'], [], 1]);
+    using database = new DatabaseSync(path);
+    expect(database.prepare('SELECT name FROM models').all()).toEqual([{ name: 'kept' }]);
+    expect(database.prepare('SELECT count(*) AS n FROM credentials').get()).toEqual({ n: 1 });
+    write(record(KEPT + 1, { model: 'gone' }));
+    expect(models()).toEqual(['gone', 'kept']);
+  });
+
+  test('an hour whose traces are gone counts whole when it begins in the range', () => {
+    writer[Symbol.dispose]();
+    writer = new SqliteTraceWriter(path, { traces: 1, batches: 1 });
+    write(record(T0 + 1_000), record(T0 + 1_800_000), record(KEPT));
+    writer.removeOlderThan(KEPT, 0);
+    using reader = new SqliteTraceReader(path);
+    const requests = (from: number, to: number) => unpackMeasures(reader.measure({ from, to })!).map((one) => one.requests);
+    expect(requests(T0, T0 + 60_000)).toEqual([2]);
+    expect(requests(T0 + 60_000, T0 + DAY_MS)).toEqual([]);
+    expect(requests(T0 + 60_000, KEPT - 10)).toEqual([1]);
   });
 });
 

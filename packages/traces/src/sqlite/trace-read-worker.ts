@@ -2,10 +2,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
 import { serveCalls } from '@vitrine/lifecycle/serve-calls';
+import type { Tenant } from '../exchange-scope.ts';
+import type { MeasureQuestion } from '../trace-analytics.ts';
 import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 
-export type ReadWorkerCall = { readonly list: TraceQuery } | { readonly get: string } | { readonly checkpoints: CheckpointQuery };
+export type ReadWorkerCall =
+  | { readonly list: TraceQuery }
+  | { readonly get: string; readonly tenant: Tenant | undefined }
+  | { readonly checkpoints: CheckpointQuery }
+  | { readonly measure: MeasureQuestion }
+  | { readonly quotaTotals: string };
 
 invariant(parentPort !== null, 'runs on a worker thread');
 const reader = new SqliteTraceReader((workerData as { readonly path: string }).path);
@@ -14,8 +21,10 @@ serveCalls(
   parentPort,
   (argument) => {
     const call = argument as ReadWorkerCall;
+    if ('list' in call) return reader.list(call.list);
+    if ('get' in call) return reader.get(call.get, call.tenant);
     if ('checkpoints' in call) return reader.checkpoints(call.checkpoints);
-    return 'list' in call ? reader.list(call.list) : reader.get(call.get);
+    return 'measure' in call ? reader.measure(call.measure) : reader.quotaTotals(call.quotaTotals);
   },
   () => reader[Symbol.dispose](),
 );

@@ -17,7 +17,9 @@ export interface WriteWorkerData {
   readonly priceOverride: PriceOverride | undefined;
 }
 
-export type WriteWorkerCall = { readonly packed: PackedExchanges } | { readonly removeOlderThan: number };
+export type WriteWorkerCall =
+  | { readonly packed: PackedExchanges }
+  | { readonly removeOlderThan: number; readonly rollups: number };
 
 invariant(parentPort !== null, 'runs on a worker thread');
 const { path, policy, priceOverride } = workerData as WriteWorkerData;
@@ -35,7 +37,7 @@ serveCalls(
   (argument) => {
     const call = argument as WriteWorkerCall;
     if ('removeOlderThan' in call)
-      return { removed: writer.removeOlderThan(call.removeOlderThan), traceCount: writer.traceCount };
+      return { removed: writer.removeOlderThan(call.removeOlderThan, call.rollups), traceCount: writer.traceCount };
     const { packed } = call;
     const result = writer.write(
       packed.count,

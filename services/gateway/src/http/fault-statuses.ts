@@ -14,6 +14,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   gateway_keys_read_only: 501,
   key_store_unavailable: 503,
   pepper_unusable: 503,
+  too_many_groups: 400,
   trace_not_found: 404,
   checkpoint_not_found: 404,
   foreign_checkpoint: 400,

@@ -1,0 +1,37 @@
+// Latencies in buckets that can be added up. Up to 50 ms a bucket is one millisecond; from there on each is 1.98 % wider than the one
+// before it, so that a bucket's middle is at most 1 % away from whatever fell into it.
+const EXACT_MS = 50;
+const GROWTH = 1.0198;
+const LOG_GROWTH = Math.log(GROWTH);
+
+/** Counts by bucket; buckets beyond the array's end are empty. */
+export type LatencyCounts = number[];
+
+/** The bucket of a latency in whole milliseconds. */
+export function bucketOf(latencyMs: number): number {
+  if (latencyMs <= EXACT_MS) return Math.max(0, latencyMs);
+  return EXACT_MS + 1 + Math.floor(Math.log(latencyMs / (EXACT_MS + 1)) / LOG_GROWTH + 1e-9);
+}
+
+export function addLatency(counts: LatencyCounts, bucket: number, count: number): void {
+  while (counts.length <= bucket) counts.push(0);
+  counts[bucket] = (counts[bucket] ?? 0) + count;
+}
+
+/** The latency that `share` of all (0 to 1) do not exceed, by nearest rank, at most 1 % wrong. */
+export function percentileOf(counts: LatencyCounts, share: number): number {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  let left = Math.max(1, Math.ceil(share * total));
+  for (const [bucket, count] of counts.entries()) {
+    left -= count;
+    if (left <= 0) return middleOf(bucket);
+  }
+  return 0;
+}
+
+/** Equally far, as a ratio, from both ends of the bucket. */
+function middleOf(bucket: number): number {
+  if (bucket <= EXACT_MS) return bucket;
+  const low = (EXACT_MS + 1) * GROWTH ** (bucket - EXACT_MS - 1);
+  return (2 * low * GROWTH) / (1 + GROWTH);
+}

@@ -1,0 +1,131 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { createdAtOf, firstIdOf } from '../trace-id.ts';
+import { cursorOf, type CheckpointQuery, type TraceQuery } from '../trace-store.ts';
+import type { Checkpoint, TracePage } from '../trace.ts';
+import type { ReadDictionary } from './read-dictionary.ts';
+import { checkpointOf, summaryOf, type TraceRow } from './trace-rows.ts';
+import type { Stretch } from './trace-journal.ts';
+import { TraceStretches, type SoughtTraces } from './trace-stretches.ts';
+
+/** A status that fewer traces have is found by its index, whatever else is asked for. */
+const FEW = 5_000;
+const LATEST = 2 ** 48 - 1;
+const ORDINARY_STATUS = 200;
+
+interface Conditions {
+  readonly sql: readonly string[];
+  readonly values: readonly SQLInputValue[];
+}
+
+/** Lists traces, newest first: by an index where there is one, else by a scan of the stretches that can hold what is sought. */
+export class TraceLister {
+  readonly #database: DatabaseSync;
+  readonly #dictionary: ReadDictionary;
+  readonly #stretches: TraceStretches;
+
+  constructor(database: DatabaseSync, dictionary: ReadDictionary) {
+    this.#database = database;
+    this.#dictionary = dictionary;
+    this.#stretches = new TraceStretches(database, dictionary);
+  }
+
+  list(query: TraceQuery): TracePage {
+    const rows = this.#rows(query);
+    const items = rows.slice(0, query.limit).map((row) => summaryOf(row, this.#dictionary));
+    const last = rows[query.limit - 1]?.['id'];
+    const more = rows.length > query.limit && last instanceof Uint8Array;
+    return { items, ...(more ? { next_cursor: cursorOf(last) } : {}) };
+  }
+
+  /** The newest first. */
+  checkpoints(query: CheckpointQuery): Checkpoint[] {
+    return this.#rows(query)
+      .slice(0, query.limit)
+      .map((row) => checkpointOf(row, this.#dictionary));
+  }
+
+  #rows(query: TraceQuery): TraceRow[] {
+    const { after, from, to, status } = query;
+    const sought = this.#sought(query);
+    const tenant = query.tenant && this.#dictionary.tenant(query.tenant);
+    if (sought === undefined || (query.tenant !== undefined && tenant === undefined)) return [];
+    const conditions = this.#conditions(query, sought);
+    const whole: Stretch = { oldest: 0, newest: after === undefined ? LATEST : createdAtOf(after) };
+    if (this.#hasIndex(query)) return this.#take(query, conditions, [this.#hull(tenant, sought, whole)]);
+
+    const isSparse = sought.models ?? sought.credentials ?? query.tenant ?? sought.minTokens ?? sought.maxTokens ?? status;
+    if (isSparse !== undefined) return this.#take(query, conditions, this.#stretches.find(tenant, sought, whole.newest));
+    const isTimed = from !== undefined || to !== undefined;
+    return this.#take(query, conditions, [isTimed ? this.#hull(tenant, sought, whole) : whole]);
+  }
+
+  /** Lineage ids are on few traces each. A status by itself may be on many, beside other filters only when it is on few. */
+  #hasIndex({ trace_group_id, thread_id, run_id, status, ...others }: TraceQuery): boolean {
+    if ((trace_group_id ?? thread_id ?? run_id) !== undefined) return true;
+    if (status === undefined || status === ORDINARY_STATUS) return false;
+    const { provider, model, api_key_hash: hash, min_tokens: min, max_tokens: max, tenant } = others;
+    if ((provider ?? model ?? hash ?? min ?? max ?? tenant) === undefined) return true;
+    const some = `SELECT 1 FROM traces WHERE response_status = ? AND response_status <> ${ORDINARY_STATUS} LIMIT ${FEW}`;
+    return Number(this.#database.prepare(`SELECT count(*) AS n FROM (${some})`).get(status)?.['n']) < FEW;
+  }
+
+  #hull(tenant: number | undefined, sought: SoughtTraces, whole: Stretch): Stretch | undefined {
+    if (sought.from === undefined && sought.to === undefined) return whole;
+    const hull = this.#stretches.hull(tenant, sought);
+    return hull && { oldest: hull.oldest, newest: Math.min(hull.newest, whole.newest) };
+  }
+
+  /** As many rows as are wanted, and one more. */
+  #take(query: TraceQuery, conditions: Conditions, stretches: Iterable<Stretch | undefined>): TraceRow[] {
+    const { after, limit } = query;
+    const where = ['id >= ?', 'id < ?', ...conditions.sql].join(' AND ');
+    const statement = this.#database.prepare(`SELECT * FROM traces WHERE ${where} ORDER BY id DESC LIMIT ?`);
+    const rows: TraceRow[] = [];
+    for (const stretch of stretches) {
+      if (stretch === undefined) continue;
+      const end = firstIdOf(stretch.newest + 1);
+      const bound = after !== undefined && Buffer.compare(after, end) < 0 ? after : end;
+      rows.push(...statement.all(firstIdOf(stretch.oldest), bound, ...conditions.values, limit + 1 - rows.length));
+      if (rows.length > limit) break;
+    }
+    return rows;
+  }
+
+  /** What is sought in the file's numbers; undefined when the file knows nothing of it. */
+  #sought(query: TraceQuery): SoughtTraces | undefined {
+    const { provider, model, api_key_hash: hash, status, min_tokens: minTokens, max_tokens: maxTokens, from, to } = query;
+    const models = provider === undefined && model === undefined ? undefined : new Set(this.#dictionary.models(provider, model));
+    const credentials = hash === undefined ? undefined : new Set(this.#dictionary.credentials(hash));
+    if (models?.size === 0 || credentials?.size === 0) return undefined;
+    return { models, credentials, status, minTokens, maxTokens, from, to };
+  }
+
+  #conditions(query: TraceQuery, { models, credentials }: SoughtTraces): Conditions {
+    const sql: string[] = [];
+    const values: SQLInputValue[] = [];
+    const add = (condition: string, value: SQLInputValue | undefined) => {
+      if (value === undefined) return;
+      sql.push(condition);
+      values.push(value);
+    };
+    const addOneOf = (column: string, numbers: Iterable<number> | undefined) => {
+      if (numbers === undefined) return;
+      const [first, ...others] = numbers;
+      if (others.length === 0) add(`${column} = ?`, first ?? 0);
+      else add(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify([first, ...others]));
+    };
+    for (const field of ['trace_group_id', 'thread_id', 'run_id'] as const) add(`${field} = ?`, query[field]);
+    // The index of statuses holds no others, and SQLite wants to be told.
+    if (query.status !== undefined && query.status !== ORDINARY_STATUS) sql.push(`response_status <> ${ORDINARY_STATUS}`);
+    add('response_status = ?', query.status);
+    addOneOf('model', models);
+    addOneOf('credential', credentials);
+    const tenant = query.tenant && this.#dictionary.tenant(query.tenant);
+    addOneOf('scope', tenant === undefined ? undefined : this.#dictionary.scopesOf(tenant));
+    add('total_tokens >= ?', query.min_tokens);
+    add('total_tokens <= ?', query.max_tokens);
+    add('timestamp >= ?', query.from);
+    add('timestamp <= ?', query.to);
+    return { sql, values };
+  }
+}

@@ -1,0 +1,145 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { bucketStartOf } from '../trace-analytics.ts';
+import { createdAtOf } from '../trace-id.ts';
+import type { ReadDictionary } from './read-dictionary.ts';
+import { EVERYBODY, LEVELS, type Level } from './rollup-levels.ts';
+import { RollupCursor } from './rollup-block.ts';
+import { createdStretch, numbersOf, type Stretch } from './trace-journal.ts';
+import type { Sums } from './rollup.ts';
+
+/** Which traces a list is looking for, in the numbers of the file; undefined: any. */
+export interface SoughtTraces {
+  readonly models: ReadonlySet<number> | undefined;
+  readonly credentials: ReadonlySet<number> | undefined;
+  readonly status: number | undefined;
+  readonly minTokens: number | undefined;
+  readonly maxTokens: number | undefined;
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+}
+
+/** An hour of what is looked through. */
+interface Zone extends Stretch {
+  readonly start: number;
+}
+
+/** Finds out from the roll-ups where in `traces` something can be: a scan leaves out the hours that hold nothing of what is sought.
+ *  Days are looked at before their hours, so that most hours are left out without being read. */
+export class TraceStretches {
+  readonly #dictionary: ReadDictionary;
+  readonly #zones: StatementSync;
+  readonly #journal: StatementSync;
+  readonly #rollups: StatementSync;
+  readonly #oldestTrace: StatementSync;
+
+  constructor(database: DatabaseSync, dictionary: ReadDictionary) {
+    this.#dictionary = dictionary;
+    this.#zones = database.prepare(
+      `SELECT start, min(oldest) AS oldest, max(newest) AS newest FROM rollups
+       WHERE level = ${LEVELS.modelHour} AND tenant = ? AND start BETWEEN ? AND ? AND newest >= ? GROUP BY start`,
+    );
+    this.#journal = database.prepare('SELECT traces FROM journal');
+    this.#rollups = database.prepare('SELECT sums FROM rollups WHERE level = ? AND tenant = ? AND start = ?');
+    this.#oldestTrace = database.prepare('SELECT id FROM traces ORDER BY id LIMIT 1');
+  }
+
+  /** The newest and the oldest that anything of the time range can be; undefined: nothing is. */
+  hull(tenant: number | undefined, sought: SoughtTraces): Stretch | undefined {
+    const zones = [...this.#zonesOf(tenant, sought), ...this.#ofJournal(sought)];
+    if (zones.length === 0) return undefined;
+    return zones.reduce<Stretch>(
+      (hull, { oldest, newest }) => ({ oldest: Math.min(hull.oldest, oldest), newest: Math.max(hull.newest, newest) }),
+      { oldest: Number.MAX_SAFE_INTEGER, newest: 0 },
+    );
+  }
+
+  /** Where something can be, newest first and disjoint, from `top` downwards. Reads roll-ups only as far as it is asked. */
+  *find(tenant: number | undefined, sought: SoughtTraces, top: number): Generator<Stretch> {
+    const zones = this.#zonesOf(tenant, sought)
+      .filter(({ oldest }) => oldest <= top)
+      .toSorted((left, right) => right.newest - left.newest);
+    const levels =
+      sought.credentials === undefined
+        ? { hour: LEVELS.modelHour, day: LEVELS.modelDay, tenants: [tenant ?? EVERYBODY] }
+        : { hour: LEVELS.keyHour, day: LEVELS.keyDay, tenants: tenant === undefined ? this.#dictionary.tenants() : [tenant] };
+    const days = new Map<number, boolean>();
+    const holdsDay = (start: number) => {
+      const day = bucketStartOf(start, 'day');
+      const holds = days.get(day) ?? this.#stretchIn(levels.day, levels.tenants, day, sought) !== undefined;
+      days.set(day, holds);
+      return holds;
+    };
+    let below = top;
+    // What has been looked at and reaches below `below`.
+    let open: Stretch[] = this.#ofJournal(sought);
+    for (let i = -1; i < zones.length; i += 1) {
+      const start = zones[i]?.start;
+      const found =
+        start !== undefined && holdsDay(start) ? this.#stretchIn(levels.hour, levels.tenants, start, sought) : undefined;
+      if (found !== undefined) open.push(found);
+      // Everything newer than the next hour has been looked at.
+      const next = zones[i + 1]?.newest ?? -1;
+      if (next >= below) continue;
+      const here = open.filter(({ oldest, newest }) => newest > next && oldest <= below);
+      if (here.length > 0)
+        yield {
+          oldest: Math.max(next + 1, Math.min(...here.map(({ oldest }) => oldest))),
+          newest: Math.min(below, Math.max(...here.map(({ newest }) => newest))),
+        };
+      open = open.filter(({ oldest }) => oldest <= next);
+      below = next;
+    }
+  }
+
+  /** Hours of which traces are left. */
+  #zonesOf(tenant: number | undefined, { from, to }: SoughtTraces): Zone[] {
+    const first = from === undefined ? Number.MIN_SAFE_INTEGER : bucketStartOf(from, 'hour');
+    const oldest = this.#oldestTrace.get()?.['id'];
+    if (!(oldest instanceof Uint8Array)) return [];
+    const rows = this.#zones.all(tenant ?? EVERYBODY, first, to ?? Number.MAX_SAFE_INTEGER, createdAtOf(oldest));
+    return rows as unknown as Zone[];
+  }
+
+  /** Where in an hour or a day something can be. */
+  #stretchIn(level: Level, tenants: readonly number[], start: number, sought: SoughtTraces): Stretch | undefined {
+    let [oldest, newest] = [Number.MAX_SAFE_INTEGER, -1];
+    for (const tenant of tenants) {
+      for (const { sums } of this.#rollups.all(level, tenant, start)) {
+        const found = stretchOf(sums as Uint8Array, start, sought);
+        oldest = Math.min(oldest, found?.oldest ?? oldest);
+        newest = Math.max(newest, found?.newest ?? newest);
+      }
+    }
+    return newest < 0 ? undefined : { oldest, newest };
+  }
+
+  #ofJournal({ from = 0, to = Number.MAX_SAFE_INTEGER }: SoughtTraces): Stretch[] {
+    const entries = this.#journal.all().map(({ traces }) => numbersOf(traces as Uint8Array));
+    const stretch = createdStretch(entries, from, to);
+    return stretch === undefined ? [] : [stretch];
+  }
+}
+
+/** Where the roll-ups that can hold what is sought lie. */
+function stretchOf(packed: Uint8Array, start: number, sought: SoughtTraces): Stretch | undefined {
+  const { models, credentials } = sought;
+  const cursor = new RollupCursor(packed, undefined, start);
+  let [oldest, newest] = [Number.MAX_SAFE_INTEGER, -1];
+  while (cursor.next()) {
+    if (models !== undefined && !models.has(cursor.model)) continue;
+    if (credentials !== undefined && !credentials.has(cursor.credential)) continue;
+    const sums = cursor.sums();
+    if (!canHold(sums, sought)) continue;
+    if (sums.oldest < oldest) oldest = sums.oldest;
+    if (sums.newest > newest) newest = sums.newest;
+  }
+  return newest < 0 ? undefined : { oldest, newest };
+}
+
+function canHold(sums: Readonly<Sums>, { status, minTokens, maxTokens }: SoughtTraces): boolean {
+  if (minTokens !== undefined && sums.tokensMax < minTokens) return false;
+  if (maxTokens !== undefined && sums.tokensMin > maxTokens) return false;
+  if (status === undefined) return true;
+  if (status >= 500) return sums.errors5xx > 0;
+  return status >= 400 ? sums.errors4xx > 0 : sums.requests > sums.errors4xx + sums.errors5xx;
+}
