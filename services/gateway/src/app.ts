@@ -10,6 +10,7 @@ import type { Server } from 'node:http';
 import { Pool } from 'undici';
 import { keyRoutes } from './admin-keys/keys-route.ts';
 import { lineageRoutes } from './admin-traces/lineage-routes.ts';
+import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
 import { traceRoutes } from './admin-traces/traces-route.ts';
 import { authorizeBy } from './auth/authorize.ts';
 import { openAuth } from './auth/open-auth.ts';
@@ -92,6 +93,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
       ...traceRoutes(store),
       ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
       ...keyRoutes(keys.keys),
+      ...analyticsRoutes(store),
       ...pipelineRoutes(() =>
         pipelineDiagnostics(
           {

@@ -1,0 +1,125 @@
+import type { Bucket, Measure } from '@vitrine/traces/trace-analytics';
+import type { z } from 'zod';
+import type * as shapes from './analytics-shapes.ts';
+
+type Answer<Shape extends keyof typeof shapes> = z.infer<(typeof shapes)[Shape]>;
+interface Series {
+  readonly group_by?: 'provider' | 'model' | undefined;
+  readonly bucket: Bucket;
+}
+
+// Measures of a store as the endpoints answer them. They come ordered by bucket and group.
+
+export function usageTotalsOf(measures: readonly Measure[]): Answer<'usageTotals'> {
+  return {
+    total_input_tokens: sumOf(measures, 'inputTokens'),
+    total_output_tokens: sumOf(measures, 'outputTokens'),
+    total_tokens: sumOf(measures, 'totalTokens'),
+  };
+}
+
+export function usageSeriesOf(measures: readonly Measure[], series: Series): Answer<'usageSeries'> {
+  const items = measures.map((one) => ({
+    ...placeOf(one, series),
+    input_tokens: one.inputTokens,
+    output_tokens: one.outputTokens,
+    total_tokens: one.totalTokens,
+  }));
+  return { ...headOf(series), items };
+}
+
+export function costTotalsOf(measures: readonly Measure[]): Answer<'costTotals'> {
+  return { total_cost_usd: sumOf(measures, 'costUsd') };
+}
+
+export function costSeriesOf(measures: readonly Measure[], series: Series): Answer<'costSeries'> {
+  const items = measures.map((one) => ({
+    ...placeOf(one, series),
+    total_cost_usd: one.costUsd,
+    request_count: one.requests,
+    avg_cost_usd: one.costUsd / one.requests,
+  }));
+  return { ...headOf(series), items };
+}
+
+/** The most used first. */
+export function modelRowsOf(measures: readonly Measure[]): Answer<'modelRows'> {
+  const items = byRequests(measures).map((one) => ({
+    model: one.group,
+    request_count: one.requests,
+    avg_latency_ms: one.latencyMs / one.requests,
+    avg_ttft_ms: one.streams === 0 ? 0 : one.firstTokenUs / 1_000 / one.streams,
+    total_tokens: one.totalTokens,
+    total_cost_usd: one.costUsd,
+  }));
+  return { items };
+}
+
+/** The most used first; exchanges without a credential are left out. */
+export function keyRowsOf(measures: readonly Measure[]): Answer<'keyRows'> {
+  const items = byRequests(measures.filter(({ group }) => group !== '')).map((one) => ({
+    api_key_hash: one.group,
+    request_count: one.requests,
+    total_tokens: one.totalTokens,
+    total_cost_usd: one.costUsd,
+    last_active_at: new Date(one.lastActive).toISOString(),
+  }));
+  return { items };
+}
+
+export function latencyRowsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'latencyRows'> {
+  const items = measures.map((one) => ({
+    ...(isGrouped ? { group: one.group } : {}),
+    request_count: one.requests,
+    avg_ms: one.latencyMs / one.requests,
+    min_ms: one.latencyMsMin,
+    max_ms: one.latencyMsMax,
+    p50_ms: one.p50Ms,
+    p95_ms: one.p95Ms,
+    p99_ms: one.p99Ms,
+  }));
+  return { items };
+}
+
+/** The most used first. */
+export function errorRowsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'errorRows'> {
+  const items = byRequests(measures).map((one) => ({
+    ...(isGrouped ? { group: one.group } : {}),
+    total_requests: one.requests,
+    error_count_4xx: one.errors4xx,
+    error_count_5xx: one.errors5xx,
+    error_rate: (one.errors4xx + one.errors5xx) / one.requests,
+  }));
+  return { items };
+}
+
+export function summaryOf(byModel: readonly Measure[], byCredential: readonly Measure[]): Answer<'summary'> {
+  const top = byRequests(byModel)[0];
+  return {
+    total_requests: sumOf(byModel, 'requests'),
+    ...usageTotalsOf(byModel),
+    ...costTotalsOf(byModel),
+    active_keys: byCredential.filter(({ group }) => group !== '').length,
+    ...(top === undefined ? {} : { top_model: top.group }),
+  };
+}
+
+function headOf({ group_by, bucket }: Series) {
+  return { ...(group_by === undefined ? {} : { group_by }), bucket };
+}
+
+function placeOf({ bucketStart, group }: Measure, { group_by }: Series) {
+  return { bucket_start: new Date(bucketStart).toISOString(), ...(group_by === undefined ? {} : { group }) };
+}
+
+/** Those of equally many stay in the order of their groups. */
+function byRequests(measures: readonly Measure[]): readonly Measure[] {
+  return measures.toSorted((left, right) => right.requests - left.requests);
+}
+
+function sumOf(
+  measures: readonly Measure[],
+  field: 'requests' | 'inputTokens' | 'outputTokens' | 'totalTokens' | 'costUsd',
+): number {
+  return measures.reduce((sum, one) => sum + one[field], 0);
+}

@@ -1,0 +1,108 @@
+import { BUCKETS } from '@vitrine/traces/trace-analytics';
+import { z } from 'zod';
+
+// Answers of the analytics endpoints. Spec: gateway decisions, section 3.
+
+const count = z.int().min(0);
+const amount = z.number().min(0);
+const moment = z.iso.datetime();
+
+const tokens = { input_tokens: count, output_tokens: count, total_tokens: count };
+const series = { group_by: z.enum(['provider', 'model']).optional(), bucket: z.enum(BUCKETS) };
+const place = { bucket_start: moment, group: z.string().optional() };
+
+export const usageTotals = z
+  .strictObject({ total_input_tokens: count, total_output_tokens: count, total_tokens: count })
+  .meta({ id: 'UsageTotals', description: 'Tokens over all.' });
+export const usageSeries = z
+  .strictObject({ ...series, items: z.array(z.strictObject({ ...place, ...tokens })) })
+  .meta({ id: 'UsageSeries', description: 'Tokens by bucket, and by group when one was asked for.' });
+
+export const costTotals = z
+  .strictObject({ total_cost_usd: amount })
+  .meta({ id: 'CostTotals', description: 'Estimated cost over all.' });
+export const costSeries = z
+  .strictObject({
+    ...series,
+    items: z.array(z.strictObject({ ...place, total_cost_usd: amount, request_count: count, avg_cost_usd: amount })),
+  })
+  .meta({ id: 'CostSeries', description: 'Estimated cost by bucket, and by group when one was asked for.' });
+
+export const usage = z
+  .union([usageTotals, usageSeries])
+  .meta({ id: 'Usage', description: 'A series when group_by or bucket was given.' });
+export const cost = z
+  .union([costTotals, costSeries])
+  .meta({ id: 'Cost', description: 'A series when group_by or bucket was given.' });
+
+export const modelRows = z
+  .strictObject({
+    items: z.array(
+      z.strictObject({
+        model: z.string(),
+        request_count: count,
+        avg_latency_ms: amount,
+        avg_ttft_ms: amount.describe('Time to the first token, over streams only; 0 when there was none.'),
+        total_tokens: count,
+        total_cost_usd: amount,
+      }),
+    ),
+  })
+  .meta({ id: 'ModelRows', description: 'Models, the most used first.' });
+
+export const keyRows = z
+  .strictObject({
+    items: z.array(
+      z.strictObject({
+        api_key_hash: z.string(),
+        request_count: count,
+        total_tokens: count,
+        total_cost_usd: amount,
+        last_active_at: moment.optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'KeyRows', description: 'Provider credentials by their hashes, the most used first.' });
+
+export const latencyRows = z
+  .strictObject({
+    items: z.array(
+      z.strictObject({
+        group: z.string().optional(),
+        request_count: count,
+        avg_ms: amount,
+        min_ms: amount,
+        max_ms: amount,
+        p50_ms: amount.describe('By nearest rank, at most 1 % wrong, as are the others.'),
+        p95_ms: amount,
+        p99_ms: amount,
+      }),
+    ),
+  })
+  .meta({ id: 'LatencyRows', description: 'How latencies are distributed, in whole or by group.' });
+
+export const errorRows = z
+  .strictObject({
+    items: z.array(
+      z.strictObject({
+        group: z.string().optional(),
+        total_requests: count,
+        error_count_4xx: count,
+        error_count_5xx: count,
+        error_rate: amount.describe('Both together as a share of all, 0 to 1.'),
+      }),
+    ),
+  })
+  .meta({ id: 'ErrorRows', description: 'How many exchanges failed, in whole or by group, the most used first.' });
+
+export const summary = z
+  .strictObject({
+    total_requests: count,
+    total_input_tokens: count,
+    total_output_tokens: count,
+    total_tokens: count,
+    total_cost_usd: amount,
+    active_keys: count.describe('Provider credentials that were seen.'),
+    top_model: z.string().optional().describe('The most used; absent when there is no trace.'),
+  })
+  .meta({ id: 'AnalyticsSummary', description: 'Everything in seven figures.' });
