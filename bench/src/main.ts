@@ -1,9 +1,10 @@
+import { analyticsBench } from './analytics/analytics-bench.ts';
 import type { Bench, BenchRow } from './bench.ts';
 import { machine } from './machine.ts';
 import { proxyBench } from './proxy/proxy-bench.ts';
 import { renderTable } from './render-table.ts';
 
-const benches: readonly Bench[] = [proxyBench];
+const benches: readonly Bench[] = [proxyBench, analyticsBench];
 
 const [name, ...rest] = process.argv.slice(2);
 process.exitCode = await main(name, rest);

@@ -1,0 +1,62 @@
+import { DETECTORS } from '@vitrine/traces/privacy/findings';
+import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
+import { openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
+import { ExchangeBatch } from '@vitrine/traces/exchange-batch';
+import type { Progress } from '../bench.ts';
+import type { AnalyticsPlan } from './analytics-plan.ts';
+import { Traffic } from './traffic.ts';
+
+const DAY_MS = 86_400_000;
+const BATCH = 256;
+const TOLD_EVERY = 250_000;
+
+const NO_PRIVACY: PrivacyRules = {
+  mode: 'off',
+  policyId: '',
+  detectors: Object.fromEntries(DETECTORS.map((name) => [name, false])) as PrivacyRules['detectors'],
+  deniedHeaders: [],
+  deniedFields: [],
+  format: '',
+  salt: '',
+  scopes: [],
+};
+
+export interface Loaded {
+  readonly store: EmbeddedTraceStore;
+  /** When the traces begin. */
+  readonly from: number;
+  /** Of the whole way: making an exchange, packing, deriving, writing. Undefined when nothing was loaded. */
+  readonly microsPerTrace: number | undefined;
+}
+
+/** Opens the store at `path` and fills it, as a gateway does: batches of exchanges go to the write worker. */
+export async function loadTraces(path: string, plan: AnalyticsPlan, progress: Progress): Promise<Loaded> {
+  const policy = { captureBodies: false, bodyMaxSize: 0, privacy: NO_PRIVACY };
+  const store = await openEmbeddedTraceStore({ path, policy, priceOverride: undefined });
+  const { traceCount } = await store.summary();
+  if (traceCount > 0) {
+    const oldest = await oldestOf(store);
+    progress(`${traceCount.toLocaleString('en')} traces are there already`);
+    return { store, from: oldest, microsPerTrace: undefined };
+  }
+  const from = Date.now() - plan.days * DAY_MS;
+  const traffic = new Traffic(from, plan.days);
+  const started = performance.now();
+  // One batch is on its way while the next one is made.
+  let writing: Promise<unknown> = Promise.resolve();
+  for (let made = 0; made < plan.traces;) {
+    const batch = new ExchangeBatch(BATCH, 0);
+    while (!batch.isFull && made < plan.traces) batch.add(traffic.exchange(made++ / plan.traces));
+    await writing;
+    writing = store.write(batch);
+    if (made % TOLD_EVERY < BATCH) progress(`loaded ${made.toLocaleString('en')} of ${plan.traces.toLocaleString('en')} traces`);
+  }
+  await writing;
+  return { store, from, microsPerTrace: ((performance.now() - started) * 1_000) / plan.traces };
+}
+
+/** Where the traces begin, to an hour: what `measure` tells of the first hour. */
+async function oldestOf(store: EmbeddedTraceStore): Promise<number> {
+  const [first] = await store.measure({ bucket: 'hour' });
+  return first?.bucketStart ?? 0;
+}
