@@ -23,14 +23,15 @@ import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
 import { serviceRoutes } from './diagnostics/service-routes.ts';
 import { createAdminApp } from './http/admin-app.ts';
 import { closeServer, createGatewayServer } from './http/gateway-server.ts';
+import { openLimits, type Clocks } from './limits/open-limits.ts';
 import { Deadlines } from './proxy/deadlines.ts';
 import type { ProxyTools, UpstreamRoute } from './proxy/exchange.ts';
 import { headerReaders } from './proxy/forwarded-headers.ts';
-import { openGate } from './proxy/gate.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { VERSION } from './version.ts';
 
 const DEADLINE_TICK_MS = 250;
+const SYSTEM_CLOCKS: Clocks = { clock: Date.now, steadyClock: () => performance.now() };
 /** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
 const STRANGERS_A_SECOND = 10;
 
@@ -41,8 +42,8 @@ export interface Gateway extends AsyncDisposable {
 
 /** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, then the queue is written out,
  *  each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
- *  `invalid_price_override`. */
-export async function startGateway(config: GatewayConfig, logger: Logger): Promise<Gateway> {
+ *  `invalid_price_override`. `clocks` are those of the usage limits. */
+export async function startGateway(config: GatewayConfig, logger: Logger, clocks: Clocks = SYSTEM_CLOCKS): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const stop = (name: string, step: () => Promise<unknown>) =>
     opened.defer(async () => void (await stopStep(name, step, (details) => logger.error(details, 'a shutdown step failed'))));
@@ -54,6 +55,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
     keepRetention(store, config.tracing.retention_days, (error) => logger.error({ err: error }, 'old traces were not removed')),
   );
 
+  const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
   const budget = new BodyBudget(config.queue.max_body_bytes);
   const queue = new TraceQueue({
     ...config.queue,
@@ -61,6 +63,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
     budget,
     clock: Date.now,
     onDrop: createDropReport(logger, Date.now),
+    ledger: limits.ledger,
   });
   stop('write the trace queue', () => queue.drained());
 
@@ -104,7 +107,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
     ],
     { logger, authorize: authorizeBy(auth.authenticate, keys.trail), keyHeader: config.auth.header, version: VERSION },
   );
-  const door = { authenticate: auth.authenticate, gate: openGate, trail: keys.trail, strangers };
+  const door = { authenticate: auth.authenticate, gate: limits.gate, trail: keys.trail, strangers };
   const proxy = createProxy(routes, tools, queue, door);
   const server = createGatewayServer(proxy, admin, config.server.max_connections);
   const url = await listen(server, config.server);
