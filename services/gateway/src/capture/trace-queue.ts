@@ -146,8 +146,9 @@ export class TraceQueue {
       this.counters.lastWriteDropOperation = operation;
       this.#options.onDrop({ where: 'write', count, reason: reason ?? errorClass });
     }
-    this.#options.ledger?.settled(this.#underWay, result.usage);
+    const settled = this.#underWay;
     this.#underWay = 0;
+    this.#options.ledger?.settled(settled, result.usage);
     for (const release of this.#heldBack) release();
     if (this.#waitingCount > 0) this.#schedule();
     else {
