@@ -20,6 +20,8 @@ function walk(node: Node, path: readonly string[]): Leaf[] {
   if (node.properties !== undefined)
     return Object.entries(node.properties).flatMap(([key, inner]) => walk(inner, [...path, key]));
   const type = node.type;
+  // A mapping whose keys are the user's own has no variables.
+  if (type === 'object') return [];
   const isLeaf = type === 'number' || type === 'integer' || type === 'boolean' || type === 'array';
   return [{ path, type: isLeaf ? type : 'string' }];
 }

@@ -10,4 +10,6 @@ export interface Identity {
   readonly permissions: ReadonlySet<Permission>;
   /** The plan whose per-key thresholds bind the key instead of the configured defaults. */
   readonly plan: string | undefined;
+  /** The plan of the workspace's row, whose thresholds bind the workspace likewise. */
+  readonly workspace_plan?: string | undefined;
 }

@@ -8,9 +8,9 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { Pool } from 'undici';
+import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
 import { keyRoutes } from './admin-keys/keys-route.ts';
 import { lineageRoutes } from './admin-traces/lineage-routes.ts';
-import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
 import { traceRoutes } from './admin-traces/traces-route.ts';
 import { authorizeBy } from './auth/authorize.ts';
 import { openAuth } from './auth/open-auth.ts';
@@ -25,16 +25,17 @@ import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
 import { serviceRoutes } from './diagnostics/service-routes.ts';
 import { createAdminApp } from './http/admin-app.ts';
 import { closeServer, createGatewayServer } from './http/gateway-server.ts';
+import { openLimits, type Clocks } from './limits/open-limits.ts';
 import { Deadlines } from './proxy/deadlines.ts';
 import type { ProxyTools, UpstreamRoute } from './proxy/exchange.ts';
 import { headerReaders } from './proxy/forwarded-headers.ts';
-import { openGate } from './proxy/gate.ts';
 import { privacyRules } from './privacy/pii-config.ts';
 import { openRequestGuard } from './privacy/request-guard.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { VERSION } from './version.ts';
 
 const DEADLINE_TICK_MS = 250;
+const SYSTEM_CLOCKS: Clocks = { clock: Date.now, steadyClock: () => performance.now() };
 /** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
 const STRANGERS_A_SECOND = 10;
 
@@ -45,8 +46,8 @@ export interface Gateway extends AsyncDisposable {
 
 /** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, then the queue is written out,
  *  each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
- *  `invalid_price_override`. */
-export async function startGateway(config: GatewayConfig, logger: Logger): Promise<Gateway> {
+ *  `invalid_price_override`. `clocks` are those of the usage limits. */
+export async function startGateway(config: GatewayConfig, logger: Logger, clocks: Clocks = SYSTEM_CLOCKS): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const stop = (name: string, step: () => Promise<unknown>) =>
     opened.defer(async () => void (await stopStep(name, step, (details) => logger.error(details, 'a shutdown step failed'))));
@@ -55,18 +56,13 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
   const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
   const store = await openTraceStore(config, privacy);
   stop('close the trace store', () => store[Symbol.asyncDispose]());
-  opened.use(
-    keepRetention(store, config.tracing.retention_days, (error) => logger.error({ err: error }, 'old traces were not removed')),
-  );
+  const onRetentionError = (error: unknown) => logger.error({ err: error }, 'old traces were not removed');
+  opened.use(keepRetention(store, config.tracing.retention_days, onRetentionError));
 
+  const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
   const budget = new BodyBudget(config.queue.max_body_bytes);
-  const queue = new TraceQueue({
-    ...config.queue,
-    sink: store,
-    budget,
-    clock: Date.now,
-    onDrop: createDropReport(logger, Date.now),
-  });
+  const onDrop = createDropReport(logger, Date.now);
+  const queue = new TraceQueue({ ...config.queue, sink: store, budget, clock: Date.now, onDrop, ledger: limits.ledger });
   stop('write the trace queue', () => queue.drained());
 
   const keys = openKeys(config, logger);
@@ -87,31 +83,32 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
     onEnd: (exchange) => void queue.enqueue(exchange),
   };
 
+  const diagnose = () =>
+    pipelineDiagnostics(
+      {
+        capacity: queue.capacity,
+        depth: queue.depth,
+        counters: queue.counters,
+        bodies: budget,
+        storeDriver: store.driver,
+        rejectionsUnkept: strangers.refused,
+        auditLost: keys.trail.lost,
+      },
+      Date.now(),
+    );
+  const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
   const admin = createAdminApp(
     [
-      ...serviceRoutes(store, { version: VERSION, uptimeSec: () => Math.floor((performance.now() - startedAt) / 1_000) }),
+      ...serviceRoutes(store, { version: VERSION, uptimeSec }),
       ...traceRoutes(store),
       ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
-      ...keyRoutes(keys.keys),
       ...analyticsRoutes(store),
-      ...pipelineRoutes(() =>
-        pipelineDiagnostics(
-          {
-            capacity: queue.capacity,
-            depth: queue.depth,
-            counters: queue.counters,
-            bodies: budget,
-            storeDriver: store.driver,
-            rejectionsUnkept: strangers.refused,
-            auditLost: keys.trail.lost,
-          },
-          Date.now(),
-        ),
-      ),
+      ...keyRoutes(keys.keys),
+      ...pipelineRoutes(diagnose),
     ],
     { logger, authorize: authorizeBy(auth.authenticate, keys.trail), keyHeader: config.auth.header, version: VERSION },
   );
-  const door = { authenticate: auth.authenticate, gate: openGate, trail: keys.trail, strangers };
+  const door = { authenticate: auth.authenticate, gate: limits.gate, trail: keys.trail, strangers };
   const proxy = createProxy(routes, tools, queue, door);
   const server = createGatewayServer(proxy, admin, config.server.max_connections);
   const url = await listen(server, config.server);
@@ -124,11 +121,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger): Promi
 function openTraceStore({ storage, tracing, prices }: GatewayConfig, privacy: PrivacyRules): Promise<EmbeddedTraceStore> {
   return openEmbeddedTraceStore({
     path: storage.path,
-    policy: {
-      captureBodies: tracing.capture_bodies,
-      bodyMaxSize: tracing.body_max_size,
-      privacy,
-    },
+    policy: { captureBodies: tracing.capture_bodies, bodyMaxSize: tracing.body_max_size, privacy },
     priceOverride: readPriceOverride(prices.override_path),
   });
 }

@@ -1,6 +1,7 @@
 import { readConfig } from '@vitrine/config/read-config';
 import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
+import { limitsConfig, plansConfig } from './limits/limits-config.ts';
 import { piiConfig } from './privacy/pii-config.ts';
 
 const MEBIBYTE = 1_048_576;
@@ -19,66 +20,75 @@ const provider = (upstreamUrl: string, routePrefix: string) =>
   z.strictObject({ upstream: upstream.default(upstreamUrl), prefix: prefix.default(routePrefix) }).prefault({});
 
 /** The gateway's configuration; field names are the YAML keys. Spec: gateway decisions, section 6. */
-export const gatewayConfig = z.strictObject({
-  log: z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
-  server: z
-    .strictObject({
-      host: z.string().min(1).default('0.0.0.0'),
-      /** 0: any free port. */
-      port: z.int().min(0).max(65_535).default(8080),
-      /** Connections beyond it are closed at once. */
-      max_connections: z.int().min(1).max(65_535).default(8192),
-    })
-    .prefault({}),
-  storage: z
-    .strictObject({ driver: z.literal('sqlite').default('sqlite'), path: z.string().min(1).default('./data/traces.db') })
-    .prefault({}),
-  queue: z
-    .strictObject({
-      driver: z.literal('memory').default('memory'),
-      capacity: z.int().min(1).max(1_000_000).default(4096),
-      batch: z.int().min(1).max(4096).default(256),
-      /** Body bytes held for traces that are being made or wait to be written; beyond it bodies are not kept. */
-      max_body_bytes: z
-        .int()
-        .min(0)
-        .default(64 * MEBIBYTE),
-    })
-    .prefault({}),
-  providers: z
-    .strictObject({
-      openai: provider('https://api.openai.com', '/openai'),
-      anthropic: provider('https://api.anthropic.com', '/anthropic'),
-    })
-    .refine(({ openai, anthropic }) => !overlap(openai.prefix, anthropic.prefix), {
-      path: ['anthropic', 'prefix'],
-      message: 'must not overlap providers.openai.prefix',
-    })
-    .prefault({}),
-  proxy: z
-    .strictObject({
-      connect_timeout_ms: z.int().min(1).default(10_000),
-      /** From the request sent to the first byte of the answer. */
-      first_byte_timeout_ms: z.int().min(1).default(600_000),
-      /** Between two pieces of an answer; there is no limit on the whole. */
-      idle_timeout_ms: z.int().min(1).default(300_000),
-    })
-    .prefault({}),
-  tracing: z
-    .strictObject({
-      capture_bodies: z.boolean().default(false),
-      body_max_size: z
-        .int()
-        .min(1)
-        .max(64 * MEBIBYTE)
-        .default(MEBIBYTE),
-      retention_days: z.int().min(1).max(3650).default(30),
-    })
-    .prefault({}),
-  pii: piiConfig,
-  auth: authConfig,
-  prices: z.strictObject({ override_path: z.string().min(1).optional() }).prefault({}),
-});
+export const gatewayConfig = z
+  .strictObject({
+    log: z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+    server: z
+      .strictObject({
+        host: z.string().min(1).default('0.0.0.0'),
+        /** 0: any free port. */
+        port: z.int().min(0).max(65_535).default(8080),
+        /** Connections beyond it are closed at once. */
+        max_connections: z.int().min(1).max(65_535).default(8192),
+      })
+      .prefault({}),
+    storage: z
+      .strictObject({ driver: z.literal('sqlite').default('sqlite'), path: z.string().min(1).default('./data/traces.db') })
+      .prefault({}),
+    queue: z
+      .strictObject({
+        driver: z.literal('memory').default('memory'),
+        capacity: z.int().min(1).max(1_000_000).default(4096),
+        batch: z.int().min(1).max(4096).default(256),
+        /** Body bytes held for traces that are being made or wait to be written; beyond it bodies are not kept. */
+        max_body_bytes: z
+          .int()
+          .min(0)
+          .default(64 * MEBIBYTE),
+      })
+      .prefault({}),
+    providers: z
+      .strictObject({
+        openai: provider('https://api.openai.com', '/openai'),
+        anthropic: provider('https://api.anthropic.com', '/anthropic'),
+      })
+      .refine(({ openai, anthropic }) => !overlap(openai.prefix, anthropic.prefix), {
+        path: ['anthropic', 'prefix'],
+        message: 'must not overlap providers.openai.prefix',
+      })
+      .prefault({}),
+    proxy: z
+      .strictObject({
+        connect_timeout_ms: z.int().min(1).default(10_000),
+        /** From the request sent to the first byte of the answer. */
+        first_byte_timeout_ms: z.int().min(1).default(600_000),
+        /** Between two pieces of an answer; there is no limit on the whole. */
+        idle_timeout_ms: z.int().min(1).default(300_000),
+      })
+      .prefault({}),
+    tracing: z
+      .strictObject({
+        capture_bodies: z.boolean().default(false),
+        body_max_size: z
+          .int()
+          .min(1)
+          .max(64 * MEBIBYTE)
+          .default(MEBIBYTE),
+        retention_days: z.int().min(1).max(3650).default(30),
+      })
+      .prefault({}),
+    pii: piiConfig,
+    auth: authConfig,
+    limits: limitsConfig,
+    plans: plansConfig,
+    prices: z.strictObject({ override_path: z.string().min(1).optional() }).prefault({}),
+  })
+  .superRefine(({ auth, plans }, context) => {
+    for (const [i, { plan }] of auth.keys.entries()) {
+      if (plan !== undefined && !Object.hasOwn(plans, plan))
+        context.addIssue({ code: 'custom', path: ['auth', 'keys', i, 'plan'], message: 'is none of plans' });
+    }
+  });
 export type GatewayConfig = z.infer<typeof gatewayConfig>;
 
 /** Reads the configuration from one YAML file's text and the environment. Faults: `invalid_config`. */

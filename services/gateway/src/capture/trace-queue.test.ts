@@ -4,7 +4,7 @@ import { unpackExchanges, type ExchangeBatch } from '@vitrine/traces/exchange-ba
 import type { WriteResult } from '@vitrine/traces/write-failure';
 import { BodyBudget } from './body-budget.ts';
 import { pressureState, utilizationPct } from './queue-pressure.ts';
-import { TraceQueue } from './trace-queue.ts';
+import { TraceQueue, type TraceLedger } from './trace-queue.ts';
 
 const exchange = (path: string, bytes = 0): CapturedExchange => ({
   provider: 'openai',
@@ -45,7 +45,7 @@ function heldSink() {
   return { batches, write };
 }
 
-function setUp(options: { capacity?: number; batch?: number; now?: () => number } = {}) {
+function setUp(options: { capacity?: number; batch?: number; now?: () => number; ledger?: TraceLedger } = {}) {
   // Every look at the clock finds batches far enough apart; pacing has a test of its own.
   let now = 0;
   const sink = heldSink();
@@ -59,6 +59,7 @@ function setUp(options: { capacity?: number; batch?: number; now?: () => number 
     budget,
     clock: options.now ?? (() => (now += 1_000)),
     onDrop,
+    ledger: options.ledger,
   });
   return { queue, budget, drops, batches: sink.batches };
 }
@@ -117,6 +118,25 @@ describe('the trace queue', () => {
     queue.enqueue(exchange('b'));
     await turn();
     expect(batches[1]?.paths).toEqual(['b']);
+  });
+
+  test('tells the ledger what it has taken, and what became of it in the same order, lost or not', async () => {
+    const told: unknown[] = [];
+    const ledger: TraceLedger = {
+      taken: ({ path }) => told.push(path),
+      settled: (count, usage) => told.push([count, usage]),
+    };
+    const usage = [
+      { day: '2026-03-01', org_id: 'o', workspace_id: 'w', gateway_key_id: 'k', requests: 2, total_tokens: 3, cost_usd: 1 },
+    ];
+    const { queue, batches } = setUp({ capacity: 3, batch: 2, ledger });
+    for (const path of ['a', 'b', 'c', 'dropped']) queue.enqueue(exchange(path));
+    await turn();
+    batches[0]?.end({ usage });
+    await turn();
+    batches[1]?.fail();
+    await queue.drained();
+    expect(told).toEqual(['a', 'b', 'c', [2, usage], [1, []]]);
   });
 
   test('gives the bodies back to the budget, whether written or dropped', async () => {

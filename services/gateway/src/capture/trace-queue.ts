@@ -1,4 +1,5 @@
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { DayUsage } from '@vitrine/traces/day-usage';
 import { ExchangeBatch, heldBytes } from '@vitrine/traces/exchange-batch';
 import type { TraceSink } from '@vitrine/traces/trace-sink';
 import type { WriteResult } from '@vitrine/traces/write-failure';
@@ -24,6 +25,14 @@ export interface TraceQueueOptions {
   readonly clock: () => number;
   /** Told of every drop, for the log. */
   readonly onDrop: (details: { where: 'enqueue' | 'write'; count: number; reason?: unknown }) => void;
+  readonly ledger?: TraceLedger | undefined;
+}
+
+/** Whoever wants to know what has been spent. Exchanges are settled in the order in which they were taken. */
+export interface TraceLedger {
+  taken(exchange: CapturedExchange): void;
+  /** The oldest `count` of those taken are written, with this usage, or dropped. */
+  settled(count: number, usage: readonly DayUsage[]): void;
 }
 
 /** The bounded queue between the proxy and the store: first in, first out, one batch under way, no flush timer. When it is full
@@ -65,6 +74,7 @@ export class TraceQueue {
     this.#filling().add(exchange);
     this.#waitingCount += 1;
     this.counters.enqueueAccepted += 1;
+    this.#options.ledger?.taken(exchange);
     if (this.depth > this.counters.highWatermark) this.counters.highWatermark = this.depth;
     if (this.#timer === undefined || this.#waitingCount === this.#options.batch) this.#schedule();
     return true;
@@ -136,7 +146,9 @@ export class TraceQueue {
       this.counters.lastWriteDropOperation = operation;
       this.#options.onDrop({ where: 'write', count, reason: reason ?? errorClass });
     }
+    const settled = this.#underWay;
     this.#underWay = 0;
+    this.#options.ledger?.settled(settled, result.usage);
     for (const release of this.#heldBack) release();
     if (this.#waitingCount > 0) this.#schedule();
     else {

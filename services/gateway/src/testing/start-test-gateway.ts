@@ -8,6 +8,7 @@ import type { TraceDetail, TracePage, TraceSummary } from '@vitrine/traces/trace
 import { join } from 'node:path';
 import { startGateway } from '../app.ts';
 import { readGatewayConfig } from '../config.ts';
+import type { Clocks } from '../limits/open-limits.ts';
 import { watchAnswers } from './documented-answers.ts';
 
 /** A gateway in this process between two mock providers, on any free port, with its traces in a temporary folder. Every answer of
@@ -27,8 +28,13 @@ export interface TestGateway extends AsyncDisposable {
   newest(count: number): Promise<TraceDetail>;
 }
 
-/** `variables` are the gateway's environment variables beyond upstreams and storage; `text` is a YAML file. */
-export async function startTestGateway(variables: Readonly<Record<string, string>> = {}, text = ''): Promise<TestGateway> {
+/** `variables` are the gateway's environment variables beyond upstreams and storage; `text` is a YAML file; `clocks` are those of
+ *  the usage limits. */
+export async function startTestGateway(
+  variables: Readonly<Record<string, string>> = {},
+  text = '',
+  clocks?: Clocks,
+): Promise<TestGateway> {
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder('gateway'));
   const openai = opened.use(await startMockOpenai());
@@ -44,7 +50,7 @@ export async function startTestGateway(variables: Readonly<Record<string, string
   const log: string[] = [];
   const logger = createLogger('svc-gateway', 'info', { write: (line) => log.push(line) });
   const config = readGatewayConfig({ path: 'vitrine.yaml', text }, env);
-  const { url } = opened.use(await startGateway(config, logger));
+  const { url } = opened.use(await startGateway(config, logger, clocks));
   opened.use(await watchAnswers(url));
   const get = async (path: string): Promise<unknown> => (await fetch(url + path)).json();
   const traces = (count: number) =>

@@ -1,0 +1,35 @@
+import type { DayAccount, ScopeAccounts } from './day-accounts.ts';
+import type { QuotaCode } from './limit-answer.ts';
+import type { BoundThresholds } from './thresholds.ts';
+
+/** Whether a daily quota is reached: by what is settled, or, as `unsettled`, perhaps by exchanges that have ended and whose
+ *  usage is not known yet; `isSettled` leaves these out. The first in the specification's order that speaks decides.
+ *  Spec: gateway, Limits, rules 3 to 5. */
+export function judgeQuotas(
+  { key, workspace }: ScopeAccounts,
+  bound: BoundThresholds,
+  isSettled = false,
+): QuotaCode | 'unsettled' | undefined {
+  return (
+    judge(key, 'tokens', bound.key.tokensPerDay, isSettled, 'KEY_DAILY_TOKENS_EXCEEDED') ??
+    judge(key, 'nanoUsd', bound.key.nanoUsdPerDay, isSettled, 'KEY_DAILY_COST_EXCEEDED') ??
+    judge(workspace, 'tokens', bound.workspace.tokensPerDay, isSettled, 'WORKSPACE_DAILY_TOKENS_EXCEEDED') ??
+    judge(workspace, 'nanoUsd', bound.workspace.nanoUsdPerDay, isSettled, 'WORKSPACE_DAILY_COST_EXCEEDED')
+  );
+}
+
+function judge(
+  { own, others, largest, unsettled }: DayAccount,
+  what: 'tokens' | 'nanoUsd',
+  limit: number,
+  isSettled: boolean,
+  code: QuotaCode,
+): QuotaCode | 'unsettled' | undefined {
+  if (limit === 0) return undefined;
+  const spent = own[what] + others[what];
+  if (spent >= limit) return code;
+  if (isSettled || unsettled === 0) return undefined;
+  // What has cost no tokens tells nothing of what may follow it.
+  const isUnknown = largest.tokens === 0;
+  return isUnknown || spent + unsettled * largest[what] >= limit ? 'unsettled' : undefined;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from '@jest/globals';
+import { messageOf } from '@vitrine/faults/fault';
+import { readGatewayConfig } from '../config.ts';
+import { ThresholdBook } from './thresholds.ts';
+
+const read = (text: string, env: Record<string, string> = {}) => readGatewayConfig({ path: 'y', text }, env);
+
+function refusal(text: string, env: Record<string, string> = {}): string {
+  try {
+    read(text, env);
+  } catch (error) {
+    return messageOf(error);
+  }
+  throw new Error('was accepted');
+}
+
+describe('limits and plans in the configuration', () => {
+  test('nothing is limited unless said', () => {
+    const none = { requests_per_minute: 0, max_tokens_per_day: 0, max_cost_usd_per_day: 0 };
+    expect(read('')).toMatchObject({ limits: { per_key: none, per_workspace: none, counters: 'process' }, plans: {} });
+  });
+
+  test('variables name what is no plan', () => {
+    const env = { SVC_LIMITS_PER_KEY_REQUESTS_PER_MINUTE: '5', SVC_LIMITS_PER_WORKSPACE_MAX_COST_USD_PER_DAY: '2.5' };
+    expect(read('limits: {per_key: {max_tokens_per_day: 7}}', env).limits).toMatchObject({
+      per_key: { requests_per_minute: 5, max_tokens_per_day: 7 },
+      per_workspace: { max_cost_usd_per_day: 2.5 },
+    });
+    expect(refusal('', { SVC_PLANS: 'x' })).toMatch(/SVC_PLANS: unknown variable/);
+  });
+
+  test.each([
+    ['limits: {per_key: {requests_per_minute: -1}}', /limits\.per_key\.requests_per_minute/],
+    ['limits: {per_key: {max_tokens_per_day: 1.5}}', /limits\.per_key\.max_tokens_per_day/],
+    ['limits: {per_workspace: {max_cost_usd_per_day: -0.1}}', /limits\.per_workspace\.max_cost_usd_per_day/],
+    ['limits: {per_workspace: {max_cost_usd_per_day: .inf}}', /limits\.per_workspace\.max_cost_usd_per_day/],
+    ['limits: {per_org: {}}', /limits\.per_org: unknown key/],
+    ['limits: {counters: shared}', /limits\.counters/],
+    ['plans: {pro: {per_key: {requests_per_day: 1}}}', /plans\.pro\.per_key\.requests_per_day: unknown key/],
+    ['plans: {"a b": {}}', /plans\.a b/],
+  ])('%s is refused', (text, expected) => {
+    expect(refusal(text)).toMatch(expected);
+  });
+
+  test('a key of the file has a plan that is there', () => {
+    const key = 'auth: {keys: [{id: k, token: token-0123456789-0123456789, plan: pro}]}';
+    expect(refusal(key)).toMatch(/auth\.keys\.0\.plan: is none of plans/);
+    expect(read(`${key}\nplans: {pro: {}}`).auth.keys[0]?.plan).toBe('pro');
+  });
+
+  test('an amount above 0 is a limit, however small', () => {
+    const { limits, plans } = read('limits: {per_key: {max_cost_usd_per_day: 0.0000000001}}');
+    const book = new ThresholdBook(limits, plans);
+    expect(book.hasDaily).toBe(true);
+    expect(book.of({ plan: undefined })?.key.nanoUsdPerDay).toBe(1);
+  });
+
+  test.each([
+    ['limits: {per_key: {requests_per_minute: 1}}', false],
+    ['limits: {per_workspace: {max_tokens_per_day: 1}}', true],
+    ['plans: {pro: {per_key: {max_cost_usd_per_day: 1}}}', true],
+    ['plans: {pro: {per_workspace: {max_cost_usd_per_day: 1}}}', true],
+  ])('%s has daily limits: %s', (text, hasDaily) => {
+    const { limits, plans } = read(text);
+    expect(new ThresholdBook(limits, plans).hasDaily).toBe(hasDaily);
+  });
+});

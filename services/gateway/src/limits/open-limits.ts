@@ -1,0 +1,80 @@
+import type { Identity } from '@vitrine/plans/identity';
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { DayUsage } from '@vitrine/traces/day-usage';
+import type { GatewayConfig } from '../config.ts';
+import { openGate, type Gate, type GateRefusal } from '../proxy/gate.ts';
+import { limitAnswer, type LimitRefusal } from './limit-answer.ts';
+import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
+import { ThresholdBook } from './thresholds.ts';
+import { UsageGate } from './usage-gate.ts';
+
+/** How often the log names keys whose plan is not configured, at most. */
+const UNKNOWN_PLAN_REPORT_INTERVAL_MS = 10_000;
+
+export interface Clocks {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Milliseconds on a clock that never goes back. */
+  readonly steadyClock: () => number;
+}
+
+export interface LimitsTools extends Clocks {
+  /** What everybody has used on a UTC day, `YYYY-MM-DD`. */
+  readonly totals: (day: string) => Promise<readonly DayUsage[]>;
+  readonly logger: Logger;
+}
+
+export interface OpenLimits extends Disposable {
+  readonly gate: Gate;
+  /** What the trace queue has to tell; undefined when nothing has a daily limit. */
+  readonly ledger: QuotaLedger | undefined;
+}
+
+/** Opens the usage limits as configured: with authentication off nobody is known and nothing is limited, and without daily limits
+ *  the store is never asked. A store that cannot be read does not keep the gateway from starting. Spec: gateway, Limits. */
+export async function openLimits({ auth, limits, plans }: GatewayConfig, tools: LimitsTools): Promise<OpenLimits> {
+  const { totals, logger, clock, steadyClock } = tools;
+  const book = new ThresholdBook(limits, plans);
+  if (!auth.enabled) {
+    if (book.hasAny) logger.warn('limits are configured, and bind nobody while auth.enabled is false');
+    return { gate: openGate, ledger: undefined, [Symbol.dispose]: () => {} };
+  }
+  if (book.hasWorkspacePlans) logger.warn('plans.*.per_workspace binds workspaces that have a plan, and none has one yet');
+  let isOpen = true;
+  const onFailedRead = (error: unknown) => {
+    if (isOpen) logger.error({ err: error }, 'quota totals could not be read');
+  };
+  const ledger = book.hasDaily ? new QuotaLedger({ totals, clock, steadyClock, onFailedRead }) : undefined;
+  await ledger?.read();
+  const fresh = ledger === undefined ? undefined : keepTotalsFresh(ledger);
+  const gate = new UsageGate({ book, ledger, steadyClock, onUnknownPlan: reportUnknownPlans(logger, steadyClock) });
+  return {
+    gate: (identity) => {
+      const refusal = gate.check(identity);
+      if (refusal === undefined) return undefined;
+      return 'then' in refusal ? refusal.then((late) => answerOf(late, clock)) : answerOf(refusal, clock);
+    },
+    ledger,
+    [Symbol.dispose]: () => {
+      isOpen = false;
+      fresh?.[Symbol.dispose]();
+    },
+  };
+}
+
+function answerOf(refusal: LimitRefusal, clock: () => number): GateRefusal;
+function answerOf(refusal: LimitRefusal | undefined, clock: () => number): GateRefusal | undefined;
+function answerOf(refusal: LimitRefusal | undefined, clock: () => number): GateRefusal | undefined {
+  if (refusal === undefined) return undefined;
+  const reason = refusal.code === 'unavailable' ? 'limit_check_unavailable' : refusal.code;
+  return { ...limitAnswer(refusal, clock()), reason };
+}
+
+function reportUnknownPlans(logger: Logger, clock: () => number): (identity: Identity) => void {
+  let quietUntil = Number.NEGATIVE_INFINITY;
+  return ({ key_id, plan, workspace_plan }) => {
+    if (clock() < quietUntil) return;
+    quietUntil = clock() + UNKNOWN_PLAN_REPORT_INTERVAL_MS;
+    logger.error({ key_id, plan, workspace_plan }, 'a plan is not configured, so that its requests are refused');
+  };
+}

@@ -1,0 +1,82 @@
+import type { Identity } from '@vitrine/plans/identity';
+import type { LimitsConfig, PlanConfig, ScopeLimits } from './limits-config.ts';
+
+/** The thresholds of one scope; 0 is none. */
+export interface Thresholds {
+  readonly requestsPerMinute: number;
+  readonly tokensPerDay: number;
+  readonly nanoUsdPerDay: number;
+}
+
+/** What binds the requests of one identity. */
+export interface BoundThresholds {
+  readonly key: Thresholds;
+  readonly workspace: Thresholds;
+}
+
+const NANO = 1_000_000_000;
+
+/** Money in billionths of a dollar: whole numbers, so that ten times 0.1 is 1. */
+export function nanoUsd(usd: number): number {
+  return Math.round(usd * NANO);
+}
+
+/** Configured thresholds, ready to be looked up. */
+export class ThresholdBook {
+  readonly #defaults: BoundThresholds;
+  readonly #plans: ReadonlyMap<string, BoundThresholds>;
+
+  constructor(limits: LimitsConfig, plans: Readonly<Record<string, PlanConfig>>) {
+    this.#defaults = boundOf(limits);
+    this.#plans = new Map(Object.entries(plans).map(([name, plan]) => [name, boundOf(plan)]));
+  }
+
+  /** A key's plan stands in for the configured limits of keys, and its workspace's plan for those of workspaces: whole, so that what
+   *  a plan does not name is unlimited. Undefined for a plan that is not configured. Spec: gateway decisions, section 2. */
+  of({ plan, workspace_plan: workspacePlan }: Pick<Identity, 'plan' | 'workspace_plan'>): BoundThresholds | undefined {
+    const key = plan === undefined ? this.#defaults : this.#plans.get(plan);
+    const workspace = workspacePlan === undefined ? this.#defaults : this.#plans.get(workspacePlan);
+    return key === undefined || workspace === undefined ? undefined : { key: key.key, workspace: workspace.workspace };
+  }
+
+  /** Whether anybody could have a limit, */
+  get hasAny(): boolean {
+    return this.#all().some(({ key, workspace }) => isAny(key) || isAny(workspace));
+  }
+
+  /** a daily one, */
+  get hasDaily(): boolean {
+    return this.#all().some(({ key, workspace }) => isDaily(key) || isDaily(workspace));
+  }
+
+  /** or one of a workspace's plan. */
+  get hasWorkspacePlans(): boolean {
+    return [...this.#plans.values()].some(({ workspace }) => isAny(workspace));
+  }
+
+  #all(): BoundThresholds[] {
+    return [this.#defaults, ...this.#plans.values()];
+  }
+}
+
+function isAny(thresholds: Thresholds): boolean {
+  return thresholds.requestsPerMinute > 0 || isDaily(thresholds);
+}
+
+export function isDaily({ tokensPerDay, nanoUsdPerDay }: Thresholds): boolean {
+  return tokensPerDay > 0 || nanoUsdPerDay > 0;
+}
+
+function boundOf({ per_key, per_workspace }: PlanConfig): BoundThresholds {
+  return { key: thresholdsOf(per_key), workspace: thresholdsOf(per_workspace) };
+}
+
+function thresholdsOf(limits: ScopeLimits): Thresholds {
+  const { requests_per_minute, max_tokens_per_day, max_cost_usd_per_day } = limits;
+  return {
+    requestsPerMinute: requests_per_minute,
+    tokensPerDay: max_tokens_per_day,
+    // What is above 0 is a limit, however small.
+    nanoUsdPerDay: max_cost_usd_per_day > 0 ? Math.max(1, nanoUsd(max_cost_usd_per_day)) : 0,
+  };
+}

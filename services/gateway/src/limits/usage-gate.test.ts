@@ -1,0 +1,281 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Identity } from '@vitrine/plans/identity';
+import { scopeText } from '@vitrine/traces/exchange-scope';
+import type { DayUsage } from '@vitrine/traces/day-usage';
+import fc from 'fast-check';
+import { limitAnswer } from './limit-answer.ts';
+import { limitsConfig, plansConfig } from './limits-config.ts';
+import { QuotaLedger } from './quota-ledger.ts';
+import { ThresholdBook } from './thresholds.ts';
+import { UsageGate } from './usage-gate.ts';
+
+const NOON = Date.parse('2026-03-01T12:00:00Z');
+const identity = (key: string, more: Partial<Identity> = {}): Identity => ({
+  org_id: 'org',
+  workspace_id: 'ws',
+  key_id: key,
+  role: 'developer',
+  permissions: new Set(['proxy:write']),
+  plan: undefined,
+  ...more,
+});
+const one = identity('gk_1');
+const two = identity('gk_2');
+
+const used = (key: string, tokens: number, costUsd = 0): DayUsage => ({
+  day: '2026-03-01',
+  org_id: 'org',
+  workspace_id: 'ws',
+  gateway_key_id: key,
+  requests: 1,
+  total_tokens: tokens,
+  cost_usd: costUsd,
+});
+const takenBy = (key: string) => ({
+  scope: scopeText({ org_id: 'org', workspace_id: 'ws', gateway_key_id: key, role: 'developer' }),
+  outcome: 'completed' as const,
+});
+
+/** A gate on clocks that stand still, over a store that has `stored`. */
+async function setUp(limits: object, { plans = {}, stored = [] as DayUsage[], waitMaxMs = 60_000 } = {}) {
+  const time = { steady: 0 };
+  const unknownPlans: (string | undefined)[] = [];
+  const book = new ThresholdBook(limitsConfig.parse(limits), plansConfig.parse(plans));
+  const ledger = new QuotaLedger({
+    totals: () => Promise.resolve(stored),
+    clock: () => NOON,
+    steadyClock: () => time.steady,
+    onFailedRead: () => {},
+  });
+  await ledger.read();
+  const gate = new UsageGate({
+    book,
+    ledger,
+    steadyClock: () => time.steady,
+    onUnknownPlan: ({ plan }) => unknownPlans.push(plan),
+    settlementWaitMaxMs: waitMaxMs,
+  });
+  return { gate, ledger, time, unknownPlans };
+}
+
+describe('the usage gate', () => {
+  test('without limits everything passes', async () => {
+    const { gate } = await setUp({});
+    for (let i = 0; i < 1_000; i += 1) expect(gate.check(one)).toBeUndefined();
+  });
+
+  test('judges key tokens, key cost, workspace tokens, workspace cost, key rate, workspace rate, in this order', async () => {
+    const per_key = { requests_per_minute: 1, max_tokens_per_day: 10, max_cost_usd_per_day: 1 };
+    const per_workspace = { requests_per_minute: 1, max_tokens_per_day: 10, max_cost_usd_per_day: 1 };
+    const codes: (string | undefined)[] = [];
+    const disabled = [
+      [per_key, 'max_tokens_per_day'],
+      [per_key, 'max_cost_usd_per_day'],
+      [per_workspace, 'max_tokens_per_day'],
+      [per_workspace, 'max_cost_usd_per_day'],
+      [per_key, 'requests_per_minute'],
+      [per_workspace, 'requests_per_minute'],
+    ] as const;
+    for (const [scope, name] of disabled) {
+      const { gate } = await setUp({ per_key, per_workspace }, { stored: [used('gk_1', 10, 1)] });
+      await gate.check(one);
+      codes.push((await gate.check(one))?.code);
+      Object.assign(scope, { [name]: 0 });
+    }
+    expect(codes).toEqual([
+      'KEY_DAILY_TOKENS_EXCEEDED',
+      'KEY_DAILY_COST_EXCEEDED',
+      'WORKSPACE_DAILY_TOKENS_EXCEEDED',
+      'WORKSPACE_DAILY_COST_EXCEEDED',
+      'KEY_RATE_LIMIT_EXCEEDED',
+      'WORKSPACE_RATE_LIMIT_EXCEEDED',
+    ]);
+  });
+
+  test('a workspace is at its limit by what its keys spent together, while none of them is at its own', async () => {
+    const { gate } = await setUp(
+      { per_key: { max_tokens_per_day: 100 }, per_workspace: { max_tokens_per_day: 100 } },
+      { stored: [used('gk_1', 50), used('gk_2', 50)] },
+    );
+    expect(gate.check(one)).toEqual({ code: 'WORKSPACE_DAILY_TOKENS_EXCEEDED' });
+    expect(gate.check(identity('gk_3', { workspace_id: 'other' }))).toBeUndefined();
+  });
+
+  test('1,000 at once against 100 a minute: exactly 100 pass, and a minute later 100 more', async () => {
+    const { gate, time } = await setUp({ per_key: { requests_per_minute: 100 } });
+    const passes = async () =>
+      (await Promise.all(Array.from({ length: 1_000 }, async () => gate.check(one)))).filter((refusal) => refusal === undefined)
+        .length;
+    expect(await passes()).toBe(100);
+    time.steady = 59_999;
+    expect(await passes()).toBe(0);
+    time.steady = 60_000;
+    expect(await passes()).toBe(100);
+  });
+
+  test('a refused quota uses up no request', async () => {
+    const { gate, ledger } = await setUp({ per_key: { max_tokens_per_day: 10 }, per_workspace: { requests_per_minute: 1 } });
+    ledger.settled(0, [used('gk_1', 10)]);
+    for (let i = 0; i < 5; i += 1) expect(gate.check(one)).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED' });
+    expect(gate.check(two)).toBeUndefined();
+  });
+
+  test('what nobody can tell is refused: totals older than 15 s, and only where there is a daily limit', async () => {
+    const plans = { rated: { per_key: { requests_per_minute: 5 } } };
+    const { gate, ledger, time } = await setUp({ per_key: { max_tokens_per_day: 10 } }, { plans });
+    time.steady = 15_000;
+    expect(gate.check(one)).toBeUndefined();
+    time.steady = 15_001;
+    expect(gate.check(one)).toEqual({ code: 'unavailable' });
+    expect(gate.check(identity('gk_9', { plan: 'rated' }))).toBeUndefined();
+    await ledger.read();
+    expect(gate.check(one)).toBeUndefined();
+  });
+
+  test('a plan stands in for the configured limits of its keys, and of its workspaces', async () => {
+    const plans = {
+      large: { per_key: { requests_per_minute: 3 }, per_workspace: { requests_per_minute: 1 } },
+      free: {},
+    };
+    const { gate } = await setUp(
+      { per_key: { requests_per_minute: 1, max_tokens_per_day: 1 } },
+      { plans, stored: [used('gk_1', 9)] },
+    );
+    const passes = (who: Identity) => [1, 2, 3, 4].filter(() => gate.check(who) === undefined).length;
+    expect(passes(identity('gk_1', { plan: 'large' }))).toBe(3);
+    expect(passes(identity('gk_2', { plan: 'large', workspace_plan: 'large', workspace_id: 'w' }))).toBe(1);
+    expect(passes(identity('gk_3', { plan: 'free' }))).toBe(4);
+    expect(gate.check(one)).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED' });
+  });
+
+  test('a plan that is not configured refuses, and is told', async () => {
+    const { gate, unknownPlans } = await setUp({});
+    expect(gate.check(identity('gk_1', { plan: 'gone' }))).toEqual({ code: 'unavailable' });
+    expect(gate.check(identity('gk_1', { workspace_plan: 'gone' }))).toEqual({ code: 'unavailable' });
+    expect(unknownPlans).toEqual(['gone', undefined]);
+  });
+});
+
+describe('near a daily quota', () => {
+  const limits = { per_key: { max_tokens_per_day: 100 } };
+
+  test('a request waits until what has ended before it is settled, and is judged by that', async () => {
+    const { gate, ledger } = await setUp(limits);
+    ledger.taken(takenBy('gk_1'));
+    const waiting = gate.check(one);
+    expect(waiting).toBeInstanceOf(Promise);
+    ledger.taken(takenBy('gk_1'));
+    ledger.settled(1, [used('gk_1', 60)]);
+    expect(await waiting).toBeUndefined();
+    const next = gate.check(one);
+    ledger.settled(1, [used('gk_1', 60)]);
+    expect(await next).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED' });
+  });
+
+  test('far from it nothing waits', async () => {
+    const { gate, ledger } = await setUp(limits);
+    ledger.settled(0, [used('gk_1', 25)]);
+    for (let i = 0; i < 2; i += 1) {
+      ledger.taken(takenBy('gk_1'));
+      expect(gate.check(one)).toBeUndefined();
+    }
+    ledger.taken(takenBy('gk_1'));
+    expect(gate.check(one)).toBeInstanceOf(Promise);
+    expect(gate.check(two)).toBeUndefined();
+    ledger.settled(3, []);
+  });
+
+  test('one quota that is not reached after all does not hide another that is', async () => {
+    const { gate, ledger } = await setUp({ ...limits, per_workspace: { max_tokens_per_day: 50 } });
+    ledger.taken(takenBy('gk_1'));
+    const waiting = gate.check(one);
+    ledger.taken(takenBy('gk_1'));
+    ledger.settled(1, [used('gk_1', 60)]);
+    expect(await waiting).toEqual({ code: 'WORKSPACE_DAILY_TOKENS_EXCEEDED' });
+  });
+
+  test('what was dropped is waited for no longer, and has used nothing', async () => {
+    const { gate, ledger } = await setUp(limits);
+    ledger.taken(takenBy('gk_1'));
+    const waiting = gate.check(one);
+    ledger.settled(1, []);
+    expect(await waiting).toBeUndefined();
+  });
+
+  test('when the writer stands still, nobody can tell', async () => {
+    const { gate, ledger } = await setUp(limits, { waitMaxMs: 5 });
+    ledger.taken(takenBy('gk_1'));
+    expect(await gate.check(one)).toEqual({ code: 'unavailable' });
+  });
+
+  test('whatever ends when: none passes after its key had spent the quota, known to the store or not', async () => {
+    // Each step of one request: it is asked for, it ends, and a batch of what has ended is written.
+    const scripts = fc.array(fc.constantFrom('ask', 'ask', 'end', 'write'), { maxLength: 200 });
+    await fc.assert(
+      fc.asyncProperty(scripts, fc.integer({ min: 1, max: 40 }), async (script, tokens) => {
+        const { gate, ledger } = await setUp(limits);
+        let [ended, inFlight, unwritten] = [0, 0, 0];
+        const asked: Promise<void>[] = [];
+        const write = () => {
+          ledger.settled(unwritten, unwritten === 0 ? [] : [used('gk_1', unwritten * tokens)]);
+          unwritten = 0;
+        };
+        for (const step of script) {
+          if (step === 'write') write();
+          if (step === 'end' && inFlight > 0) {
+            ledger.taken(takenBy('gk_1'));
+            [ended, inFlight, unwritten] = [ended + 1, inFlight - 1, unwritten + 1];
+          }
+          if (step !== 'ask') continue;
+          const spent = ended * tokens;
+          const check = async () => {
+            const refusal = await gate.check(one);
+            if (spent >= 100) expect(refusal).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED' });
+            // What was in flight when it came may have spent the rest.
+            if (refusal !== undefined) expect(ended * tokens).toBeGreaterThanOrEqual(100);
+            if (refusal === undefined) inFlight += 1;
+          };
+          asked.push(check());
+          await Promise.resolve();
+        }
+        write();
+        await Promise.all(asked);
+      }),
+    );
+  });
+});
+
+describe('what the caller is told', () => {
+  const at = Date.parse('2026-03-01T22:59:59.250Z');
+
+  test.each([
+    ['KEY_RATE_LIMIT_EXCEEDED', 'request rate limit exceeded for key'],
+    ['WORKSPACE_RATE_LIMIT_EXCEEDED', 'request rate limit exceeded for workspace'],
+  ] as const)('%s: when to come again', (code, error) => {
+    expect(limitAnswer({ code, waitMs: 1_001 }, at)).toEqual({
+      status: 429,
+      body: { error, code, retry_after_seconds: 2 },
+      headers: ['Retry-After', '2'],
+    });
+    expect(limitAnswer({ code, waitMs: 0.5 }, at).headers).toEqual(['Retry-After', '1']);
+    expect(limitAnswer({ code, waitMs: 60_000 }, at).headers).toEqual(['Retry-After', '60']);
+  });
+
+  test.each([
+    ['KEY_DAILY_TOKENS_EXCEEDED', 'daily token limit exceeded for key'],
+    ['WORKSPACE_DAILY_TOKENS_EXCEEDED', 'daily token limit exceeded for workspace'],
+    ['KEY_DAILY_COST_EXCEEDED', 'daily cost limit exceeded for key'],
+    ['WORKSPACE_DAILY_COST_EXCEEDED', 'daily cost limit exceeded for workspace'],
+  ] as const)('%s: not to try again today', (code, error) => {
+    expect(limitAnswer({ code }, at)).toEqual({
+      status: 429,
+      body: { error, code },
+      headers: ['x-should-retry', 'false', 'X-Svc-Quota-Resets-At', '2026-03-02T00:00:00Z'],
+    });
+  });
+
+  test('unavailable: 503', () => {
+    const body = { error: 'gateway usage limit check unavailable' };
+    expect(limitAnswer({ code: 'unavailable' }, at)).toEqual({ status: 503, body, headers: [] });
+  });
+});

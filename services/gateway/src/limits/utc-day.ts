@@ -1,0 +1,6 @@
+export const DAY_MS = 86_400_000;
+
+/** `YYYY-MM-DD` of a number of days since the epoch. */
+export function dayText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
