@@ -22,8 +22,8 @@ export function kindOf(body: Buffer): RequestKind {
   return start.includes(CUT_MARK) ? 'stream-cut' : 'stream';
 }
 
-/** A whole HTTP/1.1 request of about 1.7 KB: 17 headers and a body of 1,024 bytes. */
-export function requestBytes(kind: RequestKind, port: number, path: string): Buffer {
+/** A whole HTTP/1.1 request of about 1.7 KB: 17 headers, one more with a gateway key, and a body of 1,024 bytes. */
+export function requestBytes(kind: RequestKind, port: number, path: string, gatewayKey?: string): Buffer {
   const user = kind === 'stream-cut' ? CUT_MARK : WHOLE_MARK;
   const stream = kind === 'json' ? '"stream":false' : `${STREAM_MARK},"stream_options":{"include_usage":true}`;
   const before = `{"model":"${MODEL}",${stream},${user},"temperature":0.7,"messages":[{"role":"system","content":"You answer briefly."},{"role":"user","content":"`;
@@ -46,6 +46,7 @@ export function requestBytes(kind: RequestKind, port: number, path: string): Buf
     'x-stainless-timeout: 600',
     'accept-language: *',
     'sec-fetch-mode: cors',
+    ...(gatewayKey === undefined ? [] : [`x-svc-gateway-key: ${gatewayKey}`]),
     `content-length: ${body.length}`,
   ];
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);

@@ -5,6 +5,8 @@ import type { LoadKind } from './proxy-plan.ts';
 export interface LoadOrder {
   readonly port: number;
   readonly proxied: boolean;
+  /** What the target wants to see of a caller. */
+  readonly gatewayKey?: string;
   readonly kind: LoadKind;
   readonly connections: number;
   readonly seconds: number;
@@ -39,12 +41,12 @@ export interface Step {
 /** The steps that connections repeat, each beginning at another one. */
 export function stepsOf(order: LoadOrder): Step[] {
   const path = order.proxied ? PROXY_PREFIX + DIRECT_PATH : DIRECT_PATH;
-  const request = requestBytes(order.kind === 'json' ? 'json' : 'stream', order.port, path);
+  const request = requestBytes(order.kind === 'json' ? 'json' : 'stream', order.port, path, order.gatewayKey);
   if (order.kind === 'json') return [{ request, answer: JSON_ANSWER, leaveAt: Infinity, upstreamDies: false }];
   const whole = { request, answer: STREAM_ANSWER, leaveAt: Infinity, upstreamDies: false };
   if (order.kind === 'stream') return [whole];
   const left = [1, 5, 15, 25, 40].map((events) => ({ ...whole, leaveAt: bytesOf(events) }));
-  const died = { ...whole, request: requestBytes('stream-cut', order.port, path), upstreamDies: true };
+  const died = { ...whole, request: requestBytes('stream-cut', order.port, path, order.gatewayKey), upstreamDies: true };
   return [...left, died, whole];
 }
 

@@ -46,6 +46,7 @@ export async function measure(helpers: Helpers, target: Target, item: ProxyCase,
     kind: item.kind,
     connections: item.connections,
     seconds: extent.seconds,
+    ...(target.gatewayKey === undefined ? {} : { gatewayKey: target.gatewayKey }),
     ...(extent.requests === undefined ? {} : { requests: extent.requests }),
   };
   const load = (await loader.ask(order)) as LoadResult;

@@ -4,15 +4,15 @@ import { readProxyPlan } from './proxy-plan.ts';
 
 test('without options everything is measured and the soak is off', () => {
   expect(readProxyPlan([])).toMatchObject({
-    rounds: 3,
-    seconds: 4,
+    rounds: 6,
+    seconds: 2,
     soak: 0,
-    targets: ['direct', 'bare', 'gateway', 'gateway+bodies'],
+    targets: ['direct', 'bare', 'gateway', 'gateway+limits', 'gateway+bodies'],
   });
 });
 
 test.each([
-  [['--no-bodies'], { targets: ['direct', 'bare', 'gateway'] }],
+  [['--no-bodies'], { targets: ['direct', 'bare', 'gateway', 'gateway+limits'] }],
   [['--bodies'], { targets: ['direct', 'bare', 'gateway+bodies'] }],
   [['--targets', 'bare,direct', '--rounds', '1'], { targets: ['direct', 'bare'], rounds: 1 }],
   [['--cases', 'sse-16'], { cases: [{ name: 'sse-16', kind: 'stream', connections: 16 }] }],

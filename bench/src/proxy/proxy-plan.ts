@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const TARGET_NAMES = ['direct', 'bare', 'gateway', 'gateway+bodies'] as const;
+export const TARGET_NAMES = ['direct', 'bare', 'gateway', 'gateway+limits', 'gateway+bodies'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 /** `cut` = streams of which the client or the provider breaks most; only counts matter there, so only gateways run it. */
@@ -30,12 +30,12 @@ export interface ProxyPlan {
 }
 
 export const PROXY_OPTIONS = [
-  ['--rounds N', 'rounds per case, 3 unless told; figures are medians over rounds'],
-  ['--seconds N', 'seconds per round, case and target, 4 unless told'],
+  ['--rounds N', 'rounds per case, 6 unless told; figures are medians over rounds'],
+  ['--seconds N', 'seconds per round, case and target, 2 unless told'],
   ['--cases A,B', `some of ${PROXY_CASES.map((item) => item.name).join(', ')}, or none`],
   ['--targets A,B', `some of ${TARGET_NAMES.join(', ')}`],
   ['--bodies', 'of the gateways only the one that captures bodies'],
-  ['--no-bodies', 'of the gateways only the one that captures no bodies'],
+  ['--no-bodies', 'of the gateways only those that capture no bodies'],
   ['--soak N', 'afterwards one run of N requests at 32 connections that watches memory; off unless told'],
 ] as const;
 
@@ -46,16 +46,16 @@ export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly p
       args: [...args],
       allowNegative: true,
       options: {
-        rounds: { type: 'string', default: '3' },
-        seconds: { type: 'string', default: '4' },
+        rounds: { type: 'string', default: '6' },
+        seconds: { type: 'string', default: '2' },
         cases: { type: 'string', default: PROXY_CASES.map((item) => item.name).join() },
         targets: { type: 'string', default: TARGET_NAMES.join() },
         bodies: { type: 'boolean' },
         soak: { type: 'string', default: '0' },
       },
     });
-    const left = values.bodies === undefined ? '' : values.bodies ? 'gateway' : 'gateway+bodies';
-    const targets = pick('--targets', values.targets, TARGET_NAMES).filter((name) => name !== left);
+    const left = values.bodies === undefined ? [] : values.bodies ? ['gateway', 'gateway+limits'] : ['gateway+bodies'];
+    const targets = pick('--targets', values.targets, TARGET_NAMES).filter((name) => !left.includes(name));
     const names =
       values.cases === 'none'
         ? []

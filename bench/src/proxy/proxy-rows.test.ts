@@ -45,6 +45,13 @@ test('a figure is the median over rounds, its ratio the median of the ratios wit
   expect(rows).toContainEqual({ case: 'json-32', metric: 'bare.req_per_s', value: 200, unit: 'req/s' });
 });
 
+test('keys and limits stand against the gateway without them', () => {
+  const rows = proxyRows([measured('gateway', 1, 80), measured('gateway+limits', 1, 76)], 'speed');
+  expect(rows).toContainEqual(
+    expect.objectContaining({ metric: 'gateway+limits.req_per_s_of_gateway', baseline: 80, ratio: 0.95 }),
+  );
+});
+
 test('CPU and memory are left out where there is no /proc', () => {
   const metrics = proxyRows([measured('bare', 1, 100)], 'speed').map((row) => row.metric);
   expect(metrics).toEqual(['bare.req_per_s', 'bare.p50_ms', 'bare.p99_ms']);

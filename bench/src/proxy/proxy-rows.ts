@@ -24,6 +24,10 @@ export function proxyRows(measures: readonly Measure[], kind: 'speed' | 'counts'
     const against = target === 'bare' ? [] : bare;
     const speed = [
       compared({ ...metric('req_per_s'), unit: 'req/s' }, of, reqPerSec, against),
+      // What keys and limits cost stands against the same gateway without them.
+      ...(target === 'gateway+limits'
+        ? [compared({ ...metric('req_per_s_of_gateway'), unit: 'req/s' }, of, reqPerSec, byTarget.get('gateway') ?? [])]
+        : []),
       compared({ ...metric('p50_ms'), unit: 'ms' }, of, p50, []),
       compared({ ...metric('p99_ms'), unit: 'ms' }, of, ({ load }) => load.p99Ms, []),
       compared({ ...metric('cpu_us'), unit: 'us/req' }, of, cpu, against),

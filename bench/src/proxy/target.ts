@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { forked, type Forked } from './forked.ts';
@@ -6,12 +6,21 @@ import { startGateway } from './gateway-process.ts';
 import { storedRows } from './kept-rows.ts';
 import type { TargetName } from './proxy-plan.ts';
 
+const GATEWAY_KEY = 'sgk_bench0123456789abcdefghijklmn';
+/** Every kind of limit is on, and none is ever reached. */
+const THRESHOLDS = '{ requests_per_minute: 100000000, max_tokens_per_day: 1000000000000, max_cost_usd_per_day: 100000000 }';
+const LIMITS = `
+auth: { enabled: true, keys: [{ id: bench, token: ${GATEWAY_KEY}, org_id: bench, workspace_id: bench, role: developer }] }
+limits: { per_key: ${THRESHOLDS}, per_workspace: ${THRESHOLDS} }
+`;
+
 /** What a load is sent to. */
 export interface Target {
   readonly name: TargetName;
   readonly port: number;
   /** Whether the provider's prefix stands before the path. */
   readonly proxied: boolean;
+  readonly gatewayKey?: string;
   /** The process whose cost is measured; none for the mock itself. */
   readonly pid?: number;
   /** Rows in the target's database, or undefined while it is still writing. */
@@ -28,6 +37,8 @@ export async function startTarget(name: TargetName, mock: Forked, dir: string, s
   }
   const home = join(dir, name);
   await mkdir(home);
+  const isLimited = name === 'gateway+limits';
+  if (isLimited) await writeFile(join(home, 'vitrine.yaml'), LIMITS);
   const gateway = await startGateway({ home, upstream, bodies: name === 'gateway+bodies' });
   stack.defer(() => gateway.stop());
   const rows = () =>
@@ -36,5 +47,6 @@ export async function startTarget(name: TargetName, mock: Forked, dir: string, s
         cause: error,
       });
     });
-  return { name, port: gateway.port, proxied: true, pid: gateway.pid, storedRows: rows };
+  const key = isLimited ? { gatewayKey: GATEWAY_KEY } : {};
+  return { name, port: gateway.port, proxied: true, ...key, pid: gateway.pid, storedRows: rows };
 }
