@@ -126,6 +126,20 @@ describe('beside a running gateway', () => {
     ]);
   });
 
+  test('report sums up what was used, in tables and as JSON', async () => {
+    expect((await run('report')).stdout).toMatch(/^requests 2, tokens [1-9]\d* /m);
+    const [code, report] = await json('report --provider openai --limit 1');
+    expect([code, report]).toEqual([
+      0,
+      expect.objectContaining({
+        schema_version: 'report.v1',
+        filters: { provider: 'openai', limit: 1 },
+        summary: expect.objectContaining({ total_requests: 2, active_keys: 1, top_model: 'gpt-4o-mini' }),
+        recent_traces: [expect.objectContaining({ model: 'gpt-4o-mini' })],
+      }),
+    ]);
+  });
+
   test('debug shows the conversation, and hands it over as a bundle', async () => {
     const { code, stdout } = await run('debug last --diff');
     expect(code).toBe(0);
@@ -182,7 +196,7 @@ describe('with keys', () => {
 
 describe('the command line', () => {
   test.each([
-    ['--help', ['serve', 'config validate', 'doctor', 'debug', 'diagnostics', 'env', 'keys create', 'version']],
+    ['--help', ['serve', 'config validate', 'doctor', 'report', 'debug', 'diagnostics', 'env', 'keys create', 'version']],
     ['config --help', ['config validate']],
     ['keys --help', ['keys create', 'keys list', 'keys rotate', 'keys revoke']],
   ])('%s lists commands', async (line, names) => {
@@ -191,7 +205,7 @@ describe('the command line', () => {
     for (const name of names) expect(stdout).toContain(`gateway ${name}`);
   });
 
-  test.each(['serve', 'config validate', 'doctor', 'debug', 'diagnostics', 'env', 'version'])(
+  test.each(['serve', 'config validate', 'doctor', 'report', 'debug', 'diagnostics', 'env', 'version'])(
     '%s --help shows examples',
     async (name) => {
       const { code, stdout } = await run(`${name} --help`);
@@ -199,14 +213,20 @@ describe('the command line', () => {
     },
   );
 
-  test.each(['nonsense', 'config', 'config nonsense', 'debug --limit 501', 'doctor --format xml', 'env more', 'debug last last'])(
-    '%s ends with 2 and says how it is done',
-    async (line) => {
-      const { code, stdout, stderr } = await run(line);
-      expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toContain('usage: gateway');
-    },
-  );
+  test.each([
+    'nonsense',
+    'config',
+    'config nonsense',
+    'debug --limit 501',
+    'report --from yesterday',
+    'doctor --format xml',
+    'env more',
+    'debug last last',
+  ])('%s ends with 2 and says how it is done', async (line) => {
+    const { code, stdout, stderr } = await run(line);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('usage: gateway');
+  });
 });
 
 describe('after the gateway has stopped', () => {

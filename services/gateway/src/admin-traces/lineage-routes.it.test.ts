@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fork, type Fork } from '@vitrine/traces/fork';
 import { replay, type Replay } from '@vitrine/traces/replay';
-import { traceDetail } from '@vitrine/traces/trace';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { traceDetail, tracePage } from '@vitrine/traces/trace';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 let gateway: TestGateway;
@@ -206,4 +207,34 @@ describe('POST /api/traces/:id/fork', () => {
     const named = body.replace('"foreign"', JSON.stringify(ids['foreign']));
     expect(await answerOf(await post(name, named))).toEqual([status, { error }]);
   });
+});
+
+test('with keys, a conversation is replayed as far as it is of the own tenant', async () => {
+  const tokenOf = (org: string) => `sgk_${org.repeat(24)}`;
+  const keys = ['a', 'b'].map((org) => `{ id: key-${org}, token: ${tokenOf(org)}, org_id: org-${org} }`);
+  await using own = await startTestGateway({ SVC_AUTH_ENABLED: 'true' }, `auth: { keys: [${keys.join(', ')}] }`);
+  const of = (org: string) => ({ 'x-svc-gateway-key': tokenOf(org) });
+  const listed = async (org: string) =>
+    tracePage.parse(await (await fetch(`${own.url}/api/traces`, { headers: of(org) })).json()).items.map(({ id }) => id);
+  for (const org of ['a', 'b', 'a']) {
+    const headers = { ...of(org), 'x-svc-thread-id': 'thread', authorization: 'Bearer sk-one-0123456789' };
+    await (await fetch(`${own.url}/openai/v1/models`, { headers })).text();
+  }
+  const [mine = '', first = ''] = await waitUntil(async () => (await listed('a')).length === 2 && listed('a'), {
+    what: 'two traces',
+  });
+  const [theirs = ''] = await waitUntil(async () => (await listed('b')).length === 1 && listed('b'), { what: 'a trace' });
+  const get = (path: string) => fetch(own.url + path, { headers: of('a') });
+  const conversation = replay.parse(await (await get(`/api/traces/${mine}/replay`)).json());
+  expect(conversation.checkpoints.map(({ id }) => id)).toEqual([first, mine]);
+  expect(await answerOf(await get(`/api/traces/${theirs}/replay`))).toEqual([404, { error: 'trace not found' }]);
+  expect(await answerOf(await get(`/api/traces/${mine}/replay?checkpoint_id=${theirs}`))).toEqual([
+    404,
+    { error: 'checkpoint not found' },
+  ]);
+  const body = JSON.stringify({ checkpoint_id: theirs });
+  expect(await answerOf(await fetch(`${own.url}/api/traces/${mine}/fork`, { method: 'POST', headers: of('a'), body }))).toEqual([
+    404,
+    { error: 'checkpoint not found' },
+  ]);
 });

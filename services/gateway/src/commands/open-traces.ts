@@ -1,14 +1,16 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
+import { unpackMeasures } from '@vitrine/traces/sqlite/packed-measures';
 import { SqliteTraceReader } from '@vitrine/traces/sqlite/sqlite-trace-reader';
+import type { TraceAnalytics } from '@vitrine/traces/trace-analytics';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { existsSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
 
 /** The traces of the configured store as commands read them: over a connection that cannot write, beside a gateway that may be
  *  running, and without its lock. */
-export type OfflineTraces = Pick<TraceStore, 'list' | 'get' | 'checkpoints'> & Disposable;
+export type OfflineTraces = Pick<TraceStore, 'list' | 'get' | 'checkpoints'> & TraceAnalytics & Disposable;
 
-/** Faults: `storage_unusable`, also of every question. */
+/** Faults: `storage_unusable`, also of every question; `too_many_groups`. */
 export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>): OfflineTraces {
   const attempt = <T>(read: () => T): T => {
     try {
@@ -24,6 +26,11 @@ export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>
     list: async (query) => attempt(() => reader.list(query)),
     get: async (id) => attempt(() => reader.get(id)),
     checkpoints: async (query) => attempt(() => reader.checkpoints(query)),
+    measure: async (question) => {
+      const measures = attempt(() => reader.measure(question));
+      if (measures !== undefined) return unpackMeasures(measures);
+      throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow --from, --to, --provider or --model' });
+    },
     [Symbol.dispose]: () => reader[Symbol.dispose](),
   };
 }

@@ -8,6 +8,7 @@ import { keysCreate } from './keys-create.ts';
 import { keysList } from './keys-list.ts';
 import { keysRevoke } from './keys-revoke.ts';
 import { keysRotate } from './keys-rotate.ts';
+import { report } from './report.ts';
 import { serve } from './serve.ts';
 import { version } from './version-command.ts';
 
@@ -16,6 +17,7 @@ export const COMMANDS: readonly Command[] = [
   serve,
   configValidate,
   doctor,
+  report,
   debug,
   debugLast,
   diagnostics,

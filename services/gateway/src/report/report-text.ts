@@ -1,0 +1,70 @@
+import { textTable } from '../commands/text-table.ts';
+import type { UsageReport } from './usage-report.ts';
+
+/** A report for people. */
+export function reportText(report: UsageReport): string {
+  const { filters, summary, storage } = report;
+  const chosen = (['provider', 'model', 'from', 'to'] as const).flatMap((name) =>
+    filters[name] === undefined ? [] : [`${name} ${filters[name]}`],
+  );
+  const tables: readonly (readonly [string, readonly string[], readonly string[][]])[] = [
+    [
+      'Providers',
+      ['PROVIDER', 'INPUT', 'OUTPUT', 'TOKENS', 'COST USD'],
+      report.providers.map((row) => [
+        row.provider,
+        ...[row.input_tokens, row.output_tokens, row.total_tokens].map(String),
+        dollars(row.total_cost_usd),
+      ]),
+    ],
+    [
+      'Models',
+      ['MODEL', 'REQUESTS', 'LATENCY', 'FIRST TOKEN', 'TOKENS', 'COST USD'],
+      report.models.map((row) => [
+        row.model,
+        String(row.request_count),
+        `${Math.round(row.avg_latency_ms)} ms`,
+        row.avg_ttft_ms === 0 ? '-' : `${Math.round(row.avg_ttft_ms)} ms`,
+        String(row.total_tokens),
+        dollars(row.total_cost_usd),
+      ]),
+    ],
+    [
+      'Provider credentials',
+      ['SHA-256', 'REQUESTS', 'TOKENS', 'COST USD', 'LAST ACTIVE'],
+      report.api_keys.map((row) => [
+        row.api_key_hash,
+        String(row.request_count),
+        String(row.total_tokens),
+        dollars(row.total_cost_usd),
+        row.last_active_at ?? '-',
+      ]),
+    ],
+    [
+      'Newest traces',
+      ['TRACE', 'STARTED', 'PROVIDER', 'MODEL', 'STATUS', 'TOKENS', 'COST USD', 'LATENCY', 'PATH'],
+      report.recent_traces.map((row) => [
+        row.id,
+        row.timestamp,
+        row.provider,
+        row.model,
+        String(row.response_status),
+        String(row.total_tokens),
+        dollars(row.estimated_cost_usd),
+        `${row.latency_ms} ms`,
+        row.request_path,
+      ]),
+    ],
+  ];
+  return [
+    `Usage in ${storage.path}${chosen.length === 0 ? '' : ` (${chosen.join(', ')})`}\n\n`,
+    `requests ${summary.total_requests}, tokens ${summary.total_tokens} (input ${summary.total_input_tokens}, ` +
+      `output ${summary.total_output_tokens}), cost ${dollars(summary.total_cost_usd)} USD, ` +
+      `provider credentials ${summary.active_keys}\n`,
+    ...tables.flatMap(([title, heads, rows]) => (rows.length === 0 ? [] : [`\n${title}\n`, textTable(heads, rows)])),
+  ].join('');
+}
+
+function dollars(amount: number): string {
+  return amount.toFixed(6);
+}
