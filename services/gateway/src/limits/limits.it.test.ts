@@ -156,7 +156,7 @@ describe('daily quotas over HTTP', () => {
     const limits = 'limits: {per_key: {max_tokens_per_day: 1000}}';
     await using gateway = await start(limits, clocks);
     expect((await ask(gateway)).status).toBe(200);
-    using database = new DatabaseSync(join(gateway.folder, 'traces.db'));
+    using database = new DatabaseSync(join(gateway.folder, 'traces.db'), { timeout: 5_000 });
     const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all();
     for (const { name } of tables) database.exec(`ALTER TABLE ${String(name)} RENAME TO gone_${String(name)}`);
     time.steady = 15_001;
