@@ -18,6 +18,7 @@ export class WorkerCalls implements AsyncDisposable {
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
   #calls = 0;
+  #isClosed = false;
 
   constructor(start: () => Worker, maxPending: number) {
     this.#start = start;
@@ -25,6 +26,8 @@ export class WorkerCalls implements AsyncDisposable {
   }
 
   call(argument: unknown, transfer: readonly Transferable[] = []): Promise<unknown> {
+    // Whoever is late must not start a thread that nobody ends.
+    if (this.#isClosed) return Promise.reject(new Fault('worker_failed', { say: 'the worker thread was closed' }));
     if (this.#pending.size >= this.#maxPending) {
       return Promise.reject(new Fault('worker_busy', { say: 'too many questions are waiting for an answer' }));
     }
@@ -36,11 +39,14 @@ export class WorkerCalls implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
     const worker = this.#worker;
     this.#worker = undefined;
     if (worker === undefined) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     worker.postMessage({ close: true });
+    // One that is stuck does not keep the process from ending.
+    worker.unref();
     await ended;
   }
 

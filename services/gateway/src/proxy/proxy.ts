@@ -104,7 +104,9 @@ function createReject(tools: ProxyTools, door: ProxyDoor) {
     caller: Caller,
   ): true => {
     const correlationId = correlationIdOf(request.headers);
-    const close = request.complete || isShort(request) ? [] : ['Connection', 'close'];
+    // What could be read in two ways may be followed by what only looks like a request.
+    const isAmbiguous = status === 400;
+    const close = !isAmbiguous && (request.complete || isShort(request)) ? [] : ['Connection', 'close'];
     answerJson(response, status, body, correlationId, [...headers, ...close]);
     if (reason !== undefined)
       door.trail.denied({ method: request.method ?? '', path: request.url ?? '', correlationId }, caller, reason);
