@@ -1,6 +1,9 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { Worker, type Transferable } from 'node:worker_threads';
 
+/** What a thread has under way may take so long when it is closed; less than a step of the shutdown. */
+const CLOSES_WITHIN_MS = 4_000;
+
 interface Pending {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -46,8 +49,9 @@ export class WorkerCalls implements AsyncDisposable {
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     worker.postMessage({ close: true });
     // One that is stuck does not keep the process from ending.
-    worker.unref();
+    const late = setTimeout(() => void worker.terminate(), CLOSES_WITHIN_MS);
     await ended;
+    clearTimeout(late);
   }
 
   #running(): Worker {
