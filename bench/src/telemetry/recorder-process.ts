@@ -1,3 +1,5 @@
+import { setImmediate as immediately, setTimeout as wait } from 'node:timers/promises';
+
 import type { Telemetry } from '@vitrine/telemetry/otel/start-telemetry';
 
 /** How the recorder is to run. */
@@ -5,7 +7,6 @@ export interface RecorderOrder {
   /** `observability.otel`; undefined for telemetry off. */
   readonly otel: Readonly<Record<string, unknown>> | undefined;
   readonly requests: number;
-  readonly perSecond: number;
 }
 
 /** What it cost, exports and the last flush included. */
@@ -19,18 +20,23 @@ export interface RecorderAnswer {
 const MODELS = ['gpt-4o', 'gpt-4o-mini', 'claude-sonnet-4-5', 'text-embedding-3-small'];
 const CALLER = { org_id: 'org-a', workspace_id: 'ws-a', key_id: 'gk_0123456789abcdef', role: 'developer' };
 const NO_HEADERS = {};
+/** Requests told of in one turn of the event loop. */
+const IN_ONE_TURN = 64;
+/** Spans on their way to the collector, beyond which the next turn waits: nothing is to be dropped. */
+const SPANS_ON_THEIR_WAY = 8_192;
+const SPANS_OF_ONE = 5;
 
 process.on('message', (order: RecorderOrder) => void record(order).then((answer) => process.send?.(answer)));
 process.on('disconnect', () => process.exit());
 process.on('SIGTERM', () => process.exit());
 process.send?.({ port: 0 });
 
-/** Tells telemetry of requests at an even pace, as the gateway would; nothing else happens in this process. */
-async function record({ otel, requests, perSecond }: RecorderOrder): Promise<RecorderAnswer> {
+/** Tells telemetry of requests, as the gateway would; nothing else happens in this process. */
+async function record({ otel, requests }: RecorderOrder): Promise<RecorderAnswer> {
   const telemetry = otel === undefined ? undefined : await start(otel);
-  if (telemetry !== undefined) await pace(Math.min(requests, perSecond), perSecond, telemetry);
+  await run(Math.ceil(requests / 4), telemetry);
   const before = process.cpuUsage();
-  await pace(requests, perSecond, telemetry);
+  await run(requests, telemetry);
   await telemetry?.flushSpans();
   await telemetry?.flushMetrics();
   const { user, system } = process.cpuUsage(before);
@@ -39,29 +45,31 @@ async function record({ otel, requests, perSecond }: RecorderOrder): Promise<Rec
   return { cpuMicros: user + system, rssMib: process.memoryUsage.rss() / 1_048_576, exported, lost: failed + dropped };
 }
 
+/** Resolves when every sampled span has left. */
+async function run(requests: number, telemetry: Telemetry | undefined): Promise<void> {
+  const counts = telemetry?.spanCounts ?? { exported: 0, failed: 0, dropped: 0 };
+  const ended = () => counts.exported + counts.failed + counts.dropped;
+  const endedBefore = ended();
+  let sampled = 0;
+  const onTheirWay = () => sampled * SPANS_OF_ONE - (ended() - endedBefore);
+  for (let number = 0; number < requests; number += 1) {
+    if (request(telemetry, number)) sampled += 1;
+    if (number % IN_ONE_TURN !== 0) continue;
+    await immediately();
+    while (onTheirWay() > SPANS_ON_THEIR_WAY) await wait(1);
+  }
+  while (onTheirWay() > 0) await wait(1);
+}
+
 async function start(otel: Readonly<Record<string, unknown>>): Promise<Telemetry | undefined> {
   const { readOtelConfig } = await import('@vitrine/telemetry/otel/read-otel-config');
   const { startTelemetry } = await import('@vitrine/telemetry/otel/start-telemetry');
   return startTelemetry({ config: readOtelConfig(otel, {}), version: '0.0.0', onTrouble: (message) => console.error(message) });
 }
 
-function pace(requests: number, perSecond: number, telemetry: Telemetry | undefined): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const startedAt = performance.now();
-  let done = 0;
-  const tick = () => {
-    const due = Math.min(requests, Math.floor(((performance.now() - startedAt) / 1_000) * perSecond));
-    for (; done < due; done += 1) request(telemetry, done);
-    if (done === requests) resolve();
-    else setTimeout(tick, 1);
-  };
-  tick();
-  return promise;
-}
-
-/** What the gateway tells of one authenticated request to a provider. */
-function request(telemetry: Telemetry | undefined, number: number): void {
-  if (telemetry === undefined) return;
+/** What the gateway tells of one authenticated request to a provider. Answers whether it was sampled. */
+function request(telemetry: Telemetry | undefined, number: number): boolean {
+  if (telemetry === undefined) return false;
   const model = MODELS[number % MODELS.length];
   const span = telemetry.spans?.begin('POST', '/openai/*', NO_HEADERS);
   const at = performance.now();
@@ -73,5 +81,6 @@ function request(telemetry: Telemetry | undefined, number: number): void {
     { provider: 'openai', model, ...CALLER, route: '/openai/*', status: 200, durationMs: 40, providerMs: 38 },
     span?.sampledIds,
   );
-  if (number % 64 === 0) telemetry.metrics?.flushed(64, 2);
+  if (number % IN_ONE_TURN === 0) telemetry.metrics?.flushed(IN_ONE_TURN, 2);
+  return span?.sampledIds !== undefined;
 }

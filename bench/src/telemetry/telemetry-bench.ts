@@ -14,13 +14,11 @@ type Mode = (typeof MODES)[number];
 interface Plan {
   readonly rounds: number;
   readonly requests: number;
-  readonly perSecond: number;
 }
 
 const OPTIONS = [
   ['--rounds N', 'rounds per mode, 3 unless told; figures are medians over rounds'],
-  ['--requests N', 'requests per round, 40000 unless told'],
-  ['--per-second N', 'pace, 4000 unless told'],
+  ['--requests N', 'requests per round, 100000 unless told'],
 ] as const;
 
 /** What telemetry costs by itself: a process that does nothing but tell of requests, and a collector in another. The process with
@@ -29,7 +27,7 @@ export const telemetryBench: Bench = {
   name: 'telemetry',
   sentence: 'CPU of spans and metrics per request, export to a collector included',
   options: OPTIONS,
-  examples: ['telemetry', 'telemetry --rounds 1 --per-second 8000'],
+  examples: ['telemetry', 'telemetry --rounds 1 --requests 20000'],
   prepare(args) {
     const plan = readPlan(args);
     return 'problem' in plan ? plan : { run: (progress) => run(plan, progress) };
@@ -42,14 +40,12 @@ function readPlan(args: readonly string[]): Plan | { readonly problem: string } 
       args: [...args],
       options: {
         rounds: { type: 'string', default: '3' },
-        requests: { type: 'string', default: '40000' },
-        'per-second': { type: 'string', default: '4000' },
+        requests: { type: 'string', default: '100000' },
       },
     });
     return {
       rounds: whole('--rounds', values.rounds, 1),
       requests: whole('--requests', values.requests, 1),
-      perSecond: whole('--per-second', values['per-second'], 1),
     };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
@@ -63,7 +59,7 @@ async function run(plan: Plan, progress: Progress): Promise<BenchOutcome> {
   // Modes take turns: noise of the machine then meets all alike.
   for (let round = 0; round < plan.rounds; round += 1) {
     for (const mode of MODES) {
-      const order: RecorderOrder = { otel: settingsOf(mode, urls), requests: plan.requests, perSecond: plan.perSecond };
+      const order: RecorderOrder = { otel: settingsOf(mode, urls), requests: plan.requests };
       // A process for each: what one mode has compiled and collected must not help the next.
       await using recorder = await forked(new URL('./recorder-process.ts', import.meta.url));
       const answer = (await recorder.ask(order)) as RecorderAnswer;

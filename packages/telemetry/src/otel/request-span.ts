@@ -78,9 +78,10 @@ export class RequestSpan {
     const now = clock.now();
     this.#offset = clock.epochMs() - now;
     this.#routedAt = this.#time(now);
-    const attributes = { 'http.request.method': method, 'http.route': route };
-    this.#span = tracer.startSpan(this.#name, { kind: SpanKind.SERVER, startTime: this.#routedAt, attributes }, parent);
+    this.#span = tracer.startSpan(this.#name, { kind: SpanKind.SERVER, startTime: this.#routedAt }, parent);
     this.#isRecording = this.#span.isRecording();
+    // Given to startSpan, they would be copied twice even for a span that is not recorded.
+    if (this.#isRecording) this.#span.setAttributes({ 'http.request.method': method, 'http.route': route });
     this.#context = this.#isRecording ? trace.setSpan(parent, this.#span) : parent;
   }
 

@@ -22,6 +22,9 @@ import { scrapeFormat, scrapeText, type Scrape } from './scrape-text.ts';
 
 const SCOPE = 'vitrine.gateway';
 
+/** How often the event loop's delay is looked at. The usual 10 ms took 8 ms of CPU a second on an idle process, this takes 1.5. */
+const EVENT_LOOP_PRECISION_MS = 50;
+
 type Tell = (message: string) => void;
 
 /** Running telemetry: what the gateway tells it, what it answers a scrape with, and how it ends. */
@@ -120,7 +123,7 @@ function register(
   readers: IMetricReader[],
   onTrouble: Tell,
 ): () => void {
-  const runtime = readers.length === 0 ? [] : [new RuntimeNodeInstrumentation()];
+  const runtime = readers.length === 0 ? [] : [new RuntimeNodeInstrumentation({ monitoringPrecision: EVENT_LOOP_PRECISION_MS })];
   const sdk = new NodeSDK({
     resource: resourceOf(config, version),
     autoDetectResources: false,
