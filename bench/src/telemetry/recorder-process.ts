@@ -34,7 +34,7 @@ process.send?.({ port: 0 });
 /** Tells telemetry of requests, as the gateway would; nothing else happens in this process. */
 async function record({ otel, requests }: RecorderOrder): Promise<RecorderAnswer> {
   const telemetry = otel === undefined ? undefined : await start(otel);
-  await run(Math.ceil(requests / 4), telemetry);
+  await run(Math.ceil(requests / 2), telemetry);
   const before = process.cpuUsage();
   await run(requests, telemetry);
   await telemetry?.flushSpans();

@@ -1,5 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags, type Attributes, type Context } from '@opentelemetry/api';
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Attributes,
+  type Context,
+  type HrTime,
+} from '@opentelemetry/api';
 import { TraceState } from '@opentelemetry/core';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -16,6 +25,7 @@ interface Sketch {
   readonly hasParent: boolean;
   readonly hasEvent: boolean;
   readonly hasState: boolean;
+  readonly startTime: HrTime;
 }
 
 const value = fc.oneof(fc.string({ maxLength: 200, unit: 'binary' }), fc.integer(), fc.double({ noNaN: true }), fc.boolean());
@@ -26,17 +36,22 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
   hasParent: fc.boolean(),
   hasEvent: fc.boolean(),
   hasState: fc.boolean(),
+  startTime: fc.tuple(fc.nat({ max: 4_000_000_000 }), fc.nat({ max: 999_999_999 })),
 });
 
 /** Ends a span for each sketch in front of `processors`. */
 function endAll(sketches: readonly Sketch[], ...processors: SpanProcessor[]): void {
   const resource = resourceFromAttributes({ 'service.name': 'svc-gateway', 'service.version': '1' });
   const tracer = new TracerProvider({ resource, spanProcessors: processors }).getTracer('scope', '1.0');
-  for (const { name, attributes, message, hasParent, hasEvent, hasState } of sketches) {
-    const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, hasParent ? remoteParent(hasState) : ROOT_CONTEXT);
+  for (const { name, attributes, message, hasParent, hasEvent, hasState, startTime } of sketches) {
+    const span = tracer.startSpan(
+      name,
+      { kind: SpanKind.SERVER, attributes, startTime },
+      hasParent ? remoteParent(hasState) : ROOT_CONTEXT,
+    );
     if (message !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message });
     if (hasEvent) span.addEvent('event', { at: 1 });
-    span.end();
+    span.end([startTime[0] + 1, startTime[1]]);
   }
 }
 
@@ -55,7 +70,15 @@ const decoded = (requests: readonly (Uint8Array | undefined)[]) =>
   requests
     .flatMap((bytes) => decodeSpans(bytes ?? new Uint8Array(), 'protobuf'))
     .toSorted((a, b) => (a.spanId < b.spanId ? -1 : 1));
-const plain = { name: 'x', attributes: {}, message: undefined, hasParent: false, hasEvent: false, hasState: false };
+const plain: Sketch = {
+  name: 'x',
+  attributes: {},
+  message: undefined,
+  hasParent: false,
+  hasEvent: false,
+  hasState: false,
+  startTime: [1, 2],
+};
 const counts = () => ({ exported: 0, failed: 0, dropped: 0 });
 
 async function expectSame(sketches: readonly Sketch[]): Promise<void> {

@@ -14,6 +14,8 @@ const OPEN_METRICS = 'application/openmetrics-text;version=1.0.0,text/plain;vers
 const TENANT = { org_id: 'org-a', workspace_id: 'ws-a' };
 const LABELS = { provider: 'openai', model: 'gpt-4o', ...TENANT, route: '/openai/*' };
 
+const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'];
+
 let collector: TestCollector;
 let running: Telemetry | undefined;
 const trouble: string[] = [];
@@ -33,6 +35,8 @@ async function start(yaml: Record<string, unknown> = {}, env: Record<string, str
   running = await startTelemetry({ config, version: '1.2.3', onTrouble: (message) => trouble.push(message) });
   return running as Required<Telemetry>;
 }
+
+const endpointOf = (protocol: string) => (protocol === 'grpc' ? collector.grpcUrl : collector.url);
 
 /** A proxied request as the gateway tells of one. */
 function proxied(telemetry: Required<Telemetry>, end: Partial<SpanEnd> = {}, headers: Record<string, string> = {}): RequestSpan {
@@ -160,8 +164,8 @@ describe('spans', () => {
     ]);
   });
 
-  test('a credential leaves in no span, wherever it stood', async () => {
-    const telemetry = await start({ service_name: `svc ${CANARY}` });
+  test.each(PROTOCOLS)('over %s a credential leaves in no span, wherever it stood', async (protocol) => {
+    const telemetry = await start({ protocol, endpoint: endpointOf(protocol), service_name: `svc ${CANARY}` });
     const headers = {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       tracestate: `vendor=${CANARY}`,
@@ -244,61 +248,55 @@ describe('metrics', () => {
     return span;
   }
 
-  test.each(['http/protobuf', 'http/json', 'grpc'])(
-    'pushed over %s: the 12 instruments, their attributes and exemplars',
-    async (protocol) => {
-      const endpoint = protocol === 'grpc' ? collector.grpcUrl : collector.url;
-      const telemetry = await start({ protocol, endpoint });
-      const span = await recordAll(telemetry);
-      await telemetry.flushMetrics();
-      await telemetry.flushSpans();
-      const expected = { 'http/protobuf': 'http/protobuf /v1/', 'http/json': 'http/json /v1/', grpc: 'grpc ' }[protocol] ?? '';
-      expect(collector.requests.toSorted()).toEqual([`${expected}metrics`, `${expected}traces`]);
-      for (const { name, kind, unit } of Object.values(GATEWAY_INSTRUMENTS))
-        expect(metric(name)).toMatchObject({ name, kind, unit });
-      const scope = { provider: 'openai', model: 'gpt-4o', org_id: 'org-a', workspace_id: 'ws-a', route: '/openai/*' };
-      expect(metric('svc.proxy.request_total').points).toMatchObject([
-        { attributes: { ...scope, status_code: 200 }, value: 1 },
-        { attributes: { ...scope, status_code: 429 }, value: 1 },
-      ]);
-      expect(metric('svc.provider.request_total').points).toMatchObject([
-        { attributes: { ...scope, status_code: 200 }, value: 1 },
-      ]);
-      expect(metric('svc.trace.queue_dropped_total').points).toMatchObject([
-        { attributes: { ...scope, status_code: 200 }, value: 1 },
-      ]);
-      expect(metric('svc.trace.write_failed_total').points).toMatchObject([
-        { attributes: { operation: 'write_batch_fallback', error_class: 'contention', store: 'sqlite' }, value: 2 },
-      ]);
-      expect(metric('svc.trace.enqueued_total').points).toMatchObject([{ attributes: {}, value: 11 }]);
-      expect(metric('svc.trace.written_total').points).toMatchObject([{ value: 7 }]);
-      expect(metric('svc.trace.queue_depth').points).toMatchObject([{ value: 3 }]);
-      expect(metric('svc.trace.queue_capacity').points).toMatchObject([{ value: 4096 }]);
-      expect(metric('svc.trace.flush_duration_seconds').points).toMatchObject([
-        { count: 1, bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1] },
-      ]);
-      expect(metric('svc.trace.flush_batch_size').points).toMatchObject([{ count: 1, sum: 256 }]);
-      const ids = { traceId: span.ids.traceId, spanId: span.ids.spanId };
-      expect(metric('svc.proxy.request_duration_seconds').points).toMatchObject([
-        {
-          attributes: scope,
-          count: 2,
-          bounds: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-          counts: [1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
-          exemplars: [{ ...ids, value: 0.042 }],
-        },
-      ]);
-      expect(metric('svc.provider.request_duration_seconds').points).toMatchObject([
-        { count: 1, exemplars: [{ ...ids, value: 0.03 }] },
-      ]);
-      expect(metric('svc.proxy.request_total').resource).toMatchObject({
-        'service.name': 'svc-gateway',
-        'service.version': '1.2.3',
-      });
-      expect(collector.metrics.some(({ name }) => name.startsWith('gen_ai.'))).toBe(false);
-      expect(trouble).toEqual([]);
-    },
-  );
+  test.each(PROTOCOLS)('pushed over %s: the 12 instruments, their attributes and exemplars', async (protocol) => {
+    const telemetry = await start({ protocol, endpoint: endpointOf(protocol) });
+    const span = await recordAll(telemetry);
+    await telemetry.flushMetrics();
+    await telemetry.flushSpans();
+    const expected = { 'http/protobuf': 'http/protobuf /v1/', 'http/json': 'http/json /v1/', grpc: 'grpc ' }[protocol] ?? '';
+    expect(collector.requests.toSorted()).toEqual([`${expected}metrics`, `${expected}traces`]);
+    for (const { name, kind, unit } of Object.values(GATEWAY_INSTRUMENTS))
+      expect(metric(name)).toMatchObject({ name, kind, unit });
+    const scope = { provider: 'openai', model: 'gpt-4o', org_id: 'org-a', workspace_id: 'ws-a', route: '/openai/*' };
+    expect(metric('svc.proxy.request_total').points).toMatchObject([
+      { attributes: { ...scope, status_code: 200 }, value: 1 },
+      { attributes: { ...scope, status_code: 429 }, value: 1 },
+    ]);
+    expect(metric('svc.provider.request_total').points).toMatchObject([{ attributes: { ...scope, status_code: 200 }, value: 1 }]);
+    expect(metric('svc.trace.queue_dropped_total').points).toMatchObject([
+      { attributes: { ...scope, status_code: 200 }, value: 1 },
+    ]);
+    expect(metric('svc.trace.write_failed_total').points).toMatchObject([
+      { attributes: { operation: 'write_batch_fallback', error_class: 'contention', store: 'sqlite' }, value: 2 },
+    ]);
+    expect(metric('svc.trace.enqueued_total').points).toMatchObject([{ attributes: {}, value: 11 }]);
+    expect(metric('svc.trace.written_total').points).toMatchObject([{ value: 7 }]);
+    expect(metric('svc.trace.queue_depth').points).toMatchObject([{ value: 3 }]);
+    expect(metric('svc.trace.queue_capacity').points).toMatchObject([{ value: 4096 }]);
+    expect(metric('svc.trace.flush_duration_seconds').points).toMatchObject([
+      { count: 1, bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1] },
+    ]);
+    expect(metric('svc.trace.flush_batch_size').points).toMatchObject([{ count: 1, sum: 256 }]);
+    const ids = { traceId: span.ids.traceId, spanId: span.ids.spanId };
+    expect(metric('svc.proxy.request_duration_seconds').points).toMatchObject([
+      {
+        attributes: scope,
+        count: 2,
+        bounds: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+        counts: [1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+        exemplars: [{ ...ids, value: 0.042 }],
+      },
+    ]);
+    expect(metric('svc.provider.request_duration_seconds').points).toMatchObject([
+      { count: 1, exemplars: [{ ...ids, value: 0.03 }] },
+    ]);
+    expect(metric('svc.proxy.request_total').resource).toMatchObject({
+      'service.name': 'svc-gateway',
+      'service.version': '1.2.3',
+    });
+    expect(collector.metrics.some(({ name }) => name.startsWith('gen_ai.'))).toBe(false);
+    expect(trouble).toEqual([]);
+  });
 
   test('an exemplar is pushed once', async () => {
     const telemetry = await start({ metric_export_interval_ms: 20, export_timeout_ms: 20 });
@@ -424,9 +422,10 @@ describe('metrics', () => {
 });
 
 describe('a collector that is slow or gone', () => {
-  test('holds a bounded number of spans, counts the rest, and troubles nobody', async () => {
+  test.each(PROTOCOLS)('over %s: spans are held up to a bound, the rest is counted, and nobody is troubled', async (protocol) => {
     collector.mood = 'hang';
-    const telemetry = await start({ export_timeout_ms: 200, metrics_enabled: false });
+    const own = { protocol, endpoint: endpointOf(protocol), export_timeout_ms: 200, metrics_enabled: false };
+    const telemetry = await start(own);
     for (let i = 0; i < 4_000; i += 1) proxied(telemetry);
     const { exported, failed, dropped } = telemetry.spanCounts;
     expect(exported).toBe(0);
@@ -448,6 +447,17 @@ describe('a collector that is slow or gone', () => {
     await telemetry.flushMetrics();
     expect(telemetry.spanCounts).toEqual({ exported: 0, failed: 5, dropped: 0 });
     expect(trouble.join('\n')).toMatch(/spans could not be exported/);
+  });
+
+  test.each(PROTOCOLS)('over %s: what has arrived makes room', async (protocol) => {
+    const telemetry = await start({ protocol, endpoint: endpointOf(protocol), metrics_enabled: false });
+    for (let sent = 0; sent < 20_000; sent += 5_000) {
+      for (let i = 0; i < 1_000; i += 1) proxied(telemetry);
+      await waitUntil(() => telemetry.spanCounts.exported >= sent + 4_096, { what: 'full batches' });
+    }
+    await telemetry.flushSpans();
+    expect(telemetry.spanCounts).toEqual({ exported: 20_000, failed: 0, dropped: 0 });
+    expect(collector.spans).toHaveLength(20_000);
   });
 
   test('when the collector is back, what comes then arrives', async () => {
