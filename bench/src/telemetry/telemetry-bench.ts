@@ -18,7 +18,7 @@ interface Plan {
 
 const OPTIONS = [
   ['--rounds N', 'rounds per mode, 3 unless told; figures are medians over rounds'],
-  ['--requests N', 'requests per round, 400000 unless told'],
+  ['--requests N', 'requests per round, 200000 unless told'],
 ] as const;
 
 /** What telemetry costs by itself: a process that does nothing but tell of requests, and a collector in another. The process with
@@ -40,7 +40,7 @@ function readPlan(args: readonly string[]): Plan | { readonly problem: string } 
       args: [...args],
       options: {
         rounds: { type: 'string', default: '3' },
-        requests: { type: 'string', default: '400000' },
+        requests: { type: 'string', default: '200000' },
       },
     });
     return {
