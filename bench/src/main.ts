@@ -3,8 +3,9 @@ import type { Bench, BenchRow } from './bench.ts';
 import { machine } from './machine.ts';
 import { proxyBench } from './proxy/proxy-bench.ts';
 import { renderTable } from './render-table.ts';
+import { telemetryBench } from './telemetry/telemetry-bench.ts';
 
-const benches: readonly Bench[] = [proxyBench, analyticsBench];
+const benches: readonly Bench[] = [proxyBench, analyticsBench, telemetryBench];
 
 const [name, ...rest] = process.argv.slice(2);
 process.exitCode = await main(name, rest);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { stop } from './forked.ts';
+import { stop } from '../forked.ts';
 
 const root = new URL('../../../', import.meta.url);
 const READY_WITHIN_MS = 20_000;

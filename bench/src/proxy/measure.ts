@@ -1,4 +1,4 @@
-import type { Forked } from './forked.ts';
+import type { Forked } from '../forked.ts';
 import { settledRows } from './kept-rows.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
 import { cpuMicrosOf, watchRss } from './process-cost.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { Bench, BenchOutcome, BenchRow, Progress } from '../bench.ts';
-import { forked } from './forked.ts';
+import { forked } from '../forked.ts';
 import { brokenBy, measure, progressOf, type Extent, type Helpers, type Measure } from './measure.ts';
 import { PROXY_OPTIONS, readProxyPlan, type ProxyCase, type ProxyPlan } from './proxy-plan.ts';
 import { proxyRows } from './proxy-rows.ts';
@@ -34,8 +34,8 @@ async function runProxyBench(plan: ProxyPlan, progress: Progress): Promise<Bench
   const dir = await mkdtemp(join(tmpdir(), 'vitrine-bench-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
 
-  const mock = stack.use(await forked('./mock-process.ts'));
-  const loader = stack.use(await forked('./load-process.ts'));
+  const mock = stack.use(await forked(new URL('./mock-process.ts', import.meta.url)));
+  const loader = stack.use(await forked(new URL('./load-process.ts', import.meta.url)));
   // Interrupted: without its load generator the run fails at once, and everything is stopped and removed on the way out.
   const interrupt = () => void loader[Symbol.asyncDispose]();
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);

@@ -84,7 +84,8 @@ function pick<Name extends string>(option: string, list: string, known: readonly
   return known.filter((name) => wanted.includes(name));
 }
 
-function whole(option: string, text: string, least: number): number {
+/** The whole number that an option was given; throws with the reason. */
+export function whole(option: string, text: string, least: number): number {
   const value = Number(text);
   if (text === '' || !Number.isInteger(value) || value < least)
     throw new Error(`${option} wants a whole number from ${least}, not "${text}".`);

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { forked, type Forked } from './forked.ts';
+import { forked, type Forked } from '../forked.ts';
 import { startGateway } from './gateway-process.ts';
 import { storedRows } from './kept-rows.ts';
 import type { TargetName } from './proxy-plan.ts';
@@ -32,7 +32,7 @@ export async function startTarget(name: TargetName, mock: Forked, dir: string, s
   if (name === 'direct') return { name, port: mock.port, proxied: false };
   const upstream = `http://127.0.0.1:${mock.port}`;
   if (name === 'bare') {
-    const bare = stack.use(await forked('./bare-process.ts', upstream));
+    const bare = stack.use(await forked(new URL('./bare-process.ts', import.meta.url), upstream));
     return { name, port: bare.port, proxied: true, pid: bare.pid };
   }
   const home = join(dir, name);

@@ -67,4 +67,32 @@ describe('readConfig', () => {
     expect(refusal('', { SVC_SERVER_PORT: '80x' })).toMatch(/server\.port \(SVC_SERVER_PORT\)/);
     expect(refusal('', { SVC_TRACING_CAPTURE_BODIES: '1' })).toMatch(/SVC_TRACING_CAPTURE_BODIES/);
   });
+
+  describe('variables with names of their own', () => {
+    const named = [
+      { name: 'PORT', wins: false, expects: 'a port', sets: (text: string) => ({ 'server.port': text }) },
+      { name: 'SVC_HOST', wins: true, expects: 'a host', sets: (text: string) => ({ 'server.host': text }) },
+      {
+        name: 'WHERE',
+        wins: false,
+        expects: 'here or there',
+        sets: (text: string) => (text === 'here' ? { 'server.host': 'here', 'server.port': '7' } : undefined),
+      },
+    ];
+    const readNamed = (env: Record<string, string>) => readConfig(schema, { env, prefix: 'SVC_', named }).server;
+
+    test('beat YAML, lose to the variable of the path unless they are said to win, and the later beats the earlier', () => {
+      expect(readNamed({ PORT: ' 9 ' })).toEqual({ host: '0.0.0.0', port: 9 });
+      expect(readNamed({ PORT: '9', SVC_SERVER_PORT: '8', SVC_SERVER_HOST: 'a', SVC_HOST: 'b' })).toEqual({ host: 'b', port: 8 });
+      expect(readNamed({ PORT: '9', WHERE: 'here' })).toEqual({ host: 'here', port: 7 });
+    });
+
+    test('are named where what they set is wrong, and where they are not understood', () => {
+      const said = () => readNamed({ PORT: '0', WHERE: 'nowhere', SVC_HOTS: 'x' });
+      expect(said).toThrow(/server\.port \(PORT\): /);
+      expect(said).toThrow(/WHERE: must be here or there/);
+      expect(said).toThrow(/SVC_HOTS: unknown variable/);
+      expect(said).toThrow(/has 3 faults/);
+    });
+  });
 });

@@ -11,6 +11,20 @@ export interface ConfigSource {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Such as `SVC_`: a variable is the prefix and the key's path in capitals joined by `_`. */
   readonly prefix: string;
+  /** Variables that do not follow that rule. Of two that set one key, the later in this list wins. */
+  readonly named?: readonly NamedVariable[];
+}
+
+/** A variable with a name of its own, such as `OTEL_SERVICE_NAME`. */
+export interface NamedVariable {
+  readonly name: string;
+  /** Whether it beats the variable that a key's path gives. */
+  readonly wins: boolean;
+  /** What it takes, for people who set something else. */
+  readonly expects: string;
+  /** What it means: texts by key path (`server.port`), as if the keys' own variables held them. Undefined when it does not take
+   *  this text. */
+  readonly sets: (text: string) => Readonly<Record<string, string>> | undefined;
 }
 
 /** One thing wrong: where (`server.port`, or a variable's name) and what is expected there. */
@@ -29,10 +43,14 @@ export function readConfig<S extends z.ZodType>(schema: S, source: ConfigSource)
   const faults: ConfigFault[] = [];
   const leaves = leavesOf(schema);
   const tree = merged(source.defaults ?? {}, source.yaml === undefined ? {} : parseYaml(source.yaml, faults));
-  applyEnvironment(tree, leaves, source, faults);
+  const variables = new Map(leaves.map((leaf) => [leaf.path.join('.'), variableName(source.prefix, leaf.path)]));
+  for (const { path, value, variable } of settingsOf(source, leaves, faults)) {
+    setAt(tree, path, value);
+    variables.set(path.join('.'), variable);
+  }
   const parsed = schema.safeParse(tree);
   if (!parsed.success) faults.push(...parsed.error.issues.flatMap(faultsOfIssue));
-  if (faults.length > 0 || !parsed.success) throw invalidConfig(faults, source.prefix, leaves);
+  if (faults.length > 0 || !parsed.success) throw invalidConfig(faults, variables);
   return deepFreeze(parsed.data);
 }
 
@@ -58,14 +76,35 @@ function parseYaml(yaml: { path: string; text: string }, faults: ConfigFault[]):
   return {};
 }
 
-function applyEnvironment(tree: Tree, leaves: readonly Leaf[], source: ConfigSource, faults: ConfigFault[]): void {
-  const known = new Map(leaves.map((leaf) => [variableName(source.prefix, leaf.path), leaf]));
-  for (const [name, text] of Object.entries(source.env)) {
-    if (!name.startsWith(source.prefix) || text === undefined || text === '') continue;
+interface Setting {
+  readonly path: readonly string[];
+  readonly value: unknown;
+  readonly variable: string;
+}
+
+/** What the environment sets, in the order in which it is to be applied. */
+function settingsOf(source: ConfigSource, leaves: readonly Leaf[], faults: ConfigFault[]): Setting[] {
+  const { env, prefix, named = [] } = source;
+  const known = new Map(leaves.map((leaf) => [variableName(prefix, leaf.path), leaf]));
+  const byPath = new Map(leaves.map((leaf) => [leaf.path.join('.'), leaf]));
+  const ofNamed = (variable: NamedVariable): Setting[] => {
+    const text = env[variable.name]?.trim() ?? '';
+    const texts = text === '' ? {} : variable.sets(text);
+    if (texts === undefined) faults.push({ path: variable.name, message: `must be ${variable.expects}` });
+    return Object.entries(texts ?? {}).flatMap(([path, value]) => {
+      const leaf = byPath.get(path);
+      return leaf === undefined ? [] : [{ path: leaf.path, value: valueOf(leaf, value), variable: variable.name }];
+    });
+  };
+  const ofPaths = Object.entries(env).flatMap(([name, text]): Setting[] => {
+    if (!name.startsWith(prefix) || text === undefined || text === '') return [];
     const leaf = known.get(name);
-    if (leaf === undefined) faults.push({ path: name, message: 'unknown variable' });
-    else setAt(tree, leaf.path, valueOf(leaf, text));
-  }
+    if (leaf !== undefined) return [{ path: leaf.path, value: valueOf(leaf, text), variable: name }];
+    if (!named.some((variable) => variable.name === name)) faults.push({ path: name, message: 'unknown variable' });
+    return [];
+  });
+  const winners = named.filter(({ wins }) => wins);
+  return [...named.filter(({ wins }) => !wins).flatMap(ofNamed), ...ofPaths, ...winners.flatMap(ofNamed)];
 }
 
 /** Turns a variable's text into what the leaf wants; text that does not fit is left for the schema to refuse by path. */
@@ -103,8 +142,7 @@ function faultsOfIssue(issue: z.core.$ZodIssue): ConfigFault[] {
   return issue.keys.map((key) => ({ path: path === '' ? key : `${path}.${key}`, message: 'unknown key' }));
 }
 
-function invalidConfig(faults: readonly ConfigFault[], prefix: string, leaves: readonly Leaf[]): Fault {
-  const variables = new Map(leaves.map((leaf) => [leaf.path.join('.'), variableName(prefix, leaf.path)]));
+function invalidConfig(faults: readonly ConfigFault[], variables: ReadonlyMap<string, string>): Fault {
   const lines = faults.map(({ path, message }) => {
     const variable = variables.get(path);
     return `  ${path}${variable === undefined ? '' : ` (${variable})`}: ${message}`;

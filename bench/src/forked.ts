@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { basename } from 'node:path';
 
 /** A helper process that answers questions over IPC, one at a time. */
 export interface Forked {
@@ -9,9 +10,10 @@ export interface Forked {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts `file` (beside this one) and waits until it says its port. */
-export async function forked(file: string, ...args: string[]): Promise<Forked> {
-  const child = fork(new URL(file, import.meta.url), args, { execArgv: [] });
+/** Starts a source and waits until it says its port. */
+export async function forked(source: URL, ...args: string[]): Promise<Forked> {
+  const file = basename(source.pathname);
+  const child = fork(source, args, { execArgv: [] });
   const { port } = (await answerOf(child, file)) as { port: number };
   return {
     pid: child.pid ?? 0,

@@ -1,0 +1,86 @@
+import { setImmediate as immediately, setTimeout as wait } from 'node:timers/promises';
+
+import type { Telemetry } from '@vitrine/telemetry/otel/start-telemetry';
+
+/** How the recorder is to run. */
+export interface RecorderOrder {
+  /** `observability.otel`; undefined for telemetry off. */
+  readonly otel: Readonly<Record<string, unknown>> | undefined;
+  readonly requests: number;
+}
+
+/** What it cost, exports and the last flush included. */
+export interface RecorderAnswer {
+  readonly cpuMicros: number;
+  readonly rssMib: number;
+  readonly exported: number;
+  readonly lost: number;
+}
+
+const MODELS = ['gpt-4o', 'gpt-4o-mini', 'claude-sonnet-4-5', 'text-embedding-3-small'];
+const CALLER = { org_id: 'org-a', workspace_id: 'ws-a', key_id: 'gk_0123456789abcdef', role: 'developer' };
+const NO_HEADERS = {};
+/** Requests told of in one turn of the event loop. */
+const IN_ONE_TURN = 64;
+/** Spans on their way to the collector, beyond which the next turn waits: nothing is to be dropped. */
+const SPANS_ON_THEIR_WAY = 8_192;
+const SPANS_OF_ONE = 5;
+
+process.on('message', (order: RecorderOrder) => void record(order).then((answer) => process.send?.(answer)));
+process.on('disconnect', () => process.exit());
+process.on('SIGTERM', () => process.exit());
+process.send?.({ port: 0 });
+
+/** Tells telemetry of requests, as the gateway would; nothing else happens in this process. */
+async function record({ otel, requests }: RecorderOrder): Promise<RecorderAnswer> {
+  const telemetry = otel === undefined ? undefined : await start(otel);
+  await run(Math.ceil(requests / 2), telemetry);
+  const before = process.cpuUsage();
+  await run(requests, telemetry);
+  await telemetry?.flushSpans();
+  await telemetry?.flushMetrics();
+  const { user, system } = process.cpuUsage(before);
+  const { exported = 0, failed = 0, dropped = 0 } = telemetry?.spanCounts ?? {};
+  await telemetry?.[Symbol.asyncDispose]();
+  return { cpuMicros: user + system, rssMib: process.memoryUsage.rss() / 1_048_576, exported, lost: failed + dropped };
+}
+
+/** Resolves when every sampled span has left. */
+async function run(requests: number, telemetry: Telemetry | undefined): Promise<void> {
+  const counts = telemetry?.spanCounts ?? { exported: 0, failed: 0, dropped: 0 };
+  const ended = () => counts.exported + counts.failed + counts.dropped;
+  const endedBefore = ended();
+  let sampled = 0;
+  const onTheirWay = () => sampled * SPANS_OF_ONE - (ended() - endedBefore);
+  for (let number = 0; number < requests; number += 1) {
+    if (request(telemetry, number)) sampled += 1;
+    if (number % IN_ONE_TURN !== 0) continue;
+    await immediately();
+    while (onTheirWay() > SPANS_ON_THEIR_WAY) await wait(1);
+  }
+  while (onTheirWay() > 0) await wait(1);
+}
+
+async function start(otel: Readonly<Record<string, unknown>>): Promise<Telemetry | undefined> {
+  const { readOtelConfig } = await import('@vitrine/telemetry/otel/read-otel-config');
+  const { startTelemetry } = await import('@vitrine/telemetry/otel/start-telemetry');
+  return startTelemetry({ config: readOtelConfig(otel, {}), version: '0.0.0', onTrouble: (message) => console.error(message) });
+}
+
+/** What the gateway tells of one authenticated request to a provider. Answers whether it was sampled. */
+function request(telemetry: Telemetry | undefined, number: number): boolean {
+  if (telemetry === undefined) return false;
+  const model = MODELS[number % MODELS.length];
+  const span = telemetry.spans?.begin('POST', '/openai/*', NO_HEADERS);
+  const at = performance.now();
+  span?.authenticated(at, { ...CALLER, correlationId: 'corr-0123456789abcdef0123456789abcdef' });
+  span?.startUpstream({ provider: 'openai', operation: 'chat' });
+  span?.end({ ...CALLER, status: 200, provider: 'openai', upstreamStatus: 200, model });
+  span?.enqueued(at, true, CALLER);
+  telemetry.metrics?.requestEnded(
+    { provider: 'openai', model, ...CALLER, route: '/openai/*', status: 200, durationMs: 40, providerMs: 38 },
+    span?.sampledIds,
+  );
+  if (number % IN_ONE_TURN === 0) telemetry.metrics?.flushed(IN_ONE_TURN, 2);
+  return span?.sampledIds !== undefined;
+}

@@ -1,0 +1,109 @@
+import { parseArgs } from 'node:util';
+
+import type { Bench, BenchOutcome, BenchRow, Progress } from '../bench.ts';
+import { forked } from '../forked.ts';
+import { median } from '../median.ts';
+import { whole } from '../proxy/proxy-plan.ts';
+import type { RecorderAnswer, RecorderOrder } from './recorder-process.ts';
+
+/** What telemetry may cost a request, in microseconds of process CPU, by sampling ratio. */
+const BUDGET_US = { 'ratio-0': 5, 'ratio-1': 30 } as const;
+const MODES = ['off', 'ratio-0', 'ratio-1', 'ratio-1-json', 'ratio-1-grpc'] as const;
+type Mode = (typeof MODES)[number];
+
+interface Plan {
+  readonly rounds: number;
+  readonly requests: number;
+}
+
+const OPTIONS = [
+  ['--rounds N', 'rounds per mode, 3 unless told; figures are medians over rounds'],
+  ['--requests N', 'requests per round, 200000 unless told'],
+] as const;
+
+/** What telemetry costs by itself: a process that does nothing but tell of requests, and a collector in another. The process with
+ *  telemetry off does the same work without it; the difference is telemetry's. */
+export const telemetryBench: Bench = {
+  name: 'telemetry',
+  sentence: 'CPU of spans and metrics per request, export to a collector included',
+  options: OPTIONS,
+  examples: ['telemetry', 'telemetry --rounds 1 --requests 20000'],
+  prepare(args) {
+    const plan = readPlan(args);
+    return 'problem' in plan ? plan : { run: (progress) => run(plan, progress) };
+  },
+};
+
+function readPlan(args: readonly string[]): Plan | { readonly problem: string } {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        rounds: { type: 'string', default: '3' },
+        requests: { type: 'string', default: '200000' },
+      },
+    });
+    return {
+      rounds: whole('--rounds', values.rounds, 1),
+      requests: whole('--requests', values.requests, 1),
+    };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function run(plan: Plan, progress: Progress): Promise<BenchOutcome> {
+  await using collector = await forked(new URL('./collector-process.ts', import.meta.url));
+  const urls = (await collector.ask({})) as { readonly http: string; readonly grpc: string };
+  const answers = new Map<Mode, RecorderAnswer[]>(MODES.map((mode) => [mode, []]));
+  // Modes take turns: noise of the machine then meets all alike.
+  for (let round = 0; round < plan.rounds; round += 1) {
+    for (const mode of MODES) {
+      const order: RecorderOrder = { otel: settingsOf(mode, urls), requests: plan.requests };
+      // A process for each: what one mode has compiled and collected must not help the next.
+      await using recorder = await forked(new URL('./recorder-process.ts', import.meta.url));
+      const answer = (await recorder.ask(order)) as RecorderAnswer;
+      answers.get(mode)?.push(answer);
+      progress(`${mode}  ${(answer.cpuMicros / plan.requests).toFixed(2)} µs/request  lost ${answer.lost} of the spans`);
+    }
+  }
+  return outcomeOf(answers, plan.requests);
+}
+
+function settingsOf(mode: Mode, urls: { readonly http: string; readonly grpc: string }): RecorderOrder['otel'] {
+  const on = { enabled: true, endpoint: urls.http };
+  switch (mode) {
+    case 'off':
+      return undefined;
+    case 'ratio-0':
+      return { ...on, sampling_ratio: 0 };
+    case 'ratio-1':
+      return on;
+    case 'ratio-1-json':
+      return { ...on, protocol: 'http/json' };
+    case 'ratio-1-grpc':
+      return { ...on, protocol: 'grpc', endpoint: urls.grpc };
+    default: {
+      const unexpected: never = mode;
+      return unexpected;
+    }
+  }
+}
+
+function outcomeOf(answers: ReadonlyMap<Mode, readonly RecorderAnswer[]>, requests: number): BenchOutcome {
+  const cost = (mode: Mode) => median((answers.get(mode) ?? []).map(({ cpuMicros }) => cpuMicros / requests));
+  const rows: BenchRow[] = MODES.flatMap((mode) => {
+    const own = answers.get(mode) ?? [];
+    return [
+      { case: 'telemetry', metric: `${mode}.cpu_us_per_request`, value: cost(mode), unit: 'us' },
+      { case: 'telemetry', metric: `${mode}.telemetry_us_per_request`, value: cost(mode) - cost('off'), unit: 'us' },
+      { case: 'telemetry', metric: `${mode}.rss_mib`, value: median(own.map(({ rssMib }) => rssMib)), unit: 'mib' },
+      { case: 'telemetry', metric: `${mode}.lost_spans`, value: own.reduce((sum, { lost }) => sum + lost, 0), unit: 'spans' },
+    ];
+  });
+  const broken = Object.entries(BUDGET_US).flatMap(([mode, budget]) => {
+    const spent = cost(mode as Mode) - cost('off');
+    return spent <= budget ? [] : [`${mode} costs ${spent.toFixed(1)} µs of CPU a request, at most ${budget} were promised`];
+  });
+  return { rows, broken };
+}

@@ -1,0 +1,106 @@
+import { JsonMetricsSerializer, ProtobufMetricsSerializer, type ISerializer } from '@opentelemetry/otlp-transformer';
+import { DataPointType, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import type { Exemplar, FindExemplars } from './exemplar-slots.ts';
+import { bytesField, doubleField, fixed64Field, rewriteFields } from './protobuf-fields.ts';
+
+export type MetricsSerializer = typeof JsonMetricsSerializer;
+
+/** Numbers of the fields on the way from a request to a histogram's points. Source: opentelemetry-proto, metrics.proto. */
+const PATH_TO_METRICS = [1, 2, 2] as const;
+const HISTOGRAM = 9;
+const DATA_POINTS = 1;
+const EXEMPLARS = 8;
+
+// OpenTelemetry JS has no exemplars (open-telemetry/opentelemetry-js#5147). What the stock serializers write is therefore completed:
+// they write metrics and points in the order in which they get them.
+
+/** The stock serializer, with exemplars put into the points of histograms. `since` gives what is new to this receiver. */
+export function withExemplars(encoding: 'json' | 'protobuf', find: FindExemplars): MetricsSerializer {
+  const stock: ISerializer<ResourceMetrics, ReturnType<MetricsSerializer['deserializeResponse']>> = encoding === 'json'
+    ? JsonMetricsSerializer
+    : ProtobufMetricsSerializer;
+  const insert = encoding === 'json' ? insertIntoJson : insertIntoProtobuf;
+  let last = 0;
+  return {
+    serializeRequest: (metrics) => {
+      const bytes = stock.serializeRequest(metrics);
+      const found = exemplarsOf(metrics, find, last);
+      if (bytes === undefined || found.isEmpty) return bytes;
+      last = found.newest;
+      return insert(bytes, found.byMetric);
+    },
+    deserializeResponse: (bytes) => stock.deserializeResponse(bytes),
+  };
+}
+
+/** For each metric in the order of writing, for each of its points: the exemplars. Undefined for a metric that has none. */
+type ByMetric = readonly (readonly (readonly Exemplar[])[] | undefined)[];
+
+function exemplarsOf({ scopeMetrics }: ResourceMetrics, find: FindExemplars, since: number) {
+  let newest = since;
+  let isEmpty = true;
+  const byMetric = scopeMetrics.flatMap(({ metrics }) =>
+    metrics.map((metric) => {
+      if (metric.dataPointType !== DataPointType.HISTOGRAM) return undefined;
+      const byPoint = metric.dataPoints.map(({ attributes }) => find(metric.descriptor.name, attributes)?.since(since) ?? []);
+      for (const { time } of byPoint.flat()) newest = Math.max(newest, time);
+      const isNothing = byPoint.every((exemplars) => exemplars.length === 0);
+      if (!isNothing) isEmpty = false;
+      return isNothing ? undefined : byPoint;
+    }),
+  );
+  return { byMetric, newest, isEmpty };
+}
+
+interface JsonRequest {
+  readonly resourceMetrics: readonly {
+    readonly scopeMetrics: readonly {
+      readonly metrics: readonly { readonly histogram?: { readonly dataPoints: { exemplars?: unknown }[] } }[];
+    }[];
+  }[];
+}
+
+function insertIntoJson(bytes: Uint8Array, byMetric: ByMetric): Uint8Array {
+  const request = JSON.parse(new TextDecoder().decode(bytes)) as JsonRequest;
+  const metrics = request.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+  for (const [index, byPoint] of byMetric.entries()) {
+    for (const [at, exemplars] of (byPoint ?? []).entries()) {
+      const point = metrics[index]?.histogram?.dataPoints[at];
+      if (point === undefined || exemplars.length === 0) continue;
+      point.exemplars = exemplars.map(({ value, time, traceId, spanId }) => ({
+        timeUnixNano: `${time}000000`,
+        asDouble: value,
+        traceId,
+        spanId,
+      }));
+    }
+  }
+  return new TextEncoder().encode(JSON.stringify(request));
+}
+
+function insertIntoProtobuf(bytes: Uint8Array, byMetric: ByMetric): Uint8Array {
+  const [resource, scope, metric] = PATH_TO_METRICS;
+  let index = 0;
+  const completeMetric = (message: Uint8Array): Uint8Array => {
+    const byPoint = byMetric[index++];
+    if (byPoint === undefined) return message;
+    let at = 0;
+    return rewriteFields(message, HISTOGRAM, (histogram) =>
+      rewriteFields(histogram, DATA_POINTS, (point) =>
+        Buffer.concat([point, ...(byPoint[at++] ?? []).map((exemplar) => bytesField(EXEMPLARS, encodeExemplar(exemplar)))]),
+      ),
+    );
+  };
+  return rewriteFields(bytes, resource, (ofResource) =>
+    rewriteFields(ofResource, scope, (ofScope) => rewriteFields(ofScope, metric, completeMetric)),
+  );
+}
+
+function encodeExemplar({ value, time, traceId, spanId }: Exemplar): Uint8Array {
+  return Buffer.concat([
+    fixed64Field(2, BigInt(time) * 1_000_000n),
+    doubleField(3, value),
+    bytesField(4, Buffer.from(spanId, 'hex')),
+    bytesField(5, Buffer.from(traceId, 'hex')),
+  ]);
+}

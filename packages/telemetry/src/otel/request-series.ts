@@ -1,0 +1,114 @@
+import { BoundedNames, labelOf, OTHER, UNKNOWN } from './bounded-names.ts';
+import { ExemplarSlots } from './exemplar-slots.ts';
+import { GATEWAY_INSTRUMENTS } from './instruments.ts';
+
+/** Model names that get a label of their own. */
+const MAX_MODELS = 256;
+/** Sets of labels that get series of their own; each is two histograms and some counters. */
+const MAX_SERIES = 4_096;
+/** Counters over all series: one for each status that a series has seen. */
+const MAX_COUNTERS = 16_384;
+/** Stands for the statuses that have no room. */
+const MANY = -1;
+/** Above everything the table can hold, so that the SDK never folds points together by itself. */
+export const CARDINALITY_LIMIT = MAX_COUNTERS + MAX_SERIES;
+
+/** Whose request it was and where it went; what is missing is `unknown`. */
+export interface RequestLabels {
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+  readonly org_id: string | undefined;
+  readonly workspace_id: string | undefined;
+  /** `/openai/*`, `/anthropic/*`, `/api/*` or `/other`. */
+  readonly route: string;
+}
+
+type Attributes = Readonly<Record<string, string | number>>;
+
+/** What was counted for one set of labels and one status. */
+export interface StatusCounts {
+  readonly attributes: Attributes;
+  proxy: number;
+  provider: number;
+  dropped: number;
+}
+
+/** Everything recorded under one set of labels. */
+export interface Series {
+  readonly attributes: Attributes;
+  readonly statuses: Map<number, StatusCounts>;
+  readonly proxyExemplars: ExemplarSlots;
+  readonly providerExemplars: ExemplarSlots;
+}
+
+/** The sets of labels that requests were seen with. A set's attributes are made once: making and hashing them anew cost more than
+ *  everything else that is recorded of a request. */
+export class RequestSeries {
+  readonly models = new BoundedNames(MAX_MODELS);
+  /** Requests that were counted under `other` labels because the table was full. */
+  collapsed = 0;
+  /** By the labels as they are recorded, */
+  readonly #byLabels = new Map<string, Series>();
+  /** and by what callers pass, which is looked up for every request. */
+  readonly #byKey = new Map<string, Series>();
+  readonly #byAttributes = new WeakMap<object, Series>();
+  #counters = 0;
+
+  /** The series of a request. `isProven`: the provider has accepted the model. */
+  of(labels: RequestLabels, isProven: boolean): Series {
+    const model = this.models.labelOf(labels.model, isProven);
+    const key = `${labels.provider}\n${labels.route}\n${labels.org_id}\n${labels.workspace_id}\n${model}`;
+    return this.#byKey.get(key) ?? this.#added(key, labels, model);
+  }
+
+  /** The counts of one status in a series; 0 for a status that is not known. */
+  counts(series: Series, status: number): StatusCounts {
+    const known = series.statuses.get(status);
+    if (known !== undefined) return known;
+    const isFull = this.#counters >= MAX_COUNTERS;
+    if (isFull && status !== MANY) return this.counts(series, MANY);
+    this.#counters += 1;
+    const label = status === 0 ? UNKNOWN : status === MANY ? OTHER : status;
+    const counts = { attributes: { ...series.attributes, status_code: label }, proxy: 0, provider: 0, dropped: 0 };
+    series.statuses.set(status, counts);
+    return counts;
+  }
+
+  /** All counts, for the callbacks of the counters. */
+  *all(): Generator<StatusCounts> {
+    for (const series of this.#byLabels.values()) yield* series.statuses.values();
+  }
+
+  /** The series that a histogram point's attributes belong to. */
+  byAttributes(attributes: object): Series | undefined {
+    return this.#byAttributes.get(attributes);
+  }
+
+  #added(key: string, labels: RequestLabels, model: string): Series {
+    const full = [labelOf(labels.provider), model, labelOf(labels.org_id), labelOf(labels.workspace_id), labels.route];
+    const series = this.#byLabels.get(full.join('\n')) ?? this.#made(full);
+    if (this.#byKey.size < MAX_SERIES) this.#byKey.set(key, series);
+    return series;
+  }
+
+  #made(full: readonly string[]): Series {
+    const isFull = this.#byLabels.size >= MAX_SERIES;
+    if (isFull) this.collapsed += 1;
+    const [provider = UNKNOWN, model = UNKNOWN, org_id = UNKNOWN, workspace_id = UNKNOWN, route = UNKNOWN] = full;
+    const attributes = isFull
+      ? { provider, model: OTHER, org_id: OTHER, workspace_id: OTHER, route }
+      : { provider, model, org_id, workspace_id, route };
+    const key = Object.values(attributes).join('\n');
+    const existing = this.#byLabels.get(key);
+    if (existing !== undefined) return existing;
+    const series: Series = {
+      attributes: Object.freeze(attributes),
+      statuses: new Map(),
+      proxyExemplars: new ExemplarSlots(GATEWAY_INSTRUMENTS.proxyDuration.buckets),
+      providerExemplars: new ExemplarSlots(GATEWAY_INSTRUMENTS.providerDuration.buckets),
+    };
+    this.#byLabels.set(key, series);
+    this.#byAttributes.set(attributes, series);
+    return series;
+  }
+}

@@ -1,0 +1,116 @@
+import type { Attributes } from '@opentelemetry/api';
+import { DataPointType, type DataPoint, type Histogram, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import type { Exemplar, ExemplarSlots, FindExemplars } from './exemplar-slots.ts';
+import { labelName, scrapeName } from './scrape-name.ts';
+
+/** A scrape's text and the format it is in. */
+export interface Scrape {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+type Format = 'openmetrics' | 'classic';
+
+const CONTENT_TYPES: Readonly<Record<Format, string>> = {
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  classic: 'text/plain; version=0.0.4; charset=utf-8',
+};
+
+/** The format that an Accept header asks for: OpenMetrics when it is named with a weight above zero, and not below that of the
+ *  classic text; the classic text otherwise. */
+export function scrapeFormat(accept: string | undefined): Format {
+  const weights = new Map<string, number>();
+  for (const part of (accept ?? '').toLowerCase().split(',')) {
+    const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    weights.set(type, Math.max(weights.get(type) ?? 0, weight === undefined ? 1 : Number(weight) || 0));
+  }
+  const asked = weights.get('application/openmetrics-text') ?? 0;
+  return asked > 0 && asked >= (weights.get('text/plain') ?? 0) ? 'openmetrics' : 'classic';
+}
+
+/** Writes collected metrics as OpenMetrics 1.0 with exemplars, or as the classic text format 0.0.4, which has none. Names and labels
+ *  follow OpenTelemetry's rules for Prometheus; the resource is `target_info`. */
+export function scrapeText({ resource, scopeMetrics }: ResourceMetrics, format: Format, find: FindExemplars): Scrape {
+  const target = format === 'openmetrics' ? ['# TYPE target info', 'target_info'] : ['# TYPE target_info gauge', 'target_info'];
+  const lines = [target[0] ?? '', `${target[1]}${labelText(labelPairs(resource.attributes))} 1`];
+  for (const { metrics } of scopeMetrics) for (const metric of metrics) lines.push(...metricLines(metric, format, find));
+  if (format === 'openmetrics') lines.push('# EOF');
+  return { contentType: CONTENT_TYPES[format], body: `${lines.join('\n')}\n` };
+}
+
+function metricLines(metric: MetricData, format: Format, find: FindExemplars): string[] {
+  const { descriptor } = metric;
+  const kind = kindOf(metric);
+  if (kind === undefined) return [];
+  const name = scrapeName(descriptor.name, descriptor.unit, kind);
+  // In OpenMetrics a counter's family has no suffix, its samples have one.
+  const family = kind === 'counter' && format === 'openmetrics' ? name.replace(/_total$/, '') : name;
+  const head = [`# TYPE ${family} ${kind}`];
+  if (descriptor.description !== '') head.push(`# HELP ${family} ${escapeHelp(descriptor.description, format)}`);
+  if (metric.dataPointType !== DataPointType.HISTOGRAM) {
+    const points = metric.dataPoints as readonly DataPoint<number>[];
+    return [...head, ...points.map((point) => `${name}${labelText(labelPairs(point.attributes))} ${numberText(point.value)}`)];
+  }
+  const withExemplars = format === 'openmetrics' ? find : () => undefined;
+  return [
+    ...head,
+    ...metric.dataPoints.flatMap((point) =>
+      histogramLines(name, point, format, withExemplars(descriptor.name, point.attributes)),
+    ),
+  ];
+}
+
+function kindOf(metric: MetricData): 'counter' | 'gauge' | 'histogram' | undefined {
+  if (metric.dataPointType === DataPointType.HISTOGRAM) return 'histogram';
+  if (metric.dataPointType === DataPointType.SUM) return metric.isMonotonic ? 'counter' : 'gauge';
+  return metric.dataPointType === DataPointType.GAUGE ? 'gauge' : undefined;
+}
+
+function histogramLines(name: string, point: DataPoint<Histogram>, format: Format, slots: ExemplarSlots | undefined): string[] {
+  const { buckets, count, sum = 0 } = point.value;
+  const pairs = labelPairs(point.attributes);
+  const lines: string[] = [];
+  let below = 0;
+  for (const [index, inBucket] of buckets.counts.entries()) {
+    below += inBucket;
+    const bound = buckets.boundaries[index];
+    const le = bound === undefined ? '+Inf' : format === 'openmetrics' ? floatText(bound) : String(bound);
+    const exemplar = inBucket > 0 ? slots?.at(index) : undefined;
+    lines.push(`${name}_bucket${labelText([...pairs, `le="${le}"`])} ${below}${exemplarText(exemplar)}`);
+  }
+  return [...lines, `${name}_sum${labelText(pairs)} ${numberText(sum)}`, `${name}_count${labelText(pairs)} ${count}`];
+}
+
+function exemplarText(exemplar: Exemplar | undefined): string {
+  if (exemplar === undefined) return '';
+  const { traceId, spanId, value, time } = exemplar;
+  return ` # {trace_id="${traceId}",span_id="${spanId}"} ${numberText(value)} ${(time / 1_000).toFixed(3)}`;
+}
+
+function labelPairs(attributes: Attributes): string[] {
+  return Object.entries(attributes).map(([name, value]) => `${labelName(name)}="${escapeLabel(String(value))}"`);
+}
+
+function labelText(pairs: readonly string[]): string {
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+/** OpenMetrics wants `1.0`, not `1`, in bounds. */
+function floatText(value: number): string {
+  return Number.isInteger(value) ? value.toFixed(1) : String(value);
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+}
+
+function escapeLabel(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
+}
+
+function escapeHelp(text: string, format: Format): string {
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+  return format === 'openmetrics' ? escaped.replaceAll('"', '\\"') : escaped;
+}

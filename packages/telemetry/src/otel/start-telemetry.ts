@@ -1,0 +1,180 @@
+import { context, diag, DiagLogLevel, logs, metrics, propagation, trace } from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
+import { envDetector, resourceFromAttributes, type Resource } from '@opentelemetry/resources';
+import { PeriodicExportingMetricReader, type IMetricReader } from '@opentelemetry/sdk-metrics';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import { ParentBasedSampler, TraceIdRatioBasedSampler, type SpanProcessor } from '@opentelemetry/sdk-trace';
+import { randomUUID } from 'node:crypto';
+import { scrub } from '../scrub.ts';
+import { BoundedSpanProcessor } from './bounded-span-processor.ts';
+import type { FindExemplars } from './exemplar-slots.ts';
+import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
+import { createGatewaySpans, spanFieldsOf, type GatewaySpans } from './gateway-spans.ts';
+import { telemetryParts, type OtelConfig } from './otel-config.ts';
+import { createMetricExporter, createSpanExporter, createSpanSender } from './otlp-exporters.ts';
+import { PackedSpanProcessor } from './packed-span-processor.ts';
+import { CARDINALITY_LIMIT } from './request-series.ts';
+import { ScrapeReader } from './scrape-reader.ts';
+import type { SpanCounts } from './span-bounds.ts';
+import { createTroubleReport } from './trouble-report.ts';
+import { scrapeFormat, scrapeText, type Scrape } from './scrape-text.ts';
+
+const SCOPE = 'vitrine.gateway';
+
+/** How often the event loop's delay is looked at. The usual 10 ms took 8 ms of CPU a second on an idle process, this takes 1.5. */
+const EVENT_LOOP_PRECISION_MS = 50;
+
+type Tell = (message: string) => void;
+
+/** Running telemetry: what the gateway tells it, what it answers a scrape with, and how it ends. */
+export interface Telemetry extends AsyncDisposable {
+  /** Undefined when no metrics go anywhere. */
+  readonly metrics: GatewayMetrics | undefined;
+  /** Undefined when spans are off: a client's own trace headers then pass unchanged. */
+  readonly spans: GatewaySpans | undefined;
+  /** Answers a scrape in the format that `accept` asks for; undefined when there is no scrape. */
+  readonly scrape: ((accept: string | undefined) => Promise<Scrape>) | undefined;
+  /** `trace_id` and `span_id` of the active span, for log lines. */
+  readonly logFields: () => { trace_id?: string; span_id?: string };
+  readonly spanCounts: Readonly<SpanCounts>;
+  /** Two of the steps of a shutdown, to be bounded by the caller: sends out what there is and ends the part. Neither rejects. */
+  flushSpans(): Promise<void>;
+  flushMetrics(): Promise<void>;
+}
+
+export interface TelemetryOptions {
+  readonly config: OtelConfig;
+  readonly version: string;
+  /** Told what goes wrong on the way to the collector, at once and then every minute at most. Nothing of it reaches the process in any
+   *  other way. */
+  readonly onTrouble: Tell;
+}
+
+/** Starts what `config` asks for; undefined when it asks for nothing. Import this module only then: it loads the OpenTelemetry SDK
+ *  (240 ms, 40 MB). One at a time in a process, because the SDK registers itself globally; disposal makes room for the next.
+ *  Spec: gateway, Telemetry export configuration, Spans, Metrics; decisions, section 6. */
+export async function startTelemetry({ config, version, onTrouble }: TelemetryOptions): Promise<Telemetry | undefined> {
+  const parts = telemetryParts(config);
+  if (parts === undefined) return undefined;
+  const spanCounts: SpanCounts = { exported: 0, failed: 0, dropped: 0 };
+  const trouble = createTroubleReport(onTrouble, () => performance.now());
+  const processor = parts.spans ? await createProcessor(config, spanCounts, trouble) : undefined;
+  // Instruments are made on the provider that the readers belong to, so readers come first and find exemplars later.
+  let made: ReturnType<typeof makeMetrics> | undefined;
+  const find: FindExemplars = (metric, attributes) => made?.findExemplars(metric, attributes);
+  const push = parts.push ? await pushReader(config, find) : undefined;
+  const scrapeReader = parts.scrape ? new ScrapeReader(CARDINALITY_LIMIT) : undefined;
+  const readers = [push, scrapeReader].filter((reader) => reader !== undefined);
+
+  const unregister = register(config, version, processor, readers, trouble);
+  if (readers.length > 0) made = makeMetrics(config, version, spanCounts);
+  const clock = { now: () => performance.now(), epochMs: () => Date.now() };
+  const report = (part: string) => (error: unknown) => trouble(`${part} could not be flushed: ${String(error)}`);
+  // A second call would find the part ended and fail.
+  const flushSpans = once(() => processor?.shutdown().catch(report('spans')));
+  const flushMetrics = once(() => push?.shutdown().catch(report('metrics')));
+  return {
+    metrics: made?.metrics,
+    spans: processor === undefined ? undefined : createGatewaySpans(trace.getTracer(SCOPE, version), clock),
+    scrape: scrapeReader === undefined ? undefined : createScrape(scrapeReader, find),
+    logFields: () => spanFieldsOf(context.active()),
+    spanCounts,
+    flushSpans,
+    flushMetrics,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([flushSpans(), flushMetrics()]);
+      await scrapeReader?.shutdown();
+      unregister();
+    },
+  };
+}
+
+async function createProcessor(config: OtelConfig, counts: SpanCounts, trouble: Tell): Promise<SpanProcessor> {
+  if (config.protocol !== 'http/protobuf')
+    return new BoundedSpanProcessor(await createSpanExporter(config), config.export_timeout_ms, counts);
+  const send = createSpanSender(config);
+  return new PackedSpanProcessor(async (spans) => {
+    try {
+      await send(spans);
+    } catch (error) {
+      trouble(`spans could not be exported: ${String(error)}`);
+      throw error;
+    }
+  }, counts);
+}
+
+async function pushReader(config: OtelConfig, find: FindExemplars): Promise<IMetricReader> {
+  return new PeriodicExportingMetricReader({
+    exporter: await createMetricExporter(config, find),
+    exportIntervalMillis: config.metric_export_interval_ms,
+    // The reader refuses a timeout above its interval.
+    exportTimeoutMillis: Math.min(config.export_timeout_ms, config.metric_export_interval_ms),
+    cardinalityLimits: { default: CARDINALITY_LIMIT },
+  });
+}
+
+/** Starts the SDK with exactly these parts. What is passed wins over what the SDK would read from OTEL_* variables by itself, by rules
+ *  that are not the specification's. */
+function register(
+  config: OtelConfig,
+  version: string,
+  processor: SpanProcessor | undefined,
+  readers: IMetricReader[],
+  onTrouble: Tell,
+): () => void {
+  const runtime = readers.length === 0 ? [] : [new RuntimeNodeInstrumentation({ monitoringPrecision: EVENT_LOOP_PRECISION_MS })];
+  const sdk = new NodeSDK({
+    resource: resourceOf(config, version),
+    autoDetectResources: false,
+    spanProcessors: processor === undefined ? [] : [processor],
+    metricReaders: readers,
+    logRecordProcessors: [],
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(config.sampling_ratio) }),
+    textMapPropagator: new W3CTraceContextPropagator(),
+    instrumentations: runtime,
+  });
+  diag.setLogger(
+    { error: onTrouble, warn: onTrouble, info: () => {}, debug: () => {}, verbose: () => {} },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  sdk.start();
+  return () => {
+    for (const instrumentation of runtime) instrumentation.disable();
+    for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable();
+  };
+}
+
+/** `service.name` and `service.version` on everything; an instance id beside them, or counters of several replicas would be taken for
+ *  one; and what OTEL_RESOURCE_ATTRIBUTES adds. */
+function resourceOf(config: OtelConfig, version: string): Resource {
+  const given = resourceFromAttributes(envDetector.detect().attributes ?? {}).attributes;
+  const clean = Object.entries(given).map(
+    ([key, value]) => [key, typeof value === 'string' ? scrub(value).text : value] as const,
+  );
+  return resourceFromAttributes({
+    'service.instance.id': randomUUID(),
+    ...Object.fromEntries(clean),
+    'service.name': scrub(config.service_name).text,
+    'service.version': version,
+  });
+}
+
+function makeMetrics(config: OtelConfig, version: string, spans: SpanCounts) {
+  const options = { genai: config.genai, spans, clock: Date.now };
+  return createGatewayMetrics(metrics.getMeter(SCOPE, version), options);
+}
+
+/** Scrapes that come at once share one reading. */
+function createScrape(reader: ScrapeReader, find: FindExemplars): (accept: string | undefined) => Promise<Scrape> {
+  let reading: ReturnType<ScrapeReader['read']> | undefined;
+  return async (accept) => {
+    reading ??= reader.read().finally(() => (reading = undefined));
+    return scrapeText(await reading, scrapeFormat(accept), find);
+  };
+}
+
+function once(work: () => Promise<void> | undefined): () => Promise<void> {
+  let ended: Promise<void> | undefined;
+  return () => (ended ??= work() ?? Promise.resolve());
+}

@@ -1,0 +1,133 @@
+import { Server as GrpcServer, ServerCredentials, status as grpcStatus, type ServiceDefinition } from '@grpc/grpc-js';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import {
+  decodeMetrics,
+  decodeSpans,
+  type CollectedMetric,
+  type CollectedSpan,
+  type OtlpEncoding,
+} from './collected-telemetry.ts';
+
+/** What a collector does with an export. */
+export type CollectorMood = 'accept' | 'hang' | 'refuse';
+
+/** An OpenTelemetry collector for tests: OTLP over HTTP (protobuf and JSON, gzip too) and over gRPC, on any free ports. It keeps
+ *  everything that it decoded, oldest first. */
+export interface TestCollector extends AsyncDisposable {
+  /** Such as `http://127.0.0.1:40000`. */
+  readonly url: string;
+  readonly grpcUrl: string;
+  readonly spans: readonly CollectedSpan[];
+  /** The newest export of metrics. */
+  readonly metrics: readonly CollectedMetric[];
+  /** All exports of metrics. */
+  readonly metricExports: readonly (readonly CollectedMetric[])[];
+  /** How each request came, such as `http/protobuf+gzip /v1/traces`. */
+  readonly requests: readonly string[];
+  /** `hang`: reads requests and never answers. `refuse`: answers 400 at once, which clients do not retry. */
+  mood: CollectorMood;
+}
+
+type Signal = 'traces' | 'metrics';
+
+const SERVICES: Readonly<Record<Signal, string>> = {
+  traces: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+  metrics: '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export',
+};
+
+/** Starts a collector. `discard`: answer and forget, for measuring. */
+export async function startTestCollector({ discard = false }: { discard?: boolean } = {}): Promise<TestCollector> {
+  const spans: CollectedSpan[] = [];
+  const metricExports: CollectedMetric[][] = [];
+  const requests: string[] = [];
+  const state = { mood: 'accept' as CollectorMood };
+  const take = (signal: Signal, body: Uint8Array, encoding: OtlpEncoding, how: string) => {
+    if (discard) return;
+    requests.push(how);
+    if (signal === 'traces') spans.push(...decodeSpans(body, encoding));
+    else metricExports.push(decodeMetrics(body, encoding));
+  };
+  const http = createServer((request, response) => void answer(request, response, state, take));
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const grpc = await startGrpc(state, take);
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    grpcUrl: `http://127.0.0.1:${grpc.port}`,
+    spans,
+    metricExports,
+    get metrics() {
+      return metricExports.at(-1) ?? [];
+    },
+    requests,
+    get mood() {
+      return state.mood;
+    },
+    set mood(mood: CollectorMood) {
+      state.mood = mood;
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = once(http, 'close');
+      http.close();
+      http.closeAllConnections();
+      grpc.server.forceShutdown();
+      await closed;
+    },
+  };
+}
+
+type Take = (signal: Signal, body: Uint8Array, encoding: OtlpEncoding, how: string) => void;
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  state: { mood: CollectorMood },
+  take: Take,
+): Promise<void> {
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    if (state.mood === 'hang') return;
+    if (state.mood === 'refuse') return void response.writeHead(400).end();
+    const coding = request.headers['content-encoding'];
+    const type = request.headers['content-type'] ?? '';
+    const body = coding === 'gzip' ? gunzipSync(Buffer.concat(chunks)) : Buffer.concat(chunks);
+    const encoding = type === 'application/json' ? 'json' : 'protobuf';
+    const signal = /^\/v1\/(traces|metrics)$/.exec(request.url ?? '')?.[1] as Signal | undefined;
+    if (signal === undefined || request.method !== 'POST') return void response.writeHead(404).end();
+    take(signal, body, encoding, `http/${encoding}${coding === undefined ? '' : `+${coding}`} ${request.url}`);
+    response.writeHead(200, { 'content-type': type }).end(encoding === 'json' ? '{}' : undefined);
+  } catch (error) {
+    if (!response.destroyed && !response.headersSent) response.writeHead(500).end(String(error));
+  }
+}
+
+async function startGrpc(state: { mood: CollectorMood }, take: Take): Promise<{ server: GrpcServer; port: number }> {
+  const server = new GrpcServer();
+  for (const signal of ['traces', 'metrics'] as const) {
+    server.addService(bytesService(SERVICES[signal]), {
+      export: (call: { request: Buffer }, callback: (error: object | null, answer?: Buffer) => void) => {
+        if (state.mood === 'hang') return;
+        if (state.mood === 'refuse') return callback({ code: grpcStatus.INVALID_ARGUMENT, details: 'refused' });
+        take(signal, call.request, 'protobuf', `grpc ${signal}`);
+        callback(null, Buffer.alloc(0));
+      },
+    });
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
+    error === null ? resolve(port) : reject(error),
+  );
+  return { server, port: await promise };
+}
+
+const same = (value: Buffer): Buffer => value;
+
+/** One method that takes and gives bytes as they are. */
+function bytesService(path: string): ServiceDefinition {
+  const codecs = { requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same };
+  return { export: { path, requestStream: false, responseStream: false, ...codecs } };
+}
