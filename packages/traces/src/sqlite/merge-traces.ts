@@ -1,12 +1,20 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { bucketStartOf, DAY_MS } from '../trace-analytics.ts';
 import { EVERYBODY, LEVELS, type Level } from './rollup-levels.ts';
-import { packRollups, RollupCursor } from './rollup-block.ts';
+import { packRollups, type PackedRollups } from './rollup-block.ts';
 import { Rollups, type MeasuredTrace } from './rollup.ts';
 import { UsageTally } from './usage-tally.ts';
 
 /** Roll-ups in one row of the table; the next ones begin another, so that adding to a row stays cheap whatever clients send. */
 const ROW_MAX = 8_192;
+
+/** The last row of a segment. */
+interface LastRow extends PackedRollups {
+  readonly rollup: number;
+  readonly chunk: number;
+  readonly oldest: number;
+  readonly newest: number;
+}
 
 interface Segment {
   readonly level: Level;
@@ -26,7 +34,7 @@ export class TraceMerger {
 
   constructor(database: DatabaseSync, tenantOf: (scope: number) => number) {
     this.#last = database.prepare(
-      'SELECT rollup, chunk, count, sums, latencies FROM rollups WHERE level = ? AND tenant = ? AND start = ? ORDER BY chunk DESC LIMIT 1',
+      'SELECT rollup, chunk, count, oldest, newest, sums, latencies FROM rollups WHERE level = ? AND tenant = ? AND start = ? ORDER BY chunk DESC LIMIT 1',
     );
     this.#insert = database.prepare(
       'INSERT INTO rollups (level, tenant, start, chunk, count, oldest, newest, sums, latencies) VALUES (?,?,?,?,?,?,?,?,?)',
@@ -65,21 +73,18 @@ export class TraceMerger {
   }
 
   #add({ level, tenant, start, rollups }: Segment): void {
-    const last = this.#last.get(level, tenant, start);
-    const isFull = last !== undefined && Number(last['count']) >= ROW_MAX;
-    if (last !== undefined && !isFull) {
-      const cursor = new RollupCursor(last['sums'] as Uint8Array, last['latencies'] as Uint8Array, start);
-      while (cursor.next()) rollups.add(cursor.rollup());
-    }
-    let [oldest, newest] = [Number.MAX_SAFE_INTEGER, 0];
+    const last = this.#last.get(level, tenant, start) as LastRow | undefined;
+    const isFull = last !== undefined && last.count >= ROW_MAX;
+    const base = isFull ? undefined : last;
+    let { oldest, newest } = base ?? { oldest: Number.MAX_SAFE_INTEGER, newest: 0 };
     for (const one of rollups.values()) {
       oldest = Math.min(oldest, one.oldest);
       newest = Math.max(newest, one.newest);
     }
-    const { sums, latencies } = packRollups(rollups, start);
-    const values = [rollups.size, oldest, newest, sums, latencies] as const;
-    if (last === undefined || isFull) this.#insert.run(level, tenant, start, Number(last?.['chunk'] ?? -1) + 1, ...values);
-    else this.#update.run(...values, Number(last['rollup']));
+    const { count, sums, latencies } = packRollups(rollups, start, base);
+    const values = [count, oldest, newest, sums, latencies] as const;
+    if (base === undefined) this.#insert.run(level, tenant, start, (last?.chunk ?? -1) + 1, ...values);
+    else this.#update.run(...values, base.rollup);
   }
 
   /** Models and credentials are kept as long as anything tells of them. */

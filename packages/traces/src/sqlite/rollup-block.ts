@@ -1,35 +1,65 @@
 import { addLatency, type LatencyCounts } from '../latency-histogram.ts';
-import { noSums, type Rollup, type Rollups, type Sums } from './rollup.ts';
+import { addSums, noSums, type Rollup, type Rollups, type Sums } from './rollup.ts';
 import { NumberReader, NumberWriter } from './varints.ts';
 
 /** Roll-ups of one hour or day as two blobs. Latencies stand apart: most questions do not need them. */
 export interface PackedRollups {
+  readonly count: number;
   readonly sums: Uint8Array;
   readonly latencies: Uint8Array;
 }
 
-/** Packs roll-ups of what began at `start` or after, in 40 to 60 bytes each and 2 to 3 a latency bucket. Every roll-up is its three
- *  numbers, the length of the rest, and the rest, so that those that do not matter are stepped over. */
-export function packRollups(rollups: Rollups, start: number): PackedRollups {
+const NOTHING: PackedRollups = { count: 0, sums: new Uint8Array(0), latencies: new Uint8Array(0) };
+
+/** Adds roll-ups of what began at `start` or after to packed ones, in 40 to 60 bytes each and 2 to 3 a latency bucket. Every roll-up
+ *  is its three numbers, the length of the rest, and the rest, so that those that do not matter are stepped over. Takes what it adds
+ *  out of `fresh`. */
+export function packRollups(fresh: Rollups, start: number, packed: PackedRollups = NOTHING): PackedRollups {
   const sums = new NumberWriter();
   const latencies = new NumberWriter();
   const rest = new NumberWriter();
-  for (const one of rollups.values()) {
+  let count = 0;
+  // Latencies go through one array of all buckets: a map of them, sorted, took longer, and so did an array for each.
+  const counts: LatencyCounts = [];
+  const write = (one: Rollup) => {
+    count += 1;
     rest.clear();
     writeSums(rest, one, start);
     for (const number of [one.scope, one.model, one.credential, rest.length]) sums.whole(number);
     sums.append(rest);
+    for (const [bucket, more] of one.latencies) addLatency(counts, bucket, more);
     rest.clear();
-    let last = 0;
-    for (const [bucket, count] of [...one.latencies].toSorted(([left], [right]) => left - right)) {
-      rest.whole(bucket - last);
-      rest.whole(count);
-      last = bucket;
-    }
+    writeCounts(rest, counts);
     latencies.whole(rest.length);
     latencies.append(rest);
+  };
+  const cursor = new RollupCursor(packed.sums, packed.latencies, start);
+  while (cursor.next()) {
+    const one = fresh.take(cursor.scope, cursor.model, cursor.credential);
+    if (one === undefined) {
+      count += 1;
+      cursor.copyTo(sums, latencies);
+    } else {
+      addSums(one, cursor.sums());
+      cursor.addLatenciesTo(counts);
+      write(one);
+    }
   }
-  return { sums: sums.bytes(), latencies: latencies.bytes() };
+  for (const one of fresh.values()) write(one);
+  return { count, sums: sums.bytes(), latencies: latencies.bytes() };
+}
+
+/** Steps and counts in turn (see `NumberReader.addCounts`); leaves zeros behind. */
+function writeCounts(to: NumberWriter, counts: LatencyCounts): void {
+  let last = 0;
+  for (let bucket = 0; bucket < counts.length; bucket += 1) {
+    const count = counts[bucket] ?? 0;
+    if (count === 0) continue;
+    to.whole(bucket - last);
+    to.whole(count);
+    counts[bucket] = 0;
+    last = bucket;
+  }
 }
 
 function writeSums(to: NumberWriter, sums: Sums, start: number): void {
@@ -51,8 +81,6 @@ function writeSums(to: NumberWriter, sums: Sums, start: number): void {
   to.signed(sums.oldest - start);
   to.whole(sums.newest - sums.oldest);
 }
-
-const NO_LATENCIES = new NumberReader(new Uint8Array(0));
 
 /** Goes through packed roll-ups, one after the other, without making an object of each. */
 export class RollupCursor {
@@ -91,6 +119,15 @@ export class RollupCursor {
     return true;
   }
 
+  /** Copies the roll-up that the cursor is at. To be asked for instead of its sums and latencies. */
+  copyTo(sums: NumberWriter, latencies: NumberWriter): void {
+    for (const number of [this.scope, this.model, this.credential, this.#sumsEnd - this.#sums.at]) sums.whole(number);
+    sums.copy(this.#sums.rest(this.#sumsEnd));
+    if (this.#latencies === undefined) return;
+    latencies.whole(this.#latenciesEnd - this.#latencies.at);
+    latencies.copy(this.#latencies.rest(this.#latenciesEnd));
+  }
+
   /** The sums of the roll-up that the cursor is at. To be asked for once, and overwritten by the next. */
   sums(): Readonly<Sums> {
     const from = this.#sums;
@@ -117,23 +154,6 @@ export class RollupCursor {
 
   /** Adds the latencies of the roll-up that the cursor is at. To be asked for once. */
   addLatenciesTo(counts: LatencyCounts): void {
-    const from = this.#latencies ?? NO_LATENCIES;
-    let bucket = 0;
-    while (from.at < this.#latenciesEnd) {
-      bucket += from.whole();
-      addLatency(counts, bucket, from.whole());
-    }
-  }
-
-  /** The roll-up that the cursor is at, as an object. */
-  rollup(): Rollup {
-    const latencies = new Map<number, number>();
-    const from = this.#latencies ?? NO_LATENCIES;
-    let bucket = 0;
-    while (from.at < this.#latenciesEnd) {
-      bucket += from.whole();
-      latencies.set(bucket, from.whole());
-    }
-    return { scope: this.scope, model: this.model, credential: this.credential, ...this.sums(), latencies };
+    this.#latencies?.addCounts(counts, this.#latenciesEnd);
   }
 }

@@ -1,4 +1,4 @@
-import { addLatency, bucketOf, type LatencyCounts } from '../latency-histogram.ts';
+import { bucketOf } from '../latency-histogram.ts';
 
 /** What roll-ups need of one trace. `scope`, `model` and `credential` are numbers of the dictionaries, times are milliseconds. */
 export interface MeasuredTrace {
@@ -136,6 +136,14 @@ export class Rollups {
     for (const [bucket, count] of from.latencies) addTo(rollup.latencies, bucket, count);
   }
 
+  /** Takes one out; undefined when there is none. */
+  take(scope: number, model: number, credential: number): Rollup | undefined {
+    const key = keyOf(scope, model, credential);
+    const found = this.#byKey.get(key);
+    if (found !== undefined) this.#byKey.delete(key);
+    return found;
+  }
+
   #at(scope: number, model: number, credential: number): Rollup {
     const key = keyOf(scope, model, credential);
     const known = this.#byKey.get(key);
@@ -154,9 +162,4 @@ function keyOf(scope: number, model: number, credential: number): number | strin
 
 function addTo(latencies: Map<number, number>, bucket: number, count: number): void {
   latencies.set(bucket, (latencies.get(bucket) ?? 0) + count);
-}
-
-/** Adds what a roll-up counted to counts by bucket. */
-export function addLatencies(to: LatencyCounts, latencies: ReadonlyMap<number, number>): void {
-  for (const [bucket, count] of latencies) addLatency(to, bucket, count);
 }

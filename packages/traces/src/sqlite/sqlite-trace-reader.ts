@@ -22,14 +22,15 @@ export class SqliteTraceReader implements Disposable {
   readonly #lister: TraceLister;
   readonly #rollups: RollupReader;
 
-  constructor(path: string) {
+  /** `fewOfStatus`: see `TraceLister`. */
+  constructor(path: string, fewOfStatus?: number) {
     this.#database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
     const { user_version: found } = this.#database.prepare('PRAGMA user_version').get() as { user_version: number };
     if (found < SCHEMA_VERSION)
       throw new Error(`the file holds schema ${found}; a gateway that opens it makes that ${SCHEMA_VERSION}`);
     if (found > SCHEMA_VERSION) throw new Error(`the file holds schema ${found}, this version knows up to ${SCHEMA_VERSION}`);
     this.#dictionary = new ReadDictionary(this.#database);
-    this.#lister = new TraceLister(this.#database, this.#dictionary);
+    this.#lister = new TraceLister(this.#database, this.#dictionary, fewOfStatus);
     this.#rollups = new RollupReader(this.#database, this.#dictionary);
   }
 

@@ -87,7 +87,7 @@ describe('writing', () => {
   test('a trace that is written twice is there once', () => {
     const one = record(T0);
     write(one);
-    write(one, record(T0 + 1));
+    expect(write(one, record(T0 + 1))).toMatchObject({ written: 2, failures: [], usage: [{ requests: 1 }] });
     expect(writer.traceCount).toBe(2);
   });
 

@@ -8,7 +8,7 @@ import type { Stretch } from './trace-journal.ts';
 import { TraceStretches, type SoughtTraces } from './trace-stretches.ts';
 
 /** A status that fewer traces have is found by its index, whatever else is asked for. */
-const FEW = 5_000;
+const FEW_OF_STATUS = 5_000;
 const LATEST = 2 ** 48 - 1;
 const ORDINARY_STATUS = 200;
 
@@ -22,8 +22,10 @@ export class TraceLister {
   readonly #database: DatabaseSync;
   readonly #dictionary: ReadDictionary;
   readonly #stretches: TraceStretches;
+  readonly #fewOfStatus: number;
 
-  constructor(database: DatabaseSync, dictionary: ReadDictionary) {
+  constructor(database: DatabaseSync, dictionary: ReadDictionary, fewOfStatus: number = FEW_OF_STATUS) {
+    this.#fewOfStatus = fewOfStatus;
     this.#database = database;
     this.#dictionary = dictionary;
     this.#stretches = new TraceStretches(database, dictionary);
@@ -65,8 +67,8 @@ export class TraceLister {
     if (status === undefined || status === ORDINARY_STATUS) return false;
     const { provider, model, api_key_hash: hash, min_tokens: min, max_tokens: max, tenant } = others;
     if ((provider ?? model ?? hash ?? min ?? max ?? tenant) === undefined) return true;
-    const some = `SELECT 1 FROM traces WHERE response_status = ? AND response_status <> ${ORDINARY_STATUS} LIMIT ${FEW}`;
-    return Number(this.#database.prepare(`SELECT count(*) AS n FROM (${some})`).get(status)?.['n']) < FEW;
+    const some = `SELECT 1 FROM traces WHERE response_status = ? AND response_status <> ${ORDINARY_STATUS} LIMIT ${this.#fewOfStatus}`;
+    return Number(this.#database.prepare(`SELECT count(*) AS n FROM (${some})`).get(status)?.['n']) < this.#fewOfStatus;
   }
 
   #hull(tenant: number | undefined, sought: SoughtTraces, whole: Stretch): Stretch | undefined {

@@ -21,6 +21,11 @@ test('numbers come back as they went, in as many bytes as they need', () => {
       expect(read).toEqual(rows);
     }),
   );
+  const counts = new NumberWriter();
+  for (const number of [0, 1, 3, 200, 150, 70_000]) counts.whole(number);
+  const sums = [0, 0, 0, 5];
+  new NumberReader(counts.bytes()).addCounts(sums, counts.length);
+  expect([sums.length, sums[0], sums[3], sums[153]]).toEqual([154, 1, 205, 70_000]);
   const small = new NumberWriter();
   small.whole(127);
   small.signed(-64);

@@ -40,9 +40,14 @@ export class NumberWriter {
   }
 
   append(other: NumberWriter): void {
-    while (this.#at + other.#at > this.#bytes.length) this.#grow();
-    this.#bytes.set(other.#bytes.subarray(0, other.#at), this.#at);
-    this.#at += other.#at;
+    this.copy(other.#bytes.subarray(0, other.#at));
+  }
+
+  /** Bytes that another writer wrote. */
+  copy(bytes: Uint8Array): void {
+    while (this.#at + bytes.length > this.#bytes.length) this.#grow();
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
   }
 
   clear(): void {
@@ -80,6 +85,11 @@ export class NumberReader {
     return this.at >= this.#bytes.length;
   }
 
+  /** The bytes from here to `end`. */
+  rest(end: number): Uint8Array {
+    return this.#bytes.subarray(this.at, end);
+  }
+
   whole(): number {
     const first = this.#bytes[this.at++] ?? 0;
     if (first < 0x80) return first;
@@ -90,6 +100,22 @@ export class NumberReader {
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
       scale *= 0x80;
+    }
+  }
+
+  /** Reads up to `end`: steps and counts in turn, each step leading from the place of one count to that of the next. A question for
+   *  percentiles of many keys reads millions of them, almost all of one byte. */
+  addCounts(counts: number[], end: number): void {
+    const bytes = this.#bytes;
+    let place = 0;
+    while (this.at < end) {
+      const step = bytes[this.at] ?? 0;
+      if (step < 0x80) this.at += 1;
+      place += step < 0x80 ? step : this.whole();
+      const count = bytes[this.at] ?? 0;
+      if (count < 0x80) this.at += 1;
+      while (counts.length <= place) counts.push(0);
+      counts[place] = (counts[place] ?? 0) + (count < 0x80 ? count : this.whole());
     }
   }
 
