@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Rows in a gateway's embedded database (where `trace_count` is exact), or undefined while traces wait in its queue. */
-export async function storedRows(port: number): Promise<number | undefined> {
-  const depth = numberAt(await get(port, '/api/diagnostics/trace-pipeline'), 'diagnostics', 'queue_depth');
+export async function storedRows(port: number, gatewayKey?: string): Promise<number | undefined> {
+  const depth = numberAt(await get(port, '/api/diagnostics/trace-pipeline', gatewayKey), 'diagnostics', 'queue_depth');
   return depth === 0 ? numberAt(await get(port, '/api/health'), 'trace_count') : undefined;
 }
 
@@ -20,8 +20,9 @@ export async function settledRows(read: () => Promise<number | undefined>, expec
   return seen ?? last;
 }
 
-async function get(port: number, path: string): Promise<unknown> {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+async function get(port: number, path: string, gatewayKey?: string): Promise<unknown> {
+  const headers: Record<string, string> = gatewayKey === undefined ? {} : { 'x-svc-gateway-key': gatewayKey };
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
   if (answer.status !== 200) throw new Error(`GET ${path} of the gateway answered ${answer.status}: ${await answer.text()}`);
   return answer.json();
 }

@@ -42,7 +42,7 @@ export async function startTarget(name: TargetName, mock: Forked, dir: string, s
   const gateway = await startGateway({ home, upstream, bodies: name === 'gateway+bodies' });
   stack.defer(() => gateway.stop());
   const rows = () =>
-    storedRows(gateway.port).catch(async (error: unknown) => {
+    storedRows(gateway.port, isLimited ? GATEWAY_KEY : undefined).catch(async (error: unknown) => {
       throw new Error(`${name} does not tell its rows (${String(error)}); the end of its log:\n${await gateway.lastWords()}`, {
         cause: error,
       });
