@@ -10,7 +10,7 @@ import { TraceDictionary } from './trace-dictionary.ts';
 const MERGED_AT_ONCE = 32_768;
 
 /** Fills the tables of schema 2 from `traces_of_schema_1` and drops it. Until then there was one tenant, and no key.
- *  About 4 µs a trace, inside the caller's transaction: a file that could not be migrated whole is what it was. */
+ *  Inside the caller's transaction: a file that could not be migrated whole is what it was. */
 export function migrateFromSchema1(database: DatabaseSync): void {
   const dictionary = new TraceDictionary(database);
   const scope = dictionary.scope(DEFAULT_SCOPE);
