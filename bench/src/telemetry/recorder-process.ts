@@ -41,7 +41,7 @@ async function record({ otel, requests }: RecorderOrder): Promise<RecorderAnswer
   await telemetry?.flushMetrics();
   const { user, system } = process.cpuUsage(before);
   const { exported = 0, failed = 0, dropped = 0 } = telemetry?.spanCounts ?? {};
-  await telemetry?.[Symbol.asyncDispose]();
+  telemetry?.[Symbol.dispose]();
   return { cpuMicros: user + system, rssMib: process.memoryUsage.rss() / 1_048_576, exported, lost: failed + dropped };
 }
 

@@ -14,15 +14,3 @@ test('a credential reaches no log line, wherever it stood', () => {
     { level: 'warn' },
   ]);
 });
-
-test('a line carries the ids of the span that is active when it is written', () => {
-  const lines: string[] = [];
-  const correlation = { fields: (): object => ({}) };
-  const logger = createLogger('svc-gateway', 'info', { write: (line) => lines.push(line) }, correlation);
-  logger.info('before');
-  correlation.fields = () => ({ trace_id: 'a', span_id: 'b' });
-  logger.info({ correlation_id: 'c' }, 'within');
-  const parsed = lines.map((line) => JSON.parse(line) as object);
-  expect(parsed[0]).not.toHaveProperty('trace_id');
-  expect(parsed[1]).toMatchObject({ trace_id: 'a', span_id: 'b', correlation_id: 'c', msg: 'within' });
-});

@@ -1,22 +1,13 @@
+import { context, trace } from '@opentelemetry/api';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { scrub } from './scrub.ts';
 
 export type { Logger } from 'pino';
 
-/** What every line carries beside its own fields: the ids of the span it was written in. Set when telemetry has started, which is after
- *  the logger is there. Spec: gateway, Log and metric correlation. */
-export interface LogCorrelation {
-  fields: () => object;
-}
-
 /** A pino logger whose every line passes through `scrub()` on its way out: names, messages, errors and nested values alike,
- *  because what is scrubbed is the finished line. */
-export function createLogger(
-  service: string,
-  level: string,
-  destination: DestinationStream,
-  correlation: LogCorrelation = { fields: () => ({}) },
-): Logger {
+ *  because what is scrubbed is the finished line. A line that is written in an active span carries its `trace_id` and `span_id`.
+ *  Spec: gateway, Log and metric correlation. */
+export function createLogger(service: string, level: string, destination: DestinationStream): Logger {
   const scrubbed: DestinationStream = { write: (line: string) => destination.write(scrub(line).text) };
   return pino(
     {
@@ -24,8 +15,13 @@ export function createLogger(
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      mixin: () => correlation.fields(),
+      mixin: idsOfActiveSpan,
     },
     scrubbed,
   );
+}
+
+function idsOfActiveSpan(): { trace_id?: string; span_id?: string } {
+  const ids = trace.getSpanContext(context.active());
+  return ids === undefined ? {} : { trace_id: ids.traceId, span_id: ids.spanId };
 }

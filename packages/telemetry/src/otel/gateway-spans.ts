@@ -1,4 +1,4 @@
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Context, type Tracer } from '@opentelemetry/api';
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, type Context, type Tracer } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { IncomingHttpHeaders } from 'node:http';
 import { scrub } from '../scrub.ts';
@@ -28,9 +28,10 @@ const getter = {
   get: (headers: IncomingHttpHeaders, name: string) => headers[name],
 };
 
-export function createGatewaySpans(tracer: Tracer, clock: SpanClock): GatewaySpans {
+/** `genai`: whether client spans carry the attributes of the GenAI conventions. */
+export function createGatewaySpans(tracer: Tracer, clock: SpanClock, genai: boolean): GatewaySpans {
   return {
-    begin: (method, route, headers) => new RequestSpan(tracer, clock, method, route, contextOf(headers)),
+    begin: (method, route, headers) => new RequestSpan({ tracer, clock, genai }, method, route, contextOf(headers)),
     batchWritten: ({ startedAt, endedAt, batchSize, errorClass }) => {
       const offset = clock.epochMs() - clock.now();
       const span = tracer.startSpan(
@@ -53,10 +54,4 @@ export function createGatewaySpans(tracer: Tracer, clock: SpanClock): GatewaySpa
 
 function contextOf(headers: IncomingHttpHeaders): Context {
   return headers['traceparent'] === undefined ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, headers, getter);
-}
-
-/** `trace_id` and `span_id` of the span that is active, for a log line. */
-export function spanFieldsOf(context: Context): { trace_id?: string; span_id?: string } {
-  const ids = trace.getSpanContext(context);
-  return ids === undefined ? {} : { trace_id: ids.traceId, span_id: ids.spanId };
 }

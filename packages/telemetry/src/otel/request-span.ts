@@ -1,5 +1,6 @@
 import {
   context,
+  ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -12,6 +13,14 @@ import {
 } from '@opentelemetry/api';
 import type { SpanIds } from './exemplar-slots.ts';
 import { labelOf, UNKNOWN } from './bounded-names.ts';
+
+/** What all requests' spans share. */
+export interface SpanTools {
+  readonly tracer: Tracer;
+  readonly clock: SpanClock;
+  /** Whether client spans carry the attributes of the GenAI conventions. */
+  readonly genai: boolean;
+}
 
 /** Where span times come from: a steady clock, and what it is worth. */
 export interface SpanClock {
@@ -51,6 +60,8 @@ export interface SpanEnd extends SpanTenant {
   readonly upstreamStatus?: number | undefined;
   /** Why there was no whole answer of the provider, such as `timeout`. */
   readonly upstreamError?: string | undefined;
+  /** When the provider's part ended, by the steady clock; with the request, unless told. */
+  readonly upstreamEndedAt?: number | undefined;
   readonly model?: string | undefined;
 }
 
@@ -62,18 +73,22 @@ const PREFIXES: Readonly<Record<string, string>> = { openai: '/openai', anthropi
 export class RequestSpan {
   readonly #tracer: Tracer;
   readonly #clock: SpanClock;
+  readonly #genai: boolean;
   readonly #name: string;
   readonly #span: Span;
   readonly #isRecording: boolean;
+  readonly #hasParent: boolean;
   /** Added to the steady clock's milliseconds gives the epoch's: one for the whole request, so that its spans fit together. */
   readonly #offset: number;
   readonly #context: Context;
   #routedAt: HrTime;
   #upstream: Span | undefined;
 
-  constructor(tracer: Tracer, clock: SpanClock, method: string, route: string, parent: Context) {
+  constructor({ tracer, clock, genai }: SpanTools, method: string, route: string, parent: Context) {
     this.#tracer = tracer;
     this.#clock = clock;
+    this.#genai = genai;
+    this.#hasParent = parent !== ROOT_CONTEXT;
     this.#name = `${method} ${route}`;
     const now = clock.now();
     this.#offset = clock.epochMs() - now;
@@ -85,9 +100,13 @@ export class RequestSpan {
     this.#context = this.#isRecording ? trace.setSpan(parent, this.#span) : parent;
   }
 
-  /** For log lines, and for the trace's group when the client names none. */
   get ids(): SpanIds {
     return this.#span.spanContext();
+  }
+
+  /** The trace's id when somebody else may know it: the client named it, or the span is sampled. */
+  get knownTraceId(): string | undefined {
+    return this.#hasParent ? this.ids.traceId : this.sampledIds?.traceId;
   }
 
   /** The ids when the span is sampled: what an exemplar may point to. */
@@ -125,8 +144,8 @@ export class RequestSpan {
    *  take the place of the client's own. */
   startUpstream({ provider, operation }: UpstreamCall): string[] {
     if (this.#isRecording && this.#upstream === undefined) {
-      const attributes: Attributes = { 'gen_ai.provider.name': provider };
-      if (operation !== undefined) attributes['gen_ai.operation.name'] = operation;
+      const attributes: Attributes = this.#genai ? { 'gen_ai.provider.name': provider } : {};
+      if (this.#genai && operation !== undefined) attributes['gen_ai.operation.name'] = operation;
       this.#upstream = this.#tracer.startSpan(
         `proxy ${this.#name}`,
         { kind: SpanKind.CLIENT, startTime: this.#now(), attributes },
@@ -174,11 +193,11 @@ export class RequestSpan {
     );
   }
 
-  #endUpstream({ upstreamStatus, upstreamError, model }: SpanEnd, now: HrTime): void {
+  #endUpstream({ upstreamStatus, upstreamError, upstreamEndedAt, model }: SpanEnd, now: HrTime): void {
     const span = this.#upstream;
     if (span === undefined) return;
     // A client's text: as short as in a label.
-    if (model !== undefined) span.setAttribute('gen_ai.request.model', labelOf(model));
+    if (this.#genai && model !== undefined) span.setAttribute('gen_ai.request.model', labelOf(model));
     if (upstreamStatus !== undefined) span.setAttribute('http.response.status_code', upstreamStatus);
     const isServerError = upstreamStatus !== undefined && upstreamStatus >= 500;
     const failure = isServerError ? `http ${upstreamStatus}` : upstreamError;
@@ -186,7 +205,7 @@ export class RequestSpan {
       span.setAttribute('error.type', isServerError ? String(upstreamStatus) : failure);
       span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
     }
-    span.end(now);
+    span.end(upstreamEndedAt === undefined ? now : this.#time(upstreamEndedAt));
   }
 
   #child(name: string, startTime: HrTime, endTime: HrTime, attributes: Attributes, failure: string | undefined): void {

@@ -10,7 +10,7 @@ import { scrub } from '../scrub.ts';
 import { BoundedSpanProcessor } from './bounded-span-processor.ts';
 import type { FindExemplars } from './exemplar-slots.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
-import { createGatewaySpans, spanFieldsOf, type GatewaySpans } from './gateway-spans.ts';
+import { createGatewaySpans, type GatewaySpans } from './gateway-spans.ts';
 import { telemetryParts, type OtelConfig } from './otel-config.ts';
 import { createMetricExporter, createSpanExporter, createSpanSender } from './otlp-exporters.ts';
 import { PackedSpanProcessor } from './packed-span-processor.ts';
@@ -28,15 +28,13 @@ const EVENT_LOOP_PRECISION_MS = 50;
 type Tell = (message: string) => void;
 
 /** Running telemetry: what the gateway tells it, what it answers a scrape with, and how it ends. */
-export interface Telemetry extends AsyncDisposable {
+export interface Telemetry extends Disposable {
   /** Undefined when no metrics go anywhere. */
   readonly metrics: GatewayMetrics | undefined;
   /** Undefined when spans are off: a client's own trace headers then pass unchanged. */
   readonly spans: GatewaySpans | undefined;
   /** Answers a scrape in the format that `accept` asks for; undefined when there is no scrape. */
   readonly scrape: ((accept: string | undefined) => Promise<Scrape>) | undefined;
-  /** `trace_id` and `span_id` of the active span, for log lines. */
-  readonly logFields: () => { trace_id?: string; span_id?: string };
   readonly spanCounts: Readonly<SpanCounts>;
   /** Two of the steps of a shutdown, to be bounded by the caller: sends out what there is and ends the part. Neither rejects. */
   flushSpans(): Promise<void>;
@@ -52,7 +50,8 @@ export interface TelemetryOptions {
 }
 
 /** Starts what `config` asks for; undefined when it asks for nothing. Import this module only then: it loads the OpenTelemetry SDK
- *  (240 ms, 40 MB). One at a time in a process, because the SDK registers itself globally; disposal makes room for the next.
+ *  (240 ms, 40 MB). One at a time in a process, because the SDK registers itself globally; disposal makes room for the next, and
+ *  does not wait for what was not flushed before.
  *  Spec: gateway, Telemetry export configuration, Spans, Metrics; decisions, section 6. */
 export async function startTelemetry({ config, version, onTrouble }: TelemetryOptions): Promise<Telemetry | undefined> {
   const parts = telemetryParts(config);
@@ -76,15 +75,13 @@ export async function startTelemetry({ config, version, onTrouble }: TelemetryOp
   const flushMetrics = once(() => push?.shutdown().catch(report('metrics')));
   return {
     metrics: made?.metrics,
-    spans: processor === undefined ? undefined : createGatewaySpans(trace.getTracer(SCOPE, version), clock),
+    spans: processor === undefined ? undefined : createGatewaySpans(trace.getTracer(SCOPE, version), clock, config.genai),
     scrape: scrapeReader === undefined ? undefined : createScrape(scrapeReader, find),
-    logFields: () => spanFieldsOf(context.active()),
     spanCounts,
     flushSpans,
     flushMetrics,
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all([flushSpans(), flushMetrics()]);
-      await scrapeReader?.shutdown();
+    [Symbol.dispose]: () => {
+      for (const end of [flushSpans(), flushMetrics(), scrapeReader?.shutdown()]) end?.catch(report('telemetry'));
       unregister();
     },
   };
