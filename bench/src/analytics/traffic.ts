@@ -75,6 +75,7 @@ export class Traffic {
       endedAt: at,
       latencyUs: latencyMs * 1_000,
       firstByteUs: streaming ? Math.round(latencyMs * 200) : 0,
+      otelTraceId: '',
       correlationId: Math.floor(this.#random() * 2 ** 52)
         .toString(16)
         .padStart(16, '0'),

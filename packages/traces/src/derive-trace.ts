@@ -1,6 +1,7 @@
 import { openBodyTap, openRequestTap, type BodyFacts } from './body-tap.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
-import { readLineage } from './lineage-headers.ts';
+import { outcomeOf, statusOf } from './exchange-outcome.ts';
+import { readLineage, type LineageClaim } from './lineage-headers.ts';
 import { openBody, type OpenBody } from './open-body.ts';
 import type { PriceCatalogue } from './price-catalogue.ts';
 import { policyFor, type PrivacyPolicy, type PrivacyRules } from './privacy/privacy-rules.ts';
@@ -51,7 +52,7 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
   // Reading a stored answer again reports its usage again; only making one is charged.
   const isCharged = usage !== undefined && exchange.method === 'POST';
   const price = !isCharged ? undefined : prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
-  const outcome = traceOutcome(exchange, facts);
+  const outcome = outcomeOf(exchange, facts);
 
   const stored = policy.captureBodies ? [storedBody(request, policy, sent), storedBody(response, policy, received)] : [];
   const lineage = exchange.hasLineage ? readLineage(exchange.requestHeaders, (value) => sent.line(value)) : NO_LINEAGE;
@@ -65,7 +66,7 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
     model,
     request_method: exchange.method,
     request_path: sent.path(exchange.path),
-    response_status: responseStatus(exchange, outcome),
+    response_status: statusOf(exchange, outcome),
     outcome,
     input_tokens: usage?.input_tokens ?? 0,
     output_tokens: usage?.output_tokens ?? 0,
@@ -76,7 +77,7 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
     api_key_hash: exchange.credential === '' ? undefined : hashCredential(exchange.credential),
     estimated_cost_usd: price?.cost_usd ?? 0,
     cost_status: price !== undefined ? 'priced' : costStatus(exchange, outcome, usage),
-    lineage: lineage.claim,
+    lineage: groupedBy(exchange.otelTraceId, lineage.claim),
     request_headers: sent.headers(exchange.requestHeaders),
     response_headers: received.headers(exchange.responseHeaders),
     request_body: stored[0]?.text,
@@ -94,6 +95,11 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
       bodies: { request: stored[0], response: stored[1] },
     }),
   };
+}
+
+/** Exchanges of one OpenTelemetry trace are a group, unless the client says otherwise. Spec: gateway decisions, section 1, Lineage. */
+function groupedBy(otelTraceId: string, claim: LineageClaim): LineageClaim {
+  return otelTraceId === '' || claim.trace_group_id !== undefined ? claim : { trace_group_id: otelTraceId, ...claim };
 }
 
 function openHiding({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { privacy }: DeriveTools): Hiding {
@@ -120,19 +126,6 @@ function requestModel({ facts, kind, part, bytes, raw, decoded }: OpenBody): str
   const tap = openRequestTap();
   tap.push(readable);
   return tap.model();
-}
-
-/** An error event makes a stream of status 200 a failure. A client that leaves after the provider's last event has got all there
- *  was: the official SDKs stop reading there. */
-function traceOutcome({ outcome }: CapturedExchange, facts: BodyFacts | undefined): Outcome {
-  if (outcome === 'completed' && facts?.streamError === true) return 'upstream_error';
-  return outcome === 'client_closed' && facts?.ended === true ? 'completed' : outcome;
-}
-
-function responseStatus({ outcome: ending, sentStatus }: CapturedExchange, outcome: Outcome): number {
-  if (outcome === 'client_closed') return 499;
-  if (outcome === 'timeout') return 504;
-  return ending === 'upstream_error' ? 502 : sentStatus;
 }
 
 function usageStatus(outcome: Outcome, facts: BodyFacts | undefined, streaming: boolean): UsageStatus {

@@ -25,6 +25,7 @@ const exchange: fc.Arbitrary<CapturedExchange> = fc.record({
   latencyUs: fc.nat(),
   firstByteUs: fc.nat(),
   correlationId: latin1,
+  otelTraceId: latin1,
   requestHeaders: latin1,
   responseHeaders: latin1,
   responseChunks: fc.nat(),

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { openBodyTap, openRequestTap } from './body-tap.ts';
-import { findFirstModel, findLastRootUsage, readFoundModel, readFoundUsage } from './whole-json.ts';
+import { findRootModel, findLastRootUsage, readFoundModel, readFoundUsage } from './whole-json.ts';
 
 const lastRootUsage = (body: Buffer) => {
   const found = findLastRootUsage(body);
   return found && readFoundUsage(found);
 };
-const firstModel = (body: Buffer) => {
-  const found = findFirstModel(body);
+const rootModel = (body: Buffer) => {
+  const found = findRootModel(body);
   return found && readFoundModel(found);
 };
 
@@ -28,7 +28,8 @@ describe('the last usage of the root', () => {
     ['before text that looks like it', { usage, note: '\\"usage":{"prompt_tokens":9}}' }],
     ['after a nested one', { tool: { usage: { prompt_tokens: 9 } }, usage }],
   ])('finds it %s', (_, value) => {
-    expect(lastRootUsage(Buffer.from(JSON.stringify(value)))).toMatchObject({ total_tokens: 7 });
+    for (const indent of [0, 2])
+      expect(lastRootUsage(Buffer.from(JSON.stringify(value, undefined, indent)))).toMatchObject({ total_tokens: 7 });
   });
 
   test.each([
@@ -63,32 +64,50 @@ describe('the last usage of the root', () => {
   });
 });
 
-describe('a model that comes first', () => {
-  test('reads the first key', () => {
-    expect(firstModel(Buffer.from('{"model":"gpt-4o-mini","messages":[]}'))).toBe('gpt-4o-mini');
+describe('the model of the root', () => {
+  test.each([
+    ['first', '{"model":"gpt-4o-mini","messages":[]}'],
+    ['last', '{"messages":[{"content":"}"}],"model":"gpt-4o-mini"}'],
+    ['between, with space', '{\n  "messages": [ ],\n  "model" : "gpt-4o-mini",\n  "stream": true\n}\n'],
+  ])('finds it %s', (_, text) => {
+    expect(rootModel(Buffer.from(text))).toBe('gpt-4o-mini');
   });
 
   test.each([
-    '{ "model":"a"}',
-    '{"messages":[],"model":"a"}',
+    '{"tool":{"model":"a"}}',
+    '{"model" :"a","tool":{"model":"b"}}',
+    '{"list":["model"]}',
+    '{"list":["model"],"model":"a"}',
     '{"model":"a\\u0062"}',
+    '{ "model":"a"',
     '{"model":"',
     '{"model":1}',
     '',
     '{"model":""}',
   ])('leaves %s to the tap', (text) => {
-    expect(firstModel(Buffer.from(text))).toBeUndefined();
+    expect(rootModel(Buffer.from(text))).toBeUndefined();
   });
 
   test('never says anything else than the tap', () => {
+    const member = fc.constantFrom('model', 'a', '"model"', '\\', ',"model":"x"', '}');
+    const { json } = fc.letrec((tie) => ({
+      json: fc.oneof(
+        { maxDepth: 3 },
+        fc.string({ unit: 'binary' }),
+        member,
+        fc.dictionary(member, tie('json'), { maxKeys: 4 }),
+        fc.array(tie('json'), { maxLength: 3 }),
+      ),
+    }));
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (model) => {
-        const body = Buffer.from(JSON.stringify({ model }));
+      fc.property(fc.dictionary(member, json), fc.constantFrom(undefined, 1), (value, indent) => {
+        const body = Buffer.from(JSON.stringify(value, undefined, indent));
         const tap = openRequestTap();
         tap.push(body);
-        const found = firstModel(body);
+        const found = rootModel(body);
         if (found !== undefined) expect(found).toBe(tap.model());
       }),
+      { numRuns: 2_000 },
     );
   });
 });

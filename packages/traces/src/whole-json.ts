@@ -6,6 +6,7 @@ import { readUsage, type Usage } from './usage.ts';
 // hands over what it found instead of the body: moving whole bodies between two busy cores cost 6 µs an exchange.
 
 const USAGE = Buffer.from('"usage"');
+const MODEL = Buffer.from('"model"');
 const MODEL_FIRST = Buffer.from('{"model":"');
 const MODEL_MAX_BYTES = 256;
 
@@ -18,27 +19,37 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** The model of a request whose first key it is, as the official SDKs send it. */
-export function findFirstModel(body: Buffer): Buffer | undefined {
+/** The model of a complete JSON object, when it is its only member of that name, at whatever depth, and stands in the root. The first
+ *  key is looked at first, where the official JavaScript SDKs put it. */
+export function findRootModel(body: Buffer): Buffer | undefined {
+  return findFirstModel(body) ?? findOnlyModel(body);
+}
+
+function findFirstModel(body: Buffer): Buffer | undefined {
   if (body.length < MODEL_FIRST.length || body.compare(MODEL_FIRST, 0, MODEL_FIRST.length, 0, MODEL_FIRST.length) !== 0)
     return undefined;
-  const end = body.indexOf(QUOTE, MODEL_FIRST.length);
-  if (end < 0 || end - MODEL_FIRST.length > MODEL_MAX_BYTES) return undefined;
-  const model = body.subarray(MODEL_FIRST.length, end);
-  return model.includes(BACKSLASH) ? undefined : model;
+  return plainTextAt(body, MODEL_FIRST.length);
+}
+
+function findOnlyModel(body: Buffer): Buffer | undefined {
+  const at = body.indexOf(MODEL);
+  if (at < 1 || body.lastIndexOf(MODEL) !== at) return undefined;
+  const value = valueOfKey(body, at, MODEL.length);
+  if (value === undefined || body[value] !== QUOTE) return undefined;
+  const model = plainTextAt(body, value + 1);
+  if (model === undefined) return undefined;
+  const last = lastByteThatCounts(body);
+  return body[last] === CLOSE_BRACE && closingOf(body, value + model.length + 2, last) === last ? model : undefined;
 }
 
 /** The text of the `usage` object of a complete JSON object, when the last member of that name stands in the root. It does when
- *  what follows it closes exactly one brace, and that is the last byte: no string of JSON can hold the bytes `,"usage":`. */
+ *  what follows it closes exactly one brace, and that is the last byte. */
 export function findLastRootUsage(body: Buffer): Buffer | undefined {
   const last = lastByteThatCounts(body);
   if (body[last] !== CLOSE_BRACE) return undefined;
   const at = body.lastIndexOf(USAGE);
-  if (at < 1) return undefined;
-  const before = body[at - 1];
-  if ((before !== COMMA && before !== OPEN_BRACE) || body[at + USAGE.length] !== COLON) return undefined;
-  const start = at + USAGE.length + 1;
-  if (body[start] !== OPEN_BRACE) return undefined;
+  const start = at < 1 ? undefined : valueOfKey(body, at, USAGE.length);
+  if (start === undefined || body[start] !== OPEN_BRACE) return undefined;
   const end = closingOf(body, start + 1, last);
   return end >= 0 && closingOf(body, end + 1, last) === last ? body.subarray(start, end + 1) : undefined;
 }
@@ -55,6 +66,24 @@ export function readFoundUsage(found: Buffer): Usage | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Where the value of the key at `at` begins; undefined when it is no key. No string of JSON can hold a whole key of a member: its
+ *  quotes would be escaped. */
+function valueOfKey(body: Buffer, at: number, length: number): number | undefined {
+  let before = at - 1;
+  while (isSpace(body[before])) before -= 1;
+  if (body[before] !== COMMA && body[before] !== OPEN_BRACE) return undefined;
+  const colon = afterSpace(body, at + length);
+  return body[colon] === COLON ? afterSpace(body, colon + 1) : undefined;
+}
+
+/** What stands between `start` and the next quote, when it is short and nothing in it is escaped. */
+function plainTextAt(body: Buffer, start: number): Buffer | undefined {
+  const end = body.indexOf(QUOTE, start);
+  if (end < 0 || end - start > MODEL_MAX_BYTES) return undefined;
+  const text = body.subarray(start, end);
+  return text.includes(BACKSLASH) ? undefined : text;
 }
 
 /** Where the bracket closes that was open before `from`; -1 when not up to `last`. */
@@ -76,6 +105,16 @@ function closingOf(body: Buffer, from: number, last: number): number {
 
 function lastByteThatCounts(body: Buffer): number {
   let at = body.length - 1;
-  while (at >= 0 && (body[at] ?? 0) <= 0x20) at -= 1;
+  while (isSpace(body[at])) at -= 1;
   return at;
+}
+
+function afterSpace(body: Buffer, from: number): number {
+  let at = from;
+  while (isSpace(body[at])) at += 1;
+  return at;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

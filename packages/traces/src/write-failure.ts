@@ -1,4 +1,5 @@
 import type { DayUsage } from './day-usage.ts';
+import type { Provider } from './trace.ts';
 
 /** Why a write failed, in the order the classes are tested. Spec: gateway, Metrics; decisions, section 4. */
 export const FAILURE_CLASSES = ['timeout', 'connection', 'contention', 'constraint', 'unknown'] as const;
@@ -19,6 +20,23 @@ export interface WriteResult {
   readonly failures: readonly WriteFailure[];
   /** What the traces that were written add to their days: the queue's owner need not wait for the store to be read. */
   readonly usage: readonly DayUsage[];
+  /** Who used how many tokens, when the sink was asked to tell. */
+  readonly tokens?: readonly TokenUse[];
+}
+
+/** Tokens that one exchange used, as the provider reported them. */
+export interface TokenUse {
+  readonly provider: Provider;
+  readonly model: string;
+  /** Of the request. */
+  readonly path: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+/** What became of a batch of which nothing was kept. */
+export function allLost(count: number): WriteResult {
+  return { written: 0, failures: [{ operation: 'write_trace', error_class: 'unknown', count }], usage: [] };
 }
 
 /** Writes a batch; when that fails, writes its items one by one, so that one bad row costs one row. An item that fails because

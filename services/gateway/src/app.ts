@@ -1,36 +1,37 @@
-import { Fault, codeOf, isFault, messageOf } from '@vitrine/faults/fault';
 import { stopStep } from '@vitrine/lifecycle/stop-step';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { parsePriceOverride, type PriceOverride } from '@vitrine/traces/price-catalogue';
-import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
-import { keepRetention, openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
+import { keepRetention, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { Pool } from 'undici';
 import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
 import { keyRoutes } from './admin-keys/keys-route.ts';
 import { lineageRoutes } from './admin-traces/lineage-routes.ts';
 import { traceRoutes } from './admin-traces/traces-route.ts';
 import { authorizeBy } from './auth/authorize.ts';
 import { openAuth } from './auth/open-auth.ts';
-import { openKeys } from './auth/open-keys.ts';
+import { openKeys, type OpenKeys } from './auth/open-keys.ts';
 import { PerSecond } from './auth/per-second.ts';
 import { BodyBudget } from './capture/body-budget.ts';
 import { createDropReport } from './capture/drop-report.ts';
+import { openTraceStore } from './capture/open-trace-store.ts';
 import { TraceQueue } from './capture/trace-queue.ts';
 import type { GatewayConfig } from './config.ts';
 import { pipelineDiagnostics } from './diagnostics/pipeline-diagnostics.ts';
 import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
 import { serviceRoutes } from './diagnostics/service-routes.ts';
 import { createAdminApp } from './http/admin-app.ts';
+import type { AdminRoute } from './http/admin-route.ts';
 import { closeServer, createGatewayServer } from './http/gateway-server.ts';
+import { listen } from './http/listen.ts';
 import { openLimits, type Clocks } from './limits/open-limits.ts';
-import { Deadlines } from './proxy/deadlines.ts';
-import type { ProxyTools, UpstreamRoute } from './proxy/exchange.ts';
-import { headerReaders } from './proxy/forwarded-headers.ts';
+import { openObservability } from './observability/open-observability.ts';
+import { serveScrape } from './observability/serve-scrape.ts';
 import { privacyRules } from './privacy/pii-config.ts';
 import { openRequestGuard } from './privacy/request-guard.ts';
+import { Deadlines } from './proxy/deadlines.ts';
+import type { ProxyTools } from './proxy/exchange.ts';
+import { headerReaders, TRACE_CONTEXT_HEADERS } from './proxy/forwarded-headers.ts';
+import { openRoutes } from './proxy/open-routes.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { VERSION } from './version.ts';
 
@@ -44,8 +45,8 @@ export interface Gateway extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, then the queue is written out,
- *  each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
+/** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, the queue is written out, spans are
+ *  flushed, then metrics, each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
  *  `invalid_price_override`. `clocks` are those of the usage limits. */
 export async function startGateway(config: GatewayConfig, logger: Logger, clocks: Clocks = SYSTEM_CLOCKS): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
@@ -53,6 +54,10 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
     opened.defer(async () => void (await stopStep(name, step, (details) => logger.error(details, 'a shutdown step failed'))));
 
   const startedAt = performance.now();
+  const observability = opened.use(await openObservability(config.observability.otel, logger));
+  stop('flush metrics', () => observability.flushMetrics());
+  stop('flush spans', () => observability.flushSpans());
+
   const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
   const store = await openTraceStore(config, privacy);
   stop('close the trace store', () => store[Symbol.asyncDispose]());
@@ -62,8 +67,10 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
   const budget = new BodyBudget(config.queue.max_body_bytes);
   const onDrop = createDropReport(logger, Date.now);
-  const queue = new TraceQueue({ ...config.queue, sink: store, budget, clock: Date.now, onDrop, ledger: limits.ledger });
+  const sink = observability.watchSink(store, store.driver);
+  const queue = new TraceQueue({ ...config.queue, sink, budget, clock: Date.now, onDrop, ledger: limits.ledger });
   stop('write the trace queue', () => queue.drained());
+  observability.watchQueue(queue);
 
   const keys = openKeys(config, logger);
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
@@ -77,12 +84,45 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
     times: { firstByteTimeoutMs: config.proxy.first_byte_timeout_ms, idleTimeoutMs: config.proxy.idle_timeout_ms },
     deadlines,
     budget,
-    headers: headerReaders(config.auth.header),
+    headers: headerReaders(config.auth.header, observability.hasSpans ? TRACE_CONTEXT_HEADERS : []),
     guard: openRequestGuard(privacy, config.tracing.body_max_size),
     storedBodyMaxBytes: config.tracing.capture_bodies ? config.tracing.body_max_size : 0,
-    onEnd: (exchange) => void queue.enqueue(exchange),
+    onEnd: (exchange, watch) => {
+      if (watch === undefined) queue.enqueue(exchange);
+      else watch.enqueue(exchange, (ended) => queue.enqueue(ended));
+    },
   };
+  const door = { authenticate: auth.authenticate, gate: limits.gate, trail: keys.trail, strangers };
+  const proxy = createProxy(routes, tools, queue, door);
 
+  const { scrape } = observability;
+  const admin = createAdminApp(adminRoutes({ startedAt, store, queue, budget, keys, strangers }), {
+    logger,
+    authorize: authorizeBy(auth.authenticate, keys.trail),
+    keyHeader: config.auth.header,
+    version: VERSION,
+    scrape,
+  });
+  opened.use(await serveScrape(scrape, config, logger));
+  const server = createGatewayServer(proxy, admin, config.server.max_connections, observability.watchRequests(routes));
+  const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
+  const url = await listen(server, at);
+  stop('cut what is still in flight', () => cutExchanges(deadlines, server));
+  stop('finish requests in flight', () => closeServer(server));
+  const running = opened.move();
+  return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** What the admin API serves, and of whom. */
+function adminRoutes(of: {
+  readonly startedAt: number;
+  readonly store: EmbeddedTraceStore;
+  readonly queue: TraceQueue;
+  readonly budget: BodyBudget;
+  readonly keys: OpenKeys;
+  readonly strangers: PerSecond;
+}): AdminRoute[] {
+  const { startedAt, store, queue, budget, keys, strangers } = of;
   const diagnose = () =>
     pipelineDiagnostics(
       {
@@ -97,79 +137,14 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
       Date.now(),
     );
   const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
-  const admin = createAdminApp(
-    [
-      ...serviceRoutes(store, { version: VERSION, uptimeSec }),
-      ...traceRoutes(store),
-      ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
-      ...analyticsRoutes(store),
-      ...keyRoutes(keys.keys),
-      ...pipelineRoutes(diagnose),
-    ],
-    { logger, authorize: authorizeBy(auth.authenticate, keys.trail), keyHeader: config.auth.header, version: VERSION },
-  );
-  const door = { authenticate: auth.authenticate, gate: limits.gate, trail: keys.trail, strangers };
-  const proxy = createProxy(routes, tools, queue, door);
-  const server = createGatewayServer(proxy, admin, config.server.max_connections);
-  const url = await listen(server, config.server);
-  stop('cut what is still in flight', () => cutExchanges(deadlines, server));
-  stop('finish requests in flight', () => closeServer(server));
-  const running = opened.move();
-  return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-function openTraceStore({ storage, tracing, prices }: GatewayConfig, privacy: PrivacyRules): Promise<EmbeddedTraceStore> {
-  return openEmbeddedTraceStore({
-    path: storage.path,
-    policy: { captureBodies: tracing.capture_bodies, bodyMaxSize: tracing.body_max_size, privacy },
-    priceOverride: readPriceOverride(prices.override_path),
-  });
-}
-
-function readPriceOverride(path: string | undefined): PriceOverride | undefined {
-  if (path === undefined) return undefined;
-  try {
-    return parsePriceOverride(readFileSync(path, 'utf8'));
-  } catch (cause) {
-    const reason = isFault(cause) ? cause.say : messageOf(cause);
-    throw new Fault('invalid_price_override', {
-      say: `prices.override_path (SVC_PRICES_OVERRIDE_PATH): ${path}: ${reason}`,
-      cause,
-    });
-  }
-}
-
-function openRoutes(config: GatewayConfig, opened: AsyncDisposableStack): UpstreamRoute[] {
-  return (['openai', 'anthropic'] as const).map((provider) => {
-    const { upstream, prefix } = config.providers[provider];
-    const { origin, pathname } = new URL(upstream);
-    // Deadlines are ours (see Deadlines). Connections are as many as requests in flight, which the proxy bounds.
-    const pool = new Pool(origin, {
-      connections: null,
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { timeout: config.proxy.connect_timeout_ms },
-    });
-    opened.defer(() => pool.destroy());
-    return { provider, prefix, upstreamPath: pathname.replace(/\/$/, ''), pool };
-  });
-}
-
-function listen(server: Server, { host, port }: GatewayConfig['server']): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  server.once('error', (cause) => {
-    const isBusy = codeOf(cause) === 'EADDRINUSE';
-    const key = isBusy || codeOf(cause) === 'EACCES' ? 'server.port (SVC_SERVER_PORT)' : 'server.host (SVC_SERVER_HOST)';
-    const reason = isBusy ? 'is already in use' : `cannot be listened on: ${cause.message}`;
-    reject(new Fault('address_unusable', { say: `${key}: ${host}:${port} ${reason}`, cause }));
-  });
-  server.listen(port, host, () => {
-    const address = server.address();
-    const actual = typeof address === 'object' && address !== null ? address.port : port;
-    resolve(`http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${actual}`);
-  });
-  return promise;
+  return [
+    ...serviceRoutes(store, { version: VERSION, uptimeSec }),
+    ...traceRoutes(store),
+    ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
+    ...analyticsRoutes(store),
+    ...keyRoutes(keys.keys),
+    ...pipelineRoutes(diagnose),
+  ];
 }
 
 /** What has not ended by now is cut, so that it leaves a trace before the queue is written out. */

@@ -1,7 +1,9 @@
 import { readConfig } from '@vitrine/config/read-config';
 import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
+import { otelVariables } from '@vitrine/telemetry/otel/otel-variables';
 import { limitsConfig, plansConfig } from './limits/limits-config.ts';
+import { observabilityConfig } from './observability/observability-config.ts';
 import { piiConfig } from './privacy/pii-config.ts';
 
 const MEBIBYTE = 1_048_576;
@@ -77,13 +79,18 @@ export const gatewayConfig = z
         retention_days: z.int().min(1).max(3650).default(30),
       })
       .prefault({}),
+    observability: observabilityConfig,
     pii: piiConfig,
     auth: authConfig,
     limits: limitsConfig,
     plans: plansConfig,
     prices: z.strictObject({ override_path: z.string().min(1).optional() }).prefault({}),
   })
-  .superRefine(({ auth, plans }, context) => {
+  .superRefine(({ auth, plans, observability: { otel }, providers }, context) => {
+    if (Object.values(providers).some(({ prefix }) => overlap(otel.prometheus_path, prefix))) {
+      const path = ['observability', 'otel', 'prometheus_path'];
+      context.addIssue({ code: 'custom', path, message: 'must not overlap providers.*.prefix' });
+    }
     for (const [i, { plan }] of auth.keys.entries()) {
       if (plan !== undefined && !Object.hasOwn(plans, plan))
         context.addIssue({ code: 'custom', path: ['auth', 'keys', i, 'plan'], message: 'is none of plans' });
@@ -98,7 +105,7 @@ export function readGatewayConfig(
   defaults: Readonly<Record<string, unknown>> = {},
 ): GatewayConfig {
   const { SVC_CONFIG: _file, ...variables } = env;
-  return readConfig(gatewayConfig, { defaults, yaml, env: variables, prefix: 'SVC_' });
+  return readConfig(gatewayConfig, { defaults, yaml, env: variables, prefix: 'SVC_', named: otelVariables() });
 }
 
 function overlap(a: string, b: string): boolean {

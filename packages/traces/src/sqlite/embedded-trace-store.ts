@@ -28,6 +28,8 @@ export interface EmbeddedTraceStoreOptions {
   readonly path: string;
   readonly policy: CapturePolicy;
   readonly priceOverride: PriceOverride | undefined;
+  /** Whether writing tells of tokens; it does not unless told. */
+  readonly tellsTokens?: boolean;
 }
 
 /** Opens the store of a single machine: one SQLite file, written by one worker thread and read by another, which is started
@@ -59,10 +61,10 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
   readonly #reads: WorkerCalls;
   #traceCount = 0;
 
-  constructor({ path, policy, priceOverride }: EmbeddedTraceStoreOptions, lock: Disposable) {
+  constructor({ path, policy, priceOverride, tellsTokens = false }: EmbeddedTraceStoreOptions, lock: Disposable) {
     this.#path = path;
     this.#lock = lock;
-    const writeData: WriteWorkerData = { path, policy, priceOverride };
+    const writeData: WriteWorkerData = { path, policy, priceOverride, tellsTokens };
     // Small young generations: what these threads make is either dead within a batch or handed to SQLite.
     this.#writes = new WorkerCalls(
       () =>

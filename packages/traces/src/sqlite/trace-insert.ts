@@ -8,7 +8,6 @@ const COLUMNS =
   'id, scope, model, credential, response_status, total_tokens, timestamp, latency_ms, time_to_first_token_us, ' +
   'input_tokens, output_tokens, estimated_cost_usd, outcome, usage_status, cost_status, target, payload';
 const LINEAGE_COLUMNS = 'trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq';
-const COLUMN_COUNT = COLUMNS.split(',').length;
 /** Rows of one statement: 1.1 µs each where one alone takes 1.5; 16 gain nothing more. */
 const GROUP = 8;
 
@@ -18,30 +17,19 @@ export const ALREADY_THERE = new Error('a trace was written before');
 /** Inserts rows into `traces`, several at a time, and tells the journal of them. */
 export class TraceInsert {
   readonly #dictionary: TraceDictionary;
-  readonly #one: StatementSync;
-  readonly #group: StatementSync;
-  readonly #addLineage: StatementSync;
-  /** What waits to be inserted, column by column. */
-  readonly #values: SQLInputValue[] = [];
-  readonly #lineages: TraceRecord[] = [];
+  readonly #plain: RowInsert;
+  readonly #withLineage: RowInsert;
 
   constructor(database: DatabaseSync, dictionary: TraceDictionary) {
-    const insert = (rows: number) => {
-      const row = `(${Array(COLUMN_COUNT).fill('?').join()})`;
-      return database.prepare(
-        `INSERT INTO traces (${COLUMNS}) VALUES ${Array(rows).fill(row).join()} ON CONFLICT (id) DO NOTHING`,
-      );
-    };
     this.#dictionary = dictionary;
-    this.#one = insert(1);
-    this.#group = insert(GROUP);
-    this.#addLineage = database.prepare(`UPDATE traces SET (${LINEAGE_COLUMNS}) = (?,?,?,?,?) WHERE id = ?`);
+    this.#plain = new RowInsert(database, COLUMNS);
+    this.#withLineage = new RowInsert(database, `${COLUMNS}, ${LINEAGE_COLUMNS}`);
   }
 
   /** Forgets what an earlier batch left behind. */
   start(): void {
-    this.#values.length = 0;
-    this.#lineages.length = 0;
+    this.#plain.clear();
+    this.#withLineage.clear();
   }
 
   add(r: TraceRecord, payload: number, journal: JournalEntry): void {
@@ -50,7 +38,9 @@ export class TraceInsert {
     const model = dictionary.model(r.provider, r.model);
     const credential = dictionary.credential(r.api_key_hash);
     journal.add(scope, model, credential, r);
-    this.#values.push(
+    const hasLineage = isAny(r.lineage);
+    const insert = hasLineage ? this.#withLineage : this.#plain;
+    insert.values.push(
       r.id,
       scope,
       model,
@@ -69,29 +59,58 @@ export class TraceInsert {
       dictionary.target(r.request_method, r.request_path),
       payload,
     );
-    for (const _ in r.lineage) {
-      this.#lineages.push(r);
-      break;
+    if (hasLineage) {
+      const { trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq } = r.lineage;
+      const claim = [trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq];
+      insert.values.push(...claim.map((value) => value ?? null));
     }
-    if (this.#values.length === GROUP * COLUMN_COUNT) this.#insert(this.#group, this.#values.splice(0), GROUP);
+    insert.ended();
   }
 
   /** Inserts what still waits. */
   end(): void {
-    const values = this.#values;
-    for (let at = 0; at < values.length; at += COLUMN_COUNT) this.#insert(this.#one, values.slice(at, at + COLUMN_COUNT), 1);
-    for (const { id, lineage } of this.#lineages)
-      this.#addLineage.run(
-        lineage.trace_group_id ?? null,
-        lineage.thread_id ?? null,
-        lineage.run_id ?? null,
-        lineage.parent_checkpoint_id ?? null,
-        lineage.checkpoint_seq ?? null,
-        id,
-      );
+    this.#plain.end();
+    this.#withLineage.end();
+  }
+}
+
+/** Collects rows of some columns, and inserts them `GROUP` at a time. */
+class RowInsert {
+  /** What waits to be inserted, column by column. */
+  readonly values: SQLInputValue[] = [];
+  readonly #columns: number;
+  readonly #one: StatementSync;
+  readonly #group: StatementSync;
+
+  constructor(database: DatabaseSync, columns: string) {
+    this.#columns = columns.split(',').length;
+    const row = `(${Array(this.#columns).fill('?').join()})`;
+    const insert = (rows: number) =>
+      database.prepare(`INSERT INTO traces (${columns}) VALUES ${Array(rows).fill(row).join()} ON CONFLICT (id) DO NOTHING`);
+    this.#one = insert(1);
+    this.#group = insert(GROUP);
   }
 
-  #insert(statement: StatementSync, values: readonly SQLInputValue[], rows: number): void {
-    if (statement.run(...values).changes !== rows) throw ALREADY_THERE;
+  clear(): void {
+    this.values.length = 0;
   }
+
+  /** A row's values are there. */
+  ended(): void {
+    if (this.values.length === GROUP * this.#columns) insertRows(this.#group, this.values.splice(0), GROUP);
+  }
+
+  end(): void {
+    const { values } = this;
+    for (let at = 0; at < values.length; at += this.#columns) insertRows(this.#one, values.slice(at, at + this.#columns), 1);
+  }
+}
+
+function insertRows(statement: StatementSync, values: readonly SQLInputValue[], rows: number): void {
+  if (statement.run(...values).changes !== rows) throw ALREADY_THERE;
+}
+
+function isAny(of: object): boolean {
+  for (const _ in of) return true;
+  return false;
 }

@@ -3,11 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
 import { serveCalls } from '@vitrine/lifecycle/serve-calls';
+import type { CapturedExchange } from '../captured-exchange.ts';
 import { createCredentialHashes } from '../credential-hashes.ts';
 import { deriveTrace, type CapturePolicy } from '../derive-trace.ts';
 import { unpackExchanges, type PackedExchanges } from '../exchange-batch.ts';
 import { openPriceCatalogue, type PriceOverride } from '../price-catalogue.ts';
 import { openPrivacyTools } from '../privacy/privacy-tools.ts';
+import type { TraceRecord } from '../trace-record.ts';
+import type { TokenUse } from '../write-failure.ts';
 import { createTraceIds } from '../trace-id.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -15,6 +18,8 @@ export interface WriteWorkerData {
   readonly path: string;
   readonly policy: CapturePolicy;
   readonly priceOverride: PriceOverride | undefined;
+  /** Whether each batch is answered with the tokens that its exchanges used. */
+  readonly tellsTokens: boolean;
 }
 
 export type WriteWorkerCall =
@@ -22,7 +27,7 @@ export type WriteWorkerCall =
   | { readonly removeOlderThan: number; readonly rollups: number };
 
 invariant(parentPort !== null, 'runs on a worker thread');
-const { path, policy, priceOverride } = workerData as WriteWorkerData;
+const { path, policy, priceOverride, tellsTokens } = workerData as WriteWorkerData;
 const writer = new SqliteTraceWriter(path);
 const tools = {
   policy,
@@ -39,15 +44,26 @@ serveCalls(
     if ('removeOlderThan' in call)
       return { removed: writer.removeOlderThan(call.removeOlderThan, call.rollups), traceCount: writer.traceCount };
     const { packed } = call;
-    const result = writer.write(
-      packed.count,
-      () => unpackExchanges(packed),
-      (exchange) => deriveTrace(exchange, tools),
-    );
-    return { ...result, traceCount: writer.traceCount };
+    let tokens: TokenUse[] = [];
+    const exchanges = () => {
+      tokens = [];
+      return unpackExchanges(packed);
+    };
+    const derive = (exchange: CapturedExchange) => {
+      const trace = deriveTrace(exchange, tools);
+      // Reading a stored answer again reports its usage again.
+      if (tellsTokens && trace.total_tokens > 0 && trace.request_method === 'POST') tokens.push(tokenUseOf(trace));
+      return trace;
+    };
+    const result = writer.write(packed.count, exchanges, derive);
+    return { ...result, ...(tellsTokens ? { tokens } : {}), traceCount: writer.traceCount };
   },
   () => writer[Symbol.dispose](),
 );
+
+function tokenUseOf({ provider, model, request_path: path, input_tokens, output_tokens }: TraceRecord): TokenUse {
+  return { provider, model, path, input_tokens, output_tokens };
+}
 
 /** A call of `randomBytes` costs about a microsecond whatever it gives, so it is asked for 4 KiB at a time. */
 function pooledRandomBytes(): (count: number) => Uint8Array {

@@ -6,7 +6,8 @@ import type { Authenticate, Denial } from './caller.ts';
 /** The admin API's door: denials are remembered and become faults. */
 export function authorizeBy(authenticate: Authenticate, trail: Pick<AuditTrail, 'denied'>): AdminTools['authorize'] {
   return (request, permission) => {
-    const verdict = authenticate(request.headers, permission);
+    const decide = () => authenticate(request.headers, permission);
+    const verdict = request.watch === undefined ? decide() : request.watch.authenticate(decide, request.correlationId);
     if (!('status' in verdict)) return verdict.identity;
     trail.denied(request, verdict.caller, verdict.reason);
     throw faultOf(verdict);

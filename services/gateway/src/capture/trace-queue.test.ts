@@ -18,6 +18,7 @@ const exchange = (path: string, bytes = 0): CapturedExchange => ({
   latencyUs: 0,
   firstByteUs: 0,
   correlationId: '',
+  otelTraceId: '',
   requestHeaders: '',
   responseHeaders: '',
   secretHeaders: 0,

@@ -2,7 +2,7 @@ import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { ExchangeBatch, heldBytes } from '@vitrine/traces/exchange-batch';
 import type { TraceSink } from '@vitrine/traces/trace-sink';
-import type { WriteResult } from '@vitrine/traces/write-failure';
+import { allLost, type WriteResult } from '@vitrine/traces/write-failure';
 import type { BodyBudget } from './body-budget.ts';
 import { createQueueCounters, type QueueCounters } from './queue-counters.ts';
 
@@ -164,8 +164,4 @@ export class TraceQueue {
     this.#waiting.push(batch);
     return batch;
   }
-}
-
-function allLost(count: number): WriteResult {
-  return { written: 0, failures: [{ operation: 'write_trace', error_class: 'unknown', count }], usage: [] };
 }

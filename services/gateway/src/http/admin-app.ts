@@ -1,10 +1,12 @@
 import { codeOf, isFault } from '@vitrine/faults/fault';
-import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/telemetry/scrub';
 import type { Identity } from '@vitrine/plans/identity';
 import type { Permission } from '@vitrine/plans/permission';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestWatch } from '../observability/request-watch.ts';
+import type { ScrapeEndpoint } from '../observability/scrape-endpoint.ts';
 import type { AdminRoute, Operation } from './admin-route.ts';
 import { CORRELATION_HEADER, correlationIdOf } from './correlation-id.ts';
 import { statusOf } from './fault-statuses.ts';
@@ -20,6 +22,8 @@ export interface AdminTools {
   readonly keyHeader: string;
   /** Of the gateway, for the API's description. */
   readonly version: string;
+  /** Undefined unless it is on. */
+  readonly scrape?: ScrapeEndpoint | undefined;
 }
 
 /** What is needed of a request to tell whether its sender may. */
@@ -28,13 +32,16 @@ export interface AskedRequest {
   readonly method: string;
   readonly path: string;
   readonly correlationId: string;
+  readonly watch: RequestWatch | undefined;
 }
+
+type AdminApp = (request: IncomingMessage, response: ServerResponse, watch?: RequestWatch) => void;
 
 const ALLOWED_HEADERS = ['Content-Type', 'Authorization', 'X-API-Key', 'X-Svc-Gateway-Key'];
 
 /** The express application behind `/` and `/api`, with a description of itself. Every route answers OPTIONS with 204, other methods with 405 and `Allow`;
  *  errors are always JSON. Spec: gateway, Endpoints. */
-export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools): Express {
+export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools): AdminApp {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -45,6 +52,7 @@ export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools)
     next();
   });
   for (const route of describedRoutes(routes, tools)) app.all(route.path, answerRoute(route, tools));
+  if (tools.scrape !== undefined) app.all(tools.scrape.path, answerScrape(tools.scrape, tools));
   // Preflight goes for every path below /api, also those that do not exist.
   app.options('/api/{*path}', (_request, response) => void response.status(204).end());
   app.use((_request, response) => void response.status(404).json({ error: 'not found' }));
@@ -52,7 +60,12 @@ export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools)
     if (response.headersSent) next(error);
     else answerFault(error, request, response, tools.logger);
   });
-  return app;
+  return (request, response, watch) => {
+    watch?.endsWith(response);
+    const answer = () => void app(request, Object.assign(response, { locals: { watch } }));
+    if (watch === undefined) answer();
+    else watch.run(answer);
+  };
 }
 
 function allowedHeadersWith(keyHeader: string): string {
@@ -79,10 +92,8 @@ function answerRoute(route: AdminRoute, tools: AdminTools): RequestHandler {
 }
 
 async function answerOperation(asked: Operation, request: Request, response: Response, tools: AdminTools): Promise<void> {
-  const correlationId = String(response.getHeader(CORRELATION_HEADER));
-  const { headers, method, path } = request;
-  const identity =
-    asked.permission === 'public' ? undefined : tools.authorize({ headers, method, path, correlationId }, asked.permission);
+  const correlationId = correlationIdIn(response);
+  const identity = asked.permission === 'public' ? undefined : tools.authorize(askedBy(request, response), asked.permission);
   const answer = await asked.handle({
     params: request.params as Record<string, string>,
     query: asked.query === undefined ? undefined : readQuery(asked.query, request.query),
@@ -93,6 +104,26 @@ async function answerOperation(asked: Operation, request: Request, response: Res
   response.status(asked.status);
   if (asked.status === 204) response.end();
   else response.json(answer);
+}
+
+function answerScrape(scrape: ScrapeEndpoint, tools: AdminTools): RequestHandler {
+  return async (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.status(405).setHeader('Allow', 'GET').json({ error: 'method not allowed' });
+      return;
+    }
+    if (!scrape.isPublic) tools.authorize(askedBy(request, response), 'analytics:read');
+    await scrape.answer(request, response);
+  };
+}
+
+function askedBy({ headers, method, path }: Request, response: Response): AskedRequest {
+  const watch = response.locals['watch'] as RequestWatch | undefined;
+  return { headers, method, path, correlationId: correlationIdIn(response), watch };
+}
+
+function correlationIdIn(response: Response): string {
+  return String(response.getHeader(CORRELATION_HEADER));
 }
 
 function answerFault(error: unknown, request: Request, response: Response, logger: Logger): void {

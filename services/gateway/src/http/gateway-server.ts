@@ -1,6 +1,8 @@
 import { codeOf } from '@vitrine/faults/fault';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { RequestWatch } from '../observability/request-watch.ts';
+import type { WatchRequest } from '../observability/watch-requests.ts';
 import { correlationIdOf } from './correlation-id.ts';
 import { answerJson, answerJsonOnSocket } from './json-answer.ts';
 
@@ -14,12 +16,16 @@ const IDLE_CHECK_MS = 50;
 /** Above the idle time of common load balancers (60 s), so that they, not we, close idle connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
+/** Handles a request; `watch` is undefined when nobody is told of it. */
+type Handle<Result> = (request: IncomingMessage, response: ServerResponse, watch: RequestWatch | undefined) => Result;
+
 /** The gateway's HTTP server: the proxy is asked first, everything else goes to the admin API. Whatever cannot be parsed is
  *  answered in JSON too. */
 export function createGatewayServer(
-  proxy: (...args: Parameters<RequestListener>) => boolean,
-  admin: RequestListener,
+  proxy: Handle<boolean>,
+  admin: Handle<void>,
   maxConnections: number,
+  watchRequest: WatchRequest | undefined,
 ): Server {
   const server = createServer(
     {
@@ -33,7 +39,8 @@ export function createGatewayServer(
     (request, response) => {
       // Once it has stopped listening, every connection ends with its answer.
       if (!server.listening) response.shouldKeepAlive = false;
-      if (!proxy(request, response)) admin(request, response);
+      const watch = watchRequest?.(request);
+      if (!proxy(request, response, watch)) admin(request, response, watch);
     },
   );
   server.maxConnections = maxConnections;

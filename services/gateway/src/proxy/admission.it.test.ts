@@ -66,7 +66,7 @@ beforeEach(async () => {
       strangers,
     },
   );
-  const server = createServer((request, response) => void (proxy(request, response) || response.end()));
+  const server = createServer((request, response) => void (proxy(request, response, undefined) || response.end()));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   opened.defer(() => {

@@ -1,6 +1,6 @@
 import { codeOf } from '@vitrine/faults/fault';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
-import { findFirstModel, findLastRootUsage } from '@vitrine/traces/whole-json';
+import { findLastRootUsage, findRootModel } from '@vitrine/traces/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
@@ -8,6 +8,7 @@ import type { BodyBudget } from '../capture/body-budget.ts';
 import { PassingBody } from '../capture/passing-body.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
 import { answerJson } from '../http/json-answer.ts';
+import type { RequestWatch } from '../observability/request-watch.ts';
 import { readGuarded, type HeldBody } from '../privacy/read-guarded.ts';
 import type { GuardMode, RequestGuard } from '../privacy/request-guard.ts';
 import type { Deadlined, Deadlines } from './deadlines.ts';
@@ -37,7 +38,16 @@ export interface ProxyTools {
   readonly guard: RequestGuard | undefined;
   /** 0 when bodies are not stored. */
   readonly storedBodyMaxBytes: number;
-  readonly onEnd: (exchange: CapturedExchange) => void;
+  readonly onEnd: (exchange: CapturedExchange, watch: RequestWatch | undefined) => void;
+}
+
+/** A request for a provider, and where its answer goes. */
+export interface AskedExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly correlationId: string;
+  /** Undefined when nobody is told of it. */
+  readonly watch: RequestWatch | undefined;
 }
 
 /** What node refuses in a reason phrase; it carries no meaning, so the answer goes on without it. */
@@ -59,6 +69,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #correlationId: string;
+  readonly #watch: RequestWatch | undefined;
   readonly #scope: string;
   readonly #startedAt = Date.now();
   readonly #started = performance.now();
@@ -79,9 +90,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   constructor(
     tools: ProxyTools,
     route: UpstreamRoute,
-    request: IncomingMessage,
-    response: ServerResponse,
-    correlationId: string,
+    { request, response, correlationId, watch }: AskedExchange,
     scope: string,
   ) {
     this.#tools = tools;
@@ -89,6 +98,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     this.#request = request;
     this.#response = response;
     this.#correlationId = correlationId;
+    this.#watch = watch;
     this.#scope = scope;
     this.#requestHeaders = tools.headers.request(request.rawHeaders, request.headers.connection);
     this.#sent = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => {});
@@ -172,6 +182,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   ): void {
     // Informational answers are the connection's business; the final one follows.
     if (status < 200 || this.#isOver) return;
+    this.#watch?.answered(status);
     const contentType = textOf(headers['content-type']);
     this.#isStream = contentType?.includes('text/event-stream') === true;
     this.#received.kind = bodyKindOf(contentType);
@@ -210,10 +221,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   }
 
   onResponseEnd(): void {
+    this.#watch?.upstreamEnded();
     if (!this.#response.writableEnded) this.#response.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#watch?.upstreamEnded();
     if (this.#isOver) return;
     this.#fail(codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : 'upstream_error');
   }
@@ -224,12 +237,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
 
   #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | null, headers = this.#requestHeaders.forwarded): void {
     this.#touchFirstByte();
+    const traceContext = this.#watch?.sent(path);
     try {
       this.#route.pool.dispatch(
         {
           path,
           method: this.#request.method as Dispatcher.HttpMethod,
-          headers,
+          headers: traceContext === undefined ? headers : [...headers, ...traceContext],
           // undici takes async iterables; its types do not say so.
           body: body as Buffer | null,
           // Otherwise undici repeats a GET whose connection broke: no retries by default.
@@ -282,10 +296,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
 
   #handOver(latencyUs: number, isWhole: boolean): void {
     try {
-      const request = this.#sent.captured(this.#request.complete, 'model', findFirstModel);
+      const request = this.#sent.captured(this.#request.complete, 'model', findRootModel);
       // Without the request's model, the whole answer is asked for its own.
       const response = this.#received.captured(isWhole, 'usage', request.part === 'model' ? findLastRootUsage : findNothing);
-      this.#tools.onEnd(this.#captured(latencyUs, request, response));
+      const exchange = this.#captured(latencyUs, request, response);
+      this.#watch?.exchangeEnded(exchange);
+      this.#tools.onEnd(exchange, this.#watch);
     } finally {
       this.#tools.deadlines.forget(this);
     }
@@ -304,6 +320,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
       latencyUs,
       firstByteUs: this.#firstByteUs,
       correlationId: this.#correlationId,
+      otelTraceId: this.#watch?.traceId ?? '',
       requestHeaders: this.#requestHeaders.stored,
       responseHeaders: this.#responseHeaders?.stored ?? '',
       secretHeaders: this.#requestHeaders.secrets + (this.#responseHeaders?.secrets ?? 0),

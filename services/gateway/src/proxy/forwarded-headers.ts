@@ -34,12 +34,17 @@ export interface HeaderReaders {
   readonly response: (raw: readonly (Buffer | string)[], connection: string | undefined) => ReadHeaders;
 }
 
-/** The readers of a gateway whose keys come in `keyHeader`; that never goes on and is never stored, with authentication on or off. */
-export function headerReaders(keyHeader: string): HeaderReaders {
+/** W3C Trace Context: with spans on, the upstream gets the gateway's own. Spec: gateway decisions, section 5. */
+export const TRACE_CONTEXT_HEADERS = ['traceparent', 'tracestate'] as const;
+
+/** The readers of a gateway whose keys come in `keyHeader`; that never goes on and is never stored, with authentication on or off.
+ *  `alsoDropped`: further request headers that do not go on, in lower case. */
+export function headerReaders(keyHeader: string, alsoDropped: readonly string[] = []): HeaderReaders {
   const key = keyHeader.toLowerCase();
+  const dropped = new Set([...REQUEST_DROPPED, ...alsoDropped]);
   const isDropped = (name: string) =>
-    name === key || REQUEST_DROPPED.has(name) || REQUEST_DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix));
-  const shapes = specialShapes([key, ...REQUEST_DROPPED, ...RESPONSE_DROPPED, ...SECRET_HEADERS]);
+    name === key || dropped.has(name) || REQUEST_DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix));
+  const shapes = specialShapes([key, ...dropped, ...RESPONSE_DROPPED, ...SECRET_HEADERS]);
   const ofRequest = rememberedActions(isDropped, key);
   const ofResponse = rememberedActions((name) => RESPONSE_DROPPED.has(name), key);
   const requestActions = (name: string) => (isPlain(name, shapes) ? 0 : ofRequest(name));

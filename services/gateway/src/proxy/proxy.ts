@@ -6,7 +6,8 @@ import type { PerSecond } from '../auth/per-second.ts';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import { correlationIdOf } from '../http/correlation-id.ts';
 import { answerJson } from '../http/json-answer.ts';
-import { Exchange, type ProxyTools, type UpstreamRoute } from './exchange.ts';
+import type { RequestWatch } from '../observability/request-watch.ts';
+import { Exchange, type AskedExchange, type ProxyTools, type UpstreamRoute } from './exchange.ts';
 import type { Gate, GateRefusal } from './gate.ts';
 import { rejectedExchange } from './rejected-exchange.ts';
 import { readTarget } from './request-target.ts';
@@ -44,43 +45,48 @@ export function createProxy(
   tools: ProxyTools,
   queue: TraceQueue,
   door: ProxyDoor,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
+): (request: IncomingMessage, response: ServerResponse, watch: RequestWatch | undefined) => boolean {
   const reject = createReject(tools, door);
   const forward = (exchange: Exchange, path: string) => {
     if (queue.shouldDelay(tools.deadlines.size)) void queue.room().then(() => exchange.forward(path));
     else exchange.forward(path);
   };
 
-  return (request, response) => {
+  return (request, response, watch) => {
     const target = readTarget(request.url ?? '', routes);
-    const provider = target.kind === 'other' ? undefined : target.route?.provider;
     const flaw = target.kind === 'refused' ? target.reason : hostFlaw(request);
+    if (flaw === undefined && target.kind === 'other') return false;
+    const provider = target.kind === 'other' ? undefined : target.route?.provider;
+    watch?.belongsTo(provider);
+    const correlationId = correlationIdOf(request.headers);
+    const asked: AskedExchange = { request, response, correlationId, watch };
+    const decide = () => door.authenticate(request.headers, 'proxy:write');
+    const authenticate = () => (watch === undefined ? decide() : watch.authenticate(decide, correlationId));
     if (flaw !== undefined) {
-      const verdict = provider === undefined ? NOBODY : door.authenticate(request.headers, 'proxy:write');
-      return reject(request, response, provider, refusal(400, flaw), 'status' in verdict ? verdict.caller : verdict);
+      const verdict = provider === undefined ? NOBODY : authenticate();
+      return reject(asked, provider, refusal(400, flaw), 'status' in verdict ? verdict.caller : verdict);
     }
     if (target.kind !== 'upstream') return false;
-    const caller = door.authenticate(request.headers, 'proxy:write');
+    const caller = authenticate();
     if ('status' in caller) {
       const { status, error, reason, caller: denied } = caller;
-      return reject(request, response, provider, { ...refusal(status, error), reason }, denied);
+      return reject(asked, provider, { ...refusal(status, error), reason }, denied);
     }
     if (request.headers.upgrade?.toLowerCase() === 'websocket')
-      return reject(request, response, provider, refusal(501, 'WebSocket connections are not served'), caller);
+      return reject(asked, provider, refusal(501, 'WebSocket connections are not served'), caller);
     if (tools.deadlines.size >= MAX_IN_FLIGHT)
-      return reject(request, response, provider, refusal(503, 'too many requests are in flight'), caller);
+      return reject(asked, provider, refusal(503, 'too many requests are in flight'), caller);
 
     const stopped = caller.identity === undefined ? undefined : door.gate(caller.identity);
-    if (stopped !== undefined && !('then' in stopped)) return reject(request, response, provider, stopped, caller);
+    if (stopped !== undefined && !('then' in stopped)) return reject(asked, provider, stopped, caller);
     const { route, path } = target;
-    const correlationId = correlationIdOf(request.headers);
-    const exchange = new Exchange(tools, route, request, response, correlationId, caller.scope);
+    const exchange = new Exchange(tools, route, asked, caller.scope);
     if (stopped === undefined) {
       forward(exchange, path);
       return true;
     }
     const refuse = (late: GateRefusal) => {
-      door.trail.denied({ method: request.method ?? '', path: request.url ?? '', correlationId }, caller, late.reason);
+      audit(door, asked, caller, late.reason);
       exchange.refuse(late);
     };
     void stopped.then(
@@ -97,25 +103,32 @@ export function createProxy(
 /** Answers in the provider's place, and leaves a trace and, when there is a reason, an audit record. */
 function createReject(tools: ProxyTools, door: ProxyDoor) {
   return (
-    request: IncomingMessage,
-    response: ServerResponse,
+    asked: AskedExchange,
     provider: Provider | undefined,
     { status, body, headers, reason }: Refusal & { reason?: string },
     caller: Caller,
   ): true => {
-    const correlationId = correlationIdOf(request.headers);
+    const { request, response, correlationId, watch } = asked;
+    watch?.endsWith(response);
     // What could be read in two ways may be followed by what only looks like a request.
     const isAmbiguous = status === 400;
     const close = !isAmbiguous && (request.complete || isShort(request)) ? [] : ['Connection', 'close'];
     answerJson(response, status, body, correlationId, [...headers, ...close]);
-    if (reason !== undefined)
-      door.trail.denied({ method: request.method ?? '', path: request.url ?? '', correlationId }, caller, reason);
+    if (reason !== undefined) audit(door, asked, caller, reason);
     const isKept = caller.scope !== NOBODY.scope || door.strangers.take();
     if (provider === undefined || !isKept) return true;
     const { scope } = caller;
-    tools.onEnd(rejectedExchange(request, { provider, scope, status, correlationId, now: Date.now() }, tools.headers));
+    const otelTraceId = watch?.traceId ?? '';
+    const of = { provider, scope, status, correlationId, otelTraceId, now: Date.now() };
+    tools.onEnd(rejectedExchange(request, of, tools.headers), watch);
     return true;
   };
+}
+
+function audit({ trail }: ProxyDoor, { request, correlationId, watch }: AskedExchange, caller: Caller, reason: string): void {
+  const denied = () => trail.denied({ method: request.method ?? '', path: request.url ?? '', correlationId }, caller, reason);
+  if (watch === undefined) denied();
+  else watch.run(denied);
 }
 
 function refusal(status: number, error: string): Refusal {

@@ -9,7 +9,7 @@ const NO_BODY: CapturedBody = { part: 'body', chunks: [], bytes: 0, kind: undefi
 /** An exchange that ended at the gateway's door. It has no bodies. Spec: gateway decisions, section 5. */
 export function rejectedExchange(
   request: IncomingMessage,
-  of: { provider: Provider; scope: string; status: number; correlationId: string; now: number },
+  of: { provider: Provider; scope: string; status: number; correlationId: string; otelTraceId: string; now: number },
   readers: HeaderReaders,
 ): CapturedExchange {
   const headers = readers.request(request.rawHeaders, undefined);
@@ -25,6 +25,7 @@ export function rejectedExchange(
     latencyUs: 0,
     firstByteUs: 0,
     correlationId: of.correlationId,
+    otelTraceId: of.otelTraceId,
     requestHeaders: headers.stored,
     responseHeaders: '',
     secretHeaders: headers.secrets,

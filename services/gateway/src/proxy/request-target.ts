@@ -25,7 +25,7 @@ export function readTarget<R extends ProviderRoute>(target: string, routes: read
       ? { kind: 'other' }
       : { kind: 'refused', route: undefined, reason: 'the request target must be a path' };
   }
-  const route = routes.find(({ prefix }) => isUnder(target, prefix));
+  const route = routeUnder(target, routes);
   const end = target.indexOf('?');
   const path = end === -1 ? target : target.slice(0, end);
   const reason = SUSPICIOUS.test(path) ? whyRefused(path) : undefined;
@@ -33,6 +33,11 @@ export function readTarget<R extends ProviderRoute>(target: string, routes: read
   if (route === undefined) return { kind: 'other' };
   const rest = target.slice(route.prefix.length);
   return { kind: 'upstream', route, path: route.upstreamPath + (rest.startsWith('/') ? rest : `/${rest}`) };
+}
+
+/** The route that a target belongs to, whether it may be taken or not. */
+export function routeUnder<R extends ProviderRoute>(target: string, routes: readonly R[]): R | undefined {
+  return routes.find(({ prefix }) => isUnder(target, prefix));
 }
 
 function isUnder(target: string, prefix: string): boolean {

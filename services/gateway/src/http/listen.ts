@@ -1,0 +1,28 @@
+import { Fault, codeOf } from '@vitrine/faults/fault';
+import type { Server } from 'node:http';
+
+/** Where a server is to listen, and the configuration keys that say so. */
+export interface ListenAt {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly hostKey: string;
+  readonly portKey: string;
+}
+
+/** Listens; answers the URL, such as `http://127.0.0.1:8080`. Faults: `address_unusable`. */
+export function listen(server: Server, { host, port, hostKey, portKey }: ListenAt): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  server.once('error', (cause) => {
+    const isBusy = codeOf(cause) === 'EADDRINUSE';
+    const key = isBusy || codeOf(cause) === 'EACCES' ? portKey : hostKey;
+    const reason = isBusy ? 'is already in use' : `cannot be listened on: ${cause.message}`;
+    reject(new Fault('address_unusable', { say: `${key}: ${host}:${port} ${reason}`, cause }));
+  });
+  server.listen(port, host, () => {
+    const address = server.address();
+    const actual = typeof address === 'object' && address !== null ? address.port : port;
+    resolve(`http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${actual}`);
+  });
+  return promise;
+}

@@ -1,0 +1,38 @@
+import { openBodyTap, type BodyFacts } from '@vitrine/traces/body-tap';
+import type { CapturedBody, CapturedExchange } from '@vitrine/traces/captured-exchange';
+import { outcomeOf, statusOf } from '@vitrine/traces/exchange-outcome';
+import { findRootModel, readFoundModel } from '@vitrine/traces/whole-json';
+
+/** A held body that is longer is not looked into: that would take the proxy's thread 100 µs and more. */
+const LOOKED_INTO_MAX_BYTES = 65_536;
+
+/** The model that a request asked for, as far as it can be told cheaply: `undefined` for what is encoded, cut or no JSON. */
+export function requestModelOf({ part, kind, coding, chunks, bytes, facts }: CapturedBody): string | undefined {
+  if (facts !== undefined) return facts === 'undecodable' ? undefined : facts.model;
+  if (kind !== 'json' || coding !== '' || bytes > LOOKED_INTO_MAX_BYTES) return undefined;
+  const body = joined(chunks);
+  const found = part === 'model' ? body : body.length === bytes ? findRootModel(body) : undefined;
+  return found === undefined ? undefined : readFoundModel(found);
+}
+
+/** The status that an exchange's trace will have. */
+export function metricsStatusOf(exchange: Pick<CapturedExchange, 'outcome' | 'sentStatus' | 'response'>): number {
+  // Of all that its answer can tell, only whether a client that left had got everything makes a difference.
+  const facts = exchange.outcome === 'client_closed' ? streamFactsOf(exchange.response) : undefined;
+  return statusOf(exchange, outcomeOf(exchange, facts));
+}
+
+function streamFactsOf({ facts, kind, coding, chunks }: CapturedBody): BodyFacts | undefined {
+  if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
+  if (kind !== 'sse' || coding !== '') return undefined;
+  const tap = openBodyTap(kind);
+  for (const chunk of chunks) tap.push(chunk);
+  return tap.end();
+}
+
+function joined(chunks: readonly Uint8Array[]): Buffer {
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1
+    ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
+    : Buffer.concat(chunks);
+}

@@ -1,0 +1,53 @@
+import type { Logger } from '@vitrine/telemetry/logger';
+import { telemetryParts, type OtelConfig } from '@vitrine/telemetry/otel/otel-config';
+import type { Telemetry } from '@vitrine/telemetry/otel/start-telemetry';
+import type { TraceSink } from '@vitrine/traces/trace-sink';
+import type { TraceQueue } from '../capture/trace-queue.ts';
+import type { ProviderRoute } from '../proxy/request-target.ts';
+import { VERSION } from '../version.ts';
+import { scrapeEndpoint, type ScrapeEndpoint } from './scrape-endpoint.ts';
+import type { WatchTools } from './request-watch.ts';
+import { watchedSink } from './watched-sink.ts';
+import { watchRequests, type WatchRequest } from './watch-requests.ts';
+
+/** What others are told of the gateway: everything here does nothing when telemetry is off. */
+export interface Observability extends Disposable {
+  /** Whether requests get spans, whose context then goes on to the providers. */
+  readonly hasSpans: boolean;
+  /** Undefined unless it is on. */
+  readonly scrape: ScrapeEndpoint | undefined;
+  /** Undefined when there is nothing to tell anybody. */
+  watchRequests(routes: readonly ProviderRoute[]): WatchRequest | undefined;
+  /** `sink`, its batches told of; `store` is its name. */
+  watchSink(sink: TraceSink, store: string): TraceSink;
+  watchQueue(queue: TraceQueue): void;
+  /** Two steps of the shutdown. Spec: gateway, Shutdown. */
+  flushSpans(): Promise<void>;
+  flushMetrics(): Promise<void>;
+}
+
+/** Starts what is configured of telemetry; without any of it, nothing of OpenTelemetry's SDK is loaded. */
+export async function openObservability(config: OtelConfig, logger: Logger): Promise<Observability> {
+  const telemetry = await openTelemetry(config, logger);
+  const tools: WatchTools = { spans: telemetry?.spans, metrics: telemetry?.metrics, genai: config.genai };
+  return {
+    hasSpans: telemetry?.spans !== undefined,
+    scrape: telemetry?.scrape === undefined ? undefined : scrapeEndpoint(telemetry.scrape, config),
+    watchRequests: (routes) => (telemetry === undefined ? undefined : watchRequests(tools, routes)),
+    watchSink: (sink, store) => (telemetry === undefined ? sink : watchedSink(sink, store, tools)),
+    watchQueue: (queue) => telemetry?.metrics?.watchQueue(() => readingOf(queue)),
+    flushSpans: async () => telemetry?.flushSpans(),
+    flushMetrics: async () => telemetry?.flushMetrics(),
+    [Symbol.dispose]: () => telemetry?.[Symbol.dispose](),
+  };
+}
+
+async function openTelemetry(config: OtelConfig, logger: Logger): Promise<Telemetry | undefined> {
+  if (telemetryParts(config) === undefined) return undefined;
+  const { startTelemetry } = await import('@vitrine/telemetry/otel/start-telemetry');
+  return startTelemetry({ config, version: VERSION, onTrouble: (reason) => logger.warn({ reason }, 'telemetry has trouble') });
+}
+
+function readingOf({ depth, capacity, counters }: TraceQueue) {
+  return { depth, capacity, enqueued: counters.enqueueAccepted, written: counters.written };
+}

@@ -1,0 +1,144 @@
+import { genaiOperationName } from '@vitrine/telemetry/otel/genai-metrics';
+import type { GatewayMetrics } from '@vitrine/telemetry/otel/gateway-metrics';
+import type { GatewaySpans } from '@vitrine/telemetry/otel/gateway-spans';
+import type { RequestSpan } from '@vitrine/telemetry/otel/request-span';
+import type { Identity } from '@vitrine/plans/identity';
+import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { Provider } from '@vitrine/traces/trace';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller, Denial } from '../auth/caller.ts';
+import { metricsStatusOf, requestModelOf } from './exchange-facts.ts';
+
+/** What a request's watch tells. */
+export interface WatchTools {
+  readonly spans: GatewaySpans | undefined;
+  readonly metrics: GatewayMetrics | undefined;
+  /** Whether what the GenAI conventions name is told too. */
+  readonly genai: boolean;
+}
+
+/** How a request ended. */
+interface Ending {
+  /** See `metricsStatusOf`. */
+  readonly status: number;
+  readonly model?: string | undefined;
+  readonly upstreamError?: string | undefined;
+  /** Of a stream. */
+  readonly firstChunkMs?: number | undefined;
+}
+
+/** Tells telemetry of one request, from its first line on: its spans, and its share of the metrics. Spec: gateway, Spans, Metrics. */
+export class RequestWatch {
+  readonly #tools: WatchTools;
+  readonly #route: string;
+  readonly #span: RequestSpan | undefined;
+  readonly #startedAt = performance.now();
+  #identity: Identity | undefined;
+  #provider: Provider | undefined;
+  #operation: string | undefined;
+  #model: string | undefined;
+  #sentAt: number | undefined;
+  #answeredAt: number | undefined;
+  #upstreamStatus: number | undefined;
+
+  /** `route`: `/openai/*`, `/anthropic/*`, `/api/*` or `/other`. */
+  constructor(tools: WatchTools, route: string, { method = '', headers }: Pick<IncomingMessage, 'method' | 'headers'>) {
+    this.#tools = tools;
+    this.#route = route;
+    this.#span = tools.spans?.begin(method, route, headers);
+  }
+
+  /** The OpenTelemetry trace of the request, when others may know it; '' for none. */
+  get traceId(): string {
+    return this.#span?.knownTraceId ?? '';
+  }
+
+  /** Runs `work` with the request's span as the active one, so that what it logs carries its ids. */
+  run<T>(work: () => T): T {
+    return this.#span === undefined ? work() : this.#span.run(work);
+  }
+
+  /** Lets `decide` look at the request's key. */
+  authenticate(decide: () => Caller | Denial, correlationId: string): Caller | Denial {
+    const startedAt = performance.now();
+    const verdict = decide();
+    if ('status' in verdict) {
+      this.#identity = verdict.caller.identity;
+      const { reason } = verdict;
+      this.#span?.authenticated(startedAt, reason === 'key_verification_unavailable' ? 'unavailable' : reason);
+    } else if (verdict.identity !== undefined) {
+      const { org_id, workspace_id, key_id, role } = (this.#identity = verdict.identity);
+      this.#span?.authenticated(startedAt, { org_id, workspace_id, key_id, role, correlationId });
+    }
+    return verdict;
+  }
+
+  /** The request belongs to a provider. */
+  belongsTo(provider: Provider | undefined): void {
+    this.#provider = provider;
+  }
+
+  /** The request leaves for its provider. Answers the headers that carry its trace there, as names and values in turn. */
+  sent(path: string): readonly string[] {
+    this.#sentAt = performance.now();
+    if (this.#tools.genai) this.#operation = genaiOperationName(path);
+    return this.#span?.startUpstream({ provider: this.#provider ?? 'unknown', operation: this.#operation }) ?? [];
+  }
+
+  /** The provider has begun its answer, */
+  answered(status: number): void {
+    this.#upstreamStatus = status;
+  }
+
+  /** and has ended it, or will not. */
+  upstreamEnded(): void {
+    this.#answeredAt ??= performance.now();
+  }
+
+  /** An exchange with a provider is over. */
+  exchangeEnded(exchange: CapturedExchange): void {
+    const { outcome, firstByteUs } = exchange;
+    this.#model = requestModelOf(exchange.request);
+    this.#ended({
+      status: metricsStatusOf(exchange),
+      model: this.#model,
+      upstreamError: outcome === 'upstream_error' || outcome === 'timeout' ? outcome : undefined,
+      firstChunkMs: firstByteUs === 0 ? undefined : firstByteUs / 1_000,
+    });
+  }
+
+  /** The request is answered here: it is over when `response` is. */
+  endsWith(response: ServerResponse): void {
+    response.once('close', () => this.#ended({ status: response.headersSent ? response.statusCode : 499 }));
+  }
+
+  /** Offers the request's trace to a queue. */
+  enqueue(exchange: CapturedExchange, enqueue: (exchange: CapturedExchange) => boolean): void {
+    const startedAt = performance.now();
+    const isAccepted = enqueue(exchange);
+    this.#span?.enqueued(startedAt, isAccepted, this.#tenant);
+    if (!isAccepted) this.#tools.metrics?.traceDropped(this.#labels(), metricsStatusOf(exchange));
+  }
+
+  #ended({ status, model, upstreamError, firstChunkMs }: Ending): void {
+    const now = performance.now();
+    const { metrics } = this.#tools;
+    const upstream = { upstreamStatus: this.#upstreamStatus, upstreamError, upstreamEndedAt: this.#answeredAt };
+    this.#span?.end({ ...this.#tenant, status, provider: this.#provider, model, ...upstream });
+    const providerMs = this.#sentAt === undefined ? undefined : (this.#answeredAt ?? now) - this.#sentAt;
+    const durationMs = now - this.#startedAt;
+    metrics?.requestEnded({ ...this.#labels(), status, durationMs, providerMs }, this.#span?.sampledIds);
+    if (metrics?.genai === undefined || this.#operation === undefined || providerMs === undefined) return;
+    const operation = { operation: this.#operation, provider: this.#provider ?? 'unknown', requestModel: model };
+    const errorType = upstreamError ?? (status >= 400 ? String(status) : undefined);
+    metrics.genai.operationEnded(operation, { durationMs: providerMs, firstChunkMs, errorType });
+  }
+
+  #labels() {
+    return { provider: this.#provider, model: this.#model, ...this.#tenant, route: this.#route };
+  }
+
+  get #tenant() {
+    return { org_id: this.#identity?.org_id, workspace_id: this.#identity?.workspace_id };
+  }
+}

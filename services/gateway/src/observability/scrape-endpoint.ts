@@ -1,0 +1,24 @@
+import type { OtelConfig } from '@vitrine/telemetry/otel/otel-config';
+import type { Telemetry } from '@vitrine/telemetry/otel/start-telemetry';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** The native scrape endpoint. Spec: gateway, Metrics; decisions, section 2. */
+export interface ScrapeEndpoint {
+  readonly path: string;
+  /** Whether it needs no key on the main port. */
+  readonly isPublic: boolean;
+  /** Answers a GET or a HEAD of the path in the format that the asker accepts. */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+export function scrapeEndpoint(read: NonNullable<Telemetry['scrape']>, config: OtelConfig): ScrapeEndpoint {
+  return {
+    path: config.prometheus_path,
+    isPublic: config.prometheus_public,
+    answer: async (request, response) => {
+      const { contentType, body } = await read(request.headers.accept);
+      const headers = { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body), Vary: 'Accept' };
+      response.writeHead(200, headers).end(request.method === 'HEAD' ? undefined : body);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { Logger } from '@vitrine/telemetry/logger';
+import { createServer, type Server } from 'node:http';
+import type { GatewayConfig } from '../config.ts';
+import { newCorrelationId } from '../http/correlation-id.ts';
+import { answerJson } from '../http/json-answer.ts';
+import { listen } from '../http/listen.ts';
+import type { ScrapeEndpoint } from './scrape-endpoint.ts';
+
+/** Connections beyond it are closed at once. */
+const MAX_CONNECTIONS = 64;
+
+/** Serves the scrape on a port of its own, where no key is asked for; nothing unless there is a scrape and such a port. Faults:
+ *  `address_unusable`. Spec: gateway decisions, section 2. */
+export async function serveScrape(
+  scrape: ScrapeEndpoint | undefined,
+  { server: { host }, observability }: GatewayConfig,
+  logger: Logger,
+): Promise<Disposable | undefined> {
+  const { prometheus_port: port } = observability.otel;
+  if (scrape === undefined || port === undefined) return undefined;
+  const server = createScrapeServer(scrape, (error) => logger.error({ err: error }, 'the scrape failed'));
+  const portKey = 'observability.otel.prometheus_port (SVC_OBSERVABILITY_OTEL_PROMETHEUS_PORT)';
+  const url = await listen(server, { host, port, hostKey: 'server.host (SVC_SERVER_HOST)', portKey });
+  logger.info({ url: url + scrape.path }, 'the scrape is served');
+  return {
+    [Symbol.dispose]: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => void): Server {
+  const server = createServer((request, response) => {
+    const refuse = (status: number, error: string, headers: string[] = []) =>
+      answerJson(response, status, { error }, newCorrelationId(), headers);
+    const [path] = (request.url ?? '').split('?', 1);
+    if (path !== scrape.path) return refuse(404, 'not found');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'method not allowed', ['Allow', 'GET']);
+    scrape.answer(request, response).catch((error: unknown) => {
+      report(error);
+      if (response.headersSent) response.destroy();
+      else refuse(500, 'internal server error');
+    });
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}

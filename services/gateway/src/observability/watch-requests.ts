@@ -1,0 +1,18 @@
+import { routeOf } from '@vitrine/traces/trace-analytics';
+import type { IncomingMessage } from 'node:http';
+import { routeUnder, type ProviderRoute } from '../proxy/request-target.ts';
+import { RequestWatch, type WatchTools } from './request-watch.ts';
+
+/** Begins the watch of a request. */
+export type WatchRequest = (request: IncomingMessage) => RequestWatch;
+
+export function watchRequests(tools: WatchTools, routes: readonly ProviderRoute[]): WatchRequest {
+  return (request) => new RequestWatch(tools, routePatternOf(request.url ?? '', routes), request);
+}
+
+/** Spec: gateway, Metrics: the values of `route`. */
+function routePatternOf(target: string, routes: readonly ProviderRoute[]): string {
+  const route = routeUnder(target, routes);
+  if (route !== undefined) return routeOf(route.provider);
+  return /^\/api(?:[/?]|$)/.test(target) ? '/api/*' : '/other';
+}
