@@ -19,8 +19,16 @@ export interface GatewayProcess {
   stop(): Promise<void>;
 }
 
-/** Starts a gateway as its users do, configured by environment only, with a fresh database in `home`, and waits for its health. */
-export async function startGateway(options: { home: string; upstream: string; bodies: boolean }): Promise<GatewayProcess> {
+export interface GatewayOptions {
+  /** An empty folder, for its database and its log. */
+  readonly home: string;
+  /** Of both providers. */
+  readonly upstream: string;
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** Starts a gateway as its users do, with a fresh database, and waits for its health. */
+export async function startGateway(options: GatewayOptions): Promise<GatewayProcess> {
   const port = await freePort();
   const logFile = join(options.home, 'gateway.log');
   const log = openSync(logFile, 'w');
@@ -36,8 +44,7 @@ export async function startGateway(options: { home: string; upstream: string; bo
       SVC_STORAGE_PATH: join(options.home, 'traces.db'),
       SVC_PROVIDERS_OPENAI_UPSTREAM: options.upstream,
       SVC_PROVIDERS_ANTHROPIC_UPSTREAM: options.upstream,
-      SVC_TRACING_CAPTURE_BODIES: String(options.bodies),
-      ...(options.bodies ? { SVC_PII_MODE: 'redact_storage' } : {}),
+      ...options.variables,
     },
   });
   closeSync(log);

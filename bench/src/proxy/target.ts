@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { forked, type Forked } from '../forked.ts';
-import { startGateway } from './gateway-process.ts';
+import { startGateway, type GatewayOptions } from './gateway-process.ts';
 import { storedRows } from './kept-rows.ts';
 import type { TargetName } from './proxy-plan.ts';
 
@@ -14,9 +14,11 @@ auth: { enabled: true, keys: [{ id: bench, token: ${GATEWAY_KEY}, org_id: bench,
 limits: { per_key: ${THRESHOLDS}, per_workspace: ${THRESHOLDS} }
 `;
 
+const BODIES = { SVC_TRACING_CAPTURE_BODIES: 'true', SVC_PII_MODE: 'redact_storage' };
+
 /** What a load is sent to. */
 export interface Target {
-  readonly name: TargetName;
+  readonly name: string;
   readonly port: number;
   /** Whether the provider's prefix stands before the path. */
   readonly proxied: boolean;
@@ -37,16 +39,27 @@ export async function startTarget(name: TargetName, mock: Forked, dir: string, s
   }
   const home = join(dir, name);
   await mkdir(home);
-  const isLimited = name === 'gateway+limits';
-  if (isLimited) await writeFile(join(home, 'vitrine.yaml'), LIMITS);
-  const gateway = await startGateway({ home, upstream, bodies: name === 'gateway+bodies' });
+  if (name === 'gateway') return startGatewayTarget(name, { home, upstream }, stack);
+  if (name === 'gateway+bodies') return startGatewayTarget(name, { home, upstream, variables: BODIES }, stack);
+  await writeFile(join(home, 'vitrine.yaml'), LIMITS);
+  return startGatewayTarget(name, { home, upstream }, stack, GATEWAY_KEY);
+}
+
+/** Starts a gateway as a target that asks for `gatewayKey`, when there is one. */
+export async function startGatewayTarget(
+  name: string,
+  options: GatewayOptions,
+  stack: AsyncDisposableStack,
+  gatewayKey?: string,
+): Promise<Target> {
+  const gateway = await startGateway(options);
   stack.defer(() => gateway.stop());
   const rows = () =>
-    storedRows(gateway.port, isLimited ? GATEWAY_KEY : undefined).catch(async (error: unknown) => {
+    storedRows(gateway.port, gatewayKey).catch(async (error: unknown) => {
       throw new Error(`${name} does not tell its rows (${String(error)}); the end of its log:\n${await gateway.lastWords()}`, {
         cause: error,
       });
     });
-  const key = isLimited ? { gatewayKey: GATEWAY_KEY } : {};
+  const key = gatewayKey === undefined ? {} : { gatewayKey };
   return { name, port: gateway.port, proxied: true, ...key, pid: gateway.pid, storedRows: rows };
 }
