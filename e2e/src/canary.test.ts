@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startMockOpenai } from '@vitrine/testkit/mock-openai';
+import { startTestCollector, type TestCollector } from '@vitrine/testkit/test-collector';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -17,6 +18,7 @@ const GATEWAY_KEY = `sgk_${MARK}-gateway-key-0123456789`;
 
 let opened: AsyncDisposableStack;
 let gateway: RunningGateway;
+let collector: TestCollector;
 let folder: string;
 /** What the gateway itself answered. */
 const ownAnswers: string[] = [];
@@ -35,12 +37,15 @@ pii:
   scopes:
     - { match: { route_prefix: /openai/v1/blocked }, mode: block }
     - { match: { route_prefix: /openai/v1/guarded }, mode: redact_upstream }
+observability: { otel: { prometheus_enabled: true, genai: true } }
 auth:
   enabled: true
   keys: [{ id: gk_test, token: ${GATEWAY_KEY}, org_id: o, workspace_id: w, role: owner }]
 `,
   );
-  gateway = opened.use(await startGateway({ folder, upstream: provider.url }));
+  collector = opened.use(await startTestCollector());
+  const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_METRIC_EXPORT_INTERVAL: '200' };
+  gateway = opened.use(await startGateway({ folder, upstream: provider.url, variables }));
   await sendEverywhere();
 });
 afterAll(async () => opened.disposeAsync());
@@ -82,6 +87,8 @@ async function sendEverywhere(): Promise<void> {
   await sendErrors();
   const { enqueue_accepted_total: traces } = await diagnostics();
   await waitUntil(async () => (await diagnostics()).written_total >= traces, { what: 'all traces' });
+  const enqueued = () => collector.spans.filter(({ name }) => name === 'gateway.trace.enqueue').length;
+  await waitUntil(() => enqueued() >= traces, { what: 'all spans' });
 }
 
 async function diagnostics(): Promise<{ enqueue_accepted_total: number; written_total: number }> {
@@ -155,6 +162,8 @@ async function sendHeads(): Promise<void> {
       'x-svc-parent-checkpoint-id': keyFor('parent'),
       'x-svc-checkpoint-seq': keyFor('seq'),
       'x-forwarded-for': keyFor('forwarded'),
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: `vendor=${keyFor('tracestate')}`,
     },
   });
   await send(CHAT, { body: '{}', headers: { authorization: `Bearer eyJhbGci.${MARK}.signature` } });
@@ -186,7 +195,7 @@ async function sendErrors(): Promise<void> {
     ownAnswers.push(await rawTalk(gateway.port, line, { until: (answer) => answer.includes('}') }));
 }
 
-/** Where a secret could come to light, and what is there. Whatever else the gateway will write to belongs here: spans, metrics. */
+/** Where a secret could come to light, and what is there. */
 const SINKS: Readonly<Record<string, () => Promise<string>>> = {
   'every trace, as the API tells it': async () => {
     const list = await send('/api/traces?limit=200', { method: 'GET' });
@@ -202,11 +211,18 @@ const SINKS: Readonly<Record<string, () => Promise<string>>> = {
     ).join('\n'),
   'what the gateway answers by itself': () => Promise.resolve(ownAnswers.join('\n')),
   'the log': () => Promise.resolve(gateway.process.stdout + gateway.process.stderr),
+  'the spans': () => Promise.resolve(telemetryText(collector.spans)),
+  'the metrics': () => Promise.resolve(telemetryText(collector.metricExports)),
+  'the scrape': () => send('/metrics', { method: 'GET', headers: { accept: 'application/openmetrics-text' } }),
   'the files': async () => {
     const names = (await readdir(folder)).filter((name) => name !== 'vitrine.yaml');
     return (await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1')))).join('\n');
   },
 };
+
+function telemetryText(told: unknown): string {
+  return JSON.stringify(told, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+}
 
 /** Bodies that are not text. */
 function unpackedBodies(detail: string): string[] {

@@ -1,5 +1,9 @@
 import { codeOf, isFault, messageOf, type Fault } from '@vitrine/faults/fault';
 
+/** How long a program that is done may take to end by itself. What a shutdown has given up, such as a request to a collector that
+ *  does not answer, would keep the process alive for as long as it likes. */
+const END_WITHIN_MS = 500;
+
 /** A program as `main.ts` describes it. */
 export interface Program {
   readonly name: string;
@@ -10,7 +14,7 @@ export interface Program {
   readonly main: () => Promise<number>;
 }
 
-/** Runs a program and sets the exit code: what it resolved to, 1 for a fault, 2 for arguments it does not know (with its help). */
+/** Runs a program and ends the process with its exit code: what it resolved to, 1 for a fault, 2 for arguments it does not know (with its help). */
 export async function runProgram(
   process: NodeJS.Process,
   { name, help, sentenceOf = ({ say }) => say, main }: Program,
@@ -23,6 +27,7 @@ export async function runProgram(
     process.stderr.write(`${name}: ${sentence}\n${isUsage ? `\n${help}` : ''}`);
     process.exitCode = isUsage ? 2 : 1;
   }
+  setTimeout(() => process.exit(), END_WITHIN_MS).unref();
 }
 
 /** Keeps a serving process alive through a bug of ours: the request it happened in is lost, the others are not. */
