@@ -17,7 +17,7 @@ export const otelConfig = z.strictObject({
   endpoint: z
     .string()
     .trim()
-    .min(1, 'must not be empty')
+    .min(1, { error: 'must not be empty', abort: true })
     .refine((text) => parseEndpoint(text) !== undefined, 'must be host:port, or an http:// or https:// URL')
     .optional(),
   protocol: z.enum(['http/protobuf', 'http/json', 'grpc']).default('http/protobuf'),
