@@ -32,8 +32,12 @@ export function scrapeFormat(accept: string | undefined): Format {
 /** Writes collected metrics as OpenMetrics 1.0 with exemplars, or as the classic text format 0.0.4, which has none. Names and labels
  *  follow OpenTelemetry's rules for Prometheus; the resource is `target_info`. */
 export function scrapeText({ resource, scopeMetrics }: ResourceMetrics, format: Format, find: FindExemplars): Scrape {
-  const target = format === 'openmetrics' ? ['# TYPE target info', 'target_info'] : ['# TYPE target_info gauge', 'target_info'];
-  const lines = [target[0] ?? '', `${target[1]}${labelText(labelPairs(resource.attributes))} 1`];
+  const [family, type] = format === 'openmetrics' ? ['target', 'info'] : ['target_info', 'gauge'];
+  const lines = [
+    `# TYPE ${family} ${type}`,
+    `# HELP ${family} What the process says of itself.`,
+    `target_info${labelText(labelPairs(resource.attributes))} 1`,
+  ];
   for (const { metrics } of scopeMetrics) for (const metric of metrics) lines.push(...metricLines(metric, format, find));
   if (format === 'openmetrics') lines.push('# EOF');
   return { contentType: CONTENT_TYPES[format], body: `${lines.join('\n')}\n` };
