@@ -89,6 +89,6 @@ describe('reading a body that is to be looked into', () => {
   });
 
   test('without a body there is nothing to read', () => {
-    expect(reading(new RequestGuard(RULES, 100), {}).outcomes).toEqual([{ body: null }]);
+    expect(reading(new RequestGuard(RULES, 100), {}).outcomes).toEqual([{ body: undefined }]);
   });
 });

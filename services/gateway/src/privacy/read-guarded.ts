@@ -11,16 +11,16 @@ export interface HeldBody {
 
 const NOTHING: HeldBody = { release: () => {} };
 
-/** Reads a request's body whole, within the guard's bounds, and calls back once: with the body, null for none, or with why it cannot be
+/** Reads a request's body whole, within the guard's bounds, and calls back once: with the body, undefined for none, or with why it cannot be
  *  looked into. Never calls back for a client that left. */
 export function readGuarded(
   request: IncomingMessage,
   guard: RequestGuard,
-  done: (outcome: { readonly body: Buffer | null } | { readonly refusal: GateRefusal }) => void,
+  done: (outcome: { readonly body: Buffer | undefined } | { readonly refusal: GateRefusal }) => void,
 ): HeldBody {
   const { headers } = request;
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
-    done({ body: null });
+    done({ body: undefined });
     return NOTHING;
   }
   const why = whyUninspectable(headers, guard.maxBytes);

@@ -7,7 +7,7 @@ import { NO_SCOPE, readScope } from '@vitrine/traces/exchange-scope';
 import { once } from 'node:events';
 import { request as httpRequest, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Pool } from 'undici';
+import { UpstreamPool } from '../upstream/upstream-pool.ts';
 import { authenticateBy } from '../auth/authenticate.ts';
 import { KeyRing } from '../auth/key-ring.ts';
 import { PerSecond } from '../auth/per-second.ts';
@@ -37,8 +37,7 @@ let strangers: PerSecond;
 beforeEach(async () => {
   opened = new AsyncDisposableStack();
   openai = opened.use(await startMockOpenai());
-  const pool = new Pool(openai.url);
-  opened.defer(() => pool.destroy());
+  const pool = opened.use(new UpstreamPool({ origin: openai.url, connectTimeoutMs: 1_000 }));
   const deadlines = opened.use(new Deadlines(() => performance.now(), 250));
   const budget = new BodyBudget(1_000_000);
   ended = [];

@@ -1,9 +1,7 @@
-import { codeOf } from '@vitrine/faults/fault';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
 import { findLastRootUsage, findRootModel } from '@vitrine/traces/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Dispatcher, Pool } from 'undici';
 import type { BodyBudget } from '../capture/body-budget.ts';
 import { PassingBody } from '../capture/passing-body.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
@@ -11,6 +9,10 @@ import { answerJson } from '../http/json-answer.ts';
 import type { RequestWatch } from '../observability/request-watch.ts';
 import { readGuarded, type HeldBody } from '../privacy/read-guarded.ts';
 import type { GuardMode, RequestGuard } from '../privacy/request-guard.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
+import type { UpstreamControl, UpstreamHandler } from '../upstream/upstream-connection.ts';
+import type { UpstreamError } from '../upstream/upstream-error.ts';
+import type { UpstreamPool } from '../upstream/upstream-pool.ts';
 import type { Deadlined, Deadlines } from './deadlines.ts';
 import type { HeaderReaders, ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf } from './body-kind.ts';
@@ -20,7 +22,7 @@ import { teeRequest } from './tee-request.ts';
 import type { ProviderRoute } from './request-target.ts';
 
 export interface UpstreamRoute extends ProviderRoute {
-  readonly pool: Pool;
+  readonly pool: UpstreamPool;
 }
 
 export interface ProxyTimes {
@@ -61,7 +63,7 @@ const findNothing = (): undefined => undefined;
 
 /** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
  *  captured exchange when it has ended, however it ended. Spec: gateway decisions, section 5. */
-export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
+export class Exchange implements UpstreamHandler, Deadlined {
   deadlineAt: number;
   slot = 0;
   readonly #tools: ProxyTools;
@@ -75,7 +77,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   readonly #started = performance.now();
   readonly #sent: PassingBody;
   readonly #received: PassingBody;
-  #controller: Dispatcher.DispatchController | undefined;
+  #control: UpstreamControl | undefined;
   readonly #requestHeaders: ReadHeaders;
   #responseHeaders: ReadHeaders | undefined;
   #isStream = false;
@@ -117,7 +119,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     if (guard !== undefined && guardMode !== undefined) return this.#forwardGuarded(path, guard, guardMode);
     const { headers } = this.#request;
     const length = headers['content-length'];
-    if (length === undefined && headers['transfer-encoding'] === undefined) return this.#dispatch(path, null);
+    if (length === undefined && headers['transfer-encoding'] === undefined) return this.#dispatch(path, undefined);
     this.#sent.kind = bodyKindOf(headers['content-type']);
     this.#sent.coding = headers['content-encoding'] ?? '';
     if (length === undefined || Number(length) > BUFFERED_REQUEST_MAX_BYTES) {
@@ -132,7 +134,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
       chunks.push(chunk);
     });
     this.#request.on('end', () => {
-      if (!this.#isOver) this.#dispatch(path, chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks));
+      if (!this.#isOver) this.#dispatch(path, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
     });
   }
 
@@ -156,7 +158,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
       this.#findings = verdict.findings;
       if (verdict.refusal !== undefined) return this.refuse(verdict.refusal);
       this.#sent.kind = bodyKindOf(contentType);
-      if (body !== null && body.length > 0) this.#sent.push(body);
+      if (body !== undefined && body.length > 0) this.#sent.push(body);
       this.#dispatch(path, verdict.body, verdict.headers);
     });
   }
@@ -169,43 +171,30 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     answerJson(this.#response, status, body, this.#correlationId, [...headers, ...close]);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#isOver) controller.abort(new Error('the client has left'));
-  }
-
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingMessage['headers'],
-    statusText?: string,
-  ): void {
-    // Informational answers are the connection's business; the final one follows.
-    if (status < 200 || this.#isOver) return;
+  onHead({ status, reason, headers, contentType, contentEncoding, contentLength, connection }: ResponseHead): void {
+    if (this.#isOver) return;
     this.#watch?.answered(status);
-    const contentType = textOf(headers['content-type']);
     this.#isStream = contentType?.includes('text/event-stream') === true;
     this.#received.kind = bodyKindOf(contentType);
-    this.#received.coding = textOf(headers['content-encoding']) ?? '';
-    const read = this.#tools.headers.response((controller.rawHeaders ?? []) as Buffer[], textOf(headers.connection));
+    this.#received.coding = contentEncoding ?? '';
+    const read = this.#tools.headers.response(headers, connection);
     read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     this.#responseHeaders = read;
-    const length = textOf(headers['content-length']);
-    this.#expectedBytes = length === undefined || this.#request.method === 'HEAD' ? -1 : Number(length);
+    this.#expectedBytes = contentLength === undefined || this.#request.method === 'HEAD' ? -1 : contentLength;
     this.#response.sendDate = false;
-    this.#response.writeHead(status, INVALID_REASON.test(statusText ?? '') ? '' : statusText, read.forwarded);
+    this.#response.writeHead(status, INVALID_REASON.test(reason) ? '' : reason, read.forwarded);
     // The head of a stream must not wait for its first event for long; mostly both come at once and can leave together.
-    if (length === undefined) setTimeout(() => this.#flushHead(), HEAD_WAITS_MS);
+    if (contentLength === undefined) setTimeout(() => this.#flushHead(), HEAD_WAITS_MS);
     this.#touch();
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     if (this.#isOver) return;
     if (this.#chunks === 0 && this.#isStream) this.#firstByteUs = this.#elapsedUs();
     this.#chunks += 1;
     const isKept = this.#received.push(chunk);
     if (this.#received.bytes === this.#expectedBytes) this.#response.end(chunk);
-    else this.#write(controller, chunk, isKept);
+    else this.#write(chunk, isKept);
     this.#touch();
   }
 
@@ -213,42 +202,34 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     if (!this.#isOver && this.#chunks === 0) this.#response.flushHeaders();
   }
 
-  #write(controller: Dispatcher.DispatchController, chunk: Buffer, isKept: boolean): void {
+  #write(chunk: Buffer, isKept: boolean): void {
     const isRoom = this.#response.write(chunk);
     if (isRoom && isKept) return;
-    controller.pause();
+    this.#control?.pause(this);
     if (!isRoom) this.#response.once('drain', () => this.#resume());
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     this.#watch?.upstreamEnded();
     if (!this.#response.writableEnded) this.#response.end();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onError({ code }: UpstreamError): void {
     this.#watch?.upstreamEnded();
-    if (this.#isOver) return;
-    this.#fail(codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : 'upstream_error');
+    if (!this.#isOver) this.#fail(code === 'connect_timeout' ? 'timeout' : 'upstream_error');
   }
 
   onDeadline(): void {
     if (!this.#isOver) this.#fail('timeout');
   }
 
-  #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | null, headers = this.#requestHeaders.forwarded): void {
+  #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | undefined, headers = this.#requestHeaders.forwarded): void {
     this.#touchFirstByte();
     const traceContext = this.#watch?.sent(path);
+    const { method = '' } = this.#request;
     try {
-      this.#route.pool.dispatch(
-        {
-          path,
-          method: this.#request.method as Dispatcher.HttpMethod,
-          headers: traceContext === undefined ? headers : [...headers, ...traceContext],
-          // undici takes async iterables; its types do not say so.
-          body: body as Buffer | null,
-          // Otherwise undici repeats a GET whose connection broke: no retries by default.
-          idempotent: false,
-        },
+      this.#control = this.#route.pool.send(
+        { method, path, headers: traceContext === undefined ? headers : [...headers, ...traceContext], body },
         this,
       );
     } catch {
@@ -264,7 +245,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   /** The provider has failed, or was too slow: says so when nothing was sent yet, else breaks the connection, because an
    *  answer that ends as if it were whole would be a lie. */
   #fail(outcome: 'upstream_error' | 'timeout'): void {
-    // Aborting the upstream below comes back as an error of the upstream: the first reason counts.
+    // The first reason counts.
     if (this.#outcome !== 'completed') return;
     this.#outcome = outcome;
     const response = this.#response;
@@ -275,7 +256,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
         outcome === 'timeout' ? [504, 'the provider did not answer in time'] : [502, 'the provider could not be reached'];
       answerJson(response, status, { error }, this.#correlationId, this.#request.complete ? [] : ['Connection', 'close']);
     }
-    this.#controller?.abort(new Error(outcome));
+    this.#control?.abort(this);
   }
 
   /** The response is over: sent whole, or its connection is gone. */
@@ -285,7 +266,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
     this.#held?.release();
     const isWhole = this.#response.writableFinished;
     if (!isWhole && this.#outcome === 'completed') this.#outcome = 'client_closed';
-    if (!isWhole) this.#controller?.abort(new Error('the client has left'));
+    if (!isWhole) this.#control?.abort(this);
     // A provider may answer before it has read everything; what the client still sends is read and dropped.
     if (!this.#request.complete) this.#request.resume();
     const latencyUs = this.#elapsedUs();
@@ -334,7 +315,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   }
 
   #resume(): void {
-    if (!this.#response.writableNeedDrain && !this.#received.isBehind) this.#controller?.resume();
+    if (!this.#response.writableNeedDrain && !this.#received.isBehind) this.#control?.resume(this);
   }
 
   #touch(): void {
@@ -348,9 +329,4 @@ export class Exchange implements Dispatcher.DispatchHandler, Deadlined {
   #elapsedUs(): number {
     return Math.round((performance.now() - this.#started) * 1_000);
   }
-}
-
-/** A header of the provider's. undici gives a list for one that came twice, whatever its types say. */
-function textOf(value: string | readonly string[] | undefined): string | undefined {
-  return typeof value === 'object' ? value.join(', ') : value;
 }

@@ -50,10 +50,9 @@ describe('headers on their way to the provider', () => {
 });
 
 describe('headers on their way back', () => {
-  test('cookies and the connection stay behind; latin-1 bytes survive', () => {
+  test('cookies and the connection stay behind; latin-1 survives', () => {
     const raw = ['Content-Type', 'a', 'Set-Cookie', '__cf_bm=1', 'connection', 'keep-alive', 'x-request-id', 'caf\u00e9'];
-    const bytes = raw.map((text) => Buffer.from(text, 'latin1'));
-    expect(readResponseHeaders(bytes, 'keep-alive').forwarded).toEqual(['Content-Type', 'a', 'x-request-id', 'caf\u00e9']);
+    expect(readResponseHeaders(raw, 'keep-alive').forwarded).toEqual(['Content-Type', 'a', 'x-request-id', 'caf\u00e9']);
   });
 });
 

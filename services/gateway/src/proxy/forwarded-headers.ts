@@ -30,8 +30,8 @@ export interface HeaderReaders {
   /** Reads a request's raw headers. On to the provider go all but the connection's own and what `Connection` names, Host, Expect,
    *  cookies, the gateway key, the gateway's `X-Svc-*` and the client's `X-Forwarded-*`. Spec: gateway decisions, section 5. */
   readonly request: (raw: readonly string[], connection: string | undefined) => ReadHeaders;
-  /** Reads an answer's raw headers, as bytes or text. On to the client go all but the connection's own and `Set-Cookie`. */
-  readonly response: (raw: readonly (Buffer | string)[], connection: string | undefined) => ReadHeaders;
+  /** Reads an answer's raw headers. On to the client go all but the connection's own and `Set-Cookie`. */
+  readonly response: (raw: readonly string[], connection: string | undefined) => ReadHeaders;
 }
 
 /** W3C Trace Context: with spans on, the upstream gets the gateway's own. Spec: gateway decisions, section 5. */
@@ -51,11 +51,7 @@ export function headerReaders(keyHeader: string, alsoDropped: readonly string[] 
   const responseActions = (name: string) => (isPlain(name, shapes) ? 0 : ofResponse(name));
   return {
     request: (raw, connection) => readHeaders(raw, connection, requestActions),
-    response: (raw, connection) => {
-      const texts: string[] = [];
-      for (const part of raw) texts.push(typeof part === 'string' ? part : part.toString('latin1'));
-      return readHeaders(texts, connection, responseActions);
-    },
+    response: (raw, connection) => readHeaders(raw, connection, responseActions),
   };
 }
 

@@ -1,5 +1,5 @@
-import { Pool } from 'undici';
 import type { GatewayConfig } from '../config.ts';
+import { UpstreamPool } from '../upstream/upstream-pool.ts';
 import type { UpstreamRoute } from './exchange.ts';
 
 /** The providers' routes, each with its connections, which end with `opened`. */
@@ -7,15 +7,7 @@ export function openRoutes(config: Pick<GatewayConfig, 'providers' | 'proxy'>, o
   return (['openai', 'anthropic'] as const).map((provider) => {
     const { upstream, prefix } = config.providers[provider];
     const { origin, pathname } = new URL(upstream);
-    // Deadlines are ours (see Deadlines). Connections are as many as requests in flight, which the proxy bounds.
-    const pool = new Pool(origin, {
-      connections: null,
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { timeout: config.proxy.connect_timeout_ms },
-    });
-    opened.defer(() => pool.destroy());
+    const pool = opened.use(new UpstreamPool({ origin, connectTimeoutMs: config.proxy.connect_timeout_ms }));
     return { provider, prefix, upstreamPath: pathname.replace(/\/$/, ''), pool };
   });
 }

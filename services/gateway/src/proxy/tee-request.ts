@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The request's body as undici pulls it, with a look at each piece. Pulled, so that a slow provider slows the client down. The
+/** The request's body as the upstream pulls it, with a look at each piece. Pulled, so that a slow provider slows the client down. The
  *  client's connection survives when the provider stops reading: its answer still has to go out on it. */
 export async function* teeRequest(request: IncomingMessage, look: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
   const chunks: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });

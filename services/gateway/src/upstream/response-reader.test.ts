@@ -1,0 +1,176 @@
+import { describe, expect, test } from '@jest/globals';
+import { codeOf } from '@vitrine/faults/fault';
+import fc from 'fast-check';
+import { ResponseReader } from './response-reader.ts';
+
+interface Read {
+  readonly status: number | undefined;
+  readonly headers: readonly string[];
+  readonly body: string;
+  readonly ended: boolean;
+  readonly surplus: number;
+  readonly isPersistent: boolean | undefined;
+  readonly code: string;
+}
+
+/** Reads what comes in these pieces; each is written over when it was read, as a connection does. */
+function read(pieces: readonly string[], { isHead = false, closes = false } = {}): Read {
+  const body: string[] = [];
+  let ended = false;
+  const reader = new ResponseReader(
+    {
+      onHead: () => {},
+      onData: (piece) => body.push(piece.toString('latin1')),
+      onEnd: () => (ended = true),
+    },
+    isHead,
+  );
+  let code = '';
+  try {
+    for (const piece of pieces) {
+      const bytes = Buffer.from(piece, 'latin1');
+      reader.push(bytes);
+      bytes.fill('!');
+    }
+    if (closes) reader.close();
+  } catch (error) {
+    code = codeOf(error);
+  }
+  const { head, surplus } = reader;
+  const { status, headers = [], isPersistent } = head ?? {};
+  return { status, headers, body: body.join(''), ended, surplus, isPersistent, code };
+}
+
+const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
+const sized = (body: string) => `${OK}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+describe('an answer', () => {
+  test.each([
+    ['of a length', sized('hello'), { body: 'hello', ended: true }],
+    ['of no length', sized(''), { body: '', ended: true }],
+    ['chunked', `${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, { body: 'hello', ended: true }],
+    [
+      'chunked, with extensions and trailers',
+      `${CHUNKED}5;a=b\r\nhello\r\n00 ; x\r\nX: 1\r\n\r\n`,
+      { body: 'hello', ended: true },
+    ],
+    ['chunked, in capitals', `${OK}TRANSFER-ENCODING: Chunked\r\n\r\nA\r\n0123456789\r\n0\r\n\r\n`, { body: '0123456789' }],
+    ['204', 'HTTP/1.1 204 No Content\r\n\r\n', { status: 204, body: '', ended: true }],
+    ['304 with a length', 'HTTP/1.1 304 \r\nContent-Length: 5\r\n\r\n', { status: 304, body: '', ended: true }],
+    ['after informational ones', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 x\r\nLink: y\r\n\r\n${sized('hi')}`, { body: 'hi' }],
+    ['without a reason', 'HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n', { status: 200, ended: true }],
+    ['followed by more', `${sized('hi')}HTTP/1.1`, { body: 'hi', ended: true, surplus: 8 }],
+    ['cut', sized('hello').slice(0, -1), { body: 'hell', ended: false }],
+  ])('%s', (_, text, expected) => {
+    expect(read([text])).toMatchObject({ code: '', ...expected });
+  });
+
+  test('without any length ends with the connection', () => {
+    expect(read([`${OK}\r\nhel`, 'lo'])).toMatchObject({ body: 'hello', ended: false });
+    expect(read([`${OK}\r\nhel`, 'lo'], { closes: true })).toMatchObject({ body: 'hello', ended: true, code: '' });
+  });
+
+  test('to HEAD has no body, whatever it says', () => {
+    const length = `${OK}Content-Length: 5\r\n\r\n`;
+    expect(read([length], { isHead: true })).toMatchObject({ ended: true, headers: ['Content-Length', '5'] });
+    expect(read([CHUNKED], { isHead: true })).toMatchObject({ ended: true });
+  });
+
+  test.each([
+    ['', true],
+    ['Connection: keep-alive\r\n', true],
+    ['Connection: Close\r\n', false],
+    ['Connection: x, close\r\n', false],
+  ])('with %j may be followed by another: %s', (header, isPersistent) => {
+    expect(read([`${OK}${header}Content-Length: 0\r\n\r\n`])).toMatchObject({ isPersistent });
+    expect(read([`HTTP/1.0 200 OK\r\n${header}Content-Length: 0\r\n\r\n`])).toMatchObject({ isPersistent: false });
+  });
+
+  test('keeps its headers as they came, but for the space around values', () => {
+    const text = `${OK}X-A:  b \t\r\nx-a:\r\nX-Caf\u00e9: \u00e9\r\nContent-Length: 0\r\n\r\n`;
+    expect(read([text.replace('X-Caf\u00e9', 'X-Cafe')]).headers).toEqual([
+      'X-A',
+      'b',
+      'x-a',
+      '',
+      'X-Cafe',
+      '\u00e9',
+      'Content-Length',
+      '0',
+    ]);
+  });
+});
+
+describe('refused is', () => {
+  test.each([
+    ['no status line', 'hello\r\n\r\n'],
+    ['HTTP/2', 'HTTP/2 200 OK\r\n\r\n'],
+    ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],
+    ['a status below 100', 'HTTP/1.1 099 OK\r\n\r\n'],
+    ['an upgrade', 'HTTP/1.1 101 x\r\n\r\n'],
+    ['a bare line feed', 'HTTP/1.1 200 OK\nX: 1\r\n\r\n'],
+    ['a bare carriage return', `${OK}X: a\rb\r\n\r\n`],
+    ['a null byte', `${OK}X: \0\r\n\r\n`],
+    ['a folded header', `${OK}X: a\r\n b\r\n\r\n`],
+    ['a header without a colon', `${OK}X\r\n\r\n`],
+    ['a header without a name', `${OK}: a\r\n\r\n`],
+    ['a space before the colon', `${OK}Content-Length : 5\r\n\r\n`],
+    ['two lengths', `${OK}Content-Length: 5\r\nContent-Length: 5\r\n\r\n`],
+    ['a list of lengths', `${OK}Content-Length: 5, 5\r\n\r\n`],
+    ['a negative length', `${OK}Content-Length: -5\r\n\r\n`],
+    ['a length in hexadecimal', `${OK}Content-Length: 0x5\r\n\r\n`],
+    ['an empty length', `${OK}Content-Length:\r\n\r\n`],
+    ['a length beside a coding', `${OK}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`],
+    ['another coding', `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`],
+    ['a coding twice', `${OK}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n`],
+    ['a head that is too long', `${OK}X: ${'a'.repeat(17_000)}\r\n\r\n`],
+    ['a head that never ends', `${OK}${'X: a\r\n'.repeat(4_000)}`],
+    ['too many headers', `${OK}${'X:\r\n'.repeat(600)}\r\n`],
+    ['too many informational answers', 'HTTP/1.1 100 x\r\n\r\n'.repeat(17)],
+    ['a chunk without a size', `${CHUNKED}\r\nhello`],
+    ['a size that is no number', `${CHUNKED}x\r\n`],
+    ['a signed size', `${CHUNKED}-5\r\nhello\r\n`],
+    ['a size after a space', `${CHUNKED} 5\r\nhello\r\n`],
+    ['a size of nine digits', `${CHUNKED}000000005\r\nhello\r\n`],
+    ['a size line that ends without CR', `${CHUNKED}5\nhello\r\n`],
+    ['a chunk that is longer than it says', `${CHUNKED}4\r\nhello\r\n`],
+    ['an endless extension', `${CHUNKED}5;${'a'.repeat(5_000)}`],
+    ['endless trailers', `${CHUNKED}0\r\n${`X: ${'a'.repeat(1_000)}\r\n`.repeat(20)}`],
+  ])('%s', (_, text) => {
+    expect(read([text])).toMatchObject({ code: 'malformed_response', ended: false });
+    expect(read(Array.from(text))).toMatchObject({ code: 'malformed_response', ended: false });
+  });
+
+  test.each([
+    ['before its head', ''],
+    ['in its head', OK],
+    ['in its body', sized('hello').slice(0, -2)],
+    ['in its chunks', `${CHUNKED}5\r\nhello\r\n0\r\n`],
+    ['after an informational one', 'HTTP/1.1 100 x\r\n\r\n'],
+  ])('an answer that ends %s', (_, text) => {
+    expect(read([text], { closes: true })).toMatchObject({ code: 'connection_lost', ended: false });
+  });
+});
+
+const chunk = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).map((text) => Buffer.from(text).toString('latin1'));
+
+test('how the bytes are cut makes no difference', () => {
+  const answers = fc.oneof(
+    fc.array(chunk, { maxLength: 6 }).map((chunks) => ({
+      text: `${CHUNKED}${chunks.map((one) => `${one.length.toString(16)}\r\n${one}\r\n`).join('')}0\r\n\r\n`,
+      body: chunks.join(''),
+    })),
+    chunk.map((body) => ({ text: sized(body), body })),
+  );
+  fc.assert(
+    fc.property(answers, fc.array(fc.nat(200), { maxLength: 8 }), ({ text, body }, cuts) => {
+      const at = [0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length].toSorted((a, b) => a - b);
+      const pieces = at.slice(1).map((end, i) => text.slice(at[i], end));
+      const whole = read([text]);
+      expect(whole).toMatchObject({ body, ended: true, surplus: 0, code: '' });
+      expect(read(pieces)).toEqual(whole);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,113 @@
+import { ChunkedBody } from './chunked-body.ts';
+import { readResponseHead, type ResponseHead } from './response-head.ts';
+import { malformed, upstreamError } from './upstream-error.ts';
+
+/** As Node bounds the heads of requests. */
+const HEAD_MAX_BYTES = 16_384;
+/** Informational answers before the final one. */
+const MAX_INFORMATIONAL = 16;
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+/** Who gets an answer as it is read. */
+export interface AnswerTaker {
+  onHead(head: ResponseHead): void;
+  onData(piece: Buffer): void;
+  onEnd(): void;
+}
+
+/** Reads one answer off the bytes of a connection, however they are cut. Neither they nor the pieces that are told of are kept: they may be
+ *  written over afterwards. Informational answers are skipped. What follows the answer is
+ *  counted in `surplus`: nobody asked for it, and the connection is not to be used again. */
+export class ResponseReader {
+  readonly #taker: AnswerTaker;
+  readonly #isHead: boolean;
+  #state: 'head' | 'bytes' | 'chunked' | 'open' | 'ended' = 'head';
+  /** What has come of the head. */
+  #held: Buffer | undefined;
+  #left = 0;
+  #chunked: ChunkedBody | undefined;
+  #informational = 0;
+  #head: ResponseHead | undefined;
+  surplus = 0;
+
+  /** `isHead`: the request's method was HEAD, and its answer has no body. */
+  constructor(taker: AnswerTaker, isHead: boolean) {
+    this.#taker = taker;
+    this.#isHead = isHead;
+  }
+
+  /** The final head, once it is read. */
+  get head(): ResponseHead | undefined {
+    return this.#head;
+  }
+
+  get isEnded(): boolean {
+    return this.#state === 'ended';
+  }
+
+  /** Throws `malformed_response`. */
+  push(bytes: Buffer): void {
+    let rest = bytes;
+    while (rest.length > 0 && this.#state === 'head') rest = this.#takeHead(rest);
+    if (rest.length === 0) return;
+    if (this.#state === 'bytes') this.#takeBytes(rest);
+    else if (this.#chunked !== undefined && this.#state === 'chunked') this.#takeChunked(rest, this.#chunked);
+    else if (this.#state === 'open') this.#taker.onData(rest);
+    else this.surplus += rest.length;
+  }
+
+  /** The connection has ended in good order. Throws `connection_lost` when the answer had not. */
+  close(): void {
+    if (this.#state === 'ended') return;
+    if (this.#state !== 'open') throw upstreamError('connection_lost', 'the connection ended before the answer');
+    this.#end();
+  }
+
+  /** Answers what stands behind the head; nothing while it is not whole. */
+  #takeHead(bytes: Buffer): Buffer {
+    const all = this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes]);
+    const end = all.indexOf(HEAD_END);
+    if ((end === -1 ? all.length : end) > HEAD_MAX_BYTES) throw malformed('the head is too long');
+    if (end === -1) {
+      this.#held = Buffer.from(all);
+      return all.subarray(all.length);
+    }
+    this.#held = undefined;
+    this.#begin(readResponseHead(all.toString('latin1', 0, end), this.#isHead));
+    return all.subarray(end + HEAD_END.length);
+  }
+
+  #begin(head: ResponseHead): void {
+    if (head.status < 200) {
+      this.#informational += 1;
+      if (head.status === 101 || this.#informational > MAX_INFORMATIONAL)
+        throw malformed(`status ${head.status} was not asked for`);
+      return;
+    }
+    this.#head = head;
+    this.#state = head.body.kind;
+    if (head.body.kind === 'bytes') this.#left = head.body.bytes;
+    if (head.body.kind === 'chunked') this.#chunked = new ChunkedBody();
+    this.#taker.onHead(head);
+    if (head.body.kind === 'bytes' && this.#left === 0) this.#end();
+  }
+
+  #takeBytes(bytes: Buffer): void {
+    const piece = bytes.length <= this.#left ? bytes : bytes.subarray(0, this.#left);
+    this.#left -= piece.length;
+    this.surplus += bytes.length - piece.length;
+    this.#taker.onData(piece);
+    if (this.#left === 0) this.#end();
+  }
+
+  #takeChunked(bytes: Buffer, chunked: ChunkedBody): void {
+    const taken = chunked.push(bytes, (piece) => this.#taker.onData(piece));
+    this.surplus += bytes.length - taken;
+    if (chunked.isEnded) this.#end();
+  }
+
+  #end(): void {
+    this.#state = 'ended';
+    this.#taker.onEnd();
+  }
+}

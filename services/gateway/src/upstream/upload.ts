@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+import type { Framing } from './request-head.ts';
+import { upstreamError, type UpstreamError } from './upstream-error.ts';
+
+/** Writes a request's body piece by piece, as fast as the provider takes it. Ends early, and answers false, when the connection is closed or
+ *  `isOver` says that nobody waits for it any more. Throws what reading the body throws, and `request_failed` when it is not as long as its
+ *  head said. */
+export async function upload(
+  socket: Socket,
+  body: AsyncIterable<Buffer>,
+  { length, isChunked }: Framing,
+  isOver: () => boolean,
+): Promise<boolean> {
+  let sent = 0;
+  for await (const piece of body) {
+    if (socket.destroyed || isOver()) return false;
+    if (piece.length === 0) continue;
+    sent += piece.length;
+    if (length !== undefined && sent > length) throw wrongLength();
+    const isRoom = isChunked ? writeChunk(socket, piece) : socket.write(piece);
+    if (!isRoom) await drained(socket);
+  }
+  if (socket.destroyed || isOver()) return false;
+  if (length !== undefined && sent < length) throw wrongLength();
+  if (isChunked) socket.write('0\r\n\r\n', 'latin1');
+  return true;
+}
+
+function writeChunk(socket: Socket, piece: Buffer): boolean {
+  socket.cork();
+  socket.write(`${piece.length.toString(16)}\r\n`, 'latin1');
+  socket.write(piece);
+  const isRoom = socket.write('\r\n', 'latin1');
+  socket.uncork();
+  return isRoom;
+}
+
+/** Resolves when there is room again, or the connection is gone. */
+function drained(socket: Socket): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = () => {
+    socket.off('drain', done);
+    socket.off('close', done);
+    resolve();
+  };
+  socket.on('drain', done);
+  socket.on('close', done);
+  return socket.destroyed ? Promise.resolve() : promise;
+}
+
+function wrongLength(): UpstreamError {
+  return upstreamError('request_failed', 'the body is not as long as its head says');
+}

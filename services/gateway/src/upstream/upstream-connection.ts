@@ -1,0 +1,185 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Framing, UpstreamRequest } from './request-head.ts';
+import type { ResponseHead } from './response-head.ts';
+import { ResponseReader, type AnswerTaker } from './response-reader.ts';
+import { upload } from './upload.ts';
+import { isUpstreamError, upstreamError, type UpstreamError } from './upstream-error.ts';
+
+/** All connections read into this, one after the other. A buffer for each read, which Node makes otherwise, is 64 KB that are cut down to what
+ *  came. */
+const readBuffer = Buffer.allocUnsafeSlow(65_536);
+
+/** Who sent a request, and gets its answer: `onHead`, pieces, then `onEnd`; or `onError` at any point, and nothing after it. Never called
+ *  before `send` has returned, nor after `abort`. */
+export interface UpstreamHandler extends AnswerTaker {
+  onError(error: UpstreamError): void;
+}
+
+/** What the sender of a request can do about it. Connections go from request to request: each says who it is, and whoever's exchange is
+ *  over moves nothing any more. */
+export interface UpstreamControl {
+  /** Holds the answer back. What was read already still comes: 64 KiB at most. */
+  pause(by: UpstreamHandler): void;
+  resume(by: UpstreamHandler): void;
+  /** Gives the exchange up, and closes its connection. */
+  abort(by: UpstreamHandler): void;
+}
+
+/** Where a socket puts what it reads, and whom it tells how much that is. */
+export interface ReadInto {
+  readonly buffer: Buffer;
+  readonly callback: (length: number) => boolean;
+}
+
+/** What connections need of their pool, and tell it. */
+export interface ConnectionOwner {
+  readonly connectTimeoutMs: number;
+  connect(onread: ReadInto): Socket;
+  /** Another request may follow. `keepAlive`: the answer's header of that name. */
+  released(connection: UpstreamConnection, keepAlive: string | undefined): void;
+  closed(connection: UpstreamConnection): void;
+}
+
+/** One connection to a provider, for one request at a time. Where anything is out of order, it is closed and not used again. */
+export class UpstreamConnection implements AnswerTaker, UpstreamControl {
+  /** Milliseconds on the pool's clock; of one that is idle. */
+  idleUntil = 0;
+  readonly #socket: Socket;
+  readonly #owner: ConnectionOwner;
+  #handler: UpstreamHandler | undefined;
+  #reader: ResponseReader | undefined;
+  #isUploaded = true;
+
+  constructor(owner: ConnectionOwner) {
+    const callback = (length: number): boolean => {
+      this.#read(readBuffer.subarray(0, length));
+      return true;
+    };
+    const socket = owner.connect({ buffer: readBuffer, callback });
+    this.#socket = socket;
+    this.#owner = owner;
+    socket.on('end', () => this.#ended());
+    socket.on('error', (error) => this.destroy(upstreamError('connection_lost', error.message, error)));
+    const late = () => this.destroy(upstreamError('connect_timeout', `no connection within ${owner.connectTimeoutMs} ms`));
+    const timer = setTimeout(late, owner.connectTimeoutMs);
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+    socket.on('close', () => {
+      clearTimeout(timer);
+      this.destroy(upstreamError('connection_lost', 'the connection was closed'));
+      owner.closed(this);
+    });
+  }
+
+  /** Whether it can take a request. */
+  get isUsable(): boolean {
+    return this.#handler === undefined && !this.#socket.destroyed && this.#socket.writable;
+  }
+
+  /** Sends a request whose head is written. */
+  send({ method, body }: UpstreamRequest, framing: Framing, handler: UpstreamHandler): void {
+    const socket = this.#socket;
+    this.#handler = handler;
+    this.#reader = new ResponseReader(this, method === 'HEAD');
+    this.#isUploaded = body === undefined || Buffer.isBuffer(body);
+    if (!Buffer.isBuffer(body)) {
+      socket.write(framing.head, 'latin1');
+      if (body !== undefined) this.#upload(body, framing, handler);
+      return;
+    }
+    // Head and body leave in one system call.
+    socket.cork();
+    socket.write(framing.head, 'latin1');
+    socket.write(body);
+    socket.uncork();
+  }
+
+  pause(by: UpstreamHandler): void {
+    if (this.#handler === by) this.#socket.pause();
+  }
+
+  resume(by: UpstreamHandler): void {
+    if (this.#handler === by) this.#socket.resume();
+  }
+
+  abort(by: UpstreamHandler): void {
+    if (this.#handler !== by) return;
+    this.#handler = undefined;
+    this.#socket.destroy();
+  }
+
+  /** Closes it. An exchange under way fails with `error`. */
+  destroy(error: UpstreamError): void {
+    const handler = this.#handler;
+    this.#handler = undefined;
+    this.#socket.destroy();
+    handler?.onError(error);
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#handler?.onHead(head);
+  }
+
+  onData(piece: Buffer): void {
+    // The next read writes over it.
+    this.#handler?.onData(Buffer.from(piece));
+  }
+
+  onEnd(): void {
+    this.#handler?.onEnd();
+  }
+
+  #read(bytes: Buffer): void {
+    const reader = this.#reader;
+    if (reader === undefined) return this.destroy(upstreamError('malformed_response', 'nobody had asked'));
+    try {
+      reader.push(bytes);
+    } catch (error) {
+      return this.#broken(error);
+    }
+    if (reader.isEnded) this.#release(reader);
+  }
+
+  /** The provider sends no more. Whoever half-closes gets no further request. */
+  #ended(): void {
+    try {
+      this.#reader?.close();
+    } catch (error) {
+      return this.#broken(error);
+    }
+    this.#handler = undefined;
+    this.#socket.destroy();
+  }
+
+  #upload(body: AsyncIterable<Buffer>, framing: Framing, handler: UpstreamHandler): void {
+    const isOver = () => this.#handler !== handler;
+    upload(this.#socket, body, framing, isOver).then(
+      (isWhole) => {
+        if (!isOver()) this.#isUploaded = isWhole;
+      },
+      (error: unknown) => {
+        if (isOver()) return;
+        this.destroy(isUpstreamError(error) ? error : upstreamError('request_failed', 'the request body broke off', error));
+      },
+    );
+  }
+
+  #release(reader: ResponseReader): void {
+    const isReusable = reader.head?.isPersistent === true && reader.surplus === 0 && this.#isUploaded;
+    this.#handler = undefined;
+    this.#reader = undefined;
+    if (!isReusable || this.#socket.destroyed) {
+      this.#socket.destroy();
+      return;
+    }
+    if (this.#socket.isPaused()) this.#socket.resume();
+    this.#owner.released(this, reader.head.keepAlive);
+  }
+
+  #broken(error: unknown): void {
+    if (isUpstreamError(error)) return this.destroy(error);
+    // A bug of ours costs the exchange, and is told as every other.
+    this.destroy(upstreamError('request_failed', 'the answer could not be passed on', error));
+    throw error;
+  }
+}

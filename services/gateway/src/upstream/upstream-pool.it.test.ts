@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer as createHttp, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttps } from 'node:https';
+import { createServer as createTcp, type AddressInfo, type Socket } from 'node:net';
+import type { UpstreamRequest } from './request-head.ts';
+import type { UpstreamControl } from './upstream-connection.ts';
+import { UpstreamPool } from './upstream-pool.ts';
+
+const pem = (name: string) => readFileSync(new URL(`testdata/${name}.pem`, import.meta.url), 'utf8');
+
+let opened: AsyncDisposableStack;
+beforeEach(() => {
+  opened = new AsyncDisposableStack();
+});
+afterEach(async () => opened.disposeAsync());
+
+/** What came of one request. */
+interface Answer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+class Taker {
+  readonly #done = Promise.withResolvers<Answer>();
+  readonly answer = this.#done.promise;
+  readonly pieces: Buffer[] = [];
+  control: UpstreamControl | undefined;
+  status = 0;
+  ends = 0;
+
+  onHead({ status }: { status: number }): void {
+    this.status = status;
+  }
+  onData(piece: Buffer): void {
+    this.pieces.push(piece);
+  }
+  onEnd(): void {
+    this.ends += 1;
+    this.#done.resolve({ status: this.status, body: Buffer.concat(this.pieces) });
+  }
+  onError(error: Error): void {
+    this.ends += 1;
+    this.#done.reject(error);
+  }
+}
+
+function ask(pool: UpstreamPool, more: Partial<UpstreamRequest> = {}): Taker {
+  const taker = new Taker();
+  taker.control = pool.send({ method: 'POST', path: '/', headers: [], body: Buffer.from('{}'), ...more }, taker);
+  return taker;
+}
+
+async function listening(server: Server, scheme = 'http'): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `${scheme}://localhost:${(server.address() as AddressInfo).port}`;
+}
+
+const poolTo = (origin: string, more = {}) => opened.use(new UpstreamPool({ origin, connectTimeoutMs: 1_000, ...more }));
+
+/** A server of which every connection is talked to by hand. */
+async function byHand(talk: (socket: Socket, text: string) => void): Promise<{ origin: string; connections: () => number }> {
+  let connections = 0;
+  const server = createTcp((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => talk(socket, bytes.toString('latin1')));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.defer(() => void server.close());
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => connections };
+}
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n';
+
+describe('connections', () => {
+  const counted = async (listener: RequestListener) => {
+    const server = createHttp(listener);
+    let connections = 0;
+    server.on('connection', () => (connections += 1));
+    return { origin: await listening(server), connections: () => connections };
+  };
+
+  test('are used again, one request at a time', async () => {
+    const { origin, connections } = await counted((request, response) => void request.pipe(response));
+    const pool = poolTo(origin);
+    for (let i = 0; i < 5; i += 1) expect((await ask(pool, { body: Buffer.from(`${i}`) }).answer).body.toString()).toBe(`${i}`);
+    expect(connections()).toBe(1);
+    await Promise.all(Array.from({ length: 4 }, () => ask(pool).answer));
+    expect(connections()).toBe(4);
+  });
+
+  test.each([
+    ['says close', `${OK}Connection: close\r\n\r\nhi`],
+    ['sends more than was asked for', `${OK}\r\nhiHTTP/1.1 200 OK\r\n\r\n`],
+    ['says that it keeps nothing', `${OK}Keep-Alive: timeout=1\r\n\r\nhi`],
+  ])('are not used again when the provider %s', async (_, text) => {
+    const { origin, connections } = await byHand((socket) => void socket.write(text));
+    const pool = poolTo(origin);
+    expect((await ask(pool).answer).body.toString()).toBe('hi');
+    await waitUntil(
+      async () => {
+        await ask(pool).answer;
+        return connections() > 1;
+      },
+      { what: 'another connection' },
+    );
+  });
+
+  test('that were closed meanwhile are replaced', async () => {
+    const sockets: Socket[] = [];
+    const { origin, connections } = await byHand((socket) => {
+      sockets.push(socket);
+      socket.write(`${OK}\r\nhi`);
+    });
+    const pool = poolTo(origin);
+    await ask(pool).answer;
+    const closed = once(sockets[0] as Socket, 'close');
+    sockets[0]?.end();
+    await closed;
+    expect((await ask(pool).answer).status).toBe(200);
+    expect(connections()).toBe(2);
+  });
+
+  test('an exchange that is over moves nothing any more on the connection it had', async () => {
+    const { origin, connections } = await counted((request, response) => void request.pipe(response));
+    const pool = poolTo(origin);
+    const first = ask(pool);
+    await first.answer;
+    const second = ask(pool);
+    first.control?.abort(first);
+    first.control?.pause(first);
+    expect((await second.answer).status).toBe(200);
+    expect(connections()).toBe(1);
+  });
+
+  test('that cannot be made are told: refused, and within the time for it', async () => {
+    const { origin } = await byHand(() => {});
+    const refused = poolTo('http://127.0.0.1:1');
+    await expect(ask(refused).answer).rejects.toMatchObject({ code: 'connection_lost' });
+    // Nobody answers the handshake.
+    const silent = poolTo(origin.replace('http:', 'https:'), { connectTimeoutMs: 50 });
+    await expect(ask(silent).answer).rejects.toMatchObject({ code: 'connect_timeout' });
+  });
+
+  test('end with the pool, and so do their exchanges', async () => {
+    const { origin } = await byHand(() => {});
+    const pool = new UpstreamPool({ origin, connectTimeoutMs: 1_000 });
+    const taker = ask(pool);
+    pool[Symbol.dispose]();
+    await expect(taker.answer).rejects.toMatchObject({ code: 'connection_lost' });
+    expect(taker.ends).toBe(1);
+  });
+});
+
+describe('over TLS', () => {
+  const echo = () =>
+    createHttps({ key: pem('localhost-key'), cert: pem('localhost') }, (request, response) => void request.pipe(response));
+
+  test('bodies of any size pass, and connections are used again', async () => {
+    const server = echo();
+    let connections = 0;
+    server.on('secureConnection', () => (connections += 1));
+    const pool = poolTo(await listening(server, 'https'), { ca: pem('localhost') });
+    for (const size of [1, 70_000, 3_000_000]) {
+      const body = Buffer.alloc(size, 'abcdefg');
+      expect((await ask(pool, { body }).answer).body.equals(body)).toBe(true);
+    }
+    expect(connections).toBe(1);
+  });
+
+  test('a certificate that is not trusted, or another name, is refused', async () => {
+    const origin = await listening(echo(), 'https');
+    await expect(ask(poolTo(origin)).answer).rejects.toMatchObject({ code: 'connection_lost' });
+    const elsewhere = poolTo(origin.replace('localhost', '[::ffff:127.0.0.1]'), { ca: pem('localhost') });
+    await expect(ask(elsewhere).answer).rejects.toMatchObject({ code: 'connection_lost' });
+  });
+});
+
+describe('a body in pieces', () => {
+  async function* pieces(...texts: readonly string[]): AsyncGenerator<Buffer> {
+    for (const text of texts) yield Buffer.from(text);
+  }
+
+  test.each([
+    ['chunked', []],
+    ['of a known length', ['Content-Length', '9']],
+  ])('%s arrives whole', async (_, headers) => {
+    const pool = poolTo(await listening(createHttp((request, response) => void request.pipe(response))));
+    expect((await ask(pool, { headers, body: pieces('one', '', 'two', 'six') }).answer).body.toString()).toBe('onetwosix');
+  });
+
+  test.each([
+    ['shorter', '8'],
+    ['longer', '10'],
+  ])('that is not as long as was said fails: %s', async (_, length) => {
+    const pool = poolTo(await listening(createHttp((request, response) => void request.pipe(response))));
+    const taker = ask(pool, { headers: ['Content-Length', length], body: pieces('one', 'two', 'six') });
+    await expect(taker.answer).rejects.toMatchObject({ code: 'request_failed' });
+  });
+
+  test('waits for a provider that does not read', async () => {
+    let pulled = 0;
+    async function* endless(): AsyncGenerator<Buffer> {
+      for (;;) {
+        pulled += 1;
+        yield Buffer.alloc(65_536);
+      }
+    }
+    const server = createTcp((socket) => void socket.pause().on('error', () => {}));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    opened.defer(() => void server.close());
+    const pool = poolTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const taker = ask(pool, { body: endless() });
+    let last = -1;
+    await waitUntil(() => pulled === last || void (last = pulled), { what: 'the upload to stand still' });
+    expect(pulled).toBeLessThan(1_000);
+    taker.control?.abort(taker);
+    expect(taker.ends).toBe(0);
+  });
+});
+
+test('an answer that is held back comes when it is let go on', async () => {
+  const body = Buffer.alloc(20_000_000, 'x');
+  const pool = poolTo(await listening(createHttp((_, response) => void response.end(body))));
+  const taker = ask(pool);
+  await waitUntil(() => taker.pieces.length > 0, { what: 'the first piece' });
+  taker.control?.pause(taker);
+  let last = -1;
+  const received = () => taker.pieces.reduce((sum, piece) => sum + piece.length, 0);
+  await waitUntil(() => received() === last || void (last = received()), { what: 'the answer to stand still' });
+  expect(received()).toBeLessThan(body.length);
+  taker.control?.resume(taker);
+  expect((await taker.answer).body.equals(body)).toBe(true);
+});

@@ -1,0 +1,115 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { writeRequestHead, type UpstreamRequest } from './request-head.ts';
+import {
+  UpstreamConnection,
+  type ConnectionOwner,
+  type ReadInto,
+  type UpstreamControl,
+  type UpstreamHandler,
+} from './upstream-connection.ts';
+import { upstreamError } from './upstream-error.ts';
+
+/** How long a connection is kept for the next request, unless the provider says how long it keeps it. */
+const IDLE_MS = 4_000;
+const IDLE_MAX_MS = 600_000;
+/** A provider that closes after n seconds must not meet a request on its way: so much earlier the connection is given up. */
+const IDLE_MARGIN_MS = 1_000;
+const SWEEP_MS = 1_000;
+const TCP_KEEP_ALIVE_MS = 60_000;
+
+export interface UpstreamPoolOptions {
+  /** Such as `https://api.openai.com`. */
+  readonly origin: string;
+  readonly connectTimeoutMs: number;
+  /** Certificates to trust instead of the system's; for tests. */
+  readonly ca?: string;
+}
+
+/** The connections to one provider. Each carries one request at a time; the one that was used last is used next. There are as many as there
+ *  are requests in flight, which the proxy bounds.
+ *
+ *  This is our own because it is what the gateway spends most on: with it a bare forwarder takes 0.64 of the CPU of the same with
+ *  undici's `dispatch`, and forwards 1.4 to 1.7 times as much. */
+export class UpstreamPool implements ConnectionOwner, Disposable {
+  readonly #origin: URL;
+  readonly #ca: string | undefined;
+  readonly connectTimeoutMs: number;
+  readonly #idle: UpstreamConnection[] = [];
+  readonly #all = new Set<UpstreamConnection>();
+  readonly #sweep: NodeJS.Timeout;
+  /** For TLS sessions to be resumed. */
+  #session: Buffer | undefined;
+
+  constructor({ origin, connectTimeoutMs, ca }: UpstreamPoolOptions) {
+    this.#origin = new URL(origin);
+    this.connectTimeoutMs = connectTimeoutMs;
+    this.#ca = ca;
+    this.#sweep = setInterval(() => this.#closeIdle(), SWEEP_MS);
+    this.#sweep.unref();
+  }
+
+  /** Sends a request. Throws `request_failed` for one that cannot be sent; everything else is told to `handler`, and later. */
+  send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamControl {
+    const framing = writeRequestHead(request, this.#origin.host);
+    let connection = this.#idle.pop();
+    while (connection !== undefined && !connection.isUsable) connection = this.#idle.pop();
+    connection ??= this.#open();
+    connection.send(request, framing, handler);
+    return connection;
+  }
+
+  released(connection: UpstreamConnection, keepAlive: string | undefined): void {
+    connection.idleUntil = performance.now() + idleMs(keepAlive);
+    this.#idle.push(connection);
+  }
+
+  closed(connection: UpstreamConnection): void {
+    this.#all.delete(connection);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#sweep);
+    for (const connection of this.#all) connection.destroy(upstreamError('connection_lost', 'the gateway has stopped'));
+  }
+
+  #open(): UpstreamConnection {
+    const connection = new UpstreamConnection(this);
+    this.#all.add(connection);
+    return connection;
+  }
+
+  connect(onread: ReadInto): Socket {
+    const { hostname, port } = this.#origin;
+    // The address of an IPv6 host stands in brackets only in URLs.
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const common = { host, onread, noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
+    if (this.#origin.protocol !== 'https:') return connectTcp({ ...common, port: Number(port || 80) });
+    const socket = connectTls({
+      ...common,
+      port: Number(port || 443),
+      ALPNProtocols: ['http/1.1'],
+      ...(/^[\d.]+$|:/.test(host) ? {} : { servername: host }),
+      ...(this.#session === undefined ? {} : { session: this.#session }),
+      ...(this.#ca === undefined ? {} : { ca: this.#ca }),
+    });
+    socket.on('session', (session) => (this.#session = session));
+    return socket;
+  }
+
+  #closeIdle(): void {
+    const now = performance.now();
+    const idle = this.#idle.splice(0);
+    for (const connection of idle) {
+      if (connection.isUsable && connection.idleUntil > now) this.#idle.push(connection);
+      else connection.destroy(upstreamError('connection_lost', 'idle for too long'));
+    }
+  }
+}
+
+/** Spec: none; RFC 2068, section 19.7.1.1, `Keep-Alive: timeout=n`. */
+function idleMs(keepAlive: string | undefined): number {
+  if (keepAlive === undefined) return IDLE_MS;
+  const [, seconds] = /(?:^|[,;\s])timeout=(\d{1,6})(?:$|[,;\s])/i.exec(keepAlive) ?? [];
+  return seconds === undefined ? IDLE_MS : Math.min(IDLE_MAX_MS, Math.max(0, Number(seconds) * 1_000 - IDLE_MARGIN_MS));
+}
