@@ -63,7 +63,7 @@ export class KeyRing {
     return timingSafeEqual(key.mac, this.#asked) ? key : undefined;
   };
 
-  apply({ revision, active, revoked }: KeyChanges): void {
+  apply({ revision, active, revoked }: Omit<KeyChanges, 'store'>): void {
     if (this.#revision === 0) this.#keepOnly(active, revision);
     for (const row of active) this.put(row);
     for (const { id, revision: at } of revoked) this.remove(id, at);
