@@ -2,6 +2,7 @@ import type { AuditEvent } from '@vitrine/plans/audit-event';
 import type { AuditStore } from '@vitrine/plans/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/telemetry/scrub';
+import { hideCredentials, type HidePath } from '../privacy/path-hider.ts';
 import type { Caller } from './caller.ts';
 import { PerSecond } from './per-second.ts';
 
@@ -24,6 +25,7 @@ export interface DeniedRequest {
 export interface AuditTrailOptions {
   readonly store: AuditStore;
   readonly logger: Logger;
+  readonly hidePath?: HidePath | undefined;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -52,12 +54,13 @@ export class AuditTrail implements AsyncDisposable {
   /** Remembers that a request was turned away; `reason` is a code. */
   denied(request: DeniedRequest, caller: Caller, reason: string): void {
     const { method, path, correlationId } = request;
+    const { hidePath = hideCredentials } = this.#options;
     const [bare = ''] = path.split('?', 1);
     this.refused({
       at: this.#options.clock(),
       actor: caller.identity?.key_id ?? '',
       action: 'request',
-      target: scrub(`${method} ${bare}`).text.slice(0, TARGET_MAX_LENGTH),
+      target: `${method} ${hidePath(bare, caller.scope)}`.slice(0, TARGET_MAX_LENGTH),
       outcome: 'deny',
       reason,
       correlation_id: scrub(correlationId).text,

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { rawExchange, type RawRequest } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
@@ -38,6 +41,12 @@ const lastAtProvider = () => {
   ) as Record<string, string | undefined>;
   return { body: body?.toString() ?? '', headers, url };
 };
+const auditOf = (correlationId: string) => {
+  const path = join(gateway.folder, 'gateway-keys.db');
+  using database = new DatabaseSync(path, { readOnly: true });
+  return database.prepare('SELECT * FROM audit_events WHERE correlation_id = ?').all(correlationId);
+};
+const atLeastOne = <T>(rows: T[]) => rows.length > 0 && rows;
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const PRIVATE = {
   model: 'gpt-4o-mini',
@@ -217,6 +226,33 @@ describe('block', () => {
     expect([answer.status, answer.head.toString()]).toEqual([200, body.toString()]);
     expect(lastAtProvider().headers['cookie']).toBeUndefined();
     expect((await gateway.newest(count)).metadata).toMatchObject({ redaction_mode: 'block' });
+  });
+});
+
+describe('the audit', () => {
+  // This makes its tables.
+  beforeAll(async () => void (await gateway.get('/api/gateway-keys')));
+
+  test.each<[string, string, RawRequest, Record<string, string>]>([
+    ['a finding', '/openai/v1/blocked', { body: json(PRIVATE) }, { reason: 'pii_detected', target: 'POST /openai/v1/blocked' }],
+    [
+      'a finding in the path, without it',
+      '/openai/v1/blocked/bob@example.com?email=bob',
+      {},
+      { reason: 'pii_detected', target: 'POST /openai/v1/blocked/[EMAIL]' },
+    ],
+    [
+      'what cannot be looked into',
+      '/openai/v1/files',
+      { body: Buffer.from('x'), headers: { 'content-encoding': 'br' } },
+      { reason: 'pii_uninspectable', target: 'POST /openai/v1/files' },
+    ],
+  ])('tells of %s', async (_, path, request, expected) => {
+    const id = `audit-${expected['reason']}-${path.length}`;
+    await send(path, { ...request, headers: { ...request.headers, 'x-request-id': id } });
+    const rows = await waitUntil(async () => atLeastOne(auditOf(id)), { what: 'the audit event' });
+    expect(rows).toEqual([expect.objectContaining({ actor: '', action: 'request', outcome: 'deny', ...expected })]);
+    expect(JSON.stringify([rows, gateway.log])).not.toMatch(/bob@/);
   });
 });
 
