@@ -81,6 +81,13 @@ describe('beside a running gateway', () => {
         faults: [expect.objectContaining({ path: 'SVC_NOTHING' }), expect.objectContaining({ path: 'server.port' })],
       },
     ]);
+    await writeFile(join(folder, 'idle.yaml'), 'plans: { gold: { per_workspace: { requests_per_minute: 5 } } }');
+    const idle = { SVC_CONFIG: join(folder, 'idle.yaml'), SVC_AUTH_ENABLED: 'true' };
+    const warnings = [expect.stringContaining('plans.gold.per_workspace binds nobody')];
+    expect(await json('config validate', idle)).toEqual([0, { valid: true, warnings }]);
+    expect((await run('config validate', idle)).stdout).toMatch(/\nWarning: plans\.gold\.per_workspace binds nobody/);
+    const [, { checks }] = await json<Diagnosis>('doctor', idle);
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'config', status: 'warn', details: warnings }));
     await writeFile(join(folder, 'broken.yaml'), 'server: [');
     const { code, stderr } = await run('config validate --config broken.yaml');
     expect([code, stderr]).toEqual([1, expect.stringContaining('broken.yaml')]);
@@ -186,6 +193,9 @@ describe('with keys', () => {
     expect(readdirSync(own)).toEqual([]);
     const [, { token }] = await json<{ token: string }>('keys create --role viewer', storage);
     expect(await posture()).toEqual([0, 'pass']);
+    await writeFile(join(own, 'plans.yaml'), 'plans: { gold: {} }');
+    await run('keys create --role viewer --plan gold', { ...storage, SVC_CONFIG: join(own, 'plans.yaml') });
+    expect(await posture()).toEqual([0, 'warn']);
     const locked = stack.use(await startGateway({ folder: own, upstream: 'http://127.0.0.1:9', variables }));
     const asked = `diagnostics --base-url ${locked.url}`;
     const { code, stderr } = await run(asked);
