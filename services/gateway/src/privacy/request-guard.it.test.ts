@@ -105,10 +105,10 @@ describe('redact_upstream', () => {
 
   test('text and forms are redacted as what they are', async () => {
     await send('/openai/v1/form', {
-      body: Buffer.from('a=1&token=abc'),
+      body: Buffer.from('a=1&token=abc&to=bob%40example.com'),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
-    expect(lastAtProvider().body).toBe('a=1&token=[FIELD]');
+    expect(lastAtProvider().body).toBe('a=1&token=[FIELD]&to=%5BEMAIL%5D');
     await send('/openai/v1/text', {
       body: Buffer.from('call +49 151 12345678'),
       headers: { 'content-type': 'text/plain; charset=utf-8' },
@@ -149,6 +149,12 @@ describe('what cannot be looked into is refused before it leaves', () => {
       { body: json(PRIVATE), headers: { 'content-type': 'multipart/form-data; boundary=x' } },
       415,
       'its content type is not JSON, text or a form',
+    ],
+    [
+      'two character sets',
+      { body: json({}), headers: { 'content-type': 'application/json; charset=utf-8; charset=utf-7' } },
+      415,
+      'its character set is not UTF-8',
     ],
     [
       'another character set',
