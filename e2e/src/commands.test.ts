@@ -201,6 +201,10 @@ describe('with keys', () => {
     const { code, stderr } = await run(asked);
     expect([code, stderr]).toEqual([1, expect.stringContaining('answered 401: missing or invalid gateway key')]);
     expect((await run(asked, { VITRINE_GATEWAY_KEY: token })).code).toBe(0);
+    for (const bad of ['--auth-header Cookie', '--gateway-key hunter2-ü']) {
+      const refused = await run(`${asked} ${bad}`, { VITRINE_GATEWAY_KEY: 'hunter2\nhunter2' });
+      expect([refused.code, refused.stderr]).toEqual([2, expect.not.stringContaining('hunter2')]);
+    }
   });
 });
 
