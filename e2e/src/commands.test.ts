@@ -201,6 +201,14 @@ describe('with keys', () => {
     const { code, stderr } = await run(asked);
     expect([code, stderr]).toEqual([1, expect.stringContaining('answered 401: missing or invalid gateway key')]);
     expect((await run(asked, { VITRINE_GATEWAY_KEY: token })).code).toBe(0);
+    const broken = stack.use(await temporaryFolder('commands-broken')).path;
+    await writeFile(join(broken, 'gateway-keys.db'), 'these are my notes. '.repeat(200));
+    const { stdout } = await run('doctor', {
+      ...storage,
+      SVC_STORAGE_PATH: join(broken, 'traces.db'),
+      SVC_AUTH_PEPPERS: `1:${'x'.repeat(32)}`,
+    });
+    expect(stdout).toMatch(/^fail {2}auth_posture: .+\n.+\n.+file is not a database$/m);
     for (const bad of ['--auth-header Cookie', '--gateway-key hunter2-ü']) {
       const refused = await run(`${asked} ${bad}`, { VITRINE_GATEWAY_KEY: 'hunter2\nhunter2' });
       expect([refused.code, refused.stderr]).toEqual([2, expect.not.stringContaining('hunter2')]);

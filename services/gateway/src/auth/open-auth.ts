@@ -21,9 +21,11 @@ export async function openAuth(
   clock: () => number,
 ): Promise<AsyncDisposable & { readonly authenticate: Authenticate }> {
   await using opened = new AsyncDisposableStack();
-  // Also with authentication off there are changes of keys and refusals by pii policy.
-  opened.use(keepAuditRetention(path, store, (error) => logger.error({ err: error }, 'old audit events were not removed')));
+  const keepAudit = () =>
+    opened.use(keepAuditRetention(path, store, (error) => logger.error({ err: error }, 'old audit events were not removed')));
   if (!auth.enabled) {
+    // There are changes of keys and refusals by pii policy all the same.
+    keepAudit();
     const keeping = opened.move();
     return { authenticate: letEverybodyIn, [Symbol.asyncDispose]: () => keeping.disposeAsync() };
   }
@@ -47,6 +49,7 @@ export async function openAuth(
     refresh.start();
     warn(ring, auth, logger);
   }
+  keepAudit();
   const running = opened.move();
   return {
     authenticate: authenticateBy(ring, { header: auth.header, isFresh: () => refresh?.isFresh ?? true, now: Date.now }),
@@ -81,7 +84,7 @@ function keepAuditRetention(path: string, store: AuditStore, report: (error: unk
 }
 
 /** A store's fault tells callers little; its log tells why. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const reason = isFault(error) ? error.log['reason'] : undefined;
   return typeof reason === 'string' ? reason : messageOf(error);
 }

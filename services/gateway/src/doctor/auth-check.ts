@@ -4,6 +4,7 @@ import { effectivePermissions } from '@vitrine/plans/role';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { reasonOf } from '../auth/open-auth.ts';
 import { openKeys } from '../auth/open-keys.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { Check } from './check.ts';
@@ -34,7 +35,7 @@ export async function checkAuth(config: GatewayConfig): Promise<Check> {
     return found('pass', 'callers need a gateway key', details);
   } catch (error) {
     if (!isFault(error)) throw error;
-    return found('fail', 'the gateway keys cannot be read', [error.say]);
+    return found('fail', 'the gateway keys cannot be read', [...new Set([error.say, reasonOf(error)])]);
   }
 }
 
