@@ -209,6 +209,7 @@ test.each([
   ['/v1/x?user[password]=hunter2', '/v1/x?user[password]=[FIELD]', { field_name: 1 }],
   ['/v1/x?sk%2Dproj-abcdefgh', '/v1/x?[TOKEN]', { token_like: 1 }],
   ['/v1/%zz%40', '/v1/%zz%40', {}],
+  ['/v1/bob%40example.com%zz', '/v1/[EMAIL]', { email: 1 }],
   ['/v1/x?token=sk-proj-abcdefgh', '/v1/x?token=[REDACTED]', { token_like: 1 }],
 ])('the path %s is kept as %s', (path, expected, found) => {
   const some = redactor();

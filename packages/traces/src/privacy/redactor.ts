@@ -192,11 +192,12 @@ export class Redactor implements Hiding {
   }
 }
 
+/** Also of what was cut or is broken: at least ASCII is read, which is what is looked for. */
 function percentDecoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part;
+    return part.replace(/%([2-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   }
 }
 
