@@ -290,4 +290,8 @@ pii:
     return (await rawExchange(`${guarded.url}/openai/v1/x`, { body: json(PRIVATE), headers })).status;
   };
   expect([await status('gk_one'), await status('gk_two'), await status('gk_three')]).toEqual([403, 200, 200]);
+  const denials = guarded.log
+    .map((line) => (JSON.parse(line) as { audit?: object }).audit)
+    .filter((audit) => audit !== undefined);
+  expect(denials).toEqual([expect.objectContaining({ actor: 'gk_one', workspace_id: 'w', reason: 'pii_detected' })]);
 });
