@@ -262,6 +262,14 @@ describe('the audit', () => {
   });
 });
 
+test('the audit of a refused change of a key hides what is no id', async () => {
+  const headers = { 'x-request-id': 'audit-of-a-change' };
+  expect((await rawExchange(`${gateway.url}/api/gateway-keys/bob@example.com`, { method: 'DELETE', headers })).status).toBe(404);
+  const rows = await waitUntil(async () => atLeastOne(auditOf('audit-of-a-change')), { what: 'the audit event' });
+  expect(rows).toEqual([expect.objectContaining({ action: 'gateway_key.revoke', target: '[EMAIL]', outcome: 'deny' })]);
+  expect(gateway.log.join('')).not.toContain('bob@');
+});
+
 test('no body is held when all is over', async () => {
   const { diagnostics } = (await gateway.get('/api/diagnostics/trace-pipeline')) as { diagnostics: Record<string, number> };
   expect(diagnostics).toMatchObject({ body_bytes_held: 0, total_dropped_total: 0 });
