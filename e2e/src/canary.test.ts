@@ -132,7 +132,7 @@ async function sendBodies(): Promise<void> {
     headers: { 'content-type': multipart.headers.get('content-type') ?? '' },
   });
   await send('/openai/v1/form', {
-    body: `password=${MARK}-form&a=${keyFor('form')}`,
+    body: `password=${MARK}-form&a=${keyFor('form')}&user[token]=${MARK}-below&to=${MARK}%40example.com`,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   });
   await send('/openai/v1/guarded', { body: json({ token: `${MARK}-guarded`, content: keyFor('guarded') }) });

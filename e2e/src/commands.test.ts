@@ -81,6 +81,13 @@ describe('beside a running gateway', () => {
         faults: [expect.objectContaining({ path: 'SVC_NOTHING' }), expect.objectContaining({ path: 'server.port' })],
       },
     ]);
+    await writeFile(join(folder, 'idle.yaml'), 'plans: { gold: { per_workspace: { requests_per_minute: 5 } } }');
+    const idle = { SVC_CONFIG: join(folder, 'idle.yaml'), SVC_AUTH_ENABLED: 'true' };
+    const warnings = [expect.stringContaining('plans.gold.per_workspace binds nobody')];
+    expect(await json('config validate', idle)).toEqual([0, { valid: true, warnings }]);
+    expect((await run('config validate', idle)).stdout).toMatch(/\nWarning: plans\.gold\.per_workspace binds nobody/);
+    const [, { checks }] = await json<Diagnosis>('doctor', idle);
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'config', status: 'warn', details: warnings }));
     await writeFile(join(folder, 'broken.yaml'), 'server: [');
     const { code, stderr } = await run('config validate --config broken.yaml');
     expect([code, stderr]).toEqual([1, expect.stringContaining('broken.yaml')]);
@@ -186,11 +193,26 @@ describe('with keys', () => {
     expect(readdirSync(own)).toEqual([]);
     const [, { token }] = await json<{ token: string }>('keys create --role viewer', storage);
     expect(await posture()).toEqual([0, 'pass']);
+    await writeFile(join(own, 'plans.yaml'), 'plans: { gold: {} }');
+    await run('keys create --role viewer --plan gold', { ...storage, SVC_CONFIG: join(own, 'plans.yaml') });
+    expect(await posture()).toEqual([0, 'warn']);
     const locked = stack.use(await startGateway({ folder: own, upstream: 'http://127.0.0.1:9', variables }));
     const asked = `diagnostics --base-url ${locked.url}`;
     const { code, stderr } = await run(asked);
     expect([code, stderr]).toEqual([1, expect.stringContaining('answered 401: missing or invalid gateway key')]);
     expect((await run(asked, { VITRINE_GATEWAY_KEY: token })).code).toBe(0);
+    const broken = stack.use(await temporaryFolder('commands-broken')).path;
+    await writeFile(join(broken, 'gateway-keys.db'), 'these are my notes. '.repeat(200));
+    const { stdout } = await run('doctor', {
+      ...storage,
+      SVC_STORAGE_PATH: join(broken, 'traces.db'),
+      SVC_AUTH_PEPPERS: `1:${'x'.repeat(32)}`,
+    });
+    expect(stdout).toMatch(/^fail {2}auth_posture: .+\n.+\n.+file is not a database$/m);
+    for (const bad of ['--auth-header Cookie', '--gateway-key hunter2-ü']) {
+      const refused = await run(`${asked} ${bad}`, { VITRINE_GATEWAY_KEY: 'hunter2\nhunter2' });
+      expect([refused.code, refused.stderr]).toEqual([2, expect.not.stringContaining('hunter2')]);
+    }
   });
 });
 

@@ -3,7 +3,7 @@ import { startMockOpenai } from '@vitrine/testkit/mock-openai';
 import type { MockProvider } from '@vitrine/testkit/mock-provider';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GATEWAY, startGateway, type RunningGateway } from './running-gateway.ts';
 import { startProcess } from './running-process.ts';
@@ -21,6 +21,7 @@ beforeAll(async () => {
   opened = new AsyncDisposableStack();
   folder = opened.use(await temporaryFolder('keys')).path;
   openai = opened.use(await startMockOpenai());
+  await writeFile(join(folder, 'vitrine.yaml'), 'plans: { gold: { per_key: { requests_per_minute: 1000 } }, silver: {} }\n');
   gateway = opened.use(await startGateway({ folder, upstream: openai.url, variables: { SVC_AUTH_ENABLED: 'true' } }));
 });
 afterAll(async () => opened.disposeAsync());
@@ -82,6 +83,9 @@ describe('the command line beside a running gateway', () => {
   test('the plan of a key is given here', async () => {
     const { id } = await create('--plan', 'gold', '--role', 'viewer');
     expect((await keys('list')).stdout).toMatch(new RegExp(`^${id} .* gold `, 'm'));
+    const { code, stderr } = await keys('create', '--plan', 'lead', '--id', 'unplanned');
+    expect([code, stderr]).toEqual([1, 'gateway: --plan: there is no plan lead; there are gold, silver\n']);
+    expect((await keys('list')).stdout).not.toContain('unplanned');
   });
 
   test('--help has an example and ends with 0', async () => {

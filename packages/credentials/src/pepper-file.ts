@@ -21,7 +21,8 @@ function readOrMake(path: string, random: (bytes: number) => Buffer, nowMs: numb
   }
   // Written aside and then linked: nobody reads half a file, and of two that make it at once only one does.
   const aside = `${path}.${random(6).toString('hex')}`;
-  writeFileSync(aside, `${createPepperText(random, nowMs)}\n`, { mode: 0o600, flag: 'wx' });
+  // Keys survive a power cut, so their pepper has to.
+  writeFileSync(aside, `${createPepperText(random, nowMs)}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
     linkSync(aside, path);
   } catch (error) {

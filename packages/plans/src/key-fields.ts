@@ -12,10 +12,12 @@ const NO_CREDENTIAL = 'must not hold a credential';
 
 const ID_RULE = 'must be at most 128 characters of A-Za-z0-9-_.:';
 
-/** An id of a key, an organisation or a workspace; these stand in every trace, so they are plain and short. */
+/** An id of a key, an organisation or a workspace; these stand in every trace, so they are plain and short. Clients resolve `.` and `..`
+ *  in a path before they send it: a key of that name could not be revoked over REST. */
 export const idText = z
   .string()
   .regex(/^[A-Za-z0-9\-_.:]{0,128}$/, ID_RULE)
+  .refine((id) => id !== '.' && id !== '..', 'must not be . or ..')
   .refine(isPlain, NO_CREDENTIAL);
 
 export const roleText = z

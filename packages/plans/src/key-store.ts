@@ -8,7 +8,9 @@ export type NewKey = Omit<KeyRow, 'revision' | 'last_used_at'>;
 
 /** What has changed after a revision; after 0 it is every active key. */
 export interface KeyChanges {
-  /** The store's last. One that is lower than before means that the store was replaced by an older copy. */
+  /** Another than before: the store was replaced, and what it had told says nothing any more. */
+  readonly store: string;
+  /** The store's last. One that is lower than before means that the store was put back to an older copy. */
   readonly revision: number;
   readonly active: readonly KeyRow[];
   readonly revoked: readonly { readonly id: string; readonly revision: number }[];

@@ -26,6 +26,7 @@ import { listen } from './http/listen.ts';
 import { openLimits, type Clocks } from './limits/open-limits.ts';
 import { openObservability } from './observability/open-observability.ts';
 import { serveScrape } from './observability/serve-scrape.ts';
+import { pathHider } from './privacy/path-hider.ts';
 import { privacyRules } from './privacy/pii-config.ts';
 import { openRequestGuard } from './privacy/request-guard.ts';
 import { Deadlines } from './proxy/deadlines.ts';
@@ -72,7 +73,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   stop('write the trace queue', () => queue.drained());
   observability.watchQueue(queue);
 
-  const keys = openKeys(config, logger);
+  const keys = openKeys(config, logger, pathHider(privacy));
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
   const auth = await openAuth(config, keys, logger, () => performance.now());
   stop('write when keys were used', async () => auth[Symbol.asyncDispose]());

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { existsSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddedKeyStore } from './embedded-key-store.ts';
 
@@ -75,4 +75,30 @@ test('a file that is no database is a fault, and is used again when it is one', 
   expect(codeOf(await store.list(undefined).catch((error: unknown) => error))).toBe('key_store_unavailable');
   writeFileSync(path, '');
   expect(await store.list(undefined)).toEqual([]);
+});
+
+test('a file that was taken away is missed, and the one in its place is told of and used', async () => {
+  await using folder = await temporaryFolder('keys');
+  const path = join(folder.path, 'gateway-keys.db');
+  await using store = new EmbeddedKeyStore(path);
+  await store.create(key('old'), [key('old')], event);
+  let told = 0;
+  using _watching = store.watch(() => (told += 1));
+  const before = await store.changes(0);
+  {
+    await using other = new EmbeddedKeyStore(join(folder.path, 'other.db'));
+    await other.create(key('new'), [key('new')], event);
+  }
+  for (const suffix of ['', '-wal', '-shm']) renameSync(path + suffix, `${path}.away${suffix}`);
+  const codeOfList = async () => codeOf(await store.list(undefined).catch((error: unknown) => error));
+  expect(await codeOfList()).toBe('key_store_unavailable');
+  expect(existsSync(path)).toBe(false);
+  writeFileSync(path, '');
+  expect(await codeOfList()).toBe('key_store_unavailable');
+  copyFileSync(join(folder.path, 'other.db'), path);
+  expect((await store.list(undefined)).map(({ id }) => id)).toEqual(['new']);
+  await waitUntil(() => told > 0, { what: 'the other file to be noticed' });
+  const after = await store.changes(before.revision);
+  expect(after.revision).toBe(before.revision);
+  expect(after.store).not.toBe(before.store);
 });

@@ -9,7 +9,8 @@ import type { AuditStore, CreateOutcome, KeyChanges, KeyStore, NewKey, RevokeOut
 import type { KeyWorkerCall, KeyWorkerMethod } from './key-worker.ts';
 import type { SqliteKeyStore } from './sqlite-key-store.ts';
 
-const MAX_PENDING_CALLS = 64;
+/** A script that makes keys all at once: one takes about a millisecond. */
+const MAX_PENDING_CALLS = 1_024;
 /** How often the file is asked whether another process has written to it: 20 µs of the worker thread. */
 const WATCH_INTERVAL_MS = 1_000;
 
@@ -73,7 +74,7 @@ export class EmbeddedKeyStore implements KeyStore, AuditStore, AsyncDisposable {
   }
 
   watch(onChange: () => void): Disposable {
-    let last: number | undefined;
+    let last: string | undefined;
     let isAsking = false;
     const look = async () => {
       if (isAsking) return;
@@ -84,7 +85,7 @@ export class EmbeddedKeyStore implements KeyStore, AuditStore, AsyncDisposable {
         last = version;
       } catch {
         // Whoever watches also asks for changes, and learns there that the store is gone.
-        last = -1;
+        last = 'gone';
       } finally {
         isAsking = false;
       }

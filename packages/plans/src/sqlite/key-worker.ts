@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { SqliteKeyStore } from './sqlite-key-store.ts';
 
 /** What can be asked of the thread: the store's own methods. */
-export type KeyWorkerMethod = Exclude<keyof SqliteKeyStore, symbol>;
+export type KeyWorkerMethod = Exclude<keyof SqliteKeyStore, symbol | 'isReplaced'>;
 
 export interface KeyWorkerCall {
   readonly method: KeyWorkerMethod;
@@ -17,13 +17,23 @@ export interface KeyWorkerCall {
 invariant(parentPort !== null, 'runs on a worker thread');
 const { path } = workerData as { readonly path: string };
 makeFolder(dirname(path));
-const store = new SqliteKeyStore(path);
+let store = new SqliteKeyStore(path);
 
 serveCalls(
   parentPort,
   (argument) => {
     const { method, args } = argument as KeyWorkerCall;
+    reopenWhenReplaced();
     return (store[method] as (...args: readonly unknown[]) => unknown).apply(store, [...args]);
   },
   () => store[Symbol.dispose](),
 );
+
+/** Whoever restores a copy puts another file in the place of the one that is open: what is changed there from then on would never be
+ *  seen here, such as a revocation, and what is changed here would be lost. */
+function reopenWhenReplaced(): void {
+  if (!store.isReplaced) return;
+  const opened = new SqliteKeyStore(path);
+  store[Symbol.dispose]();
+  store = opened;
+}

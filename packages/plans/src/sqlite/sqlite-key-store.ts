@@ -1,5 +1,6 @@
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { AuditEvent } from '../audit-event.ts';
 import type { KeyRow } from '../gateway-key.ts';
@@ -32,18 +33,30 @@ export interface KeyStoreBounds {
 export class SqliteKeyStore implements Disposable {
   readonly #database: DatabaseSync;
   readonly #bounds: KeyStoreBounds;
+  readonly #path: string;
+  readonly #file: string;
 
   constructor(path: string, bounds: KeyStoreBounds = { maxActiveKeys: MAX_ACTIVE_KEYS, maxDenials: MAX_DENIALS }) {
     this.#bounds = bounds;
+    this.#path = path;
     this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       // Keys are few and matter: a change that was answered survives also a power cut.
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       createKeyTables(this.#database);
+      this.#file = fileAt(path);
     } catch (error) {
       this.#database.close();
       throw error;
     }
+  }
+
+  /** Whether another file has the path now. Throws while none has, or an empty one: somebody is putting a copy there, and a new file
+   *  would be in its way. */
+  get isReplaced(): boolean {
+    if (fileAt(this.#path) === this.#file) return false;
+    if (statSync(this.#path).size === 0) throw new Error('the file has been replaced by an empty one');
+    return true;
   }
 
   list(tenant: Tenant | undefined): KeyRow[] {
@@ -100,6 +113,7 @@ export class SqliteKeyStore implements Disposable {
       const revoked = 'SELECT id, revision FROM gateway_keys WHERE revision > ? AND revoked_at IS NOT NULL';
       const gone = since === 0 ? [] : this.#database.prepare(revoked).all(since);
       return {
+        store: this.#file,
         revision: this.#nextRevision() - 1,
         active: this.#all(active, [since]),
         revoked: gone.map((row) => ({ id: String(row['id']), revision: Number(row['revision']) })),
@@ -130,9 +144,9 @@ export class SqliteKeyStore implements Disposable {
     );
   }
 
-  /** Differs from its last answer when another connection has written to the file. */
-  dataVersion(): number {
-    return Number(this.#database.prepare('PRAGMA data_version').get()?.['data_version']);
+  /** Differs from its last answer when another connection has written to the file, or the file is another. */
+  dataVersion(): string {
+    return `${this.#file} ${String(this.#database.prepare('PRAGMA data_version').get()?.['data_version'])}`;
   }
 
   [Symbol.dispose](): void {
@@ -177,6 +191,13 @@ export class SqliteKeyStore implements Disposable {
       throw error;
     }
   }
+}
+
+/** Tells the file at a path from every other, as long as one of both is open. */
+function fileAt(path: string): string {
+  if (path === ':memory:') return path;
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
 }
 
 function activeOf(tenant: Tenant | undefined): { where: string; values: SQLInputValue[] } {

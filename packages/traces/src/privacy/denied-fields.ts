@@ -11,6 +11,7 @@ export interface DeniedValue extends Span {
 const SCHEMA_MAX_LENGTH = 65_536;
 const SCHEMA_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
 const SCHEMA_WORDS = ['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
+const SEPARATOR = String.raw`(?:[-_ ]|\\u00(?:2d|5f|20))`;
 const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
 
 /** Fields by their names: whole names, whatever the case of letters, and with `-`, `_`, a space or nothing where a denied name has
@@ -19,22 +20,25 @@ export class DeniedFields {
   /** For a sieve: one of these stands in every JSON text with such a field. */
   readonly words: readonly string[];
   readonly #member: RegExp;
+  /** The same where characters may be written as escapes; it takes longer. */
+  readonly #escapedMember: RegExp;
   readonly #pair: RegExp;
   readonly #part: RegExp;
 
   constructor(names: readonly string[]) {
     this.words = names.flatMap(wordsOf);
-    // Without names nothing is to match, and an empty alternative would match everything.
-    const any = names.length === 0 ? '(?!)' : `(?:${names.map(patternOf).join('|')})`;
+    const any = anyOf(names.map((name) => patternOf(name, (part) => RegExp.escape(part))));
+    const escaped = anyOf(names.map((name) => patternOf(name, orEscape)));
     this.#member = new RegExp(`"${any}"\\s*:\\s*`, 'gi');
-    this.#pair = new RegExp(`(?<=(?:^|[?&])${any}=)[^&\\s]+`, 'gi');
+    this.#escapedMember = new RegExp(`"${escaped}"\\s*:\\s*`, 'gi');
+    this.#pair = new RegExp(`(?<=(?:^|[?&])(?:[^=&\\s]{0,128}(?:\\[|%5B))?${any}(?:\\]|%5D)?=)[^&\\s]+`, 'gi');
     this.#part = new RegExp(`(?<=; *name="${any}"[^\\r\\n]*\\r?\\n(?:[^\\r\\n]+\\r?\\n){0,8}\\r?\\n)[^\\r\\n]+`, 'gi');
   }
 
   /** Values of denied members in JSON text, cut or whole, and in texts that hold some JSON. What says nothing (`null`, `true`, what is
    *  empty) is left, and so is a JSON Schema, which describes a field and is not its value. */
   *membersOf(text: string): Generator<DeniedValue> {
-    const member = new RegExp(this.#member);
+    const member = new RegExp(text.includes('\\u00') ? this.#escapedMember : this.#member);
     for (let match = member.exec(text); match !== null; match = member.exec(text)) {
       const start = member.lastIndex;
       const end = endOfValue(text, start);
@@ -46,7 +50,7 @@ export class DeniedFields {
     }
   }
 
-  /** Values of denied names in a query string or a form: `a=1&token=x`. */
+  /** Values of denied names in a query string or a form: `a=1&token=x`, `user[token]=x`. */
   pairsOf(text: string): DeniedValue[] {
     return Array.from(text.matchAll(this.#pair), ({ index, 0: value }) => ({ start: index, end: index + value.length, value }));
   }
@@ -57,9 +61,21 @@ export class DeniedFields {
   }
 }
 
-function patternOf(name: string): string {
-  const parts = name.split(/[-_ ]/).map((part) => RegExp.escape(part));
-  return parts.join('[-_ ]?');
+/** Without any nothing is to match, and an empty alternative would match everything. */
+function anyOf(patterns: readonly string[]): string {
+  return patterns.length === 0 ? '(?!)' : `(?:${patterns.join('|')})`;
+}
+
+function patternOf(name: string, written: (text: string) => string): string {
+  return name.split(/[-_ ]/).map(written).join(`${SEPARATOR}?`);
+}
+
+/** Every character as itself or as an escape of JSON. */
+function orEscape(part: string): string {
+  return Array.from(part, (one) => {
+    const codes = [one.toLowerCase(), one.toUpperCase()].map((cased) => cased.charCodeAt(0).toString(16).padStart(4, '0'));
+    return String.raw`(?:${RegExp.escape(one)}|\\u(?:${codes.join('|')}))`;
+  }).join('');
 }
 
 /** Texts that stand before or in the name, however it is written: up to its first separator, when that is long enough. */

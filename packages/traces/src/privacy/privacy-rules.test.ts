@@ -35,6 +35,16 @@ test.each<[string, PrivacyScope['match'], boolean]>([
   expect(policyFor(rules({ match, mode: 'block' }), subject()).mode).toBe(isMatch ? 'block' : 'redact_storage');
 });
 
+test.each([
+  ['/openai/v1/%63hat/completions', true],
+  ['/openai/v1/ch%61t%zz', false],
+  ['/openai/%761/chat/%zz', true],
+  ['/openai/v1/chat%2Fcompletions', false],
+])('%s is below /openai/v1/chat, as a provider reads it: %s', (path, isMatch) => {
+  const policy = policyFor(rules({ match: { route_prefix: '/openai/v1/chat' }, mode: 'block' }), subject(path));
+  expect(policy.mode).toBe(isMatch ? 'block' : 'redact_storage');
+});
+
 test('without a match the general policy holds', () => {
   expect(policyFor(rules(), subject())).toMatchObject({ mode: 'redact_storage', policyId: 'general' });
   expect(policyFor(rules({ match: { org_id: 'x' }, mode: 'off' }), subject())).toEqual({

@@ -82,8 +82,15 @@ function isMatch(wanted: string | undefined, is: string): boolean {
 
 /** On a boundary of the path only. */
 function isBelow(path: string, prefix: string): boolean {
-  const [plain = ''] = path.split('?', 1);
-  return plain === prefix || plain.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`);
+  const [bare = ''] = path.split('?', 1);
+  const [plain, wanted] = [spelledOut(bare), spelledOut(prefix)];
+  return plain === wanted || plain.startsWith(wanted.endsWith('/') ? wanted : `${wanted}/`);
+}
+
+/** Characters of ASCII as themselves: to a provider `/%63hat` is `/chat`, so no rule may be evaded by it. A slash that is encoded is no
+ *  boundary. */
+function spelledOut(path: string): string {
+  return path.replace(/%(?!2f)([2-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 function fieldsOf({ match }: PrivacyScope): number {

@@ -105,6 +105,8 @@ describe('bodies', () => {
     ['denied names', '"token":'.repeat(40_000)],
     ['denied names with braces', '{"token":{'.repeat(30_000)],
     ['names of parts', '; name="token"\r\n'.repeat(20_000)],
+    ['brackets of a form', 'a[='.repeat(100_000)],
+    ['addresses of a form', 'a%40b.com='.repeat(30_000)],
     ['pieces', 'data: {"text":"a@'.repeat(20_000)],
   ])('take a time that grows with their length only: %s', (_, text) => {
     for (const kind of ['json', 'sse', undefined] as const) {
@@ -203,8 +205,11 @@ test.each([
   ],
   ['/v1/users/bob@example.com', '/v1/users/[EMAIL]', { email: 1 }],
   ['/v1/users/bob%40example.com?q=%2B4915112345678', '/v1/users/[EMAIL]?q=[PHONE]', { email: 1, phone: 1 }],
+  ['/v1/1+1?q=123+45+6789', '/v1/1+1?q=[SSN]', { ssn: 1 }],
+  ['/v1/x?user[password]=hunter2', '/v1/x?user[password]=[FIELD]', { field_name: 1 }],
   ['/v1/x?sk%2Dproj-abcdefgh', '/v1/x?[TOKEN]', { token_like: 1 }],
   ['/v1/%zz%40', '/v1/%zz%40', {}],
+  ['/v1/bob%40example.com%zz', '/v1/[EMAIL]', { email: 1 }],
   ['/v1/x?token=sk-proj-abcdefgh', '/v1/x?token=[REDACTED]', { token_like: 1 }],
 ])('the path %s is kept as %s', (path, expected, found) => {
   const some = redactor();

@@ -58,7 +58,7 @@ export class Redactor implements Hiding {
     const { lineSieve, inLines, fields } = this.#tools;
     const found = lineSieve.catches(text) ? this.#detected(text, inLines) : [];
     const named = text.includes('?') ? fields.pairsOf(text).filter(({ value }) => value !== REDACTED) : [];
-    const encoded = text.includes('%') ? this.#encodedEdits(text) : [];
+    const encoded = /[%+]/.test(text) ? this.#encodedEdits(text) : [];
     return this.#edited(text, mergedEdits([...named.map((value) => this.#fieldEdit(value)), ...encoded, ...found]));
   }
 
@@ -91,6 +91,7 @@ export class Redactor implements Hiding {
   #looseEdits(text: string): TextEdit[] {
     const { fields, bodySieve } = this.#tools;
     const edits = [...fields.pairsOf(text), ...fields.partsOf(text)].map((value) => this.#fieldEdit(value));
+    edits.push(...this.#formEdits(text));
     for (const { index, 0: line } of text.matchAll(/[^\r\n]+/g))
       if (bodySieve.catches(line)) edits.push(...movedEdits(this.#edits(line, 0), index));
     return mergedEdits(edits);
@@ -128,10 +129,27 @@ export class Redactor implements Hiding {
     const said = decodedString(written);
     // Without escapes it says what is written; and what cannot be read was no string after all.
     if (said === undefined || said === written) return this.#walkPlain(text, start, end, edits);
-    const isJson = depth < MAX_DEPTH && said.includes('"');
-    const inner = isJson ? this.#edits(said, depth + 1) : this.#detected(said, this.#tools.inBodies);
+    const inner = this.#saidEdits(said, depth);
     if (inner.length === 0) return;
     edits.push({ start, end, text: encodedString(editedText(said, inner)), kinds: inner.flatMap(({ kinds }) => kinds) });
+  }
+
+  /** Edits in what a string says, when that is not what is written. */
+  #saidEdits(said: string, depth: number): TextEdit[] {
+    const isJson = depth < MAX_DEPTH && said.includes('"');
+    return isJson ? this.#edits(said, depth + 1) : this.#detected(said, this.#tools.inBodies);
+  }
+
+  /** A form says everything percent-encoded, an `@` too. It holds no white space, as everything does that people write. */
+  #formEdits(text: string): TextEdit[] {
+    if (!text.includes('=') || /\s/.test(text.trimEnd())) return [];
+    return Array.from(text.matchAll(/[^&=]+/g)).flatMap(({ index: start, 0: part }) => {
+      const said = formDecoded(part);
+      const inner = said === part || !this.#tools.bodySieve.catches(said) ? [] : this.#saidEdits(said, 0);
+      if (inner.length === 0) return [];
+      const kinds = inner.flatMap((edit) => edit.kinds);
+      return [{ start, end: start + part.length, text: formEncoded(editedText(said, inner)), kinds }];
+    });
   }
 
   #walkPlain(text: string, start: number, end: number, edits: TextEdit[]): void {
@@ -145,9 +163,10 @@ export class Redactor implements Hiding {
   }
 
   #encodedEdits(path: string): TextEdit[] {
-    const parts = Array.from(path.matchAll(/[^/?&=]+/g)).filter(([part]) => part.includes('%'));
-    return parts.flatMap(({ index, 0: part }) => {
-      const [found] = this.#detected(percentDecoded(part), this.#tools.inLines);
+    const query = path.includes('?') ? path.indexOf('?') : path.length;
+    return Array.from(path.matchAll(/[^/?&=]+/g)).flatMap(({ index, 0: part }) => {
+      const said = index > query ? formDecoded(part) : percentDecoded(part);
+      const [found] = said === part ? [] : this.#detected(said, this.#tools.inLines);
       return found === undefined ? [] : [{ ...found, start: index, end: index + part.length }];
     });
   }
@@ -173,10 +192,20 @@ export class Redactor implements Hiding {
   }
 }
 
+/** Also of what was cut or is broken: at least ASCII is read, which is what is looked for. */
 function percentDecoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part;
+    return part.replace(/%([2-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   }
+}
+
+/** In forms and queries a plus is a space. */
+function formDecoded(part: string): string {
+  return /[%+]/.test(part) ? percentDecoded(part.replaceAll('+', ' ')) : part;
+}
+
+function formEncoded(said: string): string {
+  return encodeURIComponent(said.toWellFormed()).replaceAll('%20', '+');
 }

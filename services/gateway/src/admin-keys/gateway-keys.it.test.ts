@@ -5,6 +5,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { rawExchange } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 const OWNER = 'owner-token-0123456789-0123456789';
@@ -120,6 +121,7 @@ describe('what is refused, and changes nothing', () => {
     ['a token with a space', { token: `${'x'.repeat(30)} y` }, 400, /^token: /],
     ['an id of 129 characters', { id: 'x'.repeat(129) }, 400, /^id: must be at most 128/],
     ['an id with a line feed', { id: 'a\nb' }, 400, /^id: /],
+    ['an id that no path can name', { id: '..' }, 400, /^id: must not be \. or \.\.$/],
     ['an organisation of 129 characters', { org_id: 'x'.repeat(129) }, 400, /^org_id: /],
     ['a token as a name', { name: 'sgk_0123456789' }, 400, /^name: must not hold a credential$/],
     ['64 KiB and more', { description: 'x'.repeat(65_536) }, 413, /^request body too large$/],
@@ -130,6 +132,18 @@ describe('what is refused, and changes nothing', () => {
     const answer = await ask('POST', '', OWNER, wish);
     expect([answer.status, answer.body]).toEqual([status, { error: expect.stringMatching(error) }]);
     expect(rows()).toEqual(before);
+  });
+
+  test('a body that is not read to its end ends the connection, or the next request on it would wait for ever', async () => {
+    const headers = { 'x-svc-gateway-key': OWNER };
+    const { status, rawHeaders } = await rawExchange(`${gateway.url}/api/gateway-keys`, { headers, body: Buffer.alloc(400_000) });
+    expect([status, rawHeaders]).toEqual([413, expect.arrayContaining(['Connection', 'close'])]);
+  });
+
+  test('1,000 at once with the same id: one is made, all others are told', async () => {
+    const answers = await Promise.all(Array.from({ length: 1_000 }, () => ask('POST', '', OWNER, { id: 'wanted-by-all' })));
+    const counts = Object.groupBy(answers, ({ status }) => status);
+    expect([counts[201]?.length, counts[409]?.length]).toEqual([1, 999]);
   });
 
   test('an id or a token that is or was taken, also by a revoked key or another tenant', async () => {

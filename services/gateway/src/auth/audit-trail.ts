@@ -2,6 +2,8 @@ import type { AuditEvent } from '@vitrine/plans/audit-event';
 import type { AuditStore } from '@vitrine/plans/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/telemetry/scrub';
+import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
+import { hideCredentials, type HidePath } from '../privacy/path-hider.ts';
 import type { Caller } from './caller.ts';
 import { PerSecond } from './per-second.ts';
 
@@ -24,6 +26,7 @@ export interface DeniedRequest {
 export interface AuditTrailOptions {
   readonly store: AuditStore;
   readonly logger: Logger;
+  readonly hidePath?: HidePath | undefined;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -53,25 +56,28 @@ export class AuditTrail implements AsyncDisposable {
   denied(request: DeniedRequest, caller: Caller, reason: string): void {
     const { method, path, correlationId } = request;
     const [bare = ''] = path.split('?', 1);
-    this.refused({
+    const event = {
       at: this.#options.clock(),
       actor: caller.identity?.key_id ?? '',
       action: 'request',
-      target: scrub(`${method} ${bare}`).text.slice(0, TARGET_MAX_LENGTH),
-      outcome: 'deny',
+      target: `${method} ${bare}`,
+      outcome: 'deny' as const,
       reason,
       correlation_id: scrub(correlationId).text,
       org_id: caller.identity?.org_id ?? '',
       workspace_id: caller.identity?.workspace_id ?? '',
-    });
+    };
+    this.refused(event, caller.scope);
   }
 
-  /** Remembers that a change of a key was refused. */
-  refused(event: AuditEvent): void {
+  /** Remembers that a change of a key was refused. Its target is what somebody sent: it may hold anything. */
+  refused(event: AuditEvent, scope: string = NO_SCOPE): void {
     this.#schedule();
     if (!this.#rate.take()) return;
-    this.#options.logger.warn({ audit: event }, 'denied');
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(event);
+    const { hidePath = hideCredentials, logger } = this.#options;
+    const kept = { ...event, target: hidePath(event.target, scope).slice(0, TARGET_MAX_LENGTH) };
+    logger.warn({ audit: kept }, 'denied');
+    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(kept);
     else this.#lost += 1;
   }
 

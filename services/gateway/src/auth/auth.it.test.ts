@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SqliteKeyStore } from '@vitrine/plans/sqlite/sqlite-key-store';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { TracePage } from '@vitrine/traces/trace';
 import { DatabaseSync } from 'node:sqlite';
@@ -177,6 +179,24 @@ describe('what is refused', () => {
     expect(diagnostics.rejections_unkept_total).toBeGreaterThanOrEqual(30);
     expect(diagnostics.audit_lost_total).toBeGreaterThan(0);
   });
+});
+
+test('audit events go after 365 days, also with authentication off', async () => {
+  await using folder = await temporaryFolder('audit');
+  const path = join(folder.path, 'gateway-keys.db');
+  const day = 86_400_000;
+  const event = { actor: '', action: 'request', target: 't', outcome: 'deny', reason: 'r', correlation_id: 'c' } as const;
+  const at = (days: number) => ({ ...event, at: Date.now() - days * day, org_id: '', workspace_id: '' });
+  {
+    using store = new SqliteKeyStore(path);
+    store.appendAudit([at(366), at(364)]);
+  }
+  await using _gateway = await startTestGateway({ SVC_STORAGE_PATH: join(folder.path, 'traces.db') });
+  const count = () => {
+    using database = new DatabaseSync(path, { readOnly: true });
+    return database.prepare('SELECT count(*) AS n FROM audit_events').get()?.['n'];
+  };
+  await waitUntil(async () => count() === 1, { what: 'the old event to be gone' });
 });
 
 test('configuration in the log shows no token', () => {

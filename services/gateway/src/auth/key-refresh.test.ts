@@ -5,7 +5,7 @@ import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { KeyRefresh, REFRESH_INTERVAL_MS, STALE_AFTER_MS } from './key-refresh.ts';
 import { KeyRing } from './key-ring.ts';
 
-const NOTHING: KeyChanges = { revision: 0, active: [], revoked: [] };
+const NOTHING: KeyChanges = { store: 's', revision: 0, active: [], revoked: [] };
 
 /** A store whose answers the test gives, when it wants. */
 function answering() {
@@ -74,22 +74,35 @@ describe('freshness', () => {
 
 describe('questions', () => {
   test('go on from the last answer', async () => {
-    await answerNext({ revision: 3, active: [keyRow('k', 'token')], revoked: [] });
-    await answerNext({ revision: 4, active: [], revoked: [{ id: 'k', revision: 4 }] });
+    await answerNext({ store: 's', revision: 3, active: [keyRow('k', 'token')], revoked: [] });
+    await answerNext({ store: 's', revision: 4, active: [], revoked: [{ id: 'k', revision: 4 }] });
     expect(store.asked.map(({ since }) => since)).toEqual([0, 3]);
     expect(ring.verify('token')).toBeUndefined();
   });
 
   test('a store that was put back to an older copy is read anew', async () => {
-    await answerNext({ revision: 9, active: [keyRow('newer', 'newer', { revision: 9 })], revoked: [] });
+    await answerNext({ store: 's', revision: 9, active: [keyRow('newer', 'newer', { revision: 9 })], revoked: [] });
     const asking = refresh.refresh();
-    store.asked.at(-1)?.answer({ revision: 2, active: [], revoked: [] });
+    store.asked.at(-1)?.answer({ store: 's', revision: 2, active: [], revoked: [] });
     await Promise.resolve();
     await Promise.resolve();
     expect(store.asked.at(-1)?.since).toBe(0);
-    store.asked.at(-1)?.answer({ revision: 2, active: [keyRow('older', 'older', { revision: 2 })], revoked: [] });
+    store.asked.at(-1)?.answer({ store: 's', revision: 2, active: [keyRow('older', 'older', { revision: 2 })], revoked: [] });
     await asking;
     expect([ring.verify('newer'), ring.verify('older')?.identity.key_id, ring.revision]).toEqual([undefined, 'older', 2]);
+  });
+
+  test('another store is read anew, also when it has seen as many changes', async () => {
+    await answerNext({ store: 's', revision: 2, active: [keyRow('old', 'old', { revision: 2 })], revoked: [] });
+    const asking = refresh.refresh();
+    store.asked.at(-1)?.answer({ store: 'other', revision: 2, active: [], revoked: [] });
+    await Promise.resolve();
+    await Promise.resolve();
+    store.asked.at(-1)?.answer({ store: 'other', revision: 2, active: [keyRow('new', 'new', { revision: 2 })], revoked: [] });
+    await asking;
+    expect([ring.verify('old'), ring.verify('new')?.identity.key_id]).toEqual([undefined, 'new']);
+    await answerNext({ store: 'other', revision: 2, active: [], revoked: [] });
+    expect(store.asked.map(({ since }) => since)).toEqual([0, 2, 0, 2]);
   });
 
   test('one is under way at a time, and what happened meanwhile is asked for once more', async () => {

@@ -19,6 +19,8 @@ export class KeyRefresh implements Disposable {
   readonly #options: KeyRefreshOptions;
   readonly #watching = new DisposableStack();
   #freshAt = Number.NEGATIVE_INFINITY;
+  /** Which store has told last. */
+  #store: string | undefined;
   #running: Promise<void> | undefined;
   #isWanted = false;
 
@@ -63,13 +65,16 @@ export class KeyRefresh implements Disposable {
     // The answer is as old as its question.
     const askedAt = clock();
     const changes = await store.changes(ring.revision);
-    if (changes.revision < ring.revision) {
-      // The store was put back to an older copy: what it does not have any more is in no change.
+    const isAnother = this.#store !== undefined && changes.store !== this.#store;
+    if (isAnother || changes.revision < ring.revision) {
+      // What another store, or an older copy, does not have any more is in no change.
       const all = await store.changes(0);
       ring.forget();
       ring.apply(all);
+      this.#store = all.store;
     } else {
       ring.apply(changes);
+      this.#store = changes.store;
     }
     this.#freshAt = askedAt;
   }

@@ -94,12 +94,16 @@ test('a key that was made with an older pepper is accepted while that is there, 
   expect([idBehind(newest, 'token'), newest.unverifiable]).toEqual([undefined, 1]);
 });
 
-test('what was used is told once it is later, and only of the store', () => {
+test('a use is told until the store knows it, and only of keys of the store', () => {
   const ring = new KeyRing(testHashes, [keyRow('fixed', 'tf')]);
   ring.put(keyRow('k', 'tk'));
   for (const token of ['tf', 'tk']) {
     const key = ring.verify(token);
     if (key !== undefined) key.lastUsedAt = 5;
   }
-  expect([ring.usedAfter(4), ring.usedAfter(5), ring.lastUsedAt('fixed')]).toEqual([[{ id: 'k', at: 5 }], [], 5]);
+  const uses = ring.untoldUses();
+  expect([uses, ring.lastUsedAt('fixed')]).toEqual([[{ id: 'k', at: 5 }], 5]);
+  ring.usesTold([...uses, { id: 'gone', at: 5 }]);
+  ring.put(keyRow('k', 'rotated', { revision: 2 }));
+  expect(ring.untoldUses()).toEqual([]);
 });

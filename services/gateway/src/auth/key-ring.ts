@@ -16,6 +16,14 @@ export interface RingKey extends Caller {
   readonly isFixed: boolean;
   /** When this process last accepted it, milliseconds since the epoch; 0 for never. */
   lastUsedAt: number;
+  /** The last of these moments that the store knows. */
+  toldUseAt: number;
+}
+
+/** When a key was used, milliseconds since the epoch. */
+export interface KeyUse {
+  readonly id: string;
+  readonly at: number;
 }
 
 /** Every accepted key of this process, by the keyed hash of its token. What the store tells may come late and out of order: of
@@ -63,7 +71,7 @@ export class KeyRing {
     return timingSafeEqual(key.mac, this.#asked) ? key : undefined;
   };
 
-  apply({ revision, active, revoked }: KeyChanges): void {
+  apply({ revision, active, revoked }: Omit<KeyChanges, 'store'>): void {
     if (this.#revision === 0) this.#keepOnly(active, revision);
     for (const row of active) this.put(row);
     for (const { id, revision: at } of revoked) this.remove(id, at);
@@ -96,11 +104,20 @@ export class KeyRing {
     return this.#byId.get(id)?.lastUsedAt ?? 0;
   }
 
-  /** Keys of the store that were used after a moment. */
-  usedAfter(moment: number): { id: string; at: number }[] {
-    const used: { id: string; at: number }[] = [];
-    for (const [id, key] of this.#byId) if (key.lastUsedAt > moment && !key.isFixed) used.push({ id, at: key.lastUsedAt });
-    return used;
+  /** Uses of the store's keys of which it was not told. Each key is looked at by itself: clocks go back. */
+  untoldUses(): KeyUse[] {
+    const uses: KeyUse[] = [];
+    for (const [id, { lastUsedAt: at, toldUseAt, isFixed }] of this.#byId)
+      if (at !== toldUseAt && !isFixed) uses.push({ id, at });
+    return uses;
+  }
+
+  /** The store was told. */
+  usesTold(uses: readonly KeyUse[]): void {
+    for (const { id, at } of uses) {
+      const key = this.#byId.get(id);
+      if (key !== undefined) key.toldUseAt = at;
+    }
   }
 
   #add(row: KeyRow, isFixed: boolean): void {
@@ -121,6 +138,7 @@ export class KeyRing {
       revision: row.revision,
       isFixed,
       lastUsedAt: known?.lastUsedAt ?? 0,
+      toldUseAt: known?.toldUseAt ?? 0,
     };
     this.#byMac.set(text, key);
     this.#byId.set(row.id, key);

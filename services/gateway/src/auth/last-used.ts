@@ -10,7 +10,6 @@ export class LastUsed implements AsyncDisposable {
   readonly #ring: KeyRing;
   readonly #store: Pick<KeyStore, 'markUsed'>;
   readonly #timer: NodeJS.Timeout;
-  #writtenUpTo = 0;
   #flushing: Promise<void> | undefined;
 
   constructor(ring: KeyRing, store: Pick<KeyStore, 'markUsed'>, onError: (error: unknown) => void) {
@@ -33,8 +32,11 @@ export class LastUsed implements AsyncDisposable {
   }
 
   async #write(): Promise<void> {
-    const uses = this.#ring.usedAfter(this.#writtenUpTo);
-    for (let i = 0; i < uses.length; i += BATCH) await this.#store.markUsed(uses.slice(i, i + BATCH));
-    for (const { at } of uses) if (at > this.#writtenUpTo) this.#writtenUpTo = at;
+    const uses = this.#ring.untoldUses();
+    for (let i = 0; i < uses.length; i += BATCH) {
+      const batch = uses.slice(i, i + BATCH);
+      await this.#store.markUsed(batch);
+      this.#ring.usesTold(batch);
+    }
   }
 }

@@ -1,6 +1,7 @@
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import type { AuditStore } from '@vitrine/plans/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
+import { existsSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
 import { authenticateBy, letEverybodyIn } from './authenticate.ts';
 import type { Authenticate } from './caller.ts';
@@ -11,7 +12,7 @@ import type { OpenKeys } from './open-keys.ts';
 const AUDIT_RETENTION_MS = 365 * 86_400_000;
 const AUDIT_RETENTION_INTERVAL_MS = 3_600_000;
 
-/** Opens authentication as configured; with authentication off that is nothing at all. `clock`: milliseconds, only forward. Faults:
+/** Opens authentication as configured; with authentication off that is the retention of audit events alone. `clock`: milliseconds, only forward. Faults:
  *  `pepper_unusable`, `storage_unusable`. */
 export async function openAuth(
   { auth }: GatewayConfig,
@@ -20,7 +21,14 @@ export async function openAuth(
   clock: () => number,
 ): Promise<AsyncDisposable & { readonly authenticate: Authenticate }> {
   await using opened = new AsyncDisposableStack();
-  if (!auth.enabled) return { authenticate: letEverybodyIn, [Symbol.asyncDispose]: async () => {} };
+  const keepAudit = () =>
+    opened.use(keepAuditRetention(path, store, (error) => logger.error({ err: error }, 'old audit events were not removed')));
+  if (!auth.enabled) {
+    // There are changes of keys and refusals by pii policy all the same.
+    keepAudit();
+    const keeping = opened.move();
+    return { authenticate: letEverybodyIn, [Symbol.asyncDispose]: () => keeping.disposeAsync() };
+  }
   const { ring } = material();
   let refresh: KeyRefresh | undefined;
   if (auth.store === 'database') {
@@ -41,7 +49,7 @@ export async function openAuth(
     refresh.start();
     warn(ring, auth, logger);
   }
-  opened.use(keepAuditRetention(store, (error) => logger.error({ err: error }, 'old audit events were not removed')));
+  keepAudit();
   const running = opened.move();
   return {
     authenticate: authenticateBy(ring, { header: auth.header, isFresh: () => refresh?.isFresh ?? true, now: Date.now }),
@@ -62,9 +70,10 @@ function warn(ring: { readonly size: number; readonly unverifiable: number }, au
   }
 }
 
-/** Removes audit events after 365 days, at the start and every hour. Spec: gateway decisions, section 6. */
-function keepAuditRetention(store: AuditStore, report: (error: unknown) => void): Disposable {
+/** Removes audit events after 365 days, at the start and every hour; makes no file for it. Spec: gateway decisions, section 6. */
+function keepAuditRetention(path: string, store: AuditStore, report: (error: unknown) => void): Disposable {
   const removeAll = async () => {
+    if (!existsSync(path)) return;
     while ((await store.removeAuditBefore(Date.now() - AUDIT_RETENTION_MS)) > 0);
   };
   const run = () => void removeAll().catch(report);
@@ -75,7 +84,7 @@ function keepAuditRetention(store: AuditStore, report: (error: unknown) => void)
 }
 
 /** A store's fault tells callers little; its log tells why. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const reason = isFault(error) ? error.log['reason'] : undefined;
   return typeof reason === 'string' ? reason : messageOf(error);
 }

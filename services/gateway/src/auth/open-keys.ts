@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { GatewayKeys, type KeyMaterial } from '../admin-keys/gateway-keys.ts';
 import type { GatewayConfig } from '../config.ts';
+import type { HidePath } from '../privacy/path-hider.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { fileKeyRows } from './file-keys.ts';
 import { KeyRing } from './key-ring.ts';
@@ -23,12 +24,12 @@ export interface OpenKeys extends AsyncDisposable {
   readonly material: () => KeyMaterial;
 }
 
-/** Keys stand beside the traces, in a file of their own. */
-export function openKeys(config: GatewayConfig, logger: Logger): OpenKeys {
+/** Keys stand beside the traces, in a file of their own. `hidePath` is for the audit of requests. */
+export function openKeys(config: GatewayConfig, logger: Logger, hidePath?: HidePath): OpenKeys {
   const folder = dirname(config.storage.path);
   const path = join(folder, 'gateway-keys.db');
   const store = new EmbeddedKeyStore(path);
-  const trail = new AuditTrail({ store, logger, clock: Date.now });
+  const trail = new AuditTrail({ store, logger, hidePath, clock: Date.now });
   const readAt = Date.now();
   let made: KeyMaterial | undefined;
   const material = () => (made ??= keyMaterial(config, folder, readAt));

@@ -1,4 +1,5 @@
 import { isFault } from '@vitrine/faults/fault';
+import { idleLimits } from '../limits/idle-limits.ts';
 import { command } from './command.ts';
 import { commandConfig } from './command-config.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
@@ -11,7 +12,8 @@ export const configValidate = command({
   help: `  --format json  for programs
   --config FILE  the configuration; otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
 
-Environment variables count too. Nothing is opened or changed. Exit code 1: it is not valid.
+Environment variables count too. Nothing is opened or changed. Exit code 1: it is not valid; what is valid and does nothing
+is a warning.
 
 Examples:
   npm run gateway -- config validate
@@ -21,15 +23,16 @@ Examples:
   words: 0,
   run: async ({ values }, context) => {
     const isJson = wantsJson(values.format);
+    let warnings: string[];
     try {
-      commandConfig(values.config, context);
+      warnings = idleLimits(commandConfig(values.config, context));
     } catch (error) {
       if (!isJson || !isFault(error)) throw error;
       printJson(context, { valid: false, error: error.say, faults: error.log['faults'] ?? [] });
       return 1;
     }
-    if (isJson) printJson(context, { valid: true });
-    else printText(context, 'The configuration is valid.\n');
+    if (isJson) printJson(context, { valid: true, warnings });
+    else printText(context, ['The configuration is valid.\n', ...warnings.map((warning) => `Warning: ${warning}.\n`)].join(''));
     return 0;
   },
 });

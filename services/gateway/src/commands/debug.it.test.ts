@@ -154,12 +154,16 @@ describe('gateway debug', () => {
     expect(codeOf(fault)).toBe(code);
   });
 
-  test.each([['--limit', '0'], ['--limit', 'x'], ['--format', 'xml'], ['last', '--run-id', 'run-1'], ['--unknown']])(
-    '%s %s is a usage error',
-    async (...args) => {
-      const { code, stdout, stderr } = await run('debug', ...args);
-      expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toContain('Examples:');
-    },
-  );
+  test.each([
+    ['--limit', '0'],
+    ['--limit', 'x'],
+    ['--format', 'xml'],
+    ['last', '--run-id', 'run-1'],
+    ['--thread-id', ''],
+    ['--unknown'],
+  ])('%s %s is a usage error', async (...args) => {
+    const { code, stdout, stderr } = await run('debug', ...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('Examples:');
+  });
 });

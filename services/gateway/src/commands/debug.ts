@@ -90,9 +90,9 @@ function debugCommand(name: 'debug' | 'debug last', summary: string, usage: stri
 }
 
 function selectionOf(values: Readonly<Record<string, unknown>>): ChainSelection {
-  const named = ['trace-id', 'trace-group-id', 'thread-id', 'run-id'].map((option) => [
-    option.replaceAll('-', '_'),
-    values[option],
-  ]);
-  return Object.fromEntries(named.filter(([, id]) => id !== undefined && id !== '')) as ChainSelection;
+  const named = ['trace-id', 'trace-group-id', 'thread-id', 'run-id'].filter((option) => values[option] !== undefined);
+  // A variable of a shell that is not set must not show somebody else's conversation.
+  const empty = named.find((option) => values[option] === '');
+  if (empty !== undefined) throw usageError(`--${empty} must not be empty`);
+  return Object.fromEntries(named.map((option) => [option.replaceAll('-', '_'), values[option]])) as ChainSelection;
 }

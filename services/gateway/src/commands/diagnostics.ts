@@ -1,5 +1,6 @@
 import { Fault } from '@vitrine/faults/fault';
 import { z } from 'zod';
+import { whyNoKeyHeader } from '../auth/key-header.ts';
 import { askGateway } from './ask-gateway.ts';
 import { baseUrlOf } from './base-url.ts';
 import { command, usageError } from './command.ts';
@@ -11,6 +12,7 @@ import { wholeNumber } from './whole-number.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const KEY_VARIABLE = 'VITRINE_GATEWAY_KEY';
+const VISIBLE = /^[\x21-\x7e]+$/;
 
 /** The gateway that is asked may be newer than this program: it may say more. */
 const answerShape = z.looseObject({
@@ -47,6 +49,11 @@ Examples:
     const timeoutMs = wholeNumber('--timeout', values.timeout, 1, 600_000) ?? DEFAULT_TIMEOUT_MS;
     const given = values['base-url'];
     if (given !== undefined && !isHttpUrl(given)) throw usageError('--base-url must be an http:// or https:// URL');
+    const key = (values['gateway-key'] ?? context.env[KEY_VARIABLE])?.trim() || undefined;
+    // Whoever refuses it later would repeat it.
+    if (key !== undefined && !VISIBLE.test(key)) throw usageError('a gateway key has visible ASCII characters only');
+    const flaw = values['auth-header'] === undefined ? undefined : whyNoKeyHeader(values['auth-header']);
+    if (flaw !== undefined) throw usageError(`--auth-header ${flaw}`);
     const config = commandConfig(values.config, context);
     const baseUrl = given?.replace(/\/+$/, '') ?? baseUrlOf(config);
     if (baseUrl === undefined) throw usageError('--base-url is needed: server.port is 0, and only the log tells the port');
@@ -54,7 +61,7 @@ Examples:
       baseUrl,
       path: '/api/diagnostics/trace-pipeline',
       keyHeader: values['auth-header'] ?? config.auth.header,
-      key: values['gateway-key'] ?? (context.env[KEY_VARIABLE] || undefined),
+      key,
       timeoutMs,
     });
     const parsed = answerShape.safeParse(answer);

@@ -4,6 +4,7 @@ import { checkAuth } from '../doctor/auth-check.ts';
 import { overallStatus, type Check } from '../doctor/check.ts';
 import { checkRoutes } from '../doctor/route-check.ts';
 import { checkStorage } from '../doctor/storage-check.ts';
+import { idleLimits } from '../limits/idle-limits.ts';
 import { command, type CommandContext } from './command.ts';
 import { commandConfig } from './command-config.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
@@ -55,8 +56,14 @@ async function examine(named: string | undefined, context: CommandContext): Prom
     const details = faults.length === 0 ? [first] : faults;
     return [{ name: 'config', status: 'fail', summary: 'the configuration is not valid', details }, ...skipped];
   }
-  const valid: Check = { name: 'config', status: 'pass', summary: 'the configuration is valid', details: [] };
-  return [valid, await checkStorage(config), checkRoutes(config), await checkAuth(config)];
+  return [checkLimits(config), await checkStorage(config), checkRoutes(config), await checkAuth(config)];
+}
+
+/** A valid configuration may still say what does nothing. */
+function checkLimits(config: GatewayConfig): Check {
+  const details = idleLimits(config);
+  if (details.length === 0) return { name: 'config', status: 'pass', summary: 'the configuration is valid', details };
+  return { name: 'config', status: 'warn', summary: 'the configuration is valid, and a part of it does nothing', details };
 }
 
 function textOf({ name, status, summary, details }: Check): string {

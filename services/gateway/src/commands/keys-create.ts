@@ -35,7 +35,7 @@ export const keysCreate = command({
   --id ID             the key's id; generated when not given
   --name TEXT         what to call it
   --description TEXT  what it is for
-  --plan NAME         the plan whose thresholds bind it
+  --plan NAME         the plan whose thresholds bind it: one of plans in the configuration
   --format json       for programs
   --config FILE       the gateway's configuration
 
@@ -62,12 +62,20 @@ Examples:
     const { config, org: org_id, workspace: workspace_id, permission: permissions, id, name, description, role, plan } = values;
     const wish = readWish({ org_id, workspace_id, permissions, id, name, description, role, plan });
     return withKeys(config, context, async (of) => {
+      refuseUnknownPlan(wish.plan, Object.keys(of.config.plans));
       const made = await of.keys.create(of.actor, wish);
       const whose = `${made.role} of ${made.org_id}/${made.workspace_id}`;
       context.stdout.write(isJson ? jsonText(made) : `Gateway key ${made.id} was made: ${whose}.\n${tokenText(made.token, of)}`);
     });
   },
 });
+
+/** Every request of a key whose plan is not configured would be refused. */
+function refuseUnknownPlan(plan: string | undefined, configured: readonly string[]): void {
+  if (plan === undefined || plan === '' || configured.includes(plan)) return;
+  const there = configured.length === 0 ? 'none is configured under plans' : `there are ${configured.join(', ')}`;
+  throw new Fault('invalid_body', { say: `--plan: there is no plan ${plan}; ${there}` });
+}
 
 function readWish(given: Record<string, unknown>): KeyWish {
   const parsed = wishShape.safeParse(given);

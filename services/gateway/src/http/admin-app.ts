@@ -128,6 +128,8 @@ function correlationIdIn(response: Response): string {
 
 function answerFault(error: unknown, request: Request, response: Response, logger: Logger): void {
   const status = isFault(error) ? statusOf(error.code) : 500;
+  // What was not read to its end is not read any more: a next request behind it would wait for ever.
+  if (!request.complete && request.readableAborted) response.setHeader('Connection', 'close');
   // A refusal may repeat what it refuses.
   if (isFault(error) && status < 500) return void response.status(status).json({ error: scrub(error.say).text });
   // Express's own refusals (a malformed percent escape in the path) carry a status below 500.

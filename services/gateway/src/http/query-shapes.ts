@@ -5,7 +5,7 @@ import { z } from 'zod';
 // the same), and their JSON Schemas are the API's description. A message begins with `{}` where the parameter's name goes.
 
 const DAY_MS = 86_400_000;
-const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 const DATE_ONLY = /^\d{4}-\d{2}-\d{2}$/;
 const TEXT_MAX_LENGTH = 1_024;
 
@@ -89,7 +89,8 @@ function refuse(message: string): never {
 function momentOf(value: string, refuseIt: Refuse): { at: number; isDate: boolean } {
   const isDate = DATE_ONLY.test(value);
   const at = isDate || RFC3339.test(value) ? Date.parse(value.toUpperCase()) : Number.NaN;
-  // Date.parse takes the 30th of February for the 1st of March.
-  const isReal = !Number.isNaN(at) && (!isDate || new Date(at).toISOString().startsWith(value));
+  // Date.parse takes the 30th of February for the 2nd of March.
+  const day = value.slice(0, 'YYYY-MM-DD'.length);
+  const isReal = !Number.isNaN(at) && new Date(Date.parse(day)).toISOString().startsWith(day);
   return isReal ? { at, isDate } : refuseIt('invalid {}: expected RFC3339 or YYYY-MM-DD');
 }

@@ -3,6 +3,7 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { GatewayConfig } from '../config.ts';
 import { openGate, type Gate, type GateRefusal } from '../proxy/gate.ts';
+import { idleLimits } from './idle-limits.ts';
 import { limitAnswer, type LimitRefusal } from './limit-answer.ts';
 import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
 import { ThresholdBook } from './thresholds.ts';
@@ -32,14 +33,11 @@ export interface OpenLimits extends Disposable {
 
 /** Opens the usage limits as configured: with authentication off nobody is known and nothing is limited, and without daily limits
  *  the store is never asked. A store that cannot be read does not keep the gateway from starting. Spec: gateway, Limits. */
-export async function openLimits({ auth, limits, plans }: GatewayConfig, tools: LimitsTools): Promise<OpenLimits> {
+export async function openLimits(config: GatewayConfig, tools: LimitsTools): Promise<OpenLimits> {
   const { totals, logger, clock, steadyClock } = tools;
-  const book = new ThresholdBook(limits, plans);
-  if (!auth.enabled) {
-    if (book.hasAny) logger.warn('limits are configured, and bind nobody while auth.enabled is false');
-    return { gate: openGate, ledger: undefined, [Symbol.dispose]: () => {} };
-  }
-  if (book.hasWorkspacePlans) logger.warn('plans.*.per_workspace binds workspaces that have a plan, and none has one yet');
+  for (const sentence of idleLimits(config)) logger.warn(sentence);
+  if (!config.auth.enabled) return { gate: openGate, ledger: undefined, [Symbol.dispose]: () => {} };
+  const book = new ThresholdBook(config.limits, config.plans);
   let isOpen = true;
   const onFailedRead = (error: unknown) => {
     if (isOpen) logger.error({ err: error }, 'quota totals could not be read');

@@ -20,8 +20,8 @@ export function whyUninspectable(headers: IncomingHttpHeaders, maxBytes: number)
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
   const isKnown = type.trim() === '' || JSON_TYPE.test(type.trim()) || TEXT_TYPE.test(type.trim());
   if (!isKnown) return { status: 415, because: 'its content type is not JSON, text or a form' };
-  const charset = parameters.map((one) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(one)?.[1]).find((one) => one !== undefined);
-  if (!CHARSETS.includes(charset)) return { status: 415, because: 'its character set is not UTF-8' };
+  const charsets = parameters.map((one) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(one)?.[1]);
+  if (!charsets.every((one) => CHARSETS.includes(one))) return { status: 415, because: 'its character set is not UTF-8' };
   if (Number(headers['content-length'] ?? 0) > maxBytes) return tooLarge(maxBytes);
   return undefined;
 }

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { rawExchange, type RawRequest } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
@@ -38,6 +41,12 @@ const lastAtProvider = () => {
   ) as Record<string, string | undefined>;
   return { body: body?.toString() ?? '', headers, url };
 };
+const auditOf = (correlationId: string) => {
+  const path = join(gateway.folder, 'gateway-keys.db');
+  using database = new DatabaseSync(path, { readOnly: true });
+  return database.prepare('SELECT * FROM audit_events WHERE correlation_id = ?').all(correlationId);
+};
+const atLeastOne = <T>(rows: T[]) => rows.length > 0 && rows;
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const PRIVATE = {
   model: 'gpt-4o-mini',
@@ -96,10 +105,10 @@ describe('redact_upstream', () => {
 
   test('text and forms are redacted as what they are', async () => {
     await send('/openai/v1/form', {
-      body: Buffer.from('a=1&token=abc'),
+      body: Buffer.from('a=1&token=abc&to=bob%40example.com'),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
-    expect(lastAtProvider().body).toBe('a=1&token=[FIELD]');
+    expect(lastAtProvider().body).toBe('a=1&token=[FIELD]&to=%5BEMAIL%5D');
     await send('/openai/v1/text', {
       body: Buffer.from('call +49 151 12345678'),
       headers: { 'content-type': 'text/plain; charset=utf-8' },
@@ -140,6 +149,12 @@ describe('what cannot be looked into is refused before it leaves', () => {
       { body: json(PRIVATE), headers: { 'content-type': 'multipart/form-data; boundary=x' } },
       415,
       'its content type is not JSON, text or a form',
+    ],
+    [
+      'two character sets',
+      { body: json({}), headers: { 'content-type': 'application/json; charset=utf-8; charset=utf-7' } },
+      415,
+      'its character set is not UTF-8',
     ],
     [
       'another character set',
@@ -220,6 +235,41 @@ describe('block', () => {
   });
 });
 
+describe('the audit', () => {
+  // This makes its tables.
+  beforeAll(async () => void (await gateway.get('/api/gateway-keys')));
+
+  test.each<[string, string, RawRequest, Record<string, string>]>([
+    ['a finding', '/openai/v1/blocked', { body: json(PRIVATE) }, { reason: 'pii_detected', target: 'POST /openai/v1/blocked' }],
+    [
+      'a finding in the path, without it',
+      '/openai/v1/blocked/bob@example.com?email=bob',
+      {},
+      { reason: 'pii_detected', target: 'POST /openai/v1/blocked/[EMAIL]' },
+    ],
+    [
+      'what cannot be looked into',
+      '/openai/v1/files',
+      { body: Buffer.from('x'), headers: { 'content-encoding': 'br' } },
+      { reason: 'pii_uninspectable', target: 'POST /openai/v1/files' },
+    ],
+  ])('tells of %s', async (_, path, request, expected) => {
+    const id = `audit-${expected['reason']}-${path.length}`;
+    await send(path, { ...request, headers: { ...request.headers, 'x-request-id': id } });
+    const rows = await waitUntil(async () => atLeastOne(auditOf(id)), { what: 'the audit event' });
+    expect(rows).toEqual([expect.objectContaining({ actor: '', action: 'request', outcome: 'deny', ...expected })]);
+    expect(JSON.stringify([rows, gateway.log])).not.toMatch(/bob@/);
+  });
+});
+
+test('the audit of a refused change of a key hides what is no id', async () => {
+  const headers = { 'x-request-id': 'audit-of-a-change' };
+  expect((await rawExchange(`${gateway.url}/api/gateway-keys/bob@example.com`, { method: 'DELETE', headers })).status).toBe(404);
+  const rows = await waitUntil(async () => atLeastOne(auditOf('audit-of-a-change')), { what: 'the audit event' });
+  expect(rows).toEqual([expect.objectContaining({ action: 'gateway_key.revoke', target: '[EMAIL]', outcome: 'deny' })]);
+  expect(gateway.log.join('')).not.toContain('bob@');
+});
+
 test('no body is held when all is over', async () => {
   const { diagnostics } = (await gateway.get('/api/diagnostics/trace-pipeline')) as { diagnostics: Record<string, number> };
   expect(diagnostics).toMatchObject({ body_bytes_held: 0, total_dropped_total: 0 });
@@ -248,4 +298,8 @@ pii:
     return (await rawExchange(`${guarded.url}/openai/v1/x`, { body: json(PRIVATE), headers })).status;
   };
   expect([await status('gk_one'), await status('gk_two'), await status('gk_three')]).toEqual([403, 200, 200]);
+  const denials = guarded.log
+    .map((line) => (JSON.parse(line) as { audit?: object }).audit)
+    .filter((audit) => audit !== undefined);
+  expect(denials).toEqual([expect.objectContaining({ actor: 'gk_one', workspace_id: 'w', reason: 'pii_detected' })]);
 });

@@ -73,6 +73,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
   readonly #correlationId: string;
   readonly #watch: RequestWatch | undefined;
   readonly #scope: string;
+  readonly #onRefused: (reason: string) => void;
   readonly #startedAt = Date.now();
   readonly #started = performance.now();
   readonly #sent: PassingBody;
@@ -94,6 +95,8 @@ export class Exchange implements UpstreamHandler, Deadlined {
     route: UpstreamRoute,
     { request, response, correlationId, watch }: AskedExchange,
     scope: string,
+    /** Told why, when it is refused after it was admitted. */
+    onRefused: (reason: string) => void,
   ) {
     this.#tools = tools;
     this.#route = route;
@@ -102,6 +105,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
     this.#correlationId = correlationId;
     this.#watch = watch;
     this.#scope = scope;
+    this.#onRefused = onRefused;
     this.#requestHeaders = tools.headers.request(request.rawHeaders, request.headers.connection);
     this.#sent = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => {});
     this.#received = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => this.#resume());
@@ -164,7 +168,8 @@ export class Exchange implements UpstreamHandler, Deadlined {
   }
 
   /** Answers in the provider's place: the request was held back, and now may not go on. */
-  refuse({ status, body, headers }: GateRefusal): void {
+  refuse({ status, body, headers, reason }: GateRefusal): void {
+    this.#onRefused(reason);
     if (this.#isOver) return;
     this.#outcome = 'rejected';
     const close = this.#request.complete ? [] : ['Connection', 'close'];

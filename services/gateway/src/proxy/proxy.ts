@@ -80,19 +80,15 @@ export function createProxy(
     const stopped = caller.identity === undefined ? undefined : door.gate(caller.identity);
     if (stopped !== undefined && !('then' in stopped)) return reject(asked, provider, stopped, caller);
     const { route, path } = target;
-    const exchange = new Exchange(tools, route, asked, caller.scope);
+    const exchange = new Exchange(tools, route, asked, caller.scope, (reason) => audit(door, asked, caller, reason));
     if (stopped === undefined) {
       forward(exchange, path);
       return true;
     }
-    const refuse = (late: GateRefusal) => {
-      audit(door, asked, caller, late.reason);
-      exchange.refuse(late);
-    };
     void stopped.then(
-      (late) => (late === undefined ? forward(exchange, path) : refuse(late)),
+      (late) => (late === undefined ? forward(exchange, path) : exchange.refuse(late)),
       (bug: unknown) => {
-        refuse(UNCHECKED);
+        exchange.refuse(UNCHECKED);
         throw bug;
       },
     );
