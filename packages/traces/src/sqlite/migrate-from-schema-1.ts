@@ -9,7 +9,7 @@ import { TraceDictionary } from './trace-dictionary.ts';
 /** Traces that become roll-ups at once. */
 const MERGED_AT_ONCE = 32_768;
 
-/** Fills the tables of schema 2 from `traces_of_schema_1` and drops it. Until then there was one tenant, and no key.
+/** Fills rows and roll-ups from `traces_of_schema_1` and drops it. Until then there was one tenant, and no key.
  *  Inside the caller's transaction: a file that could not be migrated whole is what it was. */
 export function migrateFromSchema1(database: DatabaseSync): void {
   const dictionary = new TraceDictionary(database);

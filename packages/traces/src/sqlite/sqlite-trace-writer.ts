@@ -4,6 +4,7 @@ import { DAY_MS } from '../trace-analytics.ts';
 import { firstIdOf } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { writeWithFallback, type FailureClass, type WriteResult } from '../write-failure.ts';
+import { LineageSegments } from './lineage-segments.ts';
 import { TraceMerger } from './merge-traces.ts';
 import { PAYLOADS_PER_PAGE, PayloadPage } from './payload-page.ts';
 import { TraceDictionary } from './trace-dictionary.ts';
@@ -16,7 +17,7 @@ import { dayUsageOf, UsageTally } from './usage-tally.ts';
 const BUSY_TIMEOUT_MS = 2_000;
 /** Traces removed by one call of `removeOlderThan`: about 10 ms of work, so that writes are never held up for long. */
 const REMOVED_AT_ONCE = 2_000;
-/** The journal is added to the roll-ups when it holds so many traces, or so many batches. */
+/** The journal is added to the roll-ups and to the segments of lineages when it holds so many traces, or so many batches. */
 interface JournalMax {
   readonly traces: number;
   readonly batches: number;
@@ -37,6 +38,7 @@ export class SqliteTraceWriter implements Disposable {
   readonly #insertJournal: StatementSync;
   readonly #setTotal: StatementSync;
   readonly #merger: TraceMerger;
+  readonly #lineages: LineageSegments;
   readonly #journalMax: JournalMax;
   readonly #entry = new JournalEntry();
   #nextPage: number;
@@ -53,9 +55,10 @@ export class SqliteTraceWriter implements Disposable {
     this.#dictionary = new TraceDictionary(this.#database);
     this.#insertTraces = new TraceInsert(this.#database, this.#dictionary);
     this.#insertPage = this.#database.prepare(INSERT_PAGE);
-    this.#insertJournal = this.#database.prepare('INSERT INTO journal (count, traces) VALUES (?, ?)');
+    this.#insertJournal = this.#database.prepare('INSERT INTO journal (count, traces, lineages) VALUES (?, ?, ?)');
     this.#setTotal = this.#database.prepare('UPDATE totals SET value = ? WHERE name = ?');
     this.#merger = new TraceMerger(this.#database, (scope) => this.#dictionary.tenantOf(scope));
+    this.#lineages = new LineageSegments(this.#database, journalMax.traces);
     this.#nextPage = 1 + this.#number('SELECT max(page) AS n FROM payload_pages');
     this.#traceCount = this.#number("SELECT value AS n FROM totals WHERE name = 'trace_count'");
     this.#journal = {
@@ -98,6 +101,7 @@ export class SqliteTraceWriter implements Disposable {
       // A page goes when none of its traces can be left: their clocks need not have agreed on the order.
       if (removed < REMOVED_AT_ONCE) {
         this.#database.prepare('DELETE FROM payload_pages WHERE newest < ?').run(createdBeforeMs);
+        this.#lineages.removeOlderThan(createdBeforeMs);
         if (isNewDay) this.#removeRollups(day, Math.min(day, Math.floor(createdBeforeMs / DAY_MS)));
       }
       this.#setTotal.run(this.#traceCount - removed, 'trace_count');
@@ -153,7 +157,7 @@ export class SqliteTraceWriter implements Disposable {
     }
     traces.end();
     if (page.count > 0) this.#insertPayloads(page);
-    this.#insertJournal.run(entry.count, entry.bytes());
+    this.#insertJournal.run(entry.count, entry.bytes(), entry.lineages());
     this.#setTotal.run(this.#traceCount + entry.count, 'trace_count');
   }
 
@@ -170,10 +174,15 @@ export class SqliteTraceWriter implements Disposable {
 
   #merge(): void {
     // Should it fail, it is tried again when as much has come again.
+    const { traces } = this.#journal;
     this.#journal = { traces: 0, batches: 0 };
     this.#transaction(() => {
-      const entries = this.#database.prepare('SELECT traces FROM journal').all();
-      this.#merger.merge(readJournal(entries.map(({ traces }) => numbersOf(traces as Uint8Array))));
+      const entries = this.#database.prepare('SELECT traces, lineages FROM journal').all();
+      this.#merger.merge(readJournal(entries.map((entry) => numbersOf(entry['traces'] as Uint8Array))));
+      this.#lineages.add(
+        entries.map((entry) => numbersOf(entry['lineages'] as Uint8Array)),
+        traces,
+      );
       this.#database.exec('DELETE FROM journal');
     });
   }

@@ -61,8 +61,13 @@ export class TraceInsert {
     );
     if (hasLineage) {
       const { trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq } = r.lineage;
-      const claim = [trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq];
-      insert.values.push(...claim.map((value) => value ?? null));
+      insert.values.push(
+        trace_group_id ?? null,
+        thread_id ?? null,
+        run_id ?? null,
+        parent_checkpoint_id ?? null,
+        checkpoint_seq ?? null,
+      );
     }
     insert.ended();
   }

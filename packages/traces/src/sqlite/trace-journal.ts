@@ -1,4 +1,5 @@
 import type { TraceRecord } from '../trace-record.ts';
+import { addEntries } from './lineage-entries.ts';
 import type { MeasuredTrace } from './rollup.ts';
 
 /** Numbers of a trace in the journal. */
@@ -20,10 +21,11 @@ const NO_TRACE: MeasuredTrace = {
   firstTokenUs: 0,
 };
 
-/** What the traces of a batch add to the roll-ups, as it is kept until it is added: a row a batch, written in its transaction. */
+/** What the traces of a batch add to the roll-ups and to the segments of lineages, as it is kept until it is added: a row a batch, written in its transaction. */
 export class JournalEntry {
   #numbers = new Float64Array(256 * NUMBERS);
   #at = 0;
+  #lineages: number[] = [];
 
   get count(): number {
     return this.#at / NUMBERS;
@@ -48,10 +50,12 @@ export class JournalEntry {
     numbers[this.#at++] = record.estimated_cost_usd;
     numbers[this.#at++] = record.latency_ms;
     numbers[this.#at++] = record.time_to_first_token_us;
+    addEntries(this.#lineages, record.lineage, record.created_at);
   }
 
   clear(): void {
     this.#at = 0;
+    this.#lineages = [];
   }
 
   /** What was added; see `readJournal`. */
@@ -62,6 +66,11 @@ export class JournalEntry {
   /** What was added, as it is kept; valid until the next change. */
   bytes(): Uint8Array {
     return new Uint8Array(this.#numbers.buffer, 0, this.#at * Float64Array.BYTES_PER_ELEMENT);
+  }
+
+  /** The lineage ids of what was added, as they are kept. */
+  lineages(): Float64Array {
+    return Float64Array.from(this.#lineages);
   }
 }
 

@@ -2,6 +2,8 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { createdAtOf, firstIdOf } from '../trace-id.ts';
 import { cursorOf, type CheckpointQuery, type TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TracePage } from '../trace.ts';
+import { LINEAGE_IDS } from './lineage-entries.ts';
+import { LineageStretches } from './lineage-stretches.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { checkpointOf, summaryOf, type TraceRow } from './trace-rows.ts';
 import type { Stretch } from './trace-journal.ts';
@@ -17,11 +19,12 @@ interface Conditions {
   readonly values: readonly SQLInputValue[];
 }
 
-/** Lists traces, newest first: by an index where there is one, else by a scan of the stretches that can hold what is sought. */
+/** Lists traces, newest first: by a scan of the stretches that can hold what is sought, or by the index of statuses. */
 export class TraceLister {
   readonly #database: DatabaseSync;
   readonly #dictionary: ReadDictionary;
   readonly #stretches: TraceStretches;
+  readonly #lineages: LineageStretches;
   readonly #fewOfStatus: number;
 
   constructor(database: DatabaseSync, dictionary: ReadDictionary, fewOfStatus: number = FEW_OF_STATUS) {
@@ -29,6 +32,7 @@ export class TraceLister {
     this.#database = database;
     this.#dictionary = dictionary;
     this.#stretches = new TraceStretches(database, dictionary);
+    this.#lineages = new LineageStretches(database);
   }
 
   list(query: TraceQuery): TracePage {
@@ -53,6 +57,10 @@ export class TraceLister {
     if (sought === undefined || (query.tenant !== undefined && tenant === undefined)) return [];
     const conditions = this.#conditions(query, sought);
     const whole: Stretch = { oldest: 0, newest: after === undefined ? LATEST : createdAtOf(after) };
+    if (LINEAGE_IDS.some((id) => query[id] !== undefined)) {
+      const hull = this.#hull(tenant, sought, whole);
+      return hull === undefined ? [] : this.#take(query, conditions, this.#lineages.find(query, hull));
+    }
     if (this.#hasIndex(query)) return this.#take(query, conditions, [this.#hull(tenant, sought, whole)]);
 
     const isSparse = sought.models ?? sought.credentials ?? query.tenant ?? sought.minTokens ?? sought.maxTokens ?? status;
@@ -61,9 +69,8 @@ export class TraceLister {
     return this.#take(query, conditions, [isTimed ? this.#hull(tenant, sought, whole) : whole]);
   }
 
-  /** Lineage ids are on few traces each. A status by itself may be on many, beside other filters only when it is on few. */
-  #hasIndex({ trace_group_id, thread_id, run_id, status, ...others }: TraceQuery): boolean {
-    if ((trace_group_id ?? thread_id ?? run_id) !== undefined) return true;
+  /** A status by itself may be on many, beside other filters only when it is on few. */
+  #hasIndex({ status, ...others }: TraceQuery): boolean {
     if (status === undefined || status === ORDINARY_STATUS) return false;
     const { provider, model, api_key_hash: hash, min_tokens: min, max_tokens: max, tenant } = others;
     if ((provider ?? model ?? hash ?? min ?? max ?? tenant) === undefined) return true;
@@ -116,7 +123,7 @@ export class TraceLister {
       if (others.length === 0) add(`${column} = ?`, first ?? 0);
       else add(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify([first, ...others]));
     };
-    for (const field of ['trace_group_id', 'thread_id', 'run_id'] as const) add(`${field} = ?`, query[field]);
+    for (const id of LINEAGE_IDS) add(`${id} = ?`, query[id]);
     // The index of statuses holds no others, and SQLite wants to be told.
     if (query.status !== undefined && query.status !== ORDINARY_STATUS) sql.push(`response_status <> ${ORDINARY_STATUS}`);
     add('response_status = ?', query.status);

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { bucketStartOf } from '../trace-analytics.ts';
 import { createdAtOf } from '../trace-id.ts';
+import { newestFirst } from './newest-first.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { EVERYBODY, LEVELS, type Level } from './rollup-levels.ts';
 import { RollupCursor } from './rollup-block.ts';
@@ -54,10 +55,7 @@ export class TraceStretches {
   }
 
   /** Where something can be, newest first and disjoint, from `top` downwards. Reads roll-ups only as far as it is asked. */
-  *find(tenant: number | undefined, sought: SoughtTraces, top: number): Generator<Stretch> {
-    const zones = this.#zonesOf(tenant, sought)
-      .filter(({ oldest }) => oldest <= top)
-      .toSorted((left, right) => right.newest - left.newest);
+  find(tenant: number | undefined, sought: SoughtTraces, top: number): Generator<Stretch> {
     const levels =
       sought.credentials === undefined
         ? { hour: LEVELS.modelHour, day: LEVELS.modelDay, tenants: [tenant ?? EVERYBODY] }
@@ -69,26 +67,11 @@ export class TraceStretches {
       days.set(day, holds);
       return holds;
     };
-    let below = top;
-    // What has been looked at and reaches below `below`.
-    let open: Stretch[] = this.#ofJournal(sought);
-    for (let i = -1; i < zones.length; i += 1) {
-      const start = zones[i]?.start;
-      const found =
-        start !== undefined && holdsDay(start) ? this.#stretchIn(levels.hour, levels.tenants, start, sought) : undefined;
-      if (found !== undefined) open.push(found);
-      // Everything newer than the next hour has been looked at.
-      const next = zones[i + 1]?.newest ?? -1;
-      if (next >= below) continue;
-      const here = open.filter(({ oldest, newest }) => newest > next && oldest <= below);
-      if (here.length > 0)
-        yield {
-          oldest: Math.max(next + 1, Math.min(...here.map(({ oldest }) => oldest))),
-          newest: Math.min(below, Math.max(...here.map(({ newest }) => newest))),
-        };
-      open = open.filter(({ oldest }) => oldest <= next);
-      below = next;
-    }
+    const look = ({ start }: Zone) => {
+      const found = holdsDay(start) ? this.#stretchIn(levels.hour, levels.tenants, start, sought) : undefined;
+      return found === undefined ? [] : [found];
+    };
+    return newestFirst(this.#zonesOf(tenant, sought), look, this.#ofJournal(sought), top);
   }
 
   /** Hours of which traces are left. */

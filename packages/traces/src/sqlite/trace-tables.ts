@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { addLineagesOfRows } from './add-lineages-of-rows.ts';
 import { migrateFromSchema1 } from './migrate-from-schema-1.ts';
 
 /** Version of the tables below, kept in the file itself (`PRAGMA user_version`). */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 // Numbers of models and credentials, which go when nothing tells of them any more, are not given again: readers remember them.
 // `traces` is what lists and filters read: narrow, and ordered by id, which is (created_at, id). Texts that many traces share
@@ -52,18 +53,26 @@ const TRACES = `
     checkpoint_seq INTEGER
   ) STRICT, WITHOUT ROWID;`;
 
-// Indexes that most rows are not in: all of them together cost an ordinary row 0.1 µs.
-const INDEXES = `
-  CREATE INDEX traces_by_status ON traces (response_status, id) WHERE response_status <> 200;
-  CREATE INDEX traces_by_group ON traces (trace_group_id, id) WHERE trace_group_id IS NOT NULL;
-  CREATE INDEX traces_by_thread ON traces (thread_id, id) WHERE thread_id IS NOT NULL;
-  CREATE INDEX traces_by_run ON traces (run_id, id) WHERE run_id IS NOT NULL;`;
+// Most rows are not in it, and few statuses are many: it costs an ordinary row next to nothing.
+const STATUS_INDEX = 'CREATE INDEX traces_by_status ON traces (response_status, id) WHERE response_status <> 200;';
 
-// `journal` holds what the newest batches add to `rollups` and `day_usage`, until enough is there to add it at once: a row a batch,
-// where roll-ups of many keys and models would be hundreds. Whoever reads one reads both. Roll-ups are blobs (`rollup-block.ts`);
-// a row holds all of a tenant's for an hour or a day, or, beyond a bound, a chunk of them.
+// `journal` holds what the newest batches add to `rollups`, `day_usage` and `lineages`, until enough is there to add it at once: a
+// row a batch, where roll-ups of many keys and models would be hundreds. Whoever reads one reads both.
+const JOURNAL = `
+  CREATE TABLE journal (
+    batch INTEGER PRIMARY KEY, count INTEGER NOT NULL, traces BLOB NOT NULL, lineages BLOB NOT NULL
+  ) STRICT;`;
+
+// Which of the traces have which ids of `LINEAGE_IDS`, by segments of those that were written one after the other. Of each entry
+// there is a hash and `created_at` (`lineage-entries.ts`), in no order; `place` is of a segment and of some hashes.
+const LINEAGES = `
+  CREATE TABLE lineage_segments (
+    segment INTEGER PRIMARY KEY, traces INTEGER NOT NULL, oldest INTEGER NOT NULL, newest INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE lineages (place INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT;`;
+
+// Roll-ups are blobs (`rollup-block.ts`); a row holds all of a tenant's for an hour or a day, or, beyond a bound, a chunk of them.
 const ROLLUPS = `
-  CREATE TABLE journal (batch INTEGER PRIMARY KEY, count INTEGER NOT NULL, traces BLOB NOT NULL) STRICT;
   CREATE TABLE rollups (
     rollup INTEGER PRIMARY KEY,
     level INTEGER NOT NULL,
@@ -99,6 +108,13 @@ const OTHERS = `
 // Traces made before this moment may be gone.
 const REMOVED_BEFORE = "INSERT INTO totals VALUES ('removed_before', 0);";
 
+// The journal stays, without lineages: those are made of the rows.
+const FROM_SCHEMA_2 = `
+  DROP INDEX traces_by_group; DROP INDEX traces_by_thread; DROP INDEX traces_by_run;
+  ALTER TABLE journal RENAME TO journal_of_schema_2; ${JOURNAL} ${LINEAGES}
+  INSERT INTO journal SELECT batch, count, traces, x'' FROM journal_of_schema_2;
+  DROP TABLE journal_of_schema_2;`;
+
 /** Brings a database file to `SCHEMA_VERSION`, or leaves it as it was. Throws when the file was written by a newer version. */
 export function createTraceTables(database: DatabaseSync): void {
   const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
@@ -106,12 +122,16 @@ export function createTraceTables(database: DatabaseSync): void {
   if (found === SCHEMA_VERSION) return;
   database.exec('BEGIN IMMEDIATE');
   try {
-    if (found === 0) database.exec(TRACES + INDEXES + ROLLUPS + OTHERS + REMOVED_BEFORE);
-    else {
-      database.exec(`ALTER TABLE traces RENAME TO traces_of_schema_1; ${TRACES} ${ROLLUPS} ${REMOVED_BEFORE}`);
+    if (found === 0) database.exec(TRACES + STATUS_INDEX + JOURNAL + LINEAGES + ROLLUPS + OTHERS + REMOVED_BEFORE);
+    if (found === 1) {
+      database.exec(
+        `ALTER TABLE traces RENAME TO traces_of_schema_1; ${TRACES} ${JOURNAL} ${LINEAGES} ${ROLLUPS} ${REMOVED_BEFORE}`,
+      );
       migrateFromSchema1(database);
-      database.exec(INDEXES);
+      database.exec(STATUS_INDEX);
     }
+    if (found === 2) database.exec(FROM_SCHEMA_2);
+    if (found > 0) addLineagesOfRows(database);
     database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
