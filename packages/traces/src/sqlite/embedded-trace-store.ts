@@ -3,19 +3,19 @@ import { WorkerCalls } from '@vitrine/lifecycle/worker-calls';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { AnalyticsQuestion } from '../answer-analytics.ts';
 import type { DayUsage } from '../day-usage.ts';
 import type { CapturePolicy } from '../derive-trace.ts';
 import type { ExchangeBatch } from '../exchange-batch.ts';
 import type { Tenant } from '../exchange-scope.ts';
 import type { PriceOverride } from '../price-catalogue.ts';
-import { DAY_MS, type Measure, type MeasureQuestion, type TraceAnalytics } from '../trace-analytics.ts';
+import { DAY_MS, type TraceAnalytics } from '../trace-analytics.ts';
 import type { TraceSink } from '../trace-sink.ts';
 import type { CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import type { WriteResult } from '../write-failure.ts';
 import { lockFile } from './file-lock.ts';
 import { makeFolder } from './make-folder.ts';
-import { unpackMeasures, type PackedMeasures } from './packed-measures.ts';
 import type { ReadWorkerCall } from './trace-read-worker.ts';
 import type { WriteWorkerCall, WriteWorkerData } from './trace-write-worker.ts';
 
@@ -110,11 +110,10 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
     return (await this.#read({ get: id, tenant })) as TraceDetail | undefined;
   }
 
-  async measure(question: MeasureQuestion): Promise<Measure[]> {
-    const measures = (await this.#read({ measure: question })) as PackedMeasures | undefined;
-    if (measures === undefined)
-      throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow from, to, provider or model' });
-    return unpackMeasures(measures);
+  async answer(question: AnalyticsQuestion): Promise<Uint8Array> {
+    const answer = (await this.#read({ answer: question })) as Uint8Array | undefined;
+    if (answer !== undefined) return answer;
+    throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow from, to, provider or model' });
   }
 
   /** What every key used on a UTC day (`YYYY-MM-DD`), by the `created_at` of its traces; keys without traces are left out. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { bucketStartOf, type MeasureQuestion } from '../trace-analytics.ts';
+import { bucketStartOf, type Measure, type MeasureQuestion } from '../trace-analytics.ts';
 import { GroupSums } from './group-sums.ts';
-import type { PackedMeasures } from './packed-measures.ts';
+
 import { PartHours } from './part-hours.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { RollupCursor } from './rollup-block.ts';
@@ -32,7 +32,7 @@ export class RollupReader {
   }
 
   /** Undefined when there are too many groups. To be called in a transaction, so that everything read is of one moment. */
-  measure(question: MeasureQuestion): PackedMeasures | undefined {
+  measure(question: MeasureQuestion): Measure[] | undefined {
     const { from, to, tenant, groupBy, bucket } = question;
     const byKey = groupBy === 'key' || groupBy === 'api_key_hash';
     const known = tenant && this.#dictionary.tenant(tenant);

@@ -1,13 +1,14 @@
 import { invariant } from '@vitrine/faults/invariant';
 import { DatabaseSync } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
+import { answerAnalytics, type AnalyticsQuestion } from '../answer-analytics.ts';
 import type { DayUsage } from '../day-usage.ts';
 import type { Tenant } from '../exchange-scope.ts';
-import type { MeasureQuestion } from '../trace-analytics.ts';
+import type { Measure, MeasureQuestion } from '../trace-analytics.ts';
 import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import { PAYLOADS_PER_PAGE, unpackPayload, type Payload } from './payload-page.ts';
-import type { PackedMeasures } from './packed-measures.ts';
+
 import { ReadDictionary } from './read-dictionary.ts';
 import { readDayUsage } from './read-day-usage.ts';
 import { RollupReader } from './rollup-reader.ts';
@@ -46,9 +47,15 @@ export class SqliteTraceReader implements Disposable {
     });
   }
 
-  /** Undefined when there are too many groups. */
-  measure(question: MeasureQuestion): PackedMeasures | undefined {
+  /** Undefined when there are too many rows. */
+  measure(question: MeasureQuestion): Measure[] | undefined {
     return this.#atOneMoment(() => this.#rollups.measure(question));
+  }
+
+  /** JSON in UTF-8 that shares its memory with nothing; undefined when it would have too many rows. */
+  answer(question: AnalyticsQuestion): Uint8Array<ArrayBuffer> | undefined {
+    const text = this.#atOneMoment(() => answerAnalytics(question, (asked) => this.#rollups.measure(asked)));
+    return text === undefined ? undefined : new TextEncoder().encode(text);
   }
 
   /** What every key used on a day (`YYYY-MM-DD`). */
