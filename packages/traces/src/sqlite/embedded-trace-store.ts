@@ -22,6 +22,7 @@ import type { WriteWorkerCall, WriteWorkerData } from './trace-write-worker.ts';
 /** Roll-ups and quotas outlive their traces. Spec: gateway decisions, section 6. */
 const ROLLUPS_KEPT_DAYS = 400;
 const MAX_PENDING_READS = 64;
+const MAX_PENDING_QUOTAS = 4;
 const MAX_PENDING_WRITES = 4;
 
 export interface EmbeddedTraceStoreOptions {
@@ -32,8 +33,8 @@ export interface EmbeddedTraceStoreOptions {
   readonly tellsTokens?: boolean;
 }
 
-/** Opens the store of a single machine: one SQLite file, written by one worker thread and read by another, which is started
- *  by the first question. Faults: `storage_locked`, `storage_unusable`. */
+/** Opens the store of a single machine: one SQLite file, written by one worker thread and read by two others, one of them for quota
+ *  totals only; each is started by its first question. Faults: `storage_locked`, `storage_unusable`. */
 export async function openEmbeddedTraceStore(options: EmbeddedTraceStoreOptions): Promise<EmbeddedTraceStore> {
   const { path } = options;
   try {
@@ -59,6 +60,7 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
   readonly #lock: Disposable;
   readonly #writes: WorkerCalls;
   readonly #reads: WorkerCalls;
+  readonly #quotas: WorkerCalls;
   #traceCount = 0;
 
   constructor({ path, policy, priceOverride, tellsTokens = false }: EmbeddedTraceStoreOptions, lock: Disposable) {
@@ -74,14 +76,14 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
         }),
       MAX_PENDING_WRITES,
     );
-    this.#reads = new WorkerCalls(
-      () =>
-        new Worker(new URL('./trace-read-worker.ts', import.meta.url), {
-          workerData: { path },
-          resourceLimits: { maxYoungGenerationSizeMb: 8 },
-        }),
-      MAX_PENDING_READS,
-    );
+    const startReader = () =>
+      new Worker(new URL('./trace-read-worker.ts', import.meta.url), {
+        workerData: { path },
+        resourceLimits: { maxYoungGenerationSizeMb: 8 },
+      });
+    this.#reads = new WorkerCalls(startReader, MAX_PENDING_READS);
+    // Requests are refused when quota totals are late, so they wait for nobody's questions: a list may take seconds.
+    this.#quotas = new WorkerCalls(startReader, MAX_PENDING_QUOTAS);
   }
 
   async write(batch: ExchangeBatch): Promise<WriteResult> {
@@ -118,7 +120,7 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
 
   /** What every key used on a UTC day (`YYYY-MM-DD`), by the `created_at` of its traces; keys without traces are left out. */
   async quotaTotals(day: string): Promise<DayUsage[]> {
-    return (await this.#read({ quotaTotals: day })) as DayUsage[];
+    return (await this.#read({ quotaTotals: day }, this.#quotas)) as DayUsage[];
   }
 
   async checkpoints(query: CheckpointQuery): Promise<Checkpoint[]> {
@@ -130,14 +132,14 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#reads[Symbol.asyncDispose]();
+    await Promise.all([this.#reads[Symbol.asyncDispose](), this.#quotas[Symbol.asyncDispose]()]);
     await this.#writes[Symbol.asyncDispose]();
     this.#lock[Symbol.dispose]();
   }
 
-  async #read(call: ReadWorkerCall): Promise<unknown> {
+  async #read(call: ReadWorkerCall, worker: WorkerCalls = this.#reads): Promise<unknown> {
     try {
-      return await this.#reads.call(call);
+      return await worker.call(call);
     } catch (cause) {
       throw new Fault('trace_store_unavailable', { say: 'trace store is unavailable', log: { reason: messageOf(cause) }, cause });
     }
