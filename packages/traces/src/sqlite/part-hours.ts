@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { bucketStartOf, type MeasureQuestion } from '../trace-analytics.ts';
 import { firstIdOf } from '../trace-id.ts';
 import type { GroupSums } from './group-sums.ts';
+import type { JournalReader } from './journal-reader.ts';
 import type { MeasuredSums } from './measure-rows.ts';
 import { EVERYBODY, LEVELS } from './rollup-levels.ts';
 import type { Span } from './split-range.ts';
@@ -24,10 +25,12 @@ const SUMS = `count(*) AS requests,
 /** Reads the parts of hours at the edges of a range from the traces: about 0.5 µs for each that the hour has. */
 export class PartHours {
   readonly #database: DatabaseSync;
+  readonly #journal: JournalReader;
   readonly #bounds: StatementSync;
   readonly #removedBefore: StatementSync;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, journal: JournalReader) {
+    this.#journal = journal;
     this.#database = database;
     this.#bounds = database.prepare(
       `SELECT min(oldest) AS oldest, max(newest) AS newest FROM rollups WHERE level = ${LEVELS.modelHour} AND tenant = ? AND start = ?`,
@@ -42,13 +45,8 @@ export class PartHours {
   }
 
   /** Adds the traces of a part, those among them that the journal holds. */
-  addTo(
-    sums: GroupSums,
-    part: Span,
-    question: MeasureQuestion,
-    tenant: number | undefined,
-    journal: readonly Float64Array[],
-  ): void {
+  addTo(sums: GroupSums, part: Span, question: MeasureQuestion, tenant: number | undefined): void {
+    const journal = this.#journal.between(part.from, part.before - 1);
     const stretches = [this.#rolledUp(part, tenant), createdStretch(journal, part.from, part.before - 1)];
     const known = stretches.filter((stretch) => stretch !== undefined);
     if (known.length === 0) return;

@@ -7,6 +7,7 @@ import type { Tenant } from '../exchange-scope.ts';
 import type { Measure, MeasureQuestion } from '../trace-analytics.ts';
 import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
+import { JournalReader } from './journal-reader.ts';
 import { PAYLOADS_PER_PAGE, unpackPayload, type Payload } from './payload-page.ts';
 
 import { ReadDictionary } from './read-dictionary.ts';
@@ -20,6 +21,7 @@ import { SCHEMA_VERSION } from './trace-tables.ts';
 export class SqliteTraceReader implements Disposable {
   readonly #database: DatabaseSync;
   readonly #dictionary: ReadDictionary;
+  readonly #journal: JournalReader;
   readonly #lister: TraceLister;
   readonly #rollups: RollupReader;
 
@@ -31,8 +33,9 @@ export class SqliteTraceReader implements Disposable {
       throw new Error(`the file holds schema ${found}; a gateway that opens it makes that ${SCHEMA_VERSION}`);
     if (found > SCHEMA_VERSION) throw new Error(`the file holds schema ${found}, this version knows up to ${SCHEMA_VERSION}`);
     this.#dictionary = new ReadDictionary(this.#database);
-    this.#lister = new TraceLister(this.#database, this.#dictionary, fewOfStatus);
-    this.#rollups = new RollupReader(this.#database, this.#dictionary);
+    this.#journal = new JournalReader(this.#database);
+    this.#lister = new TraceLister(this.#database, this.#dictionary, this.#journal, fewOfStatus);
+    this.#rollups = new RollupReader(this.#database, this.#dictionary, this.#journal);
   }
 
   list(query: TraceQuery): TracePage {
@@ -60,7 +63,7 @@ export class SqliteTraceReader implements Disposable {
 
   /** What every key used on a day (`YYYY-MM-DD`). */
   quotaTotals(day: string): DayUsage[] {
-    return this.#atOneMoment(() => readDayUsage(this.#database, this.#dictionary, day));
+    return this.#atOneMoment(() => readDayUsage(this.#database, this.#dictionary, this.#journal, day));
   }
 
   checkpoints(query: CheckpointQuery): Checkpoint[] {

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { createdAtOf, firstIdOf } from '../trace-id.ts';
 import { cursorOf, type CheckpointQuery, type TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TracePage } from '../trace.ts';
+import type { JournalReader } from './journal-reader.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { checkpointOf, summaryOf, type TraceRow } from './trace-rows.ts';
 import type { Stretch } from './trace-journal.ts';
@@ -24,11 +25,11 @@ export class TraceLister {
   readonly #stretches: TraceStretches;
   readonly #fewOfStatus: number;
 
-  constructor(database: DatabaseSync, dictionary: ReadDictionary, fewOfStatus: number = FEW_OF_STATUS) {
+  constructor(database: DatabaseSync, dictionary: ReadDictionary, journal: JournalReader, fewOfStatus: number = FEW_OF_STATUS) {
     this.#fewOfStatus = fewOfStatus;
     this.#database = database;
     this.#dictionary = dictionary;
-    this.#stretches = new TraceStretches(database, dictionary);
+    this.#stretches = new TraceStretches(database, dictionary, journal);
   }
 
   list(query: TraceQuery): TracePage {
