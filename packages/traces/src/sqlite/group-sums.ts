@@ -7,8 +7,6 @@ import type { MeasuredTrace } from './rollup.ts';
 
 /** Rows that an answer may have. */
 const ROWS_MAX = 100_000;
-/** More than ranks of buckets, of names, or of rows; its cube is a whole number. */
-const RANKS = 2 ** 17;
 
 interface Numbers {
   readonly scope: number;
@@ -16,8 +14,11 @@ interface Numbers {
   readonly credential: number;
 }
 
-/** Rows of a bucket, by the place of their name. */
-type BucketRows = Map<number, number>;
+interface Bucket {
+  readonly start: number;
+  /** By the place of their name. */
+  readonly rows: Map<number, number>;
+}
 
 /** The sums that a question asks for, while they are added up. */
 export class GroupSums {
@@ -26,12 +27,12 @@ export class GroupSums {
   readonly #rows = new MeasureRows();
   readonly #latencies: LatencyCounts[] = [];
   readonly #allowed = new Map<number, boolean>();
-  readonly #buckets = new Map<number, BucketRows>();
+  readonly #buckets = new Map<number, Bucket>();
   readonly #names: string[] = [];
   readonly #placeOfName = new Map<string, number>();
   /** By the number that groups go by: several numbers can have one name. */
   readonly #placeOfNumber = new Map<number, number>();
-  #lastBucket: { readonly start: number; readonly rows: BucketRows } | undefined;
+  #lastBucket: Bucket | undefined;
 
   constructor(question: MeasureQuestion, dictionary: ReadDictionary) {
     this.#question = question;
@@ -66,23 +67,19 @@ export class GroupSums {
     if (this.#question.percentiles === true) addLatency(this.#latenciesOf(row), bucketOf(trace.latencyMs), 1);
   }
 
-  /** Ordered by bucket, then by group. To be asked for once, and not when there are too many. */
+  /** Ordered by bucket, then by group. To be asked for once. */
   measures(): Measure[] {
-    const starts = [...this.#buckets.keys()].toSorted((left, right) => left - right);
     const names = this.#names.toSorted((left, right) => (left < right ? -1 : 1));
     const rankOf = new Map(names.map((name, rank) => [name, rank]));
+    // Names are compared once, and not again in every bucket: they are in hundreds of them.
     const ranks = this.#names.map((name) => rankOf.get(name) ?? 0);
-    // Rows are sorted as plain numbers, bucket before name: comparing texts in every bucket took ten times as long.
-    const order = new Float64Array(this.#rows.count);
-    let at = 0;
-    for (const [bucket, start] of starts.entries())
-      for (const [place, row] of this.#buckets.get(start) ?? [])
-        order[at++] = (bucket * RANKS + (ranks[place] ?? 0)) * RANKS + row;
     const measures: Measure[] = [];
-    for (const ranked of order.toSorted()) {
-      const row = ranked % RANKS;
-      if (this.#question.percentiles === true) this.#rows.setPercentiles(row, this.#latenciesOf(row));
-      measures.push(this.#rows.measure(row, names[Math.floor(ranked / RANKS) % RANKS] ?? ''));
+    for (const { rows } of [...this.#buckets.values()].toSorted((left, right) => left.start - right.start)) {
+      for (const place of [...rows.keys()].toSorted((left, right) => (ranks[left] ?? 0) - (ranks[right] ?? 0))) {
+        const row = rows.get(place) ?? 0;
+        if (this.#question.percentiles === true) this.#rows.setPercentiles(row, this.#latenciesOf(row));
+        measures.push(this.#rows.measure(row, this.#names[place] ?? ''));
+      }
     }
     return measures;
   }
@@ -94,25 +91,26 @@ export class GroupSums {
   /** Where traces of these numbers are added up; undefined when they are not asked for. */
   #rowOf(at: number, numbers: Partial<Numbers>): number | undefined {
     if (!this.#allows(numbers.model ?? 0)) return undefined;
-    const { bucket, groupBy } = this.#question;
-    const start = bucket === undefined ? 0 : bucketStartOf(at, bucket);
-    const rows = this.#rowsOf(start);
+    const { groupBy } = this.#question;
     const place = this.#placeOf(
       (groupBy === 'key' ? numbers.scope : groupBy === 'api_key_hash' ? numbers.credential : numbers.model) ?? 0,
     );
-    const known = rows.get(place);
+    const bucket = this.#bucketOf(at);
+    const known = bucket.rows.get(place);
     if (known !== undefined) return known;
-    const row = this.#rows.make(start);
-    rows.set(place, row);
+    const row = this.#rows.make(bucket.start);
+    bucket.rows.set(place, row);
     return row;
   }
 
-  #rowsOf(start: number): BucketRows {
-    if (this.#lastBucket?.start === start) return this.#lastBucket.rows;
-    const rows: BucketRows = this.#buckets.get(start) ?? new Map();
-    this.#buckets.set(start, rows);
-    this.#lastBucket = { start, rows };
-    return rows;
+  #bucketOf(at: number): Bucket {
+    const { bucket: length } = this.#question;
+    const start = length === undefined ? 0 : bucketStartOf(at, length);
+    if (this.#lastBucket?.start === start) return this.#lastBucket;
+    const bucket = this.#buckets.get(start) ?? { start, rows: new Map<number, number>() };
+    this.#buckets.set(start, bucket);
+    this.#lastBucket = bucket;
+    return bucket;
   }
 
   #placeOf(number: number): number {
