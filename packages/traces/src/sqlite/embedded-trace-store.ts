@@ -31,6 +31,8 @@ export interface EmbeddedTraceStoreOptions {
   readonly priceOverride: PriceOverride | undefined;
   /** Whether writing tells of tokens; it does not unless told. */
   readonly tellsTokens?: boolean;
+  /** Whether it tells what was added to the days of keys; it does not unless told. */
+  readonly tellsUsage?: boolean;
 }
 
 /** Opens the store of a single machine: one SQLite file, written by one worker thread and read by two others, one of them for quota
@@ -63,10 +65,11 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
   readonly #quotas: WorkerCalls;
   #traceCount = 0;
 
-  constructor({ path, policy, priceOverride, tellsTokens = false }: EmbeddedTraceStoreOptions, lock: Disposable) {
+  constructor(options: EmbeddedTraceStoreOptions, lock: Disposable) {
+    const { path, policy, priceOverride, tellsTokens = false, tellsUsage = false } = options;
     this.#path = path;
     this.#lock = lock;
-    const writeData: WriteWorkerData = { path, policy, priceOverride, tellsTokens };
+    const writeData: WriteWorkerData = { path, policy, priceOverride, tellsTokens, tellsUsage };
     // A small young generation: what this thread makes is either dead within a batch or handed to SQLite.
     this.#writes = new WorkerCalls(
       () =>

@@ -38,14 +38,17 @@ export class SqliteTraceWriter implements Disposable {
   readonly #setTotal: StatementSync;
   readonly #merger: TraceMerger;
   readonly #journalMax: JournalMax;
+  readonly #tellsUsage: boolean;
   readonly #entry = new JournalEntry();
   #nextPage: number;
   #traceCount: number;
   #rollupsSinceDay = 0;
   #journal: { traces: number; batches: number };
 
-  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX) {
+  /** Without `tellsUsage` a write tells of none. */
+  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX, tellsUsage: boolean = true) {
     this.#journalMax = journalMax;
+    this.#tellsUsage = tellsUsage;
     this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // WAL with NORMAL loses nothing when the process is killed, and at most the last moments when the machine loses power.
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;');
@@ -135,6 +138,7 @@ export class SqliteTraceWriter implements Disposable {
     this.#traceCount += entry.count;
     this.#journal.traces += entry.count;
     this.#journal.batches += 1;
+    if (!this.#tellsUsage) return;
     for (const trace of entry.traces()) usage.add(trace.scope, trace.createdAt, trace.totalTokens, trace.costUsd);
   }
 
