@@ -55,8 +55,9 @@ export async function loadTraces(path: string, plan: AnalyticsPlan, progress: Pr
   return { store, from, microsPerTrace: ((performance.now() - started) * 1_000) / plan.traces };
 }
 
-/** Where the traces begin, to an hour: what `measure` tells of the first hour. */
+/** Where the traces begin, to an hour. */
 async function oldestOf(store: EmbeddedTraceStore): Promise<number> {
-  const [first] = await store.measure({ bucket: 'hour' });
-  return first?.bucketStart ?? 0;
+  const answer = await store.answer({ endpoint: 'usage', bucket: 'hour' });
+  const { items } = JSON.parse(Buffer.from(answer).toString()) as { items: { bucket_start: string }[] };
+  return Date.parse(items[0]?.bucket_start ?? '');
 }

@@ -1,4 +1,4 @@
-import type { MeasureQuestion } from '@vitrine/traces/trace-analytics';
+import type { AnalyticsQuestion } from '@vitrine/traces/answer-analytics';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { hash } from 'node:crypto';
 import { COMMON_MODEL, credentialOf, needleModel, NEEDLE_STATUS, NEEDLE_TOKENS, tenantOf } from './traffic.ts';
@@ -40,29 +40,44 @@ export const RANGES: readonly (readonly [name: string, range: (from: number, day
   ['7 days', (from, days, share) => rangeAt(from, days, share, 7 * DAY_MS)],
   ['1 day', (from, days, share) => rangeAt(from, days, share, DAY_MS)],
 ];
-export type Range = Pick<MeasureQuestion, 'from' | 'to'>;
+export type Range = Pick<AnalyticsQuestion, 'from' | 'to'>;
 
 function rangeAt(from: number, days: number, share: number, length: number): Range {
   const start = Math.floor(from + share * Math.max(0, days * DAY_MS - length));
   return { from: start, to: start + length };
 }
 
-/** What the endpoints ask; the summary asks for two things. */
-export const ENDPOINTS: readonly (readonly [name: string, questions: readonly MeasureQuestion[]])[] = [
-  ['usage', [{}]],
-  ['usage by model and hour', [{ groupBy: 'model', bucket: 'hour' }]],
-  ['usage by provider and day', [{ groupBy: 'provider', bucket: 'day' }]],
-  ['cost', [{}]],
-  ['cost by model and week', [{ groupBy: 'model', bucket: 'week' }]],
-  ['cost of a model by hour', [{ model: COMMON_MODEL, bucket: 'hour' }]],
-  ['models', [{ groupBy: 'model' }]],
-  ['keys', [{ groupBy: 'api_key_hash' }]],
-  ['keys of a model', [{ groupBy: 'api_key_hash', model: COMMON_MODEL }]],
-  ['latency', [{ percentiles: true }]],
-  ['latency by model', [{ groupBy: 'model', percentiles: true }]],
-  ['latency by route', [{ groupBy: 'route', percentiles: true }]],
-  ['latency by key', [{ groupBy: 'key', percentiles: true }]],
-  ['errors by provider', [{ groupBy: 'provider' }]],
-  ['errors by key', [{ groupBy: 'key' }]],
-  ['summary', [{ groupBy: 'model' }, { groupBy: 'api_key_hash' }]],
+/** What the endpoints are asked, beside the range and the tenant. */
+export const ENDPOINTS: readonly (readonly [name: string, question: AnalyticsQuestion])[] = [
+  ['usage', { endpoint: 'usage' }],
+  ['usage by model and hour', { endpoint: 'usage', groupBy: 'model', bucket: 'hour' }],
+  ['usage by provider and day', { endpoint: 'usage', groupBy: 'provider', bucket: 'day' }],
+  ['cost', { endpoint: 'cost' }],
+  ['cost by model and hour', { endpoint: 'cost', groupBy: 'model', bucket: 'hour' }],
+  ['cost by model and week', { endpoint: 'cost', groupBy: 'model', bucket: 'week' }],
+  ['cost of a model by hour', { endpoint: 'cost', model: COMMON_MODEL, bucket: 'hour' }],
+  ['models', { endpoint: 'models' }],
+  ['keys', { endpoint: 'keys' }],
+  ['keys of a model', { endpoint: 'keys', model: COMMON_MODEL }],
+  ['latency', { endpoint: 'latency' }],
+  ['latency by model', { endpoint: 'latency', groupBy: 'model' }],
+  ['latency by route', { endpoint: 'latency', groupBy: 'route' }],
+  ['latency by key', { endpoint: 'latency', groupBy: 'key' }],
+  ['errors by provider', { endpoint: 'errors', groupBy: 'provider' }],
+  ['errors by key', { endpoint: 'errors', groupBy: 'key' }],
+  ['summary', { endpoint: 'summary' }],
 ];
+
+/** The question as a client asks it. */
+export function pathOf(question: AnalyticsQuestion): string {
+  const { endpoint, from, to, provider, model } = question;
+  const { groupBy, bucket } = { groupBy: undefined, bucket: undefined, ...question };
+  const query = new URLSearchParams();
+  const given = { from: momentText(from), to: momentText(to), provider, model, group_by: groupBy, bucket };
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
+  return `/api/analytics/${endpoint}?${query.toString()}`;
+}
+
+function momentText(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString();
+}

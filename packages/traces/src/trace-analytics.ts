@@ -1,3 +1,4 @@
+import type { AnalyticsQuestion } from './answer-analytics.ts';
 import type { Tenant } from './exchange-scope.ts';
 
 /** What traces are grouped by. `route` follows from the provider, `key` is the gateway key. */
@@ -50,9 +51,14 @@ export interface Measure {
 
 /** Sums that a store keeps beside its traces. Faults: `trace_store_unavailable`, `too_many_groups`. */
 export interface TraceAnalytics {
-  /** Ordered by bucket, then by group; what has no trace is left out. An hour whose traces are gone counts whole when it begins in
-   *  the range, and not at all when it does not. */
-  measure(question: MeasureQuestion): Promise<Measure[]>;
+  /** The answer of an endpoint: JSON in UTF-8, so that thirty thousand rows need not pass through the caller's thread as objects.
+   *  An hour whose traces are gone counts whole when it begins in the range, and not at all when it does not. */
+  answer(question: AnalyticsQuestion): Promise<Uint8Array>;
+}
+
+/** What a store measures. Ordered by bucket, then by group; what has no trace is left out. Faults: as `TraceAnalytics`. */
+export interface TraceMeasures {
+  measure(question: MeasureQuestion): Promise<readonly Measure[]>;
 }
 
 /** The route pattern of a provider. */
@@ -67,10 +73,11 @@ const FIRST_MONDAY_MS = 4 * DAY_MS;
 
 /** When the bucket that holds a moment began. */
 export function bucketStartOf(at: number, bucket: Bucket): number {
-  if (bucket === 'week') return at - floorMod(at - FIRST_MONDAY_MS, 7 * DAY_MS);
-  return at - floorMod(at, bucket === 'hour' ? HOUR_MS : DAY_MS);
+  if (bucket === 'week') return FIRST_MONDAY_MS + startOf(at - FIRST_MONDAY_MS, 7 * DAY_MS);
+  return startOf(at, bucket === 'hour' ? HOUR_MS : DAY_MS);
 }
 
-function floorMod(value: number, by: number): number {
-  return ((value % by) + by) % by;
+/** Remainders of numbers as large as these take ten times as long. */
+function startOf(at: number, unit: number): number {
+  return Math.floor(at / unit) * unit;
 }

@@ -18,7 +18,8 @@ export interface WriteFailure {
 export interface WriteResult {
   readonly written: number;
   readonly failures: readonly WriteFailure[];
-  /** What the traces that were written add to their days: the queue's owner need not wait for the store to be read. */
+  /** What the traces that were written add to their days, when the sink was asked to tell: the queue's owner need not wait for the
+   *  store to be read. */
   readonly usage: readonly DayUsage[];
   /** Who used how many tokens, when the sink was asked to tell. */
   readonly tokens?: readonly TokenUse[];

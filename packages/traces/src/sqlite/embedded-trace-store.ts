@@ -2,26 +2,27 @@ import { Fault, messageOf } from '@vitrine/faults/fault';
 import { WorkerCalls } from '@vitrine/lifecycle/worker-calls';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { Worker, type ResourceLimits } from 'node:worker_threads';
+import type { AnalyticsQuestion } from '../answer-analytics.ts';
 import type { DayUsage } from '../day-usage.ts';
 import type { CapturePolicy } from '../derive-trace.ts';
 import type { ExchangeBatch } from '../exchange-batch.ts';
 import type { Tenant } from '../exchange-scope.ts';
 import type { PriceOverride } from '../price-catalogue.ts';
-import { DAY_MS, type Measure, type MeasureQuestion, type TraceAnalytics } from '../trace-analytics.ts';
+import { DAY_MS, type TraceAnalytics } from '../trace-analytics.ts';
 import type { TraceSink } from '../trace-sink.ts';
 import type { CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import type { WriteResult } from '../write-failure.ts';
 import { lockFile } from './file-lock.ts';
 import { makeFolder } from './make-folder.ts';
-import { unpackMeasures, type PackedMeasures } from './packed-measures.ts';
 import type { ReadWorkerCall } from './trace-read-worker.ts';
 import type { WriteWorkerCall, WriteWorkerData } from './trace-write-worker.ts';
 
 /** Roll-ups and quotas outlive their traces. Spec: gateway decisions, section 6. */
 const ROLLUPS_KEPT_DAYS = 400;
 const MAX_PENDING_READS = 64;
+const MAX_PENDING_QUOTAS = 4;
 const MAX_PENDING_WRITES = 4;
 
 export interface EmbeddedTraceStoreOptions {
@@ -30,10 +31,12 @@ export interface EmbeddedTraceStoreOptions {
   readonly priceOverride: PriceOverride | undefined;
   /** Whether writing tells of tokens; it does not unless told. */
   readonly tellsTokens?: boolean;
+  /** Whether it tells what was added to the days of keys; it does not unless told. */
+  readonly tellsUsage?: boolean;
 }
 
-/** Opens the store of a single machine: one SQLite file, written by one worker thread and read by another, which is started
- *  by the first question. Faults: `storage_locked`, `storage_unusable`. */
+/** Opens the store of a single machine: one SQLite file, written by one worker thread and read by two others, one of them for quota
+ *  totals only; each is started by its first question. Faults: `storage_locked`, `storage_unusable`. */
 export async function openEmbeddedTraceStore(options: EmbeddedTraceStoreOptions): Promise<EmbeddedTraceStore> {
   const { path } = options;
   try {
@@ -59,13 +62,15 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
   readonly #lock: Disposable;
   readonly #writes: WorkerCalls;
   readonly #reads: WorkerCalls;
+  readonly #quotas: WorkerCalls;
   #traceCount = 0;
 
-  constructor({ path, policy, priceOverride, tellsTokens = false }: EmbeddedTraceStoreOptions, lock: Disposable) {
+  constructor(options: EmbeddedTraceStoreOptions, lock: Disposable) {
+    const { path, policy, priceOverride, tellsTokens = false, tellsUsage = false } = options;
     this.#path = path;
     this.#lock = lock;
-    const writeData: WriteWorkerData = { path, policy, priceOverride, tellsTokens };
-    // Small young generations: what these threads make is either dead within a batch or handed to SQLite.
+    const writeData: WriteWorkerData = { path, policy, priceOverride, tellsTokens, tellsUsage };
+    // A small young generation: what this thread makes is either dead within a batch or handed to SQLite.
     this.#writes = new WorkerCalls(
       () =>
         new Worker(new URL('./trace-write-worker.ts', import.meta.url), {
@@ -74,14 +79,12 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
         }),
       MAX_PENDING_WRITES,
     );
-    this.#reads = new WorkerCalls(
-      () =>
-        new Worker(new URL('./trace-read-worker.ts', import.meta.url), {
-          workerData: { path },
-          resourceLimits: { maxYoungGenerationSizeMb: 8 },
-        }),
-      MAX_PENDING_READS,
-    );
+    const startReader = (resourceLimits: ResourceLimits) =>
+      new Worker(new URL('./trace-read-worker.ts', import.meta.url), { workerData: { path }, resourceLimits });
+    // The default young generation: in a small one, an answer of thirty thousand rows took half as long again.
+    this.#reads = new WorkerCalls(() => startReader({}), MAX_PENDING_READS);
+    // Requests are refused when quota totals are late, so they wait for nobody's questions: a list may take seconds.
+    this.#quotas = new WorkerCalls(() => startReader({ maxYoungGenerationSizeMb: 8 }), MAX_PENDING_QUOTAS);
   }
 
   async write(batch: ExchangeBatch): Promise<WriteResult> {
@@ -110,16 +113,15 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
     return (await this.#read({ get: id, tenant })) as TraceDetail | undefined;
   }
 
-  async measure(question: MeasureQuestion): Promise<Measure[]> {
-    const measures = (await this.#read({ measure: question })) as PackedMeasures | undefined;
-    if (measures === undefined)
-      throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow from, to, provider or model' });
-    return unpackMeasures(measures);
+  async answer(question: AnalyticsQuestion): Promise<Uint8Array> {
+    const answer = (await this.#read({ answer: question })) as Uint8Array | undefined;
+    if (answer !== undefined) return answer;
+    throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow from, to, provider or model' });
   }
 
   /** What every key used on a UTC day (`YYYY-MM-DD`), by the `created_at` of its traces; keys without traces are left out. */
   async quotaTotals(day: string): Promise<DayUsage[]> {
-    return (await this.#read({ quotaTotals: day })) as DayUsage[];
+    return (await this.#read({ quotaTotals: day }, this.#quotas)) as DayUsage[];
   }
 
   async checkpoints(query: CheckpointQuery): Promise<Checkpoint[]> {
@@ -131,14 +133,14 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#reads[Symbol.asyncDispose]();
+    await Promise.all([this.#reads[Symbol.asyncDispose](), this.#quotas[Symbol.asyncDispose]()]);
     await this.#writes[Symbol.asyncDispose]();
     this.#lock[Symbol.dispose]();
   }
 
-  async #read(call: ReadWorkerCall): Promise<unknown> {
+  async #read(call: ReadWorkerCall, worker: WorkerCalls = this.#reads): Promise<unknown> {
     try {
-      return await this.#reads.call(call);
+      return await worker.call(call);
     } catch (cause) {
       throw new Fault('trace_store_unavailable', { say: 'trace store is unavailable', log: { reason: messageOf(cause) }, cause });
     }

@@ -1,12 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DayUsage } from '../day-usage.ts';
 import { DAY_MS } from '../trace-analytics.ts';
+import type { JournalReader } from './journal-reader.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
-import { numbersOf, readJournal } from './trace-journal.ts';
+import { readJournal } from './trace-journal.ts';
 import { dayUsageOf, UsageTally, type UsageOfKey } from './usage-tally.ts';
 
 /** What every key used on a day (`YYYY-MM-DD`), one entry a key. To be called in a transaction. */
-export function readDayUsage(database: DatabaseSync, dictionary: ReadDictionary, day: string): DayUsage[] {
+export function readDayUsage(
+  database: DatabaseSync,
+  dictionary: ReadDictionary,
+  journal: JournalReader,
+  day: string,
+): DayUsage[] {
   const number = Math.floor(Date.parse(day) / DAY_MS);
   const byKey = new Map<string, UsageOfKey>();
   const add = (scope: number, requests: number, tokens: number, costUsd: number) => {
@@ -20,12 +26,9 @@ export function readDayUsage(database: DatabaseSync, dictionary: ReadDictionary,
   };
   for (const row of database.prepare('SELECT * FROM day_usage WHERE day = ?').iterate(number))
     add(Number(row['scope']), Number(row['requests']), Number(row['total_tokens']), Number(row['cost_usd']));
-  const journal = new UsageTally();
-  const entries = database.prepare('SELECT traces FROM journal').all();
-  for (const { scope, createdAt, totalTokens, costUsd } of readJournal(
-    entries.map(({ traces }) => numbersOf(traces as Uint8Array)),
-  ))
-    if (Math.floor(createdAt / DAY_MS) === number) journal.add(scope, createdAt, totalTokens, costUsd);
-  for (const { scope, requests, total_tokens, cost_usd } of journal.values()) add(scope, requests, total_tokens, cost_usd);
+  const unmerged = new UsageTally();
+  for (const { scope, createdAt, totalTokens, costUsd } of readJournal(journal.between()))
+    if (Math.floor(createdAt / DAY_MS) === number) unmerged.add(scope, createdAt, totalTokens, costUsd);
+  for (const { scope, requests, total_tokens, cost_usd } of unmerged.values()) add(scope, requests, total_tokens, cost_usd);
   return Array.from(byKey.values(), (usage) => dayUsageOf(usage, dictionary.scope(usage.scope)));
 }

@@ -1,13 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { bucketStartOf, type MeasureQuestion } from '../trace-analytics.ts';
+import { bucketStartOf, type Measure, type MeasureQuestion } from '../trace-analytics.ts';
 import { GroupSums } from './group-sums.ts';
-import type { PackedMeasures } from './packed-measures.ts';
+
+import type { JournalReader } from './journal-reader.ts';
 import { PartHours } from './part-hours.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { RollupCursor } from './rollup-block.ts';
 import { EVERYBODY, LEVELS, type Level } from './rollup-levels.ts';
 import { splitRange, type Span } from './split-range.ts';
-import { numbersOf, readJournal } from './trace-journal.ts';
+import { readJournal } from './trace-journal.ts';
 
 const EARLIEST = Number.MIN_SAFE_INTEGER;
 const LATEST = Number.MAX_SAFE_INTEGER;
@@ -18,21 +19,21 @@ export class RollupReader {
   readonly #dictionary: ReadDictionary;
   readonly #sums: StatementSync;
   readonly #sumsAndLatencies: StatementSync;
-  readonly #journal: StatementSync;
+  readonly #journal: JournalReader;
   readonly #parts: PartHours;
 
-  constructor(database: DatabaseSync, dictionary: ReadDictionary) {
+  constructor(database: DatabaseSync, dictionary: ReadDictionary, journal: JournalReader) {
     this.#dictionary = dictionary;
     const rows = (columns: string) =>
       database.prepare(`SELECT ${columns} FROM rollups WHERE level = ? AND tenant = ? AND start >= ? AND start < ?`);
     this.#sums = rows('start, sums');
     this.#sumsAndLatencies = rows('start, sums, latencies');
-    this.#journal = database.prepare('SELECT traces FROM journal');
-    this.#parts = new PartHours(database);
+    this.#journal = journal;
+    this.#parts = new PartHours(database, journal);
   }
 
   /** Undefined when there are too many groups. To be called in a transaction, so that everything read is of one moment. */
-  measure(question: MeasureQuestion): PackedMeasures | undefined {
+  measure(question: MeasureQuestion): Measure[] | undefined {
     const { from, to, tenant, groupBy, bucket } = question;
     const byKey = groupBy === 'key' || groupBy === 'api_key_hash';
     const known = tenant && this.#dictionary.tenant(tenant);
@@ -41,11 +42,10 @@ export class RollupReader {
     const tenants = known === undefined ? this.#dictionary.tenants() : [known];
     const rolledUp = byKey || known !== undefined ? tenants : [EVERYBODY];
     const hourLevel = byKey ? LEVELS.keyHour : LEVELS.modelHour;
-    const journal = this.#journal.all().map(({ traces }) => numbersOf(traces as Uint8Array));
 
     const { days, hours, parts } = splitRange(from, to, bucket);
     const readParts = parts.filter((part) => !this.#parts.isGone(part, known));
-    for (const part of readParts) this.#parts.addTo(sums, part, question, known, journal);
+    for (const part of readParts) this.#parts.addTo(sums, part, question, known);
     for (const part of parts) {
       const hour = { from: bucketStartOf(part.from, 'hour'), before: part.before };
       const isWhole = !readParts.includes(part) && hour.from >= part.from;
@@ -53,7 +53,7 @@ export class RollupReader {
     }
     for (const span of days) this.#addRollups(sums, byKey ? LEVELS.keyDay : LEVELS.modelDay, rolledUp, span, question);
     for (const span of hours) this.#addRollups(sums, hourLevel, rolledUp, span, question);
-    for (const trace of readJournal(journal)) {
+    for (const trace of readJournal(this.#journal.between(from, to))) {
       const { timestamp } = trace;
       if ((from !== undefined && timestamp < from) || (to !== undefined && timestamp > to)) continue;
       if (known !== undefined && this.#dictionary.scope(trace.scope).tenant !== known) continue;

@@ -1,13 +1,15 @@
 import { invariant } from '@vitrine/faults/invariant';
 import { DatabaseSync } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
+import { answerAnalytics, type AnalyticsQuestion } from '../answer-analytics.ts';
 import type { DayUsage } from '../day-usage.ts';
 import type { Tenant } from '../exchange-scope.ts';
-import type { MeasureQuestion } from '../trace-analytics.ts';
+import type { Measure, MeasureQuestion } from '../trace-analytics.ts';
 import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
+import { JournalReader } from './journal-reader.ts';
 import { PAYLOADS_PER_PAGE, unpackPayload, type Payload } from './payload-page.ts';
-import type { PackedMeasures } from './packed-measures.ts';
+
 import { ReadDictionary } from './read-dictionary.ts';
 import { readDayUsage } from './read-day-usage.ts';
 import { RollupReader } from './rollup-reader.ts';
@@ -19,6 +21,7 @@ import { SCHEMA_VERSION } from './trace-tables.ts';
 export class SqliteTraceReader implements Disposable {
   readonly #database: DatabaseSync;
   readonly #dictionary: ReadDictionary;
+  readonly #journal: JournalReader;
   readonly #lister: TraceLister;
   readonly #rollups: RollupReader;
 
@@ -30,8 +33,9 @@ export class SqliteTraceReader implements Disposable {
       throw new Error(`the file holds schema ${found}; a gateway that opens it makes that ${SCHEMA_VERSION}`);
     if (found > SCHEMA_VERSION) throw new Error(`the file holds schema ${found}, this version knows up to ${SCHEMA_VERSION}`);
     this.#dictionary = new ReadDictionary(this.#database);
-    this.#lister = new TraceLister(this.#database, this.#dictionary, fewOfStatus);
-    this.#rollups = new RollupReader(this.#database, this.#dictionary);
+    this.#journal = new JournalReader(this.#database);
+    this.#lister = new TraceLister(this.#database, this.#dictionary, this.#journal, fewOfStatus);
+    this.#rollups = new RollupReader(this.#database, this.#dictionary, this.#journal);
   }
 
   list(query: TraceQuery): TracePage {
@@ -46,14 +50,20 @@ export class SqliteTraceReader implements Disposable {
     });
   }
 
-  /** Undefined when there are too many groups. */
-  measure(question: MeasureQuestion): PackedMeasures | undefined {
+  /** Undefined when there are too many rows. */
+  measure(question: MeasureQuestion): Measure[] | undefined {
     return this.#atOneMoment(() => this.#rollups.measure(question));
+  }
+
+  /** JSON in UTF-8 that shares its memory with nothing; undefined when it would have too many rows. */
+  answer(question: AnalyticsQuestion): Uint8Array<ArrayBuffer> | undefined {
+    const text = this.#atOneMoment(() => answerAnalytics(question, (asked) => this.#rollups.measure(asked)));
+    return text === undefined ? undefined : new TextEncoder().encode(text);
   }
 
   /** What every key used on a day (`YYYY-MM-DD`). */
   quotaTotals(day: string): DayUsage[] {
-    return this.#atOneMoment(() => readDayUsage(this.#database, this.#dictionary, day));
+    return this.#atOneMoment(() => readDayUsage(this.#database, this.#dictionary, this.#journal, day));
   }
 
   checkpoints(query: CheckpointQuery): Checkpoint[] {

@@ -9,7 +9,6 @@ import { plainTrace as record } from '../testing/plain-trace.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import type { TraceDetail } from '../trace.ts';
 import { lockFile } from './file-lock.ts';
-import { unpackMeasures } from './packed-measures.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -109,7 +108,7 @@ describe.each([1, 2])('a file of schema %i', (schema) => {
     );
     expect(writer.traceCount).toBe(13);
     using reader = new SqliteTraceReader(moved);
-    const models = unpackMeasures(reader.measure({ groupBy: 'model', tenant: { org_id: 'default', workspace_id: 'default' } })!);
+    const models = reader.measure({ groupBy: 'model', tenant: { org_id: 'default', workspace_id: 'default' } })!;
     const sums = new Map(models.map(({ group, requests, totalTokens }) => [group, [requests, totalTokens]]));
     const wanted = Map.groupBy(details(), ({ model }) => model);
     for (const [model, of] of wanted) {
@@ -231,7 +230,7 @@ describe('retention of roll-ups', () => {
     write(record(T0 + 60_000, { model: 'gone', api_key_hash: new Uint8Array(32).fill(1) }));
     write(record(KEPT, { model: 'kept', api_key_hash: new Uint8Array(32).fill(2) }));
     using reader = new SqliteTraceReader(path);
-    const models = () => unpackMeasures(reader.measure({ groupBy: 'model' })!).map(({ group }) => group);
+    const models = () => reader.measure({ groupBy: 'model' })!.map(({ group }) => group);
     writer.removeOlderThan(KEPT, T0);
     expect([reader.list({ limit: 9 }).items.length, models()]).toEqual([1, ['gone', 'kept']]);
     // The day of the bound stays whole.
@@ -252,7 +251,7 @@ describe('retention of roll-ups', () => {
     write(record(T0 + 1_000), record(T0 + 1_800_000), record(KEPT));
     writer.removeOlderThan(KEPT, 0);
     using reader = new SqliteTraceReader(path);
-    const requests = (from: number, to: number) => unpackMeasures(reader.measure({ from, to })!).map((one) => one.requests);
+    const requests = (from: number, to: number) => reader.measure({ from, to })!.map((one) => one.requests);
     expect(requests(T0, T0 + 60_000)).toEqual([2]);
     expect(requests(T0 + 60_000, T0 + DAY_MS)).toEqual([]);
     expect(requests(T0 + 60_000, KEPT - 10)).toEqual([1]);

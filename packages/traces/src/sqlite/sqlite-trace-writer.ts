@@ -22,7 +22,7 @@ interface JournalMax {
   readonly traces: number;
   readonly batches: number;
 }
-/** Every question reads the journal, which takes 5 ms when it is as long as this. Adding it to the roll-ups takes 0.1 µs a trace when
+/** Every question adds up the journal, which takes 5 ms when it is as long as this. Adding it to the roll-ups takes 0.1 µs a trace when
  *  all are of one kind, and 0.4 µs when they are of a thousand keys and models. */
 const JOURNAL_MAX: JournalMax = { traces: 65_536, batches: 512 };
 
@@ -40,14 +40,17 @@ export class SqliteTraceWriter implements Disposable {
   readonly #merger: TraceMerger;
   readonly #lineages: LineageSegments;
   readonly #journalMax: JournalMax;
+  readonly #tellsUsage: boolean;
   readonly #entry = new JournalEntry();
   #nextPage: number;
   #traceCount: number;
   #rollupsSinceDay = 0;
   #journal: { traces: number; batches: number };
 
-  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX) {
+  /** Without `tellsUsage` a write tells of none. */
+  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX, tellsUsage: boolean = true) {
     this.#journalMax = journalMax;
+    this.#tellsUsage = tellsUsage;
     this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // WAL with NORMAL loses nothing when the process is killed, and at most the last moments when the machine loses power.
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;');
@@ -63,7 +66,7 @@ export class SqliteTraceWriter implements Disposable {
     this.#traceCount = this.#number("SELECT value AS n FROM totals WHERE name = 'trace_count'");
     this.#journal = {
       traces: this.#number('SELECT sum(count) AS n FROM journal'),
-      batches: this.#number('SELECT count(*) AS n FROM journal'),
+      batches: this.#number('SELECT count(*) AS n FROM journal WHERE count > 0'),
     };
   }
 
@@ -139,6 +142,7 @@ export class SqliteTraceWriter implements Disposable {
     this.#traceCount += entry.count;
     this.#journal.traces += entry.count;
     this.#journal.batches += 1;
+    if (!this.#tellsUsage) return;
     for (const trace of entry.traces()) usage.add(trace.scope, trace.createdAt, trace.totalTokens, trace.costUsd);
   }
 
@@ -183,7 +187,9 @@ export class SqliteTraceWriter implements Disposable {
         entries.map((entry) => numbersOf(entry['lineages'] as Uint8Array)),
         traces,
       );
-      this.#database.exec('DELETE FROM journal');
+      // The last entry stays, empty: numbers of batches are not given again, so that a reader knows what it has read.
+      this.#database.exec(`DELETE FROM journal WHERE batch < (SELECT max(batch) FROM journal);
+        UPDATE journal SET count = 0, traces = x'', lineages = x''`);
     });
   }
 

@@ -80,6 +80,17 @@ export function numbersOf(bytes: Uint8Array): Float64Array {
   return new Float64Array(own.buffer, own.byteOffset, own.byteLength / Float64Array.BYTES_PER_ELEMENT);
 }
 
+/** The first and the last `timestamp` of an entry. */
+export function timesOf(numbers: Float64Array): { readonly from: number; readonly to: number } {
+  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let at = TIMESTAMP; at < numbers.length; at += NUMBERS) {
+    const timestamp = numbers[at] ?? 0;
+    if (timestamp < from) from = timestamp;
+    if (timestamp > to) to = timestamp;
+  }
+  return { from, to };
+}
+
 /** The traces of journal entries. There is one object for all of them, which changes when the next is asked for: making one each
  *  took half the time of reading. */
 export function* readJournal(entries: Iterable<Float64Array>): Generator<Readonly<MeasuredTrace>> {

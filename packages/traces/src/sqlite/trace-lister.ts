@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { createdAtOf, firstIdOf } from '../trace-id.ts';
 import { cursorOf, type CheckpointQuery, type TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TracePage } from '../trace.ts';
+import type { JournalReader } from './journal-reader.ts';
 import { LINEAGE_IDS } from './lineage-entries.ts';
 import { LineageStretches } from './lineage-stretches.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
@@ -27,11 +28,11 @@ export class TraceLister {
   readonly #lineages: LineageStretches;
   readonly #fewOfStatus: number;
 
-  constructor(database: DatabaseSync, dictionary: ReadDictionary, fewOfStatus: number = FEW_OF_STATUS) {
+  constructor(database: DatabaseSync, dictionary: ReadDictionary, journal: JournalReader, fewOfStatus: number = FEW_OF_STATUS) {
     this.#fewOfStatus = fewOfStatus;
     this.#database = database;
     this.#dictionary = dictionary;
-    this.#stretches = new TraceStretches(database, dictionary);
+    this.#stretches = new TraceStretches(database, dictionary, journal);
     this.#lineages = new LineageStretches(database);
   }
 

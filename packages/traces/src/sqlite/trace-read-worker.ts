@@ -2,8 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
 import { serveCalls } from '@vitrine/lifecycle/serve-calls';
+import type { AnalyticsQuestion } from '../answer-analytics.ts';
 import type { Tenant } from '../exchange-scope.ts';
-import type { MeasureQuestion } from '../trace-analytics.ts';
 import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 
@@ -11,7 +11,7 @@ export type ReadWorkerCall =
   | { readonly list: TraceQuery }
   | { readonly get: string; readonly tenant: Tenant | undefined }
   | { readonly checkpoints: CheckpointQuery }
-  | { readonly measure: MeasureQuestion }
+  | { readonly answer: AnalyticsQuestion }
   | { readonly quotaTotals: string };
 
 invariant(parentPort !== null, 'runs on a worker thread');
@@ -24,7 +24,7 @@ serveCalls(
     if ('list' in call) return reader.list(call.list);
     if ('get' in call) return reader.get(call.get, call.tenant);
     if ('checkpoints' in call) return reader.checkpoints(call.checkpoints);
-    return 'measure' in call ? reader.measure(call.measure) : reader.quotaTotals(call.quotaTotals);
+    return 'answer' in call ? reader.answer(call.answer) : reader.quotaTotals(call.quotaTotals);
   },
   () => reader[Symbol.dispose](),
 );

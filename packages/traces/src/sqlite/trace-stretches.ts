@@ -1,11 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { bucketStartOf } from '../trace-analytics.ts';
 import { createdAtOf } from '../trace-id.ts';
+import type { JournalReader } from './journal-reader.ts';
 import { newestFirst } from './newest-first.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { EVERYBODY, LEVELS, type Level } from './rollup-levels.ts';
 import { RollupCursor } from './rollup-block.ts';
-import { createdStretch, numbersOf, type Stretch } from './trace-journal.ts';
+import { createdStretch, type Stretch } from './trace-journal.ts';
 import type { Sums } from './rollup.ts';
 
 /** Which traces a list is looking for, in the numbers of the file; undefined: any. */
@@ -29,17 +30,17 @@ interface Zone extends Stretch {
 export class TraceStretches {
   readonly #dictionary: ReadDictionary;
   readonly #zones: StatementSync;
-  readonly #journal: StatementSync;
+  readonly #journal: JournalReader;
   readonly #rollups: StatementSync;
   readonly #oldestTrace: StatementSync;
 
-  constructor(database: DatabaseSync, dictionary: ReadDictionary) {
+  constructor(database: DatabaseSync, dictionary: ReadDictionary, journal: JournalReader) {
     this.#dictionary = dictionary;
     this.#zones = database.prepare(
       `SELECT start, min(oldest) AS oldest, max(newest) AS newest FROM rollups
        WHERE level = ${LEVELS.modelHour} AND tenant = ? AND start BETWEEN ? AND ? AND newest >= ? GROUP BY start`,
     );
-    this.#journal = database.prepare('SELECT traces FROM journal');
+    this.#journal = journal;
     this.#rollups = database.prepare('SELECT sums FROM rollups WHERE level = ? AND tenant = ? AND start = ?');
     this.#oldestTrace = database.prepare('SELECT id FROM traces ORDER BY id LIMIT 1');
   }
@@ -97,8 +98,7 @@ export class TraceStretches {
   }
 
   #ofJournal({ from = 0, to = Number.MAX_SAFE_INTEGER }: SoughtTraces): Stretch[] {
-    const entries = this.#journal.all().map(({ traces }) => numbersOf(traces as Uint8Array));
-    const stretch = createdStretch(entries, from, to);
+    const stretch = createdStretch(this.#journal.between(from, to), from, to);
     return stretch === undefined ? [] : [stretch];
   }
 }

@@ -20,6 +20,8 @@ export interface WriteWorkerData {
   readonly priceOverride: PriceOverride | undefined;
   /** Whether each batch is answered with the tokens that its exchanges used. */
   readonly tellsTokens: boolean;
+  /** Whether it is answered with what its traces add to their keys' days. */
+  readonly tellsUsage: boolean;
 }
 
 export type WriteWorkerCall =
@@ -27,8 +29,8 @@ export type WriteWorkerCall =
   | { readonly removeOlderThan: number; readonly rollups: number };
 
 invariant(parentPort !== null, 'runs on a worker thread');
-const { path, policy, priceOverride, tellsTokens } = workerData as WriteWorkerData;
-const writer = new SqliteTraceWriter(path);
+const { path, policy, priceOverride, tellsTokens, tellsUsage } = workerData as WriteWorkerData;
+const writer = new SqliteTraceWriter(path, undefined, tellsUsage);
 const tools = {
   policy,
   privacy: openPrivacyTools(policy.privacy),

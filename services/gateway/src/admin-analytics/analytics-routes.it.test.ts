@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import * as shapes from '@vitrine/traces/analytics-shapes';
 import type { TraceSummary } from '@vitrine/traces/trace';
 import { z } from 'zod';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
-import * as shapes from './analytics-shapes.ts';
 
 let gateway: TestGateway;
 let traces: TraceSummary[];

@@ -1,10 +1,7 @@
-import type { Tenant } from '@vitrine/traces/exchange-scope';
+import * as shapes from '@vitrine/traces/analytics-shapes';
 import type { TraceAnalytics } from '@vitrine/traces/trace-analytics';
-import type { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
-import * as answers from './analytics-answers.ts';
 import { breakdownQuery, rangeQuery, seriesQuery } from './analytics-query.ts';
-import * as shapes from './analytics-shapes.ts';
 
 const reading = { permission: 'analytics:read', status: 200, errors: [503] } as const;
 
@@ -14,109 +11,58 @@ export function analyticsRoutes(store: TraceAnalytics): AdminRoute[] {
 }
 
 function seriesRoutes(store: TraceAnalytics): AdminRoute[] {
-  const read = async ({ group_by: groupBy, bucket, ...range }: z.infer<typeof seriesQuery>, tenant: Tenant | undefined) => {
-    const isSeries = groupBy !== undefined || bucket !== undefined;
-    const series = isSeries ? { group_by: groupBy, bucket: bucket ?? ('day' as const) } : undefined;
-    return { series, measures: await store.measure({ ...range, tenant, groupBy, bucket: series?.bucket }) };
-  };
-  return [
-    {
-      path: '/api/analytics/usage',
-      GET: operation({
-        ...reading,
-        summary: 'Sums tokens, over all or as a series.',
-        query: seriesQuery,
-        answer: shapes.usage,
-        handle: async ({ query, identity }) => {
-          const { series, measures } = await read(query, identity);
-          return series === undefined ? answers.usageTotalsOf(measures) : answers.usageSeriesOf(measures, series);
-        },
-      }),
-    },
-    {
-      path: '/api/analytics/cost',
-      GET: operation({
-        ...reading,
-        summary: 'Sums estimated cost, over all or as a series.',
-        query: seriesQuery,
-        answer: shapes.cost,
-        handle: async ({ query, identity }) => {
-          const { series, measures } = await read(query, identity);
-          return series === undefined ? answers.costTotalsOf(measures) : answers.costSeriesOf(measures, series);
-        },
-      }),
-    },
-  ];
+  return (
+    [
+      ['usage', 'Sums tokens, over all or as a series.', shapes.usage],
+      ['cost', 'Sums estimated cost, over all or as a series.', shapes.cost],
+    ] as const
+  ).map(([endpoint, summary, answer]) => ({
+    path: `/api/analytics/${endpoint}`,
+    GET: operation({
+      ...reading,
+      summary,
+      query: seriesQuery,
+      answer,
+      handle: ({ query: { group_by: groupBy, ...query }, identity }) =>
+        store.answer({ endpoint, ...query, groupBy, tenant: identity }),
+    }),
+  }));
 }
 
 function rowRoutes(store: TraceAnalytics): AdminRoute[] {
-  return [
-    {
-      path: '/api/analytics/models',
-      GET: operation({
-        ...reading,
-        summary: 'Compares models.',
-        query: rangeQuery,
-        answer: shapes.modelRows,
-        handle: async ({ query, identity }) =>
-          answers.modelRowsOf(await store.measure({ ...query, tenant: identity, groupBy: 'model' })),
-      }),
-    },
-    {
-      path: '/api/analytics/keys',
-      GET: operation({
-        ...reading,
-        summary: 'Compares provider credentials, by their hashes.',
-        query: rangeQuery,
-        answer: shapes.keyRows,
-        handle: async ({ query, identity }) =>
-          answers.keyRowsOf(await store.measure({ ...query, tenant: identity, groupBy: 'api_key_hash' })),
-      }),
-    },
-    {
-      path: '/api/analytics/summary',
-      GET: operation({
-        ...reading,
-        summary: 'Sums everything up.',
-        query: rangeQuery,
-        answer: shapes.summary,
-        handle: async ({ query, identity }) => {
-          const range = { ...query, tenant: identity };
-          const byModel = store.measure({ ...range, groupBy: 'model' });
-          const byCredential = store.measure({ ...range, groupBy: 'api_key_hash' });
-          return answers.summaryOf(...(await Promise.all([byModel, byCredential])));
-        },
-      }),
-    },
-  ];
+  return (
+    [
+      ['models', 'Compares models.', shapes.modelRows],
+      ['keys', 'Compares provider credentials, by their hashes.', shapes.keyRows],
+      ['summary', 'Sums everything up.', shapes.summary],
+    ] as const
+  ).map(([endpoint, summary, answer]) => ({
+    path: `/api/analytics/${endpoint}`,
+    GET: operation({
+      ...reading,
+      summary,
+      query: rangeQuery,
+      answer,
+      handle: ({ query, identity }) => store.answer({ endpoint, ...query, tenant: identity }),
+    }),
+  }));
 }
 
 function breakdownRoutes(store: TraceAnalytics): AdminRoute[] {
-  return [
-    {
-      path: '/api/analytics/latency',
-      GET: operation({
-        ...reading,
-        summary: 'Shows how latencies are distributed.',
-        query: breakdownQuery,
-        answer: shapes.latencyRows,
-        handle: async ({ query: { group_by: groupBy, ...range }, identity }) =>
-          answers.latencyRowsOf(
-            await store.measure({ ...range, tenant: identity, groupBy, percentiles: true }),
-            groupBy !== undefined,
-          ),
-      }),
-    },
-    {
-      path: '/api/analytics/errors',
-      GET: operation({
-        ...reading,
-        summary: 'Shows how many exchanges ended in a status of 400 or above.',
-        query: breakdownQuery,
-        answer: shapes.errorRows,
-        handle: async ({ query: { group_by: groupBy, ...range }, identity }) =>
-          answers.errorRowsOf(await store.measure({ ...range, tenant: identity, groupBy }), groupBy !== undefined),
-      }),
-    },
-  ];
+  return (
+    [
+      ['latency', 'Shows how latencies are distributed.', shapes.latencyRows],
+      ['errors', 'Shows how many exchanges ended in a status of 400 or above.', shapes.errorRows],
+    ] as const
+  ).map(([endpoint, summary, answer]) => ({
+    path: `/api/analytics/${endpoint}`,
+    GET: operation({
+      ...reading,
+      summary,
+      query: breakdownQuery,
+      answer,
+      handle: ({ query: { group_by: groupBy, ...query }, identity }) =>
+        store.answer({ endpoint, ...query, groupBy, tenant: identity }),
+    }),
+  }));
 }

@@ -4,17 +4,17 @@ import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
 import { openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { readFileSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
+import { hasDailyLimits } from '../limits/open-limits.ts';
 
 /** Opens the store that traces go to. Faults: those of `openEmbeddedTraceStore`, and `invalid_price_override`. */
-export function openTraceStore(
-  { storage, tracing, prices, observability }: GatewayConfig,
-  privacy: PrivacyRules,
-): Promise<EmbeddedTraceStore> {
+export function openTraceStore(config: GatewayConfig, privacy: PrivacyRules): Promise<EmbeddedTraceStore> {
+  const { storage, tracing, prices, observability } = config;
   return openEmbeddedTraceStore({
     path: storage.path,
     policy: { captureBodies: tracing.capture_bodies, bodyMaxSize: tracing.body_max_size, privacy },
     priceOverride: readPriceOverride(prices.override_path),
     tellsTokens: observability.otel.genai,
+    tellsUsage: hasDailyLimits(config),
   });
 }
 

@@ -1,14 +1,13 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
-import { unpackMeasures } from '@vitrine/traces/sqlite/packed-measures';
 import { SqliteTraceReader } from '@vitrine/traces/sqlite/sqlite-trace-reader';
-import type { TraceAnalytics } from '@vitrine/traces/trace-analytics';
+import type { TraceMeasures } from '@vitrine/traces/trace-analytics';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { existsSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
 
 /** The traces of the configured store as commands read them: over a connection that cannot write, beside a gateway that may be
  *  running, and without its lock. */
-export type OfflineTraces = Pick<TraceStore, 'list' | 'get' | 'checkpoints'> & TraceAnalytics & Disposable;
+export type OfflineTraces = Pick<TraceStore, 'list' | 'get' | 'checkpoints'> & TraceMeasures & Disposable;
 
 /** Faults: `storage_unusable`, also of every question; `too_many_groups`. */
 export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>): OfflineTraces {
@@ -28,7 +27,7 @@ export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>
     checkpoints: async (query) => attempt(() => reader.checkpoints(query)),
     measure: async (question) => {
       const measures = attempt(() => reader.measure(question));
-      if (measures !== undefined) return unpackMeasures(measures);
+      if (measures !== undefined) return measures;
       throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow --from, --to, --provider or --model' });
     },
     [Symbol.dispose]: () => reader[Symbol.dispose](),

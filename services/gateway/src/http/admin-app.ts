@@ -103,6 +103,8 @@ async function answerOperation(asked: Operation, request: Request, response: Res
   });
   response.status(asked.status);
   if (asked.status === 204) response.end();
+  else if (answer instanceof Uint8Array)
+    response.type('json').send(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength));
   else response.json(answer);
 }
 

@@ -25,6 +25,7 @@ export interface Operation<Query = unknown, Body = unknown> {
   readonly answer?: z.ZodType;
   /** Error statuses of its own, beside those of every operation (401, 403, 503 for the key; 400 for a query; 500). */
   readonly errors: readonly number[];
+  /** Answers what is to become JSON, or the bytes of JSON. */
   readonly handle: (request: AdminRequest<Query, Body>) => unknown;
 }
 

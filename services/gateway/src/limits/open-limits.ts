@@ -31,6 +31,11 @@ export interface OpenLimits extends Disposable {
   readonly ledger: QuotaLedger | undefined;
 }
 
+/** Whether somebody could have a daily limit, so that usage has to be counted while it is written. */
+export function hasDailyLimits({ auth, limits, plans }: Pick<GatewayConfig, 'auth' | 'limits' | 'plans'>): boolean {
+  return auth.enabled && new ThresholdBook(limits, plans).hasDaily;
+}
+
 /** Opens the usage limits as configured: with authentication off nobody is known and nothing is limited, and without daily limits
  *  the store is never asked. A store that cannot be read does not keep the gateway from starting. Spec: gateway, Limits. */
 export async function openLimits(config: GatewayConfig, tools: LimitsTools): Promise<OpenLimits> {
@@ -42,7 +47,7 @@ export async function openLimits(config: GatewayConfig, tools: LimitsTools): Pro
   const onFailedRead = (error: unknown) => {
     if (isOpen) logger.error({ err: error }, 'quota totals could not be read');
   };
-  const ledger = book.hasDaily ? new QuotaLedger({ totals, clock, steadyClock, onFailedRead }) : undefined;
+  const ledger = hasDailyLimits(config) ? new QuotaLedger({ totals, clock, steadyClock, onFailedRead }) : undefined;
   await ledger?.read();
   const fresh = ledger === undefined ? undefined : keepTotalsFresh(ledger);
   const gate = new UsageGate({ book, ledger, steadyClock, onUnknownPlan: reportUnknownPlans(logger, steadyClock) });

@@ -1,9 +1,9 @@
-import type { TraceAnalytics } from '@vitrine/traces/trace-analytics';
+import { keyRowsOf, modelRowsOf, summaryOf } from '@vitrine/traces/analytics-answers';
+import { keyRows, modelRows, summary } from '@vitrine/traces/analytics-shapes';
+import type { TraceMeasures } from '@vitrine/traces/trace-analytics';
 import { traceSummary, type TraceSummary } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
-import { keyRowsOf, modelRowsOf, summaryOf } from '../admin-analytics/analytics-answers.ts';
-import { keyRows, modelRows, summary } from '../admin-analytics/analytics-shapes.ts';
 
 const moment = z.iso.datetime();
 
@@ -62,7 +62,7 @@ export interface ReportRequest {
 
 /** Sums up what a store holds. Faults: those of the store. */
 export async function readReport(
-  store: TraceAnalytics & Pick<TraceStore, 'list'>,
+  store: TraceMeasures & Pick<TraceStore, 'list'>,
   { path, limit, now, ...range }: ReportRequest,
 ): Promise<UsageReport> {
   const byModel = await store.measure({ ...range, groupBy: 'model' });

@@ -1,4 +1,4 @@
-import type { Bucket, Measure } from '@vitrine/traces/trace-analytics';
+import type { Bucket, Measure } from './trace-analytics.ts';
 import type { z } from 'zod';
 import type * as shapes from './analytics-shapes.ts';
 
@@ -8,7 +8,7 @@ interface Series {
   readonly bucket: Bucket;
 }
 
-// Measures of a store as the endpoints answer them. They come ordered by bucket and group.
+// Measures of a store as the endpoints answer them. They come ordered by bucket and group. What is undefined is not in the JSON.
 
 export function usageTotalsOf(measures: readonly Measure[]): Answer<'usageTotals'> {
   return {
@@ -19,8 +19,11 @@ export function usageTotalsOf(measures: readonly Measure[]): Answer<'usageTotals
 }
 
 export function usageSeriesOf(measures: readonly Measure[], series: Series): Answer<'usageSeries'> {
+  const startText = momentTexts();
+  const isGrouped = series.group_by !== undefined;
   const items = measures.map((one) => ({
-    ...placeOf(one, series),
+    bucket_start: startText(one.bucketStart),
+    group: isGrouped ? one.group : undefined,
     input_tokens: one.inputTokens,
     output_tokens: one.outputTokens,
     total_tokens: one.totalTokens,
@@ -33,8 +36,11 @@ export function costTotalsOf(measures: readonly Measure[]): Answer<'costTotals'>
 }
 
 export function costSeriesOf(measures: readonly Measure[], series: Series): Answer<'costSeries'> {
+  const startText = momentTexts();
+  const isGrouped = series.group_by !== undefined;
   const items = measures.map((one) => ({
-    ...placeOf(one, series),
+    bucket_start: startText(one.bucketStart),
+    group: isGrouped ? one.group : undefined,
     total_cost_usd: one.costUsd,
     request_count: one.requests,
     avg_cost_usd: one.costUsd / one.requests,
@@ -69,7 +75,7 @@ export function keyRowsOf(measures: readonly Measure[]): Answer<'keyRows'> {
 
 export function latencyRowsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'latencyRows'> {
   const items = measures.map((one) => ({
-    ...(isGrouped ? { group: one.group } : {}),
+    group: isGrouped ? one.group : undefined,
     request_count: one.requests,
     avg_ms: one.latencyMs / one.requests,
     min_ms: one.latencyMsMin,
@@ -84,7 +90,7 @@ export function latencyRowsOf(measures: readonly Measure[], isGrouped: boolean):
 /** The most used first. */
 export function errorRowsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'errorRows'> {
   const items = byRequests(measures).map((one) => ({
-    ...(isGrouped ? { group: one.group } : {}),
+    group: isGrouped ? one.group : undefined,
     total_requests: one.requests,
     error_count_4xx: one.errors4xx,
     error_count_5xx: one.errors5xx,
@@ -108,8 +114,13 @@ function headOf({ group_by, bucket }: Series) {
   return { ...(group_by === undefined ? {} : { group_by }), bucket };
 }
 
-function placeOf({ bucketStart, group }: Measure, { group_by }: Series) {
-  return { bucket_start: new Date(bucketStart).toISOString(), ...(group_by === undefined ? {} : { group }) };
+/** Texts of moments that come in order: many rows begin at once, and a text takes as long as the rest of its row. */
+function momentTexts(): (at: number) => string {
+  let [last, text] = [Number.NaN, ''];
+  return (at) => {
+    if (at !== last) [last, text] = [at, new Date(at).toISOString()];
+    return text;
+  };
 }
 
 /** Those of equally many stay in the order of their groups. */

@@ -1,4 +1,4 @@
-import { BUCKETS } from '@vitrine/traces/trace-analytics';
+import { BUCKETS } from './trace-analytics.ts';
 import { z } from 'zod';
 
 // Answers of the analytics endpoints. Spec: gateway decisions, section 3.

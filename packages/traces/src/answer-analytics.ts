@@ -1,0 +1,72 @@
+import * as answers from './analytics-answers.ts';
+import type { Bucket, Group, Measure, MeasureQuestion } from './trace-analytics.ts';
+
+/** What an endpoint below `/api/analytics` is asked. A series goes by days unless told. Spec: gateway, Analytics query parameters. */
+export type AnalyticsQuestion = Range & (SeriesQuestion | RowsQuestion | BreakdownQuestion);
+type Range = Pick<MeasureQuestion, 'from' | 'to' | 'provider' | 'model' | 'tenant'>;
+
+interface SeriesQuestion {
+  readonly endpoint: 'usage' | 'cost';
+  /** Either of the two asks for a series instead of totals. */
+  readonly groupBy?: 'provider' | 'model' | undefined;
+  readonly bucket?: Bucket | undefined;
+}
+interface RowsQuestion {
+  readonly endpoint: 'models' | 'keys' | 'summary';
+}
+interface BreakdownQuestion {
+  readonly endpoint: 'latency' | 'errors';
+  readonly groupBy?: Exclude<Group, 'api_key_hash'> | undefined;
+}
+
+/** Measures; undefined when there are too many. */
+type Measuring = (question: MeasureQuestion) => readonly Measure[] | undefined;
+
+/** The answer of an endpoint as JSON text; undefined when it would have too many rows. */
+export function answerAnalytics(question: AnalyticsQuestion, measure: Measuring): string | undefined {
+  const answer = answerTo(question, measure);
+  return answer && JSON.stringify(answer);
+}
+
+function answerTo(question: AnalyticsQuestion, measure: Measuring): object | undefined {
+  const { from, to, provider, model, tenant } = question;
+  const range: Range = { from, to, provider, model, tenant };
+  switch (question.endpoint) {
+    case 'usage':
+    case 'cost':
+      return seriesAnswer(range, question, measure);
+    case 'models':
+      return some(measure({ ...range, groupBy: 'model' }), answers.modelRowsOf);
+    case 'keys':
+      return some(measure({ ...range, groupBy: 'api_key_hash' }), answers.keyRowsOf);
+    case 'summary':
+      return some(measure({ ...range, groupBy: 'model' }), (byModel) =>
+        some(measure({ ...range, groupBy: 'api_key_hash' }), (byCredential) => answers.summaryOf(byModel, byCredential)),
+      );
+    case 'latency':
+    case 'errors':
+    default:
+      return breakdownAnswer(range, question, measure);
+  }
+}
+
+function seriesAnswer(range: Range, { endpoint, groupBy, bucket }: SeriesQuestion, measure: Measuring): object | undefined {
+  if (groupBy === undefined && bucket === undefined)
+    return some(measure(range), endpoint === 'usage' ? answers.usageTotalsOf : answers.costTotalsOf);
+  const series = { group_by: groupBy, bucket: bucket ?? ('day' as const) };
+  const seriesOf = endpoint === 'usage' ? answers.usageSeriesOf : answers.costSeriesOf;
+  return some(measure({ ...range, groupBy, bucket: series.bucket }), (measures) => seriesOf(measures, series));
+}
+
+function breakdownAnswer(range: Range, { endpoint, groupBy }: BreakdownQuestion, measure: Measuring): object | undefined {
+  const isLatency = endpoint === 'latency';
+  const rowsOf = isLatency ? answers.latencyRowsOf : answers.errorRowsOf;
+  return some(measure({ ...range, groupBy, percentiles: isLatency }), (rows) => rowsOf(rows, groupBy !== undefined));
+}
+
+function some(
+  measures: readonly Measure[] | undefined,
+  make: (of: readonly Measure[]) => object | undefined,
+): object | undefined {
+  return measures && make(measures);
+}
