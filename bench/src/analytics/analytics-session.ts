@@ -8,6 +8,8 @@ import { ENDPOINTS, RANGES, type ListFilter, type Range } from './questions.ts';
 
 const PAGE = 50;
 const FAR_PAGE = 100;
+/** Askings that are not measured: the first ones compile what the others run. */
+const WARM_UPS = 5;
 const MIB = 2 ** 20;
 
 /** Asks the questions of the bench as often as planned, and keeps what they took. */
@@ -105,6 +107,7 @@ export class AnalyticsSession {
   async #measure(name: string, subject: string, ask: (i: number) => Promise<number | Uint8Array>): Promise<number> {
     const times: number[] = [];
     let found = 0;
+    for (let i = 0; i < WARM_UPS; i += 1) await ask(i);
     for (let i = 0; i < this.#plan.repeats; i += 1) {
       const started = performance.now();
       const answer = await ask(i);

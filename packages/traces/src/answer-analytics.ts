@@ -52,10 +52,10 @@ function answerTo(question: AnalyticsQuestion, measure: Measuring): object | und
 
 function seriesAnswer(range: Range, { endpoint, groupBy, bucket }: SeriesQuestion, measure: Measuring): object | undefined {
   if (groupBy === undefined && bucket === undefined)
-    return some(measure(range), endpoint === 'usage' ? answers.usageTotalsOf : answers.costTotalsOf);
+    return some(measure({ ...range, usageOnly: true }), endpoint === 'usage' ? answers.usageTotalsOf : answers.costTotalsOf);
   const series = { group_by: groupBy, bucket: bucket ?? ('day' as const) };
   const seriesOf = endpoint === 'usage' ? answers.usageSeriesOf : answers.costSeriesOf;
-  return some(measure({ ...range, groupBy, bucket: series.bucket }), (measures) => seriesOf(measures, series));
+  return some(measure({ ...range, groupBy, bucket: series.bucket, usageOnly: true }), (measures) => seriesOf(measures, series));
 }
 
 function breakdownAnswer(range: Range, { endpoint, groupBy }: BreakdownQuestion, measure: Measuring): object | undefined {

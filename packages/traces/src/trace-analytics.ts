@@ -20,6 +20,8 @@ export interface MeasureQuestion {
   readonly bucket?: Bucket | undefined;
   /** Whether percentiles are wanted; without them an answer is cheaper. */
   readonly percentiles?: boolean;
+  /** Whether requests, tokens and cost are all that is wanted: the other sums say nothing then, and an answer is cheaper. */
+  readonly usageOnly?: boolean;
 }
 
 /** Sums over the traces of one group in one bucket. */

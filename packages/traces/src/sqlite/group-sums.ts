@@ -48,7 +48,8 @@ export class GroupSums {
   addRollup(start: number, cursor: RollupCursor): void {
     const row = this.#rowOf(start, cursor);
     if (row === undefined) return;
-    this.#rows.add(row, cursor.sums());
+    if (this.#question.usageOnly === true) this.#rows.addUsage(row, cursor.usage());
+    else this.#rows.add(row, cursor.sums());
     if (this.#question.percentiles === true) cursor.addLatenciesTo(this.#latenciesOf(row));
   }
 

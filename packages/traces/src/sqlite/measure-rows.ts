@@ -1,5 +1,6 @@
 import { percentileOf, type LatencyCounts } from '../latency-histogram.ts';
 import type { Measure } from '../trace-analytics.ts';
+import type { UsageSums } from './rollup-block.ts';
 import type { MeasuredTrace, Sums } from './rollup.ts';
 
 const FIRST_ROWS = 64;
@@ -57,14 +58,19 @@ export class MeasureRows {
     return row;
   }
 
-  add(row: number, sums: MeasuredSums): void {
+  /** The other numbers of the row say nothing then. */
+  addUsage(row: number, sums: UsageSums): void {
     this.#add(row, PLACES.requests, sums.requests);
-    this.#add(row, PLACES.errors4xx, sums.errors4xx);
-    this.#add(row, PLACES.errors5xx, sums.errors5xx);
     this.#add(row, PLACES.inputTokens, sums.inputTokens);
     this.#add(row, PLACES.outputTokens, sums.outputTokens);
     this.#add(row, PLACES.totalTokens, sums.totalTokens);
     this.#add(row, PLACES.costUsd, sums.costUsd);
+  }
+
+  add(row: number, sums: MeasuredSums): void {
+    this.addUsage(row, sums);
+    this.#add(row, PLACES.errors4xx, sums.errors4xx);
+    this.#add(row, PLACES.errors5xx, sums.errors5xx);
     this.#add(row, PLACES.latencyMs, sums.latencyMs);
     this.#add(row, PLACES.streams, sums.streams);
     this.#add(row, PLACES.firstTokenUs, sums.firstTokenUs);

@@ -82,6 +82,9 @@ function writeSums(to: NumberWriter, sums: Sums, start: number): void {
   to.whole(sums.newest - sums.oldest);
 }
 
+/** What requests used. */
+export type UsageSums = Readonly<Pick<Sums, 'requests' | 'inputTokens' | 'outputTokens' | 'totalTokens' | 'costUsd'>>;
+
 /** Goes through packed roll-ups, one after the other, without making an object of each. */
 export class RollupCursor {
   scope = 0;
@@ -128,8 +131,8 @@ export class RollupCursor {
     latencies.copy(this.#latencies.rest(this.#latenciesEnd));
   }
 
-  /** The sums of the roll-up that the cursor is at. To be asked for once, and overwritten by the next. */
-  sums(): Readonly<Sums> {
+  /** Of the roll-up that the cursor is at, what was used: half of the numbers, which stand first. To be asked for instead of its sums. */
+  usage(): UsageSums {
     const from = this.#sums;
     const to = this.#current;
     to.costUsd = from.double();
@@ -140,6 +143,14 @@ export class RollupCursor {
     to.inputTokens = from.whole();
     to.outputTokens = from.whole();
     to.totalTokens = from.whole();
+    return to;
+  }
+
+  /** The sums of the roll-up that the cursor is at. To be asked for once, and overwritten by the next. */
+  sums(): Readonly<Sums> {
+    this.usage();
+    const from = this.#sums;
+    const to = this.#current;
     to.latencyMs = from.whole();
     to.firstTokenUs = from.whole();
     to.latencyMsMin = from.whole();
