@@ -152,3 +152,21 @@ test('what is known of lineages goes with the last of their traces', () => {
   writer.removeOlderThan(T0 + 'c'.charCodeAt(0));
   expect(rows()).toEqual([1, 2]);
 });
+
+test('an id is added to a segment once, however many batches come after', () => {
+  const path = join(folder.path, 'once.db');
+  const at = (createdAt: number) => [plainTrace(createdAt, { lineage: { trace_group_id: 'a' } })];
+  {
+    // Every batch is added to the segments at once.
+    using writer = new SqliteTraceWriter(path, { traces: 1, batches: 1 });
+    for (let i = 0; i < 5; i += 1)
+      writer.write(
+        1,
+        () => at(T0 + i),
+        (one) => one,
+      );
+  }
+  using database = new DatabaseSync(path, { readOnly: true });
+  const { bytes } = database.prepare('SELECT sum(length(entries)) AS bytes FROM lineages').get() as { bytes: number };
+  expect(bytes).toBe(5 * 2 * Float64Array.BYTES_PER_ELEMENT);
+});

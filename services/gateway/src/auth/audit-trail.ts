@@ -76,14 +76,14 @@ export class AuditTrail implements AsyncDisposable {
     if (!this.#rate.take()) return;
     const { hidePath = hideCredentials, logger } = this.#options;
     const kept = { ...event, target: hidePath(event.target, scope).slice(0, TARGET_MAX_LENGTH) };
-    logger.warn({ audit: kept }, 'denied');
+    logger.warn({ audit: kept, correlation_id: kept.correlation_id }, 'denied');
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push(kept);
     else this.#lost += 1;
   }
 
   /** Says that a key was changed; its row is there already. */
   changed(event: AuditEvent): void {
-    this.#options.logger.info({ audit: event }, 'gateway key changed');
+    this.#options.logger.info({ audit: event, correlation_id: event.correlation_id }, 'gateway key changed');
   }
 
   /** Writes what waits. What cannot be written is counted. */

@@ -105,8 +105,8 @@ describe('without a key', () => {
     expect((await ask(path, undefined, { method })).status).toBe(status);
   });
 
-  test('a refused body is read to its end, so that the connection can be used again', async () => {
-    const post = `POST /openai/v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: ${CHAT.length}\r\n\r\n${CHAT}`;
+  test.each([CHAT, 'x'.repeat(5_000_000)])('a refused body is read to its end, and the connection used again', async (body) => {
+    const post = `POST /openai/v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const twice = await rawTalk(gateway.url, post + post, (so) => so.split('"}').length > 2);
     expect(twice.match(/HTTP\/1\.1 401 /g)).toHaveLength(2);
   });

@@ -17,6 +17,7 @@ import type { Deadlined, Deadlines } from './deadlines.ts';
 import type { HeaderReaders, ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf } from './body-kind.ts';
 import type { GateRefusal } from './gate.ts';
+import { closingHeader } from './read-out.ts';
 import { providerCredential } from './provider-credential.ts';
 import { teeRequest } from './tee-request.ts';
 import type { ProviderRoute } from './request-target.ts';
@@ -172,7 +173,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
     this.#onRefused(reason);
     if (this.#isOver) return;
     this.#outcome = 'rejected';
-    const close = this.#request.complete ? [] : ['Connection', 'close'];
+    const close = closingHeader(this.#request);
     answerJson(this.#response, status, body, this.#correlationId, [...headers, ...close]);
   }
 
@@ -259,7 +260,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
     } else {
       const [status, error] =
         outcome === 'timeout' ? [504, 'the provider did not answer in time'] : [502, 'the provider could not be reached'];
-      answerJson(response, status, { error }, this.#correlationId, this.#request.complete ? [] : ['Connection', 'close']);
+      answerJson(response, status, { error }, this.#correlationId, closingHeader(this.#request));
     }
     this.#control?.abort(this);
   }

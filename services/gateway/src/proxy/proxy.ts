@@ -9,14 +9,12 @@ import { answerJson } from '../http/json-answer.ts';
 import type { RequestWatch } from '../observability/request-watch.ts';
 import { Exchange, type AskedExchange, type ProxyTools, type UpstreamRoute } from './exchange.ts';
 import type { Gate, GateRefusal } from './gate.ts';
+import { closingHeader } from './read-out.ts';
 import { rejectedExchange } from './rejected-exchange.ts';
 import { readTarget } from './request-target.ts';
 
 /** Requests in flight at most; more are refused with 503. */
 const MAX_IN_FLIGHT = 16_384;
-/** A refused body up to this length is read to its end and the connection kept: a client that is cut while it sends may never
- *  see why. */
-const READ_OUT_MAX_BYTES = 65_536;
 
 /** What is between a client and a provider. */
 export interface ProxyDoor {
@@ -108,7 +106,7 @@ function createReject(tools: ProxyTools, door: ProxyDoor) {
     watch?.endsWith(response);
     // What could be read in two ways may be followed by what only looks like a request.
     const isAmbiguous = status === 400;
-    const close = !isAmbiguous && (request.complete || isShort(request)) ? [] : ['Connection', 'close'];
+    const close = isAmbiguous ? ['Connection', 'close'] : closingHeader(request);
     answerJson(response, status, body, correlationId, [...headers, ...close]);
     if (reason !== undefined) audit(door, asked, caller, reason);
     const isKept = caller.scope !== NOBODY.scope || door.strangers.take();
@@ -144,8 +142,4 @@ function countHosts(rawHeaders: readonly string[]): number {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts;
-}
-
-function isShort({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= READ_OUT_MAX_BYTES;
 }
