@@ -193,7 +193,7 @@ test('audit events go after 365 days, also with authentication off', async () =>
   }
   await using _gateway = await startTestGateway({ SVC_STORAGE_PATH: join(folder.path, 'traces.db') });
   const count = () => {
-    using database = new DatabaseSync(path, { readOnly: true });
+    using database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
     return database.prepare('SELECT count(*) AS n FROM audit_events').get()?.['n'];
   };
   await waitUntil(async () => count() === 1, { what: 'the old event to be gone' });
