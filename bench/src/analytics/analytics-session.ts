@@ -1,4 +1,4 @@
-import type { AnalyticsQuestion } from '@vitrine/traces/answer-analytics';
+import type { AnalyticsQuestion } from '@vitrine/traces/trace-analytics';
 import type { EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { readCursor } from '@vitrine/traces/trace-store';
 import type { BenchRow, Progress } from '../bench.ts';

@@ -1,4 +1,4 @@
-import type { AnalyticsQuestion } from '@vitrine/traces/answer-analytics';
+import type { AnalyticsQuestion } from '@vitrine/traces/trace-analytics';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { hash } from 'node:crypto';
 import { COMMON_MODEL, credentialOf, needleModel, NEEDLE_STATUS, NEEDLE_TOKENS, tenantOf } from './traffic.ts';

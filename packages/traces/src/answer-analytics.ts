@@ -1,23 +1,12 @@
 import * as answers from './analytics-answers.ts';
-import type { Bucket, Group, Measure, MeasureQuestion } from './trace-analytics.ts';
-
-/** What an endpoint below `/api/analytics` is asked. A series goes by days unless told. Spec: gateway, Analytics query parameters. */
-export type AnalyticsQuestion = Range & (SeriesQuestion | RowsQuestion | BreakdownQuestion);
-type Range = Pick<MeasureQuestion, 'from' | 'to' | 'provider' | 'model' | 'tenant'>;
-
-interface SeriesQuestion {
-  readonly endpoint: 'usage' | 'cost';
-  /** Either of the two asks for a series instead of totals. */
-  readonly groupBy?: 'provider' | 'model' | undefined;
-  readonly bucket?: Bucket | undefined;
-}
-interface RowsQuestion {
-  readonly endpoint: 'models' | 'keys' | 'summary';
-}
-interface BreakdownQuestion {
-  readonly endpoint: 'latency' | 'errors';
-  readonly groupBy?: Exclude<Group, 'api_key_hash'> | undefined;
-}
+import type {
+  AnalyticsQuestion,
+  BreakdownQuestion,
+  Measure,
+  MeasureQuestion,
+  MeasureRange,
+  SeriesQuestion,
+} from './trace-analytics.ts';
 
 /** Measures; undefined when there are too many. */
 type Measuring = (question: MeasureQuestion) => readonly Measure[] | undefined;
@@ -30,7 +19,7 @@ export function answerAnalytics(question: AnalyticsQuestion, measure: Measuring)
 
 function answerTo(question: AnalyticsQuestion, measure: Measuring): object | undefined {
   const { from, to, provider, model, tenant } = question;
-  const range: Range = { from, to, provider, model, tenant };
+  const range: MeasureRange = { from, to, provider, model, tenant };
   switch (question.endpoint) {
     case 'usage':
     case 'cost':
@@ -50,7 +39,11 @@ function answerTo(question: AnalyticsQuestion, measure: Measuring): object | und
   }
 }
 
-function seriesAnswer(range: Range, { endpoint, groupBy, bucket }: SeriesQuestion, measure: Measuring): object | undefined {
+function seriesAnswer(
+  range: MeasureRange,
+  { endpoint, groupBy, bucket }: SeriesQuestion,
+  measure: Measuring,
+): object | undefined {
   if (groupBy === undefined && bucket === undefined)
     return some(measure({ ...range, usageOnly: true }), endpoint === 'usage' ? answers.usageTotalsOf : answers.costTotalsOf);
   const series = { group_by: groupBy, bucket: bucket ?? ('day' as const) };
@@ -58,7 +51,7 @@ function seriesAnswer(range: Range, { endpoint, groupBy, bucket }: SeriesQuestio
   return some(measure({ ...range, groupBy, bucket: series.bucket, usageOnly: true }), (measures) => seriesOf(measures, series));
 }
 
-function breakdownAnswer(range: Range, { endpoint, groupBy }: BreakdownQuestion, measure: Measuring): object | undefined {
+function breakdownAnswer(range: MeasureRange, { endpoint, groupBy }: BreakdownQuestion, measure: Measuring): object | undefined {
   const isLatency = endpoint === 'latency';
   const rowsOf = isLatency ? answers.latencyRowsOf : answers.errorRowsOf;
   return some(measure({ ...range, groupBy, percentiles: isLatency }), (rows) => rowsOf(rows, groupBy !== undefined));

@@ -1,4 +1,3 @@
-import type { AnalyticsQuestion } from './answer-analytics.ts';
 import type { Tenant } from './exchange-scope.ts';
 
 /** What traces are grouped by. `route` follows from the provider, `key` is the gateway key. */
@@ -49,6 +48,24 @@ export interface Measure {
   readonly firstTokenUs: number;
   /** The latest `timestamp`. */
   readonly lastActive: number;
+}
+
+/** What an endpoint below `/api/analytics` is asked. A series goes by days unless told. Spec: gateway, Analytics query parameters. */
+export type AnalyticsQuestion = MeasureRange & (SeriesQuestion | RowsQuestion | BreakdownQuestion);
+export type MeasureRange = Pick<MeasureQuestion, 'from' | 'to' | 'provider' | 'model' | 'tenant'>;
+
+export interface SeriesQuestion {
+  readonly endpoint: 'usage' | 'cost';
+  /** Either of the two asks for a series instead of totals. */
+  readonly groupBy?: 'provider' | 'model' | undefined;
+  readonly bucket?: Bucket | undefined;
+}
+interface RowsQuestion {
+  readonly endpoint: 'models' | 'keys' | 'summary';
+}
+export interface BreakdownQuestion {
+  readonly endpoint: 'latency' | 'errors';
+  readonly groupBy?: Exclude<Group, 'api_key_hash'> | undefined;
 }
 
 /** Sums that a store keeps beside its traces. Faults: `trace_store_unavailable`, `too_many_groups`. */

@@ -1,4 +1,4 @@
-import type { Stretch } from './trace-journal.ts';
+import type { Stretch } from './stretch.ts';
 
 /** The ids by which the traces of a conversation are found. */
 export const LINEAGE_IDS = ['trace_group_id', 'thread_id', 'run_id'] as const;

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { hashesOf, hullOf, placeOf, timesWith, type LineageIds } from './lineage-entries.ts';
 import { newestFirst } from './newest-first.ts';
-import { numbersOf, type Stretch } from './trace-journal.ts';
+import type { Stretch } from './stretch.ts';
+import { numbersOf } from './trace-journal.ts';
 
 /** So many traces between two that are sought are read too: a search of its own for each takes longer. With 16, finding six in a thread
  *  of 500,000 took 1.6 s instead of 0.7. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newestFirst } from './newest-first.ts';
-import type { Stretch } from './trace-journal.ts';
+import type { Stretch } from './stretch.ts';
 
 const LATEST = 40;
 const stretch: fc.Arbitrary<Stretch> = fc

@@ -1,4 +1,4 @@
-import type { Stretch } from './trace-journal.ts';
+import type { Stretch } from './stretch.ts';
 
 /** Where something is, newest first and disjoint, from `top` downwards. `look` tells where it is in a part of the file, and is asked
  *  only as far as the stretches are: parts may overlap, and `known` is what is known without looking. */

@@ -6,7 +6,8 @@ import type { JournalReader } from './journal-reader.ts';
 import type { MeasuredSums } from './measure-rows.ts';
 import { EVERYBODY, LEVELS } from './rollup-levels.ts';
 import type { Span } from './split-range.ts';
-import { createdStretch, type Stretch } from './trace-journal.ts';
+import type { Stretch } from './stretch.ts';
+import { createdStretch } from './trace-journal.ts';
 
 const SUMS = `count(*) AS requests,
   sum(response_status BETWEEN 400 AND 499) AS errors4xx,

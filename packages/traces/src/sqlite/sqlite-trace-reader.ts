@@ -1,10 +1,10 @@
 import { invariant } from '@vitrine/faults/invariant';
 import { DatabaseSync } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
-import { answerAnalytics, type AnalyticsQuestion } from '../answer-analytics.ts';
+import { answerAnalytics } from '../answer-analytics.ts';
 import type { DayUsage } from '../day-usage.ts';
 import type { Tenant } from '../exchange-scope.ts';
-import type { Measure, MeasureQuestion } from '../trace-analytics.ts';
+import type { AnalyticsQuestion, Measure, MeasureQuestion } from '../trace-analytics.ts';
 import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import { JournalReader } from './journal-reader.ts';

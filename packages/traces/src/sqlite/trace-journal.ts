@@ -1,4 +1,5 @@
 import type { TraceRecord } from '../trace-record.ts';
+import type { Stretch } from './stretch.ts';
 import { addEntries } from './lineage-entries.ts';
 import type { MeasuredTrace } from './rollup.ts';
 
@@ -112,12 +113,6 @@ export function* readJournal(entries: Iterable<Float64Array>): Generator<Readonl
       yield trace;
     }
   }
-}
-
-/** A range of `created_at`, both ends inclusive. */
-export interface Stretch {
-  readonly oldest: number;
-  readonly newest: number;
 }
 
 /** Where in `traces` those of journal entries stand whose `timestamp` is from `from` to `to`; undefined: there are none. */

@@ -7,7 +7,7 @@ import { LINEAGE_IDS } from './lineage-entries.ts';
 import { LineageStretches } from './lineage-stretches.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { checkpointOf, summaryOf, type TraceRow } from './trace-rows.ts';
-import type { Stretch } from './trace-journal.ts';
+import type { Stretch } from './stretch.ts';
 import { TraceStretches, type SoughtTraces } from './trace-stretches.ts';
 
 /** A status that fewer traces have is found by its index, whatever else is asked for. */

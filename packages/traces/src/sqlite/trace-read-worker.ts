@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
 import { serveCalls } from '@vitrine/lifecycle/serve-calls';
-import type { AnalyticsQuestion } from '../answer-analytics.ts';
+import type { AnalyticsQuestion } from '../trace-analytics.ts';
 import type { Tenant } from '../exchange-scope.ts';
 import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';

@@ -6,7 +6,8 @@ import { newestFirst } from './newest-first.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { EVERYBODY, LEVELS, type Level } from './rollup-levels.ts';
 import { RollupCursor } from './rollup-block.ts';
-import { createdStretch, type Stretch } from './trace-journal.ts';
+import type { Stretch } from './stretch.ts';
+import { createdStretch } from './trace-journal.ts';
 import type { Sums } from './rollup.ts';
 
 /** Which traces a list is looking for, in the numbers of the file; undefined: any. */
