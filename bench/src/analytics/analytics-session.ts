@@ -9,7 +9,7 @@ import { ENDPOINTS, RANGES, type ListFilter, type Range } from './questions.ts';
 const PAGE = 50;
 const FAR_PAGE = 100;
 /** Askings that are not measured: the first ones compile what the others run. */
-const WARM_UPS = 5;
+const WARM_UPS = 10;
 const MIB = 2 ** 20;
 
 /** Asks the questions of the bench as often as planned, and keeps what they took. */
