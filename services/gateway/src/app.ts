@@ -30,9 +30,9 @@ import { pathHider } from './privacy/path-hider.ts';
 import { privacyRules } from './privacy/pii-config.ts';
 import { openRequestGuard } from './privacy/request-guard.ts';
 import { Deadlines } from './proxy/deadlines.ts';
-import type { ProxyTools } from './proxy/exchange.ts';
 import { headerReaders, TRACE_CONTEXT_HEADERS } from './proxy/forwarded-headers.ts';
 import { openRoutes } from './proxy/open-routes.ts';
+import type { ProxyTools } from './proxy/proxy-tools.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { VERSION } from './version.ts';
 

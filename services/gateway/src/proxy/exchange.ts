@@ -2,7 +2,6 @@ import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
 import { findLastRootUsage, findRootModel } from '@vitrine/traces/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BodyBudget } from '../capture/body-budget.ts';
 import { PassingBody } from '../capture/passing-body.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
 import { answerJson } from '../http/json-answer.ts';
@@ -12,46 +11,14 @@ import type { GuardMode, RequestGuard } from '../privacy/request-guard.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import type { UpstreamControl, UpstreamHandler } from '../upstream/upstream-connection.ts';
 import type { UpstreamError } from '../upstream/upstream-error.ts';
-import type { UpstreamPool } from '../upstream/upstream-pool.ts';
-import type { Deadlined, Deadlines } from './deadlines.ts';
-import type { HeaderReaders, ReadHeaders } from './forwarded-headers.ts';
+import type { Deadlined } from './deadlines.ts';
+import type { ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf } from './body-kind.ts';
 import type { GateRefusal } from './gate.ts';
 import { closingHeader } from './read-out.ts';
+import type { AskedExchange, ProxyTools, UpstreamRoute } from './proxy-tools.ts';
 import { providerCredential } from './provider-credential.ts';
 import { teeRequest } from './tee-request.ts';
-import type { ProviderRoute } from './request-target.ts';
-
-export interface UpstreamRoute extends ProviderRoute {
-  readonly pool: UpstreamPool;
-}
-
-export interface ProxyTimes {
-  readonly firstByteTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-}
-
-/** What every exchange of a gateway shares. */
-export interface ProxyTools {
-  readonly times: ProxyTimes;
-  readonly deadlines: Deadlines;
-  readonly budget: BodyBudget;
-  readonly headers: HeaderReaders;
-  /** Undefined when no request is to be looked into before it leaves. */
-  readonly guard: RequestGuard | undefined;
-  /** 0 when bodies are not stored. */
-  readonly storedBodyMaxBytes: number;
-  readonly onEnd: (exchange: CapturedExchange, watch: RequestWatch | undefined) => void;
-}
-
-/** A request for a provider, and where its answer goes. */
-export interface AskedExchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly correlationId: string;
-  /** Undefined when nobody is told of it. */
-  readonly watch: RequestWatch | undefined;
-}
 
 /** What node refuses in a reason phrase; it carries no meaning, so the answer goes on without it. */
 const INVALID_REASON = /[^\t\x20-\x7e\x80-\xff]/;

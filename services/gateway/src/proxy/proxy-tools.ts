@@ -1,0 +1,40 @@
+import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyBudget } from '../capture/body-budget.ts';
+import type { RequestWatch } from '../observability/request-watch.ts';
+import type { RequestGuard } from '../privacy/request-guard.ts';
+import type { UpstreamPool } from '../upstream/upstream-pool.ts';
+import type { Deadlines } from './deadlines.ts';
+import type { HeaderReaders } from './forwarded-headers.ts';
+import type { ProviderRoute } from './request-target.ts';
+
+export interface UpstreamRoute extends ProviderRoute {
+  readonly pool: UpstreamPool;
+}
+
+export interface ProxyTimes {
+  readonly firstByteTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** What every exchange of a gateway shares. */
+export interface ProxyTools {
+  readonly times: ProxyTimes;
+  readonly deadlines: Deadlines;
+  readonly budget: BodyBudget;
+  readonly headers: HeaderReaders;
+  /** Undefined when no request is to be looked into before it leaves. */
+  readonly guard: RequestGuard | undefined;
+  /** 0 when bodies are not stored. */
+  readonly storedBodyMaxBytes: number;
+  readonly onEnd: (exchange: CapturedExchange, watch: RequestWatch | undefined) => void;
+}
+
+/** A request for a provider, and where its answer goes. */
+export interface AskedExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly correlationId: string;
+  /** Undefined when nobody is told of it. */
+  readonly watch: RequestWatch | undefined;
+}
