@@ -1,10 +1,10 @@
+import { npmScript } from '@vitrine/testkit/npm-script';
 import { join } from 'node:path';
-import { freePort, ROOT, startProcess, type RunningProcess } from './running-process.ts';
+import { freePort, startProcess, type RunningProcess } from './running-process.ts';
 
-const PRELOADED = join(ROOT, 'packages/lifecycle/src/prepare-node.js');
 /** How `npm run gateway` starts the gateway and `npm start` everything, without npm around it. */
-export const GATEWAY = commandOf('services/gateway/src/main.ts');
-export const STANDALONE = commandOf('services/standalone/src/main.ts');
+export const GATEWAY = npmScript('gateway');
+export const STANDALONE = npmScript('start');
 
 export interface GatewayOptions {
   /** Where its database is kept; also its working folder, so that no vitrine.yaml of the checkout is read. */
@@ -105,8 +105,4 @@ async function getJson<T>(url: string): Promise<T> {
   const text = await response.text();
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
   return JSON.parse(text) as T;
-}
-
-function commandOf(source: string): readonly [string, ...string[]] {
-  return [process.execPath, '--import', PRELOADED, join(ROOT, source)];
 }

@@ -4,11 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
+import { npmScript } from '@vitrine/testkit/npm-script';
 import { stop } from '../forked.ts';
 
-const root = new URL('../../../', import.meta.url);
 const READY_WITHIN_MS = 20_000;
 
 export interface GatewayProcess {
@@ -32,8 +31,8 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   const port = await freePort();
   const logFile = join(options.home, 'gateway.log');
   const log = openSync(logFile, 'w');
-  const args = ['--import', new URL('packages/lifecycle/src/prepare-node.js', root).href];
-  const child = spawn(process.execPath, [...args, fileURLToPath(new URL('services/gateway/src/main.ts', root))], {
+  const [node, ...args] = npmScript('gateway');
+  const child = spawn(node, args, {
     // Not the checkout: a vitrine.yaml there would be read.
     cwd: options.home,
     stdio: ['ignore', log, log],
