@@ -24,8 +24,14 @@ export class RollupReader {
 
   constructor(database: DatabaseSync, dictionary: ReadDictionary, journal: JournalReader) {
     this.#dictionary = dictionary;
-    const rows = (columns: string) =>
-      database.prepare(`SELECT ${columns} FROM rollups WHERE level = ? AND tenant = ? AND start >= ? AND start < ?`);
+    const rows = (columns: string) => {
+      const statement = database.prepare(
+        `SELECT ${columns} FROM rollups WHERE level = ? AND tenant = ? AND start >= ? AND start < ?`,
+      );
+      // An object a row takes half as long again.
+      statement.setReturnArrays(true);
+      return statement;
+    };
     this.#sums = rows('start, sums');
     this.#sumsAndLatencies = rows('start, sums, latencies');
     this.#journal = journal;
@@ -66,8 +72,8 @@ export class RollupReader {
     const statement = percentiles === true ? this.#sumsAndLatencies : this.#sums;
     for (const tenant of tenants) {
       for (const row of statement.iterate(level, tenant, bounded(span.from), bounded(span.before))) {
-        const start = Number(row['start']);
-        const cursor = new RollupCursor(row['sums'] as Uint8Array, row['latencies'] as Uint8Array | undefined, start);
+        const [start, packed, latencies] = row as unknown as readonly [number, Uint8Array, Uint8Array | undefined];
+        const cursor = new RollupCursor(packed, latencies, start);
         while (cursor.next()) sums.addRollup(start, cursor);
         if (sums.isTooMany) return;
       }

@@ -141,7 +141,9 @@ describe('gateway debug', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['debug-chain.json', 'manifest.json']);
     expect((await stat(join(folder, 'debug-chain.json'))).mode & 0o777).toBe(0o600);
     await writeFile(join(folder, 'manifest.json'), 'mine');
-    await expect(run('debug', 'last', '--bundle-out', folder)).rejects.toMatchObject({ code: 'bundle_unwritable' });
+    // Below /proc no folder can be made, and node's own recursive way would try for ever.
+    for (const unwritable of [folder, '/proc/nowhere/bundle'])
+      await expect(run('debug', 'last', '--bundle-out', unwritable)).rejects.toMatchObject({ code: 'bundle_unwritable' });
     expect(await readFile(join(folder, 'manifest.json'), 'utf8')).toBe('mine');
   });
 

@@ -6,6 +6,8 @@ import { withKeys } from './with-keys.ts';
 
 const HEADS = ['ID', 'ORG', 'WORKSPACE', 'ROLE', 'PERMISSIONS', 'PLAN', 'CREATED', 'LAST USED', 'NAME'];
 
+const NO_KEY = 'There is no gateway key. Make one with: gateway keys create --role owner\n';
+
 export const keysList = command({
   name: 'keys list',
   summary: 'Lists the active gateway keys, oldest first.',
@@ -28,13 +30,15 @@ Examples:
       const items = (await keys.list(undefined)).filter(
         (key) => (org === undefined || key.org_id === org) && (workspace === undefined || key.workspace_id === workspace),
       );
-      context.stdout.write(isJson ? jsonText({ items }) : textOf(items));
+      const none =
+        org === undefined && workspace === undefined ? NO_KEY : 'No gateway key is of that organisation and workspace.\n';
+      context.stdout.write(isJson ? jsonText({ items }) : textOf(items, none));
     });
   },
 });
 
-function textOf(items: readonly GatewayKey[]): string {
-  if (items.length === 0) return 'There is no gateway key. Make one with: gateway keys create --role owner\n';
+function textOf(items: readonly GatewayKey[], none: string): string {
+  if (items.length === 0) return none;
   return textTable(
     HEADS,
     items.map((key) => [

@@ -1,7 +1,8 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { scrub } from '@vitrine/telemetry/scrub';
+import { makeFolder } from '@vitrine/traces/sqlite/make-folder';
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jsonText } from '../commands/output-format.ts';
 import type { DebugChain } from './debug-chain.ts';
@@ -37,7 +38,7 @@ export function writeBundle(folder: string, chain: DebugChain): void {
     ],
   };
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     writeFileSync(join(folder, 'debug-chain.json'), text, { flag: 'wx', mode: 0o600 });
     writeFileSync(join(folder, 'manifest.json'), scrub(jsonText(manifest)).text, { flag: 'wx', mode: 0o600 });
   } catch (cause) {
