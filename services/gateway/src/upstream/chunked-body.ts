@@ -8,6 +8,11 @@ const TRAILERS_MAX_BYTES = 16_384;
 const CR = 0x0d;
 const LF = 0x0a;
 
+/** Who gets the data. */
+interface DataTaker {
+  onData(piece: Buffer): void;
+}
+
 type State = 'size' | 'data' | 'data-end' | 'trailers' | 'ended';
 
 /** Takes the chunked coding off a body that comes in pieces. Extensions are skipped and trailers dropped. Source: RFC 9112, section 7.1. */
@@ -23,11 +28,11 @@ export class ChunkedBody {
     return this.#state === 'ended';
   }
 
-  /** Takes bytes, gives the data among them, and answers how many belonged to the body. Throws `malformed_response`. */
-  push(bytes: Buffer, data: (piece: Buffer) => void): number {
+  /** Takes bytes, gives `taker` the data among them, and answers how many belonged to the body. Throws `malformed_response`. */
+  push(bytes: Buffer, taker: DataTaker): number {
     let at = 0;
     while (at < bytes.length && this.#state !== 'ended') {
-      if (this.#state === 'data') at = this.#takeData(bytes, at, data);
+      if (this.#state === 'data') at = this.#takeData(bytes, at, taker);
       else if (this.#line === '' && this.#takePlain(bytes, at)) at = this.#plainEnd;
       else at = this.#takeLine(bytes, at);
     }
@@ -52,9 +57,9 @@ export class ChunkedBody {
     return true;
   }
 
-  #takeData(bytes: Buffer, at: number, data: (piece: Buffer) => void): number {
+  #takeData(bytes: Buffer, at: number, taker: DataTaker): number {
     const end = Math.min(bytes.length, at + this.#left);
-    data(bytes.subarray(at, end));
+    taker.onData(bytes.subarray(at, end));
     this.#left -= end - at;
     if (this.#left === 0) this.#state = 'data-end';
     return end;

@@ -101,7 +101,7 @@ export class ResponseReader {
   }
 
   #takeChunked(bytes: Buffer, chunked: ChunkedBody): void {
-    const taken = chunked.push(bytes, (piece) => this.#taker.onData(piece));
+    const taken = chunked.push(bytes, this.#taker);
     this.surplus += bytes.length - taken;
     if (chunked.isEnded) this.#end();
   }
