@@ -32,7 +32,7 @@ async function runAnalyticsBench(plan: AnalyticsPlan, progress: Progress): Promi
   return { rows: session.rows, broken: session.broken };
 }
 
-/** Lists, and what a tenant is answered: as the store answers, with its threads. */
+/** Lists, and what is answered of everybody and of a tenant: as the store answers, with its threads. */
 async function askStore(path: string, plan: AnalyticsPlan, progress: Progress): Promise<AnalyticsSession> {
   const loaded = await loadTraces(path, plan, progress);
   await using store = loaded.store;
@@ -42,11 +42,12 @@ async function askStore(path: string, plan: AnalyticsPlan, progress: Progress): 
   await store.list({ limit: 1 });
   for (const [name, filter] of LIST_FILTERS) await session.list(store, 'lists', name, filter);
   for (const [name, filter] of RARE_FILTERS) await session.list(store, 'rare lists', name, filter);
+  await session.analytics('analytics of all', (question) => store.answer(question));
   await session.analytics('analytics of a tenant', (question) => store.answer({ ...question, tenant: tenantOf(0) }));
   return session;
 }
 
-/** What everybody together is answered: as a client of a gateway gets it, to the last byte. */
+/** What is answered of everybody once more, as a client of a gateway gets it, to the last byte. The largest answer has 4 MB. */
 async function askGateway(path: string, home: string, session: AnalyticsSession): Promise<void> {
   const variables = { SVC_STORAGE_PATH: resolve(path), SVC_TRACING_RETENTION_DAYS: '3650' };
   const gateway = await startGateway({ home, upstream: 'http://127.0.0.1:9', variables });
