@@ -161,6 +161,13 @@ describe('connections', () => {
   });
 });
 
+test('a connection that the provider keeps for a second is not asked again', async () => {
+  const { origin, connections } = await byHand((socket) => void socket.write(`${OK}Keep-Alive: timeout=1\r\n\r\nhi`));
+  const pool = poolTo(origin);
+  for (let i = 0; i < 3; i += 1) await ask(pool).answer;
+  expect(connections()).toBe(3);
+});
+
 describe('over TLS', () => {
   const echo = () =>
     createHttps({ key: pem('localhost-key'), cert: pem('localhost') }, (request, response) => void request.pipe(response));

@@ -52,9 +52,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
   /** Sends a request. Throws `request_failed` for one that cannot be sent; everything else is told to `handler`, and later. */
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamControl {
     const framing = writeRequestHead(request, this.#origin.host);
-    let connection = this.#idle.pop();
-    while (connection !== undefined && !connection.isUsable) connection = this.#idle.pop();
-    connection ??= this.#open();
+    const connection = this.#takeIdle() ?? this.#open();
     connection.send(request, framing, handler);
     return connection;
   }
@@ -71,6 +69,16 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#sweep);
     for (const connection of this.#all) connection.destroy(upstreamError('connection_lost', 'the gateway has stopped'));
+  }
+
+  /** The sweep looks once a second, which is as much as the margin: a connection may be too old by now. */
+  #takeIdle(): UpstreamConnection | undefined {
+    const now = performance.now();
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (connection.isUsable && connection.idleUntil > now) return connection;
+      connection.destroy(upstreamError('connection_lost', 'idle for too long'));
+    }
+    return undefined;
   }
 
   #open(): UpstreamConnection {
