@@ -19,6 +19,7 @@ export async function runProgram(
   process: NodeJS.Process,
   { name, help, sentenceOf = ({ say }) => say, main }: Program,
 ): Promise<void> {
+  endureClosedOutputs(process);
   try {
     process.exitCode = await main();
   } catch (error) {
@@ -28,6 +29,12 @@ export async function runProgram(
     process.exitCode = isUsage ? 2 : 1;
   }
   setTimeout(() => process.exit(), END_WITHIN_MS).unref();
+}
+
+/** Whoever read what we print may leave, or the disk behind it be full. Nobody can be told: printing that it failed would fail too, and
+ *  for a server that outlives its bugs be one more bug, for ever. */
+function endureClosedOutputs({ stdout, stderr }: NodeJS.Process): void {
+  for (const output of [stdout, stderr]) output.on('error', () => {});
 }
 
 /** Keeps a serving process alive through a bug of ours: the request it happened in is lost, the others are not. */

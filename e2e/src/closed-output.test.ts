@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { join } from 'node:path';
+import { ROOT, startProcess } from './running-process.ts';
+
+/** A program that outlives its bugs and prints until it is told that nobody reads it; then it prints once more. */
+const PRINTER = `
+  import { runProgram, surviveBugs } from '${join(ROOT, 'packages/lifecycle/src/run-program.ts')}';
+  const print = () => new Promise((resolve) => process.stdout.write('a line\\n', resolve));
+  await runProgram(process, { name: 'printer', help: '', main: async () => {
+    surviveBugs(process, (error) => process.stderr.write('a bug was survived: ' + error + '\\n'));
+    while (!((await print()) instanceof Error));
+    await print();
+    process.stderr.write('whole\\n');
+    return 0;
+  } });`;
+
+test('a program whose reader has left goes on, and does not take that for a bug', async () => {
+  const pipe = '"$@" | head -n 1; exit 0';
+  await using running = startProcess({
+    command: ['sh', '-c', pipe, '--', process.execPath, '--input-type=module', '-e', PRINTER],
+  });
+  expect(await running.end()).toEqual({ code: 0, signal: null });
+  expect([running.stdout, running.stderr]).toEqual(['a line\n', 'whole\n']);
+});
