@@ -2,9 +2,11 @@ import { expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { ROOT, startProcess } from './running-process.ts';
 
+const RUN_PROGRAM = join(ROOT, 'packages/lifecycle/src/run-program.ts');
+
 /** A program that outlives its bugs and prints until it is told that nobody reads it; then it prints once more. */
 const PRINTER = `
-  import { runProgram, surviveBugs } from '${join(ROOT, 'packages/lifecycle/src/run-program.ts')}';
+  const { runProgram, surviveBugs } = await import(${JSON.stringify(RUN_PROGRAM)});
   const print = () => new Promise((resolve) => process.stdout.write('a line\\n', resolve));
   await runProgram(process, { name: 'printer', help: '', main: async () => {
     surviveBugs(process, (error) => process.stderr.write('a bug was survived: ' + error + '\\n'));

@@ -138,6 +138,18 @@ describe('requests that are unusual, but sound', () => {
     expect((await talk(all)).map(({ status }) => status)).toEqual([200, 200, 404, 418, 200]);
   });
 
+  test('pipelined streams come whole, one after the other, whichever provider is first', async () => {
+    const body = BODY.replace('{', '{"stream":true,');
+    const stream = (scenario: string) => request(`Content-Length: ${body.length}\r\nX-Mock-Scenario: ${scenario}\r\n`, body);
+    const all = `${stream('slow=200,chunks=7')}${stream('chunks=3')}${sound()}${stream('chunks=9,split')}${sound('Connection: close\r\n')}`;
+    const answers = await talk(all);
+    const events = answers.map(({ body: text }) => text.match(/"delta":\{"content"/g)?.length ?? 0);
+    expect({ events, isWhole: answers.map(({ isWhole }) => isWhole) }).toEqual({
+      events: [7, 3, 0, 9, 0],
+      isWhole: [true, true, true, true, true],
+    });
+  });
+
   test.each<[string, string, boolean?]>([
     ['one byte at a time', sound(), true],
     [

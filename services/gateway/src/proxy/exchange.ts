@@ -14,6 +14,7 @@ import type { UpstreamError } from '../upstream/upstream-error.ts';
 import type { Deadlined } from './deadlines.ts';
 import type { ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf } from './body-kind.ts';
+import { ClientAnswer } from './client-answer.ts';
 import type { GateRefusal } from './gate.ts';
 import { closingHeader } from './read-out.ts';
 import type { AskedExchange, ProxyTools, UpstreamRoute } from './proxy-tools.ts';
@@ -38,6 +39,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
   readonly #route: UpstreamRoute;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #answer: ClientAnswer;
   readonly #correlationId: string;
   readonly #watch: RequestWatch | undefined;
   readonly #scope: string;
@@ -70,6 +72,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
     this.#route = route;
     this.#request = request;
     this.#response = response;
+    this.#answer = new ClientAnswer(response);
     this.#correlationId = correlationId;
     this.#watch = watch;
     this.#scope = scope;
@@ -154,8 +157,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
     read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     this.#responseHeaders = read;
     this.#expectedBytes = contentLength === undefined || this.#request.method === 'HEAD' ? -1 : contentLength;
-    this.#response.sendDate = false;
-    this.#response.writeHead(status, INVALID_REASON.test(reason) ? '' : reason, read.forwarded);
+    this.#answer.begin(status, INVALID_REASON.test(reason) ? '' : reason, read.forwarded);
     // The head of a stream must not wait for its first event for long; mostly both come at once and can leave together.
     if (contentLength === undefined) setTimeout(() => this.#flushHead(), HEAD_WAITS_MS);
     this.#touch();
@@ -166,25 +168,25 @@ export class Exchange implements UpstreamHandler, Deadlined {
     if (this.#chunks === 0 && this.#isStream) this.#firstByteUs = this.#elapsedUs();
     this.#chunks += 1;
     const isKept = this.#received.push(chunk);
-    if (this.#received.bytes === this.#expectedBytes) this.#response.end(chunk);
+    if (this.#received.bytes === this.#expectedBytes) this.#answer.writeLast(chunk);
     else this.#write(chunk, isKept);
     this.#touch();
   }
 
   #flushHead(): void {
-    if (!this.#isOver && this.#chunks === 0) this.#response.flushHeaders();
+    if (!this.#isOver && this.#chunks === 0) this.#answer.flushHead();
   }
 
   #write(chunk: Buffer, isKept: boolean): void {
-    const isRoom = this.#response.write(chunk);
+    const isRoom = this.#answer.write(chunk);
     if (isRoom && isKept) return;
     this.#control?.pause(this);
-    if (!isRoom) this.#response.once('drain', () => this.#resume());
+    if (!isRoom) this.#answer.onceDrained(() => this.#resume());
   }
 
   onEnd(): void {
     this.#watch?.upstreamEnded();
-    if (!this.#response.writableEnded) this.#response.end();
+    this.#answer.end();
   }
 
   onError({ code }: UpstreamError): void {
@@ -288,7 +290,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
   }
 
   #resume(): void {
-    if (!this.#response.writableNeedDrain && !this.#received.isBehind) this.#control?.resume(this);
+    if (!this.#answer.isBehind && !this.#received.isBehind) this.#control?.resume(this);
   }
 
   #touch(): void {
