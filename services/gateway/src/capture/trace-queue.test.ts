@@ -172,7 +172,7 @@ describe('the trace queue', () => {
     expect(queue.shouldDelay(100)).toBe(false);
   });
 
-  test('small batches start at least 10 ms apart; a full one, or one that is waited for, starts at once', async () => {
+  test('small batches start at least 25 ms apart; a full one, or one that is waited for, starts at once', async () => {
     let now = 100;
     const { queue, batches } = setUp({ batch: 2, now: () => now });
     queue.enqueue(exchange('a'));
