@@ -14,14 +14,15 @@ export interface Program {
   readonly main: () => Promise<number>;
 }
 
-/** Runs a program and ends the process with its exit code: what it resolved to, 1 for a fault, 2 for arguments it does not know (with its help). */
+/** Runs a program and ends the process with its exit code: what it resolved to, 1 for a fault or for output that could not be written, 2 for
+ *  arguments it does not know (with its help). */
 export async function runProgram(
   process: NodeJS.Process,
   { name, help, sentenceOf = ({ say }) => say, main }: Program,
 ): Promise<void> {
-  endureClosedOutputs(process);
+  const output = endureClosedOutputs(process);
   try {
-    process.exitCode = await main();
+    process.exitCode = (await main()) || Number(output.isLost);
   } catch (error) {
     const isUsage = codeOf(error).startsWith('ERR_PARSE_ARGS') || codeOf(error) === 'unknown_command';
     const sentence = isFault(error) ? sentenceOf(error) : isUsage ? messageOf(error) : String(error);
@@ -31,10 +32,19 @@ export async function runProgram(
   setTimeout(() => process.exit(), END_WITHIN_MS).unref();
 }
 
-/** Whoever read what we print may leave, or the disk behind it be full. Nobody can be told: printing that it failed would fail too, and
- *  for a server that outlives its bugs be one more bug, for ever. */
-function endureClosedOutputs({ stdout, stderr }: NodeJS.Process): void {
-  for (const output of [stdout, stderr]) output.on('error', () => {});
+/** Whoever read what we print may leave, or the disk behind it be full. Only the exit code can tell: printing that it failed would fail
+ *  too, and for a server that outlives its bugs be one more bug, for ever. */
+function endureClosedOutputs(process: NodeJS.Process): { isLost: boolean } {
+  const output = { isLost: false };
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      // Whoever closes a pipe has read enough.
+      if (codeOf(error) === 'EPIPE') return;
+      output.isLost = true;
+      process.exitCode ||= 1;
+    });
+  }
+  return output;
 }
 
 /** Keeps a serving process alive through a bug of ours: the request it happened in is lost, the others are not. */
