@@ -105,9 +105,14 @@ describe('without a key', () => {
     expect((await ask(path, undefined, { method })).status).toBe(status);
   });
 
-  test.each([CHAT, 'x'.repeat(5_000_000)])('a refused body is read to its end, and the connection used again', async (body) => {
-    const post = `POST /openai/v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const twice = await rawTalk(gateway.url, post + post, (so) => so.split('"}').length > 2);
+  const target = 'POST /openai/v1/chat/completions HTTP/1.1\r\nHost: a\r\n';
+  const large = 'x'.repeat(5_000_000);
+  test.each([
+    ['short', `Content-Length: ${CHAT.length}\r\n\r\n${CHAT}`],
+    ['long', `Content-Length: ${large.length}\r\n\r\n${large}`],
+    ['chunked', `Transfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`],
+  ])('a refused body that is %s is read to its end, and the connection used again', async (_, rest) => {
+    const twice = await rawTalk(gateway.url, target + rest + target + rest, (so) => so.split('"}').length > 2);
     expect(twice.match(/HTTP\/1\.1 401 /g)).toHaveLength(2);
   });
 });

@@ -10,6 +10,24 @@ export function answerJson(
   correlationId: string,
   headers: readonly string[] = [],
 ): void {
+  response.end(writeHead(response, status, body, correlationId, headers));
+}
+
+/** The same as the last answer on its connection, which it gives back how to close: the client has all of the answer before, and may
+ *  still be sending. */
+export function answerJsonAndClose(response: ServerResponse, status: number, body: object, correlationId: string): () => void {
+  response.write(writeHead(response, status, body, correlationId, ['Connection', 'close']));
+  return () => response.end();
+}
+
+/** Writes the head of an answer, and gives back its body. */
+function writeHead(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  correlationId: string,
+  headers: readonly string[],
+): string {
   const text = JSON.stringify(body);
   // The reason is given, or one that a provider sent and node refused would be tried again.
   response.writeHead(status, STATUS_CODES[status] ?? '', [
@@ -21,7 +39,7 @@ export function answerJson(
     correlationId,
     ...headers,
   ]);
-  response.end(text);
+  return text;
 }
 
 /** Answers with JSON where there is only a socket: requests that could not be parsed, and CONNECT. Ends the connection. */

@@ -16,7 +16,7 @@ import type { ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf } from './body-kind.ts';
 import { ClientAnswer } from './client-answer.ts';
 import type { GateRefusal } from './gate.ts';
-import { closingHeader } from './read-out.ts';
+import { readOut } from './read-out.ts';
 import type { AskedExchange, ProxyTools, UpstreamRoute } from './proxy-tools.ts';
 import { providerCredential } from './provider-credential.ts';
 import { teeRequest } from './tee-request.ts';
@@ -143,8 +143,8 @@ export class Exchange implements UpstreamHandler, Deadlined {
     this.#onRefused(reason);
     if (this.#isOver) return;
     this.#outcome = 'rejected';
-    const close = closingHeader(this.#request);
-    answerJson(this.#response, status, body, this.#correlationId, [...headers, ...close]);
+    readOut(this.#request);
+    answerJson(this.#response, status, body, this.#correlationId, headers);
   }
 
   onHead({ status, reason, headers, contentType, contentEncoding, contentLength, connection }: ResponseHead): void {
@@ -229,7 +229,8 @@ export class Exchange implements UpstreamHandler, Deadlined {
     } else {
       const [status, error] =
         outcome === 'timeout' ? [504, 'the provider did not answer in time'] : [502, 'the provider could not be reached'];
-      answerJson(response, status, { error }, this.#correlationId, closingHeader(this.#request));
+      readOut(this.#request);
+      answerJson(response, status, { error }, this.#correlationId);
     }
     this.#control?.abort(this);
   }

@@ -1,16 +1,17 @@
 import type { Provider } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { AuditTrail } from '../auth/audit-trail.ts';
 import { NOBODY, type Authenticate, type Caller } from '../auth/caller.ts';
 import type { PerSecond } from '../auth/per-second.ts';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import { correlationIdOf } from '../http/correlation-id.ts';
-import { answerJson } from '../http/json-answer.ts';
+import { answerJson, answerJsonAndClose } from '../http/json-answer.ts';
 import type { RequestWatch } from '../observability/request-watch.ts';
 import { Exchange } from './exchange.ts';
 import type { Gate, GateRefusal } from './gate.ts';
 import type { AskedExchange, ProxyTools, UpstreamRoute } from './proxy-tools.ts';
-import { closingHeader } from './read-out.ts';
+import { readOut } from './read-out.ts';
 import { rejectedExchange } from './rejected-exchange.ts';
 import { readTarget } from './request-target.ts';
 
@@ -45,15 +46,18 @@ export function createProxy(
   queue: TraceQueue,
   door: ProxyDoor,
 ): (request: IncomingMessage, response: ServerResponse, watch: RequestWatch | undefined) => boolean {
-  const reject = createReject(tools, door);
+  const closing = new WeakSet<Socket>();
+  const reject = createReject(tools, door, closing);
   const forward = (exchange: Exchange, path: string) => {
     if (queue.shouldDelay(tools.deadlines.size)) void queue.room().then(() => exchange.forward(path));
     else exchange.forward(path);
   };
 
   return (request, response, watch) => {
+    // What came in one piece with a request that could be read in two ways is no request, whatever it looks like.
+    if (closing.has(request.socket)) return true;
     const target = readTarget(request.url ?? '', routes);
-    const flaw = target.kind === 'refused' ? target.reason : hostFlaw(request);
+    const flaw = target.kind === 'refused' ? target.reason : (hostFlaw(request) ?? codingFlaw(request));
     if (flaw === undefined && target.kind === 'other') return false;
     const provider = target.kind === 'other' ? undefined : target.route?.provider;
     watch?.belongsTo(provider);
@@ -96,7 +100,7 @@ export function createProxy(
 }
 
 /** Answers in the provider's place, and leaves a trace and, when there is a reason, an audit record. */
-function createReject(tools: ProxyTools, door: ProxyDoor) {
+function createReject(tools: ProxyTools, door: ProxyDoor, closing: WeakSet<Socket>) {
   return (
     asked: AskedExchange,
     provider: Provider | undefined,
@@ -105,10 +109,13 @@ function createReject(tools: ProxyTools, door: ProxyDoor) {
   ): true => {
     const { request, response, correlationId, watch } = asked;
     watch?.endsWith(response);
-    // What could be read in two ways may be followed by what only looks like a request.
-    const isAmbiguous = status === 400;
-    const close = isAmbiguous ? ['Connection', 'close'] : closingHeader(request);
-    answerJson(response, status, body, correlationId, [...headers, ...close]);
+    if (status === 400) {
+      closing.add(request.socket);
+      readOut(request, answerJsonAndClose(response, status, body, correlationId));
+    } else {
+      readOut(request);
+      answerJson(response, status, body, correlationId, headers);
+    }
     if (reason !== undefined) audit(door, asked, caller, reason);
     const isKept = caller.scope !== NOBODY.scope || door.strangers.take();
     if (provider === undefined || !isKept) return true;
@@ -134,6 +141,15 @@ function hostFlaw(request: IncomingMessage): string | undefined {
   const hosts = countHosts(request.rawHeaders);
   const isOne = hosts === 1 || (hosts === 0 && request.httpVersion === '1.0');
   return isOne ? undefined : 'the request must have one Host header';
+}
+
+/** Nobody here takes another coding off than chunked; one that stands last is no business of ours, node refuses it. HTTP/1.0 has none
+ *  (RFC 9112, 6.1). */
+function codingFlaw({ headers, httpVersion }: IncomingMessage): string | undefined {
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined) return undefined;
+  if (httpVersion === '1.0') return 'an HTTP/1.0 request must have no transfer coding';
+  return /,\s*chunked$/i.test(coding) ? 'the request must have no transfer coding but chunked' : undefined;
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A refused body up to this length is read to its end and the connection kept: a client that is cut while it sends never sees why, and
- *  the SDKs try again then. Requests with pictures and files in them are some ten megabytes long. */
-const READ_OUT_MAX_BYTES = 32 * 1_048_576;
+/** What a refused request still sends is read up to this length: files for the providers are uploaded in parts of 64 MB. */
+const READ_OUT_MAX_BYTES = 128 * 1_048_576;
 
-/** The header, as name and value, that closes the connection behind an answer to a request which will not be read to its end; none for
- *  one that was, or will be. */
-export function closingHeader(request: IncomingMessage): readonly string[] {
-  return request.complete || isShort(request) ? [] : ['Connection', 'close'];
-}
-
-function isShort({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= READ_OUT_MAX_BYTES;
+/** Reads and drops what a refused request still sends, however it is framed, and breaks the connection when that is too much; how long
+ *  it may take is the server's bound on a whole request. A client that is cut while it sends never sees why (RFC 9112, 9.6), and the
+ *  SDKs try again then. To be called before the answer ends, or node drops what comes without counting it. */
+export function readOut(request: IncomingMessage, whenRead: () => void = () => {}): void {
+  let left = READ_OUT_MAX_BYTES;
+  request.on('data', ({ length }: Buffer) => {
+    left -= length;
+    if (left < 0) request.socket.destroy();
+  });
+  request.once('end', whenRead);
 }

@@ -38,15 +38,24 @@ export async function watchAnswers(url: string): Promise<Disposable> {
 
 function watchEnd(response: ServerResponse, check: (body: string) => string | undefined): void {
   const end = response.end.bind(response) as (...values: unknown[]) => ServerResponse;
+  const write = response.write.bind(response) as (...values: unknown[]) => boolean;
+  let written = '';
+  response.write = ((...values: unknown[]) => {
+    written += textOf(values[0]);
+    return write(...values);
+  }) as ServerResponse['write'];
   response.end = ((...values: unknown[]) => {
-    const [chunk] = values;
-    const fault = check(typeof chunk === 'string' || Buffer.isBuffer(chunk) ? chunk.toString() : '');
+    const fault = check(written + textOf(values[0]));
     if (fault === undefined || response.headersSent) return end(...values);
     response.statusCode = 500;
     response.removeHeader('Content-Length');
     response.setHeader('Content-Type', 'application/json');
     return end(JSON.stringify({ error: fault }));
   }) as ServerResponse['end'];
+}
+
+function textOf(chunk: unknown): string {
+  return typeof chunk === 'string' || Buffer.isBuffer(chunk) ? chunk.toString() : '';
 }
 
 /** What is wrong with an answer, or undefined. */
