@@ -19,6 +19,8 @@ export const LINEAGE_HEADERS = {
 } as const;
 
 const FIELDS = Object.entries(LINEAGE_HEADERS) as [keyof LineageClaim, string][];
+/** The highest sequence number that is kept. */
+export const LAST_CHECKPOINT_SEQ = 999_999_999_999_999;
 /** What a lineage id may look like. */
 export const LINEAGE_ID = /^[A-Za-z0-9\-_.:]{1,128}$/;
 

@@ -13,6 +13,12 @@ const upstream = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .refine((url) => !/[?#@]/.test(url.replace(/^\w+:\/\//, '')), 'must not carry credentials, a query or a fragment');
 
+/** SQLite takes these for something else than a file's path; each of our threads opens it for itself. */
+const storagePath = z
+  .string()
+  .min(1)
+  .refine((path) => path !== ':memory:' && !path.startsWith('file:'), 'must be the path of a file');
+
 const prefix = z
   .string()
   .regex(/^(\/[A-Za-z0-9_-]+)+$/, 'must start with / and not end with it')
@@ -35,7 +41,7 @@ export const gatewayConfig = z
       })
       .prefault({}),
     storage: z
-      .strictObject({ driver: z.literal('sqlite').default('sqlite'), path: z.string().min(1).default('./data/traces.db') })
+      .strictObject({ driver: z.literal('sqlite').default('sqlite'), path: storagePath.default('./data/traces.db') })
       .prefault({}),
     queue: z
       .strictObject({
@@ -86,7 +92,11 @@ export const gatewayConfig = z
     plans: plansConfig,
     prices: z.strictObject({ override_path: z.string().min(1).optional() }).prefault({}),
   })
-  .superRefine(({ auth, plans, observability: { otel }, providers }, context) => {
+  .superRefine(({ auth, plans, observability: { otel }, providers, server }, context) => {
+    if (server.port !== 0 && otel.prometheus_port === server.port) {
+      const path = ['observability', 'otel', 'prometheus_port'];
+      context.addIssue({ code: 'custom', path, message: 'must not be server.port' });
+    }
     if (Object.values(providers).some(({ prefix }) => overlap(otel.prometheus_path, prefix))) {
       const path = ['observability', 'otel', 'prometheus_path'];
       context.addIssue({ code: 'custom', path, message: 'must not overlap providers.*.prefix' });

@@ -34,6 +34,7 @@ beforeAll(async () => {
   ids['foreign'] = await send({ 'trace-group-id': 'other' });
   ids['threadOnly'] = await send({ 'thread-id': 'thread' });
   ids['alone'] = await send({});
+  ids['last'] = await send({ ...thread, 'run-id': 'last', 'checkpoint-seq': '9'.repeat(15) });
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
@@ -197,6 +198,7 @@ describe('POST /api/traces/:id/fork', () => {
     ['0'.repeat(32), '{}', 404, 'trace not found'],
     ['five', `{"checkpoint_id":"${'0'.repeat(32)}"}`, 404, 'checkpoint not found'],
     ['five', '{"checkpoint_id":"foreign"}', 400, 'checkpoint must belong to the same trace lineage group'],
+    ['last', '{}', 400, 'checkpoint has the highest sequence number there is'],
     ['five', '{"unknown":1}', 400, 'invalid fork request body'],
     ['five', '{} {}', 400, 'invalid fork request body'],
     ['five', '[]', 400, 'invalid fork request body'],

@@ -1,7 +1,7 @@
 import { Fault } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { fork, forkAt } from '@vitrine/traces/fork';
-import { LINEAGE_ID } from '@vitrine/traces/lineage-headers';
+import { LAST_CHECKPOINT_SEQ, LINEAGE_ID } from '@vitrine/traces/lineage-headers';
 import { readReplay, replay } from '@vitrine/traces/replay';
 import type { TraceDetail } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
@@ -82,8 +82,12 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
           const source = await readTrace(store, params['id'], identity);
           const checkpoint = await readCheckpoint(store, body.checkpoint_id, source, identity);
           const forked = forkAt({ source, checkpoint, threadId: body.thread_id, runId: body.run_id }, randomHex);
-          if (forked !== undefined) return forked;
-          throw new Fault('foreign_checkpoint', { say: 'checkpoint must belong to the same trace lineage group' });
+          if (forked === undefined)
+            throw new Fault('foreign_checkpoint', { say: 'checkpoint must belong to the same trace lineage group' });
+          // The gateway would ignore the header that it had given out.
+          if (forked.lineage.checkpoint_seq > LAST_CHECKPOINT_SEQ)
+            throw new Fault('last_checkpoint', { say: 'checkpoint has the highest sequence number there is' });
+          return forked;
         },
       }),
     },

@@ -185,11 +185,14 @@ describe('the edge', () => {
     ]);
   });
 
-  test.each(['/nowhere', '/openaiX/v1', '/api', '/api/none', '/api/traces/%ff'])('GET %s is an error in JSON', async (path) => {
-    const response = await fetch(gateway.url + path);
-    expect([400, 404]).toContain(response.status);
-    expect(await response.json()).toEqual({ error: expect.any(String) });
-  });
+  test.each(['/nowhere', '/API/health', '/openaiX/v1', '/api', '/api/none', '/api/traces/%ff'])(
+    'GET %s is an error in JSON',
+    async (path) => {
+      const response = await fetch(gateway.url + path);
+      expect([400, 404]).toContain(response.status);
+      expect(await response.json()).toEqual({ error: expect.any(String) });
+    },
+  );
 
   test.each(['/', '/api/health', '/api/none', '/openai/v1/models', '/nowhere'])('%s carries a correlation id', async (path) => {
     const made = await fetch(gateway.url + path);

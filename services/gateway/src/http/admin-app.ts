@@ -45,6 +45,7 @@ export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools)
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.enable('case sensitive routing');
   const allowedHeaders = allowedHeadersWith(tools.keyHeader);
   app.use((request, response, next) => {
     response.setHeader(CORRELATION_HEADER, correlationIdOf(request.headers));

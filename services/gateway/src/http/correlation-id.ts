@@ -1,3 +1,4 @@
+import { scrub } from '@vitrine/telemetry/scrub';
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -10,12 +11,13 @@ const VALID = /^[A-Za-z0-9\-_.:]{1,128}$/;
 const process16 = randomBytes(8).toString('hex');
 let made = 0;
 
-/** The id that a client sent (of at most 128 characters `A-Za-z0-9-_.:`), else a new one: `corr-` and 32 hex digits. New ids are
+/** The id that a client sent (of at most 128 characters `A-Za-z0-9-_.:`, and no credential, which the log and the trace would hide),
+ *  else a new one: `corr-` and 32 hex digits. New ids are
  *  unique, not secret: a random half for the process and a counter cost a tenth of 16 random bytes a request. */
 export function correlationIdOf(headers: IncomingHttpHeaders): string {
   for (const name of ACCEPTED_FROM) {
     const sent = headers[name];
-    if (typeof sent === 'string' && VALID.test(sent)) return sent;
+    if (typeof sent === 'string' && VALID.test(sent) && scrub(sent).count === 0) return sent;
   }
   return newCorrelationId();
 }

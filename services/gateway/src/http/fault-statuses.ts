@@ -18,6 +18,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   trace_not_found: 404,
   checkpoint_not_found: 404,
   foreign_checkpoint: 400,
+  last_checkpoint: 400,
   trace_store_unavailable: 503,
 };
 

@@ -10,6 +10,12 @@ export interface ListenAt {
   readonly portKey: string;
 }
 
+/** Where a program on this machine reaches what listens, without a slash at the end. */
+export function urlOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
 /** Listens; answers the URL, such as `http://127.0.0.1:8080`. Faults: `address_unusable`. */
 export function listen(server: Server, { host, port, hostKey, portKey }: ListenAt): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -22,7 +28,7 @@ export function listen(server: Server, { host, port, hostKey, portKey }: ListenA
   server.listen(port, host, () => {
     const address = server.address();
     const actual = typeof address === 'object' && address !== null ? address.port : port;
-    resolve(`http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${actual}`);
+    resolve(urlOf(host, actual));
   });
   return promise;
 }

@@ -99,6 +99,7 @@ describe('whose exchange it was', () => {
     ],
     ['to a bad path', { 'x-key': 'token' }, '/openai//v1', 400, ofKey],
     ['that asks for a WebSocket', { 'x-key': 'token', upgrade: 'websocket', connection: 'upgrade' }, '/openai/v1', 501, ofKey],
+    ['that would take one', { 'x-key': 'token', upgrade: 'h2c, WebSocket', connection: 'upgrade' }, '/openai/v1', 501, ofKey],
     ['without a key', {}, '/openai/v1/models', 401, readScope(NO_SCOPE)],
     ['with a wrong key, to a bad path', { 'x-key': 'wrong' }, '/openai//v1', 400, readScope(NO_SCOPE)],
   ])('a rejected one %s too, as far as the key tells', async (_, headers, path, status, scope) => {

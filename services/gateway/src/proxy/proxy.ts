@@ -75,7 +75,7 @@ export function createProxy(
       const { status, error, reason, caller: denied } = caller;
       return reject(asked, provider, { ...refusal(status, error), reason }, denied);
     }
-    if (request.headers.upgrade?.toLowerCase() === 'websocket')
+    if (request.headers.upgrade?.toLowerCase().includes('websocket') === true)
       return reject(asked, provider, refusal(501, 'WebSocket connections are not served'), caller);
     if (tools.deadlines.size >= MAX_IN_FLIGHT)
       return reject(asked, provider, refusal(503, 'too many requests are in flight'), caller);
