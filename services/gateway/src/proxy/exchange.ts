@@ -244,7 +244,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
     if (!isWhole && this.#outcome === 'completed') this.#outcome = 'client_closed';
     if (!isWhole) this.#control?.abort(this);
     // A provider may answer before it has read everything; what the client still sends is read and dropped.
-    if (!this.#request.complete) this.#request.resume();
+    if (!this.#request.complete) readOut(this.#request);
     const latencyUs = this.#elapsedUs();
     const waits = [this.#sent.finished(), this.#received.finished()].filter((wait) => wait !== undefined);
     if (waits.length === 0) this.#handOver(latencyUs, isWhole);

@@ -13,8 +13,14 @@ beforeAll(async () => {
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
 /** Sends a head, and `pieces` times a piece, and then `end`; only when all of it was taken, or refused, it reads. */
-async function sendAll(head: string, piece: Buffer, pieces: number, end = ''): Promise<{ pieces: number; answer: string }> {
-  const { hostname, port } = new URL(gateway.url);
+async function sendAll(
+  head: string,
+  piece: Buffer,
+  pieces: number,
+  end = '',
+  { url } = gateway,
+): Promise<{ pieces: number; answer: string }> {
+  const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   socket.on('error', () => {}).on('close', resolve);
@@ -26,7 +32,7 @@ async function sendAll(head: string, piece: Buffer, pieces: number, end = ''): P
   let answer = '';
   socket.setEncoding('latin1').on('data', (text: string) => {
     answer += text;
-    if (answer.includes('"}')) socket.destroy();
+    if (answer.includes('\r\n\r\n')) socket.destroy();
   });
   await closed;
   return { pieces: sent, answer };
@@ -51,3 +57,17 @@ test('a refused upload without end is cut after 128 MiB and what was on its way'
   expect(pieces).toBeGreaterThanOrEqual(128);
   expect(pieces).toBeLessThan(200);
 });
+
+test.each([
+  ['of known length', SIZED, PIECE, ''],
+  ['in chunks', CHUNKED, CHUNK, '0\r\n\r\n'],
+])(
+  'an answer that the provider gives early reaches a client that sends everything before it reads, %s',
+  async (_, framing, piece, end) => {
+    await using open = await startTestGateway();
+    const auth = 'Authorization: Bearer sk-test-0123456789';
+    const head = `POST ${PATH} HTTP/1.1\r\nHost: a\r\n${auth}\r\nX-Mock-Scenario: early\r\n${framing}`;
+    const { pieces, answer } = await sendAll(head, piece, 40, end, open);
+    expect([pieces, answer.slice(0, 12)]).toEqual([40, 'HTTP/1.1 200']);
+  },
+);
