@@ -43,6 +43,7 @@ async function askStore(path: string, plan: AnalyticsPlan, progress: Progress): 
   for (const [name, filter] of LIST_FILTERS) await session.list(store, 'lists', name, filter);
   for (const [name, filter] of RARE_FILTERS) await session.list(store, 'rare lists', name, filter);
   await session.analytics('analytics of all', (question) => store.answer(question));
+  await session.firstAskings('analytics of all, asked first', (question) => store.answer(question));
   await session.analytics('analytics of a tenant', (question) => store.answer({ ...question, tenant: tenantOf(0) }));
   return session;
 }
@@ -61,6 +62,7 @@ async function askGateway(path: string, home: string, session: AnalyticsSession)
     };
     await get('/api/traces?limit=1');
     await session.analytics('analytics of all, over HTTP', (question) => get(pathOf(question)));
+    await session.firstAskings('analytics of all, over HTTP, asked first', (question) => get(pathOf(question)));
     const large = pathOf({ endpoint: 'usage', groupBy: 'model', bucket: 'hour' });
     await session.meanwhile(
       'for health, beside usage by model and hour',

@@ -4,7 +4,7 @@ import { readCursor } from '@vitrine/traces/trace-store';
 import type { BenchRow, Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
 import type { Loaded } from './load-traces.ts';
-import { ENDPOINTS, RANGES, type ListFilter, type Range } from './questions.ts';
+import { ENDPOINTS, HOUR_MS, LARGE_SERIES, RANGES, type ListFilter, type Range } from './questions.ts';
 
 const PAGE = 50;
 const FAR_PAGE = 100;
@@ -65,6 +65,15 @@ export class AnalyticsSession {
         );
         if (found === 0) this.broken.push(`${name}, ${subject}: nothing was found`);
       }
+    }
+  }
+
+  /** The largest series as nobody asked for them before: each begins an hour earlier than the one before, so that nothing helps which
+   *  the store kept of another. */
+  async firstAskings(name: string, ask: (question: AnalyticsQuestion) => Promise<Uint8Array>): Promise<void> {
+    for (const [endpoint, question] of LARGE_SERIES) {
+      let from = this.#from;
+      await this.#measure(name, `${endpoint}, all time`, () => ask({ ...question, from: (from -= HOUR_MS) }));
     }
   }
 

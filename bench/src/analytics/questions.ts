@@ -3,7 +3,7 @@ import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { hash } from 'node:crypto';
 import { COMMON_MODEL, credentialOf, needleModel, NEEDLE_STATUS, NEEDLE_TOKENS, tenantOf } from './traffic.ts';
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 export type ListFilter = Omit<TraceQuery, 'limit' | 'after' | 'from' | 'to'>;
@@ -67,6 +67,8 @@ export const ENDPOINTS: readonly (readonly [name: string, question: AnalyticsQue
   ['errors by key', { endpoint: 'errors', groupBy: 'key' }],
   ['summary', { endpoint: 'summary' }],
 ];
+
+export const LARGE_SERIES = ENDPOINTS.filter(([name]) => name.endsWith('by model and hour'));
 
 /** The question as a client asks it. */
 export function pathOf(question: AnalyticsQuestion): string {

@@ -1,12 +1,8 @@
-import type { Bucket, Measure } from './trace-analytics.ts';
+import type { Bucket, Measure, SeriesQuestion } from './trace-analytics.ts';
 import type { z } from 'zod';
 import type * as shapes from './analytics-shapes.ts';
 
 type Answer<Shape extends keyof typeof shapes> = z.infer<(typeof shapes)[Shape]>;
-interface Series {
-  readonly group_by?: 'provider' | 'model' | undefined;
-  readonly bucket: Bucket;
-}
 
 // Measures of a store as the endpoints answer them. They come ordered by bucket and group. What is undefined is not in the JSON.
 
@@ -18,34 +14,37 @@ export function usageTotalsOf(measures: readonly Measure[]): Answer<'usageTotals
   };
 }
 
-export function usageSeriesOf(measures: readonly Measure[], series: Series): Answer<'usageSeries'> {
+/** The items of a series; see `seriesOf`. */
+export function usageItemsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'usageSeries'>['items'] {
   const startText = momentTexts();
-  const isGrouped = series.group_by !== undefined;
-  const items = measures.map((one) => ({
+  return measures.map((one) => ({
     bucket_start: startText(one.bucketStart),
     group: isGrouped ? one.group : undefined,
     input_tokens: one.inputTokens,
     output_tokens: one.outputTokens,
     total_tokens: one.totalTokens,
   }));
-  return { ...headOf(series), items };
 }
 
 export function costTotalsOf(measures: readonly Measure[]): Answer<'costTotals'> {
   return { total_cost_usd: sumOf(measures, 'costUsd') };
 }
 
-export function costSeriesOf(measures: readonly Measure[], series: Series): Answer<'costSeries'> {
+/** The items of a series; see `seriesOf`. */
+export function costItemsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'costSeries'>['items'] {
   const startText = momentTexts();
-  const isGrouped = series.group_by !== undefined;
-  const items = measures.map((one) => ({
+  return measures.map((one) => ({
     bucket_start: startText(one.bucketStart),
     group: isGrouped ? one.group : undefined,
     total_cost_usd: one.costUsd,
     request_count: one.requests,
     avg_cost_usd: one.costUsd / one.requests,
   }));
-  return { ...headOf(series), items };
+}
+
+/** A series of usage or cost. */
+export function seriesOf<Items extends readonly object[]>(groupBy: SeriesQuestion['groupBy'], bucket: Bucket, items: Items) {
+  return { ...(groupBy === undefined ? {} : { group_by: groupBy }), bucket, items };
 }
 
 /** The most used first. */
@@ -108,10 +107,6 @@ export function summaryOf(byModel: readonly Measure[], byCredential: readonly Me
     active_keys: byCredential.filter(({ group }) => group !== '').length,
     ...(top === undefined ? {} : { top_model: top.group }),
   };
-}
-
-function headOf({ group_by, bucket }: Series) {
-  return { ...(group_by === undefined ? {} : { group_by }), bucket };
 }
 
 /** Texts of moments that come in order: many rows begin at once, and a text takes as long as the rest of its row. */

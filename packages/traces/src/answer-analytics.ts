@@ -1,4 +1,5 @@
 import * as answers from './analytics-answers.ts';
+import { joinSeries, type SeriesAsked, type SeriesPiece } from './series-text.ts';
 import type {
   AnalyticsQuestion,
   BreakdownQuestion,
@@ -10,20 +11,39 @@ import type {
 
 /** Measures; undefined when there are too many. */
 type Measuring = (question: MeasureQuestion) => readonly Measure[] | undefined;
+/** The pieces of a series, in their order; undefined when there are too many items. */
+type MakingSeries = (asked: SeriesAsked) => readonly SeriesPiece[] | undefined;
 
-/** The answer of an endpoint as JSON text; undefined when it would have too many rows. */
-export function answerAnalytics(question: AnalyticsQuestion, measure: Measuring): string | undefined {
-  const answer = answerTo(question, measure);
-  return answer && JSON.stringify(answer);
-}
-
-function answerTo(question: AnalyticsQuestion, measure: Measuring): object | undefined {
+/** The answer of an endpoint: JSON in UTF-8 that shares its memory with nothing; undefined when it would have too many rows. */
+export function answerAnalytics(
+  question: AnalyticsQuestion,
+  measure: Measuring,
+  makeSeries: MakingSeries,
+): Uint8Array<ArrayBuffer> | undefined {
   const { from, to, provider, model, tenant } = question;
   const range: MeasureRange = { from, to, provider, model, tenant };
+  const series = seriesIn(question, range);
+  if (series !== undefined) {
+    const pieces = makeSeries(series);
+    return pieces && joinSeries(series, pieces);
+  }
+  const answer = answerTo(question, range, measure);
+  return answer && new TextEncoder().encode(JSON.stringify(answer));
+}
+
+/** The series that is asked for, if one is. */
+function seriesIn(question: AnalyticsQuestion, range: MeasureRange): SeriesAsked | undefined {
+  if (question.endpoint !== 'usage' && question.endpoint !== 'cost') return undefined;
+  const { endpoint, groupBy, bucket } = question;
+  if (groupBy === undefined && bucket === undefined) return undefined;
+  return { ...range, endpoint, groupBy, bucket: bucket ?? 'day' };
+}
+
+function answerTo(question: AnalyticsQuestion, range: MeasureRange, measure: Measuring): object | undefined {
   switch (question.endpoint) {
     case 'usage':
     case 'cost':
-      return seriesAnswer(range, question, measure);
+      return totalsAnswer(range, question, measure);
     case 'models':
       return some(measure({ ...range, groupBy: 'model' }), answers.modelRowsOf);
     case 'keys':
@@ -39,16 +59,8 @@ function answerTo(question: AnalyticsQuestion, measure: Measuring): object | und
   }
 }
 
-function seriesAnswer(
-  range: MeasureRange,
-  { endpoint, groupBy, bucket }: SeriesQuestion,
-  measure: Measuring,
-): object | undefined {
-  if (groupBy === undefined && bucket === undefined)
-    return some(measure({ ...range, usageOnly: true }), endpoint === 'usage' ? answers.usageTotalsOf : answers.costTotalsOf);
-  const series = { group_by: groupBy, bucket: bucket ?? ('day' as const) };
-  const seriesOf = endpoint === 'usage' ? answers.usageSeriesOf : answers.costSeriesOf;
-  return some(measure({ ...range, groupBy, bucket: series.bucket, usageOnly: true }), (measures) => seriesOf(measures, series));
+function totalsAnswer(range: MeasureRange, { endpoint }: SeriesQuestion, measure: Measuring): object | undefined {
+  return some(measure({ ...range, usageOnly: true }), endpoint === 'usage' ? answers.usageTotalsOf : answers.costTotalsOf);
 }
 
 function breakdownAnswer(range: MeasureRange, { endpoint, groupBy }: BreakdownQuestion, measure: Measuring): object | undefined {

@@ -6,7 +6,7 @@ import type { RollupCursor } from './rollup-block.ts';
 import type { MeasuredTrace } from './rollup.ts';
 
 /** Rows that an answer may have. */
-const ROWS_MAX = 100_000;
+export const ANSWER_ROWS_MAX = 100_000;
 
 interface Numbers {
   readonly scope: number;
@@ -41,7 +41,7 @@ export class GroupSums {
 
   /** Whether there are more rows than an answer may have. */
   get isTooMany(): boolean {
-    return this.#rows.count > ROWS_MAX;
+    return this.#rows.count > ANSWER_ROWS_MAX;
   }
 
   /** Adds the roll-up that the cursor is at, of what began at `start`. */

@@ -13,6 +13,7 @@ import { PAYLOADS_PER_PAGE, unpackPayload, type Payload } from './payload-page.t
 import { ReadDictionary } from './read-dictionary.ts';
 import { readDayUsage } from './read-day-usage.ts';
 import { RollupReader } from './rollup-reader.ts';
+import { SeriesReader } from './series-reader.ts';
 import { TraceLister } from './trace-lister.ts';
 import { detailOf } from './trace-rows.ts';
 import { SCHEMA_VERSION } from './trace-tables.ts';
@@ -24,6 +25,7 @@ export class SqliteTraceReader implements Disposable {
   readonly #journal: JournalReader;
   readonly #lister: TraceLister;
   readonly #rollups: RollupReader;
+  readonly #series: SeriesReader;
 
   /** `fewOfStatus`: see `TraceLister`. */
   constructor(path: string, fewOfStatus?: number) {
@@ -36,6 +38,7 @@ export class SqliteTraceReader implements Disposable {
     this.#journal = new JournalReader(this.#database);
     this.#lister = new TraceLister(this.#database, this.#dictionary, this.#journal, fewOfStatus);
     this.#rollups = new RollupReader(this.#database, this.#dictionary, this.#journal);
+    this.#series = new SeriesReader(this.#database, this.#dictionary, this.#journal, this.#rollups);
   }
 
   list(query: TraceQuery): TracePage {
@@ -57,8 +60,13 @@ export class SqliteTraceReader implements Disposable {
 
   /** JSON in UTF-8 that shares its memory with nothing; undefined when it would have too many rows. */
   answer(question: AnalyticsQuestion): Uint8Array<ArrayBuffer> | undefined {
-    const text = this.#atOneMoment(() => answerAnalytics(question, (asked) => this.#rollups.measure(asked)));
-    return text === undefined ? undefined : new TextEncoder().encode(text);
+    return this.#atOneMoment(() =>
+      answerAnalytics(
+        question,
+        (asked) => this.#rollups.measure(asked),
+        (asked) => this.#series.pieces(asked),
+      ),
+    );
   }
 
   /** What every key used on a day (`YYYY-MM-DD`). */
