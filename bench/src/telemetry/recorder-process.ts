@@ -71,12 +71,13 @@ async function start(otel: Readonly<Record<string, unknown>>): Promise<Telemetry
 function request(telemetry: Telemetry | undefined, number: number): boolean {
   if (telemetry === undefined) return false;
   const model = MODELS[number % MODELS.length];
-  const span = telemetry.spans?.begin('POST', '/openai/*', NO_HEADERS);
   const at = performance.now();
-  span?.authenticated(at, { ...CALLER, correlationId: 'corr-0123456789abcdef0123456789abcdef' });
-  span?.startUpstream({ provider: 'openai', operation: 'chat' });
-  span?.end({ ...CALLER, status: 200, provider: 'openai', upstreamStatus: 200, model });
-  span?.enqueued(at, true, CALLER);
+  const span = telemetry.spans?.begin(at, 'POST', '/openai/*', NO_HEADERS);
+  span?.authenticated(at, performance.now(), { ...CALLER, correlationId: 'corr-0123456789abcdef0123456789abcdef' });
+  span?.startUpstream(performance.now(), { provider: 'openai', operation: 'chat' });
+  const endedAt = performance.now();
+  span?.end(endedAt, { ...CALLER, status: 200, provider: 'openai', upstreamStatus: 200, model });
+  span?.enqueued(endedAt, performance.now(), true, CALLER);
   telemetry.metrics?.requestEnded(
     { provider: 'openai', model, ...CALLER, route: '/openai/*', status: 200, durationMs: 40, providerMs: 38 },
     span?.sampledIds,

@@ -1,6 +1,6 @@
 import { JsonMetricsSerializer, ProtobufMetricsSerializer, type ISerializer } from '@opentelemetry/otlp-transformer';
 import { DataPointType, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
-import type { Exemplar, FindExemplars } from './exemplar-slots.ts';
+import { exemplarsOf, type Exemplar } from './duration-series.ts';
 import { bytesField, doubleField, fixed64Field, rewriteFields } from './protobuf-fields.ts';
 
 export type MetricsSerializer = typeof JsonMetricsSerializer;
@@ -14,8 +14,8 @@ const EXEMPLARS = 8;
 // OpenTelemetry JS has no exemplars (open-telemetry/opentelemetry-js#5147). What the stock serializers write is therefore completed:
 // they write metrics and points in the order in which they get them.
 
-/** The stock serializer, with exemplars put into the points of histograms. `since` gives what is new to this receiver. */
-export function withExemplars(encoding: 'json' | 'protobuf', find: FindExemplars): MetricsSerializer {
+/** The stock serializer, with the exemplars of histograms put into their points, each once. */
+export function withExemplars(encoding: 'json' | 'protobuf'): MetricsSerializer {
   const stock: ISerializer<ResourceMetrics, ReturnType<MetricsSerializer['deserializeResponse']>> = encoding === 'json'
     ? JsonMetricsSerializer
     : ProtobufMetricsSerializer;
@@ -24,7 +24,7 @@ export function withExemplars(encoding: 'json' | 'protobuf', find: FindExemplars
   return {
     serializeRequest: (metrics) => {
       const bytes = stock.serializeRequest(metrics);
-      const found = exemplarsOf(metrics, find, last);
+      const found = newExemplars(metrics, last);
       if (bytes === undefined || found.isEmpty) return bytes;
       last = found.newest;
       return insert(bytes, found.byMetric);
@@ -36,13 +36,15 @@ export function withExemplars(encoding: 'json' | 'protobuf', find: FindExemplars
 /** For each metric in the order of writing, for each of its points: the exemplars. Undefined for a metric that has none. */
 type ByMetric = readonly (readonly (readonly Exemplar[])[] | undefined)[];
 
-function exemplarsOf({ scopeMetrics }: ResourceMetrics, find: FindExemplars, since: number) {
+function newExemplars({ scopeMetrics }: ResourceMetrics, since: number) {
   let newest = since;
   let isEmpty = true;
   const byMetric = scopeMetrics.flatMap(({ metrics }) =>
     metrics.map((metric) => {
       if (metric.dataPointType !== DataPointType.HISTOGRAM) return undefined;
-      const byPoint = metric.dataPoints.map(({ attributes }) => find(metric.descriptor.name, attributes)?.since(since) ?? []);
+      const byPoint = metric.dataPoints.map((point) =>
+        exemplarsOf(point).filter((exemplar) => exemplar !== undefined && exemplar.time > since),
+      ) as Exemplar[][];
       for (const { time } of byPoint.flat()) newest = Math.max(newest, time);
       const isNothing = byPoint.every((exemplars) => exemplars.length === 0);
       if (!isNothing) isEmpty = false;

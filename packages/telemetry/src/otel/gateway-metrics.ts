@@ -1,9 +1,9 @@
-import type { Attributes, BatchObservableResult, Histogram, Meter } from '@opentelemetry/api';
-import type { ExemplarSlots, FindExemplars, SpanIds } from './exemplar-slots.ts';
+import type { BatchObservableResult, Histogram, Meter } from '@opentelemetry/api';
+import type { SpanIds } from './duration-series.ts';
 import { createGenaiMetrics, type GenaiMetrics } from './genai-metrics.ts';
 import { GATEWAY_INSTRUMENTS as I, SELF_INSTRUMENTS as SELF, type Instrument } from './instruments.ts';
 import type { SpanCounts } from './span-bounds.ts';
-import { RequestSeries, type RequestLabels } from './request-series.ts';
+import type { RequestLabels, RequestSeries } from './request-series.ts';
 
 /** A request that has ended. */
 export interface EndedRequest extends RequestLabels {
@@ -39,16 +39,19 @@ export interface GatewayMetrics {
 
 const NO_QUEUE: QueueReading = { depth: 0, capacity: 0, enqueued: 0, written: 0 };
 
-/** Makes the instruments on `meter`. Counters are observable ones over counts that are kept here: adding to one by its attributes
- *  costs 0.7 µs, adding to a number nothing. */
-export function createGatewayMetrics(
-  meter: Meter,
-  { genai, spans, clock }: { genai: boolean; spans: SpanCounts; clock: () => number },
-): { metrics: GatewayMetrics; findExemplars: FindExemplars } {
-  const series = new RequestSeries();
+export interface GatewayMetricsOptions {
+  /** Where requests are counted; their durations are told by `seriesProducer`. */
+  readonly series: RequestSeries;
+  readonly spans: Readonly<SpanCounts>;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly genai: boolean;
+}
+
+/** Makes the instruments on `meter`. What is counted for every request is kept here: adding to an instrument by its attributes costs
+ *  0.7 µs, adding to a number nothing. */
+export function createGatewayMetrics(meter: Meter, { series, spans, clock, genai }: GatewayMetricsOptions): GatewayMetrics {
   let readQueue: (() => QueueReading) | undefined;
-  const proxyDuration = histogram(meter, I.proxyDuration);
-  const providerDuration = histogram(meter, I.providerDuration);
   const flushDuration = histogram(meter, I.flushDuration);
   const flushBatchSize = histogram(meter, I.flushBatchSize);
   const writeFailed = meter.createCounter(I.writeFailed.name, I.writeFailed);
@@ -59,33 +62,24 @@ export function createGatewayMetrics(
     const { status, durationMs, providerMs } = request;
     const own = series.of(request, status >= 200 && status < 400);
     const counts = series.counts(own, status);
+    const now = ids === undefined ? 0 : clock();
     counts.proxy += 1;
-    record(proxyDuration, durationMs / 1_000, own.attributes, own.proxyExemplars, ids);
+    own.proxyDuration.record(durationMs / 1_000, ids, now);
     if (providerMs === undefined) return;
     counts.provider += 1;
-    record(providerDuration, providerMs / 1_000, own.attributes, own.providerExemplars, ids);
-  };
-  const record = (to: Histogram, seconds: number, attributes: Attributes, slots: ExemplarSlots, ids: SpanIds | undefined) => {
-    to.record(seconds, attributes);
-    if (ids !== undefined) slots.offer(seconds, clock(), ids);
+    own.providerDuration.record(providerMs / 1_000, ids, now);
   };
 
   return {
-    metrics: {
-      requestEnded,
-      traceDropped: (labels, status) => void (series.counts(series.of(labels, false), status).dropped += 1),
-      writeFailed: ({ count, ...attributes }) => writeFailed.add(count, attributes),
-      flushed: (batchSize, durationMs) => {
-        flushDuration.record(durationMs / 1_000);
-        flushBatchSize.record(batchSize);
-      },
-      watchQueue: (read) => void (readQueue = read),
-      genai: genai ? createGenaiMetrics(meter, series.models) : undefined,
+    requestEnded,
+    traceDropped: (labels, status) => void (series.counts(series.of(labels, false), status).dropped += 1),
+    writeFailed: ({ count, ...attributes }) => writeFailed.add(count, attributes),
+    flushed: (batchSize, durationMs) => {
+      flushDuration.record(durationMs / 1_000);
+      flushBatchSize.record(batchSize);
     },
-    findExemplars: (metric, attributes) => {
-      if (metric === I.proxyDuration.name) return series.byAttributes(attributes)?.proxyExemplars;
-      return metric === I.providerDuration.name ? series.byAttributes(attributes)?.providerExemplars : undefined;
-    },
+    watchQueue: (read) => void (readQueue = read),
+    genai: genai ? createGenaiMetrics(meter, series.models) : undefined,
   };
 }
 
@@ -93,7 +87,7 @@ function histogram(meter: Meter, { name, unit, description, buckets }: Instrumen
   return meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: [...buckets] } });
 }
 
-function observeCounts(meter: Meter, series: RequestSeries, spans: SpanCounts): void {
+function observeCounts(meter: Meter, series: RequestSeries, spans: Readonly<SpanCounts>): void {
   const counter = ({ name, unit, description }: Instrument) => meter.createObservableCounter(name, { unit, description });
   const requests = [
     [counter(I.proxyRequests), 'proxy'],
@@ -106,7 +100,7 @@ function observeCounts(meter: Meter, series: RequestSeries, spans: SpanCounts): 
     for (const counts of series.all()) {
       for (const [instrument, of] of requests) if (counts[of] > 0) result.observe(instrument, counts[of], counts.attributes);
     }
-    for (const [outcome, count] of Object.entries(spans)) result.observe(own, Number(count), { result: outcome });
+    for (const [outcome, count] of Object.entries(spans)) result.observe(own, count, { result: outcome });
     result.observe(collapsed, series.models.collapsed, { label: 'model' });
     result.observe(collapsed, series.collapsed, { label: 'set' });
   };

@@ -4,12 +4,11 @@ import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentel
 import { MetricsExporterMetricsHelper, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
-import { MAX_EXPORTS_AT_ONCE } from './bounded-span-processor.ts';
+import { MAX_EXPORTS_AT_ONCE } from './batched-span-sink.ts';
 import { withExemplars } from './exemplar-serializers.ts';
-import type { FindExemplars } from './exemplar-slots.ts';
 import type { OtelConfig } from './otel-config.ts';
 import { exportUrl } from './otlp-endpoint.ts';
-import type { PackedSpans } from './packed-span-processor.ts';
+import type { PackedSpans } from './packed-span-sink.ts';
 
 // Headers, certificates and compression are not the specification's; the exporters take them from OTEL_EXPORTER_OTLP_HEADERS,
 // _CERTIFICATE, _CLIENT_KEY, _CLIENT_CERTIFICATE and _COMPRESSION themselves. gRPC is loaded only when it is asked for.
@@ -50,14 +49,14 @@ export async function createSpanExporter(config: OtelConfig): Promise<SpanExport
 }
 
 /** Sends metrics to the collector in the configured protocol, with exemplars. */
-export async function createMetricExporter(config: OtelConfig, find: FindExemplars): Promise<PushMetricExporter> {
+export async function createMetricExporter(config: OtelConfig): Promise<PushMetricExporter> {
   const options = { url: exportUrl(config, 'metrics'), timeoutMillis: config.export_timeout_ms, concurrencyLimit: 1 };
   if (config.protocol === 'grpc') {
     const grpc = await import('@opentelemetry/otlp-grpc-exporter-base');
     return new OTLPMetricExporterBase(
       grpc.createOtlpGrpcExportDelegate(
         grpc.convertLegacyOtlpGrpcOptions(options, 'METRICS'),
-        withExemplars('protobuf', find),
+        withExemplars('protobuf'),
         'otlp_grpc_metric_exporter',
         MetricsExporterMetricsHelper,
         undefined,
@@ -71,7 +70,7 @@ export async function createMetricExporter(config: OtelConfig, find: FindExempla
   return new OTLPMetricExporterBase(
     createOtlpHttpExportDelegate(
       convertLegacyHttpOptions(options, 'METRICS', 'v1/metrics', contentType),
-      withExemplars(encoding, find),
+      withExemplars(encoding),
       'otlp_http_metric_exporter',
       MetricsExporterMetricsHelper,
       undefined,

@@ -29,7 +29,12 @@ export function rewriteFields(message: Uint8Array, field: number, rewrite: (valu
 }
 
 export function bytesField(field: number, value: Uint8Array): Uint8Array {
-  return Buffer.concat([varint((field << 3) | BYTES), varint(value.length), value]);
+  return Buffer.concat([fieldHead(field, value.length), value]);
+}
+
+/** What stands before the `length` bytes of a field. */
+export function fieldHead(field: number, length: number): Uint8Array {
+  return Buffer.concat([varint((field << 3) | BYTES), varint(length)]);
 }
 
 export function doubleField(field: number, value: number): Uint8Array {

@@ -35,14 +35,14 @@ describe('BoundedNames', () => {
 
 describe('RequestSeries', () => {
   test('the same labels are the same series, however they are written', () => {
-    const series = new RequestSeries();
+    const series = new RequestSeries(() => 0);
     expect(series.of(labels(), true)).toBe(series.of(labels({ org_id: ' org ' }), true));
     expect(series.of(labels({ org_id: undefined }), true)).toBe(series.of(labels({ org_id: 'unknown' }), true));
     expect(series.of(labels(), true)).not.toBe(series.of(labels({ route: '/api/*' }), true));
   });
 
   test('beyond 4,096 sets tenants and models are other, and nothing is lost', () => {
-    const series = new RequestSeries();
+    const series = new RequestSeries(() => 0);
     for (let tenant = 0; tenant < 5_000; tenant += 1) {
       const own = series.of(labels({ org_id: `org-${tenant}` }), true);
       series.counts(own, 200).proxy += 1;
@@ -65,7 +65,7 @@ describe('RequestSeries', () => {
   });
 
   test('beyond 16,384 counters a status is other', () => {
-    const series = new RequestSeries();
+    const series = new RequestSeries(() => 0);
     for (let org = 0; org < 40; org += 1)
       for (let status = 100; status < 600; status += 1)
         series.counts(series.of(labels({ org_id: `org-${org}` }), true), status).proxy += 1;
@@ -76,7 +76,7 @@ describe('RequestSeries', () => {
   });
 
   test('a status that is not known is unknown', () => {
-    const series = new RequestSeries();
+    const series = new RequestSeries(() => 0);
     expect(series.counts(series.of(labels(), false), 0).attributes['status_code']).toBe('unknown');
   });
 });

@@ -1,5 +1,5 @@
 import { BoundedNames, labelOf, OTHER, UNKNOWN } from './bounded-names.ts';
-import { ExemplarSlots } from './exemplar-slots.ts';
+import { DurationSeries } from './duration-series.ts';
 import { GATEWAY_INSTRUMENTS } from './instruments.ts';
 
 /** Model names that get a label of their own. */
@@ -37,8 +37,8 @@ export interface StatusCounts {
 export interface Series {
   readonly attributes: Attributes;
   readonly statuses: Map<number, StatusCounts>;
-  readonly proxyExemplars: ExemplarSlots;
-  readonly providerExemplars: ExemplarSlots;
+  readonly proxyDuration: DurationSeries;
+  readonly providerDuration: DurationSeries;
 }
 
 /** The sets of labels that requests were seen with. A set's attributes are made once: making and hashing them anew cost more than
@@ -51,8 +51,13 @@ export class RequestSeries {
   readonly #byLabels = new Map<string, Series>();
   /** and by what callers pass, which is looked up for every request. */
   readonly #byKey = new Map<string, Series>();
-  readonly #byAttributes = new WeakMap<object, Series>();
+  readonly #clock: () => number;
   #counters = 0;
+
+  /** `clock`: milliseconds since the epoch. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
 
   /** The series of a request. `isProven`: the provider has accepted the model. */
   of(labels: RequestLabels, isProven: boolean): Series {
@@ -79,9 +84,9 @@ export class RequestSeries {
     for (const series of this.#byLabels.values()) yield* series.statuses.values();
   }
 
-  /** The series that a histogram point's attributes belong to. */
-  byAttributes(attributes: object): Series | undefined {
-    return this.#byAttributes.get(attributes);
+  /** All series, for their durations. */
+  series(): Iterable<Series> {
+    return this.#byLabels.values();
   }
 
   #added(key: string, labels: RequestLabels, model: string): Series {
@@ -101,14 +106,14 @@ export class RequestSeries {
     const key = Object.values(attributes).join('\n');
     const existing = this.#byLabels.get(key);
     if (existing !== undefined) return existing;
+    const now = this.#clock();
     const series: Series = {
-      attributes: Object.freeze(attributes),
+      attributes,
       statuses: new Map(),
-      proxyExemplars: new ExemplarSlots(GATEWAY_INSTRUMENTS.proxyDuration.buckets),
-      providerExemplars: new ExemplarSlots(GATEWAY_INSTRUMENTS.providerDuration.buckets),
+      proxyDuration: new DurationSeries(attributes, GATEWAY_INSTRUMENTS.proxyDuration.buckets, now),
+      providerDuration: new DurationSeries(attributes, GATEWAY_INSTRUMENTS.providerDuration.buckets, now),
     };
     this.#byLabels.set(key, series);
-    this.#byAttributes.set(attributes, series);
     return series;
   }
 }

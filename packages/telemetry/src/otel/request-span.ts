@@ -1,33 +1,21 @@
-import {
-  context,
-  ROOT_CONTEXT,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  TraceFlags,
-  type Attributes,
-  type Context,
-  type HrTime,
-  type Span,
-  type Tracer,
-} from '@opentelemetry/api';
-import type { SpanIds } from './exemplar-slots.ts';
+import { context, ROOT_CONTEXT, SpanKind, trace, TraceFlags, type SpanContext } from '@opentelemetry/api';
 import { labelOf, UNKNOWN } from './bounded-names.ts';
+import type { SpanAttributes, SpanShape, SpanSink } from './ended-span.ts';
+import type { SpanIds } from './duration-series.ts';
+import type { RandomIds } from './random-ids.ts';
+import type { SpanShapes } from './span-shapes.ts';
 
 /** What all requests' spans share. */
 export interface SpanTools {
-  readonly tracer: Tracer;
-  readonly clock: SpanClock;
-  /** Whether client spans carry the attributes of the GenAI conventions. */
-  readonly genai: boolean;
-}
-
-/** Where span times come from: a steady clock, and what it is worth. */
-export interface SpanClock {
-  /** Milliseconds of `performance.now()`. */
-  readonly now: () => number;
+  readonly sink: SpanSink;
+  readonly ids: RandomIds;
+  readonly shapes: SpanShapes;
+  /** Whether a trace without a parent is recorded. */
+  readonly isSampled: (traceId: string) => boolean;
   /** Milliseconds since the epoch. */
   readonly epochMs: () => number;
+  /** Whether client spans carry the attributes of the GenAI conventions. */
+  readonly genai: boolean;
 }
 
 /** Whose request it is; what is missing is `unknown`. */
@@ -60,7 +48,7 @@ export interface SpanEnd extends SpanTenant {
   readonly upstreamStatus?: number | undefined;
   /** Why there was no whole answer of the provider, such as `timeout`. */
   readonly upstreamError?: string | undefined;
-  /** When the provider's part ended, by the steady clock; with the request, unless told. */
+  /** When the provider's part ended; with the request, unless told. */
   readonly upstreamEndedAt?: number | undefined;
   readonly model?: string | undefined;
 }
@@ -68,159 +56,184 @@ export interface SpanEnd extends SpanTenant {
 /** Prefixes by provider. Spec: gateway, Spans. */
 const PREFIXES: Readonly<Record<string, string>> = { openai: '/openai', anthropic: '/anthropic' };
 
-/** The spans of one request: the server span, and its children while it is recorded. Without recording it only hands on its ids,
- *  which costs a microsecond. Children that need no id of their own are made when they have ended. */
-export class RequestSpan {
-  readonly #tracer: Tracer;
-  readonly #clock: SpanClock;
-  readonly #genai: boolean;
-  readonly #name: string;
-  readonly #span: Span;
+const NO_ATTRIBUTES: SpanAttributes = [];
+const ALLOWED = childShape('gateway.auth', ['gateway.auth.result', 'allow'], undefined);
+
+/** The spans of one request: the server span, and its children while it is recorded. Without recording it only hands on its ids. They
+ *  are told to the sink when they have ended, past the SDK's tracer, which would check and copy what is known.
+ *  Moments are those of `performance.now()`. */
+export class RequestSpan implements SpanIds {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly #tools: SpanTools;
+  readonly #method: string;
+  readonly #route: string;
+  readonly #parent: SpanContext | undefined;
+  readonly #traceState: string;
   readonly #isRecording: boolean;
-  readonly #hasParent: boolean;
+  readonly #startedAt: number;
   /** Added to the steady clock's milliseconds gives the epoch's: one for the whole request, so that its spans fit together. */
   readonly #offset: number;
-  readonly #context: Context;
-  #routedAt: HrTime;
-  #upstream: Span | undefined;
+  #routedAt: number;
+  #caller: SpanCaller | undefined;
+  #call: UpstreamCall | undefined;
+  #sentAt = 0;
+  #upstreamId = '';
 
-  constructor({ tracer, clock, genai }: SpanTools, method: string, route: string, parent: Context) {
-    this.#tracer = tracer;
-    this.#clock = clock;
-    this.#genai = genai;
-    this.#hasParent = parent !== ROOT_CONTEXT;
-    this.#name = `${method} ${route}`;
-    const now = clock.now();
-    this.#offset = clock.epochMs() - now;
-    this.#routedAt = this.#time(now);
-    this.#span = tracer.startSpan(this.#name, { kind: SpanKind.SERVER, startTime: this.#routedAt }, parent);
-    this.#isRecording = this.#span.isRecording();
-    // Given to startSpan, they would be copied twice even for a span that is not recorded.
-    if (this.#isRecording) this.#span.setAttributes({ 'http.request.method': method, 'http.route': route });
-    this.#context = this.#isRecording ? trace.setSpan(parent, this.#span) : parent;
-  }
-
-  get ids(): SpanIds {
-    return this.#span.spanContext();
+  constructor(tools: SpanTools, at: number, method: string, route: string, parent: SpanContext | undefined) {
+    this.#tools = tools;
+    this.#method = method;
+    this.#route = route;
+    this.#parent = parent;
+    this.#traceState = parent?.traceState?.serialize() ?? '';
+    this.traceId = parent?.traceId ?? tools.ids.traceId();
+    this.spanId = tools.ids.spanId();
+    this.#isRecording = parent === undefined ? tools.isSampled(this.traceId) : (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
+    this.#startedAt = at;
+    this.#routedAt = at;
+    this.#offset = this.#isRecording ? tools.epochMs() - at : 0;
   }
 
   /** The trace's id when somebody else may know it: the client named it, or the span is sampled. */
   get knownTraceId(): string | undefined {
-    return this.#hasParent ? this.ids.traceId : this.sampledIds?.traceId;
+    return this.#parent !== undefined || this.#isRecording ? this.traceId : undefined;
   }
 
   /** The ids when the span is sampled: what an exemplar may point to. */
   get sampledIds(): SpanIds | undefined {
-    const ids = this.#span.spanContext();
-    return (ids.traceFlags & TraceFlags.SAMPLED) === 0 ? undefined : ids;
+    return this.#isRecording ? this : undefined;
   }
 
   /** Runs `work` with this span as the active one, so that what it logs is correlated. Not for the proxy: callbacks of a pooled
    *  connection run in the context of whoever opened it. */
   run<T>(work: () => T): T {
-    return context.with(trace.setSpan(this.#context, this.#span), work);
+    const { traceId, spanId } = this;
+    const traceFlags = this.#isRecording ? TraceFlags.SAMPLED : TraceFlags.NONE;
+    return context.with(trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags }), work);
   }
 
-  /** The key was looked at, from `startedAt` (the steady clock) until now. */
-  authenticated(startedAt: number, caller: SpanCaller | 'unauthorized' | 'forbidden' | 'unavailable'): void {
+  /** The key was looked at. */
+  authenticated(startedAt: number, endedAt: number, caller: SpanCaller | 'unauthorized' | 'forbidden' | 'unavailable'): void {
     if (!this.#isRecording) return;
-    const isDenied = typeof caller === 'string';
-    const reason = caller === 'unauthorized' || caller === 'forbidden' ? { 'gateway.auth.deny_reason': caller } : {};
-    const end = this.#now();
-    const attributes = isDenied ? { 'gateway.auth.result': 'deny', ...reason } : { 'gateway.auth.result': 'allow' };
-    this.#child('gateway.auth', this.#time(startedAt), end, attributes, isDenied ? caller : undefined);
-    this.#routedAt = end;
-    if (isDenied) return;
-    this.#span.setAttributes({
-      'gateway.correlation_id': caller.correlationId,
-      'gateway.org_id': caller.org_id ?? UNKNOWN,
-      'gateway.workspace_id': caller.workspace_id ?? UNKNOWN,
-      'gateway.key_id': caller.key_id,
-      'gateway.role': caller.role,
-    });
+    this.#routedAt = endedAt;
+    if (typeof caller !== 'string') {
+      this.#caller = caller;
+      this.#child(ALLOWED, startedAt, endedAt);
+      return;
+    }
+    const reason = caller === 'unavailable' ? [] : ['gateway.auth.deny_reason', caller];
+    this.#child(childShape('gateway.auth', ['gateway.auth.result', 'deny', ...reason], caller), startedAt, endedAt);
   }
 
   /** The request is about to be sent to a provider. Answers the headers that carry the trace there, as names and values in turn; they
    *  take the place of the client's own. */
-  startUpstream({ provider, operation }: UpstreamCall): string[] {
-    if (this.#isRecording && this.#upstream === undefined) {
-      const attributes: Attributes = this.#genai ? { 'gen_ai.provider.name': provider } : {};
-      if (this.#genai && operation !== undefined) attributes['gen_ai.operation.name'] = operation;
-      this.#upstream = this.#tracer.startSpan(
-        `proxy ${this.#name}`,
-        { kind: SpanKind.CLIENT, startTime: this.#now(), attributes },
-        this.#context,
-      );
+  startUpstream(at: number, call: UpstreamCall): string[] {
+    if (this.#isRecording && this.#call === undefined) {
+      this.#call = call;
+      this.#sentAt = at;
+      this.#upstreamId = this.#tools.ids.spanId();
     }
-    const { traceId, spanId, traceFlags, traceState } = (this.#upstream ?? this.#span).spanContext();
-    const parent = ['traceparent', `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`];
-    const state = traceState?.serialize() ?? '';
+    const spanId = this.#call === undefined ? this.spanId : this.#upstreamId;
+    const parent = ['traceparent', `00-${this.traceId}-${spanId}-0${this.#isRecording ? 1 : 0}`];
+    const state = this.#traceState;
     return state === '' ? parent : [...parent, 'tracestate', state];
   }
 
   /** The answer is over. `gateway.trace.enqueue` may still follow. */
-  end(end: SpanEnd): void {
+  end(at: number, end: SpanEnd): void {
     if (!this.#isRecording) return;
-    const now = this.#now();
-    this.#endUpstream(end, now);
-    const failure = end.status >= 500 ? `http ${end.status}` : undefined;
-    const attributes = {
-      'gateway.route.provider': end.provider ?? UNKNOWN,
-      'gateway.route.prefix': PREFIXES[end.provider ?? ''] ?? '/',
-      'gateway.org_id': end.org_id ?? UNKNOWN,
-      'gateway.workspace_id': end.workspace_id ?? UNKNOWN,
-    };
-    this.#child('gateway.route', this.#routedAt, now, attributes, failure);
-    this.#span.setAttribute('http.response.status_code', end.status);
-    if (failure !== undefined) this.#span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
-    this.#span.end(now);
+    if (this.#call !== undefined) this.#endUpstream(this.#call, at, end);
+    this.#child(this.#routeShape(end), this.#routedAt, at);
+    const { correlationId } = this.#caller ?? {};
+    const own = correlationId === undefined ? NO_ATTRIBUTES : ['gateway.correlation_id', correlationId];
+    this.#add(this.#serverShape(end.status), own, this.spanId, this.#startedAt, at);
   }
 
-  /** The request's trace was offered to the queue, from `startedAt` (the steady clock) until now. */
-  enqueued(startedAt: number, isAccepted: boolean, { org_id, workspace_id }: SpanTenant): void {
+  /** The request's trace was offered to the queue. */
+  enqueued(startedAt: number, endedAt: number, isAccepted: boolean, tenant: SpanTenant): void {
     if (!this.#isRecording) return;
-    const attributes = {
-      'gateway.trace.enqueue.result': isAccepted ? 'accepted' : 'dropped',
-      'gateway.org_id': org_id ?? UNKNOWN,
-      'gateway.workspace_id': workspace_id ?? UNKNOWN,
-    };
-    this.#child(
-      'gateway.trace.enqueue',
-      this.#time(startedAt),
-      this.#now(),
-      attributes,
-      isAccepted ? undefined : 'trace dropped',
-    );
+    this.#child(this.#enqueueShape(isAccepted, tenant), startedAt, endedAt);
   }
 
-  #endUpstream({ upstreamStatus, upstreamError, upstreamEndedAt, model }: SpanEnd, now: HrTime): void {
-    const span = this.#upstream;
-    if (span === undefined) return;
+  #endUpstream(call: UpstreamCall, at: number, end: SpanEnd): void {
     // A client's text: as short as in a label.
-    if (this.#genai && model !== undefined) span.setAttribute('gen_ai.request.model', labelOf(model));
-    if (upstreamStatus !== undefined) span.setAttribute('http.response.status_code', upstreamStatus);
-    const isServerError = upstreamStatus !== undefined && upstreamStatus >= 500;
-    const failure = isServerError ? `http ${upstreamStatus}` : upstreamError;
-    if (failure !== undefined) {
-      span.setAttribute('error.type', isServerError ? String(upstreamStatus) : failure);
-      span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
-    }
-    span.end(upstreamEndedAt === undefined ? now : this.#time(upstreamEndedAt));
+    const hasModel = this.#tools.genai && end.model !== undefined;
+    const own = hasModel ? ['gen_ai.request.model', labelOf(end.model)] : NO_ATTRIBUTES;
+    this.#add(this.#upstreamShape(call, end), own, this.#upstreamId, this.#sentAt, end.upstreamEndedAt ?? at);
   }
 
-  #child(name: string, startTime: HrTime, endTime: HrTime, attributes: Attributes, failure: string | undefined): void {
-    const span = this.#tracer.startSpan(name, { kind: SpanKind.INTERNAL, startTime, attributes }, this.#context);
-    if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
-    span.end(endTime);
+  #serverShape(status: number): SpanShape {
+    const [method, route, caller] = [this.#method, this.#route, this.#caller];
+    const { org_id = UNKNOWN, workspace_id = UNKNOWN, key_id = '', role = '' } = caller ?? {};
+    const key = `server\n${method}\n${route}\n${status}\n${org_id}\n${workspace_id}\n${key_id}\n${role}`;
+    return this.#tools.shapes.of(key, () => {
+      const attributes = ['http.request.method', method, 'http.route', route, 'http.response.status_code', status];
+      attributes.push(
+        ...(caller === undefined ? [] : [...tenantAttributes(caller), 'gateway.key_id', key_id, 'gateway.role', role]),
+      );
+      return { name: `${method} ${route}`, kind: SpanKind.SERVER, attributes, failure: failureOf(status) };
+    });
   }
 
-  #now(): HrTime {
-    return this.#time(this.#clock.now());
+  #routeShape({ status, provider = UNKNOWN, org_id, workspace_id }: SpanEnd): SpanShape {
+    const failure = failureOf(status);
+    return this.#tools.shapes.of(`route\n${provider}\n${failure}\n${org_id}\n${workspace_id}`, () => {
+      const attributes = ['gateway.route.provider', provider, 'gateway.route.prefix', PREFIXES[provider] ?? '/'];
+      return childShape('gateway.route', [...attributes, ...tenantAttributes({ org_id, workspace_id })], failure);
+    });
   }
 
-  #time(steadyMs: number): HrTime {
-    const milliseconds = steadyMs + this.#offset;
-    const seconds = Math.trunc(milliseconds / 1_000);
-    return [seconds, Math.min(999_999_999, Math.round((milliseconds - seconds * 1_000) * 1_000_000))];
+  #upstreamShape({ provider, operation }: UpstreamCall, { upstreamStatus: status, upstreamError }: SpanEnd): SpanShape {
+    const { genai, shapes } = this.#tools;
+    const name = `proxy ${this.#method} ${this.#route}`;
+    return shapes.of(`${name}\n${provider}\n${operation}\n${status}\n${upstreamError}`, () => {
+      const isServerError = status !== undefined && status >= 500;
+      const failure = isServerError ? failureOf(status) : upstreamError;
+      const attributes: (string | number)[] = genai ? ['gen_ai.provider.name', provider] : [];
+      if (genai && operation !== undefined) attributes.push('gen_ai.operation.name', operation);
+      if (status !== undefined) attributes.push('http.response.status_code', status);
+      if (failure !== undefined) attributes.push('error.type', isServerError ? String(status) : failure);
+      return { name, kind: SpanKind.CLIENT, attributes, failure };
+    });
   }
+
+  #enqueueShape(isAccepted: boolean, tenant: SpanTenant): SpanShape {
+    const result = isAccepted ? 'accepted' : 'dropped';
+    return this.#tools.shapes.of(`${result}\n${tenant.org_id}\n${tenant.workspace_id}`, () => {
+      const attributes = ['gateway.trace.enqueue.result', result, ...tenantAttributes(tenant)];
+      return childShape('gateway.trace.enqueue', attributes, isAccepted ? undefined : 'trace dropped');
+    });
+  }
+
+  #child(shape: SpanShape, startedAt: number, endedAt: number): void {
+    this.#add(shape, NO_ATTRIBUTES, undefined, startedAt, endedAt);
+  }
+
+  #add(shape: SpanShape, own: SpanAttributes, spanId: string | undefined, startedAt: number, endedAt: number): void {
+    const isServer = spanId === this.spanId;
+    this.#tools.sink.add({
+      shape,
+      own,
+      traceId: this.traceId,
+      spanId,
+      parentSpanId: isServer ? this.#parent?.spanId : this.spanId,
+      isParentRemote: isServer && this.#parent !== undefined,
+      traceState: this.#traceState,
+      startedAt: startedAt + this.#offset,
+      endedAt: endedAt + this.#offset,
+    });
+  }
+}
+
+function childShape(name: string, attributes: SpanAttributes, failure: string | undefined): SpanShape {
+  return { name, kind: SpanKind.INTERNAL, attributes, failure };
+}
+
+function tenantAttributes({ org_id = UNKNOWN, workspace_id = UNKNOWN }: SpanTenant): SpanAttributes {
+  return ['gateway.org_id', org_id, 'gateway.workspace_id', workspace_id];
+}
+
+/** Only a server's failure is one. Spec: gateway, Spans. */
+function failureOf(status: number): string | undefined {
+  return status >= 500 ? `http ${status}` : undefined;
 }

@@ -1,9 +1,11 @@
-import { AggregationTemporality, MetricReader, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { AggregationTemporality, MetricReader, type MetricProducer, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 
 /** Reads the meter provider when it is asked to: what a scrape is made of. */
 export class ScrapeReader extends MetricReader {
-  constructor(cardinalityLimit: number) {
+  /** `producer` tells what the meter provider does not. */
+  constructor(cardinalityLimit: number, producer: MetricProducer) {
     super({
+      metricProducers: [producer],
       aggregationTemporalitySelector: () => AggregationTemporality.CUMULATIVE,
       cardinalitySelector: () => cardinalityLimit,
     });

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import { DataPointType, type DataPoint, type Histogram, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
-import type { Exemplar, ExemplarSlots, FindExemplars } from './exemplar-slots.ts';
+import { exemplarsOf, type Exemplar } from './duration-series.ts';
 import { labelName, scrapeName } from './scrape-name.ts';
 
 /** A scrape's text and the format it is in. */
@@ -31,19 +31,19 @@ export function scrapeFormat(accept: string | undefined): Format {
 
 /** Writes collected metrics as OpenMetrics 1.0 with exemplars, or as the classic text format 0.0.4, which has none. Names and labels
  *  follow OpenTelemetry's rules for Prometheus; the resource is `target_info`. */
-export function scrapeText({ resource, scopeMetrics }: ResourceMetrics, format: Format, find: FindExemplars): Scrape {
+export function scrapeText({ resource, scopeMetrics }: ResourceMetrics, format: Format): Scrape {
   const [family, type] = format === 'openmetrics' ? ['target', 'info'] : ['target_info', 'gauge'];
   const lines = [
     `# TYPE ${family} ${type}`,
     `# HELP ${family} What the process says of itself.`,
     `target_info${labelText(labelPairs(resource.attributes))} 1`,
   ];
-  for (const { metrics } of scopeMetrics) for (const metric of metrics) lines.push(...metricLines(metric, format, find));
+  for (const { metrics } of scopeMetrics) for (const metric of metrics) lines.push(...metricLines(metric, format));
   if (format === 'openmetrics') lines.push('# EOF');
   return { contentType: CONTENT_TYPES[format], body: `${lines.join('\n')}\n` };
 }
 
-function metricLines(metric: MetricData, format: Format, find: FindExemplars): string[] {
+function metricLines(metric: MetricData, format: Format): string[] {
   const { descriptor } = metric;
   const kind = kindOf(metric);
   if (kind === undefined) return [];
@@ -56,13 +56,7 @@ function metricLines(metric: MetricData, format: Format, find: FindExemplars): s
     const points = metric.dataPoints as readonly DataPoint<number>[];
     return [...head, ...points.map((point) => `${name}${labelText(labelPairs(point.attributes))} ${numberText(point.value)}`)];
   }
-  const withExemplars = format === 'openmetrics' ? find : () => undefined;
-  return [
-    ...head,
-    ...metric.dataPoints.flatMap((point) =>
-      histogramLines(name, point, format, withExemplars(descriptor.name, point.attributes)),
-    ),
-  ];
+  return [...head, ...metric.dataPoints.flatMap((point) => histogramLines(name, point, format))];
 }
 
 function kindOf(metric: MetricData): 'counter' | 'gauge' | 'histogram' | undefined {
@@ -71,7 +65,8 @@ function kindOf(metric: MetricData): 'counter' | 'gauge' | 'histogram' | undefin
   return metric.dataPointType === DataPointType.GAUGE ? 'gauge' : undefined;
 }
 
-function histogramLines(name: string, point: DataPoint<Histogram>, format: Format, slots: ExemplarSlots | undefined): string[] {
+function histogramLines(name: string, point: DataPoint<Histogram>, format: Format): string[] {
+  const exemplars = format === 'openmetrics' ? exemplarsOf(point) : [];
   const { buckets, count, sum = 0 } = point.value;
   const pairs = labelPairs(point.attributes);
   const lines: string[] = [];
@@ -80,8 +75,7 @@ function histogramLines(name: string, point: DataPoint<Histogram>, format: Forma
     below += inBucket;
     const bound = buckets.boundaries[index];
     const le = bound === undefined ? '+Inf' : format === 'openmetrics' ? floatText(bound) : String(bound);
-    const exemplar = inBucket > 0 ? slots?.at(index) : undefined;
-    lines.push(`${name}_bucket${labelText([...pairs, `le="${le}"`])} ${below}${exemplarText(exemplar)}`);
+    lines.push(`${name}_bucket${labelText([...pairs, `le="${le}"`])} ${below}${exemplarText(exemplars[index])}`);
   }
   return [...lines, `${name}_sum${labelText(pairs)} ${numberText(sum)}`, `${name}_count${labelText(pairs)} ${count}`];
 }

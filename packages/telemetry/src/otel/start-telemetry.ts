@@ -1,21 +1,20 @@
 import { context, diag, DiagLogLevel, logs, metrics, propagation, trace } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
 import { envDetector, resourceFromAttributes, type Resource } from '@opentelemetry/resources';
-import { PeriodicExportingMetricReader, type IMetricReader } from '@opentelemetry/sdk-metrics';
+import { PeriodicExportingMetricReader, type IMetricReader, type MetricProducer } from '@opentelemetry/sdk-metrics';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { ParentBasedSampler, TraceIdRatioBasedSampler, type SpanProcessor } from '@opentelemetry/sdk-trace';
 import { randomUUID } from 'node:crypto';
 import { scrub } from '../scrub.ts';
-import { BoundedSpanProcessor } from './bounded-span-processor.ts';
-import type { FindExemplars } from './exemplar-slots.ts';
+import { BatchedSpanSink } from './batched-span-sink.ts';
+import type { SpanOrigin, SpanSink } from './ended-span.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
 import { createGatewaySpans, type GatewaySpans } from './gateway-spans.ts';
 import { telemetryParts, type OtelConfig } from './otel-config.ts';
 import { createMetricExporter, createSpanExporter, createSpanSender } from './otlp-exporters.ts';
-import { PackedSpanProcessor } from './packed-span-processor.ts';
-import { CARDINALITY_LIMIT } from './request-series.ts';
+import { PackedSpanSink, type PackedSpans } from './packed-span-sink.ts';
+import { CARDINALITY_LIMIT, RequestSeries } from './request-series.ts';
 import { ScrapeReader } from './scrape-reader.ts';
+import { seriesProducer } from './series-producer.ts';
 import type { SpanCounts } from './span-bounds.ts';
 import { createTroubleReport } from './trouble-report.ts';
 import { scrapeFormat, scrapeText, type Scrape } from './scrape-text.ts';
@@ -58,25 +57,26 @@ export async function startTelemetry({ config, version, onTrouble }: TelemetryOp
   if (parts === undefined) return undefined;
   const spanCounts: SpanCounts = { exported: 0, failed: 0, dropped: 0 };
   const trouble = createTroubleReport(onTrouble, () => performance.now());
-  const processor = parts.spans ? await createProcessor(config, spanCounts, trouble) : undefined;
-  // Instruments are made on the provider that the readers belong to, so readers come first and find exemplars later.
-  let made: ReturnType<typeof makeMetrics> | undefined;
-  const find: FindExemplars = (metric, attributes) => made?.findExemplars(metric, attributes);
-  const push = parts.push ? await pushReader(config, find) : undefined;
-  const scrapeReader = parts.scrape ? new ScrapeReader(CARDINALITY_LIMIT) : undefined;
+  const origin: SpanOrigin = { resource: resourceOf(config, version), scope: { name: SCOPE, version } };
+  const sink = parts.spans ? await createSink(config, origin, spanCounts, trouble) : undefined;
+  const clock = { now: () => performance.now(), epochMs: () => Date.now() };
+  const series = new RequestSeries(clock.epochMs);
+  const producer = seriesProducer(series, origin.scope, clock.epochMs);
+  const push = parts.push ? await pushReader(config, producer) : undefined;
+  const scrapeReader = parts.scrape ? new ScrapeReader(CARDINALITY_LIMIT, producer) : undefined;
   const readers = [push, scrapeReader].filter((reader) => reader !== undefined);
 
-  const unregister = register(config, version, processor, readers, trouble);
-  if (readers.length > 0) made = makeMetrics(config, version, spanCounts);
-  const clock = { now: () => performance.now(), epochMs: () => Date.now() };
+  const unregister = register(origin.resource, readers, trouble);
+  const meter = readers.length > 0 ? metrics.getMeter(SCOPE, version) : undefined;
+  const { genai, sampling_ratio: samplingRatio } = config;
   const report = (part: string) => (error: unknown) => trouble(`${part} could not be flushed: ${String(error)}`);
   // A second call would find the part ended and fail.
-  const flushSpans = once(() => processor?.shutdown().catch(report('spans')));
+  const flushSpans = once(() => sink?.shutdown().catch(report('spans')));
   const flushMetrics = once(() => push?.shutdown().catch(report('metrics')));
   return {
-    metrics: made?.metrics,
-    spans: processor === undefined ? undefined : createGatewaySpans(trace.getTracer(SCOPE, version), clock, config.genai),
-    scrape: scrapeReader === undefined ? undefined : createScrape(scrapeReader, find),
+    metrics: meter && createGatewayMetrics(meter, { series, spans: spanCounts, clock: clock.epochMs, genai }),
+    spans: sink && createGatewaySpans(sink, { samplingRatio, genai, clock }),
+    scrape: scrapeReader && createScrape(scrapeReader),
     spanCounts,
     flushSpans,
     flushMetrics,
@@ -87,23 +87,25 @@ export async function startTelemetry({ config, version, onTrouble }: TelemetryOp
   };
 }
 
-async function createProcessor(config: OtelConfig, counts: SpanCounts, trouble: Tell): Promise<SpanProcessor> {
+async function createSink(config: OtelConfig, origin: SpanOrigin, counts: SpanCounts, trouble: Tell): Promise<SpanSink> {
   if (config.protocol !== 'http/protobuf')
-    return new BoundedSpanProcessor(await createSpanExporter(config), config.export_timeout_ms, counts);
+    return new BatchedSpanSink(await createSpanExporter(config), config.export_timeout_ms, counts, origin);
   const send = createSpanSender(config);
-  return new PackedSpanProcessor(async (spans) => {
+  const sendOrTell = async (spans: PackedSpans) => {
     try {
       await send(spans);
     } catch (error) {
       trouble(`spans could not be exported: ${String(error)}`);
       throw error;
     }
-  }, counts);
+  };
+  return new PackedSpanSink(sendOrTell, counts, origin);
 }
 
-async function pushReader(config: OtelConfig, find: FindExemplars): Promise<IMetricReader> {
+async function pushReader(config: OtelConfig, producer: MetricProducer): Promise<IMetricReader> {
   return new PeriodicExportingMetricReader({
-    exporter: await createMetricExporter(config, find),
+    exporter: await createMetricExporter(config),
+    metricProducers: [producer],
     exportIntervalMillis: config.metric_export_interval_ms,
     // The reader refuses a timeout above its interval.
     exportTimeoutMillis: Math.min(config.export_timeout_ms, config.metric_export_interval_ms),
@@ -111,24 +113,17 @@ async function pushReader(config: OtelConfig, find: FindExemplars): Promise<IMet
   });
 }
 
-/** Starts the SDK with exactly these parts. What is passed wins over what the SDK would read from OTEL_* variables by itself, by rules
- *  that are not the specification's. */
-function register(
-  config: OtelConfig,
-  version: string,
-  processor: SpanProcessor | undefined,
-  readers: IMetricReader[],
-  onTrouble: Tell,
-): () => void {
+/** Starts the SDK with exactly these readers, and with what carries the ids of a request to its log lines. What is passed wins over what
+ *  the SDK would read from OTEL_* variables by itself, by rules that are not the specification's. */
+function register(resource: Resource, readers: IMetricReader[], onTrouble: Tell): () => void {
   const runtime = readers.length === 0 ? [] : [new RuntimeNodeInstrumentation({ monitoringPrecision: EVENT_LOOP_PRECISION_MS })];
   const sdk = new NodeSDK({
-    resource: resourceOf(config, version),
+    resource,
     autoDetectResources: false,
-    spanProcessors: processor === undefined ? [] : [processor],
+    spanProcessors: [],
     metricReaders: readers,
     logRecordProcessors: [],
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(config.sampling_ratio) }),
-    textMapPropagator: new W3CTraceContextPropagator(),
+    textMapPropagator: null,
     instrumentations: runtime,
   });
   diag.setLogger(
@@ -157,17 +152,12 @@ function resourceOf(config: OtelConfig, version: string): Resource {
   });
 }
 
-function makeMetrics(config: OtelConfig, version: string, spans: SpanCounts) {
-  const options = { genai: config.genai, spans, clock: Date.now };
-  return createGatewayMetrics(metrics.getMeter(SCOPE, version), options);
-}
-
 /** Scrapes that come at once share one reading. */
-function createScrape(reader: ScrapeReader, find: FindExemplars): (accept: string | undefined) => Promise<Scrape> {
+function createScrape(reader: ScrapeReader): (accept: string | undefined) => Promise<Scrape> {
   let reading: ReturnType<ScrapeReader['read']> | undefined;
   return async (accept) => {
     reading ??= reader.read().finally(() => (reading = undefined));
-    return scrapeText(await reading, scrapeFormat(accept), find);
+    return scrapeText(await reading, scrapeFormat(accept));
   };
 }
 

@@ -42,11 +42,16 @@ const endpointOf = (protocol: string) => (protocol === 'grpc' ? collector.grpcUr
 
 /** A proxied request as the gateway tells of one. */
 function proxied(telemetry: Required<Telemetry>, end: Partial<SpanEnd> = {}, headers: Record<string, string> = {}): RequestSpan {
-  const span = telemetry.spans!.begin('POST', '/openai/*', headers);
-  span.authenticated(performance.now(), { ...TENANT, key_id: 'gk_1', role: 'developer', correlationId: 'corr-1' });
-  span.startUpstream({ provider: 'openai', operation: 'chat' });
-  span.end({ ...TENANT, status: 200, provider: 'openai', upstreamStatus: 200, model: 'gpt-4o', ...end });
-  span.enqueued(performance.now(), true, TENANT);
+  const span = telemetry.spans!.begin(performance.now(), 'POST', '/openai/*', headers);
+  span.authenticated(performance.now(), performance.now(), {
+    ...TENANT,
+    key_id: 'gk_1',
+    role: 'developer',
+    correlationId: 'corr-1',
+  });
+  span.startUpstream(performance.now(), { provider: 'openai', operation: 'chat' });
+  span.end(performance.now(), { ...TENANT, status: 200, provider: 'openai', upstreamStatus: 200, model: 'gpt-4o', ...end });
+  span.enqueued(performance.now(), performance.now(), true, TENANT);
   return span;
 }
 
@@ -128,9 +133,9 @@ describe('spans', () => {
     ['unavailable', { 'gateway.auth.result': 'deny' }],
   ] as const)('%s: a denial is an error with its reason, and the server span learns of no caller', async (reason, expected) => {
     const telemetry = await start();
-    const span = telemetry.spans!.begin('GET', '/api/*', {});
-    span.authenticated(performance.now(), reason);
-    span.end({ org_id: undefined, workspace_id: undefined, status: 401, provider: undefined });
+    const span = telemetry.spans!.begin(performance.now(), 'GET', '/api/*', {});
+    span.authenticated(performance.now(), performance.now(), reason);
+    span.end(performance.now(), { org_id: undefined, workspace_id: undefined, status: 401, provider: undefined });
     await telemetry.flushSpans();
     expect(named('gateway.auth')).toMatchObject({ attributes: expected, status: { code: 2 } });
     expect(Object.keys(named('GET /api/*').attributes).filter((key) => key.startsWith('gateway.'))).toEqual([]);
@@ -143,7 +148,9 @@ describe('spans', () => {
 
   test('a dropped trace and a failed write are errors with the messages of the specification', async () => {
     const telemetry = await start();
-    telemetry.spans!.begin('POST', '/openai/*', {}).enqueued(performance.now(), false, TENANT);
+    telemetry
+      .spans!.begin(performance.now(), 'POST', '/openai/*', {})
+      .enqueued(performance.now(), performance.now(), false, TENANT);
     const times = { startedAt: performance.now(), endedAt: performance.now() };
     telemetry.spans!.batchWritten({ ...times, batchSize: 7, errorClass: `contention ${CANARY}` });
     telemetry.spans!.batchWritten({ ...times, batchSize: 8, errorClass: undefined });
@@ -189,9 +196,9 @@ describe('sampling and propagation', () => {
 
   test('a sampled parent is respected at ratio 0, and the upstream is given the client span', async () => {
     const telemetry = await start({ sampling_ratio: 0 });
-    const span = telemetry.spans!.begin('POST', '/openai/*', parent('01'));
-    const sent = span.startUpstream({ provider: 'openai', operation: 'chat' });
-    span.end({ ...TENANT, status: 200, provider: 'openai', upstreamStatus: 200 });
+    const span = telemetry.spans!.begin(performance.now(), 'POST', '/openai/*', parent('01'));
+    const sent = span.startUpstream(performance.now(), { provider: 'openai', operation: 'chat' });
+    span.end(performance.now(), { ...TENANT, status: 200, provider: 'openai', upstreamStatus: 200 });
     await telemetry.flushSpans();
     expect(named('POST /openai/*')).toMatchObject({
       traceId: '0af7651916cd43dd8448eb211c80319c',
@@ -206,7 +213,7 @@ describe('sampling and propagation', () => {
     const telemetry = await start();
     const span = proxied(telemetry, {}, parent('00'));
     expect(span.sampledIds).toBeUndefined();
-    expect(span.startUpstream({ provider: 'openai', operation: undefined })[1]).toMatch(
+    expect(span.startUpstream(performance.now(), { provider: 'openai', operation: undefined })[1]).toMatch(
       /^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-00$/,
     );
     await telemetry.flushSpans();
@@ -219,20 +226,20 @@ describe('sampling and propagation', () => {
     'ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   ])('a traceparent that is none (%s) begins a trace of our own', async (traceparent) => {
     const telemetry = await start();
-    const span = telemetry.spans!.begin('GET', '/other', { traceparent });
-    expect(span.ids.traceId).not.toContain('0af7651916cd43dd');
-    expect(span.ids.traceId).toMatch(/^[0-9a-f]{32}$/);
+    const span = telemetry.spans!.begin(performance.now(), 'GET', '/other', { traceparent });
+    expect(span.traceId).not.toContain('0af7651916cd43dd');
+    expect(span.traceId).toMatch(/^[0-9a-f]{32}$/);
   });
 
   test('what a request logs carries the ids of its span', async () => {
     const telemetry = await start();
-    const span = telemetry.spans!.begin('GET', '/api/*', {});
+    const span = telemetry.spans!.begin(performance.now(), 'GET', '/api/*', {});
     const lines: string[] = [];
     const logger = createLogger('svc-gateway', 'info', { write: (line) => lines.push(line) });
     span.run(() => logger.info('within'));
     logger.info('after');
     const [within, after] = lines.map((line) => JSON.parse(line) as object);
-    expect(within).toMatchObject({ trace_id: span.ids.traceId, span_id: span.ids.spanId, msg: 'within' });
+    expect(within).toMatchObject({ trace_id: span.traceId, span_id: span.spanId, msg: 'within' });
     expect(after).not.toHaveProperty('trace_id');
   });
 });
@@ -284,7 +291,7 @@ describe('metrics', () => {
       { count: 1, bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1] },
     ]);
     expect(metric('svc.trace.flush_batch_size').points).toMatchObject([{ count: 1, sum: 256 }]);
-    const ids = { traceId: span.ids.traceId, spanId: span.ids.spanId };
+    const ids = { traceId: span.traceId, spanId: span.spanId };
     expect(metric('svc.proxy.request_duration_seconds').points).toMatchObject([
       {
         attributes: scope,
@@ -326,7 +333,7 @@ describe('metrics', () => {
     const { samples } = family(families, 'svc_proxy_request_duration_seconds');
     const withExemplar = samples.filter(({ exemplar }) => exemplar !== undefined);
     expect(withExemplar).toMatchObject([
-      { labels: { le: '0.05' }, exemplar: { labels: { trace_id: span.ids.traceId, span_id: span.ids.spanId }, value: 0.042 } },
+      { labels: { le: '0.05' }, exemplar: { labels: { trace_id: span.traceId, span_id: span.spanId }, value: 0.042 } },
     ]);
     expect(family(families, 'svc_trace_enqueued').samples).toEqual([{ name: 'svc_trace_enqueued_total', labels: {}, value: 11 }]);
     expect(family(families, 'target').samples[0]?.labels).toMatchObject({

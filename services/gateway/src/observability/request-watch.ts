@@ -21,11 +21,12 @@ export interface WatchTools {
 interface Ending {
   /** See `metricsStatusOf`. */
   readonly status: number;
-  readonly model?: string | undefined;
   readonly upstreamError?: string | undefined;
   /** Of a stream. */
   readonly firstChunkMs?: number | undefined;
 }
+
+const NOBODY = { org_id: undefined, workspace_id: undefined };
 
 /** Tells telemetry of one request, from its first line on: its spans, and its share of the metrics. Spec: gateway, Spans, Metrics. */
 export class RequestWatch {
@@ -45,7 +46,7 @@ export class RequestWatch {
   constructor(tools: WatchTools, route: string, { method = '', headers }: Pick<IncomingMessage, 'method' | 'headers'>) {
     this.#tools = tools;
     this.#route = route;
-    this.#span = tools.spans?.begin(method, route, headers);
+    this.#span = tools.spans?.begin(this.#startedAt, method, route, headers);
   }
 
   /** The OpenTelemetry trace of the request, when others may know it; '' for none. */
@@ -64,11 +65,11 @@ export class RequestWatch {
     const verdict = decide();
     if ('status' in verdict) {
       this.#identity = verdict.caller.identity;
-      const { reason } = verdict;
-      this.#span?.authenticated(startedAt, reason === 'key_verification_unavailable' ? 'unavailable' : reason);
+      const reason = verdict.reason === 'key_verification_unavailable' ? 'unavailable' : verdict.reason;
+      this.#span?.authenticated(startedAt, performance.now(), reason);
     } else if (verdict.identity !== undefined) {
       const { org_id, workspace_id, key_id, role } = (this.#identity = verdict.identity);
-      this.#span?.authenticated(startedAt, { org_id, workspace_id, key_id, role, correlationId });
+      this.#span?.authenticated(startedAt, performance.now(), { org_id, workspace_id, key_id, role, correlationId });
     }
     return verdict;
   }
@@ -82,7 +83,7 @@ export class RequestWatch {
   sent(path: string): readonly string[] {
     this.#sentAt = performance.now();
     if (this.#tools.genai) this.#operation = genaiOperationName(path);
-    return this.#span?.startUpstream({ provider: this.#provider ?? 'unknown', operation: this.#operation }) ?? [];
+    return this.#span?.startUpstream(this.#sentAt, { provider: this.#provider ?? 'unknown', operation: this.#operation }) ?? [];
   }
 
   /** The provider has begun its answer, */
@@ -101,7 +102,6 @@ export class RequestWatch {
     this.#model = requestModelOf(exchange.request);
     this.#ended({
       status: metricsStatusOf(exchange),
-      model: this.#model,
       upstreamError: outcome === 'upstream_error' || outcome === 'timeout' ? outcome : undefined,
       firstChunkMs: firstByteUs === 0 ? undefined : firstByteUs / 1_000,
     });
@@ -116,29 +116,33 @@ export class RequestWatch {
   enqueue(exchange: CapturedExchange, enqueue: (exchange: CapturedExchange) => boolean): void {
     const startedAt = performance.now();
     const isAccepted = enqueue(exchange);
-    this.#span?.enqueued(startedAt, isAccepted, this.#tenant);
+    this.#span?.enqueued(startedAt, performance.now(), isAccepted, this.#identity ?? NOBODY);
     if (!isAccepted) this.#tools.metrics?.traceDropped(this.#labels(), metricsStatusOf(exchange));
   }
 
-  #ended({ status, model, upstreamError, firstChunkMs }: Ending): void {
+  #ended({ status, upstreamError, firstChunkMs }: Ending): void {
     const now = performance.now();
     const { metrics } = this.#tools;
-    const upstream = { upstreamStatus: this.#upstreamStatus, upstreamError, upstreamEndedAt: this.#answeredAt };
-    this.#span?.end({ ...this.#tenant, status, provider: this.#provider, model, ...upstream });
     const providerMs = this.#sentAt === undefined ? undefined : (this.#answeredAt ?? now) - this.#sentAt;
-    const durationMs = now - this.#startedAt;
-    metrics?.requestEnded({ ...this.#labels(), status, durationMs, providerMs }, this.#span?.sampledIds);
+    const ended = {
+      ...this.#labels(),
+      status,
+      durationMs: now - this.#startedAt,
+      providerMs,
+      upstreamStatus: this.#upstreamStatus,
+      upstreamError,
+      upstreamEndedAt: this.#answeredAt,
+    };
+    this.#span?.end(now, ended);
+    metrics?.requestEnded(ended, this.#span?.sampledIds);
     if (metrics?.genai === undefined || this.#operation === undefined || providerMs === undefined) return;
-    const operation = { operation: this.#operation, provider: this.#provider ?? 'unknown', requestModel: model };
+    const operation = { operation: this.#operation, provider: this.#provider ?? 'unknown', requestModel: this.#model };
     const errorType = upstreamError ?? (status >= 400 ? String(status) : undefined);
     metrics.genai.operationEnded(operation, { durationMs: providerMs, firstChunkMs, errorType });
   }
 
   #labels() {
-    return { provider: this.#provider, model: this.#model, ...this.#tenant, route: this.#route };
-  }
-
-  get #tenant() {
-    return { org_id: this.#identity?.org_id, workspace_id: this.#identity?.workspace_id };
+    const { org_id, workspace_id } = this.#identity ?? NOBODY;
+    return { provider: this.#provider, model: this.#model, org_id, workspace_id, route: this.#route };
   }
 }

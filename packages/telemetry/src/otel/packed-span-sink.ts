@@ -1,0 +1,108 @@
+import type { EndedSpan, SpanOrigin, SpanSink } from './ended-span.ts';
+import { PlainSpanWriter } from './plain-span-writer.ts';
+import { bytesField, fieldHead } from './protobuf-fields.ts';
+import { BATCH_DELAY_MS, MAX_BATCH_SPANS, MAX_PENDING_SPANS, type SpanCounts } from './span-bounds.ts';
+
+/** An OTLP export request, written out, and how many spans are in it. */
+export interface PackedSpans {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+}
+
+/** Exports under way at once; more wait. */
+const MAX_EXPORTS_UNDER_WAY = 4;
+
+// Numbers of the fields on the way from a request to its spans. Source: opentelemetry-proto, trace.proto.
+const RESOURCE_SPANS = 1;
+const RESOURCE = 1;
+const SCOPE_SPANS = 2;
+const SCOPE = 1;
+const SPANS = 2;
+
+/** Writes every span into the next request as soon as it has ended, scrubbed. A span then takes 230 bytes instead of objects that would
+ *  outlive several collections of a busy heap. A collector that is slow or gone costs spans, which are counted, and never memory. `send`
+ *  rejects for what was not taken. */
+export class PackedSpanSink implements SpanSink {
+  readonly #send: (spans: PackedSpans) => Promise<void>;
+  readonly #counts: SpanCounts;
+  readonly #writer = new PlainSpanWriter();
+  readonly #resource: Uint8Array;
+  readonly #scope: Uint8Array;
+  /** Requests that wait to be sent, oldest first. */
+  readonly #waiting: PackedSpans[] = [];
+  #written = 0;
+  #pending = 0;
+  #underWay = 0;
+  #isEnded = false;
+  #timer: NodeJS.Timeout | undefined;
+  #idle = Promise.withResolvers<void>();
+
+  constructor(send: (spans: PackedSpans) => Promise<void>, counts: SpanCounts, { resource, scope }: SpanOrigin) {
+    this.#send = send;
+    this.#counts = counts;
+    this.#writer.attributes(
+      1,
+      Object.entries(resource.attributes).flatMap(([name, value]) => [name, String(value)]),
+    );
+    this.#resource = bytesField(RESOURCE, this.#writer.take());
+    this.#writer.text(1, scope.name);
+    this.#writer.text(2, scope.version ?? '');
+    this.#scope = bytesField(SCOPE, this.#writer.take());
+  }
+
+  add(span: EndedSpan): void {
+    if (this.#isEnded) return;
+    if (this.#pending >= MAX_PENDING_SPANS) {
+      this.#counts.dropped += 1;
+      return;
+    }
+    this.#pending += 1;
+    this.#written += 1;
+    this.#writer.span(SPANS, span);
+    if (this.#written >= MAX_BATCH_SPANS) this.#close();
+    else this.#timer ??= setTimeout(() => this.#close(), BATCH_DELAY_MS).unref();
+  }
+
+  async shutdown(): Promise<void> {
+    this.#isEnded = true;
+    this.#close();
+    if (this.#pending > 0) await this.#idle.promise;
+  }
+
+  /** What was written becomes a request of its own. */
+  #close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#written > 0) {
+      const spans = this.#writer.take();
+      const scopeSpans = fieldHead(SCOPE_SPANS, this.#scope.length + spans.length);
+      const length = this.#resource.length + scopeSpans.length + this.#scope.length + spans.length;
+      const bytes = Buffer.concat([fieldHead(RESOURCE_SPANS, length), this.#resource, scopeSpans, this.#scope, spans]);
+      this.#waiting.push({ bytes, count: this.#written });
+      this.#written = 0;
+    }
+    this.#start();
+  }
+
+  #start(): void {
+    while (this.#underWay < MAX_EXPORTS_UNDER_WAY) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#underWay += 1;
+      this.#send(next).then(
+        () => this.#ended(next.count, 'exported'),
+        () => this.#ended(next.count, 'failed'),
+      );
+    }
+  }
+
+  #ended(count: number, result: 'exported' | 'failed'): void {
+    this.#counts[result] += count;
+    this.#pending -= count;
+    this.#underWay -= 1;
+    this.#start();
+    if (this.#pending > 0) return;
+    this.#idle.resolve();
+    this.#idle = Promise.withResolvers<void>();
+  }
+}
