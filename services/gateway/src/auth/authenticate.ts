@@ -1,6 +1,7 @@
 import { TOKEN_MAX_LENGTH } from '@vitrine/credentials/token';
 import { EVERYBODY, forbidden, UNAUTHORIZED, UNVERIFIABLE, type Authenticate } from './caller.ts';
 import type { KeyRing } from './key-ring.ts';
+import { ShownKeys } from './shown-keys.ts';
 
 /** With authentication off everybody may do everything. */
 export const letEverybodyIn: Authenticate = () => EVERYBODY;
@@ -12,10 +13,11 @@ export function authenticateBy(
   { header, isFresh, now }: { header: string; isFresh: () => boolean; now: () => number },
 ): Authenticate {
   const name = header.toLowerCase();
-  return (headers, permission) => {
+  const shown = new ShownKeys(ring);
+  return (headers, permission, connection) => {
     const token = headers[name];
     if (typeof token !== 'string' || token === '' || token.length > TOKEN_MAX_LENGTH) return UNAUTHORIZED;
-    const key = ring.verify(token);
+    const key = connection === undefined ? ring.verify(token) : shown.keyOf(token, connection);
     if (key?.isFixed !== true && !isFresh()) return UNVERIFIABLE;
     if (key === undefined) return UNAUTHORIZED;
     key.lastUsedAt = now();

@@ -20,8 +20,9 @@ export interface Denial {
   readonly caller: Caller;
 }
 
-/** Decides by the key header alone who calls and whether they may. Synchronous and cheap: it runs for every request. */
-export type Authenticate = (headers: IncomingHttpHeaders, permission: Permission) => Caller | Denial;
+/** Decides by the key header alone who calls and whether they may. Synchronous and cheap: it runs for every request. With `connection`,
+ *  what it showed before is remembered for as long as it lives. */
+export type Authenticate = (headers: IncomingHttpHeaders, permission: Permission, connection?: object) => Caller | Denial;
 
 /** With authentication off everybody is the one tenant. */
 export const EVERYBODY: Caller = { identity: undefined, scope: DEFAULT_SCOPE };

@@ -64,6 +64,11 @@ export class KeyRing {
     return this.#hashes.find(token, this.#withMac);
   }
 
+  /** Whether the key is still accepted as it was: every change of a key makes another one. */
+  holds(key: RingKey): boolean {
+    return this.#byId.get(key.identity.key_id) === key;
+  }
+
   readonly #withMac = (mac: string): RingKey | undefined => {
     const key = this.#byMac.get(mac);
     if (key === undefined) return undefined;

@@ -63,7 +63,7 @@ export function createProxy(
     watch?.belongsTo(provider);
     const correlationId = correlationIdOf(request.headers);
     const asked: AskedExchange = { request, response, correlationId, watch };
-    const decide = () => door.authenticate(request.headers, 'proxy:write');
+    const decide = () => door.authenticate(request.headers, 'proxy:write', request.socket);
     const authenticate = () => (watch === undefined ? decide() : watch.authenticate(decide, correlationId));
     if (flaw !== undefined) {
       const verdict = provider === undefined ? NOBODY : authenticate();
