@@ -4,8 +4,18 @@ import type { Answer } from './worker-calls.ts';
 
 type Message = { readonly call: number; readonly argument: unknown } | { readonly close: true };
 
-/** The worker's half of `WorkerCalls`: answers each call with what `answer` returns or throws, and ends when told to. An answer of
- *  bytes is moved, not copied, and has to own its buffer. */
+/** An answer with buffers that are moved, not copied: the worker has them no more. */
+export class Moving {
+  readonly value: unknown;
+  readonly buffers: ArrayBuffer[];
+
+  constructor(value: unknown, buffers: ArrayBuffer[]) {
+    this.value = value;
+    this.buffers = buffers;
+  }
+}
+
+/** The worker's half of `WorkerCalls`: answers each call with what `answer` returns or throws, and ends when told to. */
 export function serveCalls(port: MessagePort, answer: (argument: unknown) => unknown, close: () => void): void {
   port.on('message', (message: Message) => {
     if ('close' in message) {
@@ -15,8 +25,9 @@ export function serveCalls(port: MessagePort, answer: (argument: unknown) => unk
     }
     const { call, argument } = message;
     try {
-      const value = answer(argument);
-      port.postMessage({ call, value } satisfies Answer, value instanceof Uint8Array ? [value.buffer as ArrayBuffer] : []);
+      const answered = answer(argument);
+      const { value, buffers } = answered instanceof Moving ? answered : { value: answered, buffers: [] };
+      port.postMessage({ call, value } satisfies Answer, buffers);
     } catch (error) {
       port.postMessage({ call, error: messageOf(error) } satisfies Answer);
     }

@@ -1,12 +1,16 @@
 import { BODY_KINDS, BODY_PARTS, type CapturedBody, type CapturedExchange } from './captured-exchange.ts';
 import { OUTCOMES, PROVIDERS } from './trace.ts';
 
-/** Exchanges in the form in which they wait and cross to another thread: two buffers, which are moved, not copied. */
-export interface PackedExchanges {
-  readonly count: number;
+/** Where a batch holds its exchanges. */
+export interface BatchMemory {
   readonly numbers: Float64Array<ArrayBuffer>;
   /** Texts and held body bytes, exchange after exchange. */
   readonly bytes: Buffer<ArrayBuffer>;
+}
+
+/** Exchanges in the form in which they wait and cross to another thread: two buffers, which are moved, not copied. */
+export interface PackedExchanges extends BatchMemory {
+  readonly count: number;
   /** What taps read of bodies that are not held whole, request and response in turn. */
   readonly facts: readonly CapturedBody['facts'][];
 }
@@ -39,11 +43,11 @@ export class ExchangeBatch {
   #bytes: Buffer<ArrayBuffer>;
   #at = 0;
 
-  /** Room for `capacity` exchanges; `expectedBytes` saves growing. */
-  constructor(capacity: number, expectedBytes: number) {
+  /** Room for `capacity` exchanges; `expectedBytes` saves growing. `memory` is that of another batch of this capacity, which is gone. */
+  constructor(capacity: number, expectedBytes: number, memory?: BatchMemory) {
     this.#capacity = capacity;
-    this.#numbers = new Float64Array(capacity * NUMBERS);
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(MIN_BYTES, expectedBytes));
+    this.#numbers = memory?.numbers ?? new Float64Array(capacity * NUMBERS);
+    this.#bytes = memory?.bytes ?? Buffer.allocUnsafeSlow(Math.max(MIN_BYTES, expectedBytes));
   }
 
   get isFull(): boolean {

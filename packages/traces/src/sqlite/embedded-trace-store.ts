@@ -2,17 +2,16 @@ import { Fault, messageOf } from '@vitrine/faults/fault';
 import { WorkerCalls } from '@vitrine/lifecycle/worker-calls';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Worker, type ResourceLimits } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import type { DayUsage } from '../day-usage.ts';
 import type { CapturePolicy } from '../derive-trace.ts';
-import type { ExchangeBatch } from '../exchange-batch.ts';
+import type { BatchMemory, ExchangeBatch } from '../exchange-batch.ts';
 import type { Tenant } from '../exchange-scope.ts';
 import type { PriceOverride } from '../price-catalogue.ts';
 import { DAY_MS, type AnalyticsQuestion, type TraceAnalytics } from '../trace-analytics.ts';
-import type { TraceSink } from '../trace-sink.ts';
+import type { BatchResult, TraceSink } from '../trace-sink.ts';
 import type { CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
-import type { WriteResult } from '../write-failure.ts';
 import { lockFile } from './file-lock.ts';
 import { makeFolder } from './make-folder.ts';
 import type { ReadWorkerCall } from './trace-read-worker.ts';
@@ -69,30 +68,22 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
     this.#path = path;
     this.#lock = lock;
     const writeData: WriteWorkerData = { path, policy, priceOverride, tellsTokens, tellsUsage };
-    // A small young generation: what this thread makes is either dead within a batch or handed to SQLite.
-    this.#writes = new WorkerCalls(
-      () =>
-        new Worker(new URL('./trace-write-worker.ts', import.meta.url), {
-          workerData: writeData,
-          resourceLimits: { maxYoungGenerationSizeMb: 8 },
-        }),
-      MAX_PENDING_WRITES,
-    );
-    const startReader = (resourceLimits: ResourceLimits) =>
-      new Worker(new URL('./trace-read-worker.ts', import.meta.url), { workerData: { path }, resourceLimits });
-    // The default young generation: in a small one, an answer of thirty thousand rows took half as long again.
-    this.#reads = new WorkerCalls(() => startReader({}), MAX_PENDING_READS);
+    const startWriter = () => new Worker(new URL('./trace-write-worker.ts', import.meta.url), { workerData: writeData });
+    const startReader = () => new Worker(new URL('./trace-read-worker.ts', import.meta.url), { workerData: { path } });
+    this.#writes = new WorkerCalls(startWriter, MAX_PENDING_WRITES);
+    this.#reads = new WorkerCalls(startReader, MAX_PENDING_READS);
     // Requests are refused when quota totals are late, so they wait for nobody's questions: a list may take seconds.
-    this.#quotas = new WorkerCalls(() => startReader({ maxYoungGenerationSizeMb: 8 }), MAX_PENDING_QUOTAS);
+    this.#quotas = new WorkerCalls(startReader, MAX_PENDING_QUOTAS);
   }
 
-  async write(batch: ExchangeBatch): Promise<WriteResult> {
+  async write(batch: ExchangeBatch): Promise<BatchResult> {
     const packed = batch.pack();
     const call: WriteWorkerCall = { packed };
     const answer = await this.#writes.call(call, [packed.bytes.buffer, packed.numbers.buffer]);
-    const result = answer as WriteResult & { traceCount: number };
-    this.#traceCount = result.traceCount;
-    return result;
+    const { traceCount, memory, ...result } = answer as BatchResult & { traceCount: number; memory: BatchMemory };
+    this.#traceCount = traceCount;
+    // A Buffer comes back from another thread as a plain Uint8Array.
+    return { ...result, memory: { numbers: memory.numbers, bytes: Buffer.from(memory.bytes.buffer) } };
   }
 
   /** Removes some of the traces made before a moment, oldest first; answers how many. To be called until it answers 0, when also the

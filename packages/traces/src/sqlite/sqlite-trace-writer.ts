@@ -42,6 +42,7 @@ export class SqliteTraceWriter implements Disposable {
   readonly #journalMax: JournalMax;
   readonly #tellsUsage: boolean;
   readonly #entry = new JournalEntry();
+  readonly #page = new PayloadPage();
   #nextPage: number;
   #traceCount: number;
   #rollupsSinceDay = 0;
@@ -150,14 +151,15 @@ export class SqliteTraceWriter implements Disposable {
     const [entry, traces] = [this.#entry, this.#insertTraces];
     entry.clear();
     traces.start();
-    let page = new PayloadPage();
+    const page = this.#page;
+    page.clear();
     for (const item of items) {
       const record = derive(item);
       traces.add(record, this.#nextPage * PAYLOADS_PER_PAGE + page.count, entry);
       page.add(record, record.created_at);
       if (!page.isFull) continue;
       this.#insertPayloads(page);
-      page = new PayloadPage();
+      page.clear();
     }
     traces.end();
     if (page.count > 0) this.#insertPayloads(page);

@@ -1,7 +1,7 @@
 // Entry of the worker thread that answers questions about traces, so that a long scan never holds up the proxy or the writer.
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
-import { serveCalls } from '@vitrine/lifecycle/serve-calls';
+import { Moving, serveCalls } from '@vitrine/lifecycle/serve-calls';
 import type { AnalyticsQuestion } from '../trace-analytics.ts';
 import type { Tenant } from '../exchange-scope.ts';
 import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
@@ -24,7 +24,9 @@ serveCalls(
     if ('list' in call) return reader.list(call.list);
     if ('get' in call) return reader.get(call.get, call.tenant);
     if ('checkpoints' in call) return reader.checkpoints(call.checkpoints);
-    return 'answer' in call ? reader.answer(call.answer) : reader.quotaTotals(call.quotaTotals);
+    if ('quotaTotals' in call) return reader.quotaTotals(call.quotaTotals);
+    const answer = reader.answer(call.answer);
+    return answer && new Moving(answer, [answer.buffer]);
   },
   () => reader[Symbol.dispose](),
 );

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
-import { serveCalls } from '@vitrine/lifecycle/serve-calls';
+import { Moving, serveCalls } from '@vitrine/lifecycle/serve-calls';
 import type { CapturedExchange } from '../captured-exchange.ts';
 import { createCredentialHashes } from '../credential-hashes.ts';
 import { deriveTrace, type CapturePolicy } from '../derive-trace.ts';
@@ -58,7 +58,9 @@ serveCalls(
       return trace;
     };
     const result = writer.write(packed.count, exchanges, derive);
-    return { ...result, ...(tellsTokens ? { tokens } : {}), traceCount: writer.traceCount };
+    const { numbers, bytes } = packed;
+    const written = { ...result, ...(tellsTokens ? { tokens } : {}), traceCount: writer.traceCount, memory: { numbers, bytes } };
+    return new Moving(written, [numbers.buffer, bytes.buffer]);
   },
   () => writer[Symbol.dispose](),
 );

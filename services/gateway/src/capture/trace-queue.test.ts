@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
-import { unpackExchanges, type ExchangeBatch } from '@vitrine/traces/exchange-batch';
-import type { WriteResult } from '@vitrine/traces/write-failure';
+import { unpackExchanges, type BatchMemory, type ExchangeBatch } from '@vitrine/traces/exchange-batch';
+import type { BatchResult } from '@vitrine/traces/trace-sink';
 import { BodyBudget } from './body-budget.ts';
 import { pressureState, utilizationPct } from './queue-pressure.ts';
 import { TraceQueue, type TraceLedger } from './trace-queue.ts';
@@ -32,12 +32,14 @@ const exchange = (path: string, bytes = 0): CapturedExchange => ({
 
 /** A sink whose batches end when the test says so. */
 function heldSink() {
-  const batches: { paths: string[]; end: (result?: Partial<WriteResult>) => void; fail: () => void }[] = [];
+  const batches: { paths: string[]; memory: BatchMemory; end: (result?: Partial<BatchResult>) => void; fail: () => void }[] = [];
   const write = (batch: ExchangeBatch) => {
-    const { promise, resolve, reject } = Promise.withResolvers<WriteResult>();
-    const paths = [...unpackExchanges(batch.pack())].map(({ path }) => path);
+    const { promise, resolve, reject } = Promise.withResolvers<BatchResult>();
+    const packed = batch.pack();
+    const paths = [...unpackExchanges(packed)].map(({ path }) => path);
     batches.push({
       paths,
+      memory: packed,
       end: (result) => resolve({ written: paths.length, failures: [], usage: [], ...result }),
       fail: () => reject(new Error('sink')),
     });
@@ -192,6 +194,26 @@ describe('the trace queue', () => {
     void queue.drained();
     await turn();
     expect(batches[2]?.paths).toEqual(['d']);
+  });
+
+  test.each([
+    ['up to 2 MiB', 2 * 1_048_576, true],
+    ['not beyond', 2 * 1_048_576 + 1, false],
+  ])('the memory that a sink gives back serves another batch, %s', async (_, bytes, isUsed) => {
+    const { queue, batches } = setUp({ batch: 1 });
+    queue.enqueue(exchange('a'));
+    await turn();
+    const memory = { numbers: batches[0]!.memory.numbers, bytes: Buffer.alloc(bytes) };
+    batches[0]?.end({ memory });
+    await turn();
+    for (const path of ['b', 'c']) {
+      queue.enqueue(exchange(path));
+      await turn();
+      batches.at(-1)?.end();
+      await turn();
+    }
+    expect(batches.map(({ paths }) => paths)).toEqual([['a'], ['b'], ['c']]);
+    expect([1, 2].map((at) => batches[at]?.memory.bytes === memory.bytes)).toEqual([isUsed, false]);
   });
 
   test('room comes when a batch has left', async () => {
