@@ -4,8 +4,8 @@ import { readProxyPlan } from './proxy-plan.ts';
 
 test('without options everything is measured and the soak is off', () => {
   expect(readProxyPlan([])).toMatchObject({
-    rounds: 6,
-    seconds: 2,
+    rounds: 12,
+    seconds: 1,
     soak: 0,
     targets: ['direct', 'bare', 'gateway', 'gateway+limits', 'gateway+bodies'],
   });

@@ -30,8 +30,8 @@ export interface ProxyPlan {
 }
 
 export const PROXY_OPTIONS = [
-  ['--rounds N', 'rounds per case, 6 unless told; figures are medians over rounds'],
-  ['--seconds N', 'seconds per round, case and target, 2 unless told'],
+  ['--rounds N', 'rounds per case, 12 unless told; figures are medians over rounds'],
+  ['--seconds N', 'seconds per round, case and target, 1 unless told: a busy machine changes within a few'],
   ['--cases A,B', `some of ${PROXY_CASES.map((item) => item.name).join(', ')}, or none`],
   ['--targets A,B', `some of ${TARGET_NAMES.join(', ')}`],
   ['--bodies', 'of the gateways only the one that captures bodies'],
@@ -46,8 +46,8 @@ export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly p
       args: [...args],
       allowNegative: true,
       options: {
-        rounds: { type: 'string', default: '6' },
-        seconds: { type: 'string', default: '2' },
+        rounds: { type: 'string', default: '12' },
+        seconds: { type: 'string', default: '1' },
         cases: { type: 'string', default: PROXY_CASES.map((item) => item.name).join() },
         targets: { type: 'string', default: TARGET_NAMES.join() },
         bodies: { type: 'boolean' },
