@@ -1,10 +1,11 @@
 import { openBodyTap, openRequestTap, type BodyFacts } from './body-tap.ts';
+import type { CapturePolicy } from './capture-policy.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { outcomeOf, statusOf } from './exchange-outcome.ts';
 import { readLineage, type LineageClaim } from './lineage-headers.ts';
 import { openBody, type OpenBody } from './open-body.ts';
 import type { PriceCatalogue } from './price-catalogue.ts';
-import { policyFor, type PrivacyPolicy, type PrivacyRules } from './privacy/privacy-rules.ts';
+import { policyFor, type PrivacyPolicy } from './privacy/privacy-rules.ts';
 import type { PrivacyTools } from './privacy/privacy-tools.ts';
 import { Redactor } from './privacy/redactor.ts';
 import { Scrubber, type Hiding } from './privacy/scrubber.ts';
@@ -14,13 +15,6 @@ import type { TraceRecord } from './trace-record.ts';
 import type { CostStatus, Outcome, UsageStatus } from './trace.ts';
 import type { Usage } from './usage.ts';
 import { readFoundModel, readFoundUsage } from './whole-json.ts';
-
-/** How bodies and secrets are treated on their way into the store. */
-export interface CapturePolicy {
-  readonly captureBodies: boolean;
-  readonly bodyMaxSize: number;
-  readonly privacy: PrivacyRules;
-}
 
 export interface DeriveTools {
   readonly policy: CapturePolicy;

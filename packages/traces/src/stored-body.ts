@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { CapturePolicy } from './derive-trace.ts';
+import type { CapturePolicy } from './capture-policy.ts';
 import type { OpenBody } from './open-body.ts';
 import { withoutCutTail } from './privacy/cut-tail.ts';
 import type { Hiding } from './privacy/scrubber.ts';

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { DayUsage } from '../day-usage.ts';
-import type { CapturePolicy } from '../derive-trace.ts';
+import type { CapturePolicy } from '../capture-policy.ts';
 import type { BatchMemory, ExchangeBatch } from '../exchange-batch.ts';
 import type { Tenant } from '../exchange-scope.ts';
 import type { PriceOverride } from '../price-catalogue.ts';

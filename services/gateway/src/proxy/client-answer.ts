@@ -12,7 +12,7 @@ interface NodeHead {
 }
 
 /** An answer on its way to the client: node makes its head and ends it, and what is between goes to the socket in as few pieces as
- *  there are. Node writes a head, a chunk's length, the chunk and its end each by itself: forwarding 2 KB took 5 to 9 % longer so. */
+ *  there are. Node writes a head, a chunk's length, the chunk and its end each by itself: forwarding 2 KB took 4.5 % more CPU so. */
 export class ClientAnswer {
   readonly #response: ServerResponse;
   /** Undefined while another answer is before this one on its connection: node then keeps the pieces until its turn comes. */
