@@ -21,10 +21,6 @@ import type { AskedExchange, ProxyTools, UpstreamRoute } from './proxy-tools.ts'
 import { providerCredential } from './provider-credential.ts';
 import { teeRequest } from './tee-request.ts';
 
-/** What node refuses in a reason phrase; it carries no meaning, so the answer goes on without it. */
-const INVALID_REASON = /[^\t\x20-\x7e\x80-\xff]/;
-/** How long an answer's head waits for the first piece of its body: sent apart, they cost a system call and a wake-up more. */
-const HEAD_WAITS_MS = 2;
 /** Request bodies up to this length leave in one piece with their head; longer ones and those of unknown length stream. */
 const BUFFERED_REQUEST_MAX_BYTES = 65_536;
 
@@ -157,9 +153,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
     read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     this.#responseHeaders = read;
     this.#expectedBytes = contentLength === undefined || this.#request.method === 'HEAD' ? -1 : contentLength;
-    this.#answer.begin(status, INVALID_REASON.test(reason) ? '' : reason, read.forwarded);
-    // The head of a stream must not wait for its first event for long; mostly both come at once and can leave together.
-    if (contentLength === undefined) setTimeout(() => this.#flushHead(), HEAD_WAITS_MS);
+    this.#answer.begin(status, reason, read.forwarded, contentLength !== undefined);
     this.#touch();
   }
 
@@ -171,10 +165,6 @@ export class Exchange implements UpstreamHandler, Deadlined {
     if (this.#received.bytes === this.#expectedBytes) this.#answer.writeLast(chunk);
     else this.#write(chunk, isKept);
     this.#touch();
-  }
-
-  #flushHead(): void {
-    if (!this.#isOver && this.#chunks === 0) this.#answer.flushHead();
   }
 
   #write(chunk: Buffer, isKept: boolean): void {
