@@ -2,7 +2,6 @@ import { stopStep } from '@vitrine/lifecycle/stop-step';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { keepRetention, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { randomBytes } from 'node:crypto';
-import type { Server } from 'node:http';
 import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
 import { keyRoutes } from './admin-keys/keys-route.ts';
 import { lineageRoutes } from './admin-traces/lineage-routes.ts';
@@ -21,7 +20,9 @@ import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
 import { serviceRoutes } from './diagnostics/service-routes.ts';
 import { createAdminApp } from './http/admin-app.ts';
 import type { AdminRoute } from './http/admin-route.ts';
-import { closeServer, createGatewayServer } from './http/gateway-server.ts';
+import type { ClientConnections } from './http/client-connections.ts';
+import { createGatewayServer } from './http/gateway-server.ts';
+import { closeServer } from './http/http-server.ts';
 import { listen } from './http/listen.ts';
 import { openLimits, type Clocks } from './limits/open-limits.ts';
 import { openObservability } from './observability/open-observability.ts';
@@ -105,10 +106,15 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
     scrape,
   });
   opened.use(await serveScrape(scrape, config, logger));
-  const server = createGatewayServer(proxy, admin, config.server.max_connections, observability.watchRequests(routes));
+  const { server, connections } = createGatewayServer(
+    proxy,
+    admin,
+    config.server.max_connections,
+    observability.watchRequests(routes),
+  );
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
-  stop('cut what is still in flight', () => cutExchanges(deadlines, server));
+  stop('cut what is still in flight', () => cutExchanges(deadlines, connections));
   stop('finish requests in flight', () => closeServer(server));
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
@@ -149,8 +155,8 @@ function adminRoutes(of: {
 }
 
 /** What has not ended by now is cut, so that it leaves a trace before the queue is written out. */
-function cutExchanges(deadlines: Deadlines, server: Server): Promise<void> {
+function cutExchanges(deadlines: Deadlines, connections: ClientConnections): Promise<void> {
   for (const exchange of deadlines.watched()) exchange.onDeadline();
-  server.closeAllConnections();
+  connections[Symbol.dispose]();
   return deadlines.empty();
 }

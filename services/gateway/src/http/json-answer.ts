@@ -43,14 +43,14 @@ function writeHead(
 }
 
 /** Answers with JSON where there is only a socket: requests that could not be parsed, and CONNECT. Ends the connection. */
-export function answerJsonOnSocket(socket: Duplex, status: number, reason: string, error: string): void {
+export function answerJsonOnSocket(socket: Duplex, status: number, error: string): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const text = JSON.stringify({ error });
   socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
       `${CORRELATION_HEADER}: ${newCorrelationId()}\r\nConnection: close\r\n\r\n${text}`,
   );
 }

@@ -1,5 +1,5 @@
 import { Fault, codeOf } from '@vitrine/faults/fault';
-import type { Server } from 'node:http';
+import type { Server } from 'node:net';
 
 /** Where a server is to listen, and the configuration keys that say so. */
 export interface ListenAt {

@@ -1,7 +1,8 @@
 import type { Logger } from '@vitrine/telemetry/logger';
-import { createServer, type Server } from 'node:http';
 import type { GatewayConfig } from '../config.ts';
 import { newCorrelationId } from '../http/correlation-id.ts';
+import { drainRequest } from '../http/drain-request.ts';
+import { createHttpServer, type HttpServer } from '../http/http-server.ts';
 import { answerJson } from '../http/json-answer.ts';
 import { listen } from '../http/listen.ts';
 import type { ScrapeEndpoint } from './scrape-endpoint.ts';
@@ -18,20 +19,21 @@ export async function serveScrape(
 ): Promise<Disposable | undefined> {
   const { prometheus_port: port } = observability.otel;
   if (scrape === undefined || port === undefined) return undefined;
-  const server = createScrapeServer(scrape, (error) => logger.error({ err: error }, 'the scrape failed'));
+  const { server, connections } = createScrapeServer(scrape, (error) => logger.error({ err: error }, 'the scrape failed'));
   const portKey = 'observability.otel.prometheus_port (SVC_OBSERVABILITY_OTEL_PROMETHEUS_PORT)';
   const url = await listen(server, { host, port, hostKey: 'server.host (SVC_SERVER_HOST)', portKey });
   logger.info({ url: url + scrape.path }, 'the scrape is served');
   return {
     [Symbol.dispose]: () => {
       server.close();
-      server.closeAllConnections();
+      connections[Symbol.dispose]();
     },
   };
 }
 
-function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => void): Server {
-  const server = createServer((request, response) => {
+function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => void): HttpServer {
+  return createHttpServer(MAX_CONNECTIONS, (request, response) => {
+    drainRequest(request);
     const refuse = (status: number, error: string, headers: string[] = []) =>
       answerJson(response, status, { error }, newCorrelationId(), headers);
     const [path] = (request.url ?? '').split('?', 1);
@@ -43,6 +45,4 @@ function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => 
       else refuse(500, 'internal server error');
     });
   });
-  server.maxConnections = MAX_CONNECTIONS;
-  return server;
 }

@@ -5,7 +5,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
 import { NO_SCOPE, readScope } from '@vitrine/traces/exchange-scope';
 import { once } from 'node:events';
-import { request as httpRequest, createServer } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { UpstreamPool } from '../upstream/upstream-pool.ts';
 import { authenticateBy } from '../auth/authenticate.ts';
@@ -13,6 +13,7 @@ import { KeyRing } from '../auth/key-ring.ts';
 import { PerSecond } from '../auth/per-second.ts';
 import { BodyBudget } from '../capture/body-budget.ts';
 import { TraceQueue } from '../capture/trace-queue.ts';
+import { createHttpServer } from '../http/http-server.ts';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { rawExchange } from '../testing/raw-exchange.ts';
 import { Deadlines } from './deadlines.ts';
@@ -65,7 +66,11 @@ beforeEach(async () => {
       strangers,
     },
   );
-  const server = createServer((request, response) => void (proxy(request, response, undefined) || response.end()));
+  const created = createHttpServer(
+    100,
+    (request, response) => void (proxy(request, response, undefined, created.connections) || response.end()),
+  );
+  const { server } = created;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   opened.defer(() => {

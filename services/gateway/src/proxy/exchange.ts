@@ -1,9 +1,11 @@
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
 import { findLastRootUsage, findRootModel } from '@vitrine/traces/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { PassingBody } from '../capture/passing-body.ts';
+import type { ClientResponse, HttpRejection, MalformedRequestHandler } from '../http/client-response.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
+import { drainRequest } from '../http/drain-request.ts';
 import { answerJson } from '../http/json-answer.ts';
 import type { RequestWatch } from '../observability/request-watch.ts';
 import { readGuarded, type HeldBody } from '../privacy/read-guarded.ts';
@@ -16,7 +18,6 @@ import type { ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf } from './body-kind.ts';
 import { ClientAnswer } from './client-answer.ts';
 import type { GateRefusal } from './gate.ts';
-import { readOut } from './read-out.ts';
 import type { AskedExchange, ProxyTools, UpstreamRoute } from './proxy-tools.ts';
 import { providerCredential } from './provider-credential.ts';
 import { teeRequest } from './tee-request.ts';
@@ -28,13 +29,13 @@ const findNothing = (): undefined => undefined;
 
 /** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
  *  captured exchange when it has ended, however it ended. Spec: gateway decisions, section 5. */
-export class Exchange implements UpstreamHandler, Deadlined {
+export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHandler {
   deadlineAt: number;
   slot = 0;
   readonly #tools: ProxyTools;
   readonly #route: UpstreamRoute;
   readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  readonly #response: ClientResponse;
   readonly #answer: ClientAnswer;
   readonly #correlationId: string;
   readonly #watch: RequestWatch | undefined;
@@ -78,13 +79,14 @@ export class Exchange implements UpstreamHandler, Deadlined {
     this.#received = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => this.#resume());
     this.deadlineAt = tools.deadlines.now + tools.times.firstByteTimeoutMs;
     tools.deadlines.watch(this);
+    response.handler = this;
     response.on('close', () => this.#onClose());
   }
 
   /** Sends the request on. `path` is the checked path at the upstream. */
   forward(path: string): void {
-    // The client may have left while the request was held back.
-    if (this.#isOver) return;
+    // While the request was held back its client may have left, or sent what is no HTTP.
+    if (this.#isOver || this.#outcome !== 'completed') return;
     const { guard } = this.#tools;
     const guardMode = guard?.modeOf({ provider: this.#route.provider, scope: this.#scope, path: this.#request.url ?? '' });
     if (guard !== undefined && guardMode !== undefined) return this.#forwardGuarded(path, guard, guardMode);
@@ -139,8 +141,16 @@ export class Exchange implements UpstreamHandler, Deadlined {
     this.#onRefused(reason);
     if (this.#isOver) return;
     this.#outcome = 'rejected';
-    readOut(this.#request);
+    drainRequest(this.#request);
     answerJson(this.#response, status, body, this.#correlationId, headers);
+  }
+
+  /** What still came of the request is no HTTP: nothing more of it can be sent on, and nobody knows where a next request would begin. */
+  onMalformedRequest({ status, error }: HttpRejection): void {
+    if (this.#isOver) return;
+    this.#outcome = 'rejected';
+    this.#control?.abort(this);
+    answerJson(this.#response, status, { error }, this.#correlationId, ['Connection', 'close']);
   }
 
   onHead({ status, reason, headers, contentType, contentEncoding, contentLength, connection }: ResponseHead): void {
@@ -185,7 +195,10 @@ export class Exchange implements UpstreamHandler, Deadlined {
   }
 
   onDeadline(): void {
-    if (!this.#isOver) this.#fail('timeout');
+    if (this.#isOver) return;
+    // A provider that is held back is not the one who is late.
+    if (this.#answer.isBehind) this.#response.destroy();
+    else this.#fail('timeout');
   }
 
   #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | undefined, headers = this.#requestHeaders.forwarded): void {
@@ -219,7 +232,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
     } else {
       const [status, error] =
         outcome === 'timeout' ? [504, 'the provider did not answer in time'] : [502, 'the provider could not be reached'];
-      readOut(this.#request);
+      drainRequest(this.#request);
       answerJson(response, status, { error }, this.#correlationId);
     }
     this.#control?.abort(this);
@@ -234,7 +247,7 @@ export class Exchange implements UpstreamHandler, Deadlined {
     if (!isWhole && this.#outcome === 'completed') this.#outcome = 'client_closed';
     if (!isWhole) this.#control?.abort(this);
     // A provider may answer before it has read everything; what the client still sends is read and dropped.
-    if (!this.#request.complete) readOut(this.#request);
+    if (!this.#request.complete) drainRequest(this.#request);
     const latencyUs = this.#elapsedUs();
     const waits = [this.#sent.finished(), this.#received.finished()].filter((wait) => wait !== undefined);
     if (waits.length === 0) this.#handOver(latencyUs, isWhole);

@@ -1,6 +1,8 @@
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { BodyBudget } from '../capture/body-budget.ts';
+import type { ClientConnections } from '../http/client-connections.ts';
+import type { ClientResponse } from '../http/client-response.ts';
 import type { RequestWatch } from '../observability/request-watch.ts';
 import type { RequestGuard } from '../privacy/request-guard.ts';
 import type { UpstreamPool } from '../upstream/upstream-pool.ts';
@@ -33,8 +35,10 @@ export interface ProxyTools {
 /** A request for a provider, and where its answer goes. */
 export interface AskedExchange {
   readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly response: ClientResponse;
   readonly correlationId: string;
   /** Undefined when nobody is told of it. */
   readonly watch: RequestWatch | undefined;
+  /** Those of the server that the request came to. */
+  readonly connections: ClientConnections;
 }

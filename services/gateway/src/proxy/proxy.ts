@@ -1,17 +1,18 @@
 import type { Provider } from '@vitrine/traces/trace';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import type { AuditTrail } from '../auth/audit-trail.ts';
 import { NOBODY, type Authenticate, type Caller } from '../auth/caller.ts';
 import type { PerSecond } from '../auth/per-second.ts';
 import type { TraceQueue } from '../capture/trace-queue.ts';
+import type { ClientConnections } from '../http/client-connections.ts';
+import type { ClientResponse } from '../http/client-response.ts';
 import { correlationIdOf } from '../http/correlation-id.ts';
+import { drainRequest } from '../http/drain-request.ts';
 import { answerJson, answerJsonAndClose } from '../http/json-answer.ts';
 import type { RequestWatch } from '../observability/request-watch.ts';
 import { Exchange } from './exchange.ts';
 import type { Gate, GateRefusal } from './gate.ts';
 import type { AskedExchange, ProxyTools, UpstreamRoute } from './proxy-tools.ts';
-import { readOut } from './read-out.ts';
 import { rejectedExchange } from './rejected-exchange.ts';
 import { readTarget } from './request-target.ts';
 
@@ -37,6 +38,13 @@ const UNCHECKED: GateRefusal = {
   reason: 'limit_check_unavailable',
 };
 
+type HandleProxied = (
+  request: IncomingMessage,
+  response: ClientResponse,
+  watch: RequestWatch | undefined,
+  connections: ClientConnections,
+) => boolean;
+
 /** Handles a request when it belongs to a provider, or may go nowhere; answers whether it did. What is no sound request is refused
  *  before anybody asks whose it is; then come the key, the bounds, the gate.
  *  Runs before express, which costs more per request than all of this. Spec: gateway decisions, section 5. */
@@ -45,24 +53,21 @@ export function createProxy(
   tools: ProxyTools,
   queue: TraceQueue,
   door: ProxyDoor,
-): (request: IncomingMessage, response: ServerResponse, watch: RequestWatch | undefined) => boolean {
-  const closing = new WeakSet<Socket>();
-  const reject = createReject(tools, door, closing);
+): HandleProxied {
+  const reject = createReject(tools, door);
   const forward = (exchange: Exchange, path: string) => {
     if (queue.shouldDelay(tools.deadlines.size)) void queue.room().then(() => exchange.forward(path));
     else exchange.forward(path);
   };
 
-  return (request, response, watch) => {
-    // What came in one piece with a request that could be read in two ways is no request, whatever it looks like.
-    if (closing.has(request.socket)) return true;
+  return (request, response, watch, connections) => {
     const target = readTarget(request.url ?? '', routes);
     const flaw = target.kind === 'refused' ? target.reason : (hostFlaw(request) ?? codingFlaw(request));
     if (flaw === undefined && target.kind === 'other') return false;
     const provider = target.kind === 'other' ? undefined : target.route?.provider;
     watch?.belongsTo(provider);
     const correlationId = correlationIdOf(request.headers);
-    const asked: AskedExchange = { request, response, correlationId, watch };
+    const asked: AskedExchange = { request, response, correlationId, watch, connections };
     const decide = () => door.authenticate(request.headers, 'proxy:write', request.socket);
     const authenticate = () => (watch === undefined ? decide() : watch.authenticate(decide, correlationId));
     if (flaw !== undefined) {
@@ -79,6 +84,8 @@ export function createProxy(
       return reject(asked, provider, refusal(501, 'WebSocket connections are not served'), caller);
     if (tools.deadlines.size >= MAX_IN_FLIGHT)
       return reject(asked, provider, refusal(503, 'too many requests are in flight'), caller);
+    if (response.socket === null && connections.isCrowded(request))
+      return reject(asked, provider, refusal(503, 'too many pipelined requests on this connection'), caller);
 
     const stopped = caller.identity === undefined ? undefined : door.gate(caller.identity);
     if (stopped !== undefined && !('then' in stopped)) return reject(asked, provider, stopped, caller);
@@ -100,20 +107,21 @@ export function createProxy(
 }
 
 /** Answers in the provider's place, and leaves a trace and, when there is a reason, an audit record. */
-function createReject(tools: ProxyTools, door: ProxyDoor, closing: WeakSet<Socket>) {
+function createReject(tools: ProxyTools, door: ProxyDoor) {
   return (
     asked: AskedExchange,
     provider: Provider | undefined,
     { status, body, headers, reason }: Refusal & { reason?: string },
     caller: Caller,
   ): true => {
-    const { request, response, correlationId, watch } = asked;
+    const { request, response, correlationId, watch, connections } = asked;
     watch?.endsWith(response);
     if (status === 400) {
-      closing.add(request.socket);
-      readOut(request, answerJsonAndClose(response, status, body, correlationId));
+      // What came in one piece with a request that could be read in two ways is no request, whatever it looks like.
+      connections.stopServing(request.socket);
+      drainRequest(request, answerJsonAndClose(response, status, body, correlationId));
     } else {
-      readOut(request);
+      drainRequest(request);
       answerJson(response, status, body, correlationId, headers);
     }
     if (reason !== undefined) audit(door, asked, caller, reason);

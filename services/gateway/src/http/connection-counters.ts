@@ -1,0 +1,19 @@
+/** Why the server closed a client's connection, or did not take it. */
+export const CLOSE_REASONS = [
+  /** There were as many as there may be. */
+  'connection_limit',
+  'connect_method',
+  'malformed_request',
+  'header_overflow',
+  'request_timeout',
+  /** The client did not read what it had asked for. */
+  'client_stalled',
+] as const;
+export type CloseReason = (typeof CLOSE_REASONS)[number];
+
+/** Closed connections by reason, since the server was made; every reason counts from 0. */
+export type CloseCounts = Record<CloseReason, number>;
+
+export function createCloseCounts(): CloseCounts {
+  return Object.fromEntries(CLOSE_REASONS.map((reason) => [reason, 0])) as CloseCounts;
+}
