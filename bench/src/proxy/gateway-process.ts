@@ -24,6 +24,8 @@ export interface GatewayOptions {
   /** Of both providers. */
   readonly upstream: string;
   readonly variables?: Readonly<Record<string, string>>;
+  /** The checkout whose gateway it is; this one unless told. */
+  readonly checkout?: URL | undefined;
 }
 
 /** Starts a gateway as its users do, with a fresh database, and waits for its health. */
@@ -31,7 +33,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   const port = await freePort();
   const logFile = join(options.home, 'gateway.log');
   const log = openSync(logFile, 'w');
-  const [node, ...args] = npmScript('gateway');
+  const [node, ...args] = npmScript('gateway', options.checkout);
   const child = spawn(node, args, {
     // Not the checkout: a vitrine.yaml there would be read.
     cwd: options.home,

@@ -22,6 +22,7 @@ export const proxyBench: Bench = {
     'proxy --cases json-32,sse-16 --rounds 5',
     'proxy --targets direct,bare --seconds 2',
     'proxy --cases none --no-bodies --soak 2000000',
+    'proxy --targets gateway,gateway+limits --against ../before',
   ],
   prepare(args) {
     const plan = readProxyPlan(args);
@@ -42,7 +43,11 @@ async function runProxyBench(plan: ProxyPlan, progress: Progress): Promise<Bench
   stack.defer(() => void process.off('SIGINT', interrupt).off('SIGTERM', interrupt));
 
   const targets: Target[] = [];
-  for (const name of plan.targets) targets.push(await startTarget(name, mock, dir, stack));
+  for (const name of plan.targets) {
+    targets.push(await startTarget(name, mock, dir, stack));
+    if (plan.against !== undefined && name.startsWith('gateway'))
+      targets.push(await startTarget(name, mock, dir, stack, plan.against));
+  }
   return await new Session({ mock, loader }, progress).run(plan, targets);
 }
 
@@ -71,7 +76,9 @@ class Session {
     const measures: Measure[] = [];
     for (let round = 0; round <= plan.rounds; round += 1) {
       const first = round % Math.max(1, targets.length);
-      for (const target of [...targets.slice(first), ...targets.slice(0, first)]) {
+      const rotated = [...targets.slice(first), ...targets.slice(0, first)];
+      // Turned round every other time, or one of two would always come behind the other.
+      for (const target of round % 2 === 0 ? rotated : rotated.toReversed()) {
         measures.push(await this.#measure(target, item, { round, seconds: round === 0 ? WARM_UP_SECONDS : plan.seconds }));
       }
     }

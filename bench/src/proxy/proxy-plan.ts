@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
 export const TARGET_NAMES = ['direct', 'bare', 'gateway', 'gateway+limits', 'gateway+bodies'] as const;
@@ -27,6 +29,8 @@ export interface ProxyPlan {
   readonly targets: readonly TargetName[];
   /** Requests of the long run; 0 = none. */
   readonly soak: number;
+  /** Another checkout, whose gateways run beside this one's. */
+  readonly against: URL | undefined;
 }
 
 export const PROXY_OPTIONS = [
@@ -36,6 +40,7 @@ export const PROXY_OPTIONS = [
   ['--targets A,B', `some of ${TARGET_NAMES.join(', ')}`],
   ['--bodies', 'of the gateways only the one that captures bodies'],
   ['--no-bodies', 'of the gateways only those that capture no bodies'],
+  ['--against DIR', 'each gateway beside the one of another checkout (installed), with the ratio between both'],
   ['--soak N', 'afterwards one run of N requests at 32 connections that watches memory; off unless told'],
 ] as const;
 
@@ -51,6 +56,7 @@ export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly p
         cases: { type: 'string', default: PROXY_CASES.map((item) => item.name).join() },
         targets: { type: 'string', default: TARGET_NAMES.join() },
         bodies: { type: 'boolean' },
+        against: { type: 'string' },
         soak: { type: 'string', default: '0' },
       },
     });
@@ -71,6 +77,7 @@ export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly p
       cases: PROXY_CASES.filter((item) => names.includes(item.name)),
       targets,
       soak: whole('--soak', values.soak, 0),
+      against: values.against === undefined ? undefined : pathToFileURL(`${resolve(values.against)}/`),
     };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };

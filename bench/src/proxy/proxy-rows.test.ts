@@ -52,6 +52,11 @@ test('keys and limits stand against the gateway without them', () => {
   );
 });
 
+test('a gateway stands against the same of another checkout', () => {
+  const rows = proxyRows([measured('gateway', 1, 99), measured('gateway@before', 1, 100)], 'speed');
+  expect(rows).toContainEqual(expect.objectContaining({ metric: 'gateway.req_per_s_of_before', baseline: 100, ratio: 0.99 }));
+});
+
 test('CPU and memory are left out where there is no /proc', () => {
   const metrics = proxyRows([measured('bare', 1, 100)], 'speed').map((row) => row.metric);
   expect(metrics).toEqual(['bare.req_per_s', 'bare.p50_ms', 'bare.p99_ms']);

@@ -1,6 +1,7 @@
 import type { BenchRow } from '../bench.ts';
 import { median } from '../median.ts';
 import type { Measure } from './measure.ts';
+import { BEFORE } from './target.ts';
 
 type Figure = (measure: Measure) => number | undefined;
 
@@ -22,12 +23,19 @@ export function proxyRows(measures: readonly Measure[], kind: 'speed' | 'counts'
     if (first === undefined) return [];
     const metric = (figure: string) => ({ case: first.case, metric: `${target}.${figure}` });
     const against = target === 'bare' ? [] : bare;
+    const before = byTarget.get(`${target}${BEFORE}`) ?? [];
     const speed = [
       compared({ ...metric('req_per_s'), unit: 'req/s' }, of, reqPerSec, against),
       // What keys and limits cost stands against the same gateway without them.
       ...(target === 'gateway+limits'
         ? [compared({ ...metric('req_per_s_of_gateway'), unit: 'req/s' }, of, reqPerSec, byTarget.get('gateway') ?? [])]
         : []),
+      ...(before.length === 0
+        ? []
+        : [
+            compared({ ...metric('req_per_s_of_before'), unit: 'req/s' }, of, reqPerSec, before),
+            compared({ ...metric('cpu_us_of_before'), unit: 'us/req' }, of, cpu, before),
+          ]),
       compared({ ...metric('p50_ms'), unit: 'ms' }, of, p50, []),
       compared({ ...metric('p99_ms'), unit: 'ms' }, of, ({ load }) => load.p99Ms, []),
       compared({ ...metric('cpu_us'), unit: 'us/req' }, of, cpu, against),

@@ -16,6 +16,9 @@ limits: { per_key: ${THRESHOLDS}, per_workspace: ${THRESHOLDS} }
 
 const BODIES = { SVC_TRACING_CAPTURE_BODIES: 'true', SVC_PII_MODE: 'redact_storage' };
 
+/** Behind the name of a gateway that is run from another checkout, to be compared with. */
+export const BEFORE = '@before';
+
 /** What a load is sent to. */
 export interface Target {
   readonly name: string;
@@ -29,20 +32,27 @@ export interface Target {
   storedRows?(): Promise<number | undefined>;
 }
 
-/** Starts a target in front of `mock`; `stack` stops it. */
-export async function startTarget(name: TargetName, mock: Forked, dir: string, stack: AsyncDisposableStack): Promise<Target> {
-  if (name === 'direct') return { name, port: mock.port, proxied: false };
+/** Starts a target in front of `mock`; `stack` stops it. `checkout`: whose gateway it is, when it is not this checkout's. */
+export async function startTarget(
+  target: TargetName,
+  mock: Forked,
+  dir: string,
+  stack: AsyncDisposableStack,
+  checkout?: URL,
+): Promise<Target> {
+  const name = checkout === undefined ? target : `${target}${BEFORE}`;
+  if (target === 'direct') return { name, port: mock.port, proxied: false };
   const upstream = `http://127.0.0.1:${mock.port}`;
-  if (name === 'bare') {
+  if (target === 'bare') {
     const bare = stack.use(await forked(new URL('./bare-process.ts', import.meta.url), upstream));
     return { name, port: bare.port, proxied: true, pid: bare.pid };
   }
   const home = join(dir, name);
   await mkdir(home);
-  if (name === 'gateway') return startGatewayTarget(name, { home, upstream }, stack);
-  if (name === 'gateway+bodies') return startGatewayTarget(name, { home, upstream, variables: BODIES }, stack);
+  if (target === 'gateway') return startGatewayTarget(name, { home, upstream, checkout }, stack);
+  if (target === 'gateway+bodies') return startGatewayTarget(name, { home, upstream, checkout, variables: BODIES }, stack);
   await writeFile(join(home, 'vitrine.yaml'), LIMITS);
-  return startGatewayTarget(name, { home, upstream }, stack, GATEWAY_KEY);
+  return startGatewayTarget(name, { home, upstream, checkout }, stack, GATEWAY_KEY);
 }
 
 /** Starts a gateway as a target that asks for `gatewayKey`, when there is one. */
