@@ -96,6 +96,9 @@ describe('requests that could be read in two ways are refused with 400 JSON and 
     ['a method that is none', request('', '', 'BREW /openai/v1/models HTTP/1.1')],
     ['HTTP/2 by prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['HTTP/3.0', request('', '', 'GET /openai/v1/models HTTP/3.0')],
+    ['HTTP/2.0 in the syntax of HTTP/1.1', request('', '', 'GET /openai/v1/models HTTP/2.0')],
+    ['HTTP/0.9', request('', '', 'GET /openai/v1/models')],
+    ['HTTP/0.9, by a version that sticks to the path', request('', '', 'GET /openai/v1/modelsHTTP/1.1')],
     ['a TLS hello', Buffer.from('16030100c8010000c40303', 'hex')],
   ])('%s', async (_name, bytes) => {
     const before = upstream.exchanges;

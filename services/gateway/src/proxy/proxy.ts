@@ -62,7 +62,7 @@ export function createProxy(
 
   return (request, response, watch, connections) => {
     const target = readTarget(request.url ?? '', routes);
-    const flaw = target.kind === 'refused' ? target.reason : (hostFlaw(request) ?? codingFlaw(request));
+    const flaw = target.kind === 'refused' ? target.reason : (versionFlaw(request) ?? hostFlaw(request) ?? codingFlaw(request));
     if (flaw === undefined && target.kind === 'other') return false;
     const provider = target.kind === 'other' ? undefined : target.route?.provider;
     watch?.belongsTo(provider);
@@ -143,6 +143,12 @@ function audit({ trail }: ProxyDoor, { request, correlationId, watch }: AskedExc
 
 function refusal(status: number, error: string): Refusal {
   return { status, body: { error }, headers: [] };
+}
+
+/** Node takes a request line without a version for HTTP/0.9 and reads headers behind it, which such a request has none of; and HTTP/2.0 for a
+ *  version of this syntax. */
+function versionFlaw({ httpVersionMajor }: IncomingMessage): string | undefined {
+  return httpVersionMajor === 1 ? undefined : 'the request must be HTTP/1.1 or HTTP/1.0';
 }
 
 function hostFlaw(request: IncomingMessage): string | undefined {
