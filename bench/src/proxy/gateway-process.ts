@@ -15,6 +15,8 @@ export interface GatewayProcess {
   readonly port: number;
   /** The last lines that it printed. */
   lastWords(): Promise<string>;
+  /** The lines of its log of level `error`, bugs among them. */
+  errors(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
     pid: child.pid ?? 0,
     port,
     lastWords: async () => (await readFile(logFile, 'utf8')).trim().split('\n').slice(-30).join('\n'),
+    errors: async () => (await readFile(logFile, 'utf8')).split('\n').filter((line) => /^\{"level":(?:"error"|50)/.test(line)),
     async stop() {
       process.off('exit', killNow);
       await stop(child);

@@ -77,7 +77,7 @@ export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly p
       cases: PROXY_CASES.filter((item) => names.includes(item.name)),
       targets,
       soak: whole('--soak', values.soak, 0),
-      against: values.against === undefined ? undefined : pathToFileURL(`${resolve(values.against)}/`),
+      against: checkoutOf(values.against),
     };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
@@ -89,6 +89,11 @@ function pick<Name extends string>(option: string, list: string, known: readonly
   const stranger = wanted.find((name) => !known.some((item) => item === name));
   if (stranger !== undefined) throw new Error(`${option}: there is no "${stranger}"; there is: ${known.join(', ')}.`);
   return known.filter((name) => wanted.includes(name));
+}
+
+/** The root of the checkout that an option names. */
+export function checkoutOf(folder: string | undefined): URL | undefined {
+  return folder === undefined ? undefined : pathToFileURL(`${resolve(folder)}/`);
 }
 
 /** The whole number that an option was given; throws with the reason. */

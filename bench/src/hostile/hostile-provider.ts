@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { HostileAnswer } from './hostile-answers.ts';
+import { readStrictly, type StrictRequest } from './strict-requests.ts';
+
+/** A provider that reads requests strictly, byte by byte as the gateway sends them, and answers with whatever bytes it is told to. */
+export interface HostileProvider extends AsyncDisposable {
+  readonly port: number;
+  /** Targets of the requests whose head came, and of those that came whole; the caller empties them. */
+  readonly begun: string[];
+  readonly whole: string[];
+  /** What came that a strict reader refuses. */
+  readonly refused: string[];
+}
+
+export async function startHostileProvider(answerTo: (request: StrictRequest) => HostileAnswer): Promise<HostileProvider> {
+  const begun: string[] = [];
+  const whole: string[] = [];
+  const refused: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    let rest = '';
+    let isBegun = false;
+    socket.setNoDelay(true).setEncoding('latin1');
+    socket.on('data', (piece: string) => {
+      rest += piece;
+      const reading = readStrictly(rest);
+      if (reading.refusal !== undefined) {
+        refused.push(`${reading.refusal}: ${JSON.stringify(rest.slice(0, 400))}`);
+        socket.destroy();
+        return;
+      }
+      for (const request of reading.whole) {
+        if (!isBegun) begun.push(request.target);
+        isBegun = false;
+        whole.push(request.target);
+        const { bytes, ending } = answerTo(request);
+        socket.write(bytes, () => {
+          if (ending === 'reset') socket.resetAndDestroy();
+          else if (ending === 'close') socket.end();
+        });
+      }
+      rest = rest.slice(reading.consumed);
+      if (reading.begun !== undefined && !isBegun) {
+        isBegun = true;
+        begun.push(reading.begun.target);
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    begun,
+    whole,
+    refused,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
