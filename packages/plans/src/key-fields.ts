@@ -20,6 +20,15 @@ export const idText = z
   .refine((id) => id !== '.' && id !== '..', 'must not be . or ..')
   .refine(isPlain, NO_CREDENTIAL);
 
+/** Who acts when it is no key: an audit event of a key of that id could not be told from theirs. Whoever reads one does not look at
+ *  capitals either. */
+const RESERVED_KEY_IDS = ['system', 'operator'];
+export const RESERVED_KEY_ID = 'must not be system or operator, in capitals or not: these stand for who acts without a key';
+
+export function isReservedKeyId(id: string): boolean {
+  return RESERVED_KEY_IDS.includes(id.toLowerCase());
+}
+
 export const roleText = z
   .string()
   .regex(/^[A-Za-z0-9\-_.:]{0,64}$/, 'must be at most 64 characters of A-Za-z0-9-_.:')

@@ -3,9 +3,20 @@ import { Fault, messageOf } from '@vitrine/faults/fault';
 import { WorkerCalls } from '@vitrine/lifecycle/worker-calls';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { Worker } from 'node:worker_threads';
+import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
 import type { KeyRow } from '../gateway-key.ts';
-import type { AuditStore, CreateOutcome, KeyChanges, KeyStore, NewKey, RevokeOutcome, RotateOutcome } from '../key-store.ts';
+import type {
+  AuditEvents,
+  AuditStore,
+  CreateOutcome,
+  KeyChanges,
+  KeyStore,
+  KeyTokens,
+  NewKey,
+  RevokeOutcome,
+  RotateOutcome,
+} from '../key-store.ts';
 import type { KeyWorkerCall, KeyWorkerMethod } from './key-worker.ts';
 import type { SqliteKeyStore } from './sqlite-key-store.ts';
 
@@ -16,7 +27,7 @@ const WATCH_INTERVAL_MS = 1_000;
 
 /** Gateway keys and audit events of a single machine: one SQLite file on a worker thread, which the first question starts. Several
  *  processes may use the file at once. */
-export class EmbeddedKeyStore implements KeyStore, AuditStore, AsyncDisposable {
+export class EmbeddedKeyStore implements KeyStore, AuditStore, AuditEvents, AsyncDisposable {
   readonly #path: string;
   readonly #calls: WorkerCalls;
 
@@ -40,8 +51,17 @@ export class EmbeddedKeyStore implements KeyStore, AuditStore, AsyncDisposable {
     return this.#ask('find', id, tenant);
   }
 
-  create(key: NewKey, known: readonly TokenHash[], event: AuditEvent): Promise<CreateOutcome> {
-    return this.#ask('create', key, known, event);
+  hasId(id: string): Promise<boolean> {
+    return this.#ask('hasId', id);
+  }
+
+  create(
+    key: NewKey,
+    known: readonly TokenHash[],
+    event: AuditEvent,
+    idAsToken: readonly TokenHash[] = [],
+  ): Promise<CreateOutcome> {
+    return this.#ask('create', key, known, event, idAsToken);
   }
 
   rotate(
@@ -57,6 +77,10 @@ export class EmbeddedKeyStore implements KeyStore, AuditStore, AsyncDisposable {
     return this.#ask('revoke', id, tenant, event);
   }
 
+  keepTokens(keys: readonly KeyTokens[]): Promise<string[]> {
+    return this.#ask('keepTokens', keys);
+  }
+
   changes(since: number): Promise<KeyChanges> {
     return this.#ask('changes', since);
   }
@@ -67,6 +91,10 @@ export class EmbeddedKeyStore implements KeyStore, AuditStore, AsyncDisposable {
 
   appendAudit(events: readonly AuditEvent[]): Promise<void> {
     return this.#ask('appendAudit', events);
+  }
+
+  listAudit(query: AuditQuery): Promise<AuditEventPage> {
+    return this.#ask('listAudit', query);
   }
 
   removeAuditBefore(at: number): Promise<number> {

@@ -37,17 +37,37 @@ const MIGRATIONS = [
      org_id TEXT NOT NULL,
      workspace_id TEXT NOT NULL
    ) STRICT;`,
+  // `token_hashes` holds every hash that a key of this file, or of the YAML file, has or ever had: a token that was rotated away,
+  // registered again by another tenant, would bring that tenant the requests of every client that still sends it. Triggers fill it,
+  // so that a process of an earlier version, which may have the file open, cannot leave one out.
+  // The indexes are for reading audit events newest first: of a tenant, with what can be filtered beside it, and of everybody.
+  `CREATE TABLE token_hashes (
+     token_mac BLOB NOT NULL PRIMARY KEY,
+     pepper_version INTEGER NOT NULL,
+     key_id TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   INSERT INTO token_hashes SELECT token_mac, pepper_version, id FROM gateway_keys;
+   CREATE TRIGGER gateway_keys_created AFTER INSERT ON gateway_keys BEGIN
+     INSERT INTO token_hashes VALUES (NEW.token_mac, NEW.pepper_version, NEW.id);
+   END;
+   CREATE TRIGGER gateway_keys_rotated AFTER UPDATE OF token_mac ON gateway_keys WHEN NEW.token_mac <> OLD.token_mac BEGIN
+     INSERT INTO token_hashes VALUES (NEW.token_mac, NEW.pepper_version, NEW.id);
+   END;
+   CREATE INDEX audit_events_of_tenant ON audit_events (org_id, workspace_id, at, number, actor, action, outcome);
+   CREATE INDEX audit_events_by_time ON audit_events (at);`,
 ];
+/** The schema of a file that this version has opened. */
+export const KEY_SCHEMA_VERSION: number = MIGRATIONS.length;
 
 /** Brings the file to this version's tables, whoever else has it open. Throws when a newer version wrote it. */
 export function createKeyTables(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   try {
     const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
-    if (found > MIGRATIONS.length)
-      throw new Error(`the file holds schema ${found}, this version knows up to ${MIGRATIONS.length}`);
+    if (found > KEY_SCHEMA_VERSION)
+      throw new Error(`the file holds schema ${found}, this version knows up to ${KEY_SCHEMA_VERSION}`);
     for (const migration of MIGRATIONS.slice(found)) database.exec(migration);
-    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
+    database.exec(`PRAGMA user_version = ${KEY_SCHEMA_VERSION}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;

@@ -2,9 +2,11 @@ import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
 import type { KeyRow } from '../gateway-key.ts';
-import type { CreateOutcome, KeyChanges, NewKey, RevokeOutcome, RotateOutcome } from '../key-store.ts';
+import type { CreateOutcome, KeyChanges, KeyTokens, NewKey, RevokeOutcome, RotateOutcome } from '../key-store.ts';
+import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
 import { KEY_COLUMNS, keyRowOf, keyValues } from './key-row.ts';
 import { createKeyTables } from './key-tables.ts';
 
@@ -12,15 +14,11 @@ import { createKeyTables } from './key-tables.ts';
 const BUSY_TIMEOUT_MS = 2_000;
 /** A store of one machine; every gateway process holds them all. */
 const MAX_ACTIVE_KEYS = 20_000;
-/** Denials kept at most: somebody who is turned away all the time must not fill the disk, nor push out what was changed. */
+/** Denials kept at most of each kind (`audit-rows.ts`): somebody who is turned away all the time must not fill the disk. */
 const MAX_DENIALS = 1_000_000;
-const REMOVED_AT_ONCE = 2_000;
 
 const COLUMNS = `${KEY_COLUMNS}, last_used_at`;
 const INSERT_KEY = `INSERT INTO gateway_keys (${KEY_COLUMNS}) VALUES (${Array(15).fill('?').join(',')})`;
-const INSERT_EVENT =
-  'INSERT INTO audit_events (at, actor, action, target, outcome, reason, correlation_id, org_id, workspace_id) ' +
-  'VALUES (?,?,?,?,?,?,?,?,?)';
 
 /** The limits of a store, which tests make small. */
 export interface KeyStoreBounds {
@@ -69,15 +67,20 @@ export class SqliteKeyStore implements Disposable {
     return this.#all(`SELECT ${COLUMNS} FROM gateway_keys WHERE id = ? AND ${where}`, [id, ...values])[0];
   }
 
-  create(key: NewKey, known: readonly TokenHash[], event: AuditEvent): CreateOutcome {
+  hasId(id: string): boolean {
+    return this.#count('SELECT count(*) AS n FROM gateway_keys WHERE id = ?', id) > 0;
+  }
+
+  create(key: NewKey, known: readonly TokenHash[], event: AuditEvent, idAsToken: readonly TokenHash[] = []): CreateOutcome {
     return this.#transaction((): CreateOutcome => {
       if (this.#count('SELECT count(*) AS n FROM gateway_keys WHERE revoked_at IS NULL') >= this.#bounds.maxActiveKeys)
         return { kind: 'full' };
-      if (this.#count('SELECT count(*) AS n FROM gateway_keys WHERE id = ?', key.id) > 0) return { kind: 'id_taken' };
+      if (this.hasId(key.id) || this.#isKnown(idAsToken)) return { kind: 'id_taken' };
       if (this.#isKnown(known)) return { kind: 'token_taken' };
       const revision = this.#nextRevision();
       this.#database.prepare(INSERT_KEY).run(...keyValues(key, revision));
-      this.#insertEvents([event]);
+      this.#keepHashes(key.id, known);
+      insertAuditEvents(this.#database, [event]);
       return { kind: 'created', row: { ...key, last_used_at: undefined, revision } };
     });
   }
@@ -91,7 +94,8 @@ export class SqliteKeyStore implements Disposable {
       const revision = this.#nextRevision();
       const set = 'UPDATE gateway_keys SET pepper_version = ?, token_mac = ?, revision = ? WHERE id = ?';
       this.#database.prepare(set).run(pepper_version, token_mac, revision, id);
-      this.#insertEvents([event]);
+      this.#keepHashes(id, known);
+      insertAuditEvents(this.#database, [event]);
       return { kind: 'rotated', row: { ...row, pepper_version, token_mac, revision } };
     });
   }
@@ -101,8 +105,17 @@ export class SqliteKeyStore implements Disposable {
       if (this.find(id, tenant) === undefined) return { kind: 'not_found' };
       const revision = this.#nextRevision();
       this.#database.prepare('UPDATE gateway_keys SET revoked_at = ?, revision = ? WHERE id = ?').run(event.at, revision, id);
-      this.#insertEvents([event]);
+      insertAuditEvents(this.#database, [event]);
       return { kind: 'revoked', revision };
+    });
+  }
+
+  keepTokens(keys: readonly KeyTokens[]): string[] {
+    return this.#transaction(() => {
+      const holder = this.#database.prepare('SELECT 1 FROM token_hashes WHERE token_mac = ? AND key_id <> ?');
+      const taken = keys.filter(({ id, known }) => known.some(({ token_mac }) => holder.get(token_mac, id) !== undefined));
+      for (const { id, known } of keys) this.#keepHashes(id, known);
+      return taken.map(({ id }) => id);
     });
   }
 
@@ -130,18 +143,15 @@ export class SqliteKeyStore implements Disposable {
   }
 
   appendAudit(events: readonly AuditEvent[]): void {
-    this.#transaction(() => this.#insertEvents(events));
+    this.#transaction(() => insertAuditEvents(this.#database, events));
+  }
+
+  listAudit(query: AuditQuery): AuditEventPage {
+    return listAuditEvents(this.#database, query);
   }
 
   removeAuditBefore(at: number): number {
-    const old = `SELECT number FROM audit_events WHERE at < ? LIMIT ${REMOVED_AT_ONCE}`;
-    const denials = "SELECT number FROM audit_events WHERE outcome = 'deny' ORDER BY number DESC";
-    const beyond = `${denials} LIMIT ${REMOVED_AT_ONCE} OFFSET ${this.#bounds.maxDenials}`;
-    return this.#transaction(
-      () =>
-        Number(this.#database.prepare(`DELETE FROM audit_events WHERE number IN (${old})`).run(at).changes) +
-        Number(this.#database.prepare(`DELETE FROM audit_events WHERE number IN (${beyond})`).run().changes),
-    );
+    return this.#transaction(() => removeAuditEvents(this.#database, at, this.#bounds.maxDenials));
   }
 
   /** Differs from its last answer when another connection has written to the file, or the file is another. */
@@ -153,16 +163,16 @@ export class SqliteKeyStore implements Disposable {
     this.#database.close();
   }
 
-  #insertEvents(events: readonly AuditEvent[]): void {
-    const insert = this.#database.prepare(INSERT_EVENT);
-    for (const { at, actor, action, target, outcome, reason, correlation_id, org_id, workspace_id } of events)
-      insert.run(at, actor, action, target, outcome, reason, correlation_id, org_id, workspace_id);
+  /** Whether a key has or had this token, whoever's it is. */
+  #isKnown(hashes: readonly TokenHash[]): boolean {
+    const same = 'SELECT count(*) AS n FROM token_hashes WHERE token_mac = ?';
+    return hashes.some(({ token_mac }) => this.#count(same, token_mac) > 0);
   }
 
-  /** Whether a key has or had this token; a revoked key's stays taken. */
-  #isKnown(hashes: readonly TokenHash[]): boolean {
-    const same = 'SELECT count(*) AS n FROM gateway_keys WHERE token_mac = ?';
-    return hashes.some(({ token_mac }) => this.#count(same, token_mac) > 0);
+  /** Under every pepper: another process may have only some of them. */
+  #keepHashes(id: string, hashes: readonly TokenHash[]): void {
+    const keep = this.#database.prepare('INSERT OR IGNORE INTO token_hashes VALUES (?, ?, ?)');
+    for (const { token_mac, pepper_version } of hashes) keep.run(token_mac, pepper_version, id);
   }
 
   #nextRevision(): number {

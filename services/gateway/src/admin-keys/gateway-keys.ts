@@ -4,6 +4,7 @@ import { codeOf, Fault } from '@vitrine/faults/fault';
 import type { AuditEvent } from '@vitrine/plans/audit-event';
 import { gatewayKeyOf, type GatewayKey, type GatewayKeyWithToken, type KeyRow } from '@vitrine/plans/gateway-key';
 import type { Identity } from '@vitrine/plans/identity';
+import { idText, isReservedKeyId, RESERVED_KEY_ID } from '@vitrine/plans/key-fields';
 import type { KeyStore } from '@vitrine/plans/key-store';
 import type { Permission } from '@vitrine/plans/permission';
 import { DEFAULT_ROLE, effectivePermissions } from '@vitrine/plans/role';
@@ -55,9 +56,15 @@ export interface GatewayKeysOptions {
   readonly clock: () => number;
 }
 
+/** An audit event whose tenant may still be found out: the actor's, or that of the key which somebody without a key changes. */
+interface EventDraft extends AuditEvent {
+  org_id: string;
+  workspace_id: string;
+}
+
 /** Lists and changes gateway keys, for the admin API and the command line. Whatever is refused has changed nothing, and is audited
  *  like every change. A change holds in this process once it is answered.
- *  Faults: `forbidden`, `gateway_key_not_found`, `gateway_key_exists`, `gateway_key_token_exists`, `gateway_key_managed`,
+ *  Faults: `forbidden`, `invalid_body`, `gateway_key_not_found`, `gateway_key_exists`, `gateway_key_token_exists`, `gateway_key_managed`,
  *  `gateway_keys_full`, `gateway_keys_read_only`, `key_store_unavailable`. Spec: gateway decisions, section 2. */
 export class GatewayKeys {
   readonly #options: GatewayKeysOptions;
@@ -82,18 +89,25 @@ export class GatewayKeys {
   async create(actor: KeyActor, wish: KeyWish): Promise<GatewayKeyWithToken> {
     const { store, random, clock } = this.#options;
     const id = wish.id || `gk_${random(8).toString('hex')}`;
+    const tenant = {
+      org_id: actor.identity?.org_id ?? (wish.org_id || DEFAULT_TENANT_ID),
+      workspace_id: actor.identity?.workspace_id ?? (wish.workspace_id || DEFAULT_TENANT_ID),
+    };
     return this.#audited(actor, 'gateway_key.create', id, async (event) => {
+      Object.assign(event, tenant);
       this.#refuseReadOnly();
+      if (isReservedKeyId(id)) throw new Fault('invalid_body', { say: `id: ${RESERVED_KEY_ID}` });
       const role = wish.role || DEFAULT_ROLE;
       const permissions = wish.permissions ?? [];
       refuseBeyond(actor, effectivePermissions(role, permissions));
-      if (this.#options.material().fixed.some((row) => row.id === id)) throw idTaken();
+      const idAsToken = this.#options.material().hashes.all(id);
+      if (this.#options.material().fixed.some((row) => row.id === id) || this.#isTokenOfFile(idAsToken)) throw idTaken();
+      await this.#refuseIdAsToken(wish.token, id);
       const { token, known } = this.#hashed(wish.token);
       const outcome = await store.create(
         {
           id,
-          org_id: actor.identity?.org_id ?? (wish.org_id || DEFAULT_TENANT_ID),
-          workspace_id: actor.identity?.workspace_id ?? (wish.workspace_id || DEFAULT_TENANT_ID),
+          ...tenant,
           name: wish.name || undefined,
           description: wish.description || undefined,
           created_by: actor.identity?.key_id ?? 'system',
@@ -107,6 +121,7 @@ export class GatewayKeys {
         },
         known,
         event,
+        idAsToken,
       );
       if (outcome.kind === 'created') return this.#told(outcome.row, token);
       if (outcome.kind === 'full')
@@ -117,9 +132,10 @@ export class GatewayKeys {
 
   async rotate(actor: KeyActor, id: string, chosen: string | undefined): Promise<GatewayKeyWithToken> {
     return this.#audited(actor, 'gateway_key.rotate', id, async (event) => {
-      const found = await this.#changeable(actor, id);
+      const found = await this.#changeable(actor, id, event);
       // Whoever gets a key's new token gets what the key may do.
       refuseBeyond(actor, effectivePermissions(found.role, found.permissions));
+      await this.#refuseIdAsToken(chosen, id);
       const { token, known } = this.#hashed(chosen);
       const outcome = await this.#options.store.rotate(id, actor.identity, known, event);
       if (outcome.kind === 'rotated') return this.#told(outcome.row, token);
@@ -129,20 +145,22 @@ export class GatewayKeys {
 
   async revoke(actor: KeyActor, id: string): Promise<void> {
     return this.#audited(actor, 'gateway_key.revoke', id, async (event) => {
-      await this.#changeable(actor, id);
+      await this.#changeable(actor, id, event);
       const outcome = await this.#options.store.revoke(id, actor.identity, event);
       if (outcome.kind === 'not_found') throw notFound();
       this.#options.material().ring.remove(id, outcome.revision);
     });
   }
 
-  /** The actor's own row, when it may be changed here. */
-  async #changeable({ identity }: KeyActor, id: string): Promise<KeyRow> {
+  /** The actor's own row, when it may be changed here. Its tenant may read the event, also of what `system` does. */
+  async #changeable({ identity }: KeyActor, id: string, event: EventDraft): Promise<KeyRow> {
     this.#refuseReadOnly();
     const ofFile = this.#options.material().fixed.find((row) => row.id === id);
     if (ofFile !== undefined && (identity === undefined || isOf(ofFile, identity))) throw readOnly();
     const found = ofFile === undefined ? await this.#options.store.find(id, identity) : undefined;
     if (found === undefined) throw notFound();
+    event.org_id = found.org_id;
+    event.workspace_id = found.workspace_id;
     if (found.managed_by !== undefined) throw managed(found);
     return found;
   }
@@ -151,17 +169,27 @@ export class GatewayKeys {
     if (!this.#options.isMutable) throw readOnly();
   }
 
+  /** Ids stand in lists, traces and logs: one that is also a token would let in whoever reads them. */
+  async #refuseIdAsToken(token: string | undefined, id: string): Promise<void> {
+    const { store, material } = this.#options;
+    if (token === undefined || !idText.safeParse(token).success) return;
+    if (token === id || material().fixed.some((row) => row.id === token) || (await store.hasId(token)))
+      throw new Fault('invalid_body', { say: 'token: must not be the id of a gateway key: ids are shown' });
+  }
+
   /** A token, chosen or new, and all hashes under which somebody might already have it. */
   #hashed(chosen: string | undefined): { token: string; known: readonly [TokenHash, ...TokenHash[]] } {
     const { material, random } = this.#options;
-    const { hashes, fixed } = material();
+    const { hashes } = material();
     const token = chosen || createToken('sgk_', random);
     const [newest = hashes.hash(token), ...older] = hashes.all(token);
-    const isFixed = [newest, ...older].some(({ token_mac: mac }) =>
-      fixed.some((row) => Buffer.compare(row.token_mac, mac) === 0),
-    );
-    if (isFixed) throw tokenTaken();
+    if (this.#isTokenOfFile([newest, ...older])) throw tokenTaken();
     return { token, known: [newest, ...older] };
+  }
+
+  #isTokenOfFile(hashes: readonly TokenHash[]): boolean {
+    const { fixed } = this.#options.material();
+    return hashes.some(({ token_mac: mac }) => fixed.some((row) => Buffer.compare(row.token_mac, mac) === 0));
   }
 
   #told(row: KeyRow, token: string): GatewayKeyWithToken {
@@ -169,9 +197,9 @@ export class GatewayKeys {
     return { ...gatewayKeyOf(row), token };
   }
 
-  async #audited<T>(actor: KeyActor, action: string, target: string, work: (event: AuditEvent) => Promise<T>): Promise<T> {
+  async #audited<T>(actor: KeyActor, action: string, target: string, work: (event: EventDraft) => Promise<T>): Promise<T> {
     const { trail, clock } = this.#options;
-    const event: AuditEvent = {
+    const event: EventDraft = {
       at: clock(),
       actor: actor.identity?.key_id ?? 'system',
       action,

@@ -8,8 +8,10 @@ const BODY = { maxBytes: 65_536, tooLarge: 'request body too large', invalid: 'i
 
 const createBody = z
   .strictObject({
-    id: idText.optional().describe('Generated (gk_ and 16 hex digits) when empty.'),
-    token: tokenText.optional().describe('Generated (sgk_) when empty; else 24 to 256 visible ASCII characters.'),
+    id: idText.optional().describe('Generated (gk_ and 16 hex digits) when empty; not system or operator.'),
+    token: tokenText
+      .optional()
+      .describe('Generated (sgk_) when empty; else 24 to 256 visible ASCII characters that no key has or ever had.'),
     org_id: idText.optional().describe("The caller's own, when there is a caller."),
     workspace_id: idText.optional(),
     name: nameText.optional(),
@@ -21,7 +23,7 @@ const createBody = z
   .meta({ id: 'GatewayKeyCreation', description: 'A key to make; everything has a default.' });
 
 const rotateBody = z
-  .strictObject({ token: tokenText.optional().describe('Generated when empty.') })
+  .strictObject({ token: tokenText.optional().describe('Generated when empty; else one that no key has or ever had.') })
   .meta({ id: 'GatewayKeyRotation', description: 'The new token.' });
 
 /** `/api/gateway-keys`. Spec: gateway, Endpoints; decisions, section 2. */

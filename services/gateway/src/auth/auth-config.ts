@@ -1,6 +1,15 @@
 import { Secret } from '@vitrine/config/secret';
 import { PEPPER_FORM, readPepper } from '@vitrine/credentials/pepper';
-import { descriptionText, idText, nameText, permissionList, roleText, tokenText } from '@vitrine/plans/key-fields';
+import {
+  descriptionText,
+  idText,
+  isReservedKeyId,
+  nameText,
+  permissionList,
+  RESERVED_KEY_ID,
+  roleText,
+  tokenText,
+} from '@vitrine/plans/key-fields';
 import { DEFAULT_ROLE } from '@vitrine/plans/role';
 import { z } from 'zod';
 import { whyNoKeyHeader } from './key-header.ts';
@@ -12,7 +21,7 @@ const given = 'must not be empty';
 
 /** A key of the YAML file. Its plan is one of `plans`. Spec: gateway decisions, section 2. */
 const fileKey = z.strictObject({
-  id: idText.min(1, given),
+  id: idText.min(1, given).refine((id) => !isReservedKeyId(id), RESERVED_KEY_ID),
   token: tokenText.min(1, given).transform((token) => new Secret(token)),
   org_id: idText.min(1, given).default('default'),
   workspace_id: idText.min(1, given).default('default'),
@@ -54,6 +63,8 @@ export const authConfig = z
       if (keys.findIndex((other) => other.id === id) < i) refuse(['keys', i, 'id'], 'is the id of another key');
       if (keys.findIndex((other) => other.token.reveal() === token.reveal()) < i)
         refuse(['keys', i, 'token'], 'is the token of another key');
+      if (keys.some((other) => other.id === token.reveal()))
+        refuse(['keys', i, 'token'], 'must not be the id of a key: ids are shown');
     }
     for (const [i, { version }] of peppers.entries())
       if (peppers.findIndex((other) => other.version === version) < i)

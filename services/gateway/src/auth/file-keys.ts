@@ -1,5 +1,6 @@
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { KeyRow } from '@vitrine/plans/gateway-key';
+import type { KeyTokens } from '@vitrine/plans/key-store';
 import type { FileKey } from './auth-config.ts';
 
 /** The keys of the YAML file as rows. They were made when the process read them. */
@@ -21,4 +22,9 @@ export function fileKeyRows(keys: readonly FileKey[], hashes: TokenHashes, readA
     revision: 0,
     ...hashes.hash(token.reveal()),
   }));
+}
+
+/** What the store keeps of their tokens: one that is taken out of the file, or changed there, is rotated away like any other. */
+export function fileKeyTokens(keys: readonly FileKey[], hashes: TokenHashes): KeyTokens[] {
+  return keys.map(({ id, token }) => ({ id, known: hashes.all(token.reveal()) }));
 }

@@ -49,6 +49,10 @@ export class KeyRing {
     return this.#byId.size;
   }
 
+  get ids(): string[] {
+    return [...this.#byId.keys()];
+  }
+
   /** Keys whose token was hashed with a pepper that is not configured any more: none of them can be accepted. */
   get unverifiable(): number {
     return this.#unverifiable.size;

@@ -1,10 +1,12 @@
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
+import { isReservedKeyId } from '@vitrine/plans/key-fields';
 import type { AuditStore } from '@vitrine/plans/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { existsSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
 import { authenticateBy, letEverybodyIn } from './authenticate.ts';
 import type { Authenticate } from './caller.ts';
+import { fileKeyTokens } from './file-keys.ts';
 import { KeyRefresh } from './key-refresh.ts';
 import { LastUsed } from './last-used.ts';
 import type { OpenKeys } from './open-keys.ts';
@@ -38,8 +40,10 @@ export async function openAuth(
       clock,
       onError: (error) => logger.error({ err: error }, 'keys not refreshed'),
     });
+    let taken: string[];
     try {
       await refresh.refresh();
+      taken = await store.keepTokens(fileKeyTokens(auth.keys, material().hashes));
     } catch (cause) {
       throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${reasonOf(cause)}`, cause });
     }
@@ -48,6 +52,7 @@ export async function openAuth(
     opened.use(refresh);
     refresh.start();
     warn(ring, auth, logger);
+    warnOfKeys(ring.ids, taken, logger);
   }
   keepAudit();
   const running = opened.move();
@@ -67,6 +72,20 @@ function warn(ring: { readonly size: number; readonly unverifiable: number }, au
     const where = auth.peppers.length > 0 ? 'auth.peppers' : 'gateway-keys.pepper';
     const what = 'gateway keys were made with a pepper that is not there any more, and are refused';
     logger.warn({ count: ring.unverifiable }, `${what}: put it back into ${where}, or rotate them`);
+  }
+}
+
+/** What an earlier version let be made, and what whoever runs the machine may do and should know of: `withTakenToken` are keys of the
+ *  file with a token that was rotated away or revoked, which lets in whoever still has it. */
+function warnOfKeys(ids: readonly string[], withTakenToken: readonly string[], logger: Logger): void {
+  const reserved = ids.filter(isReservedKeyId);
+  if (reserved.length > 0) {
+    const what = "gateway keys have an id that is reserved, so that audit events of theirs look like those of nobody's key";
+    logger.warn({ key_ids: reserved }, `${what}: make others and revoke them`);
+  }
+  if (withTakenToken.length > 0) {
+    const what = 'keys under auth.keys have a token that another gateway key has or had';
+    logger.warn({ key_ids: withTakenToken }, `${what}: whoever has that token is let in as these; give them new tokens`);
   }
 }
 

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+const OUTCOMES = ['allow', 'deny'] as const;
+
+/** An audit event as the API and the command line show it. Every field is there; one of which nothing is known is ''. */
+export const listedAuditEvent = z
+  .strictObject({
+    id: z.string(),
+    at: z.iso.datetime(),
+    actor: z.string().describe('The key id of who acted, operator, or system; empty when nobody was known.'),
+    action: z.string().describe('request, gateway_key.create, gateway_key.rotate or gateway_key.revoke.'),
+    target: z.string().describe('The id of the key that was to be changed, or the method and path of the request.'),
+    outcome: z.enum(OUTCOMES),
+    reason: z.string().describe('Why it was denied, as a code; empty when it was not.'),
+    correlation_id: z.string(),
+    org_id: z.string().describe('Of the actor, or of the key that system changed; empty when neither was known.'),
+    workspace_id: z.string(),
+  })
+  .meta({ id: 'AuditEvent', description: 'A change of a gateway key, a refused one, or a request that was turned away.' });
+export type ListedAuditEvent = z.infer<typeof listedAuditEvent>;
+
+/** A page of audit events, newest first by (`at`, `id`); `next_cursor` is absent on the last page. */
+export const auditEventPage = z
+  .strictObject({ items: z.array(listedAuditEvent), next_cursor: z.string().optional() })
+  .meta({ id: 'AuditEventPage', description: 'A page of audit events, the newest first.' });
+export type AuditEventPage = z.infer<typeof auditEventPage>;
+
+/** Where a page ended: the last event that it showed. */
+export interface AuditPosition {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly number: number;
+}
+
+/** Which events to list; what is given must match exactly. Times are milliseconds since the epoch, both inclusive. */
+export interface AuditQuery {
+  readonly org_id?: string | undefined;
+  readonly workspace_id?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly outcome?: ListedAuditEvent['outcome'] | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** From 1 on. */
+  readonly limit: number;
+  /** Only events older than this one. */
+  readonly after?: AuditPosition | undefined;
+}
+
+export const AUDIT_OUTCOMES: readonly ListedAuditEvent['outcome'][] = OUTCOMES;
+
+const NUMBER_BYTES = 8;
+
+/** The opaque text of a page's end. */
+export function auditCursorOf({ at, number }: AuditPosition): string {
+  const bytes = Buffer.alloc(2 * NUMBER_BYTES);
+  bytes.writeBigInt64BE(BigInt(at));
+  bytes.writeBigInt64BE(BigInt(number), NUMBER_BYTES);
+  return bytes.toString('base64url');
+}
+
+/** The position inside a cursor, or undefined when the text is none that `auditCursorOf` made. */
+export function readAuditCursor(cursor: string): AuditPosition | undefined {
+  const bytes = Buffer.from(cursor, 'base64url');
+  if (bytes.length !== 2 * NUMBER_BYTES || bytes.toString('base64url') !== cursor) return undefined;
+  const at = Number(bytes.readBigInt64BE());
+  const number = Number(bytes.readBigInt64BE(NUMBER_BYTES));
+  return Number.isSafeInteger(at) && Number.isSafeInteger(number) ? { at, number } : undefined;
+}
