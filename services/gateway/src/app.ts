@@ -139,7 +139,7 @@ function adminRoutes(of: {
         bodies: budget,
         storeDriver: store.driver,
         rejectionsUnkept: strangers.refused,
-        auditLost: keys.trail.lost,
+        audit: keys.trail,
       },
       Date.now(),
     );

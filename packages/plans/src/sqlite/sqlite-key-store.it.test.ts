@@ -177,6 +177,36 @@ describe('audit', () => {
     expect([store.removeAuditBefore(T0), store.removeAuditBefore(T0)]).toEqual([3, 0]);
     expect(events().map(({ target }) => target)).toEqual(['change', 'denied 3', 'denied 4']);
   });
+
+  test('denials of nobody push out none of a known caller, and requests of one no refused change', () => {
+    store[Symbol.dispose]();
+    store = new SqliteKeyStore(path, { maxActiveKeys: 2, maxDenials: 3 });
+    const denied = (actor: string, action: string, target: string) => event({ actor, action, target, outcome: 'deny' });
+    store.appendAudit([
+      denied('k', 'gateway_key.create', 'refused change'),
+      denied('k', 'request', 'refused request'),
+      ...Array.from({ length: 20 }, (_, i) => denied('', 'request', `unknown ${i}`)),
+    ]);
+    while (store.removeAuditBefore(T0) > 0);
+    expect(events().map(({ target }) => target)).toEqual([
+      'refused change',
+      'refused request',
+      'unknown 17',
+      'unknown 18',
+      'unknown 19',
+    ]);
+    store.appendAudit(Array.from({ length: 20 }, (_, i) => denied('k', 'request', `known ${i}`)));
+    while (store.removeAuditBefore(T0) > 0);
+    expect(events().map(({ target }) => target)).toEqual([
+      'refused change',
+      'unknown 17',
+      'unknown 18',
+      'unknown 19',
+      'known 17',
+      'known 18',
+      'known 19',
+    ]);
+  });
 });
 
 describe('the file', () => {

@@ -1,25 +1,31 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { AuditEvent } from '@vitrine/plans/audit-event';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { AuditTrail } from './audit-trail.ts';
-import { NOBODY } from './caller.ts';
+import { NOBODY, type Caller } from './caller.ts';
 import { KeyRing } from './key-ring.ts';
 
 let now: number;
 let written: AuditEvent[];
 let lines: Record<string, unknown>[];
 let isBroken: boolean;
+/** Events of this actor break a batch. */
+let breaksAt: string | undefined;
+let untilWritten: Promise<void>;
 let trail: AuditTrail;
 beforeEach(() => {
   now = 1_000;
   written = [];
   lines = [];
   isBroken = false;
+  breaksAt = undefined;
+  untilWritten = Promise.resolve();
   trail = new AuditTrail({
     store: {
       appendAudit: async (events) => {
-        if (isBroken) throw new Error('disk');
+        if (isBroken || events.some(({ actor }) => actor === breaksAt)) throw new Error('disk');
+        await untilWritten;
         written.push(...events);
       },
       removeAuditBefore: async () => 0,
@@ -29,6 +35,18 @@ beforeEach(() => {
   });
 });
 const request = { method: 'POST', path: '/openai/v1/chat?key=hunter2', correlationId: 'corr-1' };
+const caller = (id: string): Caller => new KeyRing(testHashes, [keyRow(id, 'token')]).verify('token') ?? NOBODY;
+const change = (actor: string): AuditEvent => ({
+  at: now,
+  actor,
+  action: 'gateway_key.create',
+  target: 'wanted',
+  outcome: 'deny',
+  reason: 'gateway_key_exists',
+  correlation_id: 'c',
+  org_id: 'acme',
+  workspace_id: 'search',
+});
 const messages = () => lines.map(({ msg }) => msg);
 
 test('a denial is a row and a log line, with who, what, why and the correlation id', async () => {
@@ -55,6 +73,111 @@ test('secrets of a path reach neither', async () => {
   await trail.flush();
   expect(JSON.stringify([written, lines])).not.toMatch(/sgk_0123|abc/);
   expect(written[0]?.target).toContain('[CREDENTIAL_REDACTED]');
+});
+
+describe('whoever is unknown', () => {
+  const flood = (count: number) => {
+    for (let i = 0; i < count; i += 1) trail.denied(request, NOBODY, 'unauthorized');
+  };
+  const actors = () => written.map(({ actor, reason }) => `${actor} ${reason}`);
+
+  test('takes nothing of the budget of callers who are known: neither their denials nor refused changes of keys', async () => {
+    flood(10_000);
+    trail.denied(request, caller('k'), 'forbidden');
+    trail.refused(change('k'));
+    trail.refused(change('system'));
+    flood(10_000);
+    await trail.flush();
+    expect(actors().filter((one) => !one.startsWith(' '))).toEqual([
+      'k gateway_key_exists',
+      'system gateway_key_exists',
+      'k forbidden',
+    ]);
+    expect(lines.filter(({ audit }) => (audit as AuditEvent | undefined)?.actor !== '')).toHaveLength(4);
+    expect(trail.lostByCause).toEqual({ anonymous_rate: 19_980 });
+  });
+
+  test('does not fill the list in which events of known callers wait for a store that stands still', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    untilWritten = promise;
+    for (let i = 0; i < 100; i += 1) {
+      now += 1_000;
+      flood(30);
+      void trail.flush();
+    }
+    trail.denied(request, caller('k'), 'forbidden');
+    trail.refused(change('k'));
+    resolve();
+    await trail[Symbol.asyncDispose]();
+    expect(actors()).toEqual(expect.arrayContaining(['k forbidden', 'k gateway_key_exists']));
+    // What is being written, and a thousand more.
+    expect(written.filter(({ actor }) => actor === '')).toHaveLength(20 + 1_000);
+    expect(trail.lostByCause).toEqual({ anonymous_rate: 1_000, anonymous_backlog: 980 });
+  });
+
+  test('costs known callers nothing when the store refuses what the unknown sent', async () => {
+    breaksAt = '';
+    flood(5);
+    trail.denied(request, caller('k'), 'forbidden');
+    await trail.flush();
+    expect([actors(), trail.lostByCause]).toEqual([['k forbidden'], { write_failed: 5 }]);
+  });
+});
+
+describe('callers who are known are bounded themselves', () => {
+  const denyOften = (actor: string, reason: string) => {
+    for (let i = 0; i < 50; i += 1) trail.denied(request, caller(actor), reason);
+  };
+
+  test('each by its own twenty a second, so that one does not cost another its records', async () => {
+    denyOften('loud', 'KEY_RATE_LIMIT_EXCEEDED');
+    trail.denied(request, caller('quiet'), 'forbidden');
+    await trail.flush();
+    expect(written.filter(({ actor }) => actor === 'loud')).toHaveLength(20);
+    expect(written).toContainEqual(expect.objectContaining({ actor: 'quiet', reason: 'forbidden' }));
+    expect(trail.lostByCause).toEqual({ caller_rate: 30 });
+  });
+
+  test('each reason by itself: a key over its limit hides neither what it may not nor what it tried to change', async () => {
+    denyOften('k', 'KEY_RATE_LIMIT_EXCEEDED');
+    trail.denied(request, caller('k'), 'forbidden');
+    trail.refused(change('k'));
+    await trail.flush();
+    expect(new Set(written.map(({ reason }) => reason))).toEqual(
+      new Set(['KEY_RATE_LIMIT_EXCEEDED', 'forbidden', 'gateway_key_exists']),
+    );
+  });
+
+  test('refused changes of a key by twenty a second and a thousand that wait', async () => {
+    for (let i = 0; i < 25; i += 1) trail.refused(change('k'));
+    for (let i = 0; i < 2_000; i += 1) trail.refused(change(`k${i}`));
+    expect(trail.lostByCause).toEqual({ key_change_rate: 5, key_change_backlog: 1_020 });
+    await trail.flush();
+    expect(written).toHaveLength(1_000);
+  });
+
+  test('denials of many keys by four thousand that wait', async () => {
+    for (let i = 0; i < 6_000; i += 1) trail.denied(request, caller(`k${i}`), 'forbidden');
+    await trail.flush();
+    expect(written).toHaveLength(4_000);
+    expect(trail.lost).toBe(2_000);
+  });
+});
+
+test('what comes while a batch is being written is written after it, without another event', async () => {
+  jest.useFakeTimers();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  untilWritten = promise;
+  trail.denied(request, caller('k'), 'forbidden');
+  const first = trail.flush();
+  trail.denied(request, caller('late'), 'forbidden');
+  await jest.advanceTimersByTimeAsync(5_000);
+  expect(written).toEqual([]);
+  resolve();
+  await first;
+  await jest.advanceTimersByTimeAsync(5_000);
+  jest.useRealTimers();
+  expect(written.map(({ actor }) => actor)).toEqual(['k', 'late']);
 });
 
 describe('bounds', () => {

@@ -4,13 +4,9 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/telemetry/scrub';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import { hideCredentials, type HidePath } from '../privacy/path-hider.ts';
+import { AUDIT_KINDS, AuditBacklog, type AuditKind, type AuditLossCause } from './audit-backlog.ts';
 import type { Caller } from './caller.ts';
-import { PerSecond } from './per-second.ts';
 
-/** Denials that are remembered in a second; whoever is turned away all the time must fill neither log nor disk. */
-const DENIALS_A_SECOND = 20;
-/** Denials that wait to be written. */
-const MAX_WAITING = 1_000;
 const FLUSH_INTERVAL_MS = 1_000;
 const LOST_REPORT_INTERVAL_MS = 10_000;
 const TARGET_MAX_LENGTH = 256;
@@ -32,53 +28,57 @@ export interface AuditTrailOptions {
 }
 
 /** Remembers denials and changes of keys: each a log line, and a row of the store. Rows of changes are written with the change
- *  itself; those of denials in batches, off the request path. What does not fit is counted. */
+ *  itself; those of denials in batches, off the request path. Both are bounded (`AuditBacklog`), and whoever is unknown has bounds of
+ *  their own: they cost nobody who is known a record. What does not fit is counted by cause. */
 export class AuditTrail implements AsyncDisposable {
   readonly #options: AuditTrailOptions;
-  readonly #rate: PerSecond;
-  #waiting: AuditEvent[] = [];
-  #lost = 0;
+  readonly #backlogs: Readonly<Record<AuditKind, AuditBacklog>>;
+  readonly #lost = new Map<AuditLossCause, number>();
+  #flushing: Promise<void> | undefined;
   #reportedLost = 0;
   #quietUntil = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: AuditTrailOptions) {
     this.#options = options;
-    this.#rate = new PerSecond(DENIALS_A_SECOND, options.clock);
+    const backlog = (kind: AuditKind) => new AuditBacklog(kind, options.clock, (cause) => this.#lose(cause, 1));
+    this.#backlogs = { key_change: backlog('key_change'), caller: backlog('caller'), anonymous: backlog('anonymous') };
   }
 
-  /** Denials that left no record. */
+  /** Events that left no record. */
   get lost(): number {
-    return this.#lost + this.#rate.refused;
+    return this.#lost.values().reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The same by cause; only causes that occurred. */
+  get lostByCause(): Partial<Record<AuditLossCause, number>> {
+    return Object.fromEntries(this.#lost);
   }
 
   /** Remembers that a request was turned away; `reason` is a code. */
   denied(request: DeniedRequest, caller: Caller, reason: string): void {
+    const { identity } = caller;
+    const kind = identity === undefined ? 'anonymous' : 'caller';
+    if (!this.#admits(kind, identity?.key_id ?? '', reason)) return;
     const { method, path, correlationId } = request;
     const [bare = ''] = path.split('?', 1);
-    const event = {
+    const event: AuditEvent = {
       at: this.#options.clock(),
-      actor: caller.identity?.key_id ?? '',
+      actor: identity?.key_id ?? '',
       action: 'request',
       target: `${method} ${bare}`,
-      outcome: 'deny' as const,
+      outcome: 'deny',
       reason,
       correlation_id: scrub(correlationId).text,
-      org_id: caller.identity?.org_id ?? '',
-      workspace_id: caller.identity?.workspace_id ?? '',
+      org_id: identity?.org_id ?? '',
+      workspace_id: identity?.workspace_id ?? '',
     };
-    this.refused(event, caller.scope);
+    this.#remember(kind, event, caller.scope);
   }
 
   /** Remembers that a change of a key was refused. Its target is what somebody sent: it may hold anything. */
-  refused(event: AuditEvent, scope: string = NO_SCOPE): void {
-    this.#schedule();
-    if (!this.#rate.take()) return;
-    const { hidePath = hideCredentials, logger } = this.#options;
-    const kept = { ...event, target: hidePath(event.target, scope).slice(0, TARGET_MAX_LENGTH) };
-    logger.warn({ audit: kept, correlation_id: kept.correlation_id }, 'denied');
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(kept);
-    else this.#lost += 1;
+  refused(event: AuditEvent): void {
+    if (this.#admits('key_change', event.actor, event.reason)) this.#remember('key_change', event, NO_SCOPE);
   }
 
   /** Says that a key was changed; its row is there already. */
@@ -86,23 +86,53 @@ export class AuditTrail implements AsyncDisposable {
     this.#options.logger.info({ audit: event, correlation_id: event.correlation_id }, 'gateway key changed');
   }
 
-  /** Writes what waits. What cannot be written is counted. */
-  async flush(): Promise<void> {
-    const batch = this.#waiting;
-    this.#waiting = [];
-    try {
-      if (batch.length > 0) await this.#options.store.appendAudit(batch);
-    } catch (error) {
-      this.#lost += batch.length;
-      this.#options.logger.error({ err: error, count: batch.length }, 'audit events were not written');
+  /** Writes what waits. What cannot be written is counted. One batch is under way at a time: while the store stands still, the others
+   *  wait within their bounds. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#write().finally(() => {
+      this.#flushing = undefined;
+      if (AUDIT_KINDS.some((kind) => !this.#backlogs[kind].isEmpty)) this.#schedule();
+    });
+    return this.#flushing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#flushing;
+    this.#quietUntil = 0;
+    await this.flush();
+    clearTimeout(this.#timer);
+  }
+
+  #admits(kind: AuditKind, actor: string, reason: string): boolean {
+    // Also what is lost is told, a second later.
+    this.#schedule();
+    return this.#backlogs[kind].admits(actor, reason);
+  }
+
+  #remember(kind: AuditKind, event: AuditEvent, scope: string): void {
+    const { hidePath = hideCredentials, logger } = this.#options;
+    const kept = { ...event, target: hidePath(event.target, scope).slice(0, TARGET_MAX_LENGTH) };
+    logger.warn({ audit: kept, correlation_id: kept.correlation_id }, 'denied');
+    this.#backlogs[kind].add(kept);
+  }
+
+  /** Each kind by itself: what the unknown sent must not make a batch fail that holds anything else. */
+  async #write(): Promise<void> {
+    for (const kind of AUDIT_KINDS) {
+      const batch = this.#backlogs[kind].take();
+      if (batch.length === 0) continue;
+      try {
+        await this.#options.store.appendAudit(batch);
+      } catch (error) {
+        this.#lose('write_failed', batch.length);
+        this.#options.logger.error({ err: error, count: batch.length }, 'audit events were not written');
+      }
     }
     this.#reportLost();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#quietUntil = 0;
-    await this.flush();
+  #lose(cause: AuditLossCause, count: number): void {
+    this.#lost.set(cause, (this.#lost.get(cause) ?? 0) + count);
   }
 
   #schedule(): void {
@@ -118,7 +148,8 @@ export class AuditTrail implements AsyncDisposable {
     const now = this.#options.clock();
     if (this.lost === this.#reportedLost || now < this.#quietUntil) return;
     this.#quietUntil = now + LOST_REPORT_INTERVAL_MS;
-    this.#options.logger.warn({ count: this.lost - this.#reportedLost, total: this.lost }, 'denials left no record');
+    const counts = { count: this.lost - this.#reportedLost, total: this.lost, total_by_cause: this.lostByCause };
+    this.#options.logger.warn(counts, 'denials left no record');
     this.#reportedLost = this.lost;
   }
 }

@@ -170,6 +170,39 @@ describe('what is refused', () => {
     expect(gateway.log.join('')).not.toMatch(/sgk_wrong|viewer-token|token=abc/);
   });
 
+  test('by a caller who is known is audited whatever the unknown send meanwhile', async () => {
+    const flood = () => Promise.all(Array.from({ length: 100 }, () => chat('sgk_wrong-0123456789')));
+    // A key whose own budget the tests before this one have not used up.
+    const made = await ask('/api/gateway-keys', OWNER, { method: 'POST', body: '{"id":"fresh","role":"viewer"}' });
+    const { token: fresh } = made.body as { token: string };
+    await flood();
+    const headers = { 'x-request-id': 'audit-known' };
+    const answers = await Promise.all([
+      ask('/api/gateway-keys', OWNER, { method: 'POST', headers, body: '{"id":"owner"}' }),
+      ask('/api/gateway-keys/nobody', OWNER, { method: 'DELETE', headers }),
+      ask('/api/gateway-keys/nobody/rotate', OWNER, { method: 'POST', headers }),
+      ask('/api/gateway-keys', fresh, { method: 'POST', headers, body: '{}' }),
+      chat(fresh, headers),
+      flood(),
+    ]);
+    expect(answers.slice(0, 5).map((answer) => 'status' in answer && answer.status)).toEqual([409, 404, 404, 403, 403]);
+    const read = () => {
+      using database = new DatabaseSync(join(gateway.folder, 'gateway-keys.db'), { readOnly: true, timeout: 2_000 });
+      const rows = database.prepare("SELECT actor, action, reason FROM audit_events WHERE correlation_id = 'audit-known'").all();
+      return rows.length === 5 && rows;
+    };
+    const rows = await waitUntil(async () => read(), { what: 'five audit events' });
+    expect(rows.map(({ actor, action, reason }) => `${String(actor)} ${String(action)} ${String(reason)}`).toSorted()).toEqual([
+      'fresh request forbidden',
+      'fresh request forbidden',
+      'owner gateway_key.create gateway_key_exists',
+      'owner gateway_key.revoke gateway_key_not_found',
+      'owner gateway_key.rotate gateway_key_not_found',
+    ]);
+    const lines = gateway.log.filter((line) => line.includes('"denied"') && line.includes('audit-known'));
+    expect(lines).toHaveLength(5);
+  });
+
   test('leaves a trace of its tenant', async () => {
     expect((await chat(VIEWER)).status).toBe(403);
     const isIt = ({ outcome, response_status: status }: TracePage['items'][number]) => outcome === 'rejected' && status === 403;
@@ -179,10 +212,15 @@ describe('what is refused', () => {
   test('of strangers leaves ten traces a second, and the others are counted', async () => {
     await Promise.all(Array.from({ length: 60 }, () => chat()));
     const { body } = await ask('/api/diagnostics/trace-pipeline', OWNER);
-    const { diagnostics } = body as { diagnostics: { rejections_unkept_total: number; audit_lost_total: number } };
+    const { diagnostics } = body as {
+      diagnostics: { rejections_unkept_total: number; audit_lost_total: number; audit_lost_by_cause: Record<string, number> };
+    };
     // The sixty may fall into two seconds or three.
     expect(diagnostics.rejections_unkept_total).toBeGreaterThanOrEqual(30);
     expect(diagnostics.audit_lost_total).toBeGreaterThan(0);
+    expect(diagnostics.audit_lost_by_cause['anonymous_rate']).toBeGreaterThan(0);
+    const byCause = Object.values(diagnostics.audit_lost_by_cause);
+    expect(byCause.reduce((sum, count) => sum + count, 0)).toBe(diagnostics.audit_lost_total);
   });
 });
 

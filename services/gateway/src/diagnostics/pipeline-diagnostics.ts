@@ -1,5 +1,6 @@
 import { FAILURE_CLASSES } from '@vitrine/traces/write-failure';
 import { z } from 'zod';
+import { AUDIT_LOSS_CAUSES, type AuditLossCause } from '../auth/audit-backlog.ts';
 import type { QueueCounters } from '../capture/queue-counters.ts';
 import { PRESSURE_STATES, pressureState, utilizationPct } from '../capture/queue-pressure.ts';
 
@@ -8,7 +9,7 @@ const percentage = z.int().min(0);
 const moment = z.iso.datetime();
 const pressure = z.enum(PRESSURE_STATES);
 
-/** Spec: gateway, Trace-pipeline diagnostics. The last seven are ours: what was held back or not kept. */
+/** Spec: gateway, Trace-pipeline diagnostics. The last eight are ours: what was held back or not kept. */
 export const pipelineDiagnosticsShape = z
   .strictObject({
     schema_version: z.literal('trace-pipeline-diagnostics.v1'),
@@ -37,6 +38,12 @@ export const pipelineDiagnosticsShape = z
       body_bytes_refused_total: count,
       rejections_unkept_total: count.describe('Rejected exchanges of nobody in particular that left no trace: ten a second do.'),
       audit_lost_total: count.describe('Denials that left no audit record.'),
+      audit_lost_by_cause: z
+        .partialRecord(z.enum(AUDIT_LOSS_CAUSES), count)
+        .optional()
+        .describe(
+          'The same by cause, where there are any: whose they were, and what was full; or that they could not be written.',
+        ),
     }),
   })
   .meta({ id: 'TracePipelineDiagnostics', description: 'What the trace pipeline has done and lost since the process started.' });
@@ -49,12 +56,12 @@ export interface PipelineState {
   readonly bodies: { readonly heldBytes: number; readonly maxBytes: number; readonly refusedTotal: number };
   readonly storeDriver: string;
   readonly rejectionsUnkept: number;
-  readonly auditLost: number;
+  readonly audit: { readonly lost: number; readonly lostByCause: Partial<Record<AuditLossCause, number>> };
 }
 
 /** What the trace pipeline has done and lost, as of `now` (milliseconds since the epoch). */
 export function pipelineDiagnostics(
-  { capacity, depth, counters, bodies, storeDriver, rejectionsUnkept, auditLost }: PipelineState,
+  { capacity, depth, counters, bodies, storeDriver, rejectionsUnkept, audit }: PipelineState,
   now: number,
 ): PipelineDiagnostics {
   const utilization = utilizationPct(depth, capacity);
@@ -86,7 +93,8 @@ export function pipelineDiagnostics(
       body_bytes_capacity: bodies.maxBytes,
       body_bytes_refused_total: bodies.refusedTotal,
       rejections_unkept_total: rejectionsUnkept,
-      audit_lost_total: auditLost,
+      audit_lost_total: audit.lost,
+      ...(audit.lost === 0 ? {} : { audit_lost_by_cause: audit.lostByCause }),
     },
   };
 }
