@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const OUTCOMES = ['allow', 'deny'] as const;
+export const AUDIT_ACTIONS = ['request', 'gateway_key.create', 'gateway_key.rotate', 'gateway_key.revoke'] as const;
+export const AUDIT_OUTCOMES = ['allow', 'deny'] as const;
 
 /** An audit event as the API and the command line show it. Every field is there; one of which nothing is known is ''. */
 export const listedAuditEvent = z
@@ -8,9 +9,9 @@ export const listedAuditEvent = z
     id: z.string(),
     at: z.iso.datetime(),
     actor: z.string().describe('The key id of who acted, operator, or system; empty when nobody was known.'),
-    action: z.string().describe('request, gateway_key.create, gateway_key.rotate or gateway_key.revoke.'),
+    action: z.string().describe(`Such as ${AUDIT_ACTIONS.join(', ')}.`),
     target: z.string().describe('The id of the key that was to be changed, or the method and path of the request.'),
-    outcome: z.enum(OUTCOMES),
+    outcome: z.enum(AUDIT_OUTCOMES),
     reason: z.string().describe('Why it was denied, as a code; empty when it was not.'),
     correlation_id: z.string(),
     org_id: z.string().describe('Of the actor, or of the key that system changed; empty when neither was known.'),
@@ -46,8 +47,6 @@ export interface AuditQuery {
   /** Only events older than this one. */
   readonly after?: AuditPosition | undefined;
 }
-
-export const AUDIT_OUTCOMES: readonly ListedAuditEvent['outcome'][] = OUTCOMES;
 
 const NUMBER_BYTES = 8;
 

@@ -3,6 +3,7 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import { keepRetention, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { randomBytes } from 'node:crypto';
 import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
+import { auditRoutes } from './admin-audit/audit-route.ts';
 import { keyRoutes } from './admin-keys/keys-route.ts';
 import { lineageRoutes } from './admin-traces/lineage-routes.ts';
 import { traceRoutes } from './admin-traces/traces-route.ts';
@@ -150,6 +151,7 @@ function adminRoutes(of: {
     ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
     ...analyticsRoutes(store),
     ...keyRoutes(keys.keys),
+    ...auditRoutes(keys.listAudit),
     ...pipelineRoutes(diagnose),
   ];
 }

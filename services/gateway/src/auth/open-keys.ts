@@ -2,6 +2,7 @@ import { openPepperFile } from '@vitrine/credentials/pepper-file';
 import { createPepperText, readPepper, type Pepper } from '@vitrine/credentials/pepper';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { Fault, messageOf } from '@vitrine/faults/fault';
+import type { AuditEventPage, AuditQuery } from '@vitrine/plans/audit-event-page';
 import { EmbeddedKeyStore } from '@vitrine/plans/sqlite/embedded-key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { makeFolder } from '@vitrine/traces/sqlite/make-folder';
@@ -20,14 +21,21 @@ export interface OpenKeys extends AsyncDisposable {
   readonly store: EmbeddedKeyStore;
   readonly trail: AuditTrail;
   readonly keys: GatewayKeys;
+  /** With what has been denied until now. Faults: `key_store_unavailable`. */
+  readonly listAudit: (query: AuditQuery) => Promise<AuditEventPage>;
   /** Faults: `pepper_unusable`, `storage_unusable`. */
   readonly material: () => KeyMaterial;
 }
 
-/** Keys stand beside the traces, in a file of their own. `hidePath` is for the audit of requests. */
+/** Keys stand beside the traces, in a file of their own. */
+export function keyDatabasePath({ storage }: Pick<GatewayConfig, 'storage'>): string {
+  return join(dirname(storage.path), 'gateway-keys.db');
+}
+
+/** Opens keys and audit events. `hidePath` is for the audit of requests. */
 export function openKeys(config: GatewayConfig, logger: Logger, hidePath?: HidePath): OpenKeys {
   const folder = dirname(config.storage.path);
-  const path = join(folder, 'gateway-keys.db');
+  const path = keyDatabasePath(config);
   const store = new EmbeddedKeyStore(path);
   const trail = new AuditTrail({ store, logger, hidePath, clock: Date.now });
   const readAt = Date.now();
@@ -40,6 +48,11 @@ export function openKeys(config: GatewayConfig, logger: Logger, hidePath?: HideP
     store,
     trail,
     keys,
+    listAudit: async (query) => {
+      // Denials wait up to a second; whoever asks has mostly just seen one.
+      await trail.flush();
+      return store.listAudit(query);
+    },
     material,
     async [Symbol.asyncDispose]() {
       await trail[Symbol.asyncDispose]();

@@ -1,3 +1,4 @@
+import { audit } from './audit.ts';
 import type { Command } from './command.ts';
 import { configValidate } from './config-validate.ts';
 import { debug, debugLast } from './debug.ts';
@@ -26,5 +27,6 @@ export const COMMANDS: readonly Command[] = [
   keysList,
   keysRotate,
   keysRevoke,
+  audit,
   version,
 ];

@@ -1,0 +1,26 @@
+import { AUDIT_ACTIONS, AUDIT_OUTCOMES, readAuditCursor } from '@vitrine/plans/audit-event-page';
+import { z } from 'zod';
+import { BACKWARD, from, integer, isForward, oneOf, parameter, text, to } from '../http/query-shapes.ts';
+
+export const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 200;
+
+/** What audit events can be filtered by, for the admin API and the command line alike. */
+export const auditFilters = {
+  action: oneOf(AUDIT_ACTIONS).describe('Only this action; request is one that was turned away.'),
+  outcome: oneOf(AUDIT_OUTCOMES).describe('Only what was allowed, or only what was denied.'),
+  actor: text().describe('Only what this key id, operator or system did.'),
+  from: from(),
+  to: to(),
+  cursor: parameter({ type: 'string' }, (value, refuse) => readAuditCursor(value) ?? refuse('invalid cursor')).describe(
+    'The next_cursor of the page before.',
+  ),
+};
+
+/** The parameters of `GET /api/audit-events`. */
+export const auditQuery = z
+  .object({
+    ...auditFilters,
+    limit: integer(0, MAX_LIMIT).describe('How many events a page holds; 0 or absent: 50.'),
+  })
+  .refine(isForward, { message: BACKWARD });

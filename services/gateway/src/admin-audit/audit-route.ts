@@ -1,0 +1,28 @@
+import { auditEventPage, type AuditEventPage, type AuditQuery } from '@vitrine/plans/audit-event-page';
+import { operation, type AdminRoute } from '../http/admin-route.ts';
+import { auditQuery, DEFAULT_LIMIT } from './audit-query.ts';
+
+/** `GET /api/audit-events`. With an identity only events of its tenant are listed: denials of callers who are unknown belong to none. */
+export function auditRoutes(list: (query: AuditQuery) => Promise<AuditEventPage>): AdminRoute[] {
+  return [
+    {
+      path: '/api/audit-events',
+      GET: operation({
+        summary: 'Lists audit events, newest first.',
+        permission: 'keys:manage',
+        query: auditQuery,
+        status: 200,
+        answer: auditEventPage,
+        errors: [503],
+        handle: ({ query: { cursor, limit, ...filters }, identity }): Promise<AuditEventPage> =>
+          list({
+            ...filters,
+            limit: limit || DEFAULT_LIMIT,
+            after: cursor,
+            org_id: identity?.org_id,
+            workspace_id: identity?.workspace_id,
+          }),
+      }),
+    },
+  ];
+}
