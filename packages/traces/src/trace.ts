@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Tenant } from './exchange-scope.ts';
 
 /** Who ended the exchange, and how (decisions, section 1). */
 export const OUTCOMES = ['completed', 'client_closed', 'upstream_error', 'timeout', 'rejected'] as const;
@@ -83,6 +84,12 @@ export const traceDetail = traceSummary
   })
   .meta({ id: 'TraceDetail', description: 'One exchange with everything that was kept of it.' });
 export type TraceDetail = z.infer<typeof traceDetail>;
+
+/** Whose trace it is; both are '' where nobody was known. */
+export function tenantOf({ metadata }: Pick<TraceDetail, 'metadata'>): Tenant {
+  const text = (field: string) => (typeof metadata[field] === 'string' ? metadata[field] : '');
+  return { org_id: text('org_id'), workspace_id: text('workspace_id') };
+}
 
 /** A page of traces, newest first by (`created_at`, `id`); `next_cursor` is absent on the last page. */
 export const tracePage = z

@@ -3,7 +3,7 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { scopeText } from '../exchange-scope.ts';
+import { readScope, scopeText } from '../exchange-scope.ts';
 import { plainTrace } from '../testing/plain-trace.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { readCursor, type TraceQuery } from '../trace-store.ts';
@@ -89,7 +89,7 @@ function listed(reader: SqliteTraceReader, asked: TraceQuery): string[] {
   return found;
 }
 
-test('lists and checkpoints of a lineage equal a plain scan', () => {
+test('lists, checkpoints and tenants of a lineage equal a plain scan', () => {
   let files = 0;
   const run = (steps: (typeof step extends fc.Arbitrary<infer T> ? T : never)[], queries: TraceQuery[], journal: number) => {
     const path = join(folder.path, `${(files += 1)}.db`);
@@ -117,8 +117,17 @@ test('lists and checkpoints of a lineage equal a plain scan', () => {
     for (const asked of queries) {
       expect(listed(reader, asked)).toEqual(scanned(kept, asked));
       const { trace_group_id, thread_id, run_id, tenant, limit } = asked;
-      const scope = { trace_group_id, thread_id, run_id, tenant, limit };
+      const ids = { trace_group_id, thread_id, run_id };
+      const scope = { ...ids, tenant, limit };
       expect(reader.checkpoints(scope).map(({ id }) => id)).toEqual(scanned(kept, scope).slice(0, limit));
+      const whose = SCOPES.filter(
+        (scope) =>
+          scanned(
+            kept.filter((record) => record.scope === scope),
+            { ...ids, limit },
+          ).length > 0,
+      );
+      expect(reader.tenantsWith(ids)).toEqual(whose.map(readScope).map(({ org_id, workspace_id }) => ({ org_id, workspace_id })));
     }
     writer[Symbol.dispose]();
   };

@@ -8,6 +8,7 @@ import type { AnalyticsQuestion, Measure, MeasureQuestion } from '../trace-analy
 import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import { JournalReader } from './journal-reader.ts';
+import type { LineageIds } from './lineage-entries.ts';
 import { PAYLOADS_PER_PAGE, unpackPayload, type Payload } from './payload-page.ts';
 
 import { ReadDictionary } from './read-dictionary.ts';
@@ -78,6 +79,21 @@ export class SqliteTraceReader implements Disposable {
     return this.#atOneMoment(() => this.#lister.checkpoints(query));
   }
 
+  /** Whose traces the file holds or held. */
+  tenants(): Tenant[] {
+    const rows = this.#database.prepare('SELECT org_id, workspace_id FROM tenants').all();
+    return rows.map((row) => ({ org_id: String(row['org_id']), workspace_id: String(row['workspace_id']) })).toSorted(byName);
+  }
+
+  /** Whose traces have all of these ids. Reads each of these traces: half a second for 250,000. */
+  tenantsWith(ids: LineageIds): Tenant[] {
+    return this.#atOneMoment(() => {
+      const scopes = [...this.#lister.scopesWith(ids)].map((scope) => this.#dictionary.scope(scope));
+      const tenants = new Map(scopes.map(({ tenant, org_id, workspace_id }) => [tenant, { org_id, workspace_id }]));
+      return [...tenants.values()].toSorted(byName);
+    });
+  }
+
   [Symbol.dispose](): void {
     this.#database.close();
   }
@@ -104,4 +120,9 @@ export class SqliteTraceReader implements Disposable {
       this.#database.exec('COMMIT');
     }
   }
+}
+
+function byName(left: Tenant, right: Tenant): number {
+  if (left.org_id !== right.org_id) return left.org_id < right.org_id ? -1 : 1;
+  return left.workspace_id < right.workspace_id ? -1 : 1;
 }

@@ -3,7 +3,7 @@ import { createdAtOf, firstIdOf } from '../trace-id.ts';
 import { cursorOf, type CheckpointQuery, type TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TracePage } from '../trace.ts';
 import type { JournalReader } from './journal-reader.ts';
-import { LINEAGE_IDS } from './lineage-entries.ts';
+import { LINEAGE_IDS, type LineageIds } from './lineage-entries.ts';
 import { LineageStretches } from './lineage-stretches.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { checkpointOf, summaryOf, type TraceRow } from './trace-rows.ts';
@@ -14,6 +14,8 @@ import { TraceStretches, type SoughtTraces } from './trace-stretches.ts';
 const FEW_OF_STATUS = 5_000;
 const LATEST = 2 ** 48 - 1;
 const ORDINARY_STATUS = 200;
+
+const ANYTHING: Pick<SoughtTraces, 'models' | 'credentials'> = { models: undefined, credentials: undefined };
 
 interface Conditions {
   readonly sql: readonly string[];
@@ -49,6 +51,17 @@ export class TraceLister {
     return this.#rows(query)
       .slice(0, query.limit)
       .map((row) => checkpointOf(row, this.#dictionary));
+  }
+
+  /** Scopes of the traces that have all of the ids. Reads each of these traces. */
+  scopesWith(ids: LineageIds): Set<number> {
+    const { sql, values } = this.#conditions({ ...ids, limit: 1 }, ANYTHING);
+    const where = ['id >= ?', 'id < ?', ...sql].join(' AND ');
+    const statement = this.#database.prepare(`SELECT DISTINCT scope FROM traces WHERE ${where}`);
+    const scopes = new Set<number>();
+    for (const { oldest, newest } of this.#lineages.find(ids, { oldest: 0, newest: LATEST }))
+      for (const row of statement.all(firstIdOf(oldest), firstIdOf(newest + 1), ...values)) scopes.add(Number(row['scope']));
+    return scopes;
   }
 
   #rows(query: TraceQuery): TraceRow[] {
@@ -110,7 +123,7 @@ export class TraceLister {
     return { models, credentials, status, minTokens, maxTokens, from, to };
   }
 
-  #conditions(query: TraceQuery, { models, credentials }: SoughtTraces): Conditions {
+  #conditions(query: TraceQuery, { models, credentials }: Pick<SoughtTraces, 'models' | 'credentials'>): Conditions {
     const sql: string[] = [];
     const values: SQLInputValue[] = [];
     const add = (condition: string, value: SQLInputValue | undefined) => {

@@ -3,7 +3,7 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { fork, forkAt } from '@vitrine/traces/fork';
 import { LAST_CHECKPOINT_SEQ, LINEAGE_ID } from '@vitrine/traces/lineage-headers';
 import { readReplay, replay } from '@vitrine/traces/replay';
-import type { TraceDetail } from '@vitrine/traces/trace';
+import { tenantOf, type TraceDetail } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
@@ -51,12 +51,13 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
         errors: [404, 503],
         handle: async ({ params, query, identity }) => {
           const source = await readTrace(store, params['id'], identity);
+          const tenant = tenantOf(source);
           const replayed = await readReplay(store, {
             source,
-            target: await readCheckpoint(store, query.checkpoint_id, source, identity),
+            target: await readCheckpoint(store, query.checkpoint_id, source, tenant),
             threadId: query.thread_id,
             runId: query.run_id,
-            tenant: identity,
+            tenant,
             limit: query.limit || DEFAULT_LIMIT,
           });
           return replayed ?? noCheckpoint();
@@ -80,7 +81,7 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
         errors: [404, 503],
         handle: async ({ params, body, identity }) => {
           const source = await readTrace(store, params['id'], identity);
-          const checkpoint = await readCheckpoint(store, body.checkpoint_id, source, identity);
+          const checkpoint = await readCheckpoint(store, body.checkpoint_id, source, tenantOf(source));
           const forked = forkAt({ source, checkpoint, threadId: body.thread_id, runId: body.run_id }, randomHex);
           if (forked === undefined)
             throw new Fault('foreign_checkpoint', { say: 'checkpoint must belong to the same trace lineage group' });
@@ -94,11 +95,12 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
   ];
 }
 
+/** Of the trace's own tenant, also with authentication off: another may have conversations of the same ids. */
 async function readCheckpoint(
   store: TraceStore,
   id: string | undefined,
   source: TraceDetail,
-  tenant: Tenant | undefined,
+  tenant: Tenant,
 ): Promise<TraceDetail> {
   if (id === undefined || id === '' || id === source.id) return source;
   return (await findTrace(store, id, tenant)) ?? noCheckpoint();

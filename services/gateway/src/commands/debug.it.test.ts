@@ -112,7 +112,9 @@ describe('gateway debug', () => {
   test('people get a table', async () => {
     const { stdout, code } = await run('debug', '--thread-id', 'thread-1', '--diff');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Trace [0-9a-f]{32} of thread thread-1: 2 checkpoints\.\n\nSTEP +TRACE +CREATED/);
+    expect(stdout).toMatch(
+      /^Trace [0-9a-f]{32} of thread thread-1: 2 checkpoints\.\nOrganisation default, workspace default\.\n\nSTEP +TRACE +CREATED/,
+    );
     expect(stdout).toMatch(/^2\* +[0-9a-f]{32} .*gpt-4o-mini +200 +completed/m);
     expect(stdout).toMatch(/^ {2}1 to 2: tokens [+-]\d+ .*request_body \d+ -> \d+ bytes/m);
   });

@@ -7,6 +7,7 @@ import { commandConfig } from './command-config.ts';
 import { openTraces } from './open-traces.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
 import { printJson, printText } from './print.ts';
+import { TENANT_HELP, TENANT_OPTIONS, tenantFilterOf } from './tenant-options.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const DEFAULT_LIMIT = 200;
@@ -22,6 +23,7 @@ const OPTIONS = {
   'bundle-out': { type: 'string' },
   'include-headers': { type: 'boolean' },
   'include-bodies': { type: 'boolean' },
+  ...TENANT_OPTIONS,
   ...FORMAT_OPTION,
 } as const;
 
@@ -30,7 +32,7 @@ const HELP = `  last                 the newest trace; the same as naming nothin
   --trace-group-id ID  everything of this group
   --thread-id ID       everything of this thread
   --run-id ID          everything of this run
-  --limit N            at most so many checkpoints, 1 to 500; 200
+${TENANT_HELP}  --limit N            at most so many checkpoints, 1 to 500; 200
   --diff               what changed from each checkpoint to the next, without showing what was said
   --include-headers    also their headers
   --include-bodies     also their bodies, as far as the gateway keeps them
@@ -38,11 +40,13 @@ const HELP = `  last                 the newest trace; the same as naming nothin
   --format json        for programs: debug-chain.v1
   --config FILE        the gateway's configuration
 
-The store is read beside a gateway that may be running. Credentials are never shown.
+The store is read beside a gateway that may be running. Credentials are never shown. All that is shown is of one tenant, which is named:
+that of the trace. When several tenants have a group, thread or run of this id, --org-id and --workspace-id have to say whose is meant.
 
 Examples:
   npm run gateway -- debug last
   npm run gateway -- debug --thread-id thread-1 --diff
+  npm run gateway -- debug last --org-id acme --workspace-id search
   npm run gateway -- debug --trace-id 0190d3b8c0007abc8def0123456789ab --format json
   npm run gateway -- debug --run-id run-7 --diff --include-bodies --bundle-out ./bundle
 `;
@@ -50,13 +54,13 @@ Examples:
 export const debug = debugCommand(
   'debug',
   'Shows the conversation that a trace belongs to, step by step.',
-  '[--trace-id ID | --trace-group-id ID | --thread-id ID | --run-id ID] [--diff] [--bundle-out DIR] [--format text|json]',
+  '[--trace-id ID | --trace-group-id ID | --thread-id ID | --run-id ID] [--org-id ID] [--workspace-id ID] [--diff] [--bundle-out DIR] [--format text|json]',
 );
 
 export const debugLast = debugCommand(
   'debug last',
   'Shows the conversation that the newest trace belongs to.',
-  '[--diff] [--bundle-out DIR] [--format text|json]',
+  '[--org-id ID] [--workspace-id ID] [--diff] [--bundle-out DIR] [--format text|json]',
 );
 
 function debugCommand(name: 'debug' | 'debug last', summary: string, usage: string): Command {
@@ -76,6 +80,7 @@ function debugCommand(name: 'debug' | 'debug last', summary: string, usage: stri
         include_diff: values.diff ?? false,
         include_headers: values['include-headers'] ?? false,
         include_bodies: values['include-bodies'] ?? false,
+        ...tenantFilterOf(values),
       };
       using store = openTraces(commandConfig(values.config, context));
       const chain = await readChain(store, selection, options, new Date());

@@ -1,5 +1,7 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { SqliteTraceReader } from '@vitrine/traces/sqlite/sqlite-trace-reader';
+import type { LineageIds } from '@vitrine/traces/sqlite/lineage-entries';
 import type { TraceMeasures } from '@vitrine/traces/trace-analytics';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { existsSync } from 'node:fs';
@@ -7,7 +9,12 @@ import type { GatewayConfig } from '../config.ts';
 
 /** The traces of the configured store as commands read them: over a connection that cannot write, beside a gateway that may be
  *  running, and without its lock. */
-export type OfflineTraces = Pick<TraceStore, 'list' | 'get' | 'checkpoints'> & TraceMeasures & Disposable;
+export interface OfflineTraces extends Pick<TraceStore, 'list' | 'get' | 'checkpoints'>, TraceMeasures, Disposable {
+  /** Whose traces the store holds or held, by organisation and workspace; '' for those of nobody who was known. */
+  tenants(): Promise<Tenant[]>;
+  /** Whose traces have all of these ids. */
+  tenantsWith(ids: LineageIds): Promise<Tenant[]>;
+}
 
 /** Faults: `storage_unusable`, also of every question; `too_many_groups`. */
 export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>): OfflineTraces {
@@ -25,6 +32,8 @@ export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>
     list: async (query) => attempt(() => reader.list(query)),
     get: async (id) => attempt(() => reader.get(id)),
     checkpoints: async (query) => attempt(() => reader.checkpoints(query)),
+    tenants: async () => attempt(() => reader.tenants()),
+    tenantsWith: async (ids) => attempt(() => reader.tenantsWith(ids)),
     measure: async (question) => {
       const measures = attempt(() => reader.measure(question));
       if (measures !== undefined) return measures;

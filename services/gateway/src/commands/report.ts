@@ -9,6 +9,7 @@ import { commandConfig } from './command-config.ts';
 import { openTraces } from './open-traces.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
 import { printJson, printText } from './print.ts';
+import { TENANT_HELP, TENANT_OPTIONS, tenantFilterOf } from './tenant-options.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const DEFAULT_LIMIT = 10;
@@ -17,19 +18,23 @@ const MAX_LIMIT = 200;
 export const report = command({
   name: 'report',
   summary: 'Sums up what the stored traces used and cost, whether or not a gateway is running.',
-  usage: '[--from TIME] [--to TIME] [--provider NAME] [--model NAME] [--limit N] [--format text|json]',
-  help: `  --from TIME      not before: RFC 3339, or YYYY-MM-DD for the first moment of a day (UTC)
-  --to TIME        not after: RFC 3339, or YYYY-MM-DD for its last
-  --provider NAME  only this provider: openai or anthropic
-  --model NAME     only this model, by its exact name
-  --limit N        how many of the newest traces to list, 1 to 200; 10
-  --format json    for programs: report.v1
-  --config FILE    the gateway's configuration
+  usage:
+    '[--from TIME] [--to TIME] [--provider NAME] [--model NAME] [--org-id ID] [--workspace-id ID] [--limit N] [--format text|json]',
+  help: `  --from TIME          not before: RFC 3339, or YYYY-MM-DD for the first moment of a day (UTC)
+  --to TIME            not after: RFC 3339, or YYYY-MM-DD for its last
+  --provider NAME      only this provider: openai or anthropic
+  --model NAME         only this model, by its exact name
+${TENANT_HELP}  --limit N            how many of the newest traces to list, 1 to 200; 10
+  --format json        for programs: report.v1
+  --config FILE        the gateway's configuration
+
+Unless --org-id or --workspace-id is given, the traces of all tenants are summed up; the report names the tenants.
 
 Examples:
   npm run gateway -- report
   npm run gateway -- report --from 2026-02-01 --to 2026-02-14 --format json
   npm run gateway -- report --provider openai --limit 25
+  npm run gateway -- report --org-id acme --workspace-id search
 `,
   options: {
     from: { type: 'string' },
@@ -37,13 +42,15 @@ Examples:
     provider: { type: 'string' },
     model: { type: 'string' },
     limit: { type: 'string' },
+    ...TENANT_OPTIONS,
     ...FORMAT_OPTION,
   },
   words: 0,
-  run: async ({ values: { config: named, format, limit, ...asked } }, context) => {
+  run: async ({ values }, context) => {
+    const { config: named, format, limit, from, to, provider, model } = values;
     const isJson = wantsJson(format);
     const newest = wholeNumber('--limit', limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT;
-    const range = rangeOf(asked);
+    const range = { ...rangeOf({ from, to, provider, model }), ...tenantFilterOf(values) };
     const config = commandConfig(named, context);
     using store = openTraces(config);
     const made = await readReport(store, { ...range, path: resolve(config.storage.path), limit: newest, now: new Date() });

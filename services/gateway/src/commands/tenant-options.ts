@@ -1,3 +1,4 @@
+import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { usageError } from './command.ts';
 
 /** Options that choose whose data a command shows. Either may stand alone. */
@@ -15,3 +16,31 @@ export function tenantFilterOf(values: { readonly 'org-id'?: string; readonly 'w
     if (values[option] === '') throw usageError(`--${option} must not be empty`);
   return { org_id: values['org-id'], workspace_id: values['workspace-id'] };
 }
+
+export function hasTenantFilter({ org_id, workspace_id }: TenantFilter): boolean {
+  return org_id !== undefined || workspace_id !== undefined;
+}
+
+export function meets({ org_id, workspace_id }: TenantFilter, tenant: Tenant): boolean {
+  return (
+    (org_id === undefined || org_id === tenant.org_id) && (workspace_id === undefined || workspace_id === tenant.workspace_id)
+  );
+}
+
+/** A refused request of a caller who was unknown belongs to no tenant. */
+export function isKnownTenant({ org_id, workspace_id }: Tenant): boolean {
+  return org_id !== '' || workspace_id !== '';
+}
+
+/** The options that choose a tenant. */
+export function flagsOf({ org_id, workspace_id }: TenantFilter): string {
+  return [
+    ...(org_id === undefined ? [] : [`--org-id ${org_id}`]),
+    ...(workspace_id === undefined ? [] : [`--workspace-id ${workspace_id}`]),
+  ].join(' ');
+}
+
+/** The help of these options. */
+export const TENANT_HELP = `  --org-id ID          only traces of this organisation
+  --workspace-id ID    only traces of this workspace
+`;

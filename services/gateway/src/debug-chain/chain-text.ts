@@ -1,10 +1,13 @@
 import { textTable } from '../commands/text-table.ts';
+import { isKnownTenant } from '../commands/tenant-options.ts';
 import type { ChainCheckpoint, CheckpointDiff, DebugChain } from './debug-chain.ts';
+import { tenantLines } from './read-source.ts';
 
 const HEADS = ['STEP', 'TRACE', 'CREATED', 'MODEL', 'STATUS', 'OUTCOME', 'TOKENS', 'COST USD', 'LATENCY', 'SEQ', 'PARENT'];
 
 /** A chain for people. */
-export function chainText({ source_trace_id: sourceId, chain, diffs = [] }: DebugChain): string {
+export function chainText(shown: DebugChain): string {
+  const { source_trace_id: sourceId, chain, diffs = [] } = shown;
   const place = [
     ['group', chain.group_id],
     ['thread', chain.thread_id],
@@ -13,7 +16,9 @@ export function chainText({ source_trace_id: sourceId, chain, diffs = [] }: Debu
   const many = chain.checkpoint_count === 1 ? '1 checkpoint' : `${chain.checkpoint_count} checkpoints`;
   const cut = chain.truncated ? ', and there are more than --limit shows' : '';
   return [
-    `Trace ${sourceId}${place.length === 0 ? ' says nothing of a conversation' : ` of ${place.join(', ')}`}: ${many}${cut}.\n\n`,
+    `Trace ${sourceId}${place.length === 0 ? ' says nothing of a conversation' : ` of ${place.join(', ')}`}: ${many}${cut}.\n`,
+    tenantText(shown),
+    '\n',
     textTable(
       HEADS,
       chain.checkpoints.map((checkpoint) => rowOf(checkpoint, sourceId)),
@@ -21,6 +26,16 @@ export function chainText({ source_trace_id: sourceId, chain, diffs = [] }: Debu
     ...(diffs.length === 0 ? [] : ['\nChanges\n', ...diffs.map((diff, i) => `  ${i + 1} to ${i + 2}: ${diffText(diff)}\n`)]),
     ...chain.checkpoints.flatMap(contentText),
   ].join('');
+}
+
+/** Whose data is shown, and whose is not. */
+function tenantText(shown: DebugChain): string {
+  const { org_id, workspace_id, other_tenants: others, other_tenant_count: count } = shown;
+  const own = isKnownTenant(shown)
+    ? `Organisation ${org_id}, workspace ${workspace_id}.\n`
+    : 'Of no tenant: the caller was unknown.\n';
+  if (count === 0) return own;
+  return [`${own}Traces of others with the same ids are not shown:`, ...tenantLines(others, count), ''].join('\n');
 }
 
 function rowOf(checkpoint: ChainCheckpoint, sourceId: string): string[] {

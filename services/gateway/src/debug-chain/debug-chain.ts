@@ -57,21 +57,32 @@ const chainSelection = z.strictObject({
 });
 export type ChainSelection = z.infer<typeof chainSelection>;
 
+const tenant = z.strictObject({ org_id: z.string(), workspace_id: z.string() });
+
 const chainOptions = z.strictObject({
   limit: z.int().min(1).max(500),
   include_diff: z.boolean(),
   include_headers: z.boolean(),
   include_bodies: z.boolean(),
+  /** Whose traces were asked for. */
+  org_id: z.string().optional(),
+  workspace_id: z.string().optional(),
 });
 export type ChainOptions = z.infer<typeof chainOptions>;
 
-/** What `gateway debug --format json` prints. Its fields are those of the gateway that first had this command, and three of ours in
- *  each checkpoint: `outcome`, `usage_status`, `cost_status`. Spec: gateway decisions, section 7. */
+/** What `gateway debug --format json` prints. Its fields are those of the gateway that first had this command, and of ours
+ *  whose the chain is, and in each checkpoint `outcome`, `usage_status`, `cost_status`. Spec: gateway decisions, section 7. */
 export const debugChain = z.strictObject({
   schema_version: z.literal('debug-chain.v1'),
   generated_at: z.iso.datetime(),
   selection: chainSelection,
   options: chainOptions,
+  /** Whose traces these are: both are '' where the caller was unknown. */
+  org_id: z.string(),
+  workspace_id: z.string(),
+  /** Who else has traces with the same ids, which are not shown; the first of them. */
+  other_tenants: z.array(tenant),
+  other_tenant_count: count,
   source_trace_id: z.string(),
   source_timestamp: z.iso.datetime(),
   source: chainCheckpoint,

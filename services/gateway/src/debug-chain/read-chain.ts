@@ -1,8 +1,9 @@
 import { Fault } from '@vitrine/faults/fault';
 import { orderCheckpoints } from '@vitrine/traces/checkpoint-order';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { lineageOf } from '@vitrine/traces/replay';
-import type { Checkpoint, TraceDetail } from '@vitrine/traces/trace';
-import type { CheckpointQuery, TraceStore } from '@vitrine/traces/trace-store';
+import { tenantOf, type Checkpoint, type TraceDetail } from '@vitrine/traces/trace';
+import type { TraceStore } from '@vitrine/traces/trace-store';
 import type { OfflineTraces } from '../commands/open-traces.ts';
 import { diffCheckpoints } from './checkpoint-diff.ts';
 import {
@@ -13,25 +14,26 @@ import {
   type CheckpointDiff,
   type DebugChain,
 } from './debug-chain.ts';
+import { hasIds, MAX_NAMED_TENANTS, otherTenants, readSource, type LineageScope } from './read-source.ts';
 
 /** Bodies of one chain; a chain is one text in the end, and that has a bound too. */
 const MAX_BODY_CHARACTERS = 128 * 1_048_576;
 
-type Scope = Pick<CheckpointQuery, 'trace_group_id' | 'thread_id' | 'run_id'>;
-
-/** Reads the chain of the trace that was selected: by its id, as the newest of a group, thread or run, or as the newest of all.
+/** Reads the chain of the trace that was selected. All of it is of that trace's tenant: others may have the same ids.
  *  The chain is what was selected; for a single trace it is the trace's own conversation, as a replay shows it. When it is longer than
  *  `limit` it is the newest part, or the part that ends at the source when that is older.
- *  Faults: `trace_not_found`, `storage_unusable`, `chain_too_large`. */
+ *  Faults: `trace_not_found`, `ambiguous_tenant`, `storage_unusable`, `chain_too_large`. */
 export async function readChain(
   store: OfflineTraces,
   selection: ChainSelection,
   options: ChainOptions,
   now: Date,
 ): Promise<DebugChain> {
-  const source = await readSource(store, selection);
+  const source = await readSource(store, selection, { org_id: options.org_id, workspace_id: options.workspace_id });
+  const tenant = tenantOf(source);
   const scope = scopeOf(source, selection);
-  const { checkpoints, truncated } = await readCheckpoints(store, source, scope, options.limit);
+  const others = await otherTenants(store, scope, tenant);
+  const { checkpoints, truncated } = await readCheckpoints(store, source, { ...scope, tenant }, options.limit);
   const { steps, diffs } = await readSteps(store, orderCheckpoints(checkpoints), options);
   const step = steps.findIndex(({ id }) => id === source.id) + 1;
   const identifier = (['trace_group_id', 'thread_id', 'run_id'] as const).find((name) => scope[name] !== undefined);
@@ -40,6 +42,9 @@ export async function readChain(
     generated_at: now.toISOString(),
     selection,
     options,
+    ...tenant,
+    other_tenants: others.slice(0, MAX_NAMED_TENANTS),
+    other_tenant_count: others.length,
     source_trace_id: source.id,
     source_timestamp: source.timestamp,
     source: chainCheckpointOf(source, step, options),
@@ -57,22 +62,21 @@ export async function readChain(
   };
 }
 
-async function readSource(store: OfflineTraces, { trace_id: id, ...scope }: ChainSelection): Promise<TraceDetail> {
-  const found = id ?? (await store.checkpoints({ ...scope, limit: 1 }))[0]?.id;
-  const source = found !== undefined && /^[0-9a-f]{32}$/.test(found) ? await store.get(found) : undefined;
-  if (source === undefined) throw new Fault('trace_not_found', { say: 'trace not found' });
-  return source;
-}
-
-function scopeOf(source: TraceDetail, { trace_id: _id, ...selected }: ChainSelection): Scope {
-  if (Object.values(selected).some((id) => id !== undefined)) return selected;
+function scopeOf(source: TraceDetail, { trace_id: _id, ...selected }: ChainSelection): LineageScope {
+  if (hasIds(selected)) return selected;
   const { group_id: trace_group_id, thread_id, run_id } = lineageOf(source);
   return { trace_group_id, thread_id, run_id };
 }
 
-async function readCheckpoints(store: Pick<TraceStore, 'checkpoints'>, source: TraceDetail, scope: Scope, limit: number) {
+async function readCheckpoints(
+  store: Pick<TraceStore, 'checkpoints'>,
+  source: TraceDetail,
+  scope: LineageScope & { readonly tenant: Tenant },
+  limit: number,
+) {
   const own: Checkpoint = { ...source, lineage: lineageOf(source) };
-  if (Object.values(scope).every((id) => id === undefined)) return { checkpoints: [own], truncated: false };
+  const { tenant: _tenant, ...ids } = scope;
+  if (!hasIds(ids)) return { checkpoints: [own], truncated: false };
   const found = await store.checkpoints({ ...scope, limit: limit + 1 });
   const newest = found.slice(0, limit);
   if (newest.some(({ id }) => id === source.id)) return { checkpoints: newest, truncated: found.length > limit };

@@ -23,6 +23,8 @@ export function writeBundle(folder: string, chain: DebugChain): void {
     include_bodies,
     include_headers,
     chain: {
+      org_id: chain.org_id,
+      workspace_id: chain.workspace_id,
       source_trace_id: chain.source_trace_id,
       checkpoint_count: chain.chain.checkpoint_count,
       truncated: chain.chain.truncated,

@@ -1,10 +1,11 @@
+import { isKnownTenant } from '../commands/tenant-options.ts';
 import { textTable } from '../commands/text-table.ts';
 import type { UsageReport } from './usage-report.ts';
 
 /** A report for people. */
 export function reportText(report: UsageReport): string {
   const { filters, summary, storage } = report;
-  const chosen = (['provider', 'model', 'from', 'to'] as const).flatMap((name) =>
+  const chosen = (['org_id', 'workspace_id', 'provider', 'model', 'from', 'to'] as const).flatMap((name) =>
     filters[name] === undefined ? [] : [`${name} ${filters[name]}`],
   );
   const tables: readonly (readonly [string, readonly string[], readonly string[][]])[] = [
@@ -61,8 +62,18 @@ export function reportText(report: UsageReport): string {
     `requests ${summary.total_requests}, tokens ${summary.total_tokens} (input ${summary.total_input_tokens}, ` +
       `output ${summary.total_output_tokens}), cost ${dollars(summary.total_cost_usd)} USD, ` +
       `provider credentials ${summary.active_keys}\n`,
+    tenantText(report),
     ...tables.flatMap(([title, heads, rows]) => (rows.length === 0 ? [] : [`\n${title}\n`, textTable(heads, rows)])),
   ].join('');
+}
+
+/** Whose traces these are. */
+function tenantText({ tenants, tenant_count: count, tenants_total: total }: UsageReport): string {
+  if (count === 0) return total === 0 ? '' : `None of ${total} tenants is meant.\n`;
+  const names = tenants.map((tenant) => (isKnownTenant(tenant) ? `${tenant.org_id}/${tenant.workspace_id}` : 'no tenant'));
+  const more = count > names.length ? `, and ${count - names.length} more` : '';
+  const which = count === 1 ? 'Tenant' : count === total ? `All ${total} tenants` : `${count} of ${total} tenants`;
+  return `${which}: ${names.join(', ')}${more}\n`;
 }
 
 function dollars(amount: number): string {

@@ -1,9 +1,16 @@
 import { keyRowsOf, modelRowsOf, summaryOf } from '@vitrine/traces/analytics-answers';
 import { keyRows, modelRows, summary } from '@vitrine/traces/analytics-shapes';
-import type { TraceMeasures } from '@vitrine/traces/trace-analytics';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import type { Group, Measure } from '@vitrine/traces/trace-analytics';
 import { traceSummary, type TraceSummary } from '@vitrine/traces/trace';
-import type { TraceStore } from '@vitrine/traces/trace-store';
+import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
+import type { OfflineTraces } from '../commands/open-traces.ts';
+import { hasTenantFilter, meets } from '../commands/tenant-options.ts';
+import { mergeMeasures } from './merge-measures.ts';
+
+/** Tenants that a report names. */
+const MAX_NAMED_TENANTS = 20;
 
 const moment = z.iso.datetime();
 
@@ -27,7 +34,8 @@ const recentTrace = traceSummary.pick({
   request_path: true,
 });
 
-/** What `gateway report --format json` prints; its fields are those of the gateway that first had this command. Providers are in the
+/** What `gateway report --format json` prints; its fields are those of the gateway that first had this command, and
+ *  whose traces it is about. Providers are in the
  *  order of tokens, models and keys in that of requests, the newest trace comes first. Spec: gateway decisions, section 7. */
 export const usageReport = z.strictObject({
   schema_version: z.literal('report.v1'),
@@ -38,8 +46,15 @@ export const usageReport = z.strictObject({
     model: z.string().optional(),
     from: moment.optional(),
     to: moment.optional(),
+    org_id: z.string().optional(),
+    workspace_id: z.string().optional(),
     limit: z.int().min(1).max(200),
   }),
+  /** Whose traces are summed up: the first of them; both fields are '' for callers who were unknown. */
+  tenants: z.array(z.strictObject({ org_id: z.string(), workspace_id: z.string() })),
+  tenant_count: z.int().min(0),
+  /** Of the store, whoever was asked for. */
+  tenants_total: z.int().min(0),
   summary,
   providers: z.array(providerRow),
   models: modelRows.shape.items,
@@ -55,19 +70,26 @@ export interface ReportRequest {
   /** Milliseconds since the epoch, both inclusive. */
   readonly from: number | undefined;
   readonly to: number | undefined;
+  /** Whose traces; undefined stands for any. */
+  readonly org_id: string | undefined;
+  readonly workspace_id: string | undefined;
   /** 1 to 200 of the newest traces. */
   readonly limit: number;
   readonly now: Date;
 }
 
-/** Sums up what a store holds. Faults: those of the store. */
-export async function readReport(
-  store: TraceMeasures & Pick<TraceStore, 'list'>,
-  { path, limit, now, ...range }: ReportRequest,
-): Promise<UsageReport> {
-  const byModel = await store.measure({ ...range, groupBy: 'model' });
-  const byCredential = await store.measure({ ...range, groupBy: 'api_key_hash' });
-  const byProvider = await store.measure({ ...range, groupBy: 'provider' });
+/** Sums up what a store holds, of all tenants or of those that are asked for. Faults: those of the store. */
+export async function readReport(store: OfflineTraces, { path, limit, now, ...asked }: ReportRequest): Promise<UsageReport> {
+  const { org_id, workspace_id, ...range } = asked;
+  const all = await store.tenants();
+  const tenants = all.filter((tenant) => meets({ org_id, workspace_id }, tenant));
+  // Everybody's sums are kept as one; those of some tenants are added up here.
+  const parts = hasTenantFilter({ org_id, workspace_id }) ? tenants : [undefined];
+  const measure = async (groupBy: Group): Promise<readonly Measure[]> =>
+    mergeMeasures(await Promise.all(parts.map((tenant) => store.measure({ ...range, tenant, groupBy }))));
+  const byModel = await measure('model');
+  const byCredential = await measure('api_key_hash');
+  const byProvider = await measure('provider');
   const providers = byProvider.map((one) => ({
     provider: one.group,
     input_tokens: one.inputTokens,
@@ -79,21 +101,39 @@ export async function readReport(
     schema_version: 'report.v1',
     generated_at: now.toISOString(),
     storage: { driver: 'sqlite', path },
-    filters: { ...filtersOf(range), limit },
+    filters: { ...filtersOf(asked), limit },
+    tenants: tenants.slice(0, MAX_NAMED_TENANTS),
+    tenant_count: tenants.length,
+    tenants_total: all.length,
     summary: summaryOf(byModel, byCredential),
     providers: providers.toSorted((a, b) => b.total_tokens - a.total_tokens || b.total_cost_usd - a.total_cost_usd),
     models: modelRowsOf(byModel).items,
     api_keys: keyRowsOf(byCredential).items,
-    recent_traces: (await store.list({ ...range, limit })).items.map(recentOf),
+    recent_traces: (await newestOf(store, parts, { ...range, limit })).map(recentOf),
   };
 }
 
-function filtersOf({ provider, model, from, to }: Pick<ReportRequest, 'provider' | 'model' | 'from' | 'to'>) {
+async function newestOf(
+  store: OfflineTraces,
+  tenants: readonly (Tenant | undefined)[],
+  query: Omit<TraceQuery, 'tenant'>,
+): Promise<TraceSummary[]> {
+  const pages = await Promise.all(tenants.map((tenant) => store.list({ ...query, tenant })));
+  // Ids of traces are in the order of time.
+  const newestFirst = pages.flatMap(({ items }) => items).toSorted((left, right) => (left.id < right.id ? 1 : -1));
+  return newestFirst.slice(0, query.limit);
+}
+
+type ReportFilters = Pick<ReportRequest, 'provider' | 'model' | 'from' | 'to' | 'org_id' | 'workspace_id'>;
+
+function filtersOf({ provider, model, from, to, org_id, workspace_id }: ReportFilters) {
   return {
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
     ...(from === undefined ? {} : { from: new Date(from).toISOString() }),
     ...(to === undefined ? {} : { to: new Date(to).toISOString() }),
+    ...(org_id === undefined ? {} : { org_id }),
+    ...(workspace_id === undefined ? {} : { workspace_id }),
   };
 }
 
