@@ -31,6 +31,7 @@ export class AuditBacklog {
   readonly #onLoss: (cause: AuditLossCause) => void;
   #waiting: AuditEvent[] = [];
 
+  /** `clock`: milliseconds, only forward. */
   constructor(kind: AuditKind, clock: () => number, onLoss: (cause: AuditLossCause) => void) {
     this.#kind = kind;
     this.#rate = new RatePerKey(PER_SECOND, MAX_COUNTED, clock);

@@ -7,6 +7,7 @@ import { NOBODY, type Caller } from './caller.ts';
 import { KeyRing } from './key-ring.ts';
 
 let now: number;
+let wall: number;
 let written: AuditEvent[];
 let lines: Record<string, unknown>[];
 let isBroken: boolean;
@@ -16,6 +17,7 @@ let untilWritten: Promise<void>;
 let trail: AuditTrail;
 beforeEach(() => {
   now = 1_000;
+  wall = 0;
   written = [];
   lines = [];
   isBroken = false;
@@ -31,7 +33,8 @@ beforeEach(() => {
       removeAuditBefore: async () => 0,
     },
     logger: createLogger('t', 'info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }),
-    clock: () => now,
+    clock: () => wall + now,
+    steadyClock: () => now,
   });
 });
 const request = { method: 'POST', path: '/openai/v1/chat?key=hunter2', correlationId: 'corr-1' };
@@ -201,6 +204,19 @@ describe('bounds', () => {
     now += 5_000;
     await trail.flush();
     expect(lines.filter(({ msg }) => msg === 'denials left no record').map(({ count }) => count)).toEqual([10, 10]);
+  });
+
+  test('a wall clock that is put back hides no loss', async () => {
+    const flood = async () => {
+      for (let i = 0; i < 30; i += 1) trail.denied(request, NOBODY, 'unauthorized');
+      await trail.flush();
+    };
+    await flood();
+    wall -= 86_400_000;
+    now += 10_000;
+    await flood();
+    expect(lines.filter(({ msg }) => msg === 'denials left no record').map(({ count }) => count)).toEqual([10, 10]);
+    expect(written.at(-1)?.at).toBe(wall + now);
   });
 
   test('while the store is away, a thousand wait, and what it refuses is counted', async () => {

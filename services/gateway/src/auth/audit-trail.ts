@@ -23,8 +23,10 @@ export interface AuditTrailOptions {
   readonly store: AuditStore;
   readonly logger: Logger;
   readonly hidePath?: HidePath | undefined;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, for the events. */
   readonly clock: () => number;
+  /** Milliseconds on a clock that never goes back, for the bounds. */
+  readonly steadyClock: () => number;
 }
 
 /** Remembers denials and changes of keys: each a log line, and a row of the store. Rows of changes are written with the change
@@ -36,12 +38,12 @@ export class AuditTrail implements AsyncDisposable {
   readonly #lost = new Map<AuditLossCause, number>();
   #flushing: Promise<void> | undefined;
   #reportedLost = 0;
-  #quietUntil = 0;
+  #quietUntil = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: AuditTrailOptions) {
     this.#options = options;
-    const backlog = (kind: AuditKind) => new AuditBacklog(kind, options.clock, (cause) => this.#lose(cause, 1));
+    const backlog = (kind: AuditKind) => new AuditBacklog(kind, options.steadyClock, (cause) => this.#lose(cause, 1));
     this.#backlogs = { key_change: backlog('key_change'), caller: backlog('caller'), anonymous: backlog('anonymous') };
   }
 
@@ -98,7 +100,7 @@ export class AuditTrail implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#flushing;
-    this.#quietUntil = 0;
+    this.#quietUntil = Number.NEGATIVE_INFINITY;
     await this.flush();
     clearTimeout(this.#timer);
   }
@@ -145,7 +147,7 @@ export class AuditTrail implements AsyncDisposable {
   }
 
   #reportLost(): void {
-    const now = this.#options.clock();
+    const now = this.#options.steadyClock();
     if (this.lost === this.#reportedLost || now < this.#quietUntil) return;
     this.#quietUntil = now + LOST_REPORT_INTERVAL_MS;
     const counts = { count: this.lost - this.#reportedLost, total: this.lost, total_by_cause: this.lostByCause };

@@ -37,7 +37,7 @@ export function openKeys(config: GatewayConfig, logger: Logger, hidePath?: HideP
   const folder = dirname(config.storage.path);
   const path = keyDatabasePath(config);
   const store = new EmbeddedKeyStore(path);
-  const trail = new AuditTrail({ store, logger, hidePath, clock: Date.now });
+  const trail = new AuditTrail({ store, logger, hidePath, clock: Date.now, steadyClock: () => performance.now() });
   const readAt = Date.now();
   let made: KeyMaterial | undefined;
   const material = () => (made ??= keyMaterial(config, folder, readAt));

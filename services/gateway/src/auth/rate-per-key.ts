@@ -6,7 +6,7 @@ export class RatePerKey {
   readonly #taken = new Map<string, number>();
   #second = 0;
 
-  /** `clock` in milliseconds. */
+  /** `clock`: milliseconds, only forward. */
   constructor(limit: number, maxKeys: number, clock: () => number) {
     this.#limit = limit;
     this.#maxKeys = maxKeys;

@@ -3,7 +3,7 @@ import { auditEventPage, type AuditEventPage } from '@vitrine/plans/audit-event-
 import type { AuditEvent } from '@vitrine/plans/audit-event';
 import { SqliteKeyStore } from '@vitrine/plans/sqlite/sqlite-key-store';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
@@ -139,17 +139,22 @@ describe('gateway audit', () => {
   });
 
   test.each([
-    ['there is none', undefined, 'is not there'],
-    ['it is no database', 'these are my notes. '.repeat(200), 'cannot be read'],
-    ['it is empty', '', 'holds no gateway keys'],
+    ['it is no database', 'these are my notes. '.repeat(200), 'file is not a database'],
+    ['it is empty', '', 'the file holds no gateway keys'],
   ])('ends with a fault that names the file when %s', async (_, text, reason) => {
     await using folder = await temporaryFolder('audit');
     const path = join(folder.path, 'gateway-keys.db');
-    if (text !== undefined) writeFileSync(path, text);
+    writeFileSync(path, text);
+    await expect(run([], folder.path)).rejects.toMatchObject({ code: 'key_store_unavailable', log: { path, reason } });
+  });
+
+  test('ends with a fault that names the file when there is none', async () => {
+    await using folder = await temporaryFolder('audit');
     await expect(run([], folder.path)).rejects.toMatchObject({
       code: 'storage_unusable',
-      message: expect.stringMatching(new RegExp(`gateway-keys\\.db.*${reason}`)),
+      message: expect.stringContaining(`${join(folder.path, 'gateway-keys.db')} is not there`),
     });
+    expect(readdirSync(folder.path)).toEqual([]);
   });
 
   test.each([

@@ -1,10 +1,10 @@
 import { codeOf, Fault, messageOf } from '@vitrine/faults/fault';
 import { AUDIT_ACTIONS, type AuditEventPage, type AuditQuery } from '@vitrine/plans/audit-event-page';
-import { SqliteAuditReader } from '@vitrine/plans/sqlite/sqlite-audit-reader';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { auditFilters, DEFAULT_LIMIT } from '../admin-audit/audit-query.ts';
 import { keyDatabasePath } from '../auth/open-keys.ts';
+import { readKeyDatabase } from '../auth/read-key-database.ts';
 import { BACKWARD, isForward, readQuery } from '../http/query-shapes.ts';
 import { command, usageError } from './command.ts';
 import { commandConfig } from './command-config.ts';
@@ -83,18 +83,13 @@ function filtersOf(values: Readonly<Record<string, unknown>>): z.infer<typeof fi
   }
 }
 
-/** Faults: `storage_unusable`. */
+/** Faults: `storage_unusable` when there is no file, `key_store_unavailable`. */
 function readEvents(path: string, query: AuditQuery): AuditEventPage {
   if (!existsSync(path))
     throw new Fault('storage_unusable', {
       say: `${path} is not there: no gateway has kept keys or audit events beside its traces`,
     });
-  try {
-    using reader = new SqliteAuditReader(path);
-    return reader.list(query);
-  } catch (cause) {
-    throw new Fault('storage_unusable', { say: `${path} cannot be read: ${messageOf(cause)}`, cause });
-  }
+  return readKeyDatabase(path, (reader) => reader.listAudit(query));
 }
 
 function textOf({ items, next_cursor: cursor }: AuditEventPage): string {

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { reasonOf } from '../auth/open-auth.ts';
 import { openKeys } from '../auth/open-keys.ts';
+import { readKeyDatabase } from '../auth/read-key-database.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { Check } from './check.ts';
 
@@ -45,7 +46,8 @@ function found(status: Check['status'], summary: string, details: readonly strin
 
 async function countKeys(config: GatewayConfig) {
   await using opened = openKeys(config, createLogger('svc-gateway', 'silent', { write: () => true }));
-  const kept = config.auth.store === 'database' && existsSync(opened.path) ? await opened.store.list(undefined) : [];
+  const isKept = config.auth.store === 'database' && existsSync(opened.path);
+  const kept = isKept ? readKeyDatabase(opened.path, (reader) => reader.list()) : [];
   const hasPepper =
     config.auth.peppers.length > 0 ||
     config.auth.store === 'file' ||

@@ -1,15 +1,17 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
+import type { KeyRow } from '../gateway-key.ts';
 import { listAuditEvents } from './audit-rows.ts';
+import { KEY_COLUMNS, keyRowOf } from './key-row.ts';
 import { KEY_SCHEMA_VERSION } from './key-tables.ts';
 
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** Reads audit events over a connection that cannot write, beside whoever has the file open. Synchronous. */
-export class SqliteAuditReader implements Disposable {
+/** Reads keys and audit events over a connection that cannot write, beside whoever has the file open. Synchronous. */
+export class SqliteKeyReader implements Disposable {
   readonly #database: DatabaseSync;
 
-  /** Throws when the file holds no keys, or those of a newer version. An earlier version's has the same events, without an index. */
+  /** Throws when the file holds no keys, or those of a newer version. An earlier version's has the same columns; it is not migrated. */
   constructor(path: string) {
     this.#database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     try {
@@ -23,7 +25,15 @@ export class SqliteAuditReader implements Disposable {
     }
   }
 
-  list(query: AuditQuery): AuditEventPage {
+  /** The active keys of all tenants. */
+  list(): KeyRow[] {
+    return this.#database
+      .prepare(`SELECT ${KEY_COLUMNS}, last_used_at FROM gateway_keys WHERE revoked_at IS NULL ORDER BY created_at, id`)
+      .all()
+      .map(keyRowOf);
+  }
+
+  listAudit(query: AuditQuery): AuditEventPage {
     return listAuditEvents(this.#database, query);
   }
 
