@@ -170,6 +170,16 @@ describe('GET /api/audit-events', () => {
     expect((await page('?outcome=allow', undefined, open)).items).toMatchObject([{ actor: 'system', org_id: 'o' }]);
   });
 
+  test('works with auth.store: file too, where nothing but denials and refused changes is kept', async () => {
+    await using files = await startTestGateway({ SVC_AUTH_STORE: 'file' }, YAML);
+    await ask('/api/gateway-keys', VIEWER, {}, files);
+    await ask('/api/gateway-keys', ACME, { method: 'POST', body: '{"id":"x"}' }, files);
+    expect((await page('', ACME, files)).items).toMatchObject([
+      { actor: 'acme-owner', action: 'gateway_key.create', target: 'x', reason: 'gateway_keys_read_only' },
+      { actor: 'acme-viewer', action: 'request', reason: 'forbidden' },
+    ]);
+  });
+
   test('is 503 while the store is not available', async () => {
     await using broken = await startTestGateway();
     const path = join(broken.folder, 'gateway-keys.db');
