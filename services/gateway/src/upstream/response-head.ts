@@ -78,7 +78,7 @@ function lineEnd(text: string, from: number): number {
 function readField(text: string, start: number, stop: number, headers: string[], looked: Partial<Record<Looked, string>>): void {
   const colon = text.indexOf(':', start);
   const name = text.slice(start, colon);
-  const value = text.slice(colon + 1, stop).trim();
+  const value = valueIn(text, colon + 1, stop);
   headers.push(name, value);
   const candidates = LOOKED_AT.get(name.length);
   if (candidates === undefined) return;
@@ -87,6 +87,19 @@ function readField(text: string, start: number, stop: number, headers: string[],
   if (found === undefined) return;
   const before = looked[found];
   looked[found] = before === undefined ? value : `${before}, ${value}`;
+}
+
+/** Without the spaces and tabs around it. `trim` takes a no-break space too, which is the last byte of a letter in UTF-8 (\u00e0). */
+function valueIn(text: string, start: number, stop: number): string {
+  let from = start;
+  let to = stop;
+  while (from < to && isSpace(text.charCodeAt(from))) from += 1;
+  while (to > from && isSpace(text.charCodeAt(to - 1))) to -= 1;
+  return text.slice(from, to);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 /** Two equal lengths are refused too: who sends them is confused enough. */

@@ -102,6 +102,20 @@ describe('an answer', () => {
   });
 });
 
+test('the bytes of a header value stay, also those that are spaces elsewhere', () => {
+  const value = Buffer.from('voil\u00e0').toString('latin1');
+  expect(read([`${OK}X-A: \t ${value} \t\r\nX-B:${value}\r\nX-C: \r\nContent-Length: 0\r\n\r\n`]).headers).toEqual([
+    'X-A',
+    value,
+    'X-B',
+    value,
+    'X-C',
+    '',
+    'Content-Length',
+    '0',
+  ]);
+});
+
 describe('refused is', () => {
   test.each([
     ['no status line', 'hello\r\n\r\n'],
@@ -120,6 +134,7 @@ describe('refused is', () => {
     ['a list of lengths', `${OK}Content-Length: 5, 5\r\n\r\n`],
     ['a negative length', `${OK}Content-Length: -5\r\n\r\n`],
     ['a length in hexadecimal', `${OK}Content-Length: 0x5\r\n\r\n`],
+    ['a length behind a no-break space', `${OK}Content-Length: \xa05\r\n\r\nhello`],
     ['an empty length', `${OK}Content-Length:\r\n\r\n`],
     ['a length beside a coding', `${OK}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`],
     ['another coding', `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`],
