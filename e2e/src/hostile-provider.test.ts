@@ -47,12 +47,17 @@ async function ask(method = 'POST'): Promise<WireAnswer | undefined> {
 const answerWith = (bytes: string | Uint8Array, afterwards: AfterWriting = 'close') => {
   provider.answer = { bytes, afterwards };
 };
-const OWN = { 502: { error: 'the provider could not be reached' }, 504: { error: 'the provider did not answer in time' } };
+const OWN = {
+  502: [/^the provider(?:'s)? .+ \((?:reset|malformed_response)\)$/, /^(?:reset|malformed_response)$/],
+  504: [/^the provider did not answer in time \(first_byte_timeout\)$/, /^first_byte_timeout$/],
+} as const;
 
 /** The gateway's own word on a provider that failed before it had answered. */
 function expectOwn(answer: WireAnswer | undefined, status: 502 | 504): void {
   expect(answer).toMatchObject({ status, isWhole: true, headers: { 'content-type': 'application/json' } });
-  expect(JSON.parse(answer?.body ?? '')).toEqual(OWN[status]);
+  const [error, upstreamError] = OWN[status];
+  const own = { error: expect.stringMatching(error), upstream_error: expect.stringMatching(upstreamError) };
+  expect(JSON.parse(answer?.body ?? '')).toEqual(own);
 }
 
 const isBroken = (answer: WireAnswer | undefined) => answer?.isWhole !== true;

@@ -5,7 +5,7 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { join } from 'node:path';
 import { chat, startLoad } from './client-load.ts';
-import { startGateway, type RunningGateway } from './running-gateway.ts';
+import { GATEWAY, startGateway, type RunningGateway } from './running-gateway.ts';
 import { freePort, refusesConnections, startProcess } from './running-process.ts';
 import { storedModels } from './trace-rows.ts';
 
@@ -73,6 +73,16 @@ describe('SIGTERM', () => {
     expect(took).toBeLessThan(STEP_MS + SLACK_MS);
     expect(await gateway.process.end()).toEqual({ code: 0, signal: null });
     expect(storedModels(gateway.databasePath)).toEqual(['endless']);
+    // It was not the provider that ended it.
+    const debug = startProcess({
+      command: [...GATEWAY, 'debug', 'last', '--format', 'json'],
+      env: { SVC_STORAGE_PATH: gateway.databasePath },
+    });
+    expect(await debug.end()).toMatchObject({ code: 0 });
+    const { source } = JSON.parse(debug.stdout) as { source: { outcome: string; metadata: object } };
+    expect(source.outcome).toBe('timeout');
+    expect(source.metadata).not.toHaveProperty('upstream_error');
+    expect(gateway.process.stdout).not.toContain('upstream request failed');
   });
 
   test('with clients that keep idle connections: they do not hold it up', async () => {

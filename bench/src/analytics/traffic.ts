@@ -85,6 +85,8 @@ export class Traffic {
       hasLineage: false,
       credential,
       findings: '',
+      upstreamError: undefined,
+      upstreamErrorDetail: '',
       responseChunks: streaming ? 50 : 1,
       request: bodyOf('json', 'model', name),
       response: bodyOf(streaming ? 'sse' : 'json', 'usage', this.#usage(needle, status)),

@@ -1,5 +1,6 @@
 import type { BodyFacts } from './body-tap.ts';
 import type { Outcome, Provider } from './trace.ts';
+import type { UpstreamErrorClass } from './upstream-error.ts';
 
 /** What the proxy's main thread hands over when an exchange has ended: references and numbers only. Everything that costs
  *  time (decoding, parsing, hashing, pricing, redacting) is left to whoever makes the trace of it: see `deriveTrace`. */
@@ -35,6 +36,10 @@ export interface CapturedExchange {
   readonly credential: string;
   /** What was found in the request before it left, and hidden or refused (`findingsText`); '' when nobody looked or nothing was. */
   readonly findings: string;
+  /** What broke on the way to the provider and back, when that ended the exchange. */
+  readonly upstreamError: UpstreamErrorClass | undefined;
+  /** The system's or the parser's own words for it, short; '' for none. */
+  readonly upstreamErrorDetail: string;
   readonly request: CapturedBody;
   readonly response: CapturedBody;
   /** Pieces of the response that reached the client: SSE chunks as they came, not events. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { BODY_KINDS, BODY_PARTS, type CapturedExchange } from './captured-exchange.ts';
 import { ExchangeBatch, unpackExchanges } from './exchange-batch.ts';
 import { OUTCOMES, PROVIDERS } from './trace.ts';
+import { UPSTREAM_ERRORS } from './upstream-error.ts';
 
 const latin1 = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) });
 const body = fc.record({
@@ -33,6 +34,8 @@ const exchange: fc.Arbitrary<CapturedExchange> = fc.record({
   hasLineage: fc.boolean(),
   credential: latin1,
   findings: latin1,
+  upstreamError: fc.constantFrom(undefined, ...UPSTREAM_ERRORS),
+  upstreamErrorDetail: latin1,
   request: body,
   response: body,
 });

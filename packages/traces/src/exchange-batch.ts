@@ -1,5 +1,6 @@
 import { BODY_KINDS, BODY_PARTS, type CapturedBody, type CapturedExchange } from './captured-exchange.ts';
 import { OUTCOMES, PROVIDERS } from './trace.ts';
+import { UPSTREAM_ERRORS } from './upstream-error.ts';
 
 /** Where a batch holds its exchanges. */
 export interface BatchMemory {
@@ -25,9 +26,10 @@ const TEXTS = [
   'responseHeaders',
   'credential',
   'findings',
+  'upstreamErrorDetail',
 ] as const;
-/** Ten of the exchange, one length a text, and six a body. */
-const NUMBERS = 10 + TEXTS.length + 2 * 6;
+/** Eleven of the exchange, one length a text, and six a body. */
+const NUMBERS = 11 + TEXTS.length + 2 * 6;
 const MIN_BYTES = 16_384;
 
 /** Collects exchanges for a sink. Their bytes are copied at once: what a waiting exchange holds on to would otherwise survive
@@ -73,6 +75,7 @@ export class ExchangeBatch {
     numbers[n++] = exchange.responseChunks;
     numbers[n++] = exchange.secretHeaders;
     numbers[n++] = exchange.hasLineage ? 1 : 0;
+    numbers[n++] = exchange.upstreamError === undefined ? -1 : UPSTREAM_ERRORS.indexOf(exchange.upstreamError);
     for (const field of TEXTS) numbers[n++] = this.#write(exchange[field]);
     for (const body of [exchange.request, exchange.response]) {
       numbers[n++] = body.bytes;
@@ -154,6 +157,7 @@ export function* unpackExchanges({ count, numbers, bytes, facts }: PackedExchang
       responseChunks: number(),
       secretHeaders: number(),
       hasLineage: number() === 1,
+      upstreamError: UPSTREAM_ERRORS[number()],
       scope: text(),
       method: text(),
       path: text(),
@@ -163,6 +167,7 @@ export function* unpackExchanges({ count, numbers, bytes, facts }: PackedExchang
       responseHeaders: text(),
       credential: text(),
       findings: text(),
+      upstreamErrorDetail: text(),
       request: body(),
       response: body(),
     };

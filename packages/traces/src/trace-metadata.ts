@@ -24,6 +24,7 @@ export function traceMetadata(of: {
 }): string {
   const { exchange, usage, price, applied, bodies } = of;
   const correlationId = of.sent.line(exchange.correlationId);
+  const upstreamErrorDetail = of.received.line(exchange.upstreamErrorDetail);
   const counts = redactionCounts(of);
   return JSON.stringify({
     streaming: of.streaming,
@@ -41,6 +42,8 @@ export function traceMetadata(of: {
     response_body_truncated: bodies.response?.truncated === true ? true : undefined,
     response_body_encoding: bodies.response?.encoding,
     redaction_storage_drop: isDropped(bodies.request) || isDropped(bodies.response) ? true : undefined,
+    upstream_error: exchange.upstreamError,
+    upstream_error_detail: upstreamErrorDetail === '' ? undefined : upstreamErrorDetail,
     redaction_mode: applied.mode,
     redaction_policy_id: applied.policyId,
     redaction_applied: hasFindings(counts),

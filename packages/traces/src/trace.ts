@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Tenant } from './exchange-scope.ts';
+import { UPSTREAM_ERRORS } from './upstream-error.ts';
 
 /** Who ended the exchange, and how (decisions, section 1). */
 export const OUTCOMES = ['completed', 'client_closed', 'upstream_error', 'timeout', 'rejected'] as const;
@@ -71,6 +72,15 @@ export interface Checkpoint extends TraceSummary {
 /** Header name, lower-case -> its values in the order they came; secrets are `[REDACTED]`. */
 const headerValues = z.record(z.string(), z.array(z.string()));
 
+/** What else is known of an exchange. Spec: gateway decisions, section 1, Metadata keys. */
+const metadata = z.looseObject({
+  upstream_error: z
+    .enum(UPSTREAM_ERRORS)
+    .optional()
+    .describe('What broke between the gateway and the provider; absent when nothing did.'),
+  upstream_error_detail: z.string().optional().describe('The words of the system, or of the parser, for it.'),
+});
+
 /** A trace with everything that was kept of the exchange. Bodies are present only when `tracing.capture_bodies` is on. */
 export const traceDetail = traceSummary
   .extend({
@@ -80,7 +90,7 @@ export const traceDetail = traceSummary
     response_headers: headerValues,
     request_body: z.string().optional(),
     response_body: z.string().optional(),
-    metadata: z.record(z.string(), z.unknown()),
+    metadata,
   })
   .meta({ id: 'TraceDetail', description: 'One exchange with everything that was kept of it.' });
 export type TraceDetail = z.infer<typeof traceDetail>;

@@ -36,6 +36,7 @@ import { headerReaders, TRACE_CONTEXT_HEADERS } from './proxy/forwarded-headers.
 import { openRoutes } from './proxy/open-routes.ts';
 import type { ProxyTools } from './proxy/proxy-tools.ts';
 import { createProxy } from './proxy/proxy.ts';
+import { UpstreamErrorLog } from './proxy/upstream-error-log.ts';
 import { VERSION } from './version.ts';
 
 const DEADLINE_TICK_MS = 250;
@@ -83,6 +84,8 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
 
   const deadlines = opened.use(new Deadlines(() => performance.now(), DEADLINE_TICK_MS));
   const routes = openRoutes(config, opened);
+  const upstreamErrors = opened.use(new UpstreamErrorLog(logger, () => performance.now()));
+  const shutdown = new AbortController();
   const tools: ProxyTools = {
     times: { firstByteTimeoutMs: config.proxy.first_byte_timeout_ms, idleTimeoutMs: config.proxy.idle_timeout_ms },
     deadlines,
@@ -90,6 +93,8 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
     headers: headerReaders(config.auth.header, observability.hasSpans ? TRACE_CONTEXT_HEADERS : []),
     guard: openRequestGuard(privacy, config.tracing.body_max_size),
     storedBodyMaxBytes: config.tracing.capture_bodies ? config.tracing.body_max_size : 0,
+    shutdown: shutdown.signal,
+    onFailure: (failed) => upstreamErrors.report(failed),
     onEnd: (exchange, watch) => {
       if (watch === undefined) queue.enqueue(exchange);
       else watch.enqueue(exchange, (ended) => queue.enqueue(ended));
@@ -115,7 +120,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   );
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
-  stop('cut what is still in flight', () => cutExchanges(deadlines, connections));
+  stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));
   stop('finish requests in flight', () => closeServer(server));
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
@@ -157,7 +162,8 @@ function adminRoutes(of: {
 }
 
 /** What has not ended by now is cut, so that it leaves a trace before the queue is written out. */
-function cutExchanges(deadlines: Deadlines, connections: ClientConnections): Promise<void> {
+function cutExchanges(deadlines: Deadlines, connections: ClientConnections, shutdown: AbortController): Promise<void> {
+  shutdown.abort();
   for (const exchange of deadlines.watched()) exchange.onDeadline();
   connections[Symbol.dispose]();
   return deadlines.empty();

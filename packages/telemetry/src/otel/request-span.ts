@@ -46,8 +46,10 @@ export interface SpanEnd extends SpanTenant {
   readonly provider: string | undefined;
   /** Of the provider's answer; undefined when there was none. */
   readonly upstreamStatus?: number | undefined;
-  /** Why there was no whole answer of the provider, such as `timeout`. */
+  /** The class of what broke between gateway and provider, such as `reset`; */
   readonly upstreamError?: string | undefined;
+  /** and the words for it. */
+  readonly upstreamErrorDetail?: string | undefined;
   /** When the provider's part ended; with the request, unless told. */
   readonly upstreamEndedAt?: number | undefined;
   readonly model?: string | undefined;
@@ -146,7 +148,7 @@ export class RequestSpan implements SpanIds {
     this.#child(this.#routeShape(end), this.#routedAt, at);
     const { correlationId } = this.#caller ?? {};
     const own = correlationId === undefined ? NO_ATTRIBUTES : ['gateway.correlation_id', correlationId];
-    this.#add(this.#serverShape(end.status), own, this.spanId, this.#startedAt, at);
+    this.#add(this.#serverShape(end), own, this.spanId, this.#startedAt, at);
   }
 
   /** The request's trace was offered to the queue. */
@@ -158,16 +160,19 @@ export class RequestSpan implements SpanIds {
   #endUpstream(call: UpstreamCall, at: number, end: SpanEnd): void {
     // A client's text: as short as in a label.
     const hasModel = this.#tools.genai && end.model !== undefined;
-    const own = hasModel ? ['gen_ai.request.model', labelOf(end.model)] : NO_ATTRIBUTES;
+    const model = hasModel ? ['gen_ai.request.model', labelOf(end.model)] : NO_ATTRIBUTES;
+    const { upstreamErrorDetail: detail = '' } = end;
+    const own = detail === '' ? model : [...model, 'gateway.upstream_error.detail', detail];
     this.#add(this.#upstreamShape(call, end), own, this.#upstreamId, this.#sentAt, end.upstreamEndedAt ?? at);
   }
 
-  #serverShape(status: number): SpanShape {
+  #serverShape({ status, upstreamError }: SpanEnd): SpanShape {
     const [method, route, caller] = [this.#method, this.#route, this.#caller];
     const { org_id = UNKNOWN, workspace_id = UNKNOWN, key_id = '', role = '' } = caller ?? {};
-    const key = `server\n${method}\n${route}\n${status}\n${org_id}\n${workspace_id}\n${key_id}\n${role}`;
+    const key = `server\n${method}\n${route}\n${status}\n${upstreamError}\n${org_id}\n${workspace_id}\n${key_id}\n${role}`;
     return this.#tools.shapes.of(key, () => {
       const attributes = ['http.request.method', method, 'http.route', route, 'http.response.status_code', status];
+      if (upstreamError !== undefined) attributes.push('error.type', upstreamError);
       attributes.push(
         ...(caller === undefined ? [] : [...tenantAttributes(caller), 'gateway.key_id', key_id, 'gateway.role', role]),
       );
@@ -187,12 +192,11 @@ export class RequestSpan implements SpanIds {
     const { genai, shapes } = this.#tools;
     const name = `proxy ${this.#method} ${this.#route}`;
     return shapes.of(`${name}\n${provider}\n${operation}\n${status}\n${upstreamError}`, () => {
-      const isServerError = status !== undefined && status >= 500;
-      const failure = isServerError ? failureOf(status) : upstreamError;
+      const failure = upstreamError ?? (status === undefined ? undefined : failureOf(status));
       const attributes: (string | number)[] = genai ? ['gen_ai.provider.name', provider] : [];
       if (genai && operation !== undefined) attributes.push('gen_ai.operation.name', operation);
       if (status !== undefined) attributes.push('http.response.status_code', status);
-      if (failure !== undefined) attributes.push('error.type', isServerError ? String(status) : failure);
+      if (failure !== undefined) attributes.push('error.type', upstreamError ?? String(status));
       return { name, kind: SpanKind.CLIENT, attributes, failure };
     });
   }

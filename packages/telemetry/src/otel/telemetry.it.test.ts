@@ -116,7 +116,8 @@ describe('spans', () => {
     [{ status: 200, upstreamStatus: 200 }, 0, 0, ''],
     [{ status: 404, upstreamStatus: 404 }, 0, 0, ''],
     [{ status: 502, upstreamStatus: 502 }, 2, 2, 'http 502'],
-    [{ status: 504, upstreamStatus: undefined, upstreamError: 'timeout' }, 2, 2, 'timeout'],
+    [{ status: 504, upstreamStatus: undefined, upstreamError: 'idle_timeout' }, 2, 2, 'idle_timeout'],
+    [{ status: 502, upstreamStatus: 500, upstreamError: 'reset' }, 2, 2, 'reset'],
     [{ status: 499, upstreamStatus: 200 }, 0, 0, ''],
   ])('%j: a 5xx is an error of upstream and route, a 4xx is not', async (end, upstream, route, message) => {
     const telemetry = await start();

@@ -25,6 +25,8 @@ const exchange = (path: string, bytes = 0): CapturedExchange => ({
   hasLineage: false,
   credential: '',
   findings: '',
+  upstreamError: undefined,
+  upstreamErrorDetail: '',
   request: { chunks: [new Uint8Array(bytes)], bytes, kind: undefined, part: 'body', coding: '', facts: undefined },
   response: { chunks: [], bytes: 0, kind: undefined, part: 'body', coding: '', facts: undefined },
   responseChunks: 0,

@@ -5,6 +5,7 @@ import type { RequestSpan } from '@vitrine/telemetry/otel/request-span';
 import type { Identity } from '@vitrine/plans/identity';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
 import type { Provider } from '@vitrine/traces/trace';
+import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller, Denial } from '../auth/caller.ts';
 import { metricsStatusOf, requestModelOf } from './exchange-facts.ts';
@@ -21,7 +22,8 @@ export interface WatchTools {
 interface Ending {
   /** See `metricsStatusOf`. */
   readonly status: number;
-  readonly upstreamError?: string | undefined;
+  readonly upstreamError?: UpstreamErrorClass | undefined;
+  readonly upstreamErrorDetail?: string | undefined;
   /** Of a stream. */
   readonly firstChunkMs?: number | undefined;
 }
@@ -98,11 +100,12 @@ export class RequestWatch {
 
   /** An exchange with a provider is over. */
   exchangeEnded(exchange: CapturedExchange): void {
-    const { outcome, firstByteUs } = exchange;
+    const { firstByteUs, upstreamError, upstreamErrorDetail } = exchange;
     this.#model = requestModelOf(exchange.request);
     this.#ended({
       status: metricsStatusOf(exchange),
-      upstreamError: outcome === 'upstream_error' || outcome === 'timeout' ? outcome : undefined,
+      upstreamError,
+      upstreamErrorDetail,
       firstChunkMs: firstByteUs === 0 ? undefined : firstByteUs / 1_000,
     });
   }
@@ -120,7 +123,7 @@ export class RequestWatch {
     if (!isAccepted) this.#tools.metrics?.traceDropped(this.#labels(), metricsStatusOf(exchange));
   }
 
-  #ended({ status, upstreamError, firstChunkMs }: Ending): void {
+  #ended({ status, upstreamError, upstreamErrorDetail, firstChunkMs }: Ending): void {
     const now = performance.now();
     const { metrics } = this.#tools;
     const providerMs = this.#sentAt === undefined ? undefined : (this.#answeredAt ?? now) - this.#sentAt;
@@ -131,6 +134,7 @@ export class RequestWatch {
       providerMs,
       upstreamStatus: this.#upstreamStatus,
       upstreamError,
+      upstreamErrorDetail,
       upstreamEndedAt: this.#answeredAt,
     };
     this.#span?.end(now, ended);

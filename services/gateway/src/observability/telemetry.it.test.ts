@@ -144,7 +144,7 @@ describe('the spans of an exchange', () => {
   test.each([
     ['status=503', 503, { code: 2, message: 'http 503' }, { code: 2, message: 'http 503' }],
     ['status=404', 404, { code: 0, message: '' }, { code: 0, message: '' }],
-    ['reset', 502, { code: 2, message: 'upstream_error' }, { code: 2, message: 'http 502' }],
+    ['reset', 502, { code: 2, message: 'reset' }, { code: 2, message: 'http 502' }],
   ])('%s: only a 5xx is an error', async (name, status, ofClient, ofRoute) => {
     await start();
     expect((await scenario(name)).status).toBe(status);
@@ -152,6 +152,27 @@ describe('the spans of an exchange', () => {
     expect(only(spans, 'proxy POST /openai/*').status).toEqual(ofClient);
     expect(only(spans, 'gateway.route').status).toEqual(ofRoute);
     expect(only(spans, 'POST /openai/*')).toMatchObject({ status: ofRoute, attributes: { 'http.response.status_code': status } });
+  });
+
+  test('what broke on the way to the provider is the error of its span, and its class stands on the server span', async () => {
+    await start();
+    await scenario('reset');
+    const spans = await spansOf('POST /openai/*', 502);
+    const client = only(spans, 'proxy POST /openai/*');
+    expect(client.status).toEqual({ code: 2, message: 'reset' });
+    expect(client.attributes).toMatchObject({
+      'error.type': 'reset',
+      'gateway.upstream_error.detail': expect.stringMatching(/before the response$/),
+    });
+    const server = only(spans, 'POST /openai/*');
+    expect(server).toMatchObject({
+      status: { code: 2, message: 'http 502' },
+      attributes: { 'error.type': 'reset', 'http.response.status_code': 502 },
+    });
+    const logged = gateway.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(logged.filter(({ msg }) => msg === 'upstream request failed')).toMatchObject([
+      { upstream_error: 'reset', trace_id: server.traceId, span_id: server.spanId },
+    ]);
   });
 
   test.each([

@@ -56,6 +56,8 @@ beforeEach(async () => {
       headers: headerReaders('X-Key'),
       guard: undefined,
       storedBodyMaxBytes: 0,
+      shutdown: new AbortController().signal,
+      onFailure: () => {},
       onEnd: (exchange) => ended.push(exchange),
     },
     new TraceQueue({ capacity: 10, batch: 1, sink, budget, clock: Date.now, onDrop: () => {} }),

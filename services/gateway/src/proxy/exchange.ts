@@ -17,6 +17,7 @@ import type { Deadlined } from './deadlines.ts';
 import type { ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf } from './body-kind.ts';
 import { ClientAnswer } from './client-answer.ts';
+import { CUT_BY_SHUTDOWN, failureOf, lateFailure, OWN_FAILURE, type ExchangeFailure } from './exchange-failure.ts';
 import type { GateRefusal } from './gate.ts';
 import type { AskedExchange, ProxyTools, UpstreamRoute } from './proxy-tools.ts';
 import { providerCredential } from './provider-credential.ts';
@@ -52,6 +53,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   #firstByteUs = 0;
   #chunks = 0;
   #outcome: Outcome = 'completed';
+  #failure: ExchangeFailure | undefined;
   #isOver = false;
   #expectedBytes = -1;
   #findings = '';
@@ -189,16 +191,29 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     this.#answer.end();
   }
 
-  onError({ code }: UpstreamError): void {
+  onError(error: UpstreamError): void {
     this.#watch?.upstreamEnded();
-    if (!this.#isOver) this.#fail(code === 'connect_timeout' ? 'timeout' : 'upstream_error');
+    if (this.#isOver) return;
+    const failure = failureOf(error);
+    if (failure !== undefined) return this.#fail(failure);
+    this.#outcome = 'client_closed';
+    this.#response.destroy();
   }
 
   onDeadline(): void {
-    if (this.#isOver) return;
-    // A provider that is held back is not the one who is late.
-    if (this.#answer.isBehind) this.#response.destroy();
-    else this.#fail('timeout');
+    // The first reason counts.
+    if (this.#isOver || this.#outcome !== 'completed') return;
+    const late = {
+      times: this.#tools.times,
+      isRequestWhole: this.#request.complete,
+      hasBegun: this.#responseHeaders !== undefined,
+      isClientBehind: this.#answer.isBehind,
+      isGatewayBehind: this.#received.isBehind,
+      upstream: this.#control?.progress(this),
+    };
+    const failure = this.#tools.shutdown.aborted ? CUT_BY_SHUTDOWN : lateFailure(late);
+    if (failure === undefined) this.#response.destroy();
+    else this.#fail(failure);
   }
 
   #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | undefined, headers = this.#requestHeaders.forwarded): void {
@@ -210,8 +225,9 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
         { method, path, headers: traceContext === undefined ? headers : [...headers, ...traceContext], body },
         this,
       );
-    } catch {
-      this.#fail('upstream_error');
+    } catch (bug) {
+      this.#fail(OWN_FAILURE);
+      throw bug;
     }
   }
 
@@ -222,20 +238,22 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
 
   /** The provider has failed, or was too slow: says so when nothing was sent yet, else breaks the connection, because an
    *  answer that ends as if it were whole would be a lie. */
-  #fail(outcome: 'upstream_error' | 'timeout'): void {
-    // The first reason counts.
+  #fail(failure: ExchangeFailure): void {
     if (this.#outcome !== 'completed') return;
+    const { outcome, text, upstreamError } = failure;
     this.#outcome = outcome;
+    this.#failure = failure;
+    const status = outcome === 'timeout' ? 504 : 502;
+    const correlationId = this.#correlationId;
     const response = this.#response;
     if (response.headersSent) {
       response.destroy();
     } else {
-      const [status, error] =
-        outcome === 'timeout' ? [504, 'the provider did not answer in time'] : [502, 'the provider could not be reached'];
       drainRequest(this.#request);
-      answerJson(response, status, { error }, this.#correlationId);
+      answerJson(response, status, { error: text, upstream_error: upstreamError }, correlationId);
     }
     this.#control?.abort(this);
+    this.#tools.onFailure({ failure, provider: this.#route.provider, status, correlationId, watch: this.#watch });
   }
 
   /** The response is over: sent whole, or its connection is gone. */
@@ -287,6 +305,8 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
       hasLineage: this.#requestHeaders.hasOwn,
       credential: providerCredential(this.#request.headers),
       findings: this.#findings,
+      upstreamError: this.#failure?.upstreamError,
+      upstreamErrorDetail: this.#failure?.detail ?? '',
       request,
       response,
       responseChunks: this.#chunks,

@@ -103,13 +103,13 @@ describe('no exchange without a trace', () => {
 
   test('an upstream that dies before its answer is 502 JSON and a trace', async () => {
     const answer = await send('reset');
-    expect([answer.status, JSON.parse(answer.head.toString())]).toEqual([502, { error: 'the provider could not be reached' }]);
+    expect([answer.status, JSON.parse(answer.head.toString())]).toMatchObject([502, { upstream_error: 'reset' }]);
     expect(await gateway.newest(count)).toMatchObject({ outcome: 'upstream_error', response_status: 502, model: 'gpt-4o-mini' });
   });
 
   test('an upstream that does not begin to answer is 504 JSON and a trace', async () => {
     const answer = await send('slow=30000');
-    expect([answer.status, JSON.parse(answer.head.toString())]).toEqual([504, { error: 'the provider did not answer in time' }]);
+    expect([answer.status, JSON.parse(answer.head.toString())]).toMatchObject([504, { upstream_error: 'first_byte_timeout' }]);
     expect(await gateway.newest(count)).toMatchObject({ outcome: 'timeout', response_status: 504 });
   });
 

@@ -9,6 +9,7 @@ import type { UpstreamPool } from '../upstream/upstream-pool.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { HeaderReaders } from './forwarded-headers.ts';
 import type { ProviderRoute } from './request-target.ts';
+import type { FailedExchange } from './upstream-error-log.ts';
 
 export interface UpstreamRoute extends ProviderRoute {
   readonly pool: UpstreamPool;
@@ -29,6 +30,9 @@ export interface ProxyTools {
   readonly guard: RequestGuard | undefined;
   /** 0 when bodies are not stored. */
   readonly storedBodyMaxBytes: number;
+  /** Aborted when what is still in flight is cut, so that the gateway can stop. */
+  readonly shutdown: AbortSignal;
+  readonly onFailure: (failed: FailedExchange) => void;
   readonly onEnd: (exchange: CapturedExchange, watch: RequestWatch | undefined) => void;
 }
 

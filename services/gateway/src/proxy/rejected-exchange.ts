@@ -31,6 +31,8 @@ export function rejectedExchange(
     secretHeaders: headers.secrets,
     hasLineage: headers.hasOwn,
     findings: '',
+    upstreamError: undefined,
+    upstreamErrorDetail: '',
     credential: providerCredential(request.headers),
     request: NO_BODY,
     response: NO_BODY,

@@ -49,7 +49,7 @@ function noBodyLength(method: string, said: string | undefined): number | undefi
 
 function lengthOf(said: string | undefined): number | undefined {
   if (said === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(said)) throw upstreamError('request_failed', 'the content length is no number');
+  if (!/^\d{1,15}$/.test(said)) throw upstreamError('request_failed', 'Content-Length is not a number');
   return Number(said);
 }
 

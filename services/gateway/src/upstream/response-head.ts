@@ -1,3 +1,4 @@
+import { checkHead } from './head-syntax.ts';
 import { malformed } from './upstream-error.ts';
 
 /** How long the body of an answer is. */
@@ -24,10 +25,6 @@ export interface ResponseHead {
   readonly isPersistent: boolean;
 }
 
-// One look at all of it: taken apart, every name would be looked at by itself. Without control characters: a line feed without its
-// carriage return, or the other way round, would be another number of lines to others.
-const HEAD =
-  /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 const STATUS_AT = 'HTTP/1.1 '.length;
 const REASON_AT = 'HTTP/1.1 200 '.length;
 const MAX_HEADERS = 512;
@@ -43,7 +40,7 @@ const LOOKED_AT: ReadonlyMap<number, readonly Looked[]> = Map.groupBy<number, Lo
  *  line ends, names, folded lines, two lengths, codings that are not `chunked` alone. Throws `malformed_response`.
  *  Source: RFC 9112, sections 4 to 6. */
 export function readResponseHead(text: string, isHead: boolean): ResponseHead {
-  if (!HEAD.test(text)) throw malformed('the head is none');
+  checkHead(text);
   const end = lineEnd(text, 0);
   const status = Number(text.slice(STATUS_AT, STATUS_AT + 3));
   const headers: string[] = [];
@@ -53,7 +50,7 @@ export function readResponseHead(text: string, isHead: boolean): ResponseHead {
     readField(text, start, stop, headers, looked);
     start = stop + 2;
   }
-  if (headers.length > 2 * MAX_HEADERS) throw malformed('too many headers');
+  if (headers.length > 2 * MAX_HEADERS) throw malformed(`more than ${MAX_HEADERS} headers`);
   const contentLength = lengthOf(looked['content-length']);
   const { connection } = looked;
   return {
@@ -106,14 +103,14 @@ function isSpace(code: number): boolean {
 function lengthOf(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const length = /^\d{1,15}$/.test(value) ? Number(value) : -1;
-  if (length < 0) throw malformed('a content length that is no number');
+  if (length < 0) throw malformed('Content-Length is not one number');
   return length;
 }
 
 function bodyLength(status: number, isHead: boolean, length: number | undefined, coding: string | undefined): BodyLength {
   if (coding !== undefined) {
-    if (length !== undefined) throw malformed('both a content length and a transfer coding');
-    if (coding.toLowerCase() !== 'chunked') throw malformed('a transfer coding that is not chunked');
+    if (length !== undefined) throw malformed('both Content-Length and Transfer-Encoding');
+    if (coding.toLowerCase() !== 'chunked') throw malformed('Transfer-Encoding is not chunked alone');
   }
   if (isHead || status < 200 || status === 204 || status === 304) return { kind: 'bytes', bytes: 0 };
   if (coding !== undefined) return { kind: 'chunked' };

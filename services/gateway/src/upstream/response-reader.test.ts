@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { codeOf } from '@vitrine/faults/fault';
+import { codeOf, messageOf } from '@vitrine/faults/fault';
 import fc from 'fast-check';
 import { ResponseReader } from './response-reader.ts';
 
@@ -11,6 +11,7 @@ interface Read {
   readonly surplus: number;
   readonly isPersistent: boolean | undefined;
   readonly code: string;
+  readonly message: string;
 }
 
 /** Reads what comes in these pieces; each is written over when it was read, as a connection does. */
@@ -26,6 +27,7 @@ function read(pieces: readonly string[], { isHead = false, closes = false } = {}
     isHead,
   );
   let code = '';
+  let message = '';
   try {
     for (const piece of pieces) {
       const bytes = Buffer.from(piece, 'latin1');
@@ -35,10 +37,11 @@ function read(pieces: readonly string[], { isHead = false, closes = false } = {}
     if (closes) reader.close();
   } catch (error) {
     code = codeOf(error);
+    message = messageOf(error);
   }
   const { head, surplus } = reader;
   const { status, headers = [], isPersistent } = head ?? {};
-  return { status, headers, body: body.join(''), ended, surplus, isPersistent, code };
+  return { status, headers, body: body.join(''), ended, surplus, isPersistent, code, message };
 }
 
 const OK = 'HTTP/1.1 200 OK\r\n';
@@ -164,7 +167,32 @@ describe('refused is', () => {
     ['in its chunks', `${CHUNKED}5\r\nhello\r\n0\r\n`],
     ['after an informational one', 'HTTP/1.1 100 x\r\n\r\n'],
   ])('an answer that ends %s', (_, text) => {
-    expect(read([text], { closes: true })).toMatchObject({ code: 'connection_lost', ended: false });
+    expect(read([text], { closes: true })).toMatchObject({ code: 'reset', ended: false });
+  });
+
+  test.each([
+    ['in a status line', 'HTTP/1.1 2x'],
+    ['in a reason', 'HTTP/1.1 200 O\x01'],
+    ['in a header', `${OK}X-A: b\r\nX Y`],
+    ['in the end of a header', `${OK}X-A: b\r\nX-B: c\rX`],
+    ['before bare line feeds', 'HTTP/1.1 200 OK\nX: 1\n\n'],
+    ['in a chunk size', `${CHUNKED}5x`],
+    ['behind a chunk size', `${CHUNKED}5\rh`],
+    ['behind a chunk', `${CHUNKED}5\r\nhello!`],
+    ['in another protocol', 'SSH-2.0-x\r\n'],
+    ['in a second head', 'HTTP/1.1 100 x\r\n\r\nHTTP/1.x'],
+  ])('an answer that ends where it could never have become one: %s', (_, text) => {
+    expect(read([text], { closes: true })).toMatchObject({ code: 'malformed_response', ended: false });
+    expect(read(Array.from(text), { closes: true })).toMatchObject({ code: 'malformed_response', ended: false });
+  });
+
+  test.each([
+    ['TLS', '\x15\x03\x01\x00\x02\x02\x46', 'invalid status line: the provider speaks TLS'],
+    ['HTTP/2', '\0\0\x12\x04\0\0\0\0\0', 'invalid status line: the provider speaks HTTP/2'],
+    ['SSH', 'SSH-2.0-OpenSSH_9.6', 'invalid status line: the provider speaks SSH'],
+    ['anything', '{"secret":1}', 'invalid status line'],
+  ])('%s is refused at its first bytes, and none of them is told', (_, text, detail) => {
+    expect(read([text])).toMatchObject({ code: 'malformed_response', message: detail });
   });
 });
 

@@ -1,4 +1,5 @@
 import { ChunkedBody } from './chunked-body.ts';
+import { checkCutHead, checkStart } from './head-syntax.ts';
 import { readResponseHead, type ResponseHead } from './response-head.ts';
 import { malformed, upstreamError } from './upstream-error.ts';
 
@@ -56,19 +57,31 @@ export class ResponseReader {
     else this.surplus += rest.length;
   }
 
-  /** The connection has ended in good order. Throws `connection_lost` when the answer had not. */
+  /** How much has come, for people. */
+  get progress(): string {
+    if (this.#state === 'ended') return 'after the response';
+    if (this.#state !== 'head') return 'within the response body';
+    if (this.#held !== undefined) return 'within the response head';
+    return this.#informational === 0 ? 'before the response' : 'after an informational response';
+  }
+
+  /** The connection has ended in good order. Throws `reset` when the answer had not, and `malformed_response` when what has come could not
+   *  have become one. */
   close(): void {
     if (this.#state === 'ended') return;
-    if (this.#state !== 'open') throw upstreamError('connection_lost', 'the connection ended before the answer');
-    this.#end();
+    if (this.#state === 'open') return this.#end();
+    if (this.#held !== undefined) checkCutHead(this.#held.toString('latin1'));
+    this.#chunked?.checkCut();
+    throw upstreamError('reset', `connection closed ${this.progress}`);
   }
 
   /** Answers what stands behind the head; nothing while it is not whole. */
   #takeHead(bytes: Buffer): Buffer {
     const all = this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes]);
     const end = all.indexOf(HEAD_END);
-    if ((end === -1 ? all.length : end) > HEAD_MAX_BYTES) throw malformed('the head is too long');
+    if ((end === -1 ? all.length : end) > HEAD_MAX_BYTES) throw malformed(`response head longer than ${HEAD_MAX_BYTES} bytes`);
     if (end === -1) {
+      checkStart(all);
       this.#held = Buffer.from(all);
       return all.subarray(all.length);
     }
@@ -80,8 +93,8 @@ export class ResponseReader {
   #begin(head: ResponseHead): void {
     if (head.status < 200) {
       this.#informational += 1;
-      if (head.status === 101 || this.#informational > MAX_INFORMATIONAL)
-        throw malformed(`status ${head.status} was not asked for`);
+      if (head.status === 101) throw malformed('status 101, and no upgrade was asked for');
+      if (this.#informational > MAX_INFORMATIONAL) throw malformed(`more than ${MAX_INFORMATIONAL} informational responses`);
       return;
     }
     this.#head = head;

@@ -49,5 +49,5 @@ function drained(socket: Socket): Promise<void> {
 }
 
 function wrongLength(): UpstreamError {
-  return upstreamError('request_failed', 'the body is not as long as its head says');
+  return upstreamError('request_failed', 'request body is not as long as its Content-Length');
 }

@@ -1,5 +1,6 @@
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { connectionError, connectTimeout, type ConnectionStage } from './connection-error.ts';
 import type { Framing, UpstreamRequest } from './request-head.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseReader, type AnswerTaker } from './response-reader.ts';
@@ -24,6 +25,16 @@ export interface UpstreamControl {
   resume(by: UpstreamHandler): void;
   /** Gives the exchange up, and closes its connection. */
   abort(by: UpstreamHandler): void;
+  /** How far the exchange has come, for whoever has to say why it did not end; undefined when it is over. */
+  progress(by: UpstreamHandler): UpstreamProgress | undefined;
+}
+
+export interface UpstreamProgress {
+  readonly stage: ConnectionStage;
+  /** The provider does not take what is sent to it. */
+  readonly isSendingBlocked: boolean;
+  /** How much of the answer has come, such as `before the response`. */
+  readonly received: string;
 }
 
 /** Where a socket puts what it reads, and whom it tells how much that is. */
@@ -34,6 +45,7 @@ export interface ReadInto {
 
 /** What connections need of their pool, and tell it. */
 export interface ConnectionOwner {
+  readonly hostname: string;
   readonly connectTimeoutMs: number;
   connect(onread: ReadInto): Socket;
   /** Another request may follow. `keepAlive`: the answer's header of that name. */
@@ -50,6 +62,7 @@ export class UpstreamConnection implements AnswerTaker, UpstreamControl {
   #handler: UpstreamHandler | undefined;
   #reader: ResponseReader | undefined;
   #isUploaded = true;
+  #stage: ConnectionStage;
 
   constructor(owner: ConnectionOwner) {
     const callback = (length: number): boolean => {
@@ -59,16 +72,31 @@ export class UpstreamConnection implements AnswerTaker, UpstreamControl {
     const socket = owner.connect({ buffer: readBuffer, callback });
     this.#socket = socket;
     this.#owner = owner;
+    this.#stage = isIP(owner.hostname) === 0 ? 'dns' : 'connect';
     socket.on('end', () => this.#ended());
-    socket.on('error', (error) => this.destroy(upstreamError('connection_lost', error.message, error)));
-    const late = () => this.destroy(upstreamError('connect_timeout', `no connection within ${owner.connectTimeoutMs} ms`));
+    socket.on('error', (error) => this.destroy(connectionError(error, this.#stage, socket instanceof TLSSocket, this.#received)));
+    const late = () => this.destroy(connectTimeout(this.#stage, owner.hostname, owner.connectTimeoutMs));
     const timer = setTimeout(late, owner.connectTimeoutMs);
-    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+    this.#followStages(socket, timer);
     socket.on('close', () => {
       clearTimeout(timer);
-      this.destroy(upstreamError('connection_lost', 'the connection was closed'));
+      this.destroy(upstreamError('reset', `connection closed ${this.#received}`));
       owner.closed(this);
     });
+  }
+
+  #followStages(socket: Socket, timer: NodeJS.Timeout): void {
+    const opened = () => {
+      clearTimeout(timer);
+      this.#stage = 'open';
+    };
+    socket.on('lookup', (error: Error | null) => {
+      if (error === null) this.#stage = 'connect';
+    });
+    if (socket instanceof TLSSocket) {
+      socket.once('connect', () => (this.#stage = 'tls'));
+      socket.once('secureConnect', opened);
+    } else socket.once('connect', opened);
   }
 
   /** Whether it can take a request. */
@@ -104,6 +132,17 @@ export class UpstreamConnection implements AnswerTaker, UpstreamControl {
     this.#socket.destroy();
   }
 
+  progress(by: UpstreamHandler): UpstreamProgress | undefined {
+    if (this.#handler !== by) return undefined;
+    return { stage: this.#stage, isSendingBlocked: this.#socket.writableNeedDrain, received: this.#received };
+  }
+
+  /** A provider may give an idle connection up just when the next request is on its way. */
+  get #received(): string {
+    const received = this.#reader?.progress ?? '';
+    return received === 'before the response' && this.idleUntil > 0 ? `${received}, on a reused connection` : received;
+  }
+
   /** Closes it. An exchange under way fails with `error`. */
   destroy(error: UpstreamError): void {
     const handler = this.#handler;
@@ -127,7 +166,7 @@ export class UpstreamConnection implements AnswerTaker, UpstreamControl {
 
   #read(bytes: Buffer): void {
     const reader = this.#reader;
-    if (reader === undefined) return this.destroy(upstreamError('malformed_response', 'nobody had asked'));
+    if (reader === undefined) return this.destroy(upstreamError('malformed_response', 'bytes on an idle connection'));
     try {
       reader.push(bytes);
     } catch (error) {
@@ -138,6 +177,7 @@ export class UpstreamConnection implements AnswerTaker, UpstreamControl {
 
   /** The provider sends no more. Whoever half-closes gets no further request. */
   #ended(): void {
+    if (this.#stage === 'tls') return this.destroy(upstreamError('tls', 'connection closed within the TLS handshake'));
     try {
       this.#reader?.close();
     } catch (error) {
@@ -155,7 +195,7 @@ export class UpstreamConnection implements AnswerTaker, UpstreamControl {
       },
       (error: unknown) => {
         if (isOver()) return;
-        this.destroy(isUpstreamError(error) ? error : upstreamError('request_failed', 'the request body broke off', error));
+        this.destroy(isUpstreamError(error) ? error : upstreamError('request_aborted', 'request body ended early', error));
       },
     );
   }
@@ -175,7 +215,7 @@ export class UpstreamConnection implements AnswerTaker, UpstreamControl {
   #broken(error: unknown): void {
     if (isUpstreamError(error)) return this.destroy(error);
     // A bug of ours costs the exchange, and is told as every other.
-    this.destroy(upstreamError('request_failed', 'the answer could not be passed on', error));
+    this.destroy(upstreamError('request_failed', 'response could not be passed on', error));
     throw error;
   }
 }

@@ -1,22 +1,24 @@
 import { codeOf } from '@vitrine/faults/fault';
+import { UPSTREAM_ERRORS, type UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 
-/** Why a provider gave no whole answer. */
-export const UPSTREAM_ERRORS = [
-  'connect_timeout',
-  'connection_lost',
-  'malformed_response',
-  /** It could not be sent, or broke off. */
+/** Why a provider gave no whole answer: a class of failure, or what is not the provider's doing. */
+export const UPSTREAM_ERROR_CODES = [
+  ...UPSTREAM_ERRORS,
+  /** The request's body ended before it was whole: its sender has left. */
+  'request_aborted',
+  /** A bug of ours: the request cannot be written, or its answer cannot be passed on. */
   'request_failed',
 ] as const;
-export type UpstreamErrorCode = (typeof UPSTREAM_ERRORS)[number];
+export type UpstreamErrorCode = UpstreamErrorClass | 'request_aborted' | 'request_failed';
 
-/** What ends an exchange with a provider. It is told to that exchange, and to nobody else. */
+/** What ends an exchange with a provider. Its message is shown as `upstream_error_detail`: short, latin-1, without any bytes that the
+ *  provider has sent, which may be parts of a body. */
 export interface UpstreamError extends Error {
   readonly code: UpstreamErrorCode;
 }
 
 export function upstreamError(code: UpstreamErrorCode, message: string, cause?: unknown): UpstreamError {
-  return Object.assign(new Error(message, { cause }), { code });
+  return Object.assign(new Error(message, cause === undefined ? undefined : { cause }), { code });
 }
 
 export function malformed(what: string): UpstreamError {
@@ -25,5 +27,5 @@ export function malformed(what: string): UpstreamError {
 
 export function isUpstreamError(error: unknown): error is UpstreamError {
   const code = codeOf(error);
-  return UPSTREAM_ERRORS.some((known) => known === code);
+  return UPSTREAM_ERROR_CODES.some((known) => known === code);
 }

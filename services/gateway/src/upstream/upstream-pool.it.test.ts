@@ -145,7 +145,7 @@ describe('connections', () => {
   test('that cannot be made are told: refused, and within the time for it', async () => {
     const { origin } = await byHand(() => {});
     const refused = poolTo('http://127.0.0.1:1');
-    await expect(ask(refused).answer).rejects.toMatchObject({ code: 'connection_lost' });
+    await expect(ask(refused).answer).rejects.toMatchObject({ code: 'connect_refused' });
     // Nobody answers the handshake.
     const silent = poolTo(origin.replace('http:', 'https:'), { connectTimeoutMs: 50 });
     await expect(ask(silent).answer).rejects.toMatchObject({ code: 'connect_timeout' });
@@ -156,7 +156,7 @@ describe('connections', () => {
     const pool = new UpstreamPool({ origin, connectTimeoutMs: 1_000 });
     const taker = ask(pool);
     pool[Symbol.dispose]();
-    await expect(taker.answer).rejects.toMatchObject({ code: 'connection_lost' });
+    await expect(taker.answer).rejects.toMatchObject({ code: 'request_failed' });
     expect(taker.ends).toBe(1);
   });
 });
@@ -186,9 +186,9 @@ describe('over TLS', () => {
 
   test('a certificate that is not trusted, or another name, is refused', async () => {
     const origin = await listening(echo(), 'https');
-    await expect(ask(poolTo(origin)).answer).rejects.toMatchObject({ code: 'connection_lost' });
+    await expect(ask(poolTo(origin)).answer).rejects.toMatchObject({ code: 'tls' });
     const elsewhere = poolTo(origin.replace('localhost', '[::ffff:127.0.0.1]'), { ca: pem('localhost') });
-    await expect(ask(elsewhere).answer).rejects.toMatchObject({ code: 'connection_lost' });
+    await expect(ask(elsewhere).answer).rejects.toMatchObject({ code: 'tls' });
   });
 });
 

@@ -35,6 +35,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
   readonly #origin: URL;
   readonly #ca: string | undefined;
   readonly connectTimeoutMs: number;
+  readonly hostname: string;
   readonly #idle: UpstreamConnection[] = [];
   readonly #all = new Set<UpstreamConnection>();
   readonly #sweep: NodeJS.Timeout;
@@ -43,6 +44,8 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
 
   constructor({ origin, connectTimeoutMs, ca }: UpstreamPoolOptions) {
     this.#origin = new URL(origin);
+    // The address of an IPv6 host stands in brackets only in URLs.
+    this.hostname = this.#origin.hostname.replace(/^\[|\]$/g, '');
     this.connectTimeoutMs = connectTimeoutMs;
     this.#ca = ca;
     this.#sweep = setInterval(() => this.#closeIdle(), SWEEP_MS);
@@ -68,7 +71,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#sweep);
-    for (const connection of this.#all) connection.destroy(upstreamError('connection_lost', 'the gateway has stopped'));
+    for (const connection of this.#all) connection.destroy(upstreamError('request_failed', 'the gateway has stopped'));
   }
 
   /** The sweep looks once a second, which is as much as the margin: a connection may be too old by now. */
@@ -76,7 +79,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
     const now = performance.now();
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (connection.isUsable && connection.idleUntil > now) return connection;
-      connection.destroy(upstreamError('connection_lost', 'idle for too long'));
+      connection.destroy(upstreamError('reset', 'idle for too long'));
     }
     return undefined;
   }
@@ -88,9 +91,8 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
   }
 
   connect(onread: ReadInto): Socket {
-    const { hostname, port } = this.#origin;
-    // The address of an IPv6 host stands in brackets only in URLs.
-    const host = hostname.replace(/^\[|\]$/g, '');
+    const { port } = this.#origin;
+    const host = this.hostname;
     const common = { host, onread, noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
     if (this.#origin.protocol !== 'https:') return connectTcp({ ...common, port: Number(port || 80) });
     const socket = connectTls({
@@ -110,7 +112,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
     const idle = this.#idle.splice(0);
     for (const connection of idle) {
       if (connection.isUsable && connection.idleUntil > now) this.#idle.push(connection);
-      else connection.destroy(upstreamError('connection_lost', 'idle for too long'));
+      else connection.destroy(upstreamError('reset', 'idle for too long'));
     }
   }
 }

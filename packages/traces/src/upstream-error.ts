@@ -1,0 +1,12 @@
+/** What broke between the gateway and a provider. Each class has a row in docs/failure-modes.md. Spec: gateway decisions, section 5. */
+export const UPSTREAM_ERRORS = [
+  'dns',
+  'connect_refused',
+  'connect_timeout',
+  'tls',
+  'reset',
+  'first_byte_timeout',
+  'idle_timeout',
+  'malformed_response',
+] as const;
+export type UpstreamErrorClass = (typeof UPSTREAM_ERRORS)[number];

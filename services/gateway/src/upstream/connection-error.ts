@@ -1,0 +1,55 @@
+import { codeOf, messageOf } from '@vitrine/faults/fault';
+import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
+import { upstreamError, type UpstreamError } from './upstream-error.ts';
+
+/** How far a connection has come: its host's name is being resolved, it is being made, TLS is being agreed on, it carries HTTP. */
+export type ConnectionStage = 'dns' | 'connect' | 'tls' | 'open';
+
+/** Longer words of the system are cut: certificates list their names there. */
+const DETAIL_MAX_LENGTH = 200;
+const NOT_PRINTABLE = /[^\x20-\x7e\xa0-\xff]+/g;
+const OPENSSL_REASON = /:SSL routines:[^:]*:([^:]+):/;
+const TLS_CODE = /^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/;
+
+/** What a socket's error means to the exchange under way. `where` says how much of the answer had come, when the connection was open.
+ *  The classes and what to do about them: docs/failure-modes.md, Upstream errors. */
+export function connectionError(error: unknown, at: ConnectionStage, isTls: boolean, where: string): UpstreamError {
+  // Who resets has accepted, although the system may say so of the attempt: of a port that is closed it says ECONNREFUSED.
+  const stage = at === 'connect' && codeOf(error) === 'ECONNRESET' ? (isTls ? 'tls' : 'open') : at;
+  const detail = detailOf(error);
+  return upstreamError(classOf(error, stage), stage === 'open' ? `${detail} ${where}` : detail, error);
+}
+
+/** No connection within the time for it. */
+export function connectTimeout(stage: ConnectionStage, host: string, timeoutMs: number): UpstreamError {
+  if (stage === 'dns') return upstreamError('dns', `${host} not resolved within ${timeoutMs} ms`);
+  const what = stage === 'tls' ? 'TLS handshake' : 'TCP connection';
+  return upstreamError('connect_timeout', `no ${what} with ${host} within ${timeoutMs} ms`);
+}
+
+function classOf(error: unknown, stage: ConnectionStage): UpstreamErrorClass {
+  if (stage === 'dns' || stage === 'tls') return stage;
+  const codes = attemptsOf(error).map(codeOf);
+  // A server refuses a client's certificate after the handshake (TLS 1.3).
+  if (stage === 'open') return codes.some((code) => TLS_CODE.test(code)) ? 'tls' : 'reset';
+  return codes.every((code) => code === 'ETIMEDOUT') ? 'connect_timeout' : 'connect_refused';
+}
+
+function detailOf(error: unknown): string {
+  const texts = attemptsOf(error).map(textOf);
+  return [...new Set(texts)].join('; ').replace(NOT_PRINTABLE, ' ').trim().slice(0, DETAIL_MAX_LENGTH);
+}
+
+/** What a host with several addresses answers is one error for each, together without a message. */
+function attemptsOf(error: unknown): readonly unknown[] {
+  const several = typeof error === 'object' && error !== null && 'errors' in error ? error.errors : undefined;
+  return Array.isArray(several) && several.length > 0 ? several : [error];
+}
+
+/** OpenSSL's messages name its functions and source files. */
+function textOf(error: unknown): string {
+  const code = codeOf(error);
+  const message = messageOf(error);
+  const [, text = message] = OPENSSL_REASON.exec(message) ?? [];
+  return code === '' || text.includes(code) ? text : `${code}: ${text}`;
+}

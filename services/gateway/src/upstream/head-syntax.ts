@@ -1,0 +1,52 @@
+import { malformed } from './upstream-error.ts';
+
+// One look at all of it: taken apart, every name would be looked at by itself. Without control characters: a line feed without its
+// carriage return, or the other way round, would be another number of lines to others.
+const HEAD =
+  /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
+const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const HEADER_LINE = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
+/** What of these lines may be there before their end has come. */
+const STATUS_LINE_START =
+  /^(?:H|HT|HTT|HTTP|HTTP\/|HTTP\/1|HTTP\/1\.|HTTP\/1\.[01](?: (?:[1-9]\d?)?)?|HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r?)$/;
+const HEADER_LINE_START = /^(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]*|[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r?|\r)$/;
+const VERSION = Buffer.from('HTTP/1.');
+
+/** The lines of an answer's head, without the empty one. Throws `malformed_response`. Source: RFC 9112, sections 4 and 5. */
+export function checkHead(text: string): void {
+  if (!HEAD.test(text)) throw malformed(flawOf(text));
+}
+
+/** The connection has ended within the head. Throws `malformed_response` when what has come is no beginning of one, whatever would have
+ *  followed. */
+export function checkCutHead(text: string): void {
+  const end = text.lastIndexOf('\r\n');
+  if (end === -1) {
+    if (!STATUS_LINE_START.test(text)) throw malformed(flawOf(text));
+    return;
+  }
+  checkHead(text.slice(0, end));
+  if (!HEADER_LINE_START.test(text.slice(end + 2))) throw malformed('invalid header line');
+}
+
+/** Throws `malformed_response` when no answer begins like this. Whoever speaks another protocol is not waited for until it is late. */
+export function checkStart(bytes: Buffer): void {
+  const length = Math.min(bytes.length, VERSION.length);
+  if (bytes.compare(VERSION, 0, length, 0, length) !== 0) throw malformed(flawOf(bytes.toString('latin1', 0, 16)));
+}
+
+/** What is wrong with a head. Says nothing of what stands in it: where an answer is out of step, that is a part of a body. */
+function flawOf(text: string): string {
+  const bad = text.split('\r\n').findIndex((line, at) => !(at === 0 ? STATUS_LINE : HEADER_LINE).test(line));
+  if (bad > 0) return `invalid header line ${bad}`;
+  const protocol = protocolOf(text);
+  return protocol === undefined ? 'invalid status line' : `invalid status line: the provider speaks ${protocol}`;
+}
+
+/** What answers where a URL's scheme or port is wrong, by the first bytes of a TLS record and of an HTTP/2 frame of settings. */
+function protocolOf(text: string): string | undefined {
+  const [first, second, , fourth] = Array.from({ length: 4 }, (_, at) => text.charCodeAt(at));
+  if (first !== undefined && first >= 0x14 && first <= 0x17 && second === 0x03) return 'TLS';
+  if (text.startsWith('HTTP/2') || (first === 0 && fourth === 0x04)) return 'HTTP/2';
+  return text.startsWith('SSH-') ? 'SSH' : undefined;
+}
