@@ -12,14 +12,16 @@ export interface HostileAnswer {
 
 export interface HostileProvider extends AsyncDisposable {
   readonly url: string;
-  /** What every request that comes from now on is answered with. */
-  answer: HostileAnswer;
+  /** What every request that comes from now on is answered with; by its head, if need be. */
+  answer: HostileAnswer | ((head: string) => HostileAnswer);
+  /** Connections that are open. */
+  readonly connections: number;
 }
 
 /** A server that reads heads of requests and answers each with whatever bytes it is told to. */
 export async function startHostileProvider(): Promise<HostileProvider> {
   const sockets = new Set<Socket>();
-  const provider = { answer: { bytes: '', afterwards: 'close' } as HostileAnswer };
+  const provider: { answer: HostileProvider['answer'] } = { answer: { bytes: '', afterwards: 'close' } };
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -28,8 +30,8 @@ export async function startHostileProvider(): Promise<HostileProvider> {
     socket.setEncoding('latin1').on('data', (text: string) => {
       seen += text;
       if (!isWholeRequest(seen)) return;
+      const { bytes, afterwards } = typeof provider.answer === 'function' ? provider.answer(seen) : provider.answer;
       seen = '';
-      const { bytes, afterwards } = provider.answer;
       const ended = () => {
         if (afterwards === 'reset') socket.resetAndDestroy();
         else if (afterwards === 'close') socket.end();
@@ -40,7 +42,16 @@ export async function startHostileProvider(): Promise<HostileProvider> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return Object.assign(provider, {
+  return {
+    get answer() {
+      return provider.answer;
+    },
+    set answer(answer) {
+      provider.answer = answer;
+    },
+    get connections() {
+      return sockets.size;
+    },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close');
@@ -48,7 +59,7 @@ export async function startHostileProvider(): Promise<HostileProvider> {
       for (const socket of sockets) socket.destroy();
       await closed;
     },
-  });
+  };
 }
 
 /** Whether a head and the body that its content-length announces are there. */

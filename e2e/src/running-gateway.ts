@@ -37,6 +37,7 @@ export interface Diagnostics {
 export interface TraceItem {
   readonly id: string;
   readonly model: string;
+  readonly request_path: string;
   readonly outcome: string;
   readonly response_status: number;
 }

@@ -1,0 +1,185 @@
+/** What the bytes of a provider's answer are, read by the letter of RFC 9112 (sections 4 to 7) as a strict proxy has to, and knowing nothing
+ *  of the gateway's own reader. */
+export interface Reference {
+  /** `partial`: more bytes could make a whole answer of them; `malformed`: none could. */
+  readonly end: 'whole' | 'partial' | 'malformed';
+  /** Of the final answer, when it has come. */
+  readonly head: ReferenceHead | undefined;
+  /** As far as it has come, without its transfer coding. */
+  readonly body: string;
+  /** Whether the end of the connection ends the body. */
+  readonly isUntilClose: boolean;
+  /** Bytes behind a whole answer. */
+  readonly surplus: number;
+}
+
+export interface ReferenceHead {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+class Malformed extends Error {}
+class Partial extends Error {}
+
+const TOKEN = new Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+const HEX = new Set('0123456789abcdefABCDEF');
+const DIGITS = new Set('0123456789');
+const isText = (byte: string) => byte === '\t' || (byte >= ' ' && byte !== '\x7f');
+
+/** Goes over the bytes once. Throws `Partial` at their end. */
+class Cursor {
+  readonly #bytes: string;
+  #at = 0;
+
+  constructor(bytes: string) {
+    this.#bytes = bytes;
+  }
+
+  get left(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  peek(): string {
+    const byte = this.#bytes[this.#at];
+    if (byte === undefined) throw new Partial();
+    return byte;
+  }
+
+  next(): string {
+    const byte = this.peek();
+    this.#at += 1;
+    return byte;
+  }
+
+  one(allowed: { has(byte: string): boolean }): string {
+    const byte = this.next();
+    if (!allowed.has(byte)) throw new Malformed();
+    return byte;
+  }
+
+  literal(text: string): void {
+    for (const expected of text) if (this.next() !== expected) throw new Malformed();
+  }
+
+  /** Text up to the line's end, which is taken too. */
+  restOfLine(isAllowed: (byte: string) => boolean): string {
+    let text = '';
+    while (this.peek() !== '\r') {
+      const byte = this.next();
+      if (!isAllowed(byte)) throw new Malformed();
+      text += byte;
+    }
+    this.literal('\r\n');
+    return text;
+  }
+
+  /** Up to `length` bytes. */
+  upTo(length: number): string {
+    const taken = this.#bytes.slice(this.#at, this.#at + length);
+    this.#at += taken.length;
+    return taken;
+  }
+}
+
+export function referenceResponse(bytes: Uint8Array, method: string): Reference {
+  const cursor = new Cursor(Buffer.from(bytes).toString('latin1'));
+  const read = { head: undefined as ReferenceHead | undefined, body: '', isUntilClose: false };
+  try {
+    readResponse(cursor, method, read);
+    return { end: 'whole', ...read, surplus: cursor.left };
+  } catch (error) {
+    if (error instanceof Partial) return { end: 'partial', ...read, surplus: 0 };
+    if (error instanceof Malformed) return { end: 'malformed', ...read, surplus: 0 };
+    throw error;
+  }
+}
+
+function readResponse(
+  cursor: Cursor,
+  method: string,
+  read: { head: ReferenceHead | undefined; body: string; isUntilClose: boolean },
+) {
+  for (let informational = 0; ; informational += 1) {
+    const head = readHead(cursor);
+    const length = lengthOf(head);
+    // Nobody has asked for an upgrade; and somewhere it has to end.
+    if (head.status === 101 || informational > 16) throw new Malformed();
+    if (head.status < 200) continue;
+    read.head = head;
+    if (method === 'HEAD' || head.status === 204 || head.status === 304) return;
+    if (length === 'chunked') return readChunks(cursor, (data) => (read.body += data));
+    read.isUntilClose = length === undefined;
+    read.body = cursor.upTo(length ?? Infinity);
+    if (read.body.length < (length ?? Infinity)) throw new Partial();
+    return;
+  }
+}
+
+function readHead(cursor: Cursor): ReferenceHead {
+  cursor.literal('HTTP/1.');
+  cursor.one(new Set('01'));
+  cursor.literal(' ');
+  const status = Number(cursor.one(new Set('123456789')) + cursor.one(DIGITS) + cursor.one(DIGITS));
+  if (cursor.peek() === ' ') cursor.restOfLine(isText);
+  else cursor.literal('\r\n');
+  const headers: [string, string][] = [];
+  while (cursor.peek() !== '\r') {
+    let name = cursor.one(TOKEN);
+    while (cursor.peek() !== ':') name += cursor.one(TOKEN);
+    cursor.literal(':');
+    headers.push([name, cursor.restOfLine(isText).replace(/^[\t ]+|[\t ]+$/g, '')]);
+  }
+  cursor.literal('\r\n');
+  return { status, headers };
+}
+
+/** How long the body is, as far as headers tell. */
+function lengthOf({ headers }: ReferenceHead): number | 'chunked' | undefined {
+  const valuesOf = (wanted: string) => headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
+  const lengths = valuesOf('content-length');
+  const codings = valuesOf('transfer-encoding');
+  if (lengths.length + codings.length > 1) throw new Malformed();
+  const [length = ''] = lengths;
+  if (lengths.length === 1 && (length === '' || length.length > 15 || /[^0-9]/.test(length))) throw new Malformed();
+  if (codings.length === 1 && codings[0]?.toLowerCase() !== 'chunked') throw new Malformed();
+  if (codings.length === 1) return 'chunked';
+  return lengths.length === 1 ? Number(length) : undefined;
+}
+
+function readChunks(cursor: Cursor, onData: (data: string) => void): void {
+  for (;;) {
+    let digits = cursor.one(HEX);
+    while (HEX.has(cursor.peek())) {
+      digits += cursor.next();
+      if (digits.length > 8) throw new Malformed();
+    }
+    readExtension(cursor);
+    const size = Number.parseInt(digits, 16);
+    if (size === 0) break;
+    const data = cursor.upTo(size);
+    onData(data);
+    if (data.length < size) throw new Partial();
+    cursor.literal('\r\n');
+  }
+  readTrailers(cursor);
+}
+
+function readExtension(cursor: Cursor): void {
+  while (cursor.peek() === ' ' || cursor.peek() === '\t') {
+    cursor.next();
+    if (cursor.peek() === '\r') throw new Malformed();
+  }
+  if (cursor.peek() === ';') cursor.restOfLine(isText);
+  else cursor.literal('\r\n');
+}
+
+/** They are dropped: only where they end is of interest. */
+function readTrailers(cursor: Cursor): void {
+  for (let line = ''; ;) {
+    line += cursor.next();
+    if (!line.endsWith('\n')) continue;
+    if (!line.endsWith('\r\n')) throw new Malformed();
+    if (line === '\r\n') return;
+    line = '';
+  }
+}
