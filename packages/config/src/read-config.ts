@@ -1,7 +1,10 @@
 import { Fault } from '@vitrine/faults/fault';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import type { ConfigFault } from './config-fault.ts';
+import { DURATION_FORM, durationKeysOf, namingDurations, parseDuration, readDurations, type DurationKey } from './durations.ts';
 import { leavesOf, variableName, type Leaf } from './leaves.ts';
+import { isTree, merged, setAt, type Tree } from './tree.ts';
 
 /** Where configuration comes from: defaults, then one YAML text, then environment variables; what comes later wins. */
 export interface ConfigSource {
@@ -27,40 +30,35 @@ export interface NamedVariable {
   readonly sets: (text: string) => Readonly<Record<string, string>> | undefined;
 }
 
-/** One thing wrong: where (`server.port`, or a variable's name) and what is expected there. */
-export interface ConfigFault {
-  readonly path: string;
-  readonly message: string;
-}
-
-type Tree = { [key: string]: unknown };
-
 /** Reads YAML and environment into a frozen value of `schema`.
  *  Empty variables are ignored; unknown keys and unknown variables with the prefix are faults.
+ *  Every key of milliseconds has a second name without its suffix, which takes a duration such as `3s`.
  *  Faults: `invalid_config`, with every fault at once in `say` and in `log.faults`.
  *  Spec: gateway decisions, section 6. */
 export function readConfig<S extends z.ZodType>(schema: S, source: ConfigSource): z.infer<S> {
   const faults: ConfigFault[] = [];
   const leaves = leavesOf(schema);
-  const tree = merged(source.defaults ?? {}, source.yaml === undefined ? {} : parseYaml(source.yaml, faults));
-  const variables = new Map(leaves.map((leaf) => [leaf.path.join('.'), variableName(source.prefix, leaf.path)]));
-  for (const { path, value, variable } of settingsOf(source, leaves, faults)) {
+  const durations = durationKeysOf(leaves);
+  const yaml = source.yaml === undefined ? {} : parseYaml(source.yaml, faults);
+  // What keys of milliseconds were called where their value comes from: faults tell of them by that name.
+  const writtenAs = readDurations(yaml, durations, faults);
+  const tree = merged(source.defaults ?? {}, yaml);
+  const variables = new Map(
+    [...leaves, ...durations].map(({ path }) => [path.join('.'), variableName(source.prefix, path)] as const),
+  );
+  for (const { path, value, variable, name = path } of settingsOf(source, leaves, durations, faults)) {
     setAt(tree, path, value);
-    variables.set(path.join('.'), variable);
+    variables.set(name.join('.'), variable);
+    if (name === path) writtenAs.delete(path.join('.'));
+    else writtenAs.set(path.join('.'), name.join('.'));
   }
   const parsed = schema.safeParse(tree);
-  if (!parsed.success) faults.push(...parsed.error.issues.flatMap(faultsOfIssue));
+  if (!parsed.success) {
+    const found = parsed.error.issues.flatMap((issue) => namingDurations(faultsOfIssue(issue), tree, durations, variables));
+    faults.push(...found.map((fault) => ({ ...fault, path: writtenAs.get(fault.path) ?? fault.path })));
+  }
   if (faults.length > 0 || !parsed.success) throw invalidConfig(faults, variables);
   return deepFreeze(parsed.data);
-}
-
-function merged(below: Tree, above: Tree): Tree {
-  const both: Tree = { ...below };
-  for (const [key, value] of Object.entries(above)) {
-    const under = both[key];
-    both[key] = isTree(under) && isTree(value) ? merged(under, value) : value;
-  }
-  return both;
 }
 
 function parseYaml(yaml: { path: string; text: string }, faults: ConfigFault[]): Tree {
@@ -80,12 +78,20 @@ interface Setting {
   readonly path: readonly string[];
   readonly value: unknown;
   readonly variable: string;
+  /** The key that the variable is named after, when that is another. */
+  readonly name?: readonly string[];
 }
 
 /** What the environment sets, in the order in which it is to be applied. */
-function settingsOf(source: ConfigSource, leaves: readonly Leaf[], faults: ConfigFault[]): Setting[] {
+function settingsOf(
+  source: ConfigSource,
+  leaves: readonly Leaf[],
+  durations: readonly DurationKey[],
+  faults: ConfigFault[],
+): Setting[] {
   const { env, prefix, named = [] } = source;
   const known = new Map(leaves.map((leaf) => [variableName(prefix, leaf.path), leaf]));
+  const knownDurations = new Map(durations.map((key) => [variableName(prefix, key.path), key]));
   const byPath = new Map(leaves.map((leaf) => [leaf.path.join('.'), leaf]));
   const ofNamed = (variable: NamedVariable): Setting[] => {
     const text = env[variable.name]?.trim() ?? '';
@@ -100,11 +106,28 @@ function settingsOf(source: ConfigSource, leaves: readonly Leaf[], faults: Confi
     if (!name.startsWith(prefix) || text === undefined || text === '') return [];
     const leaf = known.get(name);
     if (leaf !== undefined) return [{ path: leaf.path, value: valueOf(leaf, text), variable: name }];
+    const duration = knownDurations.get(name);
+    if (duration !== undefined) return durationSetting(duration, name, text, source, faults);
     if (!named.some((variable) => variable.name === name)) faults.push({ path: name, message: 'unknown variable' });
     return [];
   });
   const winners = named.filter(({ wins }) => wins);
   return [...named.filter(({ wins }) => !wins).flatMap(ofNamed), ...ofPaths, ...winners.flatMap(ofNamed)];
+}
+
+function durationSetting(
+  { path, leaf }: DurationKey,
+  variable: string,
+  text: string,
+  { env, prefix }: ConfigSource,
+  faults: ConfigFault[],
+): Setting[] {
+  const other = variableName(prefix, leaf.path);
+  const ms = parseDuration(text);
+  const isTwice = (env[other] ?? '') !== '';
+  if (isTwice) faults.push({ path: path.join('.'), message: `must not stand beside ${other}: give one of them` });
+  else if (ms === undefined) faults.push({ path: path.join('.'), message: `must be ${DURATION_FORM}` });
+  return isTwice || ms === undefined ? [] : [{ path: leaf.path, value: ms, variable, name: path }];
 }
 
 /** Turns a variable's text into what the leaf wants; text that does not fit is left for the schema to refuse by path. */
@@ -126,16 +149,6 @@ function valueOf(leaf: Leaf, text: string): unknown {
   }
 }
 
-function setAt(tree: Tree, path: readonly string[], value: unknown): void {
-  let node = tree;
-  for (const key of path.slice(0, -1)) {
-    const next = node[key];
-    if (isTree(next)) node = next;
-    else node = node[key] = {};
-  }
-  node[path.at(-1) ?? ''] = value;
-}
-
 function faultsOfIssue(issue: z.core.$ZodIssue): ConfigFault[] {
   const path = issue.path.join('.');
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
@@ -149,10 +162,6 @@ function invalidConfig(faults: readonly ConfigFault[], variables: ReadonlyMap<st
   });
   const many = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
   return new Fault('invalid_config', { say: `the configuration has ${many}\n${lines.join('\n')}`, log: { faults } });
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function deepFreeze<T>(value: T): T {

@@ -5,10 +5,10 @@ import { askGateway } from './ask-gateway.ts';
 import { baseUrlOf } from './base-url.ts';
 import { command, usageError } from './command.ts';
 import { commandConfig } from './command-config.ts';
+import { durationOption } from './duration-option.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
 import { printJson, printText } from './print.ts';
 import { textTable } from './text-table.ts';
-import { wholeNumber } from './whole-number.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const KEY_VARIABLE = 'VITRINE_GATEWAY_KEY';
@@ -24,11 +24,11 @@ const answerShape = z.looseObject({
 export const diagnostics = command({
   name: 'diagnostics',
   summary: 'Asks a running gateway what its trace pipeline has done and lost.',
-  usage: '[--base-url URL] [--gateway-key KEY] [--auth-header NAME] [--timeout MS] [--format text|json]',
+  usage: '[--base-url URL] [--gateway-key KEY] [--auth-header NAME] [--timeout TIME] [--format text|json]',
   help: `  --base-url URL      where the gateway is; otherwise where the configuration says it listens
   --gateway-key KEY   a key that may read analytics; better given in ${KEY_VARIABLE}, where other users do not see it
   --auth-header NAME  the header for the key; otherwise that of the configuration
-  --timeout MS        how long to wait; ${DEFAULT_TIMEOUT_MS}
+  --timeout TIME      how long to wait: a duration such as 5s, or milliseconds; ${DEFAULT_TIMEOUT_MS}
   --format json       for programs: trace-pipeline-diagnostics.v1
   --config FILE       the gateway's configuration
 
@@ -46,7 +46,7 @@ Examples:
   words: 0,
   run: async ({ values }, context) => {
     const isJson = wantsJson(values.format);
-    const timeoutMs = wholeNumber('--timeout', values.timeout, 1, 600_000) ?? DEFAULT_TIMEOUT_MS;
+    const timeoutMs = durationOption('--timeout', values.timeout, 1, 600_000) ?? DEFAULT_TIMEOUT_MS;
     const given = values['base-url'];
     if (given !== undefined && !isHttpUrl(given)) throw usageError('--base-url must be an http:// or https:// URL');
     const key = (values['gateway-key'] ?? context.env[KEY_VARIABLE])?.trim() || undefined;

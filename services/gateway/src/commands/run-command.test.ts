@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
 import { command, type CommandContext } from './command.ts';
+import { durationOption } from './duration-option.ts';
 import { COMMANDS } from './registry.ts';
 import { helpOf, runCommand } from './run-command.ts';
 import { textTable } from './text-table.ts';
@@ -92,6 +93,20 @@ describe('help', () => {
     for (const { name, help } of COMMANDS)
       expect(help).toMatch(name === 'serve' ? /npm run gateway\n/ : `npm run gateway -- ${name}`);
   });
+});
+
+test.each([
+  ['2000', 2_000],
+  ['5s', 5_000],
+  ['1.5s', 1_500],
+])('an option of time takes %s', (text, ms) => {
+  expect(durationOption('--timeout', text, 1, 600_000)).toBe(ms);
+});
+
+test.each(['0', '0s', '11m', 's', '-1', '5 s', ''])('an option of time refuses %j', (text) => {
+  expect(() => durationOption('--timeout', text, 1, 600_000)).toThrow(
+    '--timeout must be 1 to 600000 milliseconds, or a duration such as 5s',
+  );
 });
 
 test('a table is aligned, and no cell can move the cursor', () => {
