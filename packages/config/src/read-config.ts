@@ -16,6 +16,8 @@ export interface ConfigSource {
   readonly prefix: string;
   /** Variables that do not follow that rule. Of two that set one key, the later in this list wins. */
   readonly named?: readonly NamedVariable[];
+  /** What to say of an unknown key beside that, such as what it is called now. */
+  readonly hintOf?: (path: string) => string | undefined;
 }
 
 /** A variable with a name of its own, such as `OTEL_SERVICE_NAME`. */
@@ -54,7 +56,9 @@ export function readConfig<S extends z.ZodType>(schema: S, source: ConfigSource)
   }
   const parsed = schema.safeParse(tree);
   if (!parsed.success) {
-    const found = parsed.error.issues.flatMap((issue) => namingDurations(faultsOfIssue(issue), tree, durations, variables));
+    const found = parsed.error.issues.flatMap((issue) =>
+      namingDurations(faultsOfIssue(issue, source), tree, durations, variables),
+    );
     faults.push(...found.map((fault) => ({ ...fault, path: writtenAs.get(fault.path) ?? fault.path })));
   }
   if (faults.length > 0 || !parsed.success) throw invalidConfig(faults, variables);
@@ -149,10 +153,14 @@ function valueOf(leaf: Leaf, text: string): unknown {
   }
 }
 
-function faultsOfIssue(issue: z.core.$ZodIssue): ConfigFault[] {
+function faultsOfIssue(issue: z.core.$ZodIssue, { hintOf }: Pick<ConfigSource, 'hintOf'>): ConfigFault[] {
   const path = issue.path.join('.');
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-  return issue.keys.map((key) => ({ path: path === '' ? key : `${path}.${key}`, message: 'unknown key' }));
+  return issue.keys.map((key) => {
+    const unknown = path === '' ? key : `${path}.${key}`;
+    const hint = hintOf?.(unknown);
+    return { path: unknown, message: hint === undefined ? 'unknown key' : `unknown key: ${hint}` };
+  });
 }
 
 function invalidConfig(faults: readonly ConfigFault[], variables: ReadonlyMap<string, string>): Fault {

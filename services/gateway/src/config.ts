@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
 import { otelVariables } from '@vitrine/telemetry/otel/otel-variables';
 import { limitsConfig, plansConfig } from './limits/limits-config.ts';
+import { oldKeyHint } from './old-gateway/old-names.ts';
 import { observabilityConfig } from './observability/observability-config.ts';
 import { piiConfig } from './privacy/pii-config.ts';
 
@@ -115,7 +116,14 @@ export function readGatewayConfig(
   defaults: Readonly<Record<string, unknown>> = {},
 ): GatewayConfig {
   const { SVC_CONFIG: _file, ...variables } = env;
-  return readConfig(gatewayConfig, { defaults, yaml, env: variables, prefix: 'SVC_', named: otelVariables() });
+  return readConfig(gatewayConfig, {
+    defaults,
+    yaml,
+    env: variables,
+    prefix: 'SVC_',
+    named: otelVariables(),
+    hintOf: oldKeyHint,
+  });
 }
 
 function overlap(a: string, b: string): boolean {

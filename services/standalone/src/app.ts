@@ -1,4 +1,5 @@
 import { startGateway } from '@vitrine/gateway/app';
+import { oldSettingsIn, warnOfOldSettings } from '@vitrine/gateway/old-gateway/old-settings';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { startMockAnthropic } from '@vitrine/testkit/mock-anthropic';
 import { startMockOpenai } from '@vitrine/testkit/mock-openai';
@@ -33,7 +34,9 @@ export async function startStandalone({ env, yaml, demo, createLogger }: Standal
     variables['SVC_TRACING_CAPTURE_BODIES'] = 'true';
   }
   const { gateway: gatewayConfig } = readAllConfig(yaml, variables);
-  const gateway = opened.use(await startGateway(gatewayConfig, createLogger('svc-gateway', gatewayConfig.log.level)));
+  const logger = createLogger('svc-gateway', gatewayConfig.log.level);
+  warnOfOldSettings(oldSettingsIn(env, yaml !== undefined), logger);
+  const gateway = opened.use(await startGateway(gatewayConfig, logger));
   const running = opened.move();
   const { auth } = gatewayConfig;
   const keyHeader = auth.enabled ? auth.header : undefined;

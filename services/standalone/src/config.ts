@@ -27,7 +27,9 @@ export function readAllConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env
       return undefined;
     }
   };
-  const standalone = attempt(() => readConfig(standaloneConfig, { env, prefix: 'VITRINE_' }));
+  // A key for commands that ask a gateway; nothing of this process reads it.
+  const { VITRINE_GATEWAY_KEY: _ofCommands, ...variables } = env;
+  const standalone = attempt(() => readConfig(standaloneConfig, { env: variables, prefix: 'VITRINE_' }));
   const defaults = {
     storage: { path: join(standalone?.data.dir ?? '.', 'traces.db') },
     // The first page that people see is the one that main.ts prints.

@@ -71,6 +71,15 @@ describe('writing', () => {
     expect(large.map(({ id }) => reader.get(hex(id))?.request_body?.slice(0, 2))).toEqual(['00', '11', '22', '33', '44', '55']);
   });
 
+  test('a file of another program is refused, and stays as it was', () => {
+    const foreign = join(folder.path, 'foreign.db');
+    using database = new DatabaseSync(foreign);
+    database.exec('CREATE TABLE notes (text TEXT)');
+    const before = readFileSync(foreign);
+    expect(() => new SqliteTraceWriter(foreign)).toThrow('the file holds tables of another program');
+    expect(readFileSync(foreign).equals(before)).toBe(true);
+  });
+
   test('a file of a newer version is refused', () => {
     using database = new DatabaseSync(path);
     database.exec('PRAGMA user_version = 99');

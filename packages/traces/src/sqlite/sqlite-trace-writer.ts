@@ -53,9 +53,10 @@ export class SqliteTraceWriter implements Disposable {
     this.#journalMax = journalMax;
     this.#tellsUsage = tellsUsage;
     this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    // First of all, because this refuses files that are not ours, and they stay as they are.
+    createTraceTables(this.#database);
     // WAL with NORMAL loses nothing when the process is killed, and at most the last moments when the machine loses power.
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;');
-    createTraceTables(this.#database);
     this.#dictionary = new TraceDictionary(this.#database);
     this.#insertTraces = new TraceInsert(this.#database, this.#dictionary);
     this.#insertPage = this.#database.prepare(INSERT_PAGE);

@@ -1,20 +1,25 @@
-import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
+import { codeOf, Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { parsePriceOverride, type PriceOverride } from '@vitrine/traces/price-catalogue';
 import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
 import { openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { readFileSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
 import { hasDailyLimits } from '../limits/open-limits.ts';
+import { isOldTraceFile, oldTraceFileText } from '../old-gateway/old-trace-file.ts';
 
 /** Opens the store that traces go to. Faults: those of `openEmbeddedTraceStore`, and `invalid_price_override`. */
-export function openTraceStore(config: GatewayConfig, privacy: PrivacyRules): Promise<EmbeddedTraceStore> {
+export async function openTraceStore(config: GatewayConfig, privacy: PrivacyRules): Promise<EmbeddedTraceStore> {
   const { storage, tracing, prices, observability } = config;
-  return openEmbeddedTraceStore({
+  const opening = openEmbeddedTraceStore({
     path: storage.path,
     policy: { captureBodies: tracing.capture_bodies, bodyMaxSize: tracing.body_max_size, privacy },
     priceOverride: readPriceOverride(prices.override_path),
     tellsTokens: observability.otel.genai,
     tellsUsage: hasDailyLimits(config),
+  });
+  return opening.catch((cause: unknown) => {
+    if (codeOf(cause) !== 'storage_unusable' || !isOldTraceFile(storage.path)) throw cause;
+    throw new Fault('storage_unusable', { say: oldTraceFileText(storage.path), cause });
   });
 }
 

@@ -1,7 +1,8 @@
 import { isFault } from '@vitrine/faults/fault';
 import { idleLimits } from '../limits/idle-limits.ts';
 import { command } from './command.ts';
-import { commandConfig } from './command-config.ts';
+import { oldSettingSentences } from '../old-gateway/old-settings.ts';
+import { commandConfig, commandOldSettings } from './command-config.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
 import { printJson, printText } from './print.ts';
 
@@ -25,7 +26,8 @@ Examples:
     const isJson = wantsJson(values.format);
     let warnings: string[];
     try {
-      warnings = idleLimits(commandConfig(values.config, context));
+      const idle = idleLimits(commandConfig(values.config, context));
+      warnings = [...idle, ...oldSettingSentences(commandOldSettings(values.config, context))];
     } catch (error) {
       if (!isJson || !isFault(error)) throw error;
       printJson(context, { valid: false, error: error.say, faults: error.log['faults'] ?? [] });

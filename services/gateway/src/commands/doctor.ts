@@ -5,8 +5,9 @@ import { overallStatus, type Check } from '../doctor/check.ts';
 import { checkRoutes } from '../doctor/route-check.ts';
 import { checkStorage } from '../doctor/storage-check.ts';
 import { idleLimits } from '../limits/idle-limits.ts';
+import { oldSettingSentences } from '../old-gateway/old-settings.ts';
 import { command, type CommandContext } from './command.ts';
-import { commandConfig } from './command-config.ts';
+import { commandConfig, commandOldSettings } from './command-config.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
 import { printJson, printText } from './print.ts';
 
@@ -41,6 +42,7 @@ Examples:
 });
 
 async function examine(named: string | undefined, context: CommandContext): Promise<Check[]> {
+  const old = oldSettingSentences(commandOldSettings(named, context));
   let config: GatewayConfig;
   try {
     config = commandConfig(named, context);
@@ -53,15 +55,19 @@ async function examine(named: string | undefined, context: CommandContext): Prom
       details: [],
     }));
     const [first = '', ...faults] = error.say.split('\n').map((line) => line.trim());
-    const details = faults.length === 0 ? [first] : faults;
+    const details = [...(faults.length === 0 ? [first] : faults), ...old];
     return [{ name: 'config', status: 'fail', summary: 'the configuration is not valid', details }, ...skipped];
   }
-  return [checkLimits(config), await checkStorage(config), checkRoutes(config), await checkAuth(config)];
+  return [
+    checkSettings([...idleLimits(config), ...old]),
+    await checkStorage(config),
+    checkRoutes(config),
+    await checkAuth(config),
+  ];
 }
 
 /** A valid configuration may still say what does nothing. */
-function checkLimits(config: GatewayConfig): Check {
-  const details = idleLimits(config);
+function checkSettings(details: readonly string[]): Check {
   if (details.length === 0) return { name: 'config', status: 'pass', summary: 'the configuration is valid', details };
   return { name: 'config', status: 'warn', summary: 'the configuration is valid, and a part of it does nothing', details };
 }

@@ -6,6 +6,7 @@ import type { TraceMeasures } from '@vitrine/traces/trace-analytics';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { existsSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
+import { isOldTraceFile, oldTraceFileText } from '../old-gateway/old-trace-file.ts';
 
 /** The traces of the configured store as commands read them: over a connection that cannot write, beside a gateway that may be
  *  running, and without its lock. */
@@ -27,6 +28,7 @@ export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>
   };
   if (!existsSync(path))
     throw new Fault('storage_unusable', { say: `${path} is not there: no gateway has written traces to it` });
+  if (isOldTraceFile(path)) throw new Fault('storage_unusable', { say: oldTraceFileText(path) });
   const reader = attempt(() => new SqliteTraceReader(path));
   return {
     list: async (query) => attempt(() => reader.list(query)),

@@ -1,7 +1,8 @@
 import { createLogger } from '@vitrine/telemetry/logger';
 import { startGateway } from '../app.ts';
 import { command } from './command.ts';
-import { commandConfig } from './command-config.ts';
+import { warnOfOldSettings } from '../old-gateway/old-settings.ts';
+import { commandConfig, commandOldSettings } from './command-config.ts';
 
 export const serve = command({
   name: 'serve',
@@ -21,6 +22,7 @@ Examples:
   run: async ({ values }, context) => {
     const config = commandConfig(values.config, context);
     const logger = createLogger('svc-gateway', config.log.level, context.stdout);
+    warnOfOldSettings(commandOldSettings(values.config, context), logger);
     await using gateway = await startGateway(config, logger);
     context.surviveBugs((error) => logger.error({ err: error }, 'a bug was survived'));
     logger.info({ url: gateway.url, config }, 'gateway is listening');

@@ -26,6 +26,10 @@ const match = z
   })
   .refine((fields) => Object.keys(fields).length > 0, 'must name org_id, workspace_id, key_id, provider or route_prefix');
 
+/** An empty text says as much as a key that is not there: files of `ongoingai/gateway` have such. */
+const orEmpty = <S extends z.ZodType>(value: S) =>
+  z.preprocess((given) => (given === '' ? undefined : given), value.optional()).optional();
+
 const scope = z
   .strictObject({ match, mode: mode.optional(), policy_id: policyId.optional() })
   .refine((one) => one.mode !== undefined || one.policy_id !== undefined, 'must set mode or policy_id');
@@ -34,7 +38,7 @@ const scope = z
 export const piiConfig = z
   .strictObject({
     /** Without a value: `redact_storage` when bodies are captured, else `off`. */
-    mode: mode.optional(),
+    mode: orEmpty(mode),
     policy_id: policyId.default('default/v1'),
     detectors: z
       .strictObject({
@@ -72,12 +76,12 @@ export const piiConfig = z
             'must be text without quotes, @ and control characters; {type} and {hash} are filled in',
           )
           .default('[{type}_REDACTED:{hash}]'),
-        hash_salt: z
-          .string()
-          .min(1)
-          .max(1_024)
-          .transform((text) => new Secret(text))
-          .optional(),
+        hash_salt: orEmpty(
+          z
+            .string()
+            .max(1_024)
+            .transform((text) => new Secret(text)),
+        ),
       })
       .prefault({}),
     scopes: z.array(scope).max(SCOPES_MAX).default([]),
