@@ -4,7 +4,7 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GATEWAY, STANDALONE } from './running-gateway.ts';
-import { freePort, startProcess } from './running-process.ts';
+import { freePort, ROOT, startProcess } from './running-process.ts';
 
 // What somebody sees who comes from ongoingai/gateway.
 
@@ -100,4 +100,87 @@ test('its trace file as storage.path is refused by everybody who would open it, 
     expect([line, code, stdout + stderr]).toEqual([line, 1, expect.stringContaining(text)]);
   }
   expect(old.count).toBe(1);
+});
+
+describe('gateway wrap', () => {
+  const SHOW = 'console.log(JSON.stringify(process.env))';
+  const variablesOf = async (options: string[], env: Readonly<Record<string, string>> = {}) => {
+    const cwd = await newFolder();
+    const command = [...GATEWAY, 'wrap', ...options, '--', process.execPath, '-e', SHOW] as const;
+    await using running = startProcess({ command, cwd, env });
+    expect(await running.end()).toEqual({ code: 0, signal: null });
+    return JSON.parse(running.stdout) as Record<string, string | undefined>;
+  };
+  const end = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    await using running = startProcess({ command: [...GATEWAY, ...args], cwd: await newFolder(), env });
+    return { ...(await running.end()), stdout: running.stdout, stderr: running.stderr };
+  };
+
+  test('sets the base URLs, and leaves every other variable as it is', async () => {
+    const variables = await variablesOf([], { SVC_SERVER_PORT: '9123', OPENAI_BASE_URL: 'http://elsewhere', OTHER: 'kept' });
+    expect(variables).toMatchObject({
+      OPENAI_BASE_URL: 'http://127.0.0.1:9123/openai/v1',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:9123/anthropic',
+      OTHER: 'kept',
+    });
+    expect(variables['OPENAI_CUSTOM_HEADERS']).toBeUndefined();
+  });
+
+  test('--base-url and the prefixes of the configuration count, and a gateway key goes into the header of the configuration', async () => {
+    const env = {
+      SVC_PROVIDERS_OPENAI_PREFIX: '/oai',
+      SVC_AUTH_HEADER: 'X-Team-Key',
+      VITRINE_GATEWAY_KEY: 'sgk_team',
+      OPENAI_CUSTOM_HEADERS: 'X-A: 1',
+    };
+    expect(await variablesOf(['--base-url', 'https://gw.example.com/'], env)).toMatchObject({
+      OPENAI_BASE_URL: 'https://gw.example.com/oai/v1',
+      ANTHROPIC_BASE_URL: 'https://gw.example.com/anthropic',
+      OPENAI_CUSTOM_HEADERS: 'X-A: 1\nX-Team-Key: sgk_team',
+      ANTHROPIC_CUSTOM_HEADERS: 'X-Team-Key: sgk_team',
+    });
+  });
+
+  test("has the program's exit code, output and errors, and takes its options for its own", async () => {
+    const script = 'echo "$@"; echo trouble >&2; exit 42';
+    expect(await end(['wrap', '--', 'sh', '-c', script, 'sh', '--help', '--config', '--'])).toEqual({
+      code: 42,
+      signal: null,
+      stdout: '--help --config --\n',
+      stderr: 'trouble\n',
+    });
+  });
+
+  test('ends with 127 when there is no such program, and with 2 and its help without one', async () => {
+    const missing = await end(['wrap', '--', 'no-such-program']);
+    expect([missing.code, missing.stdout]).toEqual([127, '']);
+    expect(missing.stderr).toBe('gateway: no-such-program cannot be run: spawn no-such-program ENOENT\n');
+    for (const args of [
+      ['wrap'],
+      ['wrap', '--'],
+      ['wrap', 'python', 'app.py'],
+      ['wrap', '--base-url', 'nowhere', '--', 'true'],
+    ]) {
+      const { code, stdout, stderr } = await end(args);
+      expect([args, code, stdout, stderr]).toEqual([args, 2, '', expect.stringContaining('usage: gateway wrap ')]);
+    }
+    const anyPort = await end(['wrap', '--', 'true'], { SVC_SERVER_PORT: '0' });
+    expect([anyPort.code, anyPort.stderr]).toEqual([2, expect.stringContaining('--base-url is needed')]);
+  });
+
+  test('passes SIGTERM on, and ends as the program does', async () => {
+    const script = "trap 'echo got it; exit 9' TERM; echo ready; while :; do sleep 0.05; done";
+    await using running = startProcess({ command: [...GATEWAY, 'wrap', '--', 'sh', '-c', script], cwd: await newFolder() });
+    await running.says(/ready/);
+    running.signal('SIGTERM');
+    expect(await running.end()).toEqual({ code: 9, signal: null });
+    expect(running.stdout).toContain('got it');
+  });
+
+  test('run by npm, the program stands where the caller stood', async () => {
+    const cwd = await newFolder();
+    const command = ['npm', '--prefix', ROOT, 'run', '-s', 'gateway', '--', 'wrap', '--', 'pwd'] as const;
+    await using running = startProcess({ command, cwd });
+    expect([(await running.end()).code, running.stdout]).toEqual([0, `${cwd}\n`]);
+  });
 });

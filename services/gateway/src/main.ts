@@ -1,7 +1,9 @@
 import { runProgram, surviveBugs } from '@vitrine/lifecycle/run-program';
+import { runChild } from '@vitrine/lifecycle/run-child';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import type { Fault } from '@vitrine/faults/fault';
 import { scrub } from '@vitrine/telemetry/scrub';
+import { isatty } from 'node:tty';
 import { COMMANDS } from './commands/registry.ts';
 import { helpOf, runCommand } from './commands/run-command.ts';
 
@@ -23,5 +25,6 @@ await runProgram(process, {
       stderr: process.stderr,
       untilStopped: () => untilSignal(process, ['SIGINT', 'SIGTERM']),
       surviveBugs: (report) => surviveBugs(process, report),
+      runChild: (program) => runChild(process, program, isatty(0)),
     }),
 });

@@ -109,6 +109,7 @@ describe('GET /api/audit-events', () => {
       stderr: { write: () => true },
       untilStopped: () => Promise.resolve('SIGTERM'),
       surviveBugs: () => {},
+      runChild: async () => ({ exitCode: 0 }),
     });
     expect((await events('?actor=system'))[0]).toMatchObject({ action: 'gateway_key.revoke', target: id, outcome: 'allow' });
     expect(await events('?actor=system', BETA)).toEqual([]);

@@ -134,6 +134,7 @@ describe('ids', () => {
       stderr: { write: () => true },
       untilStopped: () => Promise.resolve('SIGTERM'),
       surviveBugs: () => {},
+      runChild: async () => ({ exitCode: 0 }),
     });
     await expect(made).rejects.toMatchObject({ code: 'invalid_body', message: expect.stringContaining('system or operator') });
   });

@@ -49,6 +49,7 @@ async function run(args: readonly string[], folder = gateway.folder): Promise<{ 
     stderr: { write: (text) => void (said.stderr += text) },
     untilStopped: () => Promise.resolve('SIGTERM'),
     surviveBugs: () => {},
+    runChild: async () => ({ exitCode: 0 }),
   });
   return { code, ...said };
 }

@@ -1,3 +1,4 @@
+import type { ChildEnd, ChildProgram } from '@vitrine/lifecycle/run-child';
 import { parseArgs } from 'node:util';
 
 /** Options of a command, as `parseArgs` of node takes them. */
@@ -16,6 +17,8 @@ export interface CommandContext {
   readonly untilStopped: () => Promise<string>;
   /** From now on a bug costs what it happened in, and not the process. */
   readonly surviveBugs: (report: (error: unknown) => void) => void;
+  /** Runs another program on the standard streams of this one; see `runChild`. */
+  readonly runChild: (program: ChildProgram) => Promise<ChildEnd>;
 }
 
 /** One command of the command line. Every command also has `--config FILE` and `--help`. */
@@ -31,6 +34,8 @@ export interface Command<O extends CommandOptions = CommandOptions> {
   readonly options: O;
   /** How many words it takes beside its options. */
   readonly words: number;
+  /** Whether it takes what stands behind `--` as it is, because that is another program's. */
+  readonly runsAnother?: boolean;
   /** Resolves to the exit code: 0, or 1 when it found something wrong. Faults end it with 1, `usageError` with 2. */
   readonly run: (given: Given<O>, context: CommandContext) => Promise<number>;
 }
@@ -38,6 +43,8 @@ export interface Command<O extends CommandOptions = CommandOptions> {
 export interface Given<O extends CommandOptions> {
   readonly values: Values<O & typeof COMMON_OPTIONS>;
   readonly words: readonly string[];
+  /** What stands behind `--`, of a command that runs another program. */
+  readonly behind?: readonly string[] | undefined;
 }
 
 /** What every command takes. */

@@ -6,13 +6,12 @@ import { baseUrlOf } from './base-url.ts';
 import { command, usageError } from './command.ts';
 import { commandConfig } from './command-config.ts';
 import { durationOption } from './duration-option.ts';
+import { baseUrlOption, gatewayKeyOption, KEY_VARIABLE } from './gateway-options.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
 import { printJson, printText } from './print.ts';
 import { textTable } from './text-table.ts';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
-const KEY_VARIABLE = 'VITRINE_GATEWAY_KEY';
-const VISIBLE = /^[\x21-\x7e]+$/;
 
 /** The gateway that is asked may be newer than this program: it may say more. */
 const answerShape = z.looseObject({
@@ -47,15 +46,12 @@ Examples:
   run: async ({ values }, context) => {
     const isJson = wantsJson(values.format);
     const timeoutMs = durationOption('--timeout', values.timeout, 1, 600_000) ?? DEFAULT_TIMEOUT_MS;
-    const given = values['base-url'];
-    if (given !== undefined && !isHttpUrl(given)) throw usageError('--base-url must be an http:// or https:// URL');
-    const key = (values['gateway-key'] ?? context.env[KEY_VARIABLE])?.trim() || undefined;
-    // Whoever refuses it later would repeat it.
-    if (key !== undefined && !VISIBLE.test(key)) throw usageError('a gateway key has visible ASCII characters only');
+    const given = baseUrlOption(values['base-url']);
+    const key = gatewayKeyOption(values['gateway-key'], context);
     const flaw = values['auth-header'] === undefined ? undefined : whyNoKeyHeader(values['auth-header']);
     if (flaw !== undefined) throw usageError(`--auth-header ${flaw}`);
     const config = commandConfig(values.config, context);
-    const baseUrl = given?.replace(/\/+$/, '') ?? baseUrlOf(config);
+    const baseUrl = given ?? baseUrlOf(config);
     if (baseUrl === undefined) throw usageError('--base-url is needed: server.port is 0, and only the log tells the port');
     const answer = await askGateway({
       baseUrl,
@@ -75,8 +71,4 @@ Examples:
 function textOf({ generated_at: at, diagnostics: values }: z.infer<typeof answerShape>): string {
   const rows = Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]);
   return `The trace pipeline at ${at}\n\n${textTable(['FIGURE', 'VALUE'], rows)}`;
-}
-
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }

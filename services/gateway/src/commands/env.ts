@@ -4,6 +4,7 @@ import { command } from './command.ts';
 import { commandConfig } from './command-config.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
 import { printJson, printText } from './print.ts';
+import { sdkVariables } from './sdk-variables.ts';
 
 export const env = command({
   name: 'env',
@@ -27,9 +28,7 @@ Examples:
       throw new Fault('invalid_config', {
         say: 'server.port (SVC_SERVER_PORT) is 0: only the log of the gateway tells its port',
       });
-    const { openai, anthropic } = config.providers;
-    // The SDK of OpenAI adds no version to its base, that of Anthropic does.
-    const variables = { OPENAI_BASE_URL: `${url}${openai.prefix}/v1`, ANTHROPIC_BASE_URL: `${url}${anthropic.prefix}` };
+    const variables = sdkVariables(url, config.providers);
     if (isJson) printJson(context, variables);
     else
       printText(

@@ -12,6 +12,7 @@ import { keysRotate } from './keys-rotate.ts';
 import { report } from './report.ts';
 import { serve } from './serve.ts';
 import { version } from './version-command.ts';
+import { wrap } from './wrap.ts';
 
 /** Every command, in the order in which help lists them. Spec: gateway decisions, section 7. */
 export const COMMANDS: readonly Command[] = [
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
   debugLast,
   diagnostics,
   env,
+  wrap,
   keysCreate,
   keysList,
   keysRotate,

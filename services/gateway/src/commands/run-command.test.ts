@@ -20,7 +20,20 @@ const record = (name: string, words: number) =>
       return 0;
     },
   });
-const commands = [record('serve', 0), record('keys make', 0), record('keys end', 1)];
+const around = command({
+  name: 'around',
+  summary: 'Runs another program.',
+  usage: '-- COMMAND',
+  help: 'Example of around\n',
+  options: { size: { type: 'string' } },
+  words: 0,
+  runsAnother: true,
+  run: async ({ values, words, behind }) => {
+    calls.push(['around', { ...values }, words, behind]);
+    return 7;
+  },
+});
+const commands = [record('serve', 0), record('keys make', 0), record('keys end', 1), around];
 
 async function run(...args: string[]) {
   const said = { out: '', err: '' };
@@ -30,6 +43,7 @@ async function run(...args: string[]) {
     stderr: { write: (text) => void (said.err += text) },
     untilStopped: async () => 'SIGTERM',
     surviveBugs: () => {},
+    runChild: async () => ({ exitCode: 0 }),
   };
   calls.length = 0;
   const code = await runCommand(commands, args, context);
@@ -62,6 +76,29 @@ describe('which command runs', () => {
   ])('%j', async (args, call) => {
     expect(await run(...args)).toMatchObject({ code: 0, call, out: '', err: '' });
   });
+
+  test.each([
+    [
+      ['around', '--', 'python', 'app.py'],
+      ['around', {}, [], ['python', 'app.py']],
+    ],
+    [
+      ['--config', 'f', 'around', '--size=3', '--', 'keys', 'end', '--help', '--size', '--', '-x'],
+      ['around', { config: 'f', size: '3' }, [], ['keys', 'end', '--help', '--size', '--', '-x']],
+    ],
+    [
+      ['around', '--'],
+      ['around', {}, [], []],
+    ],
+    [['around'], ['around', {}, [], undefined]],
+  ])('%j takes what is behind -- as it is', async (args, call) => {
+    expect(await run(...args)).toMatchObject({ code: 7, call });
+  });
+
+  test('for other commands -- only ends the options', async () => {
+    expect((await run('keys', 'end', '--', '--size')).call).toEqual(['keys end', {}, ['--size']]);
+    expect((await run('--', 'keys', 'end', 'gk_1')).call).toEqual(['keys end', {}, ['gk_1']]);
+  });
 });
 
 describe('what is no command', () => {
@@ -85,7 +122,7 @@ describe('what is no command', () => {
 describe('help', () => {
   test('of all, of a group and of one command', async () => {
     expect(await run('--help')).toMatchObject({ code: 0, out: helpOf(commands), call: undefined });
-    expect(await run('keys', '-h')).toMatchObject({ code: 0, out: helpOf(commands.slice(1)) });
+    expect(await run('keys', '-h')).toMatchObject({ code: 0, out: helpOf(commands.slice(1, 3)) });
     expect((await run('keys', 'end', '--help')).out).toMatch(/usage: gateway keys end ID[\s\S]*Example of keys end/);
   });
 

@@ -11,7 +11,7 @@ export async function runCommand(
   args: readonly string[],
   context: CommandContext,
 ): Promise<number> {
-  const { words, rest } = split(commands, args);
+  const { words, rest, behind } = splitArgs(commands, args);
   const name = words.join(' ') || DEFAULT_COMMAND;
   const found = commands.find((command) => command.name === name);
   const group = commands.filter((command) => command.name.startsWith(`${name} `));
@@ -25,7 +25,7 @@ export async function runCommand(
     if (given.positionals.length < found.words) throw usageError(`${name} needs ${found.usage}`);
     if (given.positionals.length > found.words)
       throw new Fault('unknown_command', { say: `unknown command: ${[name, ...given.positionals].join(' ')}` });
-    return await found.run({ values: given.values, words: given.positionals }, context);
+    return await found.run({ values: given.values, words: given.positionals, behind }, context);
   } catch (error) {
     const isUsage = codeOf(error).startsWith('ERR_PARSE_ARGS') || codeOf(error) === 'unknown_command';
     if (!isUsage) throw error;
@@ -40,6 +40,14 @@ export function helpOf(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   const summaries = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return `usage: ${lines.join('\n       ')}\n\n${summaries.join('\n')}\n`;
+}
+
+/** `split`; a command that runs another program does not look behind `--`, where all is that program's. */
+function splitArgs(commands: readonly Command[], args: readonly string[]): ReturnType<typeof split> & { behind?: string[] } {
+  const end = args.indexOf('--');
+  const before = end < 0 ? undefined : split(commands, args.slice(0, end));
+  const runsAnother = commands.some(({ name, runsAnother }) => runsAnother === true && name === before?.words.join(' '));
+  return before === undefined || !runsAnother ? split(commands, args) : { ...before, behind: args.slice(end + 1) };
 }
 
 /** The command's words, and everything else in its order. Options may stand before the command, so all options of all commands are
