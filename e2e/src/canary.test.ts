@@ -29,7 +29,7 @@ beforeAll(async () => {
   const provider = opened.use(await startMockOpenai());
   await writeFile(
     join(folder, 'vitrine.yaml'),
-    `log: { level: trace }
+    `log: { level: trace, access: true }
 tracing: { capture_bodies: true, body_max_size: 20000 }
 pii:
   headers: { denylist: [x-customer] }

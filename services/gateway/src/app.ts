@@ -26,6 +26,7 @@ import { createGatewayServer } from './http/gateway-server.ts';
 import { closeServer } from './http/http-server.ts';
 import { listen } from './http/listen.ts';
 import { openLimits, type Clocks } from './limits/open-limits.ts';
+import { openAccessLog } from './observability/access-log.ts';
 import { openObservability } from './observability/open-observability.ts';
 import { serveScrape } from './observability/serve-scrape.ts';
 import { pathHider } from './privacy/path-hider.ts';
@@ -112,12 +113,9 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
     scrape,
   });
   opened.use(await serveScrape(scrape, config, logger));
-  const { server, connections } = createGatewayServer(
-    proxy,
-    admin,
-    config.server.max_connections,
-    observability.watchRequests(routes),
-  );
+  const access = config.log.access ? openAccessLog(logger, pathHider(privacy)) : undefined;
+  const watchRequest = observability.watchRequests(routes, access);
+  const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, watchRequest, access);
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
   stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));

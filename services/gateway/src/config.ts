@@ -31,7 +31,13 @@ const provider = (upstreamUrl: string, routePrefix: string) =>
 /** The gateway's configuration; field names are the YAML keys. Spec: gateway decisions, section 6. */
 export const gatewayConfig = z
   .strictObject({
-    log: z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+    log: z
+      .strictObject({
+        level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+        /** A line for each request when its answer has ended, whatever the level. */
+        access: z.boolean().default(false),
+      })
+      .prefault({}),
     server: z
       .strictObject({
         host: z.string().min(1).default('0.0.0.0'),

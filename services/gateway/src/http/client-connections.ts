@@ -37,6 +37,8 @@ interface Connection {
 export class ClientConnections implements Disposable {
   /** Closed connections by reason. */
   readonly closed = createCloseCounts();
+  /** Told of what was refused without ever being served as a request. */
+  onRefused: ((status: number, correlationId: string, request?: IncomingMessage) => void) | undefined;
   readonly #open = new Map<Socket, Connection>();
   readonly #stallTimeoutMs: number;
   readonly #stallCheck: NodeJS.Timeout;
@@ -52,11 +54,11 @@ export class ClientConnections implements Disposable {
       socket.destroy();
     });
     server.on('clientError', (error, socket) => this.#refuse(socket as Socket, ...parserRejection(codeOf(error))));
-    server.on('connect', (_request, socket: Socket) => {
+    server.on('connect', (request, socket: Socket) => {
       // Node has taken its own listeners off. What still comes is dropped, or the client's end would never be seen.
       socket.on('error', () => {});
       socket.resume();
-      this.#refuse(socket, 'connect_method', CONNECT_REJECTION);
+      this.#refuse(socket, 'connect_method', CONNECT_REJECTION, request);
     });
   }
 
@@ -106,7 +108,7 @@ export class ClientConnections implements Disposable {
   }
 
   /** Ends a connection on which something came that is not served. Requests before it are answered first. */
-  #refuse(socket: Socket, reason: CloseReason, rejection: HttpRejection): void {
+  #refuse(socket: Socket, reason: CloseReason, rejection: HttpRejection, request?: IncomingMessage): void {
     const connection = this.#open.get(socket);
     if (!socket.writable || connection === undefined) return void socket.destroy();
     if (connection.isClosing) return;
@@ -115,12 +117,12 @@ export class ClientConnections implements Disposable {
     const { last } = connection;
     if (last === undefined || last.writableFinished) {
       // Behind a whole response to a request that never ended, nobody waits for another response.
-      close(socket, last?.req.complete === false ? undefined : rejection);
+      this.#close(socket, last?.req.complete === false ? undefined : rejection, request);
     } else if (last.req.complete) {
       const timer = setTimeout(() => socket.destroy(), FINISH_MS);
       last.once('close', () => {
         clearTimeout(timer);
-        close(socket, rejection);
+        this.#close(socket, rejection, request);
       });
     } else if (last.headersSent) {
       socket.destroy();
@@ -129,6 +131,11 @@ export class ClientConnections implements Disposable {
     } else {
       answerJson(last, rejection.status, { error: rejection.error }, newCorrelationId(), ['Connection', 'close']);
     }
+  }
+
+  #close(socket: Socket, rejection: HttpRejection | undefined, request: IncomingMessage | undefined): void {
+    const correlationId = close(socket, rejection);
+    if (rejection !== undefined && correlationId !== undefined) this.onRefused?.(rejection.status, correlationId, request);
   }
 
   /** Node's own timeout of a socket knows what is still being sent, but holds for waiting too, which may take long here: it is set only while
@@ -149,12 +156,14 @@ function queue({ queued }: Connection, response: ServerResponse): void {
   response.once('close', () => queued.delete(response));
 }
 
-/** Ends a connection with a last response, or none, and destroys it when the client does not end it too. */
-function close(socket: Socket, rejection: HttpRejection | undefined): void {
+/** Ends a connection with a last response, or none, and destroys it when the client does not end it too. Answers the response's
+ *  correlation id. */
+function close(socket: Socket, rejection: HttpRejection | undefined): string | undefined {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
-  if (rejection === undefined) socket.end();
-  else answerJsonOnSocket(socket, rejection.status, rejection.error);
+  if (rejection !== undefined) return answerJsonOnSocket(socket, rejection.status, rejection.error);
+  socket.end();
+  return undefined;
 }
 
 function parserRejection(code: string): [CloseReason, HttpRejection] {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { AccessLog } from '../observability/access-log.ts';
 import type { RequestWatch } from '../observability/request-watch.ts';
 import type { WatchRequest } from '../observability/watch-requests.ts';
 import type { ClientConnections } from './client-connections.ts';
@@ -19,11 +20,14 @@ export function createGatewayServer(
   admin: Handle<void>,
   maxConnections: number,
   watchRequest: WatchRequest | undefined,
+  /** Told of what is refused before it is a request. */
+  access?: Pick<AccessLog, 'refused'>,
 ): HttpServer {
   const created = createHttpServer(maxConnections, (request, response) => {
-    const watch = watchRequest?.(request);
+    const watch = watchRequest?.(request, response);
     const { connections } = created;
     if (!proxy(request, response, watch, connections)) admin(request, response, watch, connections);
   });
+  created.connections.onRefused = access?.refused;
   return created;
 }

@@ -56,7 +56,9 @@ export function createHttpServer(maxConnections: number, serve: ServeRequest): H
     if (!connections.begin(request, response)) return;
     drainRequest(request);
     const body = { error: 'the expectation cannot be met' };
-    answerJson(response, 417, body, correlationIdOf(request.headers), ['Connection', 'close']);
+    const correlationId = correlationIdOf(request.headers);
+    answerJson(response, 417, body, correlationId, ['Connection', 'close']);
+    connections.onRefused?.(417, correlationId, request);
   });
   return { server, connections };
 }

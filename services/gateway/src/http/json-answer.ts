@@ -42,15 +42,18 @@ function writeHead(
   return text;
 }
 
-/** Answers with JSON where there is only a socket: requests that could not be parsed, and CONNECT. Ends the connection. */
-export function answerJsonOnSocket(socket: Duplex, status: number, error: string): void {
+/** Answers with JSON where there is only a socket: requests that could not be parsed, and CONNECT. Ends the connection. Answers the
+ *  correlation id; undefined when nothing could be sent any more. */
+export function answerJsonOnSocket(socket: Duplex, status: number, error: string): string | undefined {
   if (!socket.writable) {
     socket.destroy();
-    return;
+    return undefined;
   }
+  const correlationId = newCorrelationId();
   const text = JSON.stringify({ error });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
-      `${CORRELATION_HEADER}: ${newCorrelationId()}\r\nConnection: close\r\n\r\n${text}`,
+      `${CORRELATION_HEADER}: ${correlationId}\r\nConnection: close\r\n\r\n${text}`,
   );
+  return correlationId;
 }

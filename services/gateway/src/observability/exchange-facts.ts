@@ -1,6 +1,7 @@
 import { openBodyTap, type BodyFacts } from '@vitrine/traces/body-tap';
 import type { CapturedBody, CapturedExchange } from '@vitrine/traces/captured-exchange';
 import { outcomeOf, statusOf } from '@vitrine/traces/exchange-outcome';
+import type { Outcome } from '@vitrine/traces/trace';
 import { findRootModel, readFoundModel } from '@vitrine/traces/whole-json';
 
 /** A held body that is longer is not looked into: that would take the proxy's thread 100 µs and more. */
@@ -17,9 +18,14 @@ export function requestModelOf({ part, kind, coding, chunks, bytes, facts }: Cap
 
 /** The status that an exchange's trace will have. */
 export function metricsStatusOf(exchange: Pick<CapturedExchange, 'outcome' | 'sentStatus' | 'response'>): number {
+  return statusOf(exchange, metricsOutcomeOf(exchange));
+}
+
+/** The outcome that its trace will have, but for streams that end with an error of the provider: those are read later. */
+export function metricsOutcomeOf(exchange: Pick<CapturedExchange, 'outcome' | 'response'>): Outcome {
   // Of all that its answer can tell, only whether a client that left had got everything makes a difference.
   const facts = exchange.outcome === 'client_closed' ? streamFactsOf(exchange.response) : undefined;
-  return statusOf(exchange, outcomeOf(exchange, facts));
+  return outcomeOf(exchange, facts);
 }
 
 function streamFactsOf({ facts, kind, coding, chunks }: CapturedBody): BodyFacts | undefined {

@@ -5,6 +5,7 @@ import type { TraceSink } from '@vitrine/traces/trace-sink';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import type { ProviderRoute } from '../proxy/request-target.ts';
 import { VERSION } from '../version.ts';
+import type { AccessLog } from './access-log.ts';
 import { scrapeEndpoint, type ScrapeEndpoint } from './scrape-endpoint.ts';
 import type { WatchTools } from './request-watch.ts';
 import { watchedSink } from './watched-sink.ts';
@@ -17,7 +18,7 @@ export interface Observability extends Disposable {
   /** Undefined unless it is on. */
   readonly scrape: ScrapeEndpoint | undefined;
   /** Undefined when there is nothing to tell anybody. */
-  watchRequests(routes: readonly ProviderRoute[]): WatchRequest | undefined;
+  watchRequests(routes: readonly ProviderRoute[], access: AccessLog | undefined): WatchRequest | undefined;
   /** `sink`, its batches told of; `store` is its name. */
   watchSink(sink: TraceSink, store: string): TraceSink;
   watchQueue(queue: TraceQueue): void;
@@ -33,7 +34,8 @@ export async function openObservability(config: OtelConfig, logger: Logger): Pro
   return {
     hasSpans: telemetry?.spans !== undefined,
     scrape: telemetry?.scrape === undefined ? undefined : scrapeEndpoint(telemetry.scrape, config),
-    watchRequests: (routes) => (telemetry === undefined ? undefined : watchRequests(tools, routes)),
+    watchRequests: (routes, access) =>
+      telemetry === undefined && access === undefined ? undefined : watchRequests({ ...tools, access }, routes),
     watchSink: (sink, store) => (telemetry === undefined ? sink : watchedSink(sink, store, tools)),
     watchQueue: (queue) => telemetry?.metrics?.watchQueue(() => readingOf(queue)),
     flushSpans: async () => telemetry?.flushSpans(),

@@ -8,6 +8,7 @@ import type { Provider } from '@vitrine/traces/trace';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller, Denial } from '../auth/caller.ts';
+import type { AccessEntry, AccessLog } from './access-log.ts';
 import { metricsStatusOf, requestModelOf } from './exchange-facts.ts';
 
 /** What a request's watch tells. */
@@ -16,6 +17,8 @@ export interface WatchTools {
   readonly metrics: GatewayMetrics | undefined;
   /** Whether what the GenAI conventions name is told too. */
   readonly genai: boolean;
+  /** Undefined unless it is on. */
+  readonly access?: AccessLog | undefined;
 }
 
 /** How a request ended. */
@@ -35,6 +38,7 @@ export class RequestWatch {
   readonly #tools: WatchTools;
   readonly #route: string;
   readonly #span: RequestSpan | undefined;
+  readonly #access: AccessEntry | undefined;
   readonly #startedAt = performance.now();
   #identity: Identity | undefined;
   #provider: Provider | undefined;
@@ -45,9 +49,11 @@ export class RequestWatch {
   #upstreamStatus: number | undefined;
 
   /** `route`: `/openai/*`, `/anthropic/*`, `/api/*` or `/other`. */
-  constructor(tools: WatchTools, route: string, { method = '', headers }: Pick<IncomingMessage, 'method' | 'headers'>) {
+  constructor(tools: WatchTools, route: string, request: IncomingMessage, response: ServerResponse) {
+    const { method = '', headers } = request;
     this.#tools = tools;
     this.#route = route;
+    this.#access = tools.access?.begin(request, response);
     this.#span = tools.spans?.begin(this.#startedAt, method, route, headers);
   }
 
@@ -65,7 +71,9 @@ export class RequestWatch {
   authenticate(decide: () => Caller | Denial, correlationId: string): Caller | Denial {
     const startedAt = performance.now();
     const verdict = decide();
+    if (this.#access !== undefined) this.#access.scope = ('status' in verdict ? verdict.caller : verdict).scope;
     if ('status' in verdict) {
+      if (this.#access !== undefined) this.#access.isRejected = true;
       this.#identity = verdict.caller.identity;
       const reason = verdict.reason === 'key_verification_unavailable' ? 'unavailable' : verdict.reason;
       this.#span?.authenticated(startedAt, performance.now(), reason);
@@ -79,6 +87,7 @@ export class RequestWatch {
   /** The request belongs to a provider. */
   belongsTo(provider: Provider | undefined): void {
     this.#provider = provider;
+    if (this.#access !== undefined) this.#access.provider = provider;
   }
 
   /** The request leaves for its provider. Answers the headers that carry its trace there, as names and values in turn. */
@@ -108,11 +117,16 @@ export class RequestWatch {
       upstreamErrorDetail,
       firstChunkMs: firstByteUs === 0 ? undefined : firstByteUs / 1_000,
     });
+    if (this.#access !== undefined) this.run(() => this.#access?.exchangeEnded(exchange));
   }
 
   /** The request is answered here: it is over when `response` is. */
-  endsWith(response: ServerResponse): void {
-    response.once('close', () => this.#ended({ status: response.headersSent ? response.statusCode : 499 }));
+  endsWith(response: ServerResponse, isRejected = false): void {
+    if (this.#access !== undefined && isRejected) this.#access.isRejected = true;
+    response.once('close', () => {
+      this.#ended({ status: response.headersSent ? response.statusCode : 499 });
+      if (this.#access !== undefined) this.run(() => this.#access?.answered());
+    });
   }
 
   /** Offers the request's trace to a queue. */

@@ -1,13 +1,13 @@
 import { routeOf } from '@vitrine/traces/trace-analytics';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { routeUnder, type ProviderRoute } from '../proxy/request-target.ts';
 import { RequestWatch, type WatchTools } from './request-watch.ts';
 
 /** Begins the watch of a request. */
-export type WatchRequest = (request: IncomingMessage) => RequestWatch;
+export type WatchRequest = (request: IncomingMessage, response: ServerResponse) => RequestWatch;
 
 export function watchRequests(tools: WatchTools, routes: readonly ProviderRoute[]): WatchRequest {
-  return (request) => new RequestWatch(tools, routePatternOf(request.url ?? '', routes), request);
+  return (request, response) => new RequestWatch(tools, routePatternOf(request.url ?? '', routes), request, response);
 }
 
 /** Spec: gateway, Metrics: the values of `route`. */

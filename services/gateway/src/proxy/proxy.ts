@@ -115,7 +115,7 @@ function createReject(tools: ProxyTools, door: ProxyDoor) {
     caller: Caller,
   ): true => {
     const { request, response, correlationId, watch, connections } = asked;
-    watch?.endsWith(response);
+    watch?.endsWith(response, true);
     if (status === 400) {
       // What came in one piece with a request that could be read in two ways is no request, whatever it looks like.
       connections.stopServing(request.socket);

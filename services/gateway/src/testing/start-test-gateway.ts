@@ -48,8 +48,8 @@ export async function startTestGateway(
     ...variables,
   };
   const log: string[] = [];
-  const logger = createLogger('svc-gateway', 'info', { write: (line) => log.push(line) });
   const config = readGatewayConfig({ path: 'vitrine.yaml', text }, env);
+  const logger = createLogger('svc-gateway', config.log.level, { write: (line) => log.push(line) });
   const { url } = opened.use(await startGateway(config, logger, clocks));
   opened.use(await watchAnswers(url));
   const get = async (path: string): Promise<unknown> => (await fetch(url + path)).json();

@@ -1,0 +1,121 @@
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import { NO_SCOPE, readScope } from '@vitrine/traces/exchange-scope';
+import { redactPath } from '@vitrine/traces/redact-path';
+import type { Outcome, Provider } from '@vitrine/traces/trace';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CORRELATION_HEADER, correlationIdOf } from '../http/correlation-id.ts';
+import type { HidePath } from '../privacy/path-hider.ts';
+import { metricsOutcomeOf, metricsStatusOf } from './exchange-facts.ts';
+
+const MESSAGE = 'request ended';
+
+/** Writes one line of the log for each request when its answer has ended, whatever `log.level` lets through (`silent` excepted). */
+export interface AccessLog {
+  /** To be called when the request's head has come, before anybody looks at it or answers. */
+  begin(request: IncomingMessage, response: ServerResponse): AccessEntry;
+  /** For a request that could not be parsed, or that is no message of HTTP's. */
+  refused(status: number, correlationId: string, request?: IncomingMessage): void;
+}
+
+export function openAccessLog(logger: Logger, hidePath: HidePath): AccessLog | undefined {
+  if (logger.level === 'silent') return undefined;
+  const lines = logger.child({}, { level: 'info' });
+  const pathOf = ({ url = '' }: IncomingMessage, scope: string) => hidePath(redactPath(url).text, scope);
+  return {
+    begin: (request, response) => new AccessEntry(lines, pathOf, request, response),
+    refused: (status, correlationId, request) => {
+      const asked = request && { method: request.method, path: pathOf(request, NO_SCOPE) };
+      lines.info({ ...asked, status, outcome: 'rejected', correlation_id: correlationId }, MESSAGE);
+    },
+  };
+}
+
+/** What is known of one request. Bytes are those of bodies, as they are framed on the wire. */
+export class AccessEntry {
+  provider: Provider | undefined;
+  /** Whose request it is; see `exchange-scope.ts`. */
+  scope = NO_SCOPE;
+  /** Whether it was turned away before anybody served it. */
+  isRejected = false;
+  readonly #lines: Logger;
+  readonly #pathOf: (request: IncomingMessage, scope: string) => string;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #startedAt = performance.now();
+  #bytesIn = 0;
+  #bytesOut = 0;
+
+  constructor(
+    lines: Logger,
+    pathOf: (request: IncomingMessage, scope: string) => string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) {
+    this.#lines = lines;
+    this.#pathOf = pathOf;
+    this.#request = request;
+    this.#response = response;
+    // Whoever asks for the request's id from now on gets the one that stands in the line.
+    request.headers[CORRELATION_HEADER.toLowerCase()] = correlationIdOf(request.headers);
+    this.#countBytes();
+  }
+
+  /** The request was answered by the gateway itself. */
+  answered(): void {
+    const { headersSent, statusCode, writableFinished } = this.#response;
+    const outcome = this.isRejected ? 'rejected' : writableFinished ? 'completed' : 'client_closed';
+    this.#write(headersSent ? statusCode : 499, outcome, performance.now() - this.#startedAt, this.#bytesOut);
+  }
+
+  /** It was an exchange with a provider, which is over. */
+  exchangeEnded(exchange: CapturedExchange): void {
+    const { latencyUs, response } = exchange;
+    this.provider = exchange.provider;
+    this.scope = exchange.scope;
+    this.#write(metricsStatusOf(exchange), metricsOutcomeOf(exchange), latencyUs / 1_000, response.bytes || this.#bytesOut);
+  }
+
+  #write(status: number, outcome: Outcome, latencyMs: number, bytesOut: number): void {
+    const { org_id, workspace_id, gateway_key_id } = readScope(this.scope);
+    const known = { provider: this.provider, org_id, workspace_id, gateway_key_id };
+    const line = {
+      method: this.#request.method,
+      path: this.#pathOf(this.#request, this.scope),
+      status,
+      outcome,
+      latency_ms: Math.round(latencyMs),
+      bytes_in: this.#bytesIn,
+      bytes_out: this.#request.method === 'HEAD' ? 0 : bytesOut,
+      ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined && value !== '')),
+      correlation_id: this.#request.headers[CORRELATION_HEADER.toLowerCase()],
+    };
+    this.#lines.info(line, MESSAGE);
+  }
+
+  /** Whoever reads the request and writes the response, all of it passes through these methods, but for the pieces of a provider's
+   *  answer, which go to the socket; those the exchange has counted. */
+  #countBytes(): void {
+    const [request, response] = [this.#request, this.#response];
+    const push = request.push.bind(request);
+    request.push = (chunk: unknown, encoding) => {
+      this.#bytesIn += lengthOf(chunk);
+      return push(chunk, encoding);
+    };
+    const write = response.write.bind(response) as (...values: unknown[]) => boolean;
+    response.write = ((...values: unknown[]) => {
+      this.#bytesOut += lengthOf(values[0]);
+      return write(...values);
+    }) as ServerResponse['write'];
+    const end = response.end.bind(response) as (...values: unknown[]) => ServerResponse;
+    response.end = ((...values: unknown[]) => {
+      this.#bytesOut += lengthOf(values[0]);
+      return end(...values);
+    }) as ServerResponse['end'];
+  }
+}
+
+function lengthOf(chunk: unknown): number {
+  if (typeof chunk === 'string') return Buffer.byteLength(chunk);
+  return chunk instanceof Uint8Array ? chunk.length : 0;
+}
