@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OngoingaiStore } from '@vitrine/testkit/ongoingai-store';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { waitUntil } from '@vitrine/testkit/wait-until';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GATEWAY, STANDALONE } from './running-gateway.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { GATEWAY, STANDALONE, startGateway } from './running-gateway.ts';
 import { freePort, ROOT, startProcess } from './running-process.ts';
 
 // What somebody sees who comes from ongoingai/gateway.
@@ -184,3 +186,76 @@ describe('gateway wrap', () => {
     expect([(await running.end()).code, running.stdout]).toEqual([0, `${cwd}\n`]);
   });
 });
+
+describe('gateway import', () => {
+  const COUNT = 30_000;
+  const THREAD = 50;
+  const START = Date.now() - 5 * 86_400_000;
+  const idOf = (n: number) => n.toString(16).padStart(32, '0');
+  const rows = Array.from({ length: COUNT }, (_, n) => ({
+    id: idOf(n),
+    completedAt: START + n * 1_000,
+    columns: { total_tokens: n % 100, input_tokens: n % 100, output_tokens: 0 },
+    metadata: {
+      lineage_thread_id: `thread-${Math.floor(n / THREAD)}`,
+      ...(n % THREAD === 0 ? {} : { lineage_parent_checkpoint_id: idOf(n - 1) }),
+    },
+  }));
+
+  test('kill -9 in the middle, and again: nothing is there twice, nothing is missing, and the gateway serves all of it', async () => {
+    const cwd = await newFolder();
+    using old = new OngoingaiStore(join(cwd, 'ongoingai.db'));
+    old.add(rows);
+    const databasePath = join(cwd, 'traces.db');
+    const env = { SVC_STORAGE_PATH: databasePath };
+    const line = 'import --from ongoingai.db --format json';
+    let before = 0;
+    for (let round = 0; round < 2; round += 1) {
+      await using running = startProcess({ command: [...GATEWAY, ...line.split(' ')], cwd, env });
+      before = await waitUntil(
+        () => {
+          const count = countOf(databasePath);
+          return count > before && count;
+        },
+        { what: 'more traces in the store' },
+      );
+      running.signal('SIGKILL');
+      expect(await running.end()).toEqual({ code: null, signal: 'SIGKILL' });
+    }
+    const { code, stdout } = await run(line, cwd, env);
+    const report = JSON.parse(stdout) as Record<string, number | boolean>;
+    expect([code, report['source_rows'], report['read'], report['proven']]).toEqual([0, COUNT, COUNT, true]);
+    expect(report['already_there']).toBeGreaterThanOrEqual(before);
+    expect(report['imported']).toBe(COUNT - Number(report['already_there']));
+
+    await using gateway = await startGateway({ folder: cwd, upstream: 'http://127.0.0.1:9' });
+    expect((await gateway.health()).trace_count).toBe(COUNT);
+    expect(await gateway.get('/api/analytics/usage')).toMatchObject({
+      total_tokens: rows.reduce((sum, { columns }) => sum + columns.total_tokens, 0),
+    });
+    const thread = await gateway.get<{ items: { id: string }[] }>('/api/traces?thread_id=thread-7&limit=200');
+    expect(thread.items).toHaveLength(THREAD);
+    const target = thread.items[10]?.id;
+    const replay = await gateway.get<{ checkpoints: { id: string }[]; target_trace: { metadata: unknown } }>(
+      `/api/traces/${target}/replay`,
+    );
+    expect(replay.checkpoints.map(({ id }) => id)).toEqual(
+      thread.items
+        .slice(10)
+        .map(({ id }) => id)
+        .toReversed(),
+    );
+    expect(replay.target_trace.metadata).toMatchObject({ imported_from: 'ongoingai', imported_from_id: idOf(8 * THREAD - 11) });
+    const second = await run(line, cwd, env);
+    expect([second.code, second.stderr]).toEqual([1, expect.stringContaining('stop the gateway, import, and start it again')]);
+  });
+});
+
+function countOf(path: string): number {
+  try {
+    using database = new DatabaseSync(path, { readOnly: true });
+    return Number(database.prepare('SELECT count(*) AS n FROM traces').get()?.['n']);
+  } catch {
+    return 0;
+  }
+}

@@ -11,6 +11,7 @@ export class LineageSegments {
   readonly #addSegment: StatementSync;
   readonly #addEntries: StatementSync;
   readonly #older: StatementSync;
+  readonly #end: StatementSync;
   readonly #removeSegment: StatementSync;
   readonly #removeEntries: StatementSync;
   readonly #fullTraces: number;
@@ -27,6 +28,9 @@ export class LineageSegments {
     this.#addEntries = database.prepare(
       'INSERT INTO lineages VALUES (?,?) ON CONFLICT (place) DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)',
     );
+    this.#end = database.prepare(
+      'UPDATE lineage_segments SET traces = max(traces, ?) WHERE segment = (SELECT max(segment) FROM lineage_segments)',
+    );
     this.#older = database.prepare('SELECT segment FROM lineage_segments WHERE newest < ?');
     this.#removeSegment = database.prepare('DELETE FROM lineage_segments WHERE segment = ?');
     this.#removeEntries = database.prepare('DELETE FROM lineages WHERE place BETWEEN ? AND ?');
@@ -42,6 +46,11 @@ export class LineageSegments {
     const { oldest, newest } = hullOf(entries);
     this.#addSegment.run(segment, traces, oldest, newest);
     for (const bucket of buckets) this.#addEntries.run(placeOf(segment, bucket[0] ?? 0), bucket);
+  }
+
+  /** Lets the last segment grow no more. */
+  end(): void {
+    this.#end.run(this.#fullTraces);
   }
 
   /** Removes the segments all of whose traces were made before. */

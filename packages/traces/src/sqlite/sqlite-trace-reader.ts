@@ -46,6 +46,10 @@ export class SqliteTraceReader implements Disposable {
     return this.#atOneMoment(() => this.#lister.list(query));
   }
 
+  has(id: Uint8Array): boolean {
+    return this.#database.prepare('SELECT 1 FROM traces WHERE id = ?').get(id) !== undefined;
+  }
+
   get(id: string, tenant?: Tenant): TraceDetail | undefined {
     return this.#atOneMoment(() => {
       const row = this.#database.prepare('SELECT * FROM traces WHERE id = ?').get(Buffer.from(id, 'hex'));

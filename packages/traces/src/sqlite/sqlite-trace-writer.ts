@@ -37,6 +37,7 @@ export class SqliteTraceWriter implements Disposable {
   readonly #insertPage: StatementSync;
   readonly #insertJournal: StatementSync;
   readonly #setTotal: StatementSync;
+  readonly #find: StatementSync;
   readonly #merger: TraceMerger;
   readonly #lineages: LineageSegments;
   readonly #journalMax: JournalMax;
@@ -62,6 +63,7 @@ export class SqliteTraceWriter implements Disposable {
     this.#insertPage = this.#database.prepare(INSERT_PAGE);
     this.#insertJournal = this.#database.prepare('INSERT INTO journal (count, traces, lineages) VALUES (?, ?, ?)');
     this.#setTotal = this.#database.prepare('UPDATE totals SET value = ? WHERE name = ?');
+    this.#find = this.#database.prepare('SELECT 1 FROM traces WHERE id = ?');
     this.#merger = new TraceMerger(this.#database, (scope) => this.#dictionary.tenantOf(scope));
     this.#lineages = new LineageSegments(this.#database, journalMax.traces);
     this.#nextPage = 1 + this.#number('SELECT max(page) AS n FROM payload_pages');
@@ -88,6 +90,17 @@ export class SqliteTraceWriter implements Disposable {
       // What was written stays written. Maintenance tries again, and tells.
     }
     return { ...result, usage: Array.from(usage.values(), (one) => dayUsageOf(one, this.#dictionary.keyOf(one.scope))) };
+  }
+
+  has(id: Uint8Array): boolean {
+    return this.#find.get(id) !== undefined;
+  }
+
+  /** Adds the journal to the roll-ups, and ends the segment of lineages that is being filled. To be called before and after traces of
+   *  another time are written: a segment that holds traces of two times makes whoever looks for a conversation read what is between. */
+  endSegment(): void {
+    this.#merge();
+    this.#transaction(() => this.#lineages.end());
   }
 
   /** Removes up to 2,000 of the oldest traces made before `createdBeforeMs`; answers how many it removed. With the last of them go

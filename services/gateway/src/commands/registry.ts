@@ -5,6 +5,7 @@ import { debug, debugLast } from './debug.ts';
 import { diagnostics } from './diagnostics.ts';
 import { doctor } from './doctor.ts';
 import { env } from './env.ts';
+import { importCommand } from './import-command.ts';
 import { keysCreate } from './keys-create.ts';
 import { keysList } from './keys-list.ts';
 import { keysRevoke } from './keys-revoke.ts';
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   diagnostics,
   env,
   wrap,
+  importCommand,
   keysCreate,
   keysList,
   keysRotate,

@@ -1,0 +1,219 @@
+import type { CapturedBody } from '@vitrine/traces/captured-exchange';
+import type { CapturePolicy } from '@vitrine/traces/capture-policy';
+import { scopeText } from '@vitrine/traces/exchange-scope';
+import { LAST_CHECKPOINT_SEQ, LINEAGE_ID, type LineageClaim } from '@vitrine/traces/lineage-headers';
+import { openBody } from '@vitrine/traces/open-body';
+import { addFindings, FINDING_KINDS, hasFindings, noFindings, type FindingCounts } from '@vitrine/traces/privacy/findings';
+import { policyFor } from '@vitrine/traces/privacy/privacy-rules';
+import type { PrivacyTools } from '@vitrine/traces/privacy/privacy-tools';
+import { Redactor } from '@vitrine/traces/privacy/redactor';
+import { Scrubber, type Hiding } from '@vitrine/traces/privacy/scrubber';
+import { storedBody, type StoredBody } from '@vitrine/traces/stored-body';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
+import type { CostStatus, Provider } from '@vitrine/traces/trace';
+import { scrub } from '@vitrine/telemetry/scrub';
+import { bodyKindOf } from '../proxy/body-kind.ts';
+import { objectOf, readOldHeaders, type OldHeaders } from './old-headers.ts';
+import type { OldTraceRow } from './old-traces.ts';
+
+/** What traces from there say of where they come from, and who estimated their cost. */
+export const OLD_GATEWAY = 'ongoingai';
+
+const ID_MAX = 128;
+
+export interface OldTraceTools {
+  readonly policy: CapturePolicy;
+  readonly privacy: PrivacyTools;
+  /** The header that carries gateway keys here. */
+  readonly keyHeader: string;
+  /** The bytes of a credential's hash, the same object for the same hash: writers remember it. */
+  readonly hashBytes: (hex: string) => Uint8Array<ArrayBuffer>;
+  /** The id here of a trace there, as hex; undefined when the file does not hold it. */
+  readonly newIdOf: (oldId: string) => string | undefined;
+}
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/** Makes the trace that a row of the old gateway stands for here. Its tokens, cost, tenant and lineage are kept; what may not be stored is
+ *  hidden as in any trace. `id` and `createdAt` are its id and `created_at`; undefined when its status is none. */
+export function deriveOldTrace(
+  row: OldTraceRow,
+  { id, createdAt }: { readonly id: Uint8Array<ArrayBuffer>; readonly createdAt: number },
+  tools: OldTraceTools,
+): TraceRecord | undefined {
+  if (row.response_status < 100 || row.response_status > 599) return undefined;
+  const metadata = objectOf(row.metadata);
+  const provider: Provider = row.provider === 'openai' || row.provider === 'anthropic' ? row.provider : 'unknown';
+  const scope = scopeText({
+    org_id: idText(row.org_id) || 'default',
+    workspace_id: idText(row.workspace_id) || 'default',
+    gateway_key_id: idText(row.gateway_key_id) || idText(metadata['gateway_key_id']),
+    role: idText(metadata['role']),
+  });
+  const path = row.request_path || '/';
+  const applied = policyFor(tools.policy.privacy, { scope, provider, path });
+  const hiding = (): Hiding => (applied.mode === 'off' ? new Scrubber() : new Redactor(tools.privacy, scope));
+  const [sent, received] = [hiding(), hiding()];
+  const headers = [row.request_headers, row.response_headers].map((text) => readOldHeaders(text, tools.keyHeader));
+  const [requestHeaders = NO_HEADERS, responseHeaders = NO_HEADERS] = headers;
+  const isCut = metadata['redaction_truncated'] === true;
+  const bodies = [
+    keptBody(row.request_body, row.request_body_bytes, requestHeaders, isCut, tools, sent),
+    keptBody(row.response_body, row.response_body_bytes, responseHeaders, isCut, tools, received),
+  ];
+  const { claim, ignored } = lineageOf(row, metadata, tools, sent);
+  const method = sent.line(row.request_method || 'UNKNOWN');
+  const firstTokenUs = row.time_to_first_token_us || row.time_to_first_token_ms * 1_000;
+  const cost = Number.isFinite(row.estimated_cost_usd) ? Math.max(0, row.estimated_cost_usd) : 0;
+  const total = row.total_tokens || row.input_tokens + row.output_tokens;
+  const record = {
+    id,
+    scope,
+    timestamp: Math.max(0, createdAt - row.latency_ms),
+    created_at: createdAt,
+    provider,
+    model: sent.line(row.model || 'unknown'),
+    request_method: method,
+    request_path: sent.path(path),
+    response_status: row.response_status,
+    // It kept no trace of what a client or a provider broke off.
+    outcome: 'completed',
+    input_tokens: row.input_tokens,
+    output_tokens: row.output_tokens,
+    total_tokens: total,
+    usage_status: total > 0 ? 'reported' : 'missing',
+    latency_ms: row.latency_ms,
+    time_to_first_token_us: firstTokenUs,
+    api_key_hash: isHash(row.api_key_hash) ? tools.hashBytes(row.api_key_hash) : undefined,
+    estimated_cost_usd: cost,
+    cost_status: costStatusOf(cost, total, method, row.response_status),
+    lineage: claim,
+    request_headers: sent.headers(requestHeaders.lines),
+    response_headers: received.headers(responseHeaders.lines),
+    request_body: bodies[0]?.text,
+    response_body: bodies[1]?.text,
+  } as const satisfies Omit<TraceRecord, 'metadata'>;
+  const counts = oldFindings(metadata);
+  for (const { counts: found } of [sent, received]) addFindings(counts, found);
+  counts.header += requestHeaders.secrets + responseHeaders.secrets;
+  return { ...record, metadata: metadataText(row, metadata, { sent, counts, applied, ignored, cost, bodies }) };
+}
+
+const NO_HEADERS: OldHeaders = { lines: '', secrets: 0, contentType: undefined, contentEncoding: undefined };
+
+/** Ids of tenants and keys are what callers are matched with: they stay what they are, but for what could not be stored. */
+function idText(value: unknown): string {
+  if (typeof value !== 'string') return '';
+  return scrub(value.trim())
+    .text.replaceAll(/\p{Cc}/gu, '?')
+    .slice(0, ID_MAX);
+}
+
+function isHash(text: string | null): text is string {
+  return /^[0-9a-f]{64}$/.test(text ?? '');
+}
+
+/** Its price list was short: without a cost it may only not have known one. */
+function costStatusOf(cost: number, tokens: number, method: string, status: number): CostStatus {
+  if (cost > 0) return 'priced';
+  return tokens === 0 && (method !== 'POST' || status >= 400) ? 'free' : 'unpriced';
+}
+
+/** Bodies come over where this gateway keeps bodies. */
+function keptBody(
+  bytes: Uint8Array | null,
+  length: number,
+  headers: OldHeaders,
+  isCut: boolean,
+  { policy }: OldTraceTools,
+  hiding: Hiding,
+): StoredBody | undefined {
+  if (bytes === null || bytes.length === 0 || !policy.captureBodies) return undefined;
+  const captured = (wholeLength: number): CapturedBody => ({
+    kind: bodyKindOf(headers.contentType),
+    coding: headers.contentEncoding ?? '',
+    part: 'body',
+    chunks: [bytes],
+    bytes: wholeLength,
+    facts: undefined,
+  });
+  // It did not always say that it had cut a body: one that ends inside its compression was.
+  const body = openBody(captured(isCut ? length + 1 : length));
+  return storedBody(body.decoded() === undefined ? openBody(captured(length + 1)) : body, policy, hiding);
+}
+
+function lineageOf(row: OldTraceRow, metadata: Metadata, { newIdOf }: OldTraceTools, hiding: Hiding) {
+  const claim: { -readonly [Field in keyof LineageClaim]: LineageClaim[Field] } = {};
+  let ignored = 0;
+  const idOf = (value: unknown) => {
+    if (typeof value !== 'string' || value.trim() === '') return undefined;
+    if (LINEAGE_ID.test(value.trim())) return hiding.line(value.trim());
+    ignored += 1;
+    return undefined;
+  };
+  const group = idOf(row.trace_group_id) ?? idOf(metadata['lineage_group_id']);
+  const thread = idOf(metadata['lineage_thread_id']);
+  const run = idOf(metadata['lineage_run_id']);
+  const parent = idOf(metadata['lineage_parent_checkpoint_id']);
+  const seq = metadata['lineage_checkpoint_seq'];
+  if (group !== undefined) claim.trace_group_id = group;
+  if (thread !== undefined) claim.thread_id = thread;
+  if (run !== undefined) claim.run_id = run;
+  // A parent is a trace, and has another id here.
+  if (parent !== undefined) claim.parent_checkpoint_id = newIdOf(parent) ?? parent;
+  if (typeof seq === 'number' && Number.isInteger(seq) && seq >= 0 && seq <= LAST_CHECKPOINT_SEQ) claim.checkpoint_seq = seq;
+  return { claim, ignored };
+}
+
+function oldFindings(metadata: Metadata): FindingCounts {
+  const counts = noFindings();
+  const old = (metadata['redaction_counts'] ?? {}) as Metadata;
+  for (const kind of FINDING_KINDS) {
+    const count = old[kind];
+    if (typeof count === 'number' && Number.isInteger(count) && count > 0) counts[kind] = count;
+  }
+  return counts;
+}
+
+function metadataText(
+  row: OldTraceRow,
+  metadata: Metadata,
+  of: {
+    readonly sent: Hiding;
+    readonly counts: FindingCounts;
+    readonly applied: { readonly mode: string; readonly policyId: string };
+    readonly ignored: number;
+    readonly cost: number;
+    readonly bodies: readonly (StoredBody | undefined)[];
+  },
+): string {
+  const text = (name: string) => {
+    const value = metadata[name];
+    return typeof value === 'string' && value !== '' ? of.sent.line(value.slice(0, ID_MAX)) : undefined;
+  };
+  const streaming = metadata['streaming'] === true;
+  const [request, response] = of.bodies;
+  const isDropped = of.bodies.some((body) => body !== undefined && body.text === undefined);
+  const last4 = metadata['api_key_last4'];
+  return JSON.stringify({
+    streaming,
+    stream_chunks: streaming && typeof metadata['stream_chunks'] === 'number' ? metadata['stream_chunks'] : undefined,
+    correlation_id: text('correlation_id'),
+    api_key_last4: typeof last4 === 'string' && last4.length <= 4 ? last4 : undefined,
+    team: text('team'),
+    price_source: of.cost > 0 ? OLD_GATEWAY : undefined,
+    imported_from: OLD_GATEWAY,
+    imported_from_id: idText(row.id),
+    lineage_ignored: of.ignored === 0 ? undefined : of.ignored,
+    request_body_truncated: request?.truncated === true ? true : undefined,
+    request_body_encoding: request?.encoding,
+    response_body_truncated: response?.truncated === true ? true : undefined,
+    response_body_encoding: response?.encoding,
+    redaction_storage_drop: isDropped || metadata['redaction_storage_drop'] === true ? true : undefined,
+    redaction_mode: of.applied.mode,
+    redaction_policy_id: of.applied.policyId,
+    redaction_applied: hasFindings(of.counts),
+    redaction_counts: of.counts,
+    imported_redaction_mode: text('redaction_mode'),
+  });
+}

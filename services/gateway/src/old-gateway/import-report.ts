@@ -1,0 +1,84 @@
+import { textTable } from '../commands/text-table.ts';
+import { failedOf, isProven, type ImportCounts } from './import-traces.ts';
+
+/** The first line of progress comes after this, and the others as often. */
+const EVERY_MS = 2_000;
+
+export interface ImportReport extends ImportCounts {
+  readonly schema_version: 'import.v1';
+  readonly from: string;
+  readonly into: string;
+  readonly dry_run: boolean;
+  readonly retention_days: number;
+  readonly seconds: number;
+  readonly rows_per_second: number;
+  /** Whether every row of the file is accounted for. */
+  readonly proven: boolean;
+}
+
+/** Says now and then how far an import is. */
+export function createProgress(
+  total: number,
+  now: () => number,
+  print: (line: string) => void,
+): (counts: { read: number }) => void {
+  const startedAt = now();
+  let next = startedAt + EVERY_MS;
+  return ({ read }) => {
+    if (now() < next) return;
+    next = now() + EVERY_MS;
+    const perSecond = read / ((now() - startedAt) / 1_000);
+    const left = Math.max(0, Math.ceil((total - read) / perSecond));
+    const percent = Math.min(100, Math.floor((100 * read) / Math.max(1, total)));
+    print(`${read} of ${total} traces read (${percent} %), ${Math.round(perSecond)} a second, about ${left} s left\n`);
+  };
+}
+
+export function importReport(
+  counts: ImportCounts,
+  of: Pick<ImportReport, 'from' | 'into' | 'dry_run' | 'retention_days'> & { readonly ms: number },
+): ImportReport {
+  const { ms, ...rest } = of;
+  const seconds = Math.round(ms) / 1_000;
+  const rows_per_second = Math.round(counts.read / Math.max(0.001, seconds));
+  return { schema_version: 'import.v1', ...rest, ...counts, seconds, rows_per_second, proven: isProven(counts) };
+}
+
+export function importText(report: ImportReport): string {
+  const { from, into, dry_run, source_rows, read, imported, already_there, too_old, failed, complete, seconds } = report;
+  const rows = [
+    [dry_run ? 'would be imported' : 'imported', imported],
+    ['already there', already_there],
+    [`older than tracing.retention_days (${report.retention_days})`, too_old],
+    ...Object.entries(failed).map(([cause, count]) => [`failed: ${cause}`, count] as const),
+    ['read', read],
+    [`rows of ${from}`, source_rows],
+  ] as const;
+  const table = textTable(
+    ['TRACES', 'COUNT'],
+    rows.map(([name, count]) => [name, String(count)]),
+  );
+  const examples = report.failed_examples.map(({ id, cause }) => `  ${id}: ${cause}\n`);
+  return [
+    `${dry_run ? 'Nothing was written (--dry-run)' : `Imported into ${into}`}: ${read} rows in ${seconds} s, ${report.rows_per_second} a second.\n\n`,
+    table,
+    examples.length === 0 ? '' : `\nNot imported, for example:\n${examples.join('')}`,
+    ...notesOf(report).map((note) => `\n${note}\n`),
+    complete ? '' : '\nIt was stopped before the end: the same command goes on from there.\n',
+    report.proven || !complete ? '' : '\nThe figures do not add up: rows were changed meanwhile. Run it again.\n',
+  ].join('');
+}
+
+function notesOf({ too_old, without_bodies, dry_run, failed }: ImportReport): string[] {
+  const notes: string[] = [];
+  if (too_old > 0)
+    notes.push(
+      `What is older than tracing.retention_days would be removed at once. To keep it, set SVC_TRACING_RETENTION_DAYS higher, for the gateway too, and run this again.`,
+    );
+  if (without_bodies > 0)
+    notes.push(
+      `${without_bodies} of them ${dry_run ? 'would come' : 'came'} over without their bodies, because tracing.capture_bodies (SVC_TRACING_CAPTURE_BODIES) is false. What is there already is not imported again: set it before.`,
+    );
+  if (failedOf(failed) > 0) notes.push('What failed is tried again when this is run again.');
+  return notes;
+}
