@@ -12,6 +12,7 @@ import { answerJson, answerJsonAndClose } from '../http/json-answer.ts';
 import type { RequestWatch } from '../observability/request-watch.ts';
 import { Exchange } from './exchange.ts';
 import type { Gate, GateRefusal } from './gate.ts';
+import { allowReading, answerPreflight, isPreflight } from './preflight.ts';
 import type { AskedExchange, ProxyTools, UpstreamRoute } from './proxy-tools.ts';
 import { rejectedExchange } from './rejected-exchange.ts';
 import { readTarget } from './request-target.ts';
@@ -68,6 +69,7 @@ export function createProxy(
     watch?.belongsTo(provider);
     const correlationId = correlationIdOf(request.headers);
     const asked: AskedExchange = { request, response, correlationId, watch, connections };
+    if (request.headers.origin !== undefined && provider !== undefined) allowReading(response);
     const decide = () => door.authenticate(request.headers, 'proxy:write', request.socket);
     const authenticate = () => (watch === undefined ? decide() : watch.authenticate(decide, correlationId));
     if (flaw !== undefined) {
@@ -75,6 +77,11 @@ export function createProxy(
       return reject(asked, provider, refusal(400, flaw), 'status' in verdict ? verdict.caller : verdict);
     }
     if (target.kind !== 'upstream') return false;
+    if (isPreflight(request)) {
+      watch?.endsWith(response);
+      answerPreflight(request, response, correlationId);
+      return true;
+    }
     const caller = authenticate();
     if ('status' in caller) {
       const { status, error, reason, caller: denied } = caller;

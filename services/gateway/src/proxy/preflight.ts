@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CORRELATION_HEADER } from '../http/correlation-id.ts';
+import { drainRequest } from '../http/drain-request.ts';
+
+const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
+const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+/** How long a browser may remember it, in seconds. */
+const MAX_AGE = '600';
+const FIELD_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
+
+/** Whether a browser asks if a page of another origin may send a request: that one will have credentials, this one cannot.
+ *  Source: Fetch standard, CORS-preflight fetch. */
+export function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+}
+
+/** Answers such a question: any page may send any headers. What protects the providers and the traces are keys, which a page has to be
+ *  given; cookies, which browsers add by themselves, never reach a provider. The provider is not asked, because it does not know the
+ *  gateway's own headers. */
+export function answerPreflight(request: IncomingMessage, response: ServerResponse, correlationId: string): void {
+  const asked = request.headers['access-control-request-headers'] ?? '';
+  drainRequest(request);
+  response.writeHead(204, 'No Content', [
+    ALLOW_ORIGIN,
+    '*',
+    'Access-Control-Allow-Methods',
+    METHODS,
+    'Access-Control-Max-Age',
+    MAX_AGE,
+    CORRELATION_HEADER,
+    correlationId,
+    // A wildcard would leave Authorization out.
+    ...(FIELD_NAMES.test(asked) ? ['Access-Control-Allow-Headers', asked] : []),
+  ]);
+  response.end();
+}
+
+/** Lets the page that sent a request read its response, whoever answers it, unless the response says itself who may. To be called before
+ *  anything is written. */
+export function allowReading(response: ServerResponse): void {
+  const writeHead = response.writeHead.bind(response) as (status: number, reason: string, headers: string[]) => ServerResponse;
+  response.writeHead = ((status: number, reason: string, headers: string[]) =>
+    writeHead(status, reason, [...headers, ...missing(headers)])) as ServerResponse['writeHead'];
+}
+
+/** `headers` are names and values in turn. */
+function missing(headers: readonly string[]): string[] {
+  const names = new Set(headers.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
+  if (names.has(ALLOW_ORIGIN.toLowerCase())) return [];
+  return [ALLOW_ORIGIN, '*', ...(names.has(EXPOSE_HEADERS.toLowerCase()) ? [] : [EXPOSE_HEADERS, '*'])];
+}
