@@ -1,60 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { messageOf } from '@vitrine/faults/fault';
 import { readGatewayConfig } from '../config.ts';
+import { OLD_CONFIG } from '../testing/old-config-file.ts';
 import { OLD_KEYS, OLD_VARIABLES, oldVariablesIn } from './old-names.ts';
 
-// Every key that a file of ongoingai/gateway (f56ac42) may have, with a value of its kind.
-const OLD_FILE = `
-server: { host: 0.0.0.0, port: 8080 }
-storage: { driver: sqlite, path: ./data/ongoingai.db, dsn: "postgres://u:p@localhost/ongoingai" }
-providers:
-  openai: { upstream: https://api.openai.com, prefix: /openai }
-  anthropic: { upstream: https://api.anthropic.com, prefix: /anthropic }
-tracing: { capture_bodies: false, body_max_size: 1048576 }
-observability:
-  otel:
-    enabled: false
-    endpoint: localhost:4318
-    insecure: true
-    service_name: ongoingai-gateway
-    traces_enabled: true
-    metrics_enabled: true
-    prometheus_enabled: false
-    prometheus_path: /metrics
-    sampling_ratio: 1.0
-    export_timeout_ms: 3000
-    metric_export_interval_ms: 10000
-pii:
-  mode: ""
-  policy_id: default/v1
-  stages: { request_headers: true, request_body: true, response_headers: true, response_body: true }
-  detectors: { email: true, phone: true, ssn: true, token_like: true }
-  headers: { denylist: [authorization, cookie, set-cookie, x-api-key, x-ongoingai-gateway-key] }
-  body: { key_denylist: [email, phone, password, token, secret, ssn, api_key, authorization] }
-  replacement: { format: "[{type}_REDACTED:{hash}]", hash_salt: "" }
-  scopes:
-    - match: { org_id: acme, workspace_id: search, key_id: k1, provider: openai, route_prefix: /openai/v1/chat }
-      mode: block
-      policy_id: acme/v1
-auth:
-  enabled: false
-  header: X-OngoingAI-Gateway-Key
-  keys:
-    - id: k1
-      token: ogk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
-      org_id: acme
-      workspace_id: search
-      team: search
-      name: first
-      description: the first
-      created_by: somebody
-      role: developer
-      permissions: [proxy:write, analytics:read]
-limits:
-  per_key: { requests_per_minute: 60, max_tokens_per_day: 1000, max_cost_usd_per_day: 1.5 }
-  per_workspace: { requests_per_minute: 600, max_tokens_per_day: 10000, max_cost_usd_per_day: 15 }
-`;
-const CHANGED_LINES = [/, dsn: "[^"]*"/, /\n {2}stages:.*/, /\n {6}team:.*/, /\n {6}created_by:.*/];
+const text = JSON.stringify(OLD_CONFIG);
 
 function faultsOf(text: string): string[] {
   try {
@@ -67,7 +17,7 @@ function faultsOf(text: string): string[] {
 
 describe("the old gateway's YAML", () => {
   test('an unknown key of its own is refused with what takes its place', () => {
-    expect(faultsOf(OLD_FILE).toSorted()).toEqual([
+    expect(faultsOf(text).toSorted()).toEqual([
       '  auth.keys.0.created_by: unknown key: it was a key of ongoingai/gateway; leave it out: keys of the file were made by system',
       '  auth.keys.0.team: unknown key: it was a key of ongoingai/gateway; use auth.keys[].workspace_id',
       '  pii.stages: unknown key: it was a key of ongoingai/gateway; leave it out: headers and bodies of both directions are always looked at',
@@ -77,7 +27,11 @@ describe("the old gateway's YAML", () => {
   });
 
   test('every other key of it is read as it is, its empty mode and salt too', () => {
-    const text = CHANGED_LINES.reduce((changed, line) => changed.replace(line, ''), OLD_FILE);
+    const { storage, pii, auth, ...others } = structuredClone(OLD_CONFIG);
+    const { dsn: _dsn, ...path } = storage;
+    const { stages: _stages, ...rules } = pii;
+    const keys = auth.keys.map(({ team: _team, created_by: _by, ...key }) => key);
+    const text = JSON.stringify({ ...others, storage: path, pii: rules, auth: { ...auth, keys } });
     expect(faultsOf(text)).toEqual([]);
     const config = readGatewayConfig({ path: 'ongoingai.yaml', text }, {});
     expect(config.pii.mode).toBeUndefined();
