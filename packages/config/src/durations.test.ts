@@ -133,13 +133,13 @@ describe('durations beside the keys that end in _ms', () => {
       'a duration out of range',
       'proxy: {connect_timeout: 0s}',
       {},
-      'proxy.connect_timeout (SVC_PROXY_CONNECT_TIMEOUT): Too small',
+      'proxy.connect_timeout (SVC_PROXY_CONNECT_TIMEOUT): must be at least 1; got 0',
     ],
     [
       'a duration out of range in a variable',
       '',
       { SVC_PROXY_CONNECT_TIMEOUT: '11m' },
-      'proxy.connect_timeout (SVC_PROXY_CONNECT_TIMEOUT): Too big',
+      'proxy.connect_timeout (SVC_PROXY_CONNECT_TIMEOUT): must be at most 600000; got 660000',
     ],
     [
       'a duration for a key of milliseconds',

@@ -11,9 +11,14 @@ interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
 }
 
+/** Making a JSON Schema of the gateway's takes 2 ms, and schemas do not change. */
+const known = new WeakMap<z.ZodType, readonly Leaf[]>();
+
 /** Every leaf of an object schema, in the schema's order. Read off its JSON Schema, so that it cannot drift from it. */
-export function leavesOf(schema: z.ZodType): Leaf[] {
-  return walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node, []);
+export function leavesOf(schema: z.ZodType): readonly Leaf[] {
+  const leaves = known.get(schema) ?? walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node, []);
+  known.set(schema, leaves);
+  return leaves;
 }
 
 function walk(node: Node, path: readonly string[]): Leaf[] {

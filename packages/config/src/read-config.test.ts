@@ -57,7 +57,10 @@ describe('readConfig', () => {
     ['a second document', 'a: 1\n---\nb: 2', /one YAML document/],
     ['a list', '- 1', /must be a mapping/],
     ['broken YAML', 'server: {port: ', /vitrine\.yaml: /],
+    ['an alias of nothing', 'server: *nothing', /vitrine\.yaml: Unresolved alias/],
+    ['aliases that explode', `a: &a [x]\nb: &b [${'*a, '.repeat(200)}]`, /vitrine\.yaml: Excessive alias/],
     ['a duplicate key', 'server: {}\nserver: {}', /vitrine\.yaml: /],
+    ['a prototype', '__proto__: {server: {port: 7}}', /__proto__: unknown key/],
     ['a port with trailing text', 'server: {port: 80x}', /server\.port/],
   ])('refuses %s', (_, text, expected) => {
     expect(refusal(text)).toMatch(expected);
@@ -95,4 +98,30 @@ describe('readConfig', () => {
       expect(said).toThrow(/has 3 faults/);
     });
   });
+});
+
+describe('rules between parts', () => {
+  const rule = ({ server, tracing }: { server?: { port?: number | undefined } | undefined; tracing?: object | undefined }) =>
+    server?.port === 7 && tracing !== undefined ? [{ path: 'server.port', message: 'must not be 7' }] : [];
+  const ruled = (text: string, env: Record<string, string> = {}) =>
+    readConfig(schema, { yaml: { path: 'y', text }, env, prefix: 'SVC_' }, [rule]);
+
+  test('are checked although another part is wrong, and say which variable it is', () => {
+    expect(ruled('server: {port: 8}').server.port).toBe(8);
+    expect(() => ruled('server: {port: 7}')).toThrow('has 1 fault\n  server.port (SVC_SERVER_PORT): must not be 7');
+    expect(() => ruled('server: {port: 7, host: 3}\nextra: 1')).toThrow(/has 3 faults[\s\S]*must not be 7/);
+  });
+
+  test('see nothing of what is wrong by itself', () => {
+    expect(() => ruled('server: {port: 7, host: 3}\ntracing: 5')).toThrow('has 2 faults');
+  });
+});
+
+test('variables that other programs read set nothing and are no faults; a typo of one is', () => {
+  const foreign = ['SVC_TOKEN_OF_OTHERS'];
+  const source = (name: string) => ({ env: { [name]: 'x' }, prefix: 'SVC_', foreign });
+  expect(readConfig(schema, source('SVC_TOKEN_OF_OTHERS'))).toEqual(readConfig(schema, { env: {}, prefix: 'SVC_' }));
+  expect(() => readConfig(schema, source('SVC_TOKEN_OF_OTHER'))).toThrow(
+    'SVC_TOKEN_OF_OTHER: unknown variable; did you mean SVC_TOKEN_OF_OTHERS?',
+  );
 });

@@ -1,10 +1,14 @@
-import { Fault } from '@vitrine/faults/fault';
+import { Fault, messageOf } from '@vitrine/faults/fault';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import type { ConfigFault } from './config-fault.ts';
 import { DURATION_FORM, durationKeysOf, namingDurations, parseDuration, readDurations, type DurationKey } from './durations.ts';
+import { issuePaths, issueText } from './issue-text.ts';
 import { leavesOf, variableName, type Leaf } from './leaves.ts';
-import { isTree, merged, setAt, type Tree } from './tree.ts';
+import { nearestOf } from './nearest-of.ts';
+import { partialValue, type DeepPartial } from './partial-value.ts';
+import { shownValue } from './shown-value.ts';
+import { isTree, merged, setAt, valueAt, type Tree } from './tree.ts';
 
 /** Where configuration comes from: defaults, then one YAML text, then environment variables; what comes later wins. */
 export interface ConfigSource {
@@ -18,6 +22,8 @@ export interface ConfigSource {
   readonly named?: readonly NamedVariable[];
   /** What to say of an unknown key beside that, such as what it is called now. */
   readonly hintOf?: (path: string) => string | undefined;
+  /** Variables with the prefix that other programs read: they set nothing here, and are no faults. */
+  readonly foreign?: readonly string[];
 }
 
 /** A variable with a name of its own, such as `OTEL_SERVICE_NAME`. */
@@ -32,12 +38,42 @@ export interface NamedVariable {
   readonly sets: (text: string) => Readonly<Record<string, string>> | undefined;
 }
 
+/** A rule between parts of a configuration. It gets every part that is valid by itself, so that it is checked, and its faults are
+ *  reported with the others, although another part is wrong. */
+export type ConfigRule<S extends z.ZodType> = (config: DeepPartial<z.output<S>>) => readonly ConfigFault[];
+
+/** What was read, and everything that is wrong with it. */
+export interface InspectedConfig<S extends z.ZodType> {
+  /** Frozen; undefined when there are faults. */
+  readonly config: z.output<S> | undefined;
+  /** Every part that is valid by itself. */
+  readonly parts: DeepPartial<z.output<S>>;
+  readonly faults: readonly ConfigFault[];
+  /** The variable that sets a key (`server.port`), if one can. */
+  readonly variableOf: (path: string) => string | undefined;
+}
+
 /** Reads YAML and environment into a frozen value of `schema`.
  *  Empty variables are ignored; unknown keys and unknown variables with the prefix are faults.
  *  Every key of milliseconds has a second name without its suffix, which takes a duration such as `3s`.
  *  Faults: `invalid_config`, with every fault at once in `say` and in `log.faults`.
  *  Spec: gateway decisions, section 6. */
-export function readConfig<S extends z.ZodType>(schema: S, source: ConfigSource): z.infer<S> {
+export function readConfig<S extends z.ZodType>(
+  schema: S,
+  source: ConfigSource,
+  rules: readonly ConfigRule<S>[] = [],
+): z.output<S> {
+  const { config, faults } = inspectConfig(schema, source, rules);
+  if (config === undefined) throw invalidConfig(faults);
+  return config;
+}
+
+/** The same without a fault: for programs that look for more that is wrong. */
+export function inspectConfig<S extends z.ZodType>(
+  schema: S,
+  source: ConfigSource,
+  rules: readonly ConfigRule<S>[] = [],
+): InspectedConfig<S> {
   const faults: ConfigFault[] = [];
   const leaves = leavesOf(schema);
   const durations = durationKeysOf(leaves);
@@ -54,15 +90,31 @@ export function readConfig<S extends z.ZodType>(schema: S, source: ConfigSource)
     if (name === path) writtenAs.delete(path.join('.'));
     else writtenAs.set(path.join('.'), name.join('.'));
   }
-  const parsed = schema.safeParse(tree);
+  const parsed = schema.safeParse(tree, { error: issueText });
+  const parts = (parsed.success ? parsed.data : partialValue(schema, tree)) as DeepPartial<z.output<S>>;
   if (!parsed.success) {
     const found = parsed.error.issues.flatMap((issue) =>
-      namingDurations(faultsOfIssue(issue, source), tree, durations, variables),
+      namingDurations(faultsOfIssue(issue, tree, source), tree, durations, variables),
     );
     faults.push(...found.map((fault) => ({ ...fault, path: writtenAs.get(fault.path) ?? fault.path })));
   }
-  if (faults.length > 0 || !parsed.success) throw invalidConfig(faults, variables);
-  return deepFreeze(parsed.data);
+  faults.push(...rules.flatMap((rule) => rule(parts)));
+  const variableOf = (path: string) => variables.get(path);
+  return {
+    config: parsed.success && faults.length === 0 ? deepFreeze(parsed.data) : undefined,
+    parts,
+    faults: faults.map((fault) => ({ variable: variableOf(fault.path), ...fault })),
+    variableOf,
+  };
+}
+
+/** The fault that tells of all of them, a line each. */
+export function invalidConfig(faults: readonly ConfigFault[]): Fault {
+  const lines = faults.map(
+    ({ path, message, variable }) => `  ${path}${variable === undefined ? '' : ` (${variable})`}: ${message}`,
+  );
+  const many = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
+  return new Fault('invalid_config', { say: `the configuration has ${many}\n${lines.join('\n')}`, log: { faults } });
 }
 
 function parseYaml(yaml: { path: string; text: string }, faults: ConfigFault[]): Tree {
@@ -72,9 +124,14 @@ function parseYaml(yaml: { path: string; text: string }, faults: ConfigFault[]):
   faults.push(...errors.map((error) => ({ path: yaml.path, message: error.message.split('\n')[0] ?? 'not YAML' })));
   if (documents.length > 1) faults.push({ path: yaml.path, message: 'must hold one YAML document' });
   if (errors.length > 0) return {};
-  const value: unknown = documents[0]?.toJS({ maxAliasCount: 100 }) ?? {};
-  if (isTree(value)) return value;
-  faults.push({ path: yaml.path, message: 'must be a mapping of keys to values' });
+  try {
+    const value: unknown = documents[0]?.toJS({ maxAliasCount: 100 }) ?? {};
+    if (isTree(value)) return value;
+    faults.push({ path: yaml.path, message: 'must be a mapping of keys to values' });
+  } catch (error) {
+    // An alias without its anchor, or too many of them.
+    faults.push({ path: yaml.path, message: messageOf(error) });
+  }
   return {};
 }
 
@@ -93,10 +150,11 @@ function settingsOf(
   durations: readonly DurationKey[],
   faults: ConfigFault[],
 ): Setting[] {
-  const { env, prefix, named = [] } = source;
+  const { env, prefix, named = [], foreign = [] } = source;
   const known = new Map(leaves.map((leaf) => [variableName(prefix, leaf.path), leaf]));
   const knownDurations = new Map(durations.map((key) => [variableName(prefix, key.path), key]));
   const byPath = new Map(leaves.map((leaf) => [leaf.path.join('.'), leaf]));
+  const names = named.map(({ name }) => name);
   const ofNamed = (variable: NamedVariable): Setting[] => {
     const text = env[variable.name]?.trim() ?? '';
     const texts = text === '' ? {} : variable.sets(text);
@@ -112,7 +170,8 @@ function settingsOf(
     if (leaf !== undefined) return [{ path: leaf.path, value: valueOf(leaf, text), variable: name }];
     const duration = knownDurations.get(name);
     if (duration !== undefined) return durationSetting(duration, name, text, source, faults);
-    if (!named.some((variable) => variable.name === name)) faults.push({ path: name, message: 'unknown variable' });
+    if (!names.includes(name) && !foreign.includes(name))
+      faults.push({ path: name, message: `unknown variable${suggestionOf(name, [...known.keys(), ...names, ...foreign])}` });
     return [];
   });
   const winners = named.filter(({ wins }) => wins);
@@ -153,23 +212,18 @@ function valueOf(leaf: Leaf, text: string): unknown {
   }
 }
 
-function faultsOfIssue(issue: z.core.$ZodIssue, { hintOf }: Pick<ConfigSource, 'hintOf'>): ConfigFault[] {
-  const path = issue.path.join('.');
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-  return issue.keys.map((key) => {
-    const unknown = path === '' ? key : `${path}.${key}`;
-    const hint = hintOf?.(unknown);
-    return { path: unknown, message: hint === undefined ? 'unknown key' : `unknown key: ${hint}` };
-  });
+function suggestionOf(name: string, known: readonly string[]): string {
+  const nearest = nearestOf(name, known);
+  return nearest === undefined ? '' : `; did you mean ${nearest}?`;
 }
 
-function invalidConfig(faults: readonly ConfigFault[], variables: ReadonlyMap<string, string>): Fault {
-  const lines = faults.map(({ path, message }) => {
-    const variable = variables.get(path);
-    return `  ${path}${variable === undefined ? '' : ` (${variable})`}: ${message}`;
+function faultsOfIssue(issue: z.core.$ZodIssue, tree: Tree, { hintOf }: Pick<ConfigSource, 'hintOf'>): ConfigFault[] {
+  return issuePaths(issue).map((keys) => {
+    const path = keys.map(String).join('.');
+    if (issue.code !== 'unrecognized_keys') return { path, message: issue.message + shownValue(keys, valueAt(tree, keys)) };
+    const hint = hintOf?.(path);
+    return { path, message: hint === undefined ? issue.message : `${issue.message}; ${hint}` };
   });
-  const many = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
-  return new Fault('invalid_config', { say: `the configuration has ${many}\n${lines.join('\n')}`, log: { faults } });
 }
 
 function deepFreeze<T>(value: T): T {

@@ -6,8 +6,11 @@ export function isTree(value: unknown): value is Tree {
 }
 
 /** What stands at a path; undefined when there is nothing. */
-export function valueAt(tree: Tree, path: readonly string[]): unknown {
-  return path.reduce<unknown>((node, key) => (isTree(node) ? node[key] : undefined), tree);
+export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (node, key) => (typeof node === 'object' && node !== null ? Object.getOwnPropertyDescriptor(node, key)?.value : undefined),
+    tree,
+  );
 }
 
 /** Sets a value, and makes the mappings on the way to it. */
@@ -23,10 +26,11 @@ export function setAt(tree: Tree, path: readonly string[], value: unknown): void
 
 /** Both, where `above` has the say. */
 export function merged(below: Tree, above: Tree): Tree {
-  const both: Tree = { ...below };
+  const both = new Map(Object.entries(below));
   for (const [key, value] of Object.entries(above)) {
-    const under = both[key];
-    both[key] = isTree(under) && isTree(value) ? merged(under, value) : value;
+    const under = both.get(key);
+    both.set(key, isTree(under) && isTree(value) ? merged(under, value) : value);
   }
-  return both;
+  // Assigned one by one, a key `__proto__` would set what nobody named.
+  return Object.fromEntries(both);
 }

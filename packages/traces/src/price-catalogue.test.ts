@@ -241,7 +241,7 @@ models:
 
   const model = '{provider: openai, match: a, input_usd_per_mtok: 1, output_usd_per_mtok: 1';
   test.each([
-    ['an unknown key', `models: [${model}, extra: 1}]`, /models\[0\]: .*extra/],
+    ['an unknown key', `models: [${model}, extra: 1}]`, /models\[0\]\.extra: unknown key; known keys: provider, match, /],
     ['a missing price', 'models: [{provider: openai, match: a, input_usd_per_mtok: 1}]', /models\[0\]\.output_usd_per_mtok: /],
     [
       'a negative price',
@@ -255,7 +255,8 @@ models:
     ],
     ['two faults at once', 'models: [{provider: x, match: ""}]', /provider: .*match: .*input_usd_per_mtok: /],
     ['nothing', '', /document/],
-    ['a list', '- 1', /the document: /],
+    ['a list', '- 1', /the document: must be an object, not a list/],
+    ['a price that is text', `models: [${model.replace('tok: 1', 'tok: cheap')}}]`, /_mtok: must be a number, not a string/],
     ['two documents', 'models: []\n---\nmodels: []', /one YAML document/],
     ['broken YAML', 'models: [', /invalid/],
   ])('%s is refused by its path', (_, text, expected) => {

@@ -1,3 +1,4 @@
+import { issuePaths, issueText } from '@vitrine/config/issue-text';
 import { Fault } from '@vitrine/faults/fault';
 import { calcPrice, type ModelPrice } from '@pydantic/genai-prices';
 import { hash } from 'node:crypto';
@@ -56,14 +57,18 @@ export function parsePriceOverride(text: string): PriceOverride {
   if (document === undefined || documents.length !== 1) throw invalidOverride(['the file must hold one YAML document']);
   const [broken] = document.errors;
   if (broken !== undefined) throw invalidOverride([broken.message]);
-  const parsed = overrideFile.safeParse(document.toJS());
-  if (!parsed.success) throw invalidOverride(parsed.error.issues.map((issue) => `${pathOf(issue.path)}: ${issue.message}`));
+  const parsed = overrideFile.safeParse(document.toJS(), { error: issueText });
+  if (!parsed.success) throw invalidOverride(parsed.error.issues.flatMap(textsOf));
   const models = parsed.data.models;
   return { models, version: hash('sha256', JSON.stringify(models)).slice(0, 12) };
 }
 
 function invalidOverride(wrong: readonly string[]): Fault {
   return new Fault('invalid_price_override', { say: `The price override is invalid: ${wrong.join('; ')}` });
+}
+
+function textsOf(issue: z.core.$ZodIssue): string[] {
+  return issuePaths(issue).map((path) => `${pathOf(path)}: ${issue.message}`);
 }
 
 function pathOf(path: readonly PropertyKey[]): string {

@@ -4,6 +4,7 @@ import { readGatewayConfig, type GatewayConfig } from './config.ts';
 test.each([
   ['a store in memory, of which each thread would have its own', { SVC_STORAGE_PATH: ':memory:' }, 'storage.path'],
   ['a URI as a path', { SVC_STORAGE_PATH: 'file:traces.db?mode=ro' }, 'storage.path'],
+  ['the file of the gateway keys for the traces', { SVC_STORAGE_PATH: 'data/gateway-keys.db' }, 'storage.path'],
   ['one port for the gateway and for the scrape', { SVC_SERVER_PORT: '9464' }, 'observability.otel.prometheus_port'],
 ])('refuses %s', (_, variables, path) => {
   const text = 'observability: { otel: { prometheus_port: 9464 } }';

@@ -1,6 +1,8 @@
-import { readConfig } from '@vitrine/config/read-config';
+import { invalidConfig, inspectConfig, type ConfigSource, type InspectedConfig } from '@vitrine/config/read-config';
 import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
+import { isKeyFile } from './auth/key-files.ts';
+import { configRules } from './config-rules.ts';
 import { otelVariables } from '@vitrine/telemetry/otel/otel-variables';
 import { limitsConfig, plansConfig } from './limits/limits-config.ts';
 import { oldKeyHint } from './old-gateway/old-names.ts';
@@ -18,7 +20,8 @@ const upstream = z
 const storagePath = z
   .string()
   .min(1)
-  .refine((path) => path !== ':memory:' && !path.startsWith('file:'), 'must be the path of a file');
+  .refine((path) => path !== ':memory:' && !path.startsWith('file:'), 'must be the path of a file')
+  .refine((path) => !isKeyFile(path), 'must not be the file that gateway keys or their pepper are kept in');
 
 const prefix = z
   .string()
@@ -28,7 +31,8 @@ const prefix = z
 const provider = (upstreamUrl: string, routePrefix: string) =>
   z.strictObject({ upstream: upstream.default(upstreamUrl), prefix: prefix.default(routePrefix) }).prefault({});
 
-/** The gateway's configuration; field names are the YAML keys. Spec: gateway decisions, section 6. */
+/** The gateway's configuration; field names are the YAML keys. What its parts have to do with each other is in `config-rules.ts`.
+ *  Spec: gateway decisions, section 6. */
 export const gatewayConfig = z
   .strictObject({
     log: z
@@ -67,10 +71,6 @@ export const gatewayConfig = z
         openai: provider('https://api.openai.com', '/openai'),
         anthropic: provider('https://api.anthropic.com', '/anthropic'),
       })
-      .refine(({ openai, anthropic }) => !overlap(openai.prefix, anthropic.prefix), {
-        path: ['anthropic', 'prefix'],
-        message: 'must not overlap providers.openai.prefix',
-      })
       .prefault({}),
     proxy: z
       .strictObject({
@@ -99,39 +99,30 @@ export const gatewayConfig = z
     plans: plansConfig,
     prices: z.strictObject({ override_path: z.string().min(1).optional() }).prefault({}),
   })
-  .superRefine(({ auth, plans, observability: { otel }, providers, server }, context) => {
-    if (server.port !== 0 && otel.prometheus_port === server.port) {
-      const path = ['observability', 'otel', 'prometheus_port'];
-      context.addIssue({ code: 'custom', path, message: 'must not be server.port' });
-    }
-    if (Object.values(providers).some(({ prefix }) => overlap(otel.prometheus_path, prefix))) {
-      const path = ['observability', 'otel', 'prometheus_path'];
-      context.addIssue({ code: 'custom', path, message: 'must not overlap providers.*.prefix' });
-    }
-    for (const [i, { plan }] of auth.keys.entries()) {
-      if (plan !== undefined && !Object.hasOwn(plans, plan))
-        context.addIssue({ code: 'custom', path: ['auth', 'keys', i, 'plan'], message: 'is none of plans' });
-    }
-  });
+  .describe('The configuration of the gateway.');
 export type GatewayConfig = z.infer<typeof gatewayConfig>;
 
 /** Reads the configuration from one YAML file's text and the environment. Faults: `invalid_config`. */
 export function readGatewayConfig(
-  yaml: { path: string; text: string } | undefined,
-  env: Readonly<Record<string, string | undefined>>,
+  yaml: ConfigSource['yaml'],
+  env: ConfigSource['env'],
   defaults: Readonly<Record<string, unknown>> = {},
 ): GatewayConfig {
-  const { SVC_CONFIG: _file, ...variables } = env;
-  return readConfig(gatewayConfig, {
-    defaults,
-    yaml,
-    env: variables,
-    prefix: 'SVC_',
-    named: otelVariables(),
-    hintOf: oldKeyHint,
-  });
+  const { config, faults } = inspectGatewayConfig(yaml, env, defaults);
+  if (config === undefined) throw invalidConfig(faults);
+  return config;
 }
 
-function overlap(a: string, b: string): boolean {
-  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
+/** The same without a fault: for programs that look for more that is wrong. */
+export function inspectGatewayConfig(
+  yaml: ConfigSource['yaml'],
+  env: ConfigSource['env'],
+  defaults: Readonly<Record<string, unknown>> = {},
+): InspectedConfig<typeof gatewayConfig> {
+  const { SVC_CONFIG: _file, ...variables } = env;
+  return inspectConfig(
+    gatewayConfig,
+    { defaults, yaml, env: variables, prefix: 'SVC_', named: otelVariables(), hintOf: oldKeyHint },
+    configRules,
+  );
 }

@@ -45,7 +45,8 @@ const header = z.string().superRefine((name, context) => {
   if (reason !== undefined) context.addIssue({ code: 'custom', message: reason });
 });
 
-/** The `auth` part of the configuration. Spec: gateway, Authentication; decisions, sections 2 and 6. */
+/** The `auth` part of the configuration; `config-rules.ts` has what its keys have to do with each other.
+ *  Spec: gateway, Authentication; decisions, sections 2 and 6. */
 export const authConfig = z
   .strictObject({
     enabled: z.boolean().default(false),
@@ -54,21 +55,6 @@ export const authConfig = z
     keys: z.array(fileKey).max(MAX_FILE_KEYS).default([]),
     /** The first hashes new tokens, all are tried; without any, one is made beside the database. */
     peppers: z.array(pepper).max(MAX_PEPPERS).default([]),
-  })
-  .superRefine(({ enabled, store, keys, peppers }, context) => {
-    const refuse = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
-    if (enabled && store === 'file' && keys.length === 0)
-      refuse(['keys'], 'must hold a key, because auth.enabled is true and auth.store is file; or set auth.store to database');
-    for (const [i, { id, token }] of keys.entries()) {
-      if (keys.findIndex((other) => other.id === id) < i) refuse(['keys', i, 'id'], 'is the id of another key');
-      if (keys.findIndex((other) => other.token.reveal() === token.reveal()) < i)
-        refuse(['keys', i, 'token'], 'is the token of another key');
-      if (keys.some((other) => other.id === token.reveal()))
-        refuse(['keys', i, 'token'], 'must not be the id of a key: ids are shown');
-    }
-    for (const [i, { version }] of peppers.entries())
-      if (peppers.findIndex((other) => other.version === version) < i)
-        refuse(['peppers', i], 'has the version of another pepper');
   })
   .prefault({});
 export type AuthConfig = z.infer<typeof authConfig>;

@@ -7,12 +7,12 @@ import { EmbeddedKeyStore } from '@vitrine/plans/sqlite/embedded-key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { makeFolder } from '@vitrine/traces/sqlite/make-folder';
 import { randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
 import { GatewayKeys, type KeyMaterial } from '../admin-keys/gateway-keys.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { HidePath } from '../privacy/path-hider.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { fileKeyRows } from './file-keys.ts';
+import { keyFiles } from './key-files.ts';
 import { KeyRing } from './key-ring.ts';
 
 /** Gateway keys as this process has them; nothing is opened before it is needed. */
@@ -27,20 +27,14 @@ export interface OpenKeys extends AsyncDisposable {
   readonly material: () => KeyMaterial;
 }
 
-/** Keys stand beside the traces, in a file of their own. */
-export function keyDatabasePath({ storage }: Pick<GatewayConfig, 'storage'>): string {
-  return join(dirname(storage.path), 'gateway-keys.db');
-}
-
 /** Opens keys and audit events. `hidePath` is for the audit of requests. */
 export function openKeys(config: GatewayConfig, logger: Logger, hidePath?: HidePath): OpenKeys {
-  const folder = dirname(config.storage.path);
-  const path = keyDatabasePath(config);
+  const { database: path } = keyFiles(config.storage.path);
   const store = new EmbeddedKeyStore(path);
   const trail = new AuditTrail({ store, logger, hidePath, clock: Date.now, steadyClock: () => performance.now() });
   const readAt = Date.now();
   let made: KeyMaterial | undefined;
-  const material = () => (made ??= keyMaterial(config, folder, readAt));
+  const material = () => (made ??= keyMaterial(config, readAt));
   const isMutable = config.auth.store === 'database';
   const keys = new GatewayKeys({ store, isMutable, material, trail, random: randomBytes, clock: Date.now });
   return {
@@ -61,20 +55,21 @@ export function openKeys(config: GatewayConfig, logger: Logger, hidePath?: HideP
   };
 }
 
-function keyMaterial({ auth }: GatewayConfig, folder: string, readAt: number): KeyMaterial {
-  const hashes = new TokenHashes(peppersOf(auth, folder, readAt));
+function keyMaterial({ auth, storage }: GatewayConfig, readAt: number): KeyMaterial {
+  const hashes = new TokenHashes(peppersOf(auth, storage.path, readAt));
   const fixed = fileKeyRows(auth.keys, hashes, readAt);
   return { hashes, fixed, ring: new KeyRing(hashes, fixed) };
 }
 
-function peppersOf({ peppers, store }: GatewayConfig['auth'], folder: string, now: number): readonly Pepper[] {
+function peppersOf({ peppers, store }: GatewayConfig['auth'], storagePath: string, now: number): readonly Pepper[] {
   if (peppers.length > 0) return peppers;
   // Hashes that are kept nowhere need no pepper that is.
-  if (store === 'file') return [readPepper(createPepperText(randomBytes, now))].filter((pepper) => pepper !== undefined);
+  if (store === 'file') return [readPepper(createPepperText(randomBytes, now))].filter((one) => one !== undefined);
+  const { folder, pepper } = keyFiles(storagePath);
   try {
     makeFolder(folder);
   } catch (cause) {
     throw new Fault('storage_unusable', { say: `${folder} cannot be made: ${messageOf(cause)}`, cause });
   }
-  return openPepperFile(join(folder, 'gateway-keys.pepper'), randomBytes, now);
+  return openPepperFile(pepper, randomBytes, now);
 }

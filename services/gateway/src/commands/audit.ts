@@ -3,7 +3,7 @@ import { AUDIT_ACTIONS, type AuditEventPage, type AuditQuery } from '@vitrine/pl
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { auditFilters, DEFAULT_LIMIT } from '../admin-audit/audit-query.ts';
-import { keyDatabasePath } from '../auth/open-keys.ts';
+import { keyFiles } from '../auth/key-files.ts';
 import { readKeyDatabase } from '../auth/read-key-database.ts';
 import { BACKWARD, isForward, readQuery } from '../http/query-shapes.ts';
 import { command, usageError } from './command.ts';
@@ -63,7 +63,7 @@ Examples:
     const limit = wholeNumber('--limit', values.limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT;
     const { cursor: after, ...filters } = filtersOf(values);
     const query = { ...filters, ...tenantFilterOf(values), limit, after };
-    const page = readEvents(keyDatabasePath(commandConfig(values.config, context)), query);
+    const page = readEvents(keyFiles(commandConfig(values.config, context).storage.path).database, query);
     if (isJson) printJson(context, page);
     else printText(context, textOf(page));
     return 0;

@@ -1,3 +1,4 @@
+import { issueText } from '@vitrine/config/issue-text';
 import { Fault } from '@vitrine/faults/fault';
 import { descriptionText, idText, nameText, permissionList, roleText } from '@vitrine/plans/key-fields';
 import { PERMISSIONS } from '@vitrine/plans/permission';
@@ -78,7 +79,7 @@ function refuseUnknownPlan(plan: string | undefined, configured: readonly string
 }
 
 function readWish(given: Record<string, unknown>): KeyWish {
-  const parsed = wishShape.safeParse(given);
+  const parsed = wishShape.safeParse(given, { error: issueText });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = String(issue?.path[0] ?? '');

@@ -3,7 +3,7 @@ import type { Permission } from '@vitrine/plans/permission';
 import { effectivePermissions } from '@vitrine/plans/role';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { keyFiles } from '../auth/key-files.ts';
 import { reasonOf } from '../auth/open-auth.ts';
 import { openKeys } from '../auth/open-keys.ts';
 import { readKeyDatabase } from '../auth/read-key-database.ts';
@@ -49,9 +49,7 @@ async function countKeys(config: GatewayConfig) {
   const isKept = config.auth.store === 'database' && existsSync(opened.path);
   const kept = isKept ? readKeyDatabase(opened.path, (reader) => reader.list()) : [];
   const hasPepper =
-    config.auth.peppers.length > 0 ||
-    config.auth.store === 'file' ||
-    existsSync(join(dirname(opened.path), 'gateway-keys.pepper'));
+    config.auth.peppers.length > 0 || config.auth.store === 'file' || existsSync(keyFiles(config.storage.path).pepper);
   const withoutPlan = kept.filter(({ plan }) => plan !== undefined && !Object.hasOwn(config.plans, plan)).map(({ id }) => id);
   const managing = [...kept, ...config.auth.keys].filter(mayManage).length;
   if (!hasPepper)

@@ -1,3 +1,4 @@
+import { issueText } from '@vitrine/config/issue-text';
 import { Fault } from '@vitrine/faults/fault';
 import type { Readable } from 'node:stream';
 import type { BodyRule } from './admin-route.ts';
@@ -14,7 +15,7 @@ export async function readJsonBody<Body>(request: Readable, rule: BodyRule<Body>
     else if (bytes > 4 * rule.maxBytes) break;
   }
   if (bytes > rule.maxBytes) throw new Fault('body_too_large', { say: rule.tooLarge });
-  const parsed = rule.shape.safeParse(parse(Buffer.concat(chunks).toString(), rule.invalid));
+  const parsed = rule.shape.safeParse(parse(Buffer.concat(chunks).toString(), rule.invalid), { error: issueText });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const isShape = issue === undefined || issue.code === 'unrecognized_keys' || issue.path.length === 0;

@@ -44,7 +44,7 @@ describe('limits and plans in the configuration', () => {
 
   test('a key of the file has a plan that is there', () => {
     const key = 'auth: {keys: [{id: k, token: token-0123456789-0123456789, plan: pro}]}';
-    expect(refusal(key)).toMatch(/auth\.keys\.0\.plan: is none of plans/);
+    expect(refusal(key)).toMatch(/auth\.keys\.0\.plan: unknown plan "pro"; no plan is configured/);
     expect(read(`${key}\nplans: {pro: {}}`).auth.keys[0]?.plan).toBe('pro');
   });
 

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import type { Secret } from './secret.ts';
+
+/** A value of which any part may be missing. A secret is whole or missing. */
+export type DeepPartial<T> = T extends Secret
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly (DeepPartial<Item> | undefined)[]
+    : T extends object
+      ? { readonly [Key in keyof T]?: DeepPartial<T[Key]> | undefined }
+      : T;
+
+/** What can be read of an input that its schema refuses: every part that is valid by itself, so that rules between parts can be
+ *  checked although another part is wrong. Items of lists keep their places, and a record keeps its names. */
+export function partialValue<S extends z.ZodType>(schema: S, input: unknown): DeepPartial<z.output<S>> | undefined {
+  return read(schema, input) as DeepPartial<z.output<S>> | undefined;
+}
+
+function read(schema: z.core.$ZodType, input: unknown): unknown {
+  if (schema instanceof z.ZodPrefault) return read(schema.def.innerType, input === undefined ? schema.def.defaultValue : input);
+  if (schema instanceof z.ZodDefault) return input === undefined ? schema.def.defaultValue : read(schema.def.innerType, input);
+  if (schema instanceof z.ZodOptional) return input === undefined ? undefined : read(schema.def.innerType, input);
+  if (schema instanceof z.ZodObject && isObject(input))
+    return mapped(Object.keys(schema.shape), (key) => read(schema.shape[key] as z.ZodType, input[key]));
+  if (schema instanceof z.ZodRecord && isObject(input))
+    // zod takes no such name.
+    return mapped(
+      Object.keys(input).filter((key) => key !== '__proto__'),
+      (key) => read(schema.valueType, input[key]),
+    );
+  if (schema instanceof z.ZodArray && Array.isArray(input)) return input.map((item) => read(schema.element, item));
+  const parsed = z.safeParse(schema, input);
+  return parsed.success ? parsed.data : undefined;
+}
+
+function mapped(keys: readonly string[], valueOf: (key: string) => unknown): Record<string, unknown> {
+  return Object.fromEntries(keys.map((key) => [key, valueOf(key)]));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,15 @@
+import { basename, dirname, join } from 'node:path';
+
+const DATABASE = 'gateway-keys.db';
+const PEPPER = 'gateway-keys.pepper';
+
+/** Where gateway keys and the pepper of their hashes are kept: beside the traces. */
+export function keyFiles(storagePath: string): { readonly folder: string; readonly database: string; readonly pepper: string } {
+  const folder = dirname(storagePath);
+  return { folder, database: join(folder, DATABASE), pepper: join(folder, PEPPER) };
+}
+
+/** Whether a trace file of this path would be one of them. */
+export function isKeyFile(storagePath: string): boolean {
+  return [DATABASE, PEPPER].includes(basename(storagePath));
+}
