@@ -52,6 +52,12 @@ export function issuePaths(issue: z.core.$ZodIssue): readonly PropertyKey[][] {
   return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [[...issue.path]];
 }
 
+/** The keys that an object may have which has others. */
+export function knownKeysOf({ inst }: Issue): string[] {
+  const def = inst?._zod.def;
+  return def !== undefined && 'shape' in def ? Object.keys(def.shape as object) : [];
+}
+
 function nounOf(expected: string): string {
   return NOUNS[expected] ?? `of type ${expected}`;
 }
@@ -90,9 +96,7 @@ function oneOf(values: readonly string[]): string {
   return values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
 }
 
-function knownKeys({ inst }: Issue): string {
-  const def = inst?._zod.def;
-  const shape = def !== undefined && 'shape' in def ? (def.shape as object) : {};
-  const keys = Object.keys(shape);
+function knownKeys(issue: Issue): string {
+  const keys = knownKeysOf(issue);
   return keys.length === 0 ? '' : `; known keys: ${keys.join(', ')}`;
 }

@@ -20,9 +20,12 @@ export const listedAuditEvent = z
   .meta({ id: 'AuditEvent', description: 'A change of a gateway key, a refused one, or a request that was turned away.' });
 export type ListedAuditEvent = z.infer<typeof listedAuditEvent>;
 
+/** base64url of two numbers of 64 bits, of which the first eleven are zero: they are no larger than what JSON can say exactly. */
+export const AUDIT_CURSOR: RegExp = /^A[AB][A-Za-z0-9_-]{8}[AEIMQUYcgkosw048]A[A-H][A-Za-z0-9_-]{8}[AQgw]$/;
+
 /** A page of audit events, newest first by (`at`, `id`); `next_cursor` is absent on the last page. */
 export const auditEventPage = z
-  .strictObject({ items: z.array(listedAuditEvent), next_cursor: z.string().optional() })
+  .strictObject({ items: z.array(listedAuditEvent), next_cursor: z.string().regex(AUDIT_CURSOR).optional() })
   .meta({ id: 'AuditEventPage', description: 'A page of audit events, the newest first.' });
 export type AuditEventPage = z.infer<typeof auditEventPage>;
 
@@ -60,9 +63,7 @@ export function auditCursorOf({ at, number }: AuditPosition): string {
 
 /** The position inside a cursor, or undefined when the text is none that `auditCursorOf` made. */
 export function readAuditCursor(cursor: string): AuditPosition | undefined {
+  if (!AUDIT_CURSOR.test(cursor)) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');
-  if (bytes.length !== 2 * NUMBER_BYTES || bytes.toString('base64url') !== cursor) return undefined;
-  const at = Number(bytes.readBigInt64BE());
-  const number = Number(bytes.readBigInt64BE(NUMBER_BYTES));
-  return Number.isSafeInteger(at) && Number.isSafeInteger(number) ? { at, number } : undefined;
+  return { at: Number(bytes.readBigInt64BE()), number: Number(bytes.readBigInt64BE(NUMBER_BYTES)) };
 }

@@ -1,8 +1,9 @@
+import { CHOSEN_TOKEN } from '@vitrine/credentials/token';
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import { scopeText } from '@vitrine/traces/exchange-scope';
 import { z } from 'zod';
 import type { Identity } from './identity.ts';
-import type { Permission } from './permission.ts';
+import { PERMISSIONS, type Permission } from './permission.ts';
 import { effectivePermissions } from './role.ts';
 
 const moment = z.iso.datetime();
@@ -17,7 +18,7 @@ export const gatewayKey = z
     description: z.string().optional(),
     created_by: z.string().optional().describe('The key id of who made it, operator, or system.'),
     role: z.string(),
-    permissions: z.array(z.string()).describe('What is granted beside what the role implies.'),
+    permissions: z.array(z.enum(PERMISSIONS)).describe('What is granted beside what the role implies.'),
     plan: z.string().optional(),
     created_at: moment,
     last_used_at: moment.optional().describe('Absent until used; some seconds behind.'),
@@ -28,7 +29,7 @@ export type GatewayKey = z.infer<typeof gatewayKey>;
 
 /** What create and rotate answer: the only time that the token is shown. */
 export const gatewayKeyWithToken = gatewayKey
-  .extend({ token: z.string() })
+  .extend({ token: z.string().regex(CHOSEN_TOKEN) })
   .meta({ id: 'GatewayKeyWithToken', description: 'A gateway key with its token, shown this once.' });
 export type GatewayKeyWithToken = z.infer<typeof gatewayKeyWithToken>;
 

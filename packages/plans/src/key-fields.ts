@@ -1,3 +1,4 @@
+import { boundedText } from '@vitrine/config/bounded-text';
 import { CHOSEN_TOKEN } from '@vitrine/credentials/token';
 import { scrub } from '@vitrine/telemetry/scrub';
 import { z } from 'zod';
@@ -18,7 +19,8 @@ export const idText = z
   .string()
   .regex(/^[A-Za-z0-9\-_.:]{0,128}$/, ID_RULE)
   .refine((id) => id !== '.' && id !== '..', 'must not be . or ..')
-  .refine(isPlain, NO_CREDENTIAL);
+  .refine(isPlain, NO_CREDENTIAL)
+  .meta({ pattern: '^(?!\\.{1,2}$)[A-Za-z0-9\\-_.:]{0,128}$' });
 
 /** Who acts when it is no key: an audit event of a key of that id could not be told from theirs. Whoever reads one does not look at
  *  capitals either. */
@@ -35,20 +37,24 @@ export const roleText = z
   .refine(isPlain, NO_CREDENTIAL)
   .transform((role) => role.toLowerCase());
 
-export const nameText = z.string().max(256, 'must be at most 256 characters').refine(isPlain, NO_CREDENTIAL);
-export const descriptionText = z.string().max(2_048, 'must be at most 2048 characters').refine(isPlain, NO_CREDENTIAL);
+export const nameText = boundedText(256).refine(isPlain, NO_CREDENTIAL);
+export const descriptionText = boundedText(2_048).refine(isPlain, NO_CREDENTIAL);
 
-export const tokenText = z.string().refine((token) => token === '' || CHOSEN_TOKEN.test(token), {
-  error: 'must be 24 to 256 visible ASCII characters without spaces and commas',
-  // What is no token is not made a secret of, and must not be compared with others as one.
-  abort: true,
-});
+export const tokenText = z
+  .string()
+  .refine((token) => token === '' || CHOSEN_TOKEN.test(token), {
+    error: 'must be 24 to 256 visible ASCII characters without spaces and commas',
+    // What is no token is not made a secret of, and must not be compared with others as one.
+    abort: true,
+  })
+  .meta({ pattern: `^$|${CHOSEN_TOKEN.source}` });
 
 /** Permission strings, lower-cased, each once. */
 export const permissionList = z
   .array(
     z
       .string()
+      .meta({ enum: [...PERMISSIONS], description: 'In any letter case.' })
       .transform((text) => text.trim().toLowerCase())
       .pipe(z.enum(PERMISSIONS, { error: `unknown permission; there are ${PERMISSIONS.join(', ')}` })),
   )

@@ -1,4 +1,4 @@
-import type { Bucket, Measure, SeriesQuestion } from './trace-analytics.ts';
+import type { BreakdownQuestion, Bucket, Measure, SeriesQuestion } from './trace-analytics.ts';
 import type { z } from 'zod';
 import type * as shapes from './analytics-shapes.ts';
 
@@ -72,9 +72,9 @@ export function keyRowsOf(measures: readonly Measure[]): Answer<'keyRows'> {
   return { items };
 }
 
-export function latencyRowsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'latencyRows'> {
+export function latencyRowsOf(measures: readonly Measure[], groupBy: BreakdownQuestion['groupBy']): Answer<'latencyRows'> {
   const items = measures.map((one) => ({
-    group: isGrouped ? one.group : undefined,
+    group: groupBy === undefined ? undefined : one.group,
     request_count: one.requests,
     avg_ms: one.latencyMs / one.requests,
     min_ms: one.latencyMsMin,
@@ -83,19 +83,19 @@ export function latencyRowsOf(measures: readonly Measure[], isGrouped: boolean):
     p95_ms: one.p95Ms,
     p99_ms: one.p99Ms,
   }));
-  return { items };
+  return { ...(groupBy === undefined ? {} : { group_by: groupBy }), items };
 }
 
 /** The most used first. */
-export function errorRowsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'errorRows'> {
+export function errorRowsOf(measures: readonly Measure[], groupBy: BreakdownQuestion['groupBy']): Answer<'errorRows'> {
   const items = byRequests(measures).map((one) => ({
-    group: isGrouped ? one.group : undefined,
+    group: groupBy === undefined ? undefined : one.group,
     total_requests: one.requests,
     error_count_4xx: one.errors4xx,
     error_count_5xx: one.errors5xx,
     error_rate: (one.errors4xx + one.errors5xx) / one.requests,
   }));
-  return { items };
+  return { ...(groupBy === undefined ? {} : { group_by: groupBy }), items };
 }
 
 export function summaryOf(byModel: readonly Measure[], byCredential: readonly Measure[]): Answer<'summary'> {

@@ -1,4 +1,5 @@
-import { BUCKETS } from './trace-analytics.ts';
+import { BREAKDOWN_GROUPS, BUCKETS, SERIES_GROUPS } from './trace-analytics.ts';
+import { credentialHash } from './trace.ts';
 import { z } from 'zod';
 
 // Answers of the analytics endpoints. Spec: gateway decisions, section 3.
@@ -8,8 +9,11 @@ const amount = z.number().min(0);
 const moment = z.iso.datetime();
 
 const tokens = { input_tokens: count, output_tokens: count, total_tokens: count };
-const series = { group_by: z.enum(['provider', 'model']).optional(), bucket: z.enum(BUCKETS) };
-const place = { bucket_start: moment, group: z.string().optional() };
+/** In every row where something was grouped, also where the group's name is empty; in none where nothing was. */
+const group = z.string().optional();
+const series = { group_by: z.enum(SERIES_GROUPS).optional(), bucket: z.enum(BUCKETS) };
+const breakdown = { group_by: z.enum(BREAKDOWN_GROUPS).optional() };
+const place = { bucket_start: moment, group };
 
 export const usageTotals = z
   .strictObject({ total_input_tokens: count, total_output_tokens: count, total_tokens: count })
@@ -54,7 +58,7 @@ export const keyRows = z
   .strictObject({
     items: z.array(
       z.strictObject({
-        api_key_hash: z.string(),
+        api_key_hash: credentialHash,
         request_count: count,
         total_tokens: count,
         total_cost_usd: amount,
@@ -66,9 +70,10 @@ export const keyRows = z
 
 export const latencyRows = z
   .strictObject({
+    ...breakdown,
     items: z.array(
       z.strictObject({
-        group: z.string().optional(),
+        group,
         request_count: count,
         avg_ms: amount,
         min_ms: amount,
@@ -83,13 +88,14 @@ export const latencyRows = z
 
 export const errorRows = z
   .strictObject({
+    ...breakdown,
     items: z.array(
       z.strictObject({
-        group: z.string().optional(),
+        group,
         total_requests: count,
         error_count_4xx: count,
         error_count_5xx: count,
-        error_rate: amount.describe('Both together as a share of all, 0 to 1.'),
+        error_rate: amount.max(1).describe('Both together as a share of all, 0 to 1.'),
       }),
     ),
   })

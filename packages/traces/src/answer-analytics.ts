@@ -66,7 +66,7 @@ function totalsAnswer(range: MeasureRange, { endpoint }: SeriesQuestion, measure
 function breakdownAnswer(range: MeasureRange, { endpoint, groupBy }: BreakdownQuestion, measure: Measuring): object | undefined {
   const isLatency = endpoint === 'latency';
   const rowsOf = isLatency ? answers.latencyRowsOf : answers.errorRowsOf;
-  return some(measure({ ...range, groupBy, percentiles: isLatency }), (rows) => rowsOf(rows, groupBy !== undefined));
+  return some(measure({ ...range, groupBy, percentiles: isLatency }), (rows) => rowsOf(rows, groupBy));
 }
 
 function some(

@@ -1,27 +1,27 @@
 import { z } from 'zod';
 import { LINEAGE_HEADERS } from './lineage-headers.ts';
 import { lineageOf } from './replay.ts';
-import type { TraceDetail } from './trace.ts';
+import { traceId, type TraceDetail } from './trace.ts';
 
 /** Where the next exchange of a debug run stands, and the headers that say so. Spec: gateway, Fork response. */
 export const fork = z
   .strictObject({
-    fork_id: z.string(),
-    source_trace_id: z.string(),
-    source_checkpoint_id: z.string(),
+    fork_id: z.string().regex(/^fork_[0-9a-f]{16}$/),
+    source_trace_id: traceId,
+    source_checkpoint_id: traceId,
     lineage: z.strictObject({
       group_id: z.string(),
       thread_id: z.string(),
       run_id: z.string(),
-      parent_checkpoint_id: z.string(),
+      parent_checkpoint_id: traceId,
       checkpoint_seq: z.int().min(1),
     }),
     headers: z.strictObject({
       [LINEAGE_HEADERS.trace_group_id]: z.string(),
       [LINEAGE_HEADERS.thread_id]: z.string(),
       [LINEAGE_HEADERS.run_id]: z.string(),
-      [LINEAGE_HEADERS.parent_checkpoint_id]: z.string(),
-      [LINEAGE_HEADERS.checkpoint_seq]: z.string(),
+      [LINEAGE_HEADERS.parent_checkpoint_id]: traceId,
+      [LINEAGE_HEADERS.checkpoint_seq]: z.string().regex(/^[1-9]\d{0,14}$/),
     }),
   })
   .meta({ id: 'Fork', description: 'Where the next exchange of a debug run stands, and the headers that say so.' });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { orderCheckpoints } from './checkpoint-order.ts';
 import type { Tenant } from './exchange-scope.ts';
-import { lineage, traceDetail, traceSummary, type Checkpoint, type Lineage, type TraceDetail } from './trace.ts';
+import { lineage, traceDetail, traceId, traceSummary, type Checkpoint, type Lineage, type TraceDetail } from './trace.ts';
 import type { CheckpointQuery, TraceStore } from './trace-store.ts';
 
 const replayCheckpoint = traceSummary
@@ -24,8 +24,8 @@ type ReplayCheckpoint = z.infer<typeof replayCheckpoint>;
 /** A conversation up to one of its checkpoints. Spec: gateway, Replay response. */
 export const replay = z
   .strictObject({
-    source_trace_id: z.string(),
-    target_checkpoint_id: z.string(),
+    source_trace_id: traceId,
+    target_checkpoint_id: traceId,
     lineage: lineage.describe("Of the target; what it does not say itself is the source's, or what was asked for."),
     checkpoints: z.array(replayCheckpoint).describe('From the beginning on; the target is the last.'),
     truncated: z.boolean().describe('Whether there are checkpoints before the target that limit left out.'),

@@ -3,6 +3,9 @@ import type { Tenant } from './exchange-scope.ts';
 /** What traces are grouped by. `route` follows from the provider, `key` is the gateway key. */
 export const GROUPS = ['provider', 'model', 'route', 'key', 'api_key_hash'] as const;
 export type Group = (typeof GROUPS)[number];
+/** What a series of usage or cost can be divided by, and what latency and errors. */
+export const SERIES_GROUPS = ['provider', 'model'] as const satisfies readonly Group[];
+export const BREAKDOWN_GROUPS = ['provider', 'model', 'route', 'key'] as const satisfies readonly Group[];
 export const BUCKETS = ['hour', 'day', 'week'] as const;
 export type Bucket = (typeof BUCKETS)[number];
 
@@ -57,7 +60,7 @@ export type MeasureRange = Pick<MeasureQuestion, 'from' | 'to' | 'provider' | 'm
 export interface SeriesQuestion {
   readonly endpoint: 'usage' | 'cost';
   /** Either of the two asks for a series instead of totals. */
-  readonly groupBy?: 'provider' | 'model' | undefined;
+  readonly groupBy?: (typeof SERIES_GROUPS)[number] | undefined;
   readonly bucket?: Bucket | undefined;
 }
 interface RowsQuestion {
@@ -65,7 +68,7 @@ interface RowsQuestion {
 }
 export interface BreakdownQuestion {
   readonly endpoint: 'latency' | 'errors';
-  readonly groupBy?: Exclude<Group, 'api_key_hash'> | undefined;
+  readonly groupBy?: (typeof BREAKDOWN_GROUPS)[number] | undefined;
 }
 
 /** Sums that a store keeps beside its traces. Faults: `trace_store_unavailable`, `too_many_groups`. */

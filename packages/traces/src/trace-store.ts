@@ -38,8 +38,10 @@ export interface TraceStore {
   summary(): Promise<StoreSummary>;
 }
 
+export const STORE_DRIVERS = ['sqlite', 'postgres'] as const;
+
 export interface StoreSummary {
-  readonly driver: 'sqlite' | 'postgres';
+  readonly driver: (typeof STORE_DRIVERS)[number];
   readonly traceCount: number;
   /** Size of the database file, for a store that is one. */
   readonly sizeBytes: number | undefined;

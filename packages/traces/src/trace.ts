@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Tenant } from './exchange-scope.ts';
-import { UPSTREAM_ERRORS } from './upstream-error.ts';
+import { traceMetadataShape } from './trace-metadata-shape.ts';
 
 /** Who ended the exchange, and how (decisions, section 1). */
 export const OUTCOMES = ['completed', 'client_closed', 'upstream_error', 'timeout', 'rejected'] as const;
@@ -16,14 +16,17 @@ export type CostStatus = (typeof COST_STATUSES)[number];
 export type Provider = (typeof PROVIDERS)[number];
 
 const count = z.int().min(0);
+/** base64url of 16 bytes, whose last character has two bits. */
+export const CURSOR: RegExp = /^[A-Za-z0-9_-]{21}[AQgw]$/;
+/** Of a trace, which is a checkpoint too. */
+export const traceId = z.string().regex(/^[0-9a-f]{32}$/);
+/** SHA-256 of a provider's credential, in hex. */
+export const credentialHash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** One exchange as the list shows it (decisions, section 1). Times are RFC 3339 UTC, latencies whole milliseconds. */
 export const traceSummary = z
   .strictObject({
-    id: z
-      .string()
-      .regex(/^[0-9a-f]{32}$/)
-      .describe('A UUIDv7 without dashes whose time is created_at: sorting by it sorts by time.'),
+    id: traceId.describe('A UUIDv7 without dashes whose time is created_at: sorting by it sorts by time.'),
     timestamp: z.iso.datetime().describe('When the exchange started.'),
     created_at: z.iso.datetime().describe('When the exchange was finished.'),
     provider: z.enum(PROVIDERS),
@@ -43,7 +46,7 @@ export const traceSummary = z
     latency_ms: count.describe('From the request to the end of the answer.'),
     time_to_first_token_ms: count.describe('Of a stream; otherwise 0.'),
     time_to_first_token_us: count,
-    api_key_hash: z.string().optional().describe("SHA-256 of the provider's credential."),
+    api_key_hash: credentialHash.optional().describe("SHA-256 of the provider's credential."),
     estimated_cost_usd: z.number().min(0),
     cost_status: z.enum(COST_STATUSES).describe('What a cost of 0 means: not known when unpriced, the price when free.'),
   })
@@ -56,7 +59,7 @@ export const lineage = z
     group_id: z.string().optional(),
     thread_id: z.string().optional(),
     run_id: z.string().optional(),
-    checkpoint_id: z.string().describe('The id of the trace itself.'),
+    checkpoint_id: traceId.describe('The id of the trace itself.'),
     parent_checkpoint_id: z.string().optional().describe('The trace that went before, as the client says.'),
     checkpoint_seq: z.int().min(0).optional(),
     immutable: z.boolean(),
@@ -72,15 +75,6 @@ export interface Checkpoint extends TraceSummary {
 /** Header name, lower-case -> its values in the order they came; secrets are `[REDACTED]`. */
 const headerValues = z.record(z.string(), z.array(z.string()));
 
-/** What else is known of an exchange. Spec: gateway decisions, section 1, Metadata keys. */
-const metadata = z.looseObject({
-  upstream_error: z
-    .enum(UPSTREAM_ERRORS)
-    .optional()
-    .describe('What broke between the gateway and the provider; absent when nothing did.'),
-  upstream_error_detail: z.string().optional().describe('The words of the system, or of the parser, for it.'),
-});
-
 /** A trace with everything that was kept of the exchange. Bodies are present only when `tracing.capture_bodies` is on. */
 export const traceDetail = traceSummary
   .extend({
@@ -90,7 +84,7 @@ export const traceDetail = traceSummary
     response_headers: headerValues,
     request_body: z.string().optional(),
     response_body: z.string().optional(),
-    metadata,
+    metadata: traceMetadataShape,
   })
   .meta({ id: 'TraceDetail', description: 'One exchange with everything that was kept of it.' });
 export type TraceDetail = z.infer<typeof traceDetail>;
@@ -103,6 +97,6 @@ export function tenantOf({ metadata }: Pick<TraceDetail, 'metadata'>): Tenant {
 
 /** A page of traces, newest first by (`created_at`, `id`); `next_cursor` is absent on the last page. */
 export const tracePage = z
-  .strictObject({ items: z.array(traceSummary), next_cursor: z.string().optional() })
+  .strictObject({ items: z.array(traceSummary), next_cursor: z.string().regex(CURSOR).optional() })
   .meta({ id: 'TracePage', description: 'A page of traces, the newest first.' });
 export type TracePage = z.infer<typeof tracePage>;

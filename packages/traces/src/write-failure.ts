@@ -6,7 +6,8 @@ export const FAILURE_CLASSES = ['timeout', 'connection', 'contention', 'constrai
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
 
 /** `write_trace` is a batch of one, `write_batch_fallback` an item of a failed batch that was tried again by itself. */
-export type WriteOperation = 'write_trace' | 'write_batch_fallback';
+export const WRITE_OPERATIONS = ['write_trace', 'write_batch_fallback'] as const;
+export type WriteOperation = (typeof WRITE_OPERATIONS)[number];
 
 export interface WriteFailure {
   readonly operation: WriteOperation;

@@ -1,6 +1,5 @@
-import { BUCKETS } from '@vitrine/traces/trace-analytics';
-import { z } from 'zod';
-import { BACKWARD, from, isForward, oneOf, text, to } from '../http/query-shapes.ts';
+import { BREAKDOWN_GROUPS, BUCKETS, SERIES_GROUPS } from '@vitrine/traces/trace-analytics';
+import { from, oneOf, rangeQuery, text, to } from '../http/query-shapes.ts';
 
 const traces = {
   from: from(),
@@ -10,17 +9,16 @@ const traces = {
 };
 
 /** Which traces count. Spec: gateway, Analytics query parameters. */
-export const rangeQuery = z.object(traces).refine(isForward, { message: BACKWARD });
+export const tracesQuery = rangeQuery(traces);
 
 /** Setting either switches to the shape of a series; without `bucket` it goes by days then. */
-export const seriesQuery = z
-  .object({
-    ...traces,
-    group_by: oneOf(['provider', 'model']).describe('Divides the series.'),
-    bucket: oneOf(BUCKETS).describe('Of a series, in UTC, weeks from Monday; day unless told.'),
-  })
-  .refine(isForward, { message: BACKWARD });
+export const seriesQuery = rangeQuery({
+  ...traces,
+  group_by: oneOf(SERIES_GROUPS).describe('Divides the series.'),
+  bucket: oneOf(BUCKETS).describe('Of a series, in UTC, weeks from Monday; day unless told.'),
+});
 
-export const breakdownQuery = z
-  .object({ ...traces, group_by: oneOf(['provider', 'model', 'route', 'key']).describe('One row each; key is the gateway key.') })
-  .refine(isForward, { message: BACKWARD });
+export const breakdownQuery = rangeQuery({
+  ...traces,
+  group_by: oneOf(BREAKDOWN_GROUPS).describe('One row each; key is the gateway key.'),
+});

@@ -76,8 +76,8 @@ describe('GET /api/analytics', () => {
     const latencies = traces.map((one) => one.latency_ms);
     expect(whole).toMatchObject({ request_count: 7, min_ms: Math.min(...latencies), max_ms: Math.max(...latencies) });
     expect(whole).not.toHaveProperty('group');
-    const groups = (await ask(shapes.latencyRows, 'latency?group_by=route')).items.map(({ group }) => group);
-    expect(groups).toEqual(['/anthropic/*', '/openai/*']);
+    const byRoute = await ask(shapes.latencyRows, 'latency?group_by=route');
+    expect([byRoute.group_by, ...byRoute.items.map(({ group }) => group)]).toEqual(['route', '/anthropic/*', '/openai/*']);
     expect((await ask(shapes.errorRows, 'errors?group_by=model')).items).toEqual([
       { group: 'gpt-4o-mini', total_requests: 4, error_count_4xx: 0, error_count_5xx: 0, error_rate: 0 },
       { group: 'gpt-4o', total_requests: 2, error_count_4xx: 1, error_count_5xx: 1, error_rate: 1 },
@@ -85,6 +85,45 @@ describe('GET /api/analytics', () => {
     ]);
     // Without authentication no exchange has a gateway key.
     expect((await ask(shapes.errorRows, 'errors?group_by=key')).items).toMatchObject([{ group: '', total_requests: 7 }]);
+  });
+
+  describe('group_by and group', () => {
+    type Grouped = { group_by?: string; items: object[] };
+    const groupings = [
+      ...['usage', 'cost'].flatMap((endpoint) => ['provider', 'model'].map((group) => [endpoint, group] as const)),
+      ...['latency', 'errors'].flatMap((endpoint) =>
+        ['provider', 'model', 'route', 'key'].map((group) => [endpoint, group] as const),
+      ),
+    ];
+
+    test.each(groupings)(
+      'of %s by %s are in the answer and in every row, also where a name is empty',
+      async (endpoint, group) => {
+        for (const range of ['', '&from=2099-01-01', '&bucket=hour'].filter(
+          (one) => !one.includes('bucket') || /usage|cost/.test(endpoint),
+        )) {
+          const answer = (await gateway.get(`/api/analytics/${endpoint}?group_by=${group}${range}`)) as Grouped;
+          expect(answer.group_by).toBe(group);
+          expect(answer.items.length > 0).toBe(!range.includes('2099'));
+          for (const item of answer.items) expect(item).toMatchObject({ group: expect.any(String) });
+        }
+      },
+    );
+
+    test.each([
+      ['usage?bucket=day'],
+      ['usage?bucket=hour&group_by='],
+      ['cost?bucket=week'],
+      ['latency'],
+      ['latency?group_by='],
+      ['errors'],
+      ['errors?model=gpt-4o'],
+    ])('are absent from %s, where nothing is grouped', async (path) => {
+      const answer = (await gateway.get(`/api/analytics/${path}`)) as Grouped;
+      expect(answer).not.toHaveProperty('group_by');
+      expect(answer.items).toHaveLength(1);
+      for (const item of answer.items) expect(item).not.toHaveProperty('group');
+    });
   });
 
   test('summary has the seven fields, and no top model without a trace', async () => {
@@ -122,6 +161,6 @@ describe('GET /api/analytics', () => {
 
   test.each(['usage', 'cost', 'models', 'keys', 'latency', 'errors', 'summary'])('POST %s is 405 with Allow', async (path) => {
     const response = await fetch(`${gateway.url}/api/analytics/${path}`, { method: 'POST' });
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 });

@@ -1,7 +1,7 @@
 import * as shapes from '@vitrine/traces/analytics-shapes';
 import type { TraceAnalytics } from '@vitrine/traces/trace-analytics';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
-import { breakdownQuery, rangeQuery, seriesQuery } from './analytics-query.ts';
+import { breakdownQuery, seriesQuery, tracesQuery } from './analytics-query.ts';
 
 const reading = { permission: 'analytics:read', status: 200, errors: [503] } as const;
 
@@ -41,7 +41,7 @@ function rowRoutes(store: TraceAnalytics): AdminRoute[] {
     GET: operation({
       ...reading,
       summary,
-      query: rangeQuery,
+      query: tracesQuery,
       answer,
       handle: ({ query, identity }) => store.answer({ endpoint, ...query, tenant: identity }),
     }),

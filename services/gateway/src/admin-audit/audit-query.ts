@@ -1,6 +1,5 @@
-import { AUDIT_ACTIONS, AUDIT_OUTCOMES, readAuditCursor } from '@vitrine/plans/audit-event-page';
-import { z } from 'zod';
-import { BACKWARD, from, integer, isForward, oneOf, parameter, text, to } from '../http/query-shapes.ts';
+import { AUDIT_ACTIONS, AUDIT_CURSOR, AUDIT_OUTCOMES, readAuditCursor } from '@vitrine/plans/audit-event-page';
+import { from, integer, oneOf, parameter, rangeQuery, text, to } from '../http/query-shapes.ts';
 
 export const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
@@ -12,15 +11,14 @@ export const auditFilters = {
   actor: text().describe('Only what this key id, operator or system did.'),
   from: from(),
   to: to(),
-  cursor: parameter({ type: 'string' }, (value, refuse) => readAuditCursor(value) ?? refuse('invalid cursor')).describe(
-    'The next_cursor of the page before.',
-  ),
+  cursor: parameter(
+    { type: 'string', pattern: AUDIT_CURSOR.source },
+    (value, refuse) => readAuditCursor(value) ?? refuse('invalid cursor'),
+  ).describe('The next_cursor of the page before.'),
 };
 
 /** The parameters of `GET /api/audit-events`. */
-export const auditQuery = z
-  .object({
-    ...auditFilters,
-    limit: integer(0, MAX_LIMIT).describe('How many events a page holds; 0 or absent: 50.'),
-  })
-  .refine(isForward, { message: BACKWARD });
+export const auditQuery = rangeQuery({
+  ...auditFilters,
+  limit: integer(0, MAX_LIMIT).describe('How many events a page holds; 0 or absent: 50.'),
+});

@@ -6,6 +6,8 @@ import type { GatewayKeys } from './gateway-keys.ts';
 
 const BODY = { maxBytes: 65_536, tooLarge: 'request body too large', invalid: 'invalid json body' };
 
+const KEY_ID_PARAMETER = { description: 'The id of a gateway key.', pattern: '^[A-Za-z0-9\\-_.:]{1,128}$' };
+
 const createBody = z
   .strictObject({
     id: idText.optional().describe('Generated (gk_ and 16 hex digits) when empty; not system or operator.'),
@@ -52,7 +54,7 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
     },
     {
       path: '/api/gateway-keys/:id',
-      params: { id: 'The id of a gateway key.' },
+      params: { id: KEY_ID_PARAMETER },
       DELETE: operation({
         summary: 'Revokes a gateway key.',
         permission,
@@ -63,7 +65,7 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
     },
     {
       path: '/api/gateway-keys/:id/rotate',
-      params: { id: 'The id of a gateway key.' },
+      params: { id: KEY_ID_PARAMETER },
       POST: operation({
         summary: 'Gives a gateway key a new token and ends the old one at once.',
         permission,

@@ -1,3 +1,4 @@
+import { boundedText } from '@vitrine/config/bounded-text';
 import { Fault } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { fork, forkAt } from '@vitrine/traces/fork';
@@ -8,13 +9,13 @@ import type { TraceStore } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { integer, text } from '../http/query-shapes.ts';
-import { findTrace, readTrace } from './read-trace.ts';
+import { findTrace, readTrace, TRACE_ID_PARAMETER } from './read-trace.ts';
 
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 500;
 
 /** Spec: gateway, GET /api/traces/:id/replay query parameters. */
-const replayQuery = z.object({
+const replayQuery = z.strictObject({
   checkpoint_id: text().describe('Where to stop; the trace itself when absent.'),
   thread_id: text().describe("The thread to replay, instead of the trace's own."),
   run_id: text().describe("The run to replay, instead of the trace's own."),
@@ -25,12 +26,13 @@ const lineageId = z
   .string()
   .trim()
   .refine((id) => id === '' || LINEAGE_ID.test(id), 'must be at most 128 characters of A-Za-z0-9-_.:')
+  .meta({ pattern: '^\\s*[A-Za-z0-9\\-_.:]{0,128}\\s*$' })
   .optional();
 
 /** Spec: gateway, POST /api/traces/:id/fork body. */
 const forkBody = z
   .strictObject({
-    checkpoint_id: z.string().trim().optional().describe('Where to branch off; the trace itself when absent.'),
+    checkpoint_id: boundedText(1_024).trim().optional().describe('Where to branch off; the trace itself when absent.'),
     thread_id: lineageId.describe("The new run's thread, instead of the checkpoint's."),
     run_id: lineageId.describe("The new run's id; made when absent."),
   })
@@ -41,7 +43,7 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
   return [
     {
       path: '/api/traces/:id/replay',
-      params: { id: 'The id of a trace.' },
+      params: { id: TRACE_ID_PARAMETER },
       GET: operation({
         summary: 'Replays the conversation of a trace up to one of its checkpoints.',
         permission: 'analytics:read',
@@ -66,7 +68,7 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
     },
     {
       path: '/api/traces/:id/fork',
-      params: { id: 'The id of a trace.' },
+      params: { id: TRACE_ID_PARAMETER },
       POST: operation({
         summary: 'Says how the next exchange has to be sent to branch a conversation off at a checkpoint; changes nothing.',
         permission: 'analytics:read',

@@ -47,6 +47,21 @@ describe('the parameters of GET /api/traces', () => {
     });
   });
 
+  test('a fraction finer than the store keeps makes the range narrower, never wider', () => {
+    const second = Date.UTC(2026, 0, 1);
+    const range = (from: string, to: string) =>
+      readListQuery({ from: `2026-01-01T00:00:00${from}Z`, to: `2026-01-01T00:00:00${to}Z` });
+    expect(range('.0001', '.0029')).toMatchObject({ from: second + 1, to: second + 2 });
+    expect(range('.0010', '.0010')).toMatchObject({ from: second + 1, to: second + 1 });
+    // Nothing can be between these two, and that is no mistake of whoever asks.
+    expect(range('.0001', '.0002')).toMatchObject({ from: second + 1, to: second });
+  });
+
+  test('1,024 characters are characters, whatever they take', () => {
+    expect(readListQuery({ model: '😀'.repeat(1_024) }).model).toHaveLength(2_048);
+    expect(refusal({ model: '😀'.repeat(1_025) })).toBe('model must be at most 1024 characters');
+  });
+
   test.each([
     [{ status: '99' }, 'status must be >= 100'],
     [{ status: '600' }, 'status must be <= 599'],
@@ -64,11 +79,22 @@ describe('the parameters of GET /api/traces', () => {
     [{ to: '2026-01-01T24:00:00Z' }, 'invalid to: expected RFC3339 or YYYY-MM-DD'],
     [{ to: '2026-01-01T00:00:00' }, 'invalid to: expected RFC3339 or YYYY-MM-DD'],
     [{ from: '2026-01-02', to: '2026-01-01' }, 'to must be greater than or equal to from'],
+    [{ from: '2026-01-01T00:00:00 02:00' }, 'invalid from: expected RFC3339 or YYYY-MM-DD (in a query, + has to be written %2B)'],
+    [{ from: '2026-01-01T00:00:00.0002Z', to: '2026-01-01T00:00:00.0001Z' }, 'to must be greater than or equal to from'],
+    [{ from: '2026-01-02T00:00:00Z', to: '2026-01-01' }, 'to must be greater than or equal to from'],
+    [{ limit: '99999999999999999999' }, 'limit must be <= 200'],
+    [{ limit: '0x10' }, 'limit must be an integer'],
+    [
+      { form: '2026-01-01' },
+      expect.stringMatching(/^unknown query parameter "form"; known parameters: trace_group_id, .*, from, to, /),
+    ],
+    [{ a: '', b: '1', limit: 'x' }, expect.stringMatching(/^unknown query parameters "a", "b"; known /)],
+    [{ '{from}': '1' }, expect.stringMatching(/^unknown query parameter "\{from\}"; /)],
     [{ cursor: 'nonsense' }, 'invalid cursor'],
     [{ cursor: `${cursorOf(new Uint8Array(16))}=` }, 'invalid cursor'],
     [{ model: ['a', 'b'] }, 'model must be given once'],
     [{ model: 'x'.repeat(1025) }, 'model must be at most 1024 characters'],
   ])('%j is refused: %s', (values, message) => {
-    expect(refusal(values)).toBe(message);
+    expect(refusal(values)).toEqual(message);
   });
 });

@@ -4,6 +4,8 @@ import type { TraceDetail } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 
 const TRACE_ID = /^[0-9a-f]{32}$/;
+/** The part of a path that names a trace. */
+export const TRACE_ID_PARAMETER = { description: 'The id of a trace.', pattern: TRACE_ID.source };
 
 /** The trace with an id that a client sent. Faults: `trace_not_found`, `trace_store_unavailable`. */
 export async function readTrace(store: TraceStore, id: string | undefined, tenant: Tenant | undefined): Promise<TraceDetail> {

@@ -2,7 +2,7 @@ import { traceDetail, tracePage } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { listQuery, traceQueryOf } from './list-query.ts';
-import { readTrace } from './read-trace.ts';
+import { readTrace, TRACE_ID_PARAMETER } from './read-trace.ts';
 
 /** `GET /api/traces` and `GET /api/traces/:id`. Spec: gateway, Endpoints. */
 export function traceRoutes(store: TraceStore): AdminRoute[] {
@@ -21,7 +21,7 @@ export function traceRoutes(store: TraceStore): AdminRoute[] {
     },
     {
       path: '/api/traces/:id',
-      params: { id: 'The id of a trace.' },
+      params: { id: TRACE_ID_PARAMETER },
       GET: operation({
         summary: 'Shows one trace in full.',
         permission: 'analytics:read',

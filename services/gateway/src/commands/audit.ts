@@ -1,11 +1,11 @@
 import { codeOf, Fault, messageOf } from '@vitrine/faults/fault';
 import { AUDIT_ACTIONS, type AuditEventPage, type AuditQuery } from '@vitrine/plans/audit-event-page';
 import { existsSync } from 'node:fs';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { auditFilters, DEFAULT_LIMIT } from '../admin-audit/audit-query.ts';
 import { keyFiles } from '../auth/key-files.ts';
 import { readKeyDatabase } from '../auth/read-key-database.ts';
-import { BACKWARD, isForward, readQuery } from '../http/query-shapes.ts';
+import { rangeQuery, readQuery } from '../http/query-shapes.ts';
 import { command, usageError } from './command.ts';
 import { commandConfig } from './command-config.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
@@ -17,7 +17,7 @@ import { wholeNumber } from './whole-number.ts';
 const MAX_LIMIT = 10_000;
 const HEADS = ['AT', 'OUTCOME', 'ACTION', 'TARGET', 'ACTOR', 'REASON', 'ORG', 'WORKSPACE', 'CORRELATION ID'];
 
-const filterShape = z.object(auditFilters).refine(isForward, { message: BACKWARD });
+const filterShape = rangeQuery(auditFilters);
 
 export const audit = command({
   name: 'audit',

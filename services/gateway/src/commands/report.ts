@@ -1,6 +1,6 @@
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 import { resolve } from 'node:path';
-import { rangeQuery } from '../admin-analytics/analytics-query.ts';
+import { tracesQuery } from '../admin-analytics/analytics-query.ts';
 import { readQuery } from '../http/query-shapes.ts';
 import { reportText } from '../report/report-text.ts';
 import { readReport } from '../report/usage-report.ts';
@@ -63,7 +63,7 @@ Examples:
 /** The same rules as the admin API's. */
 function rangeOf(asked: Readonly<Record<string, unknown>>) {
   try {
-    const { from, to, provider, model } = readQuery(rangeQuery, asked);
+    const { from, to, provider, model } = readQuery(tracesQuery, asked);
     return { from, to, provider, model };
   } catch (error) {
     throw codeOf(error) === 'invalid_query' ? usageError(messageOf(error)) : error;

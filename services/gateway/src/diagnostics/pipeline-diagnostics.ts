@@ -1,11 +1,12 @@
-import { FAILURE_CLASSES } from '@vitrine/traces/write-failure';
+import { FAILURE_CLASSES, WRITE_OPERATIONS } from '@vitrine/traces/write-failure';
+import { STORE_DRIVERS } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
 import { AUDIT_LOSS_CAUSES, type AuditLossCause } from '../auth/audit-backlog.ts';
 import type { QueueCounters } from '../capture/queue-counters.ts';
 import { PRESSURE_STATES, pressureState, utilizationPct } from '../capture/queue-pressure.ts';
 
 const count = z.int().min(0);
-const percentage = z.int().min(0);
+const percentage = z.int().min(0).max(100);
 const moment = z.iso.datetime();
 const pressure = z.enum(PRESSURE_STATES);
 
@@ -28,9 +29,9 @@ export const pipelineDiagnosticsShape = z
       total_dropped_total: count,
       last_enqueue_drop_at: moment.optional(),
       last_write_drop_at: moment.optional(),
-      last_write_drop_operation: z.string().optional(),
+      last_write_drop_operation: z.enum(WRITE_OPERATIONS).optional(),
       write_failures_by_class: z.partialRecord(z.enum(FAILURE_CLASSES), count).optional(),
-      store_driver: z.string().optional(),
+      store_driver: z.enum(STORE_DRIVERS).optional(),
       written_total: count,
       admission_delayed_total: count,
       body_bytes_held: count,
@@ -54,7 +55,7 @@ export interface PipelineState {
   readonly depth: number;
   readonly counters: QueueCounters;
   readonly bodies: { readonly heldBytes: number; readonly maxBytes: number; readonly refusedTotal: number };
-  readonly storeDriver: string;
+  readonly storeDriver: (typeof STORE_DRIVERS)[number];
   readonly rejectionsUnkept: number;
   readonly audit: { readonly lost: number; readonly lostByCause: Partial<Record<AuditLossCause, number>> };
 }

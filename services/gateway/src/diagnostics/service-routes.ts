@@ -1,15 +1,17 @@
-import type { TraceStore } from '@vitrine/traces/trace-store';
+import { STORE_DRIVERS, type TraceStore } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 
-const about = z.strictObject({ name: z.string(), version: z.string(), status: z.literal('ok') }).meta({ id: 'ServiceMetadata' });
+const about = z
+  .strictObject({ name: z.literal('svc-gateway'), version: z.string(), status: z.literal('ok') })
+  .meta({ id: 'ServiceMetadata' });
 
 const health = z
   .strictObject({
     status: z.literal('ok'),
     version: z.string(),
     uptime_sec: z.int().min(0),
-    storage_driver: z.enum(['sqlite', 'postgres']),
+    storage_driver: z.enum(STORE_DRIVERS),
     trace_count: z.int().min(0),
     db_size_bytes: z.int().min(0).optional().describe('Of a store that is a file.'),
   })

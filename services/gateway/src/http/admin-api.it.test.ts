@@ -172,10 +172,10 @@ describe('the edge', () => {
   );
 
   test.each([
-    ['POST', '/api/traces', 'GET, OPTIONS'],
-    ['DELETE', '/api/health', 'GET, OPTIONS'],
-    ['PUT', '/api/diagnostics/trace-pipeline', 'GET, OPTIONS'],
-    ['POST', '/', 'GET'],
+    ['POST', '/api/traces', 'GET, HEAD, OPTIONS'],
+    ['DELETE', '/api/health', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/api/diagnostics/trace-pipeline', 'GET, HEAD, OPTIONS'],
+    ['POST', '/', 'GET, HEAD'],
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
     const response = await fetch(gateway.url + path, { method });
     expect([response.status, response.headers.get('allow'), await response.json()]).toEqual([

@@ -5,13 +5,14 @@ import { scrub } from '@vitrine/telemetry/scrub';
 import type { Identity } from '@vitrine/plans/identity';
 import type { Permission } from '@vitrine/plans/permission';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { parse } from 'node:querystring';
 import type { RequestWatch } from '../observability/request-watch.ts';
 import type { ScrapeEndpoint } from '../observability/scrape-endpoint.ts';
-import type { AdminRoute, Operation } from './admin-route.ts';
+import { methodsOf, type AdminRoute, type Operation } from './admin-route.ts';
 import { CORRELATION_HEADER, correlationIdOf } from './correlation-id.ts';
 import { statusOf } from './fault-statuses.ts';
 import { describedRoutes } from './openapi-route.ts';
-import { readQuery } from './query-shapes.ts';
+import { NO_QUERY, readQuery } from './query-shapes.ts';
 import { readJsonBody } from './read-json-body.ts';
 
 export interface AdminTools {
@@ -40,12 +41,16 @@ type AdminApp = (request: IncomingMessage, response: ServerResponse, watch?: Req
 const ALLOWED_HEADERS = ['Content-Type', 'Authorization', 'X-API-Key', 'X-Svc-Gateway-Key'];
 
 /** The express application behind `/` and `/api`, with a description of itself. Every route answers OPTIONS with 204, other methods with 405 and `Allow`;
- *  errors are always JSON. Spec: gateway, Endpoints. */
+ *  a query parameter that an operation does not have is refused; errors are always JSON. Spec: gateway, Endpoints. */
 export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools): AdminApp {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
+  // `/api/traces/` is another path than `/api/traces`, and there is nothing.
+  app.enable('strict routing');
+  // The usual parser drops what comes after a thousand parameters, empty ones too; a request's head bounds them already.
+  app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   const allowedHeaders = allowedHeadersWith(tools.keyHeader);
   app.use((request, response, next) => {
     response.setHeader(CORRELATION_HEADER, correlationIdOf(request.headers));
@@ -81,8 +86,7 @@ function allowAnyOrigin(response: Response, allowedHeaders: string): void {
 }
 
 function answerRoute(route: AdminRoute, tools: AdminTools): RequestHandler {
-  const methods = (['GET', 'POST', 'DELETE'] as const).filter((method) => route[method] !== undefined);
-  const allow = [...methods, ...(route.path === '/' ? [] : ['OPTIONS'])].join(', ');
+  const allow = methodsOf(route).join(', ');
   return async (request, response) => {
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const asked = method === 'GET' || method === 'POST' || method === 'DELETE' ? route[method] : undefined;
@@ -97,7 +101,7 @@ async function answerOperation(asked: Operation, request: Request, response: Res
   const identity = asked.permission === 'public' ? undefined : tools.authorize(askedBy(request, response), asked.permission);
   const answer = await asked.handle({
     params: request.params as Record<string, string>,
-    query: asked.query === undefined ? undefined : readQuery(asked.query, request.query),
+    query: readQuery(asked.query ?? NO_QUERY, request.query),
     body: asked.body === undefined ? undefined : await readJsonBody(request, asked.body),
     identity,
     correlationId,
@@ -112,7 +116,7 @@ async function answerOperation(asked: Operation, request: Request, response: Res
 function answerScrape(scrape: ScrapeEndpoint, tools: AdminTools): RequestHandler {
   return async (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.status(405).setHeader('Allow', 'GET').json({ error: 'method not allowed' });
+      response.status(405).setHeader('Allow', 'GET, HEAD').json({ error: 'method not allowed' });
       return;
     }
     if (!scrape.isPublic) tools.authorize(askedBy(request, response), 'analytics:read');

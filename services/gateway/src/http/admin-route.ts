@@ -6,10 +6,23 @@ import type { z } from 'zod';
 export interface AdminRoute {
   readonly path: string;
   /** What the parts of the path are that begin with a colon. */
-  readonly params?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, PathParameter>>;
   readonly GET?: Operation;
   readonly POST?: Operation;
   readonly DELETE?: Operation;
+}
+
+/** What a part of a path is; with another form than `pattern` nothing is found. */
+type PathParameter = string | { readonly description: string; readonly pattern: string };
+
+/** The methods that a path answers, as its `Allow` names them: HEAD wherever there is GET, and OPTIONS below `/api`. */
+export function methodsOf(route: AdminRoute): string[] {
+  return [
+    ...(route.GET === undefined ? [] : ['GET', 'HEAD']),
+    ...(route.POST === undefined ? [] : ['POST']),
+    ...(route.DELETE === undefined ? [] : ['DELETE']),
+    ...(route.path === '/' ? [] : ['OPTIONS']),
+  ];
 }
 
 /** What a method of a path does, takes and answers; the API's description is made from it, and its answers are tested against it. */

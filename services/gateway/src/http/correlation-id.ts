@@ -6,7 +6,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 export const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
 
 const ACCEPTED_FROM = ['x-svc-correlation-id', 'x-request-id', 'x-correlation-id'] as const;
-const VALID = /^[A-Za-z0-9\-_.:]{1,128}$/;
+/** What ids look like, those that clients send and those that are made here. */
+export const CORRELATION_ID: RegExp = /^[A-Za-z0-9\-_.:]{1,128}$/;
 
 const process16 = randomBytes(8).toString('hex');
 let made = 0;
@@ -17,7 +18,7 @@ let made = 0;
 export function correlationIdOf(headers: IncomingHttpHeaders): string {
   for (const name of ACCEPTED_FROM) {
     const sent = headers[name];
-    if (typeof sent === 'string' && VALID.test(sent) && scrub(sent).count === 0) return sent;
+    if (typeof sent === 'string' && CORRELATION_ID.test(sent) && scrub(sent).count === 0) return sent;
   }
   return newCorrelationId();
 }

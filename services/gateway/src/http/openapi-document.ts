@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { AdminRoute, Operation } from './admin-route.ts';
-import { CORRELATION_HEADER } from './correlation-id.ts';
+import { CORRELATION_HEADER, CORRELATION_ID } from './correlation-id.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -25,13 +25,21 @@ const STATUSES: Readonly<Record<number, string>> = {
   401: 'The gateway key is missing or not valid.',
   403: 'The gateway key does not have the permission.',
   404: "There is nothing of this id, or it is another tenant's.",
+  405: 'The path has no such method.',
+  408: 'The request did not arrive in time.',
   409: 'It is there already.',
   413: 'The body is too large.',
+  417: 'The request expects something that cannot be met.',
   429: 'A limit is exceeded.',
+  431: 'The headers are too large.',
   500: 'Something went wrong here.',
   501: 'This store cannot do it.',
   503: 'The store, or the verification of keys, is not available.',
 };
+
+/** What any request may be answered with, whatever it asks for: it is malformed or has a parameter that is not known, its method is
+ *  another one, it is refused before anybody reads it, or something is wrong here. */
+const OF_ANY_REQUEST = [400, 405, 408, 417, 431, 500];
 
 const CORRELATION = { [CORRELATION_HEADER]: { $ref: '#/components/headers/Correlation' } };
 
@@ -67,8 +75,10 @@ export function describeApi(routes: readonly AdminRoute[], { version, keyHeader 
       title: 'Vitrine AI traffic gateway, admin API',
       version,
       description:
-        'Reads traces and what was made of them, and manages keys. Another method than those of a path is answered with 405 and ' +
-        '`Allow`, OPTIONS below `/api` with 204, an unknown path with 404; all errors have the same shape.',
+        'Reads traces and what was made of them, and manages keys. HEAD is answered wherever GET is, OPTIONS below `/api` with 204, ' +
+        'another method than those of a path with 405 and `Allow`, an unknown path with 404 (`/api/traces/` is another path than ' +
+        '`/api/traces`). Query parameters are given once; an empty one is as good as none, and one that is not described is refused. ' +
+        'Bodies are read as JSON in UTF-8 whatever their content type says. All errors have the same shape.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -76,7 +86,14 @@ export function describeApi(routes: readonly AdminRoute[], { version, keyHeader 
     components: {
       schemas: sorted({ ...bodies.components, ...answers.components }),
       responses: responsesFor(operations.flatMap(({ operation }) => errorsOf(operation))),
-      headers: { Correlation: { description: 'The id of this request in logs, spans and traces.', schema: { type: 'string' } } },
+      headers: {
+        Correlation: {
+          description: 'The id of this request in logs, spans and traces.',
+          required: true,
+          schema: { type: 'string', pattern: CORRELATION_ID.source },
+        },
+        Allow: { description: 'The methods of the path.', required: true, schema: { type: 'string' } },
+      },
       securitySchemes: {
         GatewayKey: {
           type: 'apiKey',
@@ -146,13 +163,11 @@ function convert(io: 'input' | 'output', shapes: Record<string, z.ZodType>) {
 }
 
 function pathParameters(route: AdminRoute): Json[] {
-  return [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
-    name,
-    in: 'path',
-    required: true,
-    description: route.params?.[name],
-    schema: { type: 'string' },
-  }));
+  return [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    const param = route.params?.[name];
+    const { description, pattern } = typeof param === 'object' ? param : { description: param, pattern: undefined };
+    return { name, in: 'path', required: true, description, schema: { type: 'string', pattern } };
+  });
 }
 
 function queryParameters(query: Json | undefined): Json[] {
@@ -160,6 +175,7 @@ function queryParameters(query: Json | undefined): Json[] {
     name,
     in: 'query',
     description,
+    allowEmptyValue: true,
     schema,
   }));
 }
@@ -168,9 +184,7 @@ function queryParameters(query: Json | undefined): Json[] {
 function errorsOf({ errors, permission, body }: Operation): number[] {
   const all = [
     ...errors,
-    // Any request can be malformed.
-    400,
-    500,
+    ...OF_ANY_REQUEST,
     ...(body === undefined ? [] : [413]),
     ...(permission === 'public' ? [] : [401, 403, 503]),
   ];
@@ -183,7 +197,7 @@ function responsesFor(codes: readonly number[]): Record<string, Json> {
       code,
       {
         description: STATUSES[code] ?? `Status ${code}.`,
-        headers: CORRELATION,
+        headers: code === 405 ? { ...CORRELATION, Allow: { $ref: '#/components/headers/Allow' } } : CORRELATION,
         content: jsonOf({ $ref: '#/components/schemas/Error' }),
       },
     ]),

@@ -38,7 +38,7 @@ function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => 
       answerJson(response, status, { error }, newCorrelationId(), headers);
     const [path] = (request.url ?? '').split('?', 1);
     if (path !== scrape.path) return refuse(404, 'not found');
-    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'method not allowed', ['Allow', 'GET']);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'method not allowed', ['Allow', 'GET, HEAD']);
     scrape.answer(request, response).catch((error: unknown) => {
       report(error);
       if (response.headersSent) response.destroy();

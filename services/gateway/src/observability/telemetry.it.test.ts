@@ -362,7 +362,11 @@ describe('the scrape', () => {
     expect(answer.headers.get('x-svc-correlation-id')).toMatch(/^corr-/);
     expect(parseScrape(await answer.text(), 'classic').map(({ name }) => name)).toContain('svc_trace_queue_depth');
     const wrong = await at('/metrics', { ...withKey('viewer'), method: 'POST' });
-    expect([wrong.status, wrong.headers.get('allow'), await wrong.json()]).toEqual([405, 'GET', { error: 'method not allowed' }]);
+    expect([wrong.status, wrong.headers.get('allow'), await wrong.json()]).toEqual([
+      405,
+      'GET, HEAD',
+      { error: 'method not allowed' },
+    ]);
   });
 
   test('needs none when it is public, or authentication is off', async () => {

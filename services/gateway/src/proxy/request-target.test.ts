@@ -22,9 +22,12 @@ describe('readTarget', () => {
     expect(readTarget(target, routes)).toMatchObject({ kind: 'upstream', path });
   });
 
-  test.each(['/openaiX/v1', '/', '/api/traces', '/anthropics', '*', '/OPENAI/v1'])('%s is not under a prefix', (target) => {
-    expect(readTarget(target, routes).kind).toBe('other');
-  });
+  test.each(['/openaiX/v1', '/', '/api/traces', '/api/traces/', '/api//traces', '/anthropics', '*', '/OPENAI/v1'])(
+    '%s is not under a prefix',
+    (target) => {
+      expect(readTarget(target, routes).kind).toBe('other');
+    },
+  );
 
   test.each([
     '/openai/../api/gateway-keys',
@@ -39,6 +42,8 @@ describe('readTarget', () => {
     '/openai/v1/%2f%2fx',
     '/openai/v1%2f/x',
     '//openai/v1',
+    '//api/health',
+    '/api//../openai/v1',
     '/openai\\..\\x',
     '/openai/%5c..%5Cx',
     '/openai/v1#fragment',

@@ -9,7 +9,15 @@ import { createAdminApp } from '../http/admin-app.ts';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { watchAnswers } from './documented-answers.ts';
 
-const answer = z.strictObject({ n: z.int() });
+const answer = z.strictObject({
+  n: z.int(),
+  at: z.iso.datetime().optional(),
+  word: z.enum(['a', 'b']).optional(),
+  id: z
+    .string()
+    .regex(/^[a-z]+$/)
+    .optional(),
+});
 
 /** An operation that says one thing and does another. */
 const route = (path: string, handle: () => unknown): AdminRoute => ({
@@ -22,6 +30,9 @@ const routes = [
   route('/api/more', () => ({ n: 1, undocumented: true })),
   route('/api/less', () => ({})),
   route('/api/other', () => ({ n: 'one' })),
+  route('/api/when', () => ({ n: 1, at: '2026-02-30T00:00:00Z' })),
+  route('/api/word', () => ({ n: 1, word: 'c' })),
+  route('/api/id', () => ({ n: 1, id: 'ABC' })),
   route('/api/status', () => {
     throw new Fault('trace_not_found', { say: 'trace not found' });
   }),
@@ -44,6 +55,9 @@ describe('an answer that the description does not know', () => {
     ['GET', '/api/less', "must have required property 'n'"],
     ['GET', '/api/other', 'must be integer'],
     ['GET', '/api/status', 'answered 404: this status is not described'],
+    ['GET', '/api/when', 'must match format "date-time"'],
+    ['GET', '/api/word', 'must be equal to one of the allowed values'],
+    ['GET', '/api/id', 'must match pattern'],
   ])('%s %s: the one who asked learns why, and so does disposal', async (method, path, why) => {
     const watch = await watchAnswers(url);
     const response = await fetch(url + path, { method });

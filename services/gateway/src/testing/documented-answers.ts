@@ -18,7 +18,8 @@ export async function watchAnswers(url: string): Promise<Disposable> {
   const undocumented: string[] = [];
   const onStart = (message: unknown) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
-    const path = new URL(request.url ?? '/', url).pathname;
+    // Not every target is a URL's, and some that are would be tidied up.
+    const [path = ''] = (request.url ?? '').split(/[?#]/, 1);
     if (request.socket.localPort !== port || !/^\/(api(\/|$)|$)/.test(path)) return;
     watchEnd(response, (body) => {
       const fault = check(request.method ?? 'GET', path, response, body);
@@ -81,10 +82,10 @@ function createCheck(description: Json) {
     const status = response.statusCode;
     const say = (fault: string | undefined) =>
       fault === undefined ? undefined : `${asked} ${path} answered ${status}: ${fault}; the body was ${body.slice(0, 1_000)}`;
-    // Headers that were written at once cannot be read back.
-    if (!response.headersSent && !response.hasHeader('X-Svc-Correlation-ID')) return say('no X-Svc-Correlation-ID');
     const known = paths.find(({ path: exact }) => exact === path) ?? paths.find(({ pattern }) => pattern.test(path));
     const described = known?.operations[method.toLowerCase()];
+    const badHeader = headerFault(response, status === 405 ? allowOf(path, known?.operations) : undefined, body !== '');
+    if (badHeader !== undefined) return say(badHeader);
     if (described === undefined || REFUSED_BY_THE_SERVER.includes(status)) {
       if (method === 'OPTIONS' && status === 204) return say(body === '' ? undefined : 'a body');
       const expected = [known === undefined ? 404 : 405, 400, ...REFUSED_BY_THE_SERVER];
@@ -92,7 +93,8 @@ function createCheck(description: Json) {
       return say(asked === 'HEAD' ? undefined : faultOf('/components/schemas/Error', body));
     }
     const answer = (described['responses'] as Record<string, Json>)[status];
-    if (answer === undefined) return say('this status is not described');
+    // A path's 405 is described with each of its operations, because a path has no place of its own for it.
+    if (answer === undefined || status === 405) return say('this status is not described');
     if (asked === 'HEAD') return undefined;
     const pointer =
       typeof answer['$ref'] === 'string'
@@ -102,6 +104,25 @@ function createCheck(description: Json) {
     if (isEmpty) return say(body === '' ? undefined : 'a body');
     return say(faultOf(`${pointer}/content/application~1json/schema`, body));
   };
+}
+
+/** What is wrong with the headers of an answer, or undefined; those that were written at once cannot be read back. */
+function headerFault(response: ServerResponse, allow: string | undefined, hasBody: boolean): string | undefined {
+  if (response.headersSent) return undefined;
+  if (!/^[A-Za-z0-9\-_.:]{1,128}$/.test(String(response.getHeader('X-Svc-Correlation-ID') ?? '')))
+    return 'no X-Svc-Correlation-ID';
+  const type = String(response.getHeader('Content-Type') ?? '');
+  if (hasBody && !/^application\/json(;|$)/.test(type)) return `the content type is "${type}"`;
+  const named = response.getHeader('Allow');
+  return named === allow ? undefined : `Allow is ${String(named)}, and should be ${allow}`;
+}
+
+/** What Allow has to name for a path of these operations. */
+function allowOf(path: string, operations: Readonly<Record<string, Json>> | undefined): string {
+  const described = Object.keys(operations ?? {}).flatMap((method) =>
+    method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+  );
+  return [...described, ...(path === '/' ? [] : ['OPTIONS'])].join(', ');
 }
 
 /** A part of a JSON pointer inside a URL. */

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { FINDING_KINDS } from './privacy/findings.ts';
+import { UPSTREAM_ERRORS } from './upstream-error.ts';
+
+const count = z.int().min(0);
+const kept = { truncated: z.boolean().optional(), encoding: z.literal('base64').optional() };
+
+/** The `metadata` of a trace. It is open: traces that other versions wrote may hold more. Spec: gateway decisions, section 1, Metadata
+ *  keys. */
+export const traceMetadataShape = z
+  .looseObject({
+    org_id: z.string().optional(),
+    workspace_id: z.string().optional(),
+    gateway_key_id: z.string().optional().describe('Absent without authentication.'),
+    role: z.string().optional(),
+    streaming: z.boolean().optional(),
+    stream_chunks: count.optional(),
+    correlation_id: z.string().optional(),
+    api_key_last4: z.string().max(4).optional(),
+    cached_input_tokens: count.optional(),
+    cache_write_input_tokens: count.optional(),
+    reasoning_tokens: count.optional(),
+    price_source: z.string().optional(),
+    price_version: z.string().optional(),
+    lineage_group_id: z.string().optional(),
+    lineage_thread_id: z.string().optional(),
+    lineage_run_id: z.string().optional(),
+    lineage_checkpoint_id: z.string().optional(),
+    lineage_parent_checkpoint_id: z.string().optional(),
+    lineage_checkpoint_seq: count.optional(),
+    lineage_immutable: z.boolean().optional(),
+    lineage_ignored: count.optional().describe('Lineage headers that broke their rule.'),
+    request_body_truncated: kept.truncated,
+    request_body_encoding: kept.encoding,
+    response_body_truncated: kept.truncated,
+    response_body_encoding: kept.encoding,
+    upstream_error: z
+      .enum(UPSTREAM_ERRORS)
+      .optional()
+      .describe('What broke between the gateway and the provider; absent when nothing did.'),
+    upstream_error_detail: z.string().optional().describe('The words of the system, or of the parser, for it.'),
+    redaction_mode: z.string().optional(),
+    redaction_policy_id: z.string().optional(),
+    redaction_applied: z.boolean().optional(),
+    redaction_storage_drop: z.boolean().optional().describe('A body was not kept, because it could not be inspected.'),
+    redaction_counts: z.partialRecord(z.enum(FINDING_KINDS), count).optional(),
+  })
+  .meta({ id: 'TraceMetadata', description: 'What else is known of an exchange; more fields may be there.' });
