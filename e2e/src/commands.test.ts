@@ -208,7 +208,7 @@ describe('with keys', () => {
       SVC_STORAGE_PATH: join(broken, 'traces.db'),
       SVC_AUTH_PEPPERS: `1:${'x'.repeat(32)}`,
     });
-    expect(stdout).toMatch(/^fail {2}auth_posture: .+\n.+\n.+file is not a database$/m);
+    expect(stdout).toMatch(/^fail {2}auth_posture: .+\n.+\n.+the file is text and not an SQLite database$/m);
     for (const bad of ['--auth-header Cookie', '--gateway-key hunter2-ü']) {
       const refused = await run(`${asked} ${bad}`, { VITRINE_GATEWAY_KEY: 'hunter2\nhunter2' });
       expect([refused.code, refused.stderr]).toEqual([2, expect.not.stringContaining('hunter2')]);

@@ -47,8 +47,10 @@ async function main(): Promise<number> {
 }
 
 function sentenceOf({ code, say }: Fault): string {
-  if (!code.startsWith('storage_')) return say;
-  return `${say}\nSet VITRINE_DATA_DIR to another folder, or stop the process that uses this one.`;
+  const sentence = scrub(say).text;
+  if (!code.startsWith('storage_')) return sentence;
+  const other = code === 'storage_locked' ? ', or stop the process that uses this one' : '';
+  return `${sentence}\nSet VITRINE_DATA_DIR (or SVC_STORAGE_PATH) to another place${other}.`;
 }
 
 await runProgram(process, { name: 'vitrine', help: HELP, sentenceOf, main });

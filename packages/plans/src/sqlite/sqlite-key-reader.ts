@@ -1,9 +1,10 @@
+import { foreignFile } from '@vitrine/traces/sqlite/database-file';
 import { DatabaseSync } from 'node:sqlite';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { KeyRow } from '../gateway-key.ts';
 import { listAuditEvents } from './audit-rows.ts';
 import { KEY_COLUMNS, keyRowOf } from './key-row.ts';
-import { KEY_SCHEMA_VERSION } from './key-tables.ts';
+import { KEY_DATABASE, KEY_SCHEMA_VERSION } from './key-tables.ts';
 
 const BUSY_TIMEOUT_MS = 2_000;
 
@@ -13,6 +14,8 @@ export class SqliteKeyReader implements Disposable {
 
   /** Throws when the file holds no keys, or those of a newer version. An earlier version's has the same columns; it is not migrated. */
   constructor(path: string) {
+    const foreign = foreignFile(path, KEY_DATABASE);
+    if (foreign !== undefined) throw new Error(foreign);
     this.#database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     try {
       const found = Number(this.#database.prepare('PRAGMA user_version').get()?.['user_version']);

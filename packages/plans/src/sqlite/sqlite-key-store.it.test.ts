@@ -2,10 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { foreignFile } from '@vitrine/traces/sqlite/database-file';
+import { TRACE_FILE } from '@vitrine/traces/sqlite/trace-tables';
 import type { AuditEvent } from '../audit-event.ts';
 import type { NewKey } from '../key-store.ts';
+import { KEY_DATABASE } from './key-tables.ts';
 import { SqliteKeyStore } from './sqlite-key-store.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -271,4 +275,44 @@ test('no row of one tenant is ever seen or changed by another, whatever both do'
       }
     }),
   );
+});
+
+describe('a file that is no key database', () => {
+  const contents = () => readdirSync(folder.path).map((name) => [name, readFileSync(join(folder.path, name)).toString('base64')]);
+
+  test.each([
+    [
+      'a database of another program',
+      'CREATE TABLE users (a); CREATE TABLE orders (b)',
+      'the file holds the tables "orders", "users" (user_version 0) and is not a Vitrine key database',
+    ],
+    [
+      'one in WAL mode whose version is ours',
+      'PRAGMA journal_mode = WAL; CREATE TABLE users (a); PRAGMA user_version = 1',
+      'the file holds the table "users" (user_version 1) and is not a Vitrine key database',
+    ],
+    [
+      'a trace file',
+      'CREATE TABLE traces (a); CREATE TABLE payload_pages (a); CREATE TABLE totals (a); PRAGMA user_version = 3',
+      'the file holds the tables "payload_pages", "totals", "traces" (user_version 3) and is not a Vitrine key database',
+    ],
+    ['notes', '', 'the file is text and not an SQLite database'],
+  ])('%s is refused by what it is, and nothing is changed', (_, sql, what) => {
+    const foreign = join(folder.path, 'foreign.db');
+    if (sql === '') writeFileSync(foreign, 'these are my notes');
+    else {
+      using database = new DatabaseSync(foreign);
+      database.exec(sql);
+    }
+    const before = contents();
+    expect(() => new SqliteKeyStore(foreign)).toThrow(what);
+    expect(contents()).toEqual(before);
+  });
+
+  test('its own file is no trace file', () => {
+    expect(foreignFile(path, TRACE_FILE)).toBe(
+      'the file holds the tables "audit_events", "gateway_keys" (user_version 1) and is not a Vitrine trace file',
+    );
+    expect(foreignFile(path, KEY_DATABASE)).toBeUndefined();
+  });
 });

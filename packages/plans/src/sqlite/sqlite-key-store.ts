@@ -1,4 +1,5 @@
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import { foreignFile } from '@vitrine/traces/sqlite/database-file';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
@@ -8,7 +9,7 @@ import type { KeyRow } from '../gateway-key.ts';
 import type { CreateOutcome, KeyChanges, KeyTokens, NewKey, RevokeOutcome, RotateOutcome } from '../key-store.ts';
 import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
 import { KEY_COLUMNS, keyRowOf, keyValues } from './key-row.ts';
-import { createKeyTables } from './key-tables.ts';
+import { createKeyTables, KEY_DATABASE } from './key-tables.ts';
 
 /** How long a call waits for another process's lock: the command line writes beside a running gateway. */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -37,6 +38,9 @@ export class SqliteKeyStore implements Disposable {
   constructor(path: string, bounds: KeyStoreBounds = { maxActiveKeys: MAX_ACTIVE_KEYS, maxDenials: MAX_DENIALS }) {
     this.#bounds = bounds;
     this.#path = path;
+    // Opening it would change a database of somebody else's.
+    const foreign = foreignFile(path, KEY_DATABASE);
+    if (foreign !== undefined) throw new Error(foreign);
     this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       // Keys are few and matter: a change that was answered survives also a power cut.

@@ -12,9 +12,11 @@ import { DAY_MS, type AnalyticsQuestion, type TraceAnalytics } from '../trace-an
 import type { BatchResult, TraceSink } from '../trace-sink.ts';
 import type { CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
+import { foreignFile } from './database-file.ts';
 import { lockFile } from './file-lock.ts';
 import { makeFolder } from './make-folder.ts';
 import type { ReadWorkerCall } from './trace-read-worker.ts';
+import { TRACE_FILE } from './trace-tables.ts';
 import type { WriteWorkerCall, WriteWorkerData } from './trace-write-worker.ts';
 
 /** Roll-ups and quotas outlive their traces. Spec: gateway decisions, section 6. */
@@ -42,6 +44,9 @@ export async function openEmbeddedTraceStore(options: EmbeddedTraceStoreOptions)
   } catch (cause) {
     throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${messageOf(cause)}`, cause });
   }
+  // Before a lock is made beside it, and before SQLite writes to it what every file of ours has.
+  const foreign = foreignFile(path, TRACE_FILE);
+  if (foreign !== undefined) throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${foreign}` });
   const lock = lockFile(path);
   const store = new EmbeddedTraceStore(options, lock);
   try {

@@ -1,9 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { refuseForeignTables, type OwnTables } from './database-file.ts';
 import { addLineagesOfRows } from './add-lineages-of-rows.ts';
 import { migrateFromSchema1 } from './migrate-from-schema-1.ts';
 
 /** Version of the tables below, kept in the file itself (`PRAGMA user_version`). */
 export const SCHEMA_VERSION = 3;
+
+/** What tells a trace file from other databases, in every version. */
+export const TRACE_FILE: OwnTables = { what: 'a Vitrine trace file', tables: ['traces', 'payload_pages', 'totals'] };
 
 // Numbers of models and credentials, which go when nothing tells of them any more, are not given again: readers remember them.
 // `traces` is what lists and filters read: narrow, and ordered by id, which is (created_at, id). Texts that many traces share
@@ -115,7 +119,8 @@ const FROM_SCHEMA_2 = `
   INSERT INTO journal SELECT batch, count, traces, x'' FROM journal_of_schema_2;
   DROP TABLE journal_of_schema_2;`;
 
-/** Brings a database file to `SCHEMA_VERSION`, or leaves it as it was. Throws when the file was written by a newer version. */
+/** Brings a database file to `SCHEMA_VERSION`, or leaves it as it was. Throws when the file was written by a newer version, or by
+ *  another program. */
 export function createTraceTables(database: DatabaseSync): void {
   const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   if (found > SCHEMA_VERSION) throw new Error(`the file holds schema ${found}, this version knows up to ${SCHEMA_VERSION}`);
@@ -123,6 +128,7 @@ export function createTraceTables(database: DatabaseSync): void {
   if (found === 0 && hasTables(database)) throw new Error('the file holds tables of another program');
   database.exec('BEGIN IMMEDIATE');
   try {
+    if (found === 0) refuseForeignTables(database, TRACE_FILE);
     if (found === 0) database.exec(TRACES + STATUS_INDEX + JOURNAL + LINEAGES + ROLLUPS + OTHERS + REMOVED_BEFORE);
     if (found === 1) {
       database.exec(

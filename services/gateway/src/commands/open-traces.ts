@@ -1,7 +1,9 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { foreignFile } from '@vitrine/traces/sqlite/database-file';
 import { SqliteTraceReader } from '@vitrine/traces/sqlite/sqlite-trace-reader';
 import type { LineageIds } from '@vitrine/traces/sqlite/lineage-entries';
+import { TRACE_FILE } from '@vitrine/traces/sqlite/trace-tables';
 import type { TraceMeasures } from '@vitrine/traces/trace-analytics';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { existsSync } from 'node:fs';
@@ -29,6 +31,8 @@ export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>
   if (!existsSync(path))
     throw new Fault('storage_unusable', { say: `${path} is not there: no gateway has written traces to it` });
   if (isOldTraceFile(path)) throw new Fault('storage_unusable', { say: oldTraceFileText(path) });
+  const foreign = attempt(() => foreignFile(path, TRACE_FILE));
+  if (foreign !== undefined) throw new Fault('storage_unusable', { say: `${path} cannot be read: ${foreign}` });
   const reader = attempt(() => new SqliteTraceReader(path));
   return {
     list: async (query) => attempt(() => reader.list(query)),

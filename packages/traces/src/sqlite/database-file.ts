@@ -1,0 +1,116 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+
+/** What a store's file holds in every version of the store. */
+export interface OwnTables {
+  /** Such as `a Vitrine trace file`. */
+  readonly what: string;
+  readonly tables: readonly string[];
+}
+
+const HEAD_BYTES = 512;
+/** SQLite's smallest page: a file that is smaller, and not empty, is no database. */
+const SMALLEST_DATABASE_BYTES = 512;
+const SQLITE_NOTADB = 26;
+/** Of a foreign database, so many tables are named. */
+const NAMED_TABLES = 5;
+const LONGEST_NAME = 64;
+
+/** Why the file at a path cannot be a store of ours: what is there instead. Undefined when it is ours, when there is nothing yet, and
+ *  when it cannot be told, in which case opening the store says why. Changes nothing and leaves no file behind. */
+export function foreignFile(path: string, own: OwnTables): string | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || (stats.size === 0 && stats.isFile())) return undefined;
+    if (stats.isDirectory()) return 'the file is a folder';
+    // A pipe would be waited for.
+    if (!stats.isFile()) return 'the file is neither a file nor a folder';
+    if (stats.size < SMALLEST_DATABASE_BYTES) return noDatabaseText(path);
+    return foreignDatabase(path, own);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Refuses to make tables in a database that has some of somebody else's. */
+export function refuseForeignTables(database: DatabaseSync, own: OwnTables): void {
+  const tables = tablesIn(database);
+  if (tables.length > 0) throw new Error(foreignText(tables, 0, own));
+}
+
+function foreignDatabase(path: string, own: OwnTables): string | undefined {
+  try {
+    using database = openUntouched(path);
+    const tables = tablesIn(database);
+    const version = pragmaOf(database, 'user_version');
+    if (tables.length === 0 && version === 0 && pragmaOf(database, 'application_id') === 0) return undefined;
+    const isOwn = version > 0 && own.tables.every((table) => tables.includes(table));
+    return isOwn ? undefined : foreignText(tables, version, own);
+  } catch (error) {
+    if (isNoDatabase(error)) return noDatabaseText(path);
+    throw error;
+  }
+}
+
+function pragmaOf(database: DatabaseSync, name: 'user_version' | 'application_id'): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
+}
+
+/** A database that is in use is read like any other; of one that is not, SQLite would leave files beside it that it makes for reading. */
+function openUntouched(path: string): DatabaseSync {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
+    return new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
+  const url = pathToFileURL(path);
+  url.searchParams.set('immutable', '1');
+  return new DatabaseSync(url, { readOnly: true });
+}
+
+function tablesIn(database: DatabaseSync): string[] {
+  const own =
+    "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+  return database
+    .prepare(own)
+    .all()
+    .map((row) => String(row['name']));
+}
+
+function foreignText(tables: readonly string[], version: number, { what }: OwnTables): string {
+  const named = tables.slice(0, NAMED_TABLES).map((name) => JSON.stringify(name.slice(0, LONGEST_NAME)));
+  const more = tables.length > named.length ? ` and ${tables.length - named.length} more` : '';
+  const holds =
+    tables.length === 0
+      ? 'holds no table'
+      : `holds ${tables.length === 1 ? 'the table' : 'the tables'} ${named.join(', ')}${more}`;
+  return `the file ${holds} (user_version ${version}) and is not ${what}`;
+}
+
+function isNoDatabase(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'errcode' in error && Number(error.errcode) === SQLITE_NOTADB;
+}
+
+/** To be called for files that are no databases only: closing a file gives back all locks that the process has on it, also those of
+ *  another connection to it. */
+function noDatabaseText(path: string): string {
+  return `the file is ${kindOf(headOf(path))} and not an SQLite database`;
+}
+
+function headOf(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(HEAD_BYTES);
+    return head.subarray(0, readSync(file, head, 0, HEAD_BYTES, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** By its first bytes, of which nothing is repeated: they may be a secret. */
+function kindOf(head: Buffer): string {
+  const text = head.toString('latin1');
+  if (text.startsWith('\x1f\x8b')) return 'a gzip file';
+  if (text.startsWith('PK\x03\x04')) return 'a zip file';
+  if (text.startsWith('-----BEGIN ')) return 'a PEM file';
+  // Text has tabs, line ends and escape sequences, and no other control characters.
+  return head.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b) ? 'text' : 'binary data';
+}
