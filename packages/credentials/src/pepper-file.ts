@@ -8,9 +8,23 @@ export function openPepperFile(path: string, random: (bytes: number) => Buffer, 
   try {
     return peppersOf(readOrMake(path, random, nowMs), path);
   } catch (cause) {
-    if (isFault(cause)) throw cause;
-    throw new Fault('pepper_unusable', { say: `${path}: the pepper of gateway keys cannot be used: ${messageOf(cause)}`, cause });
+    throw unusable(path, cause);
   }
+}
+
+/** The same of a file that is there; undefined where there is none, and none is made. Faults: `pepper_unusable`. */
+export function readPepperFile(path: string): Pepper[] | undefined {
+  try {
+    return peppersOf(readFileSync(path, 'utf8'), path);
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return undefined;
+    throw unusable(path, cause);
+  }
+}
+
+function unusable(path: string, cause: unknown): Fault {
+  if (isFault(cause)) return cause;
+  return new Fault('pepper_unusable', { say: `${path}: the pepper of gateway keys cannot be used: ${messageOf(cause)}`, cause });
 }
 
 function readOrMake(path: string, random: (bytes: number) => Buffer, nowMs: number): string {

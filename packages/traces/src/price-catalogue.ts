@@ -56,7 +56,7 @@ export function parsePriceOverride(text: string): PriceOverride {
   const [document] = documents;
   if (document === undefined || documents.length !== 1) throw invalidOverride(['the file must hold one YAML document']);
   const [broken] = document.errors;
-  if (broken !== undefined) throw invalidOverride([broken.message]);
+  if (broken !== undefined) throw invalidOverride([broken.message.split('\n', 1)[0] ?? 'not YAML']);
   const parsed = overrideFile.safeParse(document.toJS(), { error: issueText });
   if (!parsed.success) throw invalidOverride(parsed.error.issues.flatMap(textsOf));
   const models = parsed.data.models;

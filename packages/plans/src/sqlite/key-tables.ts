@@ -1,8 +1,5 @@
-import { refuseForeignTables, type OwnTables } from '@vitrine/traces/sqlite/database-file';
+import { newerText, refuseForeignTables, type OwnTables } from '@vitrine/traces/sqlite/database-file';
 import type { DatabaseSync } from 'node:sqlite';
-
-/** What tells a database of gateway keys from others, in every version. */
-export const KEY_DATABASE: OwnTables = { what: 'a Vitrine key database', tables: ['gateway_keys', 'audit_events'] };
 
 // Forward only: what is here has run somewhere and never changes; what comes next is added behind it. The file's `user_version`
 // is how many of them it has seen.
@@ -63,13 +60,19 @@ const MIGRATIONS = [
 /** The schema of a file that this version has opened. */
 export const KEY_SCHEMA_VERSION: number = MIGRATIONS.length;
 
+/** What tells a database of gateway keys from others, in every version. */
+export const KEY_DATABASE: OwnTables = {
+  what: 'a Vitrine key database',
+  tables: ['gateway_keys', 'audit_events'],
+  version: KEY_SCHEMA_VERSION,
+};
+
 /** Brings the file to this version's tables, whoever else has it open. Throws when a newer version wrote it, or another program. */
 export function createKeyTables(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   try {
     const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
-    if (found > KEY_SCHEMA_VERSION)
-      throw new Error(`the file holds schema ${found}, this version knows up to ${KEY_SCHEMA_VERSION}`);
+    if (found > KEY_SCHEMA_VERSION) throw new Error(newerText(found, KEY_DATABASE));
     if (found === 0) refuseForeignTables(database, KEY_DATABASE);
     for (const migration of MIGRATIONS.slice(found)) database.exec(migration);
     database.exec(`PRAGMA user_version = ${KEY_SCHEMA_VERSION}; COMMIT`);

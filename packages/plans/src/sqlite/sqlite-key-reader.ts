@@ -1,4 +1,4 @@
-import { foreignFile } from '@vitrine/traces/sqlite/database-file';
+import { foreignFile, newerText } from '@vitrine/traces/sqlite/database-file';
 import { DatabaseSync } from 'node:sqlite';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { KeyRow } from '../gateway-key.ts';
@@ -20,8 +20,7 @@ export class SqliteKeyReader implements Disposable {
     try {
       const found = Number(this.#database.prepare('PRAGMA user_version').get()?.['user_version']);
       if (found < 1) throw new Error('the file holds no gateway keys');
-      if (found > KEY_SCHEMA_VERSION)
-        throw new Error(`the file holds schema ${found}, this version knows up to ${KEY_SCHEMA_VERSION}`);
+      if (found > KEY_SCHEMA_VERSION) throw new Error(newerText(found, KEY_DATABASE));
     } catch (error) {
       this.#database.close();
       throw error;

@@ -310,9 +310,8 @@ describe('a file that is no key database', () => {
   });
 
   test('its own file is no trace file', () => {
-    expect(foreignFile(path, TRACE_FILE)).toBe(
-      'the file holds the tables "audit_events", "gateway_keys" (user_version 1) and is not a Vitrine trace file',
-    );
+    const what = /^the file holds the tables "audit_events", "gateway_keys".* and is not a Vitrine trace file$/;
+    expect(foreignFile(path, TRACE_FILE)).toMatch(what);
     expect(foreignFile(path, KEY_DATABASE)).toBeUndefined();
   });
 });

@@ -7,6 +7,8 @@ export interface OwnTables {
   /** Such as `a Vitrine trace file`. */
   readonly what: string;
   readonly tables: readonly string[];
+  /** The newest `user_version` that this program knows. */
+  readonly version: number;
 }
 
 const HEAD_BYTES = 512;
@@ -17,8 +19,9 @@ const SQLITE_NOTADB = 26;
 const NAMED_TABLES = 5;
 const LONGEST_NAME = 64;
 
-/** Why the file at a path cannot be a store of ours: what is there instead. Undefined when it is ours, when there is nothing yet, and
- *  when it cannot be told, in which case opening the store says why. Changes nothing and leaves no file behind. */
+/** Why the file at a path cannot be a store of ours: what is there instead, or that a newer version wrote it. Undefined when it is
+ *  ours, when there is nothing yet, and when it cannot be told, in which case opening the store says why. Changes nothing and leaves no
+ *  file behind. */
 export function foreignFile(path: string, own: OwnTables): string | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -46,11 +49,17 @@ function foreignDatabase(path: string, own: OwnTables): string | undefined {
     const version = pragmaOf(database, 'user_version');
     if (tables.length === 0 && version === 0 && pragmaOf(database, 'application_id') === 0) return undefined;
     const isOwn = version > 0 && own.tables.every((table) => tables.includes(table));
-    return isOwn ? undefined : foreignText(tables, version, own);
+    if (!isOwn) return foreignText(tables, version, own);
+    return version > own.version ? newerText(version, own) : undefined;
   } catch (error) {
     if (isNoDatabase(error)) return noDatabaseText(path);
     throw error;
   }
+}
+
+/** What is said of a file that a newer version of this program wrote: tables are never moved backwards. */
+export function newerText(found: number, { version }: OwnTables): string {
+  return `the file holds schema ${found}, this version knows up to ${version}`;
 }
 
 function pragmaOf(database: DatabaseSync, name: 'user_version' | 'application_id'): number {

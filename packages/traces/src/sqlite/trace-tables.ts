@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { refuseForeignTables, type OwnTables } from './database-file.ts';
+import { newerText, refuseForeignTables, type OwnTables } from './database-file.ts';
 import { addLineagesOfRows } from './add-lineages-of-rows.ts';
 import { migrateFromSchema1 } from './migrate-from-schema-1.ts';
 
@@ -7,7 +7,11 @@ import { migrateFromSchema1 } from './migrate-from-schema-1.ts';
 export const SCHEMA_VERSION = 3;
 
 /** What tells a trace file from other databases, in every version. */
-export const TRACE_FILE: OwnTables = { what: 'a Vitrine trace file', tables: ['traces', 'payload_pages', 'totals'] };
+export const TRACE_FILE: OwnTables = {
+  what: 'a Vitrine trace file',
+  tables: ['traces', 'payload_pages', 'totals'],
+  version: SCHEMA_VERSION,
+};
 
 // Numbers of models and credentials, which go when nothing tells of them any more, are not given again: readers remember them.
 // `traces` is what lists and filters read: narrow, and ordered by id, which is (created_at, id). Texts that many traces share
@@ -123,7 +127,7 @@ const FROM_SCHEMA_2 = `
  *  another program. */
 export function createTraceTables(database: DatabaseSync): void {
   const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
-  if (found > SCHEMA_VERSION) throw new Error(`the file holds schema ${found}, this version knows up to ${SCHEMA_VERSION}`);
+  if (found > SCHEMA_VERSION) throw new Error(newerText(found, TRACE_FILE));
   if (found === SCHEMA_VERSION) return;
   if (found === 0 && hasTables(database)) throw new Error('the file holds tables of another program');
   database.exec('BEGIN IMMEDIATE');

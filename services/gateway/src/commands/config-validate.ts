@@ -1,8 +1,10 @@
+import { invalidConfig } from '@vitrine/config/read-config';
 import { isFault } from '@vitrine/faults/fault';
+import { fileFaults } from '../doctor/file-faults.ts';
 import { idleLimits } from '../limits/idle-limits.ts';
 import { command } from './command.ts';
 import { oldSettingSentences } from '../old-gateway/old-settings.ts';
-import { commandConfig, commandOldSettings } from './command-config.ts';
+import { commandOldSettings, inspectCommandConfig } from './command-config.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
 import { printJson, printText } from './print.ts';
 
@@ -13,8 +15,9 @@ export const configValidate = command({
   help: `  --format json  for programs
   --config FILE  the configuration; otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
 
-Environment variables count too. Nothing is opened or changed. Exit code 1: it is not valid; what is valid and does nothing
-is a warning.
+Environment variables count too. The files that it names are looked at: the price list, and whether traces and gateway keys can be
+kept where they are to be. No store is opened, nothing is left behind, and a gateway may be running. Exit code 1: it would not start;
+what is valid and does nothing is a warning.
 
 Examples:
   npm run gateway -- config validate
@@ -26,8 +29,10 @@ Examples:
     const isJson = wantsJson(values.format);
     let warnings: string[];
     try {
-      const idle = idleLimits(commandConfig(values.config, context));
-      warnings = [...idle, ...oldSettingSentences(commandOldSettings(values.config, context))];
+      const { config, parts, faults } = inspectCommandConfig(values.config, context);
+      const all = [...faults, ...fileFaults(parts)];
+      if (config === undefined || all.length > 0) throw invalidConfig(all);
+      warnings = [...idleLimits(config), ...oldSettingSentences(commandOldSettings(values.config, context))];
     } catch (error) {
       if (!isJson || !isFault(error)) throw error;
       printJson(context, { valid: false, error: error.say, faults: error.log['faults'] ?? [] });

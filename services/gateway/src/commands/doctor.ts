@@ -1,13 +1,15 @@
+import { invalidConfig } from '@vitrine/config/read-config';
 import { isFault } from '@vitrine/faults/fault';
 import type { GatewayConfig } from '../config.ts';
 import { checkAuth } from '../doctor/auth-check.ts';
 import { overallStatus, type Check } from '../doctor/check.ts';
+import { fileFaults, priceFaults } from '../doctor/file-faults.ts';
 import { checkRoutes } from '../doctor/route-check.ts';
 import { checkStorage } from '../doctor/storage-check.ts';
 import { idleLimits } from '../limits/idle-limits.ts';
 import { oldSettingSentences } from '../old-gateway/old-settings.ts';
 import { command, type CommandContext } from './command.ts';
-import { commandConfig, commandOldSettings } from './command-config.ts';
+import { commandOldSettings, configLocation, inspectCommandConfig, type ConfigLocation } from './command-config.ts';
 import { FORMAT_OPTION, wantsJson } from './output-format.ts';
 import { printJson, printText } from './print.ts';
 
@@ -18,7 +20,7 @@ export const doctor = command({
   help: `  --format json  for programs
   --config FILE  the gateway's configuration
 
-Each check passes, warns or fails; a gateway may be running meanwhile. Nothing is changed and no provider is called.
+Each check passes, warns or fails; a gateway may be running meanwhile. Nothing is changed or left behind and no provider is called.
 Exit code 1: a check has failed.
 
 Examples:
@@ -29,13 +31,14 @@ Examples:
   words: 0,
   run: async ({ values }, context) => {
     const isJson = wantsJson(values.format);
+    const location = configLocation(values.config, context);
     const checks = await examine(values.config, context);
     const overall = overallStatus(checks);
     if (isJson) {
-      const config_path = values.config ?? context.env['SVC_CONFIG'] ?? '';
-      printJson(context, { generated_at: new Date().toISOString(), config_path, overall_status: overall, checks });
+      const { path: config_path = '', source: config_source } = location;
+      printJson(context, { generated_at: new Date().toISOString(), config_path, config_source, overall_status: overall, checks });
     } else {
-      printText(context, checks.map(textOf).join('') + `\nAll in all: ${overall}\n`);
+      printText(context, `${locationText(location)}\n${checks.map(textOf).join('')}\nAll in all: ${overall}\n`);
     }
     return overall === 'fail' ? 1 : 0;
   },
@@ -43,33 +46,51 @@ Examples:
 
 async function examine(named: string | undefined, context: CommandContext): Promise<Check[]> {
   const old = oldSettingSentences(commandOldSettings(named, context));
-  let config: GatewayConfig;
+  let inspected: ReturnType<typeof inspectCommandConfig>;
   try {
-    config = commandConfig(named, context);
+    inspected = inspectCommandConfig(named, context);
   } catch (error) {
     if (!isFault(error)) throw error;
-    const skipped = (['storage', 'route_wiring', 'auth_posture'] as const).map((name): Check => ({
-      name,
-      status: 'skip',
-      summary: 'not looked at: there is no valid configuration',
-      details: [],
-    }));
-    const [first = '', ...faults] = error.say.split('\n').map((line) => line.trim());
-    const details = [...(faults.length === 0 ? [first] : faults), ...old];
-    return [{ name: 'config', status: 'fail', summary: 'the configuration is not valid', details }, ...skipped];
+    return invalidConfiguration([error.say, ...old]);
   }
-  return [
-    checkSettings([...idleLimits(config), ...old]),
-    await checkStorage(config),
-    checkRoutes(config),
-    await checkAuth(config),
-  ];
+  const { config, parts, faults } = inspected;
+  if (config === undefined) {
+    // What the files look like is said with the rest: they are not looked at any more.
+    const all = invalidConfig([...faults, ...fileFaults(parts)]);
+    const lines = all.say.split('\n').slice(1);
+    return invalidConfiguration([...lines.map((line) => line.trim()), ...old]);
+  }
+  return [checkConfig(config, old), await checkStorage(config), checkRoutes(config), await checkAuth(config)];
 }
 
-/** A valid configuration may still say what does nothing. */
-function checkSettings(details: readonly string[]): Check {
-  if (details.length === 0) return { name: 'config', status: 'pass', summary: 'the configuration is valid', details };
-  return { name: 'config', status: 'warn', summary: 'the configuration is valid, and a part of it does nothing', details };
+function invalidConfiguration(details: readonly string[]): Check[] {
+  const skipped = (['storage', 'route_wiring', 'auth_posture'] as const).map((name): Check => ({
+    name,
+    status: 'skip',
+    summary: 'not looked at: there is no valid configuration',
+    details: [],
+  }));
+  return [{ name: 'config', status: 'fail', summary: 'the configuration is not valid', details }, ...skipped];
+}
+
+/** A valid configuration may still name a file that is none, or say what does nothing. */
+function checkConfig(config: GatewayConfig, old: readonly string[]): Check {
+  const idle = [...idleLimits(config), ...old];
+  const flaws = priceFaults(config).map(({ path, variable, message }) => `${path} (${variable}): ${message}`);
+  const found = (status: Check['status'], summary: string): Check => ({
+    name: 'config',
+    status,
+    summary,
+    details: [...flaws, ...idle],
+  });
+  if (flaws.length > 0) return found('fail', 'the configuration names a file that cannot be used');
+  if (idle.length > 0) return found('warn', 'the configuration is valid, and a part of it does nothing');
+  return found('pass', 'the configuration is valid');
+}
+
+function locationText({ path, source }: ConfigLocation): string {
+  const none = 'none: there is no --config, no SVC_CONFIG and no vitrine.yaml here';
+  return `Configuration file: ${path === undefined ? none : `${path} (${source})`}\n`;
 }
 
 function textOf({ name, status, summary, details }: Check): string {

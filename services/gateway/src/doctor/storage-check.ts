@@ -1,11 +1,13 @@
 import { isFault } from '@vitrine/faults/fault';
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { TRACE_FILE } from '@vitrine/traces/sqlite/trace-tables';
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { openTraces } from '../commands/open-traces.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { Check } from './check.ts';
+import { storageFlaws } from './storage-flaws.ts';
 
-/** Whether the traces can be read, and written by a gateway of the same user. Nothing is made or locked. */
+/** Whether the traces can be read, and written by a gateway of the same user. Nothing is locked or left behind. */
 export async function checkStorage(config: Pick<GatewayConfig, 'storage'>): Promise<Check> {
   const path = resolve(config.storage.path);
   const found = (status: Check['status'], summary: string, details: readonly string[] = []): Check => ({
@@ -14,9 +16,9 @@ export async function checkStorage(config: Pick<GatewayConfig, 'storage'>): Prom
     summary,
     details: [`path: ${path}`, ...details],
   });
+  const flaws = storageFlaws(path, TRACE_FILE);
   if (!existsSync(path)) {
-    const folder = nearestFolder(dirname(path));
-    if (!isWritable(folder)) return found('fail', `the trace file cannot be made: ${folder} is no folder that can be written to`);
+    if (flaws.length > 0) return found('fail', 'the trace file cannot be made', flaws);
     return found('pass', 'there are no traces yet; the gateway makes the file when it starts');
   }
   try {
@@ -26,24 +28,12 @@ export async function checkStorage(config: Pick<GatewayConfig, 'storage'>): Prom
       `size: ${statSync(path).size} bytes`,
       newest === undefined ? 'no trace' : `newest trace: ${newest.created_at}`,
     ];
-    if (!isWritable(path) || !isWritable(dirname(path)))
-      return found('fail', 'the traces can be read, and not be written', details);
+    if (flaws.length > 0) return found('fail', 'the traces can be read, and not be written', [...details, ...flaws]);
     return found('pass', 'the traces can be read and written', details);
   } catch (error) {
     if (!isFault(error)) throw error;
-    return found('fail', 'the traces cannot be read', [error.say]);
-  }
-}
-
-function nearestFolder(path: string): string {
-  return existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path));
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return statSync(path).isFile() || statSync(path).isDirectory();
-  } catch {
-    return false;
+    // A file that is something else is a reason for both.
+    const others = flaws.filter((flaw) => !error.say.endsWith(flaw.slice(`${path}: `.length)));
+    return found('fail', 'the traces cannot be read', [error.say, ...others]);
   }
 }

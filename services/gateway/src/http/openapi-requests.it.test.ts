@@ -59,7 +59,7 @@ function isInside(schema: Schema, value: unknown): boolean {
   const whole = JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/');
   const validate = validators.get(schema) ?? ajv.compile(JSON.parse(whole) as Schema);
   validators.set(schema, validate);
-  return validate(value) === true;
+  return validate(value);
 }
 
 /** The names of the fields that a body may have. */

@@ -1,0 +1,28 @@
+import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
+import { parsePriceOverride, type PriceOverride } from '@vitrine/traces/price-catalogue';
+import { readFileSync } from 'node:fs';
+
+/** The prices that `prices.override_path` names, if it names any. Faults: `invalid_price_override`. */
+export function readPriceOverride(path: string | undefined): PriceOverride | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return parsePriceOverride(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    const say = `prices.override_path (SVC_PRICES_OVERRIDE_PATH): ${path}: ${reasonOf(cause)}`;
+    throw new Fault('invalid_price_override', { say, cause });
+  }
+}
+
+/** Why a file is no price list; undefined when it is one. */
+export function priceOverrideFlaw(path: string): string | undefined {
+  try {
+    parsePriceOverride(readFileSync(path, 'utf8'));
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return isFault(error) ? error.say : messageOf(error);
+}
