@@ -68,7 +68,9 @@ interface Diagnosis {
 describe('beside a running gateway', () => {
   test('version prints the version that the gateway tells', async () => {
     const { version } = await gateway.get<{ version: string }>('/');
-    expect(await run('version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    for (const line of ['version', '--version', '-v'])
+      expect(await run(line)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    expect(await json('version')).toEqual([0, { version }]);
   });
 
   test('config validate says whether a gateway would start', async () => {
@@ -242,6 +244,10 @@ describe('the command line', () => {
     'debug --limit 501',
     'report --from yesterday',
     'doctor --format xml',
+    'debug --trace-id 0 --thread-id thread-1',
+    'debug last --trace-id 0',
+    'debug --limit 1 --limit 2',
+    'report --version',
     'env more',
     'debug last last',
   ])('%s ends with 2 and says how it is done', async (line) => {

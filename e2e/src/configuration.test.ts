@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { once } from 'node:events';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { GATEWAY, STANDALONE } from './running-gateway.ts';
 import { freePort, ROOT, startProcess, type RunningProcess } from './running-process.ts';
 
@@ -110,6 +111,25 @@ extra: 1
     expect(code).toBe(1);
   });
 
+  test('npm start minds no variable of a command, and a typo of it all the same', async () => {
+    const { said } = await refusal(STANDALONE, { env: { VITRINE_GATEWAY_KEY: 'sgk_0123456789' } });
+    expect(said).toContain('already in use');
+    const typo = await refusal(STANDALONE, { env: { VITRINE_GATEWAY_KEYS: 'sgk_0123456789' } });
+    expect(typo.said).toContain('VITRINE_GATEWAY_KEYS: unknown variable; did you mean VITRINE_GATEWAY_KEY?');
+    expect(typo.code).toBe(1);
+  });
+
+  test.each([
+    ['the gateway', GATEWAY],
+    ['npm start', STANDALONE],
+  ])('%s tells faults of one part and of two at once', async (_name, command) => {
+    const text = 'auth: { keys: [{ id: a, token: token-0123456789-0123456789, plan: gold }] }\nlog: { level: loud }\n';
+    const { code, said } = await refusal(command, { yaml: text, env: { SVC_SERVER_PORT: 'x' } });
+    expect(said).toContain('has 3 faults');
+    expect(said).toContain('unknown plan "gold"');
+    expect(code).toBe(1);
+  });
+
   test.each([
     ['broken YAML', 'server: [\n', 'vitrine.yaml'],
     ['a list', '- a\n', 'vitrine.yaml'],
@@ -192,6 +212,28 @@ describe('a data folder', () => {
     expect(said).toContain(named);
     expect(said).not.toMatch(LOOKS_LIKE_A_STACK);
     expect(code).toBe(1);
+  });
+
+  test('that holds a database of another program is an error that says so, and the database is left alone', async () => {
+    const dataDir = join(folder.path, 'foreign');
+    await mkdir(dataDir);
+    const file = join(dataDir, 'traces.db');
+    {
+      using database = new DatabaseSync(file);
+      database.exec('CREATE TABLE users (a); CREATE TABLE orders (b); PRAGMA user_version = 7');
+    }
+    const before = await readFile(file);
+    for (const [command, env] of [
+      [STANDALONE, { VITRINE_DATA_DIR: dataDir }],
+      [GATEWAY, { SVC_STORAGE_PATH: file }],
+    ] as const) {
+      const { code, said } = await refusal(command, { env });
+      expect(said).toContain('holds the tables "orders", "users" (user_version 7) and is not a Vitrine trace file');
+      expect(said).toContain(Object.keys(env)[0]);
+      expect(code).toBe(1);
+    }
+    expect(await readdir(dataDir)).toEqual(['traces.db']);
+    expect(await readFile(file)).toEqual(before);
   });
 
   test('that holds a file which is no database is an error that names VITRINE_DATA_DIR, and the file is left alone', async () => {

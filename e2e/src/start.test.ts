@@ -149,8 +149,24 @@ describe('the command line', () => {
   test('--help says what can be given, and ends with 0', async () => {
     await using running = npmStart(['--help'], {});
     expect(await running.end()).toEqual({ code: 0, signal: null });
-    for (const word of ['usage:', '--demo', '--config', 'SVC_SERVER_PORT', 'VITRINE_DATA_DIR'])
+    for (const word of ['usage:', '--demo', '--config', '--help', '--version', 'SVC_SERVER_PORT', 'VITRINE_DATA_DIR'])
       expect(running.stdout).toContain(word);
+  });
+
+  test.each(['--version', '-v'])('%s prints the version, and ends with 0', async (option) => {
+    await using running = npmStart([option], {});
+    expect(await running.end()).toEqual({ code: 0, signal: null });
+    expect(running.stdout).toMatch(/\n\d+\.\d+\.\d+\n$/);
+  });
+
+  test.each([
+    ['--config', 'a.yaml', '--config', 'b.yaml'],
+    ['--config', ''],
+  ])('%s %s %s %s is a usage error', async (...args) => {
+    await using running = npmStart(args, {});
+    expect(await running.end()).toEqual({ code: 2, signal: null });
+    expect(running.stderr).toContain('--config');
+    expect(running.stderr).toContain('usage:');
   });
 
   test.each([['--dmeo'], ['serve'], ['--config']])(

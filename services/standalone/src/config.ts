@@ -1,6 +1,6 @@
-import { readConfig, type ConfigSource } from '@vitrine/config/read-config';
-import { Fault, isFault } from '@vitrine/faults/fault';
-import { readGatewayConfig, type GatewayConfig } from '@vitrine/gateway/config';
+import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
+import { KEY_VARIABLE } from '@vitrine/gateway/commands/gateway-options';
+import { inspectGatewayConfig, type GatewayConfig } from '@vitrine/gateway/config';
 import { join } from 'node:path';
 import { z } from 'zod';
 
@@ -17,27 +17,15 @@ export interface AllConfig {
 
 /** Reads the configuration of everything that runs in the process. Faults: `invalid_config`, with those of all parts at once. */
 export function readAllConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env']): AllConfig {
-  const faults: Fault[] = [];
-  const attempt = <T>(read: () => T): T | undefined => {
-    try {
-      return read();
-    } catch (error) {
-      if (!isFault(error)) throw error;
-      faults.push(error);
-      return undefined;
-    }
-  };
-  // A key for commands that ask a gateway; nothing of this process reads it.
-  const { VITRINE_GATEWAY_KEY: _ofCommands, ...variables } = env;
-  const standalone = attempt(() => readConfig(standaloneConfig, { env: variables, prefix: 'VITRINE_' }));
+  // Whoever has exported the key of a command must still be able to start.
+  const standalone = inspectConfig(standaloneConfig, { env, prefix: 'VITRINE_', foreign: [KEY_VARIABLE] });
   const defaults = {
-    storage: { path: join(standalone?.data.dir ?? '.', 'traces.db') },
+    storage: { path: join(standalone.config?.data.dir ?? '.', 'traces.db') },
     // The first page that people see is the one that main.ts prints.
     log: { level: 'warn' },
   };
-  const gateway = attempt(() => readGatewayConfig(yaml, env, defaults));
-  if (standalone === undefined || gateway === undefined) {
-    throw new Fault('invalid_config', { say: faults.map(({ say }) => say).join('\n') });
-  }
-  return { standalone, gateway };
+  const gateway = inspectGatewayConfig(yaml, env, defaults);
+  if (standalone.config === undefined || gateway.config === undefined)
+    throw invalidConfig([...standalone.faults, ...gateway.faults]);
+  return { standalone: standalone.config, gateway: gateway.config };
 }

@@ -1,5 +1,7 @@
 import { readConfigFile } from '@vitrine/config/config-file';
 import type { Fault } from '@vitrine/faults/fault';
+import { usageError } from '@vitrine/gateway/commands/command';
+import { VERSION } from '@vitrine/gateway/version';
 import { runProgram, surviveBugs } from '@vitrine/lifecycle/run-program';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import { createLogger } from '@vitrine/telemetry/logger';
@@ -8,12 +10,14 @@ import { inspect, parseArgs } from 'node:util';
 import { startStandalone } from './app.ts';
 import { welcome } from './welcome.ts';
 
-const HELP = `usage: npm start -- [--demo] [--config FILE]
+const HELP = `usage: npm start -- [--demo] [--config FILE] [--help] [--version]
 
 Runs Vitrine in one process: the AI traffic gateway on port 8080 with its traces in one SQLite file below ./data.
 
   --demo         also start mock providers, point the gateway at them and capture bodies: no account is needed
   --config FILE  gateway configuration (YAML); otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
+  --help, -h     print this
+  --version, -v  print the version
 
 Environment:
   SVC_SERVER_PORT=8080      port of the gateway; every gateway key has such a variable
@@ -21,15 +25,24 @@ Environment:
 `;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values, tokens } = parseArgs({
+    tokens: true,
     options: {
       demo: { type: 'boolean', default: false },
       config: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
+      version: { type: 'boolean', short: 'v', default: false },
     },
   });
+  const configs = tokens.filter((token) => token.kind === 'option' && token.name === 'config');
+  if (configs.length > 1) throw usageError('--config is given twice');
+  if (values.config === '') throw usageError('--config must not be empty');
   if (values.help) {
     process.stdout.write(HELP);
+    return 0;
+  }
+  if (values.version) {
+    process.stdout.write(`${VERSION}\n`);
     return 0;
   }
   const signal = untilSignal(process, ['SIGINT', 'SIGTERM']);

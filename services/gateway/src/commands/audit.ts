@@ -23,8 +23,8 @@ export const audit = command({
   name: 'audit',
   summary: 'Lists who changed gateway keys, and who was turned away, newest first.',
   usage:
-    '[--from TIME] [--to TIME] [--action NAME] [--outcome allow|deny] [--actor ID] [--org-id ID] [--workspace-id ID] ' +
-    '[--limit N] [--cursor TEXT] [--format text|json]',
+    '[--from TIME] [--to TIME] [--action NAME] [--outcome NAME] [--actor ID] [--org-id ID] [--workspace-id ID] ' +
+    '[--limit N] [--cursor TEXT] [--format text|json] [--config FILE]',
   help: `  --from TIME        not before: RFC 3339, or YYYY-MM-DD for the first moment of a day (UTC)
   --to TIME          not after: RFC 3339, or YYYY-MM-DD for its last
   --action NAME      only this: ${AUDIT_ACTIONS.join(', ')}

@@ -13,11 +13,14 @@ import { wholeNumber } from './whole-number.ts';
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 500;
 
-const OPTIONS = {
+const SELECTION = {
   'trace-id': { type: 'string' },
   'trace-group-id': { type: 'string' },
   'thread-id': { type: 'string' },
   'run-id': { type: 'string' },
+} as const;
+
+const OPTIONS = {
   limit: { type: 'string' },
   diff: { type: 'boolean' },
   'bundle-out': { type: 'string' },
@@ -27,12 +30,13 @@ const OPTIONS = {
   ...FORMAT_OPTION,
 } as const;
 
-const HELP = `  last                 the newest trace; the same as naming nothing
-  --trace-id ID        the conversation of this trace
+const SELECTION_HELP = `  --trace-id ID        the conversation of this trace
   --trace-group-id ID  everything of this group
   --thread-id ID       everything of this thread
   --run-id ID          everything of this run
-${TENANT_HELP}  --limit N            at most so many checkpoints, 1 to 500; 200
+`;
+
+const HELP = `${TENANT_HELP}  --limit N            at most so many checkpoints, 1 to 500; 200
   --diff               what changed from each checkpoint to the next, without showing what was said
   --include-headers    also their headers
   --include-bodies     also their bodies, as far as the gateway keeps them
@@ -51,30 +55,34 @@ Examples:
   npm run gateway -- debug --run-id run-7 --diff --include-bodies --bundle-out ./bundle
 `;
 
-export const debug = debugCommand(
-  'debug',
-  'Shows the conversation that a trace belongs to, step by step.',
-  '[--trace-id ID | --trace-group-id ID | --thread-id ID | --run-id ID] [--org-id ID] [--workspace-id ID] [--diff] [--bundle-out DIR] [--format text|json]',
-);
+const USAGE =
+  '[--org-id ID] [--workspace-id ID] [--limit N] [--diff] [--include-headers] [--include-bodies] [--bundle-out DIR] ' +
+  '[--format text|json] [--config FILE]';
 
-export const debugLast = debugCommand(
-  'debug last',
-  'Shows the conversation that the newest trace belongs to.',
-  '[--org-id ID] [--workspace-id ID] [--diff] [--bundle-out DIR] [--format text|json]',
-);
+/** A group, a thread and a run narrow each other; a trace is in one of each already. */
+export const debug = debugCommand({
+  name: 'debug',
+  summary: 'Shows the conversation that a trace belongs to, step by step.',
+  usage: `[--trace-id ID | [--trace-group-id ID] [--thread-id ID] [--run-id ID]] ${USAGE}`,
+  help: `  last                 the newest trace; the same as naming nothing\n${SELECTION_HELP}${HELP}`,
+  options: { ...SELECTION, ...OPTIONS },
+});
 
-function debugCommand(name: 'debug' | 'debug last', summary: string, usage: string): Command {
+export const debugLast = debugCommand({
+  name: 'debug last',
+  summary: 'Shows the conversation that the newest trace belongs to.',
+  usage: USAGE,
+  help: HELP,
+  options: OPTIONS,
+});
+
+function debugCommand(of: Pick<Command<typeof OPTIONS>, 'name' | 'summary' | 'usage' | 'help' | 'options'>): Command {
   return command({
-    name,
-    summary,
-    usage,
-    help: HELP,
-    options: OPTIONS,
+    ...of,
     words: 0,
     run: async ({ values }, context) => {
       const isJson = wantsJson(values.format);
       const selection = selectionOf(values);
-      if (name === 'debug last' && Object.keys(selection).length > 0) throw usageError('last takes no other selection');
       const options = {
         limit: wholeNumber('--limit', values.limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT,
         include_diff: values.diff ?? false,
@@ -95,9 +103,9 @@ function debugCommand(name: 'debug' | 'debug last', summary: string, usage: stri
 }
 
 function selectionOf(values: Readonly<Record<string, unknown>>): ChainSelection {
-  const named = ['trace-id', 'trace-group-id', 'thread-id', 'run-id'].filter((option) => values[option] !== undefined);
-  // A variable of a shell that is not set must not show somebody else's conversation.
-  const empty = named.find((option) => values[option] === '');
-  if (empty !== undefined) throw usageError(`--${empty} must not be empty`);
+  const named = Object.keys(SELECTION).filter((option) => values[option] !== undefined);
+  const [first, second] = named;
+  if (first === 'trace-id' && second !== undefined)
+    throw usageError(`--trace-id and --${second} exclude each other: leave one of them out`);
   return Object.fromEntries(named.map((option) => [option.replaceAll('-', '_'), values[option]])) as ChainSelection;
 }

@@ -23,7 +23,7 @@ const answerShape = z.looseObject({
 export const diagnostics = command({
   name: 'diagnostics',
   summary: 'Asks a running gateway what its trace pipeline has done and lost.',
-  usage: '[--base-url URL] [--gateway-key KEY] [--auth-header NAME] [--timeout TIME] [--format text|json]',
+  usage: '[--base-url URL] [--gateway-key KEY] [--auth-header NAME] [--timeout TIME] [--format text|json] [--config FILE]',
   help: `  --base-url URL      where the gateway is; otherwise where the configuration says it listens
   --gateway-key KEY   a key that may read analytics; better given in ${KEY_VARIABLE}, where other users do not see it
   --auth-header NAME  the header for the key; otherwise that of the configuration

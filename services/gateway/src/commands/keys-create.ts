@@ -28,7 +28,9 @@ const FIELD_OPTIONS: Readonly<Record<string, string>> = {
 export const keysCreate = command({
   name: 'keys create',
   summary: 'Makes a gateway key and shows its token, this once.',
-  usage: '[--role ROLE] [--permission P]... [--org ID] [--workspace ID] [--name TEXT] [--format text|json]',
+  usage:
+    '[--role ROLE] [--permission P]... [--org ID] [--workspace ID] [--id ID] [--name TEXT] [--description TEXT] [--plan NAME] ' +
+    '[--format text|json] [--config FILE]',
   help: `  --role ROLE         owner, admin, developer (default), member or viewer
   --permission P      granted beside what the role implies: ${PERMISSIONS.join(', ')}; may be repeated
   --org ID            organisation; default

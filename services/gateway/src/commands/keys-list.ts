@@ -11,7 +11,7 @@ const NO_KEY = 'There is no gateway key. Make one with: gateway keys create --ro
 export const keysList = command({
   name: 'keys list',
   summary: 'Lists the active gateway keys, oldest first.',
-  usage: '[--org ID] [--workspace ID] [--format text|json]',
+  usage: '[--org ID] [--workspace ID] [--format text|json] [--config FILE]',
   help: `  --org ID        only keys of this organisation
   --workspace ID  only keys of this workspace
   --format json   for programs

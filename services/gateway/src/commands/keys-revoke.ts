@@ -5,7 +5,7 @@ import { withKeys } from './with-keys.ts';
 export const keysRevoke = command({
   name: 'keys revoke',
   summary: 'Ends a gateway key for ever.',
-  usage: 'ID [--format text|json]',
+  usage: 'ID [--format text|json] [--config FILE]',
   help: `  --format json  for programs
   --config FILE  the gateway's configuration
 

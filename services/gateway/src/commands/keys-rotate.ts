@@ -5,7 +5,7 @@ import { tokenText, withKeys } from './with-keys.ts';
 export const keysRotate = command({
   name: 'keys rotate',
   summary: 'Gives a gateway key a new token and ends the old one.',
-  usage: 'ID [--format text|json]',
+  usage: 'ID [--format text|json] [--config FILE]',
   help: `  --format json  for programs
   --config FILE  the gateway's configuration
 

@@ -19,7 +19,8 @@ export const report = command({
   name: 'report',
   summary: 'Sums up what the stored traces used and cost, whether or not a gateway is running.',
   usage:
-    '[--from TIME] [--to TIME] [--provider NAME] [--model NAME] [--org-id ID] [--workspace-id ID] [--limit N] [--format text|json]',
+    '[--from TIME] [--to TIME] [--provider NAME] [--model NAME] [--org-id ID] [--workspace-id ID] [--limit N] ' +
+    '[--format text|json] [--config FILE]',
   help: `  --from TIME          not before: RFC 3339, or YYYY-MM-DD for the first moment of a day (UTC)
   --to TIME            not after: RFC 3339, or YYYY-MM-DD for its last
   --provider NAME      only this provider: openai or anthropic

@@ -1,6 +1,6 @@
 import { codeOf, Fault, messageOf } from '@vitrine/faults/fault';
 import { parseArgs } from 'node:util';
-import { COMMON_OPTIONS, usageError, type Command, type CommandContext } from './command.ts';
+import { COMMON_OPTIONS, usageError, type Command, type CommandContext, type CommandOptions } from './command.ts';
 
 const DEFAULT_COMMAND = 'serve';
 
@@ -11,8 +11,8 @@ export async function runCommand(
   args: readonly string[],
   context: CommandContext,
 ): Promise<number> {
-  const { words, rest, behind } = splitArgs(commands, args);
-  const name = words.join(' ') || DEFAULT_COMMAND;
+  const { words, rest, asksVersion, behind } = splitArgs(commands, args);
+  const name = words.join(' ') || (asksVersion ? 'version' : DEFAULT_COMMAND);
   const found = commands.find((command) => command.name === name);
   const group = commands.filter((command) => command.name.startsWith(`${name} `));
   const wantsHelp = rest.some((arg) => arg === '--help' || arg === '-h');
@@ -20,11 +20,13 @@ export async function runCommand(
   if (wantsHelp && words.length === 0) return print(context, helpOf(commands));
   if (found === undefined) throw new Fault('unknown_command', { say: `unknown command: ${name}` });
   try {
-    const given = parseArgs({ args: rest, options: { ...COMMON_OPTIONS, ...found.options }, allowPositionals: true });
+    const options = { ...COMMON_OPTIONS, ...found.options };
+    const given = parseArgs({ args: rest, options, allowPositionals: true, tokens: true });
     if (wantsHelp) return print(context, `${helpOf([found])}\n${found.help}`);
     if (given.positionals.length < found.words) throw usageError(`${name} needs ${found.usage}`);
     if (given.positionals.length > found.words)
       throw new Fault('unknown_command', { say: `unknown command: ${[name, ...given.positionals].join(' ')}` });
+    refuseUnclear(given.tokens, options);
     return await found.run({ values: given.values, words: given.positionals, behind }, context);
   } catch (error) {
     const isUsage = codeOf(error).startsWith('ERR_PARSE_ARGS') || codeOf(error) === 'unknown_command';
@@ -34,12 +36,25 @@ export async function runCommand(
   }
 }
 
+/** Of an option that is given twice only the last value would count, and one that is empty is mostly a variable of a shell that is not
+ *  set: it must not show or sum up more than was meant. */
+function refuseUnclear(tokens: ReturnType<typeof parseArgs>['tokens'], options: CommandOptions): void {
+  const seen = new Set<string>();
+  for (const token of tokens ?? []) {
+    if (token.kind !== 'option' || options[token.name]?.type !== 'string') continue;
+    if (token.value?.trim() === '') throw usageError(`--${token.name} must not be empty`);
+    if (seen.has(token.name) && options[token.name]?.multiple !== true) throw usageError(`--${token.name} is given twice`);
+    seen.add(token.name);
+  }
+}
+
 /** How commands are called, each with its sentence. */
 export function helpOf(commands: readonly Command[]): string {
   const lines = commands.map(({ name, usage }) => `gateway ${name} ${usage}`.trimEnd());
   const width = Math.max(...commands.map(({ name }) => name.length));
   const summaries = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
-  return `usage: ${lines.join('\n       ')}\n\n${summaries.join('\n')}\n`;
+  const common = commands.length === 1 ? '' : '\nEvery command has --help (-h). gateway --version (-v) prints the version.\n';
+  return `usage: ${lines.join('\n       ')}\n\n${summaries.join('\n')}\n${common}`;
 }
 
 /** `split`; a command that runs another program does not look behind `--`, where all is that program's. */
@@ -52,16 +67,20 @@ function splitArgs(commands: readonly Command[], args: readonly string[]): Retur
 
 /** The command's words, and everything else in its order. Options may stand before the command, so all options of all commands are
  *  known here: the value of one is no word. */
-function split(commands: readonly Command[], args: readonly string[]): { words: string[]; rest: string[] } {
+function split(commands: readonly Command[], args: readonly string[]): { words: string[]; rest: string[]; asksVersion: boolean } {
   const options = Object.assign({}, ...commands.map((command) => command.options), COMMON_OPTIONS) as Command['options'];
   const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
   const positionals = tokens.filter((token) => token.kind === 'positional');
   const [first, second] = positionals;
   const isGroup = commands.some((command) => command.name.startsWith(`${first?.value} `));
   const taken = [first, isGroup ? second : undefined].filter((token) => token !== undefined);
+  const version = tokens.filter((token) => token.kind === 'option' && ['--version', '-v'].includes(token.rawName));
+  const isVersion = taken.length === 0 && version.length > 0;
+  const dropped = isVersion ? version : taken;
   return {
     words: taken.map(({ value }) => value),
-    rest: args.filter((_, i) => !taken.some(({ index }) => index === i)),
+    rest: args.filter((_, i) => !dropped.some(({ index }) => index === i)),
+    asksVersion: isVersion,
   };
 }
 
