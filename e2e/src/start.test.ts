@@ -159,10 +159,7 @@ describe('the command line', () => {
     expect(running.stdout).toMatch(/\n\d+\.\d+\.\d+\n$/);
   });
 
-  test.each([
-    ['--config', 'a.yaml', '--config', 'b.yaml'],
-    ['--config', ''],
-  ])('%s %s %s %s is a usage error', async (...args) => {
+  test.each([[['--config', 'a.yaml', '--config', 'b.yaml']], [['--config', '']]])('%j is a usage error', async (args) => {
     await using running = npmStart(args, {});
     expect(await running.end()).toEqual({ code: 2, signal: null });
     expect(running.stderr).toContain('--config');

@@ -238,7 +238,7 @@ describe('the edge', () => {
 
   test('CONNECT is 405 JSON', async () => {
     expect(await rawTalk(gateway.url, 'CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n')).toMatch(
-      /^HTTP\/1\.1 405 [\s\S]*"method not allowed"/,
+      /^HTTP\/1\.1 405 [\s\S]*\r\nAllow: GET, HEAD, POST, DELETE, OPTIONS\r\n[\s\S]*"method not allowed"/,
     );
   });
 });

@@ -18,7 +18,12 @@ const STALL_TIMEOUT_MS = 60_000;
 /** and looked for this often. */
 const STALL_CHECK_MS = 5_000;
 
-const CONNECT_REJECTION: HttpRejection = { status: 405, error: 'method not allowed' };
+/** What CONNECT names is no resource of the gateway's; these are the methods that those have (RFC 9110, 15.5.6). */
+const CONNECT_REJECTION: HttpRejection = {
+  status: 405,
+  error: 'method not allowed',
+  headers: ['Allow', 'GET, HEAD, POST, DELETE, OPTIONS'],
+};
 
 interface Connection {
   /** The response to the request that came last. */
@@ -129,7 +134,8 @@ export class ClientConnections implements Disposable {
     } else if (last.handler !== undefined) {
       last.handler.onMalformedRequest(rejection);
     } else {
-      answerJson(last, rejection.status, { error: rejection.error }, newCorrelationId(), ['Connection', 'close']);
+      const { status, error, headers = [] } = rejection;
+      answerJson(last, status, { error }, newCorrelationId(), ['Connection', 'close', ...headers]);
     }
   }
 
@@ -161,7 +167,7 @@ function queue({ queued }: Connection, response: ServerResponse): void {
 function close(socket: Socket, rejection: HttpRejection | undefined): string | undefined {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
-  if (rejection !== undefined) return answerJsonOnSocket(socket, rejection.status, rejection.error);
+  if (rejection !== undefined) return answerJsonOnSocket(socket, rejection);
   socket.end();
   return undefined;
 }

@@ -4,6 +4,8 @@ import { ServerResponse } from 'node:http';
 export interface HttpRejection {
   readonly status: number;
   readonly error: string;
+  /** Names and values, one after the other. */
+  readonly headers?: readonly string[];
 }
 
 /** Whoever handles a request, and has more to do than to answer when the rest of it turns out to be malformed. */

@@ -1,5 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { HttpRejection } from './client-response.ts';
 import { CORRELATION_HEADER, newCorrelationId } from './correlation-id.ts';
 
 /** Answers with JSON on a response whose head has not been sent. */
@@ -44,16 +45,17 @@ function writeHead(
 
 /** Answers with JSON where there is only a socket: requests that could not be parsed, and CONNECT. Ends the connection. Answers the
  *  correlation id; undefined when nothing could be sent any more. */
-export function answerJsonOnSocket(socket: Duplex, status: number, error: string): string | undefined {
+export function answerJsonOnSocket(socket: Duplex, { status, error, headers = [] }: HttpRejection): string | undefined {
   if (!socket.writable) {
     socket.destroy();
     return undefined;
   }
   const correlationId = newCorrelationId();
   const text = JSON.stringify({ error });
+  const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
-      `${CORRELATION_HEADER}: ${correlationId}\r\nConnection: close\r\n\r\n${text}`,
+      `${CORRELATION_HEADER}: ${correlationId}\r\n${lines}Connection: close\r\n\r\n${text}`,
   );
   return correlationId;
 }
