@@ -277,21 +277,31 @@ describe('a trace of the old gateway', () => {
       columns: { trace_group_id: 'g' },
       metadata: { lineage_checkpoint_seq: n, ...(parent === undefined ? {} : { lineage_parent_checkpoint_id: parent }) },
     });
-    using _ = old(lineage(1), lineage(2, idOf(1)), lineage(3, idOf(2)), lineage(4, 'not-a-trace'), lineage(5, 'not an id'));
+    // The last two stand in the file the other way round.
+    using _ = old(
+      lineage(1),
+      lineage(2, idOf(1)),
+      lineage(3, idOf(2)),
+      lineage(4, 'not-a-trace'),
+      lineage(5, 'not an id'),
+      lineage(7, idOf(6)),
+      lineage(6),
+    );
     await report();
     const byOldId = new Map(details().map((trace) => [trace.metadata['imported_from_id'], trace]));
     const parentOf = (n: number) => byOldId.get(idOf(n))?.lineage?.parent_checkpoint_id;
-    expect([1, 2, 3, 4, 5].map(parentOf)).toEqual([
+    expect([1, 2, 3, 4, 5, 7].map(parentOf)).toEqual([
       undefined,
       byOldId.get(idOf(1))?.id,
       byOldId.get(idOf(2))?.id,
       'not-a-trace',
       undefined,
+      byOldId.get(idOf(6))?.id,
     ]);
     expect(byOldId.get(idOf(5))?.metadata['lineage_ignored']).toBe(1);
     using reader = new SqliteTraceReader(into);
     expect(reader.checkpoints({ trace_group_id: 'g', limit: 10 }).map(({ lineage: { checkpoint_seq: seq } }) => seq)).toEqual([
-      5, 4, 3, 2, 1,
+      7, 6, 5, 4, 3, 2, 1,
     ]);
   });
 });
