@@ -155,11 +155,12 @@ describe('GET /api/audit-events', () => {
 
   test('with authentication off shows everything', async () => {
     await using open = await startTestGateway();
+    const now = Date.now();
     const kept = [
-      stored(Date.now(), { actor: '', org_id: '', workspace_id: '', target: 'of nobody' }),
-      stored(Date.now() - 1, { target: 'of a tenant' }),
-      stored(Date.now() - 2, { org_id: 'beta', target: 'of another' }),
-      stored(Date.now() - 3, { actor: 'system', org_id: '', workspace_id: '', target: 'of the machine' }),
+      stored(now, { actor: '', org_id: '', workspace_id: '', target: 'of nobody' }),
+      stored(now - 1, { target: 'of a tenant' }),
+      stored(now - 2, { org_id: 'beta', target: 'of another' }),
+      stored(now - 3, { actor: 'system', org_id: '', workspace_id: '', target: 'of the machine' }),
     ];
     {
       using store = new SqliteKeyStore(join(open.folder, 'gateway-keys.db'));
