@@ -222,7 +222,7 @@ function faultsOfIssue(issue: z.core.$ZodIssue, tree: Tree, { hintOf }: Pick<Con
     const path = keys.map(String).join('.');
     if (issue.code !== 'unrecognized_keys') return { path, message: issue.message + shownValue(keys, valueAt(tree, keys)) };
     const hint = hintOf?.(path);
-    return { path, message: hint === undefined ? issue.message : `${issue.message}; ${hint}` };
+    return { path, message: hint === undefined ? issue.message : `unknown key: ${hint}` };
   });
 }
 

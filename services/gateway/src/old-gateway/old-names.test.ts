@@ -41,7 +41,7 @@ describe("the old gateway's YAML", () => {
   });
 
   test('a key that neither has is just unknown', () => {
-    expect(faultsOf('storage: { pat: x }')).toEqual(['  storage.pat: unknown key']);
+    expect(faultsOf('storage: { pat: x }')).toEqual(['  storage.pat: unknown key; known keys: driver, path']);
   });
 });
 
