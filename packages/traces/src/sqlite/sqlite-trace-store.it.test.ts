@@ -76,7 +76,7 @@ describe('writing', () => {
     using database = new DatabaseSync(foreign);
     database.exec('CREATE TABLE notes (text TEXT)');
     const before = readFileSync(foreign);
-    expect(() => new SqliteTraceWriter(foreign)).toThrow('the file holds tables of another program');
+    expect(() => new SqliteTraceWriter(foreign)).toThrow('the file holds the table "notes"');
     expect(readFileSync(foreign).equals(before)).toBe(true);
   });
 

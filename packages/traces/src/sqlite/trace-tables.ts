@@ -129,7 +129,6 @@ export function createTraceTables(database: DatabaseSync): void {
   const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   if (found > SCHEMA_VERSION) throw new Error(newerText(found, TRACE_FILE));
   if (found === SCHEMA_VERSION) return;
-  if (found === 0 && hasTables(database)) throw new Error('the file holds tables of another program');
   database.exec('BEGIN IMMEDIATE');
   try {
     if (found === 0) refuseForeignTables(database, TRACE_FILE);
@@ -148,8 +147,4 @@ export function createTraceTables(database: DatabaseSync): void {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
-}
-
-function hasTables(database: DatabaseSync): boolean {
-  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' LIMIT 1").get() !== undefined;
 }
