@@ -40,7 +40,6 @@ import { createProxy } from './proxy/proxy.ts';
 import { UpstreamErrorLog } from './proxy/upstream-error-log.ts';
 import { VERSION } from './version.ts';
 
-const DEADLINE_TICK_MS = 250;
 const SYSTEM_CLOCKS: Clocks = { clock: Date.now, steadyClock: () => performance.now() };
 /** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
 const STRANGERS_A_SECOND = 10;
@@ -83,7 +82,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
   const strangers = new PerSecond(STRANGERS_A_SECOND, Date.now);
 
-  const deadlines = opened.use(new Deadlines(() => performance.now(), DEADLINE_TICK_MS));
+  const deadlines = opened.use(new Deadlines(() => performance.now()));
   const routes = openRoutes(config, opened);
   const upstreamErrors = opened.use(new UpstreamErrorLog(logger, () => performance.now()));
   const shutdown = new AbortController();

@@ -31,7 +31,8 @@ const findNothing = (): undefined => undefined;
 /** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
  *  captured exchange when it has ended, however it ended. Spec: gateway decisions, section 5. */
 export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHandler {
-  deadlineAt: number;
+  restartMs: number;
+  deadlineAt = Number.POSITIVE_INFINITY;
   slot = 0;
   readonly #tools: ProxyTools;
   readonly #route: UpstreamRoute;
@@ -79,7 +80,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     this.#requestHeaders = tools.headers.request(request.rawHeaders, request.headers.connection);
     this.#sent = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => {});
     this.#received = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => this.#resume());
-    this.deadlineAt = tools.deadlines.now + tools.times.firstByteTimeoutMs;
+    this.restartMs = tools.times.firstByteTimeoutMs;
     tools.deadlines.watch(this);
     response.handler = this;
     response.on('close', () => this.#onClose());
@@ -318,11 +319,11 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   }
 
   #touch(): void {
-    this.deadlineAt = this.#tools.deadlines.now + this.#tools.times.idleTimeoutMs;
+    this.restartMs = this.#tools.times.idleTimeoutMs;
   }
 
   #touchFirstByte(): void {
-    this.deadlineAt = this.#tools.deadlines.now + this.#tools.times.firstByteTimeoutMs;
+    this.restartMs = this.#tools.times.firstByteTimeoutMs;
   }
 
   #elapsedUs(): number {
