@@ -7,9 +7,13 @@ export interface Exemplar {
   readonly value: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
+  /** Of all exemplars of the process, counted from 1: what tells a new one, because the clock of `time` may be put back. */
+  readonly number: number;
   readonly traceId: string;
   readonly spanId: string;
 }
+
+let exemplars = 0;
 
 /** The ids of a sampled span. */
 export interface SpanIds {
@@ -35,7 +39,7 @@ export class DurationSeries {
   readonly #boundaries: readonly number[];
   readonly #startTime: HrTime;
   readonly #counts: number[];
-  readonly #exemplars: ({ value: number; time: number; traceId: string; spanId: string } | undefined)[];
+  readonly #exemplars: ({ -readonly [Field in keyof Exemplar]: Exemplar[Field] } | undefined)[];
   #count = 0;
   #sum = 0;
   #min = Number.POSITIVE_INFINITY;
@@ -78,11 +82,13 @@ export class DurationSeries {
 
   #offer(bucket: number, value: number, { traceId, spanId }: SpanIds, time: number): void {
     const slot = this.#exemplars[bucket];
+    exemplars += 1;
     if (slot === undefined) {
-      this.#exemplars[bucket] = { value, time, traceId, spanId };
+      this.#exemplars[bucket] = { value, time, number: exemplars, traceId, spanId };
     } else {
       slot.value = value;
       slot.time = time;
+      slot.number = exemplars;
       slot.traceId = traceId;
       slot.spanId = spanId;
     }

@@ -1,5 +1,5 @@
 import { JsonMetricsSerializer, ProtobufMetricsSerializer, type ISerializer } from '@opentelemetry/otlp-transformer';
-import { DataPointType, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { DataPointType, type DataPoint, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { exemplarsOf, type Exemplar } from './duration-series.ts';
 import { bytesField, doubleField, fixed64Field, rewriteFields } from './protobuf-fields.ts';
 
@@ -14,7 +14,7 @@ const EXEMPLARS = 8;
 // OpenTelemetry JS has no exemplars (open-telemetry/opentelemetry-js#5147). What the stock serializers write is therefore completed:
 // they write metrics and points in the order in which they get them.
 
-/** The stock serializer, with the exemplars of histograms put into their points, each once. */
+/** The stock serializer, with the exemplars of histograms put into their points, each once, and without points that begin after they end. */
 export function withExemplars(encoding: 'json' | 'protobuf'): MetricsSerializer {
   const stock: ISerializer<ResourceMetrics, ReturnType<MetricsSerializer['deserializeResponse']>> = encoding === 'json'
     ? JsonMetricsSerializer
@@ -22,7 +22,8 @@ export function withExemplars(encoding: 'json' | 'protobuf'): MetricsSerializer 
   const insert = encoding === 'json' ? insertIntoJson : insertIntoProtobuf;
   let last = 0;
   return {
-    serializeRequest: (metrics) => {
+    serializeRequest: (collected) => {
+      const metrics = withoutFutureStarts(collected);
       const bytes = stock.serializeRequest(metrics);
       const found = newExemplars(metrics, last);
       if (bytes === undefined || found.isEmpty) return bytes;
@@ -43,15 +44,35 @@ function newExemplars({ scopeMetrics }: ResourceMetrics, since: number) {
     metrics.map((metric) => {
       if (metric.dataPointType !== DataPointType.HISTOGRAM) return undefined;
       const byPoint = metric.dataPoints.map((point) =>
-        exemplarsOf(point).filter((exemplar) => exemplar !== undefined && exemplar.time > since),
+        exemplarsOf(point).filter((exemplar) => exemplar !== undefined && exemplar.number > since),
       ) as Exemplar[][];
-      for (const { time } of byPoint.flat()) newest = Math.max(newest, time);
+      for (const { number } of byPoint.flat()) newest = Math.max(newest, number);
       const isNothing = byPoint.every((exemplars) => exemplars.length === 0);
       if (!isNothing) isEmpty = false;
       return isNothing ? undefined : byPoint;
     }),
   );
   return { byMetric, newest, isEmpty };
+}
+
+/** After a clock was put back, points begin in its future, and collectors refuse what begins after it ends. Such a point begins when it
+ *  ends: what is counted in it is true, and goes on. */
+function withoutFutureStarts(metrics: ResourceMetrics): ResourceMetrics {
+  const points = metrics.scopeMetrics.flatMap((scope) => scope.metrics.flatMap(({ dataPoints }): Timed[] => dataPoints));
+  if (!points.some(beginsAfterItsEnd)) return metrics;
+  const corrected = <Point extends Timed>(point: Point): Point =>
+    beginsAfterItsEnd(point) ? { ...point, startTime: point.endTime } : point;
+  const scopeMetrics = metrics.scopeMetrics.map((scope) => ({
+    ...scope,
+    metrics: scope.metrics.map((metric) => ({ ...metric, dataPoints: metric.dataPoints.map(corrected) }) as MetricData),
+  }));
+  return { ...metrics, scopeMetrics };
+}
+
+type Timed = Pick<DataPoint<unknown>, 'startTime' | 'endTime'>;
+
+function beginsAfterItsEnd({ startTime: [seconds, nanos], endTime: [endSeconds, endNanos] }: Timed): boolean {
+  return seconds > endSeconds || (seconds === endSeconds && nanos > endNanos);
 }
 
 interface JsonRequest {
