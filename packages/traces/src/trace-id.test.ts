@@ -25,3 +25,23 @@ test('ids sort by (created_at, order of making), and give their created_at back'
     }),
   );
 });
+
+test('also when the clock is put back, ids sort by created_at, give it back, and are none twice', () => {
+  const moments = fc.array(fc.constantFrom(-3_600_000, -1, 0, 0, 1, 3_600_000), { maxLength: 100 });
+  fc.assert(
+    fc.property(moments, (steps) => {
+      let seed = 0;
+      const createId = createTraceIds((count) => {
+        const bytes = new Uint8Array(count);
+        new DataView(bytes.buffer).setUint32(count - 4, (seed += 1));
+        return bytes;
+      });
+      let now = Date.UTC(2026, 2, 1);
+      const made = steps.map((step) => ({ at: (now += step), id: createId(now) }));
+      const byId = made.toSorted((a, b) => Buffer.compare(a.id, b.id));
+      expect(byId.map(({ at }) => at)).toEqual(made.map(({ at }) => at).toSorted((a, b) => a - b));
+      expect(made.map(({ id }) => createdAtOf(id))).toEqual(made.map(({ at }) => at));
+      expect(new Set(made.map(({ id }) => hex(id))).size).toBe(made.length);
+    }),
+  );
+});

@@ -254,6 +254,16 @@ describe('retention of roll-ups', () => {
     expect(models()).toEqual(['gone', 'kept']);
   });
 
+  test('they go as well when the clock was ahead for a while', () => {
+    writer[Symbol.dispose]();
+    writer = new SqliteTraceWriter(path, { traces: 1, batches: 1 });
+    writer.removeOlderThan(0, T0 + 30 * DAY_MS);
+    write(record(T0 + 60_000, { model: 'gone' }), record(KEPT, { model: 'kept' }));
+    writer.removeOlderThan(KEPT, T0 + DAY_MS);
+    using reader = new SqliteTraceReader(path);
+    expect(reader.measure({ groupBy: 'model' })!.map(({ group }) => group)).toEqual(['kept']);
+  });
+
   test('an hour whose traces are gone counts whole when it begins in the range', () => {
     writer[Symbol.dispose]();
     writer = new SqliteTraceWriter(path, { traces: 1, batches: 1 });

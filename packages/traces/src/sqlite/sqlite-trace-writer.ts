@@ -109,7 +109,8 @@ export class SqliteTraceWriter implements Disposable {
     // Once a day: finding old roll-ups reads their whole table, and models and credentials of the journal are marked as used only
     // once it is added.
     const day = Math.floor(rollupsBeforeMs / DAY_MS);
-    const isNewDay = day > this.#rollupsSinceDay;
+    // Not only a later one: after a clock was ahead and put back, roll-ups would stay until it had caught up.
+    const isNewDay = day !== this.#rollupsSinceDay;
     if (isNewDay) this.#merge();
     else this.#mergeWhenDue();
     const bound = firstIdOf(createdBeforeMs);
