@@ -51,12 +51,13 @@ export interface Gateway extends AsyncDisposable {
 
 /** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, the queue is written out, spans are
  *  flushed, then metrics, each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
- *  `invalid_price_override`. `clocks` are those of the usage limits. */
+ *  `invalid_price_override`. `clocks` are those of limits, queue, keys and deadlines. */
 export async function startGateway(config: GatewayConfig, logger: Logger, clocks: Clocks = SYSTEM_CLOCKS): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const stop = (name: string, step: () => Promise<unknown>) =>
     opened.defer(async () => void (await stopStep(name, step, (details) => logger.error(details, 'a shutdown step failed'))));
 
+  const { steadyClock } = clocks;
   const startedAt = performance.now();
   const observability = opened.use(await openObservability(config.observability.otel, logger));
   stop('flush metrics', () => observability.flushMetrics());
@@ -70,19 +71,19 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
 
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
   const budget = new BodyBudget(config.queue.max_body_bytes);
-  const onDrop = createDropReport(logger, Date.now);
+  const onDrop = createDropReport(logger, steadyClock);
   const sink = observability.watchSink(store, store.driver);
-  const queue = new TraceQueue({ ...config.queue, sink, budget, clock: Date.now, onDrop, ledger: limits.ledger });
+  const queue = new TraceQueue({ ...config.queue, ...clocks, sink, budget, onDrop, ledger: limits.ledger });
   stop('write the trace queue', () => queue.drained());
   observability.watchQueue(queue);
 
   const keys = openKeys(config, logger, pathHider(privacy));
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
-  const auth = await openAuth(config, keys, logger, () => performance.now());
+  const auth = await openAuth(config, keys, logger, steadyClock);
   stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
-  const strangers = new PerSecond(STRANGERS_A_SECOND, Date.now);
+  const strangers = new PerSecond(STRANGERS_A_SECOND, steadyClock);
 
-  const deadlines = opened.use(new Deadlines(() => performance.now()));
+  const deadlines = opened.use(new Deadlines(steadyClock));
   const routes = openRoutes(config, opened);
   const upstreamErrors = opened.use(new UpstreamErrorLog(logger, () => performance.now()));
   const shutdown = new AbortController();

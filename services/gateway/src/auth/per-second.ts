@@ -6,7 +6,7 @@ export class PerSecond {
   #taken = 0;
   #refused = 0;
 
-  /** `clock` in milliseconds. */
+  /** `clock`: milliseconds, only forward. */
   constructor(limit: number, clock: () => number) {
     this.#limit = limit;
     this.#clock = clock;

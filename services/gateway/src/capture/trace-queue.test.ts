@@ -50,7 +50,16 @@ function heldSink() {
   return { batches, write };
 }
 
-function setUp(options: { capacity?: number; batch?: number; now?: () => number; ledger?: TraceLedger } = {}) {
+interface SetUp {
+  readonly capacity?: number;
+  readonly batch?: number;
+  /** Both clocks, unless there is a `steady` one. */
+  readonly now?: () => number;
+  readonly steady?: () => number;
+  readonly ledger?: TraceLedger;
+}
+
+function setUp(options: SetUp = {}) {
   // Every look at the clock finds batches far enough apart; pacing has a test of its own.
   let now = 0;
   const sink = heldSink();
@@ -62,7 +71,8 @@ function setUp(options: { capacity?: number; batch?: number; now?: () => number;
     batch: options.batch ?? 4,
     sink,
     budget,
-    clock: options.now ?? (() => (now += 1_000)),
+    clock: options.now ?? (() => 0),
+    steadyClock: options.steady ?? options.now ?? (() => (now += 1_000)),
     onDrop,
     ledger: options.ledger,
   });
@@ -196,6 +206,32 @@ describe('the trace queue', () => {
     void queue.drained();
     await turn();
     expect(batches[2]?.paths).toEqual(['d']);
+  });
+
+  test.each([
+    ['put back by a day', -86_400_000],
+    ['put back by a second', -1_000],
+    ['put forward by an hour', 3_600_000],
+  ])('a wall clock that is %s stops nothing', async (_, leapMs) => {
+    let wall = Date.UTC(2026, 2, 1);
+    let steady = 0;
+    const { queue, batches } = setUp({ batch: 8, capacity: 8, now: () => wall, steady: () => steady });
+    queue.enqueue(exchange('a'));
+    await turn();
+    batches[0]?.end();
+    await turn();
+    wall += leapMs;
+    steady += 25;
+    queue.enqueue(exchange('b'));
+    await turn();
+    expect(batches.map(({ paths }) => paths)).toEqual([['a'], ['b']]);
+    // The writer makes progress for a second, whatever the wall clock says.
+    for (const path of ['c', 'd', 'e', 'f', 'g']) queue.enqueue(exchange(path));
+    wall += leapMs;
+    expect(queue.shouldDelay(2)).toBe(true);
+    wall -= 10 * leapMs;
+    steady += 1_001;
+    expect(queue.shouldDelay(2)).toBe(false);
   });
 
   test.each([

@@ -25,8 +25,10 @@ export interface TraceQueueOptions {
   readonly batch: number;
   readonly sink: TraceSink;
   readonly budget: BodyBudget;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, for what the diagnostics tell. */
   readonly clock: () => number;
+  /** Milliseconds on a clock that never goes back. By the epoch's, a batch had to wait until a clock that was put back had caught up. */
+  readonly steadyClock: () => number;
   /** Told of every drop, for the log. */
   readonly onDrop: (details: { where: 'enqueue' | 'write'; count: number; reason?: unknown }) => void;
   readonly ledger?: TraceLedger | undefined;
@@ -115,14 +117,14 @@ export class TraceQueue {
   }
 
   #makesProgress(): boolean {
-    return this.#underWay === 0 || this.#options.clock() - this.#startedAt < STANDS_STILL_AFTER_MS;
+    return this.#underWay === 0 || this.#options.steadyClock() - this.#startedAt < STANDS_STILL_AFTER_MS;
   }
 
   #schedule(): void {
     if (this.#underWay > 0) return;
     clearTimeout(this.#timer);
     const isPaced = this.#waitingCount < this.#options.batch && !this.#isDraining;
-    const delayMs = isPaced ? this.#startedAt + BATCH_INTERVAL_MS - this.#options.clock() : 0;
+    const delayMs = isPaced ? this.#startedAt + BATCH_INTERVAL_MS - this.#options.steadyClock() : 0;
     this.#timer = setTimeout(() => this.#start(), Math.max(0, delayMs));
   }
 
@@ -133,7 +135,7 @@ export class TraceQueue {
     this.#waitingCount -= batch.count;
     this.#underWay = batch.count;
     this.#lastBatchBytes = batch.bytes;
-    this.#startedAt = this.#options.clock();
+    this.#startedAt = this.#options.steadyClock();
     this.#options.budget.give(batch.bodyBytes);
     const writing = this.#options.sink.write(batch);
     writing.then(

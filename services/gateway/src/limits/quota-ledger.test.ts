@@ -177,6 +177,30 @@ describe('the quota ledger', () => {
     expect(tokens(0)).toEqual([3, 3]);
   });
 
+  test('a midnight that comes again after the clock was put back behind it forgets nothing', async () => {
+    const { ledger, time, asked, tokens, read } = setUp();
+    time.now = Date.parse('2026-03-02T00:00:01Z');
+    ledger.accountsOf(namesOf(0));
+    asked.at(-1)?.answer([]);
+    await Promise.resolve();
+    await read();
+    time.now -= 2_000;
+    expect(tokens(0)).toBeUndefined();
+    expect(asked.at(-1)?.day).toBe('2026-03-01');
+    asked.at(-1)?.answer([usageOf(0, 4)]);
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(tokens(0)).toEqual([4, 4]);
+    // What was spent in the second that comes again stands in the store.
+    time.now += 2_000;
+    expect(tokens(0)).toBeUndefined();
+    expect(asked.at(-1)?.day).toBe('2026-03-02');
+    asked.at(-1)?.answer([usageOf(0, 6, '2026-03-02')]);
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(tokens(0)).toEqual([6, 6]);
+  });
+
   test('knows what has ended and is not settled, rejections aside, and lets go of what was dropped', async () => {
     const { ledger, read } = setUp();
     await read();

@@ -37,6 +37,8 @@ interface Waiter {
 export class QuotaLedger {
   readonly #options: QuotaLedgerOptions;
   #day: number;
+  /** The latest that the clock has shown. */
+  #latestDay: number;
   #accounts: DayAccounts;
   /** When the totals in use were asked for. */
   #readAt = Number.NEGATIVE_INFINITY;
@@ -48,10 +50,13 @@ export class QuotaLedger {
   #taken = 0;
   #settled = 0;
   #waiters: Waiter[] = [];
+  /** Resolves when the totals of the day that the clock was set to are known, or could not be read; undefined unless they are awaited. */
+  #totalsOfSetDay: PromiseWithResolvers<void> | undefined;
 
   constructor(options: QuotaLedgerOptions) {
     this.#options = options;
     this.#day = Math.floor(options.clock() / DAY_MS);
+    this.#latestDay = this.#day;
     this.#accounts = new DayAccounts(dayText(this.#day));
   }
 
@@ -59,6 +64,22 @@ export class QuotaLedger {
   accountsOf(names: ScopeNames): ScopeAccounts | undefined {
     this.#roll();
     return this.#options.steadyClock() - this.#readAt > TOTALS_MAX_AGE_MS ? undefined : this.#accounts.of(names);
+  }
+
+  /** Whether the totals of another day are being read because the clock was set: they are worth waiting for. */
+  get awaitsTotals(): boolean {
+    return this.#totalsOfSetDay !== undefined;
+  }
+
+  /** Resolves when `awaitsTotals` is over, after `maxMs` at the latest. */
+  totals(maxMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, maxMs);
+    void (this.#totalsOfSetDay?.promise ?? Promise.resolve()).then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    return promise;
   }
 
   /** Resolves with true when all exchanges of both accounts that have ended by now are settled, with false after `maxMs`. */
@@ -126,6 +147,7 @@ export class QuotaLedger {
       if (this.#line.length === 0) this.#useAnswer();
     } catch (error) {
       this.#options.onFailedRead(error);
+      if (this.#reading === reading) this.#endWait();
     } finally {
       if (this.#reading === reading) this.#reading = undefined;
     }
@@ -137,20 +159,29 @@ export class QuotaLedger {
     this.#accounts.read(this.#answered.rows);
     this.#readAt = this.#answered.askedAt;
     this.#answered = undefined;
+    this.#endWait();
+  }
+
+  #endWait(): void {
+    this.#totalsOfSetDay?.resolve();
+    this.#totalsOfSetDay = undefined;
   }
 
   #roll(): void {
     const now = this.#options.clock();
     const day = Math.floor(now / DAY_MS);
     if (day === this.#day) return;
-    // On a day that has just begun nobody has spent anything. After any other leap of the clock the store has to say.
-    const hasJustBegun = day === this.#day + 1 && now - day * DAY_MS < TOTALS_MAX_AGE_MS;
+    // On a day that has just begun nobody has spent anything, unless the clock was put back behind its midnight. After any other leap of
+    // the clock the store has to say.
+    const hasJustBegun = day === this.#latestDay + 1 && day === this.#day + 1 && now - day * DAY_MS < TOTALS_MAX_AGE_MS;
     this.#day = day;
+    this.#latestDay = Math.max(this.#latestDay, day);
     this.#accounts = new DayAccounts(dayText(day));
     this.#reading = undefined;
     this.#answered = undefined;
     if (hasJustBegun) return;
     this.#readAt = Number.NEGATIVE_INFINITY;
+    this.#totalsOfSetDay ??= Promise.withResolvers();
     void this.read();
   }
 }

@@ -156,6 +156,71 @@ describe('the usage gate', () => {
   });
 });
 
+describe('when the wall clock is set to another day', () => {
+  const limits = { per_key: { max_tokens_per_day: 100 } };
+  const DAY_MS = 86_400_000;
+
+  /** A gate whose store answers when it is told to. */
+  async function setUpClock() {
+    const time = { now: NOON };
+    const asked: { day: string; answer: (rows: readonly DayUsage[]) => void; fail: () => void }[] = [];
+    const ledger = new QuotaLedger({
+      totals: (day) => {
+        const { promise, resolve, reject } = Promise.withResolvers<readonly DayUsage[]>();
+        asked.push({ day, answer: resolve, fail: () => reject(new Error('no store')) });
+        return promise;
+      },
+      clock: () => time.now,
+      steadyClock: () => 0,
+      onFailedRead: () => {},
+    });
+    const reading = ledger.read();
+    asked[0]?.answer([]);
+    await reading;
+    const book = new ThresholdBook(limitsConfig.parse(limits), plansConfig.parse({}));
+    const gate = new UsageGate({ book, ledger, steadyClock: () => 0, onUnknownPlan: () => {}, settlementWaitMaxMs: 50 });
+    return { gate, ledger, time, asked };
+  }
+
+  test.each([
+    ['back by a day', -DAY_MS],
+    ['forward by a day', DAY_MS],
+  ])('%s, nobody is refused: requests wait for the totals of that day, and are judged by them', async (_, leapMs) => {
+    const { gate, time, asked } = await setUpClock();
+    expect(gate.check(one)).toBeUndefined();
+    time.now += leapMs;
+    const waiting = [one, two].map(async (who) => gate.check(who));
+    const day = new Date(time.now).toISOString().slice(0, 10);
+    expect(asked.slice(1).map((question) => question.day)).toEqual([day]);
+    asked[1]?.answer([{ ...used('gk_2', 100), day }]);
+    expect(await Promise.all(waiting)).toEqual([undefined, { code: 'KEY_DAILY_TOKENS_EXCEEDED' }]);
+    expect(gate.check(one)).toBeUndefined();
+  });
+
+  test('while a batch is being written, too', async () => {
+    const { gate, ledger, time, asked } = await setUpClock();
+    ledger.taken(takenBy('gk_2'));
+    time.now -= DAY_MS;
+    const waiting = gate.check(one);
+    asked[1]?.answer([]);
+    await Promise.resolve();
+    ledger.settled(1, []);
+    expect(await waiting).toBeUndefined();
+  });
+
+  test.each([
+    ['cannot be read', true],
+    ['does not answer', false],
+  ])('a store that %s leaves nobody waiting', async (_, fails) => {
+    const { gate, time, asked } = await setUpClock();
+    time.now -= DAY_MS;
+    const waiting = gate.check(one);
+    if (fails) asked[1]?.fail();
+    expect(await waiting).toEqual({ code: 'unavailable' });
+    if (fails) expect(gate.check(one)).toEqual({ code: 'unavailable' });
+  });
+});
+
 describe('near a daily quota', () => {
   const limits = { per_key: { max_tokens_per_day: 100 } };
 

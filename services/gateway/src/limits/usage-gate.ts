@@ -53,13 +53,18 @@ export class UsageGate {
     return this.#checkRates(bound);
   }
 
-  #checkQuotas(bound: Bound): LimitRefusal | undefined | Promise<LimitRefusal | undefined> {
-    const accounts = this.#options.ledger?.accountsOf(bound.names);
-    if (accounts === undefined) return { code: 'unavailable' };
+  #checkQuotas(bound: Bound, mayWait = true): LimitRefusal | undefined | Promise<LimitRefusal | undefined> {
+    const { ledger } = this.#options;
+    const accounts = ledger?.accountsOf(bound.names);
+    if (accounts === undefined) {
+      if (!mayWait || ledger?.awaitsTotals !== true) return { code: 'unavailable' };
+      // A clock that was set to another day is nobody's fault; reading that day's totals takes some milliseconds.
+      return ledger.totals(this.#settlementWaitMaxMs).then(() => this.#checkQuotas(bound, false) ?? this.#checkRates(bound));
+    }
     const code = judgeQuotas(accounts, bound.thresholds);
     if (code === undefined) return undefined;
     if (code !== 'unsettled') return { code };
-    return this.#options.ledger
+    return ledger
       ?.settlement(accounts, this.#settlementWaitMaxMs)
       .then((isSettled) => (isSettled ? this.#checkSettled(bound) : { code: 'unavailable' }));
   }

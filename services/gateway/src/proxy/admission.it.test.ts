@@ -60,7 +60,15 @@ beforeEach(async () => {
       onFailure: () => {},
       onEnd: (exchange) => ended.push(exchange),
     },
-    new TraceQueue({ capacity: 10, batch: 1, sink, budget, clock: Date.now, onDrop: () => {} }),
+    new TraceQueue({
+      capacity: 10,
+      batch: 1,
+      sink,
+      budget,
+      clock: Date.now,
+      steadyClock: () => performance.now(),
+      onDrop: () => {},
+    }),
     {
       authenticate: authenticateBy(ring, { header: 'X-Key', isFresh: () => true, now: Date.now }),
       gate: (caller) => gate(caller),

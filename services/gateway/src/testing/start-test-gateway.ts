@@ -29,7 +29,7 @@ export interface TestGateway extends AsyncDisposable {
 }
 
 /** `variables` are the gateway's environment variables beyond upstreams and storage; `text` is a YAML file; `clocks` are those of
- *  the usage limits. */
+ *  limits, queue, keys and deadlines. */
 export async function startTestGateway(
   variables: Readonly<Record<string, string>> = {},
   text = '',

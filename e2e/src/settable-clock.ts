@@ -1,0 +1,10 @@
+// Loaded into a gateway's process before anything else (node --import): its wall clock shows another time. CLOCK_SETTINGS_MS holds what is
+// added to the true time, with commas: the first from the start, the next with each SIGUSR2.
+const settings = (process.env['CLOCK_SETTINGS_MS'] ?? '').split(',').map(Number);
+const trueTime = Date.now.bind(Date);
+let setting = settings.shift() ?? 0;
+
+Date.now = () => trueTime() + setting;
+process.on('SIGUSR2', () => {
+  setting = settings.shift() ?? setting;
+});
