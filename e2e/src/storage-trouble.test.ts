@@ -79,6 +79,22 @@ function expectNormal(answers: readonly Answer[]): void {
   expect(latencies.at(-1)).toBeLessThan(NORMAL_LATENCY_MS.max);
 }
 
+/** The gateway's log lines of dropped traces. */
+const dropLines = ({ process }: RunningGateway) =>
+  process.stdout
+    .split('\n')
+    .filter((line) => line.includes('"traces were dropped"'))
+    .map((line) => JSON.parse(line) as DropLine);
+interface DropLine {
+  readonly where: string;
+  readonly operation?: string;
+  readonly error_class?: string;
+  readonly count: number;
+  readonly err?: { readonly message: string; readonly code: string };
+  readonly next_step: string;
+}
+const countIn = (lines: readonly DropLine[]) => lines.reduce((sum, { count }) => sum + count, 0);
+
 describe('a locked database', () => {
   test.each(['EXCLUSIVE', 'IMMEDIATE'] as const)(
     'by BEGIN %s: requests pass as ever, what is lost is counted as contention, and afterwards traces are written again',
@@ -101,6 +117,12 @@ describe('a locked database', () => {
       expect(during.length).toBeGreaterThan(50);
       expectNormal(during);
       expect((await gateway.health()).trace_count).toBe(20);
+      expect(dropLines(gateway)[0]).toMatchObject({
+        where: 'write',
+        error_class: 'contention',
+        err: { message: 'database is locked', code: 'SQLITE_BUSY' },
+        next_step: expect.stringContaining('docs/failure-modes.md#contention'),
+      });
 
       lock[Symbol.dispose]();
       const after = await settled(
@@ -129,12 +151,14 @@ describe('a locked database', () => {
     expect((await gateway.health()).trace_count).toBe(after.written_total);
   });
 
-  test('does not keep the gateway from ending', async () => {
+  test('does not keep the gateway from ending, and what was not written by then is logged', async () => {
     const gateway = await serve();
-    using _lock = holdDatabase(gateway.databasePath, 'EXCLUSIVE');
+    using lock = holdDatabase(gateway.databasePath, 'EXCLUSIVE');
     await exchange(gateway, 500);
     gateway.process.signal('SIGTERM');
     expect(await gateway.process.end()).toEqual({ code: 0, signal: null });
+    lock[Symbol.dispose]();
+    expect(countIn(dropLines(gateway)) + storedModels(gateway.databasePath).length).toBe(500);
   });
 });
 
@@ -149,6 +173,11 @@ describe('a full disk', () => {
       async () => answers.push(...(await exchange(gateway, 5 * CLIENTS))),
     );
     expect(lost.written_total).toBeGreaterThan(0);
+    expect(dropLines(gateway)[0]).toMatchObject({
+      where: 'write',
+      err: { code: expect.stringMatching(/^SQLITE_(FULL|IOERR)$/), message: expect.stringMatching(/disk/) },
+      next_step: expect.stringMatching(/disk.*storage\.path/),
+    });
     const { timeout = 0, connection = 0, contention = 0, constraint = 0, unknown = 0 } = lost.write_failures_by_class ?? {};
     expect(connection + unknown).toBe(lost.write_dropped_total);
     expect([timeout, contention, constraint]).toEqual([0, 0, 0]);
@@ -169,5 +198,6 @@ describe('a full disk', () => {
     gateway.process.signal('SIGTERM');
     expect(await gateway.process.end()).toEqual({ code: 0, signal: null });
     expect(storedModels(gateway.databasePath)).toHaveLength(after.written_total);
+    expect(countIn(dropLines(gateway))).toBe(after.total_dropped_total);
   });
 });

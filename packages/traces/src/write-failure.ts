@@ -1,5 +1,6 @@
 import type { DayUsage } from './day-usage.ts';
 import type { Provider } from './trace.ts';
+import type { WriteError } from './write-error.ts';
 
 /** Why a write failed, in the order the classes are tested. Spec: gateway, Metrics; decisions, section 4. */
 export const FAILURE_CLASSES = ['timeout', 'connection', 'contention', 'constraint', 'unknown'] as const;
@@ -13,6 +14,8 @@ export interface WriteFailure {
   readonly operation: WriteOperation;
   readonly error_class: FailureClass;
   readonly count: number;
+  /** The first error of the class in the batch. */
+  readonly error: WriteError;
 }
 
 /** What became of one batch. */
@@ -36,9 +39,15 @@ export interface TokenUse {
   readonly output_tokens: number;
 }
 
-/** What became of a batch of which nothing was kept. */
-export function allLost(count: number): WriteResult {
-  return { written: 0, failures: [{ operation: 'write_trace', error_class: 'unknown', count }], usage: [] };
+/** What became of a batch of which nothing was kept, and why. */
+export function allLost(count: number, error: WriteError): WriteResult {
+  return { written: 0, failures: [{ operation: 'write_trace', error_class: 'unknown', count, error }], usage: [] };
+}
+
+/** What a store's error is: its class, and what is told of it. */
+export interface ClassifiedError {
+  readonly error_class: FailureClass;
+  readonly error: WriteError;
 }
 
 /** Writes a batch; when that fails, writes its items one by one, so that one bad row costs one row. An item that fails because
@@ -47,33 +56,29 @@ export function writeWithFallback<T>(
   count: number,
   items: () => Iterable<T>,
   writeAll: (items: Iterable<T>) => void,
-  classify: (error: unknown) => FailureClass,
+  classify: (error: unknown) => ClassifiedError,
 ): WriteResult {
   if (count === 0) return { written: 0, failures: [], usage: [] };
   try {
     writeAll(items());
     return { written: count, failures: [], usage: [] };
   } catch (error) {
-    if (count === 1)
-      return { written: 0, failures: [{ operation: 'write_trace', error_class: classify(error), count: 1 }], usage: [] };
+    if (count === 1) return { written: 0, failures: [{ operation: 'write_trace', count: 1, ...classify(error) }], usage: [] };
   }
-  const lost = new Map<FailureClass, number>();
+  const lost = new Map<FailureClass, WriteFailure>();
   let tried = 0;
   for (const item of items()) {
     tried += 1;
     try {
       writeAll([item]);
     } catch (error) {
-      const errorClass = classify(error);
-      const untried = errorClass === 'contention' ? count - tried : 0;
-      lost.set(errorClass, (lost.get(errorClass) ?? 0) + 1 + untried);
+      const { error_class, error: first } = classify(error);
+      const untried = error_class === 'contention' ? count - tried : 0;
+      const before = lost.get(error_class) ?? { operation: 'write_batch_fallback', error_class, count: 0, error: first };
+      lost.set(error_class, { ...before, count: before.count + 1 + untried });
       if (untried > 0) break;
     }
   }
-  const failures = [...lost].map(([error_class, amount]) => ({
-    operation: 'write_batch_fallback' as const,
-    error_class,
-    count: amount,
-  }));
+  const failures = [...lost.values()];
   return { written: count - failures.reduce((sum, failure) => sum + failure.count, 0), failures, usage: [] };
 }

@@ -12,7 +12,7 @@ import { openAuth } from './auth/open-auth.ts';
 import { openKeys, type OpenKeys } from './auth/open-keys.ts';
 import { PerSecond } from './auth/per-second.ts';
 import { BodyBudget } from './capture/body-budget.ts';
-import { createDropReport } from './capture/drop-report.ts';
+import { DropReport } from './capture/drop-report.ts';
 import { openTraceStore } from './capture/open-trace-store.ts';
 import { TraceQueue } from './capture/trace-queue.ts';
 import type { GatewayConfig } from './config.ts';
@@ -65,15 +65,24 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
 
   const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
   const store = await openTraceStore(config, privacy);
+  const drops = opened.use(new DropReport(logger));
+  // What the store has not taken when it is closed fails at once, and is counted and logged like everything that is dropped.
+  stop('count the traces that were not written', () => queue.drained());
   stop('close the trace store', () => store[Symbol.asyncDispose]());
   const onRetentionError = (error: unknown) => logger.error({ err: error }, 'old traces were not removed');
   opened.use(keepRetention(store, config.tracing.retention_days, onRetentionError));
 
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
   const budget = new BodyBudget(config.queue.max_body_bytes);
-  const onDrop = createDropReport(logger, steadyClock);
   const sink = observability.watchSink(store, store.driver);
-  const queue = new TraceQueue({ ...config.queue, ...clocks, sink, budget, onDrop, ledger: limits.ledger });
+  const queue = new TraceQueue({
+    ...config.queue,
+    ...clocks,
+    sink,
+    budget,
+    onDrop: (drop) => drops.dropped(drop),
+    ledger: limits.ledger,
+  });
   stop('write the trace queue', () => queue.drained());
   observability.watchQueue(queue);
 

@@ -3,10 +3,11 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { DAY_MS } from '../trace-analytics.ts';
 import { firstIdOf } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
-import { writeWithFallback, type FailureClass, type WriteResult } from '../write-failure.ts';
+import { writeWithFallback, type WriteResult } from '../write-failure.ts';
 import { LineageSegments } from './lineage-segments.ts';
 import { TraceMerger } from './merge-traces.ts';
 import { PAYLOADS_PER_PAGE, PayloadPage } from './payload-page.ts';
+import { classifySqliteError } from './sqlite-error.ts';
 import { TraceDictionary } from './trace-dictionary.ts';
 import { ALREADY_THERE, TraceInsert } from './trace-insert.ts';
 import { JournalEntry, numbersOf, readJournal } from './trace-journal.ts';
@@ -83,7 +84,7 @@ export class SqliteTraceWriter implements Disposable {
    *  once: a batch of them kept a quarter of the thread busy collecting what it had promoted. */
   write<T>(count: number, items: () => Iterable<T>, derive: (item: T) => TraceRecord): WriteResult {
     const usage = new UsageTally();
-    const result = writeWithFallback(count, items, (some) => this.#writeAll(some, derive, usage), failureClassOf);
+    const result = writeWithFallback(count, items, (some) => this.#writeAll(some, derive, usage), classifySqliteError);
     try {
       this.#mergeWhenDue();
     } catch {
@@ -227,21 +228,4 @@ export class SqliteTraceWriter implements Disposable {
   #number(sql: string): number {
     return Number(this.#database.prepare(sql).get()?.['n'] ?? 0);
   }
-}
-
-const SQLITE_BUSY = 5;
-const SQLITE_LOCKED = 6;
-const SQLITE_INTERRUPT = 9;
-const SQLITE_IOERR = 10;
-const SQLITE_CANTOPEN = 14;
-const SQLITE_CONSTRAINT = 19;
-
-/** The class of an SQLite error, by its primary result code. A full disk has no class of its own: `unknown`. */
-export function failureClassOf(error: unknown): FailureClass {
-  const code = typeof error === 'object' && error !== null && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
-  if (code === SQLITE_INTERRUPT) return 'timeout';
-  if (code === SQLITE_IOERR || code === SQLITE_CANTOPEN) return 'connection';
-  if (code === SQLITE_BUSY || code === SQLITE_LOCKED) return 'contention';
-  if (code === SQLITE_CONSTRAINT) return 'constraint';
-  return 'unknown';
 }

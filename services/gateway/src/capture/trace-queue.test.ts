@@ -2,8 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
 import { unpackExchanges, type BatchMemory, type ExchangeBatch } from '@vitrine/traces/exchange-batch';
 import type { BatchResult } from '@vitrine/traces/trace-sink';
+import type { WriteFailure } from '@vitrine/traces/write-failure';
 import { BodyBudget } from './body-budget.ts';
 import { pressureState, utilizationPct } from './queue-pressure.ts';
+import type { Drop } from './drop-report.ts';
 import { TraceQueue, type TraceLedger } from './trace-queue.ts';
 
 const exchange = (path: string, bytes = 0): CapturedExchange => ({
@@ -64,8 +66,7 @@ function setUp(options: SetUp = {}) {
   let now = 0;
   const sink = heldSink();
   const budget = new BodyBudget(1_000_000);
-  const drops: { where: string; count: number }[] = [];
-  const onDrop = ({ where, count }: { where: string; count: number }) => drops.push({ where, count });
+  const drops: Drop[] = [];
   const queue = new TraceQueue({
     capacity: options.capacity ?? 8,
     batch: options.batch ?? 4,
@@ -73,7 +74,7 @@ function setUp(options: SetUp = {}) {
     budget,
     clock: options.now ?? (() => 0),
     steadyClock: options.steady ?? options.now ?? (() => (now += 1_000)),
-    onDrop,
+    onDrop: (drop) => drops.push(drop),
     ledger: options.ledger,
   });
   return { queue, budget, drops, batches: sink.batches };
@@ -113,11 +114,18 @@ describe('the trace queue', () => {
   });
 
   test('counts what a write lost by class, operation and time', async () => {
-    const { queue, batches } = setUp({ now: () => 5 });
+    const { queue, batches, drops } = setUp({ now: () => 5 });
     for (const path of ['a', 'b', 'c']) queue.enqueue(exchange(path));
     await turn();
-    batches[0]?.end({ written: 2, failures: [{ operation: 'write_batch_fallback', error_class: 'constraint', count: 1 }] });
+    const failure: WriteFailure = {
+      operation: 'write_batch_fallback',
+      error_class: 'constraint',
+      count: 1,
+      error: { name: 'SqliteError', message: 'no', code: 'SQLITE_CONSTRAINT' },
+    };
+    batches[0]?.end({ written: 2, failures: [failure] });
     await queue.drained();
+    expect(drops).toEqual([{ where: 'write', ...failure }]);
     expect(queue.counters).toMatchObject({
       written: 2,
       writeDropped: 1,
@@ -128,12 +136,13 @@ describe('the trace queue', () => {
   });
 
   test('goes on after a sink that rejects, and counts the whole batch as lost', async () => {
-    const { queue, batches } = setUp();
+    const { queue, batches, drops } = setUp();
     queue.enqueue(exchange('a'));
     await turn();
     batches[0]?.fail();
     await queue.drained();
     expect(queue.counters).toMatchObject({ writeDropped: 1 });
+    expect(drops).toMatchObject([{ where: 'write', error_class: 'unknown', count: 1, error: { message: 'sink' } }]);
     queue.enqueue(exchange('b'));
     await turn();
     expect(batches[1]?.paths).toEqual(['b']);

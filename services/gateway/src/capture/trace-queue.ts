@@ -2,8 +2,10 @@ import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { ExchangeBatch, heldBytes, type BatchMemory } from '@vitrine/traces/exchange-batch';
 import type { BatchResult, TraceSink } from '@vitrine/traces/trace-sink';
+import { writeErrorOf } from '@vitrine/traces/write-error';
 import { allLost } from '@vitrine/traces/write-failure';
 import type { BodyBudget } from './body-budget.ts';
+import type { Drop } from './drop-report.ts';
 import { createQueueCounters, type QueueCounters } from './queue-counters.ts';
 
 /** A batch under way for longer than this means that the writer stands still: nothing waits for it then. */
@@ -30,7 +32,7 @@ export interface TraceQueueOptions {
   /** Milliseconds on a clock that never goes back. By the epoch's, a batch had to wait until a clock that was put back had caught up. */
   readonly steadyClock: () => number;
   /** Told of every drop, for the log. */
-  readonly onDrop: (details: { where: 'enqueue' | 'write'; count: number; reason?: unknown }) => void;
+  readonly onDrop: (drop: Drop) => void;
   readonly ledger?: TraceLedger | undefined;
 }
 
@@ -140,19 +142,19 @@ export class TraceQueue {
     const writing = this.#options.sink.write(batch);
     writing.then(
       (result) => this.#ended(result),
-      (reason: unknown) => this.#ended(allLost(batch.count), reason),
+      (error: unknown) => this.#ended(allLost(batch.count, writeErrorOf(error))),
     );
   }
 
-  #ended(result: BatchResult, reason?: unknown): void {
+  #ended(result: BatchResult): void {
     if (result.memory !== undefined && result.memory.bytes.length <= MEMORY_MAX_BYTES) this.#memory = result.memory;
     this.counters.written += result.written;
-    for (const { operation, error_class: errorClass, count } of result.failures) {
-      this.counters.writeDropped += count;
-      this.counters.failuresByClass[errorClass] += count;
+    for (const failure of result.failures) {
+      this.counters.writeDropped += failure.count;
+      this.counters.failuresByClass[failure.error_class] += failure.count;
       this.counters.lastWriteDropAt = this.#options.clock();
-      this.counters.lastWriteDropOperation = operation;
-      this.#options.onDrop({ where: 'write', count, reason: reason ?? errorClass });
+      this.counters.lastWriteDropOperation = failure.operation;
+      this.#options.onDrop({ where: 'write', ...failure });
     }
     const settled = this.#underWay;
     this.#underWay = 0;

@@ -2,6 +2,7 @@ import type { GatewayMetrics } from '@vitrine/telemetry/otel/gateway-metrics';
 import type { GatewaySpans } from '@vitrine/telemetry/otel/gateway-spans';
 import { genaiOperationName } from '@vitrine/telemetry/otel/genai-metrics';
 import type { TraceSink } from '@vitrine/traces/trace-sink';
+import { writeErrorOf } from '@vitrine/traces/write-error';
 import { allLost, type WriteResult } from '@vitrine/traces/write-failure';
 
 /** Writes through `sink` and tells telemetry of each batch: its size, its time, its failures, the tokens in it. `store` is the
@@ -30,7 +31,7 @@ export function watchedSink(
         tell(batchSize, startedAt, result);
         return result;
       } catch (error) {
-        tell(batchSize, startedAt, allLost(batchSize));
+        tell(batchSize, startedAt, allLost(batchSize, writeErrorOf(error)));
         throw error;
       }
     },
