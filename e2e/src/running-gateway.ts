@@ -19,6 +19,7 @@ export interface GatewayOptions {
 /** What GET /api/health answers. */
 export interface Health {
   readonly status: string;
+  readonly reasons?: readonly string[];
   readonly trace_count: number;
 }
 

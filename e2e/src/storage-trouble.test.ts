@@ -116,7 +116,7 @@ describe('a locked database', () => {
       expect(lost.written_total).toBe(20);
       expect(during.length).toBeGreaterThan(50);
       expectNormal(during);
-      expect((await gateway.health()).trace_count).toBe(20);
+      expect(await gateway.health()).toMatchObject({ trace_count: 20, status: 'degraded', reasons: ['writes_failing'] });
       expect(dropLines(gateway)[0]).toMatchObject({
         where: 'write',
         error_class: 'contention',
@@ -134,6 +134,7 @@ describe('a locked database', () => {
       const total = after.written_total;
       await exchange(gateway, 10);
       await settled(gateway, ({ written_total: written }) => written >= total + 10, 'ten more traces');
+      expect((await gateway.health()).status).toBe('ok');
     },
   );
 
@@ -192,7 +193,13 @@ describe('a full disk', () => {
     expect((await gateway.health()).trace_count).toBe(counted.written_total);
     expect(await gateway.traces()).toHaveLength(counted.written_total);
 
+    // Also where nothing is sent: a test write that is as large as a trace fails too.
+    for (let looks = 0; looks < 7; looks += 1) {
+      expect(await gateway.health()).toMatchObject({ status: 'degraded', reasons: ['writes_failing'] });
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
     await promisify(execFile)('prlimit', ['--pid', String(gateway.process.pid), '--fsize=unlimited:']);
+    await waitUntil(async () => (await gateway.health()).status === 'ok', { what: 'health', timeoutMs: 10_000 });
     await exchange(gateway, 10);
     const after = await settled(gateway, ({ written_total: written }) => written >= counted.written_total + 10, 'traces again');
     gateway.process.signal('SIGTERM');

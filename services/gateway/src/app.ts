@@ -12,10 +12,12 @@ import { openAuth } from './auth/open-auth.ts';
 import { openKeys, type OpenKeys } from './auth/open-keys.ts';
 import { PerSecond } from './auth/per-second.ts';
 import { BodyBudget } from './capture/body-budget.ts';
-import { DropReport } from './capture/drop-report.ts';
+import { DropReport, type Drop } from './capture/drop-report.ts';
 import { openTraceStore } from './capture/open-trace-store.ts';
 import { TraceQueue } from './capture/trace-queue.ts';
+import { WriteMonitor } from './capture/write-monitor.ts';
 import type { GatewayConfig } from './config.ts';
+import { healthReasons, type HealthReason } from './diagnostics/health-reasons.ts';
 import { pipelineDiagnostics } from './diagnostics/pipeline-diagnostics.ts';
 import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
 import { serviceRoutes } from './diagnostics/service-routes.ts';
@@ -67,22 +69,18 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   const store = await openTraceStore(config, privacy);
   const drops = opened.use(new DropReport(logger));
   // What the store has not taken when it is closed fails at once, and is counted and logged like everything that is dropped.
-  stop('count the traces that were not written', () => queue.drained());
-  stop('close the trace store', () => store[Symbol.asyncDispose]());
+  let countUnwritten: (() => Promise<void>) | undefined;
+  stop('close the trace store', () => store[Symbol.asyncDispose]().then(() => countUnwritten?.()));
   const onRetentionError = (error: unknown) => logger.error({ err: error }, 'old traces were not removed');
   opened.use(keepRetention(store, config.tracing.retention_days, onRetentionError));
 
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
   const budget = new BodyBudget(config.queue.max_body_bytes);
   const sink = observability.watchSink(store, store.driver);
-  const queue = new TraceQueue({
-    ...config.queue,
-    ...clocks,
-    sink,
-    budget,
-    onDrop: (drop) => drops.dropped(drop),
-    ledger: limits.ledger,
-  });
+  const writes = opened.use(new WriteMonitor({ sink, probe: () => store.probe(), steadyClock, logger }));
+  const onDrop = (drop: Drop) => drops.dropped(drop);
+  const queue = new TraceQueue({ ...config.queue, ...clocks, sink: writes, budget, onDrop, ledger: limits.ledger });
+  countUnwritten = () => queue.drained();
   stop('write the trace queue', () => queue.drained());
   observability.watchQueue(queue);
 
@@ -114,7 +112,8 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   const proxy = createProxy(routes, tools, queue, door);
 
   const { scrape } = observability;
-  const admin = createAdminApp(adminRoutes({ startedAt, store, queue, budget, keys, strangers }), {
+  const reasons = () => healthReasons({ writes, queue, auth });
+  const admin = createAdminApp(adminRoutes({ startedAt, store, queue, budget, keys, strangers, reasons }), {
     logger,
     authorize: authorizeBy(auth.authenticate, keys.trail),
     keyHeader: config.auth.header,
@@ -141,8 +140,9 @@ function adminRoutes(of: {
   readonly budget: BodyBudget;
   readonly keys: OpenKeys;
   readonly strangers: PerSecond;
+  readonly reasons: () => readonly HealthReason[];
 }): AdminRoute[] {
-  const { startedAt, store, queue, budget, keys, strangers } = of;
+  const { startedAt, store, queue, budget, keys, strangers, reasons } = of;
   const diagnose = () =>
     pipelineDiagnostics(
       {
@@ -158,7 +158,7 @@ function adminRoutes(of: {
     );
   const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
   return [
-    ...serviceRoutes(store, { version: VERSION, uptimeSec }),
+    ...serviceRoutes(store, { version: VERSION, uptimeSec, reasons }),
     ...traceRoutes(store),
     ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
     ...analyticsRoutes(store),

@@ -25,6 +25,9 @@ const MAX_PENDING_CALLS = 1_024;
 /** How often the file is asked whether another process has written to it: 20 µs of the worker thread. */
 const WATCH_INTERVAL_MS = 1_000;
 
+/** In the place of the version of a file that cannot be asked. */
+const GONE = 'gone';
+
 /** Gateway keys and audit events of a single machine: one SQLite file on a worker thread, which the first question starts. Several
  *  processes may use the file at once. */
 export class EmbeddedKeyStore implements KeyStore, AuditStore, AuditEvents, AsyncDisposable {
@@ -112,8 +115,9 @@ export class EmbeddedKeyStore implements KeyStore, AuditStore, AuditEvents, Asyn
         if (last !== undefined && version !== last) onChange();
         last = version;
       } catch {
-        // Whoever watches also asks for changes, and learns there that the store is gone.
-        last = 'gone';
+        // Whoever watches then asks for changes, and learns there, at once, that the store is gone and why.
+        if (last !== GONE) onChange();
+        last = GONE;
       } finally {
         isAsking = false;
       }

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DETECTORS } from '../privacy/findings.ts';
 import type { PrivacyRules } from '../privacy/privacy-rules.ts';
@@ -30,4 +31,18 @@ test('quota totals are read while as many questions wait as may wait', async () 
   expect(await oneMore.catch(codeOf)).toBe('trace_store_unavailable');
   expect(await totals).toEqual([]);
   expect(await Promise.all(questions)).toHaveLength(64);
+});
+
+test('the summary says what it can when the system says nothing of the file', async () => {
+  await using folder = await temporaryFolder('store');
+  const data = join(folder.path, 'data');
+  await using store = await openEmbeddedTraceStore({
+    path: join(data, 'traces.db'),
+    policy: { captureBodies: false, bodyMaxSize: 0, privacy: NO_PRIVACY },
+    priceOverride: undefined,
+  });
+  expect(await store.summary()).toEqual({ driver: 'sqlite', traceCount: 0, sizeBytes: expect.any(Number) });
+  await rename(data, join(folder.path, 'moved'));
+  await symlink('data', data);
+  expect(await store.summary()).toEqual({ driver: 'sqlite', traceCount: 0, sizeBytes: undefined });
 });

@@ -100,6 +100,11 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
     return removed;
   }
 
+  /** Rejects when traces could not be written now. */
+  async probe(): Promise<void> {
+    await this.#writes.call({ probe: true } satisfies WriteWorkerCall);
+  }
+
   async list(query: TraceQuery): Promise<TracePage> {
     return (await this.#read({ list: query })) as TracePage;
   }
@@ -124,7 +129,9 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
   }
 
   async summary(): Promise<StoreSummary> {
-    return { driver: this.driver, traceCount: this.#traceCount, sizeBytes: sizeOf(this.#path) + sizeOf(`${this.#path}-wal`) };
+    const [file, log] = [sizeOf(this.#path), sizeOf(`${this.#path}-wal`)];
+    const sizeBytes = file === undefined || log === undefined ? undefined : file + log;
+    return { driver: this.driver, traceCount: this.#traceCount, sizeBytes };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -166,6 +173,11 @@ export function keepRetention(
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** Undefined when the system does not tell, such as of a folder that may not be looked into any more. */
+function sizeOf(path: string): number | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  } catch {
+    return undefined;
+  }
 }

@@ -87,6 +87,35 @@ describe('writing', () => {
   });
 });
 
+describe('the test write', () => {
+  test('leaves nothing behind, also where a crash left something of it', () => {
+    write(record(T0));
+    const pages = () => {
+      using database = new DatabaseSync(path);
+      return database.prepare('SELECT page FROM payload_pages').all();
+    };
+    const before = pages();
+    writer.probe();
+    expect(pages()).toEqual(before);
+    {
+      using database = new DatabaseSync(path);
+      database.exec("INSERT INTO payload_pages VALUES (0, 0, 0, 0, x'00')");
+    }
+    writer.probe();
+    expect(pages()).toEqual(before);
+    write(record(T0 + 1));
+    expect(writer.traceCount).toBe(2);
+  });
+
+  test('fails when traces could not be written either', () => {
+    using database = new DatabaseSync(path);
+    database.exec('BEGIN IMMEDIATE');
+    expect(() => writer.probe()).toThrow('database is locked');
+    database.exec('ROLLBACK; DROP TABLE payload_pages');
+    expect(() => writer.probe()).toThrow('no such table');
+  });
+});
+
 describe.each([1, 2])('a file of schema %i', (schema) => {
   const testdata = (name: string) => join(import.meta.dirname, 'testdata', name);
   const details = () => JSON.parse(readFileSync(testdata('schema-1.json'), 'utf8')) as TraceDetail[];

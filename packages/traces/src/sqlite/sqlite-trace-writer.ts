@@ -27,6 +27,9 @@ interface JournalMax {
  *  all are of one kind, and 0.4 µs when they are of a thousand keys and models. */
 const JOURNAL_MAX: JournalMax = { traces: 65_536, batches: 512 };
 
+/** What `probe` writes: some pages, as a trace does. */
+const PROBE_BYTES = 32_768;
+
 const INSERT_PAGE = 'INSERT INTO payload_pages VALUES (?,?,?,?,?)';
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
@@ -130,6 +133,14 @@ export class SqliteTraceWriter implements Disposable {
     });
     this.#traceCount -= removed;
     return removed;
+  }
+
+  /** Writes as much as a trace needs, and takes it back: throws when traces could not be written either. An empty transaction would succeed
+   *  on a full disk, and one that is rolled back never reaches it. Page 0 is no trace's; what a crash leaves of it goes with retention. */
+  probe(): void {
+    const insert = this.#database.prepare('INSERT OR REPLACE INTO payload_pages VALUES (0, 0, 0, 0, zeroblob(?))');
+    this.#transaction(() => void insert.run(PROBE_BYTES));
+    this.#transaction(() => this.#database.exec('DELETE FROM payload_pages WHERE page = 0'));
   }
 
   [Symbol.dispose](): void {

@@ -27,7 +27,8 @@ export interface WriteWorkerData {
 
 export type WriteWorkerCall =
   | { readonly packed: PackedExchanges }
-  | { readonly removeOlderThan: number; readonly rollups: number };
+  | { readonly removeOlderThan: number; readonly rollups: number }
+  | { readonly probe: true };
 
 invariant(parentPort !== null, 'runs on a worker thread');
 const { path, policy, priceOverride, tellsTokens, tellsUsage } = workerData as WriteWorkerData;
@@ -46,6 +47,7 @@ serveCalls(
     const call = argument as WriteWorkerCall;
     if ('removeOlderThan' in call)
       return { removed: writer.removeOlderThan(call.removeOlderThan, call.rollups), traceCount: writer.traceCount };
+    if ('probe' in call) return writer.probe();
     const { packed } = call;
     let tokens: TokenUse[] = [];
     const exchanges = () => {

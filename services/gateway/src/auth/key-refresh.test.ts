@@ -72,6 +72,32 @@ describe('freshness', () => {
   });
 });
 
+describe('failing', () => {
+  test('from a question that was not answered to the next one that is', async () => {
+    await answerNext(NOTHING);
+    expect(refresh.isFailing).toBe(false);
+    const asking = refresh.refresh();
+    expect(refresh.isFailing).toBe(false);
+    store.asked.at(-1)?.fail();
+    await expect(asking).rejects.toThrow();
+    expect(refresh.isFailing).toBe(true);
+    const again = refresh.refresh();
+    expect(refresh.isFailing).toBe(true);
+    store.asked.at(-1)?.answer(NOTHING);
+    await again;
+    expect(refresh.isFailing).toBe(false);
+  });
+
+  test('also while a question hangs, once the last answer is too old', async () => {
+    await answerNext(NOTHING);
+    void refresh.refresh();
+    now += STALE_AFTER_MS;
+    expect(refresh.isFailing).toBe(false);
+    now += 1;
+    expect(refresh.isFailing).toBe(true);
+  });
+});
+
 describe('questions', () => {
   test('go on from the last answer', async () => {
     await answerNext({ store: 's', revision: 3, active: [keyRow('k', 'token')], revoked: [] });

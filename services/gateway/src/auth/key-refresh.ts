@@ -23,6 +23,7 @@ export class KeyRefresh implements Disposable {
   #store: string | undefined;
   #running: Promise<void> | undefined;
   #isWanted = false;
+  #hasFailed = false;
 
   constructor(options: KeyRefreshOptions) {
     this.#options = options;
@@ -31,6 +32,11 @@ export class KeyRefresh implements Disposable {
   /** Whether keys of the store may be trusted. */
   get isFresh(): boolean {
     return this.#options.clock() - this.#freshAt <= STALE_AFTER_MS;
+  }
+
+  /** Whether the store did not answer the last question, or has not for so long that its keys may not be trusted. */
+  get isFailing(): boolean {
+    return this.#hasFailed || !this.isFresh;
   }
 
   /** Asks the store for what has changed. One question at a time: whoever asks meanwhile gets a second one after it. */
@@ -61,9 +67,20 @@ export class KeyRefresh implements Disposable {
   }
 
   async #ask(): Promise<void> {
-    const { store, ring, clock } = this.#options;
     // The answer is as old as its question.
-    const askedAt = clock();
+    const askedAt = this.#options.clock();
+    try {
+      await this.#apply();
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
+    }
+    this.#freshAt = askedAt;
+    this.#hasFailed = false;
+  }
+
+  async #apply(): Promise<void> {
+    const { store, ring } = this.#options;
     const changes = await store.changes(ring.revision);
     const isAnother = this.#store !== undefined && changes.store !== this.#store;
     if (isAnother || changes.revision < ring.revision) {
@@ -76,7 +93,6 @@ export class KeyRefresh implements Disposable {
       ring.apply(changes);
       this.#store = changes.store;
     }
-    this.#freshAt = askedAt;
   }
 
   #refreshOrReport(): void {

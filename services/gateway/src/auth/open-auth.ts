@@ -14,6 +14,12 @@ import type { OpenKeys } from './open-keys.ts';
 const AUDIT_RETENTION_MS = 365 * 86_400_000;
 const AUDIT_RETENTION_INTERVAL_MS = 3_600_000;
 
+export interface OpenAuth extends AsyncDisposable {
+  readonly authenticate: Authenticate;
+  /** Whether keys of the store cannot be refreshed at the moment. */
+  readonly isRefreshFailing: () => boolean;
+}
+
 /** Opens authentication as configured; with authentication off that is the retention of audit events alone. `clock`: milliseconds, only forward. Faults:
  *  `pepper_unusable`, `storage_unusable`. */
 export async function openAuth(
@@ -21,7 +27,7 @@ export async function openAuth(
   { path, store, material }: OpenKeys,
   logger: Logger,
   clock: () => number,
-): Promise<AsyncDisposable & { readonly authenticate: Authenticate }> {
+): Promise<OpenAuth> {
   await using opened = new AsyncDisposableStack();
   const keepAudit = () =>
     opened.use(keepAuditRetention(path, store, (error) => logger.error({ err: error }, 'old audit events were not removed')));
@@ -29,7 +35,7 @@ export async function openAuth(
     // There are changes of keys and refusals by pii policy all the same.
     keepAudit();
     const keeping = opened.move();
-    return { authenticate: letEverybodyIn, [Symbol.asyncDispose]: () => keeping.disposeAsync() };
+    return { authenticate: letEverybodyIn, isRefreshFailing: () => false, [Symbol.asyncDispose]: () => keeping.disposeAsync() };
   }
   const { ring } = material();
   let refresh: KeyRefresh | undefined;
@@ -58,6 +64,7 @@ export async function openAuth(
   const running = opened.move();
   return {
     authenticate: authenticateBy(ring, { header: auth.header, isFresh: () => refresh?.isFresh ?? true, now: Date.now }),
+    isRefreshFailing: () => refresh?.isFailing ?? false,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -113,6 +113,28 @@ describe('the trace queue', () => {
     expect(queue.enqueue(exchange('d'))).toBe(true);
   });
 
+  test('is saturated while it is full, and for 10 s after it has dropped a trace', async () => {
+    let steady = 0;
+    const { queue, batches } = setUp({ capacity: 2, batch: 2, steady: () => steady });
+    queue.enqueue(exchange('a'));
+    expect(queue.isSaturated).toBe(false);
+    queue.enqueue(exchange('b'));
+    expect(queue.isSaturated).toBe(true);
+    await turn();
+    batches[0]?.end();
+    await turn();
+    expect(queue.isSaturated).toBe(false);
+    for (const path of ['c', 'd', 'dropped']) queue.enqueue(exchange(path));
+    steady += 25;
+    await turn();
+    batches[1]?.end();
+    await turn();
+    steady = 9_999;
+    expect([queue.depth, queue.isSaturated]).toEqual([0, true]);
+    steady += 1;
+    expect(queue.isSaturated).toBe(false);
+  });
+
   test('counts what a write lost by class, operation and time', async () => {
     const { queue, batches, drops } = setUp({ now: () => 5 });
     for (const path of ['a', 'b', 'c']) queue.enqueue(exchange(path));

@@ -19,6 +19,8 @@ const MEMORY_MAX_BYTES = 2 * 1_048_576;
  *  a transaction, caches that hold something else by now): at 10 ms, a trace took a third more of the writer's time. An idle writer
  *  still takes a trace at once. */
 const BATCH_INTERVAL_MS = 25;
+/** A queue that has dropped a trace counts as full for so long: it is full for moments only, again and again, while the writer works. */
+const SATURATED_FOR_MS = 10_000;
 /** How long a new request may be held back while the queue is about to be full. Spec: gateway decisions, section 4. */
 export const ADMISSION_DELAY_MAX_MS = 100;
 
@@ -58,6 +60,7 @@ export class TraceQueue {
   #memory: BatchMemory | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
+  #droppedAt = Number.NEGATIVE_INFINITY;
   #isDraining = false;
   #drained = Promise.withResolvers<void>();
 
@@ -71,12 +74,18 @@ export class TraceQueue {
     return this.#waitingCount + this.#underWay;
   }
 
+  /** Whether it is full, or was a moment ago. */
+  get isSaturated(): boolean {
+    return this.depth >= this.capacity || this.#options.steadyClock() - this.#droppedAt < SATURATED_FOR_MS;
+  }
+
   /** Takes a finished exchange. False when the queue was full and the exchange is lost. */
   enqueue(exchange: CapturedExchange): boolean {
     if (this.depth >= this.capacity) {
       this.#options.budget.give(heldBytes(exchange.request) + heldBytes(exchange.response));
       this.counters.enqueueDropped += 1;
       this.counters.lastEnqueueDropAt = this.#options.clock();
+      this.#droppedAt = this.#options.steadyClock();
       this.#options.onDrop({ where: 'enqueue', count: 1 });
       return false;
     }

@@ -1,0 +1,95 @@
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { ExchangeBatch } from '@vitrine/traces/exchange-batch';
+import type { BatchResult, TraceSink } from '@vitrine/traces/trace-sink';
+
+/** A batch that has not ended after so long counts as one that failed. A locked file costs a batch two waits of 2 s. */
+const STUCK_AFTER_MS = 5_000;
+/** While writes fail and nothing else is written, a test write is tried so often. */
+const PROBE_INTERVAL_MS = 5_000;
+
+export interface WriteMonitorOptions {
+  readonly sink: TraceSink;
+  /** Writes as much as an exchange needs and takes it back; rejects when that fails. */
+  readonly probe: () => Promise<void>;
+  /** Milliseconds on a clock that never goes back. */
+  readonly steadyClock: () => number;
+  readonly logger: Logger;
+}
+
+/** Writes through a sink and knows whether writes fail: from a batch of which something was lost, or which has been under way for 5 s,
+ *  to the next one that is written whole. Without traffic a test write every 5 s finds out whether the store is back. */
+export class WriteMonitor implements TraceSink, Disposable {
+  readonly #options: WriteMonitorOptions;
+  /** When the batch under way was begun; undefined: none is. */
+  #startedAt: number | undefined;
+  /** Since when batches fail; undefined: they do not. */
+  #failingSince: number | undefined;
+  /** Lost since then. */
+  #lost = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isProbing = false;
+
+  constructor(options: WriteMonitorOptions) {
+    this.#options = options;
+  }
+
+  get isFailing(): boolean {
+    if (this.#failingSince !== undefined) return true;
+    return this.#startedAt !== undefined && this.#options.steadyClock() - this.#startedAt >= STUCK_AFTER_MS;
+  }
+
+  async write(batch: ExchangeBatch): Promise<BatchResult> {
+    const { count } = batch;
+    this.#startedAt = this.#options.steadyClock();
+    try {
+      const result = await this.#options.sink.write(batch);
+      this.#ended(count - result.written);
+      return result;
+    } catch (error) {
+      this.#ended(count);
+      throw error;
+    } finally {
+      this.#startedAt = undefined;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+
+  #ended(lost: number): void {
+    clearTimeout(this.#timer);
+    if (lost === 0) return this.#recovered();
+    this.#failingSince ??= this.#options.steadyClock();
+    this.#lost += lost;
+    this.#probeLater();
+  }
+
+  #probeLater(): void {
+    this.#timer = setTimeout(() => void this.#probe(), PROBE_INTERVAL_MS).unref();
+  }
+
+  async #probe(): Promise<void> {
+    // One that hangs must not take the places of batches in the line for the worker.
+    if (this.#isProbing) return this.#probeLater();
+    this.#isProbing = true;
+    const lost = this.#lost;
+    const isWritten = await this.#options.probe().then(
+      () => true,
+      () => false,
+    );
+    this.#isProbing = false;
+    // What traces came to meanwhile says more.
+    if (this.#failingSince === undefined || this.#lost !== lost) return;
+    if (isWritten) this.#recovered();
+    else this.#probeLater();
+  }
+
+  #recovered(): void {
+    if (this.#failingSince === undefined) return;
+    const failed_for_ms = Math.round(this.#options.steadyClock() - this.#failingSince);
+    this.#options.logger.info({ failed_for_ms, lost: this.#lost }, 'traces are written again');
+    this.#failingSince = undefined;
+    this.#lost = 0;
+  }
+}

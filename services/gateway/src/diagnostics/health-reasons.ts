@@ -1,0 +1,20 @@
+/** Why a gateway that answers is degraded. Each has a heading in docs/failure-modes.md. Spec: gateway decisions, section 3. */
+export const HEALTH_REASONS = ['writes_failing', 'queue_saturated', 'keys_not_refreshed'] as const;
+export type HealthReason = (typeof HEALTH_REASONS)[number];
+
+/** What is looked at; none of it waits for anything. */
+export interface HealthState {
+  readonly writes: { readonly isFailing: boolean };
+  readonly queue: { readonly isSaturated: boolean };
+  readonly auth: { readonly isRefreshFailing: () => boolean };
+}
+
+/** Why the gateway is degraded now; nothing when it is not. */
+export function healthReasons({ writes, queue, auth }: HealthState): HealthReason[] {
+  const holds: Readonly<Record<HealthReason, boolean>> = {
+    writes_failing: writes.isFailing,
+    queue_saturated: queue.isSaturated,
+    keys_not_refreshed: auth.isRefreshFailing(),
+  };
+  return HEALTH_REASONS.filter((reason) => holds[reason]);
+}
