@@ -31,6 +31,8 @@ export interface GatewayMetrics {
   writeFailed(failure: { operation: string; error_class: string; store: string; count: number }): void;
   /** A batch was written, or tried. */
   flushed(batchSize: number, durationMs: number): void;
+  /** From now on the counters of a provider's requests exist, at 0. `route`: such as `/openai/*`. */
+  declareProvider(provider: string, route: string): void;
   /** From now on `read` is asked for the queue's figures. */
   watchQueue(read: () => QueueReading): void;
   /** Undefined unless `observability.otel.genai` is on. */
@@ -40,7 +42,7 @@ export interface GatewayMetrics {
 const NO_QUEUE: QueueReading = { depth: 0, capacity: 0, enqueued: 0, written: 0 };
 
 export interface GatewayMetricsOptions {
-  /** Where requests are counted; their durations are told by `seriesProducer`. */
+  /** Where requests are counted and timed; `seriesProducer` gives it to the readers. */
   readonly series: RequestSeries;
   readonly spans: Readonly<SpanCounts>;
   /** Milliseconds since the epoch. */
@@ -55,7 +57,7 @@ export function createGatewayMetrics(meter: Meter, { series, spans, clock, genai
   const flushDuration = histogram(meter, I.flushDuration);
   const flushBatchSize = histogram(meter, I.flushBatchSize);
   const writeFailed = meter.createCounter(I.writeFailed.name, I.writeFailed);
-  observeCounts(meter, series, spans);
+  observeSelf(meter, series, spans);
   observeQueue(meter, () => readQueue?.() ?? NO_QUEUE);
 
   const requestEnded = (request: EndedRequest, ids: SpanIds | undefined): void => {
@@ -78,6 +80,7 @@ export function createGatewayMetrics(meter: Meter, { series, spans, clock, genai
       flushDuration.record(durationMs / 1_000);
       flushBatchSize.record(batchSize);
     },
+    declareProvider: (provider, route) => series.declare(provider, route),
     watchQueue: (read) => void (readQueue = read),
     genai: genai ? createGenaiMetrics(meter, series.models) : undefined,
   };
@@ -87,24 +90,16 @@ function histogram(meter: Meter, { name, unit, description, buckets }: Instrumen
   return meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: [...buckets] } });
 }
 
-function observeCounts(meter: Meter, series: RequestSeries, spans: Readonly<SpanCounts>): void {
+function observeSelf(meter: Meter, series: RequestSeries, spans: Readonly<SpanCounts>): void {
   const counter = ({ name, unit, description }: Instrument) => meter.createObservableCounter(name, { unit, description });
-  const requests = [
-    [counter(I.proxyRequests), 'proxy'],
-    [counter(I.providerRequests), 'provider'],
-    [counter(I.queueDropped), 'dropped'],
-  ] as const;
   const own = counter(SELF.spans);
   const collapsed = counter(SELF.collapsed);
   const observe = (result: BatchObservableResult) => {
-    for (const counts of series.all()) {
-      for (const [instrument, of] of requests) if (counts[of] > 0) result.observe(instrument, counts[of], counts.attributes);
-    }
     for (const [outcome, count] of Object.entries(spans)) result.observe(own, count, { result: outcome });
     result.observe(collapsed, series.models.collapsed, { label: 'model' });
     result.observe(collapsed, series.collapsed, { label: 'set' });
   };
-  meter.addBatchObservableCallback(observe, [...requests.map(([instrument]) => instrument), own, collapsed]);
+  meter.addBatchObservableCallback(observe, [own, collapsed]);
 }
 
 function observeQueue(meter: Meter, read: () => QueueReading): void {

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
 import { waitUntil } from '@vitrine/testkit/wait-until';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { readOtelConfig } from './read-otel-config.ts';
 import { startTelemetry } from './start-telemetry.ts';
@@ -105,6 +107,25 @@ describe.each(files)('%s', (file) => {
     const known = new Set([...OF_PROMETHEUS, ...metrics.flatMap((metric) => [...(labelsOf(metric) ?? [])])]);
     expect(labels.filter((label) => !known.has(label))).toEqual([]);
   });
+});
+
+// Prometheus' own tool says more, where it is installed; CONTRIBUTING.md names the command.
+if (spawnSync('promtool', ['--version']).status === 0) {
+  test.each([
+    ['check', 'alerts.yaml'],
+    ['test', 'alerts.test.yaml'],
+  ])('promtool %s rules %s', (command, file) => {
+    const options = { cwd: fileURLToPath(FOLDER), encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync('promtool', [command, 'rules', file], options);
+    expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
+  });
+}
+
+test('drops and failures are alerted at once: one burst must not end before the alert begins', () => {
+  const { groups } = parse(read('alerts.yaml')) as { groups: { rules: { alert: string; for?: string }[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  const lost = rules.filter(({ alert }) => ['GatewayTracesDropped', 'GatewayTraceWritesFail'].includes(alert));
+  expect(lost.map((rule) => rule.for)).toEqual([undefined, undefined]);
 });
 
 test('the collector takes OTLP on the ports that a gateway exports to unless told otherwise', () => {

@@ -11,6 +11,8 @@ const labels = (more: Partial<RequestLabels> = {}): RequestLabels => ({
   ...more,
 });
 
+const countsOf = (series: RequestSeries) => [...series.series()].flatMap(({ statuses }) => [...statuses.values()]);
+
 describe('BoundedNames', () => {
   test('names that only failed fill a quarter, proven names the rest; all others are counted as other', () => {
     const names = new BoundedNames(8);
@@ -47,7 +49,7 @@ describe('RequestSeries', () => {
       const own = series.of(labels({ org_id: `org-${tenant}` }), true);
       series.counts(own, 200).proxy += 1;
     }
-    const all = [...series.all()];
+    const all = countsOf(series);
     expect(all).toHaveLength(4_097);
     expect(all.reduce((sum, { proxy }) => sum + proxy, 0)).toBe(5_000);
     expect(series.collapsed).toBe(904);
@@ -69,7 +71,7 @@ describe('RequestSeries', () => {
     for (let org = 0; org < 40; org += 1)
       for (let status = 100; status < 600; status += 1)
         series.counts(series.of(labels({ org_id: `org-${org}` }), true), status).proxy += 1;
-    const all = [...series.all()];
+    const all = countsOf(series);
     expect(all.length).toBeLessThanOrEqual(16_384 + 40);
     expect(all.reduce((sum, { proxy }) => sum + proxy, 0)).toBe(20_000);
     expect(all.filter(({ attributes }) => attributes['status_code'] === 'other').length).toBeGreaterThan(0);

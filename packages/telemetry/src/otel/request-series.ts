@@ -1,3 +1,5 @@
+import type { HrTime } from '@opentelemetry/api';
+import { millisToHrTime } from '@opentelemetry/core';
 import { BoundedNames, labelOf, OTHER, UNKNOWN } from './bounded-names.ts';
 import { DurationSeries } from './duration-series.ts';
 import { GATEWAY_INSTRUMENTS } from './instruments.ts';
@@ -10,6 +12,8 @@ const MAX_SERIES = 4_096;
 const MAX_COUNTERS = 16_384;
 /** Stands for the statuses that have no room. */
 const MANY = -1;
+/** The status of what is declared. */
+const DECLARED_STATUS = 200;
 /** Above everything the table can hold, so that the SDK never folds points together by itself. */
 export const CARDINALITY_LIMIT = MAX_COUNTERS + MAX_SERIES;
 
@@ -28,6 +32,9 @@ type Attributes = Readonly<Record<string, string | number>>;
 /** What was counted for one set of labels and one status. */
 export interface StatusCounts {
   readonly attributes: Attributes;
+  readonly startTime: HrTime;
+  /** Whether it is told at 0 too, because it was declared. */
+  readonly isDeclared: boolean;
   proxy: number;
   provider: number;
   dropped: number;
@@ -36,6 +43,8 @@ export interface StatusCounts {
 /** Everything recorded under one set of labels. */
 export interface Series {
   readonly attributes: Attributes;
+  /** Whether it is of requests for a provider, whose traces can be dropped. */
+  readonly hasTraces: boolean;
   readonly statuses: Map<number, StatusCounts>;
   readonly proxyDuration: DurationSeries;
   readonly providerDuration: DurationSeries;
@@ -66,27 +75,34 @@ export class RequestSeries {
     return this.#byKey.get(key) ?? this.#added(key, labels, model);
   }
 
+  /** From now on a provider's counters exist, at 0, before its first request: a rate sees no increase in a series that begins above 0. */
+  declare(provider: string, route: string): void {
+    const series = this.of({ provider, model: undefined, org_id: undefined, workspace_id: undefined, route }, false);
+    if (!series.statuses.has(DECLARED_STATUS)) this.#addCounts(series, DECLARED_STATUS, true);
+  }
+
   /** The counts of one status in a series; 0 for a status that is not known. */
   counts(series: Series, status: number): StatusCounts {
     const known = series.statuses.get(status);
     if (known !== undefined) return known;
     const isFull = this.#counters >= MAX_COUNTERS;
     if (isFull && status !== MANY) return this.counts(series, MANY);
-    this.#counters += 1;
-    const label = status === 0 ? UNKNOWN : status === MANY ? OTHER : status;
-    const counts = { attributes: { ...series.attributes, status_code: label }, proxy: 0, provider: 0, dropped: 0 };
-    series.statuses.set(status, counts);
-    return counts;
+    return this.#addCounts(series, status, false);
   }
 
-  /** All counts, for the callbacks of the counters. */
-  *all(): Generator<StatusCounts> {
-    for (const series of this.#byLabels.values()) yield* series.statuses.values();
-  }
-
-  /** All series, for their durations. */
+  /** All series. */
   series(): Iterable<Series> {
     return this.#byLabels.values();
+  }
+
+  #addCounts(series: Series, status: number, isDeclared: boolean): StatusCounts {
+    this.#counters += 1;
+    const label = status === 0 ? UNKNOWN : status === MANY ? OTHER : status;
+    const attributes = { ...series.attributes, status_code: label };
+    const startTime = millisToHrTime(this.#clock());
+    const counts = { attributes, startTime, isDeclared, proxy: 0, provider: 0, dropped: 0 };
+    series.statuses.set(status, counts);
+    return counts;
   }
 
   #added(key: string, labels: RequestLabels, model: string): Series {
@@ -109,6 +125,7 @@ export class RequestSeries {
     const now = this.#clock();
     const series: Series = {
       attributes,
+      hasTraces: provider !== UNKNOWN,
       statuses: new Map(),
       proxyDuration: new DurationSeries(attributes, GATEWAY_INSTRUMENTS.proxyDuration.buckets, now),
       providerDuration: new DurationSeries(attributes, GATEWAY_INSTRUMENTS.providerDuration.buckets, now),

@@ -15,6 +15,9 @@ const OPEN_METRICS = 'application/openmetrics-text;version=1.0.0,text/plain;vers
 const TENANT = { org_id: 'org-a', workspace_id: 'ws-a' };
 const LABELS = { provider: 'openai', model: 'gpt-4o', ...TENANT, route: '/openai/*' };
 
+/** Of a request that was sent to no provider. */
+const UNSENT = { durationMs: 1, providerMs: undefined };
+
 const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'];
 
 let collector: TestCollector;
@@ -280,6 +283,7 @@ describe('metrics', () => {
     expect(metric('svc.provider.request_total').points).toMatchObject([{ attributes: { ...scope, status_code: 200 }, value: 1 }]);
     expect(metric('svc.trace.queue_dropped_total').points).toMatchObject([
       { attributes: { ...scope, status_code: 200 }, value: 1 },
+      { attributes: { ...scope, status_code: 429 }, value: 0 },
     ]);
     expect(metric('svc.trace.write_failed_total').points).toMatchObject([
       { attributes: { operation: 'write_batch_fallback', error_class: 'contention', store: 'sqlite' }, value: 2 },
@@ -357,18 +361,10 @@ describe('metrics', () => {
     const families = parseScrape(body, 'classic');
     for (const { name, unit, kind } of Object.values(GATEWAY_INSTRUMENTS))
       expect(family(families, scrapeName(name, unit, kind))).toMatchObject({ type: kind });
+    const labels = { provider: 'openai', model: 'gpt-4o', org_id: 'org-a', workspace_id: 'ws-a', route: '/openai/*' };
     expect(family(families, 'svc_trace_queue_dropped_total').samples).toMatchObject([
-      {
-        value: 1,
-        labels: {
-          provider: 'openai',
-          model: 'gpt-4o',
-          org_id: 'org-a',
-          workspace_id: 'ws-a',
-          route: '/openai/*',
-          status_code: '200',
-        },
-      },
+      { value: 1, labels: { ...labels, status_code: '200' } },
+      { value: 0, labels: { ...labels, status_code: '429' } },
     ]);
   });
 
@@ -383,6 +379,33 @@ describe('metrics', () => {
       const values = scraped.filter((sample) => !/_(bucket|sum)$/.test(sample.name)).map((sample) => sample.value);
       expect([name, values]).toEqual([name, pushed]);
     }
+  });
+
+  test('counters of a declared provider are there at 0, and so are the drops of everything that has been seen', async () => {
+    const telemetry = await start();
+    telemetry.metrics!.declareProvider('openai', '/openai/*');
+    telemetry.metrics!.declareProvider('openai', '/openai/*');
+    telemetry.metrics!.requestEnded({ ...LABELS, provider: undefined, route: '/other', status: 404, ...UNSENT }, undefined);
+    telemetry.metrics!.requestEnded({ ...LABELS, status: 401, ...UNSENT }, undefined);
+    const families = parseScrape((await telemetry.scrape!(undefined)).body, 'classic');
+    const seen = (name: string) =>
+      family(families, name).samples.map(({ labels, value }) => [labels['model'], labels['status_code'], value]);
+    expect({
+      proxy: seen('svc_proxy_request_total'),
+      provider: seen('svc_provider_request_total'),
+      dropped: seen('svc_trace_queue_dropped_total'),
+    }).toEqual({
+      proxy: [
+        ['unknown', '200', 0],
+        ['gpt-4o', '404', 1],
+        ['gpt-4o', '401', 1],
+      ],
+      provider: [['unknown', '200', 0]],
+      dropped: [
+        ['unknown', '200', 0],
+        ['gpt-4o', '401', 0],
+      ],
+    });
   });
 
   test('runtime metrics carry the names of Node', async () => {

@@ -350,6 +350,44 @@ describe('metrics', () => {
   });
 });
 
+describe('before anything has happened', () => {
+  test('every counter is there, at 0, in the scrape and in the push', async () => {
+    await start('', { OTEL_METRIC_EXPORT_INTERVAL: '50' });
+    const [openai, anthropic] = ['openai', 'anthropic'].map(
+      (provider) => `0 ${provider} unknown unknown unknown /${provider}/* 200`,
+    );
+    const failures = ['write_trace', 'write_batch_fallback'].flatMap((operation) =>
+      ['timeout', 'connection', 'contention', 'constraint', 'unknown'].map(
+        (error_class) => `0 ${operation} ${error_class} sqlite`,
+      ),
+    );
+    const expected: Record<string, readonly (string | undefined)[]> = {
+      svc_trace_queue_dropped: [anthropic, openai],
+      svc_proxy_request: [anthropic, openai],
+      svc_provider_request: [anthropic, openai],
+      svc_trace_write_failed: failures.toSorted(),
+      svc_trace_enqueued: ['0'],
+      svc_trace_written: ['0'],
+      svc_telemetry_labels_collapsed: ['0 model', '0 set'],
+    };
+    const families = await scrape();
+    const seen = Object.keys(expected).map((name) => [
+      name,
+      (families.find((family) => family.name === name)?.samples ?? [])
+        .filter(({ labels }) => !/\/(other|api)/.test(labels['route'] ?? ''))
+        .map(({ value, labels }) => [value, ...Object.values(labels)].join(' '))
+        .toSorted(),
+    ]);
+    expect(Object.fromEntries(seen)).toEqual(expected);
+    const spans = families.find(({ name }) => name === 'svc_telemetry_spans')?.samples ?? [];
+    expect(spans.map(({ labels }) => labels['result'] ?? '').toSorted()).toEqual(['dropped', 'exported', 'failed']);
+    const counters = families.filter(({ type, name }) => type === 'counter' && name.startsWith('svc_')).map(({ name }) => name);
+    expect(counters.toSorted()).toEqual([...Object.keys(expected), 'svc_telemetry_spans'].toSorted());
+    const pushed = await waitUntil(() => collector.metricExports.at(-1), { what: 'a push' });
+    expect(counters.filter((name) => !pushed.some((metric) => metric.name.replaceAll('.', '_') === `${name}_total`))).toEqual([]);
+  });
+});
+
 describe('the scrape', () => {
   const at = (path: string, init: RequestInit = {}) => fetch(gateway.url + path, init);
   const withKey = (name: string) => ({ headers: { 'x-svc-gateway-key': token(name) } });

@@ -7,6 +7,7 @@ import { RequestWatch, type WatchTools } from './request-watch.ts';
 export type WatchRequest = (request: IncomingMessage, response: ServerResponse) => RequestWatch;
 
 export function watchRequests(tools: WatchTools, routes: readonly ProviderRoute[]): WatchRequest {
+  for (const { provider } of routes) tools.metrics?.declareProvider(provider, routeOf(provider));
   return (request, response) => new RequestWatch(tools, routePatternOf(request.url ?? '', routes), request, response);
 }
 
