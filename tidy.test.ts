@@ -291,6 +291,23 @@ describe('docs/failure-modes.md', () => {
     expectNone(thrown.filter(({ code }) => code === undefined).map(({ file }) => `${file}: new Fault( without a literal code`));
   });
 
+  test('what a log line or an answer refers to is there', () => {
+    const anchors = [...read('docs/failure-modes.md').matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
+      text
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9_ -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    const named = workspaceFiles.flatMap((file) =>
+      [...(texts.get(file) ?? '').matchAll(/docs\/failure-modes\.md#([a-z0-9_-]+)/g)].map(([, anchor = '']) => ({
+        file,
+        anchor,
+      })),
+    );
+    expect(named.length).toBeGreaterThan(0);
+    expectNone(named.filter(({ anchor }) => !anchors.includes(anchor)).map(({ file, anchor }) => `${file}: #${anchor}`));
+  });
+
   test('every code has a heading, and every heading a code', () => {
     const headings = [...read('docs/failure-modes.md').matchAll(/^### `([a-z_]+)`$/gm)].map((match) => match[1]);
     expectNone([

@@ -46,6 +46,9 @@ const SYSTEM_CLOCKS: Clocks = { clock: Date.now, steadyClock: () => performance.
 /** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
 const STRANGERS_A_SECOND = 10;
 
+const AFTER_FAILED_RETENTION =
+  'look at err and at the disk of storage.path; it is tried again every 60 s: docs/failure-modes.md#retention-that-fails';
+
 export interface Gateway extends AsyncDisposable {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
   readonly url: string;
@@ -57,7 +60,7 @@ export interface Gateway extends AsyncDisposable {
 export async function startGateway(config: GatewayConfig, logger: Logger, clocks: Clocks = SYSTEM_CLOCKS): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const stop = (name: string, step: () => Promise<unknown>) =>
-    opened.defer(async () => void (await stopStep(name, step, (details) => logger.error(details, 'a shutdown step failed'))));
+    opened.defer(async () => void (await stopStep(name, step, reportStep(logger))));
 
   const { steadyClock } = clocks;
   const startedAt = performance.now();
@@ -71,7 +74,8 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   // What the store has not taken when it is closed fails at once, and is counted and logged like everything that is dropped.
   let countUnwritten: (() => Promise<void>) | undefined;
   stop('close the trace store', () => store[Symbol.asyncDispose]().then(() => countUnwritten?.()));
-  const onRetentionError = (error: unknown) => logger.error({ err: error }, 'old traces were not removed');
+  const onRetentionError = (error: unknown) =>
+    logger.error({ err: error, next_step: AFTER_FAILED_RETENTION }, 'old traces were not removed');
   opened.use(keepRetention(store, config.tracing.retention_days, onRetentionError));
 
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
@@ -130,6 +134,11 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   stop('finish requests in flight', () => closeServer(server));
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function reportStep(logger: Logger): Parameters<typeof stopStep>[2] {
+  const next_step = 'what the step would have done is lost, see docs/failure-modes.md#a-shutdown-step-that-fails';
+  return ({ error, ...step }) => logger.error({ ...step, err: error, next_step }, 'a shutdown step failed');
 }
 
 /** What the admin API serves, and of whom. */

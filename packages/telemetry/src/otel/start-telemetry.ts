@@ -16,7 +16,7 @@ import { CARDINALITY_LIMIT, RequestSeries } from './request-series.ts';
 import { ScrapeReader } from './scrape-reader.ts';
 import { seriesProducer } from './series-producer.ts';
 import type { SpanCounts } from './span-bounds.ts';
-import { createTroubleReport } from './trouble-report.ts';
+import { TroubleReport } from './trouble-report.ts';
 import { scrapeFormat, scrapeText, type Scrape } from './scrape-text.ts';
 
 const SCOPE = 'vitrine.gateway';
@@ -56,7 +56,8 @@ export async function startTelemetry({ config, version, onTrouble }: TelemetryOp
   const parts = telemetryParts(config);
   if (parts === undefined) return undefined;
   const spanCounts: SpanCounts = { exported: 0, failed: 0, dropped: 0 };
-  const trouble = createTroubleReport(onTrouble, () => performance.now());
+  const troubles = new TroubleReport(onTrouble);
+  const trouble = (message: string) => troubles.add(message);
   const origin: SpanOrigin = { resource: resourceOf(config, version), scope: { name: SCOPE, version } };
   const sink = parts.spans ? await createSink(config, origin, spanCounts, trouble) : undefined;
   const clock = { now: () => performance.now(), epochMs: () => Date.now() };
@@ -83,6 +84,7 @@ export async function startTelemetry({ config, version, onTrouble }: TelemetryOp
     [Symbol.dispose]: () => {
       for (const end of [flushSpans(), flushMetrics(), scrapeReader?.shutdown()]) end?.catch(report('telemetry'));
       unregister();
+      troubles[Symbol.dispose]();
     },
   };
 }

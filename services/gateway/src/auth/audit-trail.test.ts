@@ -206,6 +206,27 @@ describe('bounds', () => {
     expect(lines.filter(({ msg }) => msg === 'denials left no record').map(({ count }) => count)).toEqual([10, 10]);
   });
 
+  test('the last count is told as well, when nobody is turned away any more', async () => {
+    jest.useFakeTimers();
+    try {
+      const flood = async () => {
+        for (let i = 0; i < 30; i += 1) trail.denied(request, NOBODY, 'unauthorized');
+        await trail.flush();
+      };
+      await flood();
+      now += 4_000;
+      await flood();
+      now += 6_000;
+      await jest.advanceTimersByTimeAsync(6_000);
+      const lost = lines.filter(({ msg }) => msg === 'denials left no record');
+      expect(lost).toMatchObject(
+        [10, 10].map((count) => ({ count, next_step: expect.stringContaining('docs/failure-modes.md#') })),
+      );
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   test('a wall clock that is put back hides no loss', async () => {
     const flood = async () => {
       for (let i = 0; i < 30; i += 1) trail.denied(request, NOBODY, 'unauthorized');

@@ -11,6 +11,10 @@ const FLUSH_INTERVAL_MS = 1_000;
 const LOST_REPORT_INTERVAL_MS = 10_000;
 const TARGET_MAX_LENGTH = 256;
 
+const AFTER_LOSS = 'look at err and at gateway-keys.db: docs/failure-modes.md#key_store_unavailable';
+const AFTER_UNRECORDED =
+  'look at total_by_cause, and at the denials in this log for who is turned away so often: docs/failure-modes.md#asking-with-a-gateway-key';
+
 /** What a denial is told of. */
 export interface DeniedRequest {
   readonly method: string;
@@ -40,6 +44,7 @@ export class AuditTrail implements AsyncDisposable {
   #reportedLost = 0;
   #quietUntil = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
+  #reportTimer: NodeJS.Timeout | undefined;
 
   constructor(options: AuditTrailOptions) {
     this.#options = options;
@@ -103,6 +108,7 @@ export class AuditTrail implements AsyncDisposable {
     this.#quietUntil = Number.NEGATIVE_INFINITY;
     await this.flush();
     clearTimeout(this.#timer);
+    clearTimeout(this.#reportTimer);
   }
 
   #admits(kind: AuditKind, actor: string, reason: string): boolean {
@@ -127,7 +133,7 @@ export class AuditTrail implements AsyncDisposable {
         await this.#options.store.appendAudit(batch);
       } catch (error) {
         this.#lose('write_failed', batch.length);
-        this.#options.logger.error({ err: error, count: batch.length }, 'audit events were not written');
+        this.#options.logger.error({ err: error, count: batch.length, next_step: AFTER_LOSS }, 'audit events were not written');
       }
     }
     this.#reportLost();
@@ -148,10 +154,18 @@ export class AuditTrail implements AsyncDisposable {
 
   #reportLost(): void {
     const now = this.#options.steadyClock();
-    if (this.lost === this.#reportedLost || now < this.#quietUntil) return;
+    if (this.lost === this.#reportedLost) return;
+    if (now < this.#quietUntil) {
+      // The last count is logged too, when nobody is turned away any more.
+      this.#reportTimer ??= setTimeout(() => {
+        this.#reportTimer = undefined;
+        this.#reportLost();
+      }, this.#quietUntil - now).unref();
+      return;
+    }
     this.#quietUntil = now + LOST_REPORT_INTERVAL_MS;
     const counts = { count: this.lost - this.#reportedLost, total: this.lost, total_by_cause: this.lostByCause };
-    this.#options.logger.warn(counts, 'denials left no record');
+    this.#options.logger.warn({ ...counts, next_step: AFTER_UNRECORDED }, 'denials left no record');
     this.#reportedLost = this.lost;
   }
 }

@@ -14,6 +14,8 @@ import type { OpenKeys } from './open-keys.ts';
 const AUDIT_RETENTION_MS = 365 * 86_400_000;
 const AUDIT_RETENTION_INTERVAL_MS = 3_600_000;
 
+const LOOK_AT_STORE = 'look at err and at gateway-keys.db; it is tried again: docs/failure-modes.md#key_store_unavailable';
+
 export interface OpenAuth extends AsyncDisposable {
   readonly authenticate: Authenticate;
   /** Whether keys of the store cannot be refreshed at the moment. */
@@ -30,7 +32,11 @@ export async function openAuth(
 ): Promise<OpenAuth> {
   await using opened = new AsyncDisposableStack();
   const keepAudit = () =>
-    opened.use(keepAuditRetention(path, store, (error) => logger.error({ err: error }, 'old audit events were not removed')));
+    opened.use(
+      keepAuditRetention(path, store, (error) =>
+        logger.error({ err: error, next_step: LOOK_AT_STORE }, 'old audit events were not removed'),
+      ),
+    );
   if (!auth.enabled) {
     // There are changes of keys and refusals by pii policy all the same.
     keepAudit();
@@ -44,7 +50,7 @@ export async function openAuth(
       store,
       ring,
       clock,
-      onError: (error) => logger.error({ err: error }, 'keys not refreshed'),
+      onError: (error) => logger.error({ err: error, next_step: LOOK_AT_STORE }, 'keys not refreshed'),
     });
     let taken: string[];
     try {
@@ -53,7 +59,7 @@ export async function openAuth(
     } catch (cause) {
       throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${reasonOf(cause)}`, cause });
     }
-    const onError = (error: unknown) => logger.error({ err: error }, 'last_used_at was not written');
+    const onError = (error: unknown) => logger.error({ err: error, next_step: LOOK_AT_STORE }, 'last_used_at was not written');
     opened.use(new LastUsed(ring, store, onError));
     opened.use(refresh);
     refresh.start();

@@ -10,7 +10,7 @@ import type { RequestWatch } from '../observability/request-watch.ts';
 import type { ScrapeEndpoint } from '../observability/scrape-endpoint.ts';
 import { methodsOf, type AdminRoute, type Operation } from './admin-route.ts';
 import { CORRELATION_HEADER, correlationIdOf } from './correlation-id.ts';
-import { statusOf } from './fault-statuses.ts';
+import { isRefusal, statusOf } from './fault-statuses.ts';
 import { describedRoutes } from './openapi-route.ts';
 import { NO_QUERY, readQuery } from './query-shapes.ts';
 import { readJsonBody } from './read-json-body.ts';
@@ -138,12 +138,20 @@ function answerFault(error: unknown, request: Request, response: Response, logge
   // What was not read to its end is not read any more: a next request behind it would wait for ever.
   if (!request.complete && request.readableAborted) response.setHeader('Connection', 'close');
   // A refusal may repeat what it refuses.
-  if (isFault(error) && status < 500) return void response.status(status).json({ error: scrub(error.say).text });
+  if (isFault(error) && isRefusal(error.code)) return void response.status(status).json({ error: scrub(error.say).text });
   // Express's own refusals (a malformed percent escape in the path) carry a status below 500.
   if (!isFault(error) && isClientError(error))
     return void response.status(400).json({ error: 'the request could not be parsed' });
+  const cause_code = isFault(error) ? codeOf(error.cause) : '';
   logger.error(
-    { err: error, code: codeOf(error), path: request.path, correlation_id: response.getHeader(CORRELATION_HEADER) },
+    {
+      err: error,
+      code: codeOf(error),
+      ...(cause_code === '' ? {} : { cause_code }),
+      path: request.path,
+      correlation_id: response.getHeader(CORRELATION_HEADER),
+      next_step: isFault(error) ? `see docs/failure-modes.md#${error.code}` : 'report it with this line: it is a bug',
+    },
     'request failed',
   );
   response.status(status).json({ error: isFault(error) ? scrub(error.say).text : 'internal server error' });

@@ -25,3 +25,12 @@ const STATUSES: Readonly<Record<string, number>> = {
 export function statusOf(code: string): number {
   return STATUSES[code] ?? 500;
 }
+
+/** Refusals whose status is a server's: nothing has failed that is not logged elsewhere. A key of the file is changed in the file; a denial is
+ *  logged as one, and why keys cannot be verified by whoever refreshes them. */
+const REFUSALS = new Set(['gateway_keys_read_only', 'key_verification_unavailable']);
+
+/** Whether a fault is an expected answer to its caller, and no failure of ours. */
+export function isRefusal(code: string): boolean {
+  return statusOf(code) < 500 || REFUSALS.has(code);
+}

@@ -12,6 +12,11 @@ import { UsageGate } from './usage-gate.ts';
 /** How often the log names keys whose plan is not configured, at most. */
 const UNKNOWN_PLAN_REPORT_INTERVAL_MS = 10_000;
 
+const WHY_UNAVAILABLE = 'docs/failure-modes.md#503-gateway-usage-limit-check-unavailable';
+const AFTER_FAILED_READ =
+  'look at err and at the disk of storage.path; totals are read every 4 s, and 15 s after the last that was read ' +
+  `keys with daily limits are refused: ${WHY_UNAVAILABLE}`;
+
 export interface Clocks {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -45,7 +50,7 @@ export async function openLimits(config: GatewayConfig, tools: LimitsTools): Pro
   const book = new ThresholdBook(config.limits, config.plans);
   let isOpen = true;
   const onFailedRead = (error: unknown) => {
-    if (isOpen) logger.error({ err: error }, 'quota totals could not be read');
+    if (isOpen) logger.error({ err: error, next_step: AFTER_FAILED_READ }, 'quota totals could not be read');
   };
   const ledger = hasDailyLimits(config) ? new QuotaLedger({ totals, clock, steadyClock, onFailedRead }) : undefined;
   await ledger?.read();
@@ -78,6 +83,7 @@ function reportUnknownPlans(logger: Logger, clock: () => number): (identity: Ide
   return ({ key_id, plan, workspace_plan }) => {
     if (clock() < quietUntil) return;
     quietUntil = clock() + UNKNOWN_PLAN_REPORT_INTERVAL_MS;
-    logger.error({ key_id, plan, workspace_plan }, 'a plan is not configured, so that its requests are refused');
+    const next_step = `add the plan to plans and restart, or take it from the key: ${WHY_UNAVAILABLE}`;
+    logger.error({ key_id, plan, workspace_plan, next_step }, 'a plan is not configured, so that its requests are refused');
   };
 }

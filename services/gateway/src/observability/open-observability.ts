@@ -47,7 +47,10 @@ export async function openObservability(config: OtelConfig, logger: Logger): Pro
 async function openTelemetry(config: OtelConfig, logger: Logger): Promise<Telemetry | undefined> {
   if (telemetryParts(config) === undefined) return undefined;
   const { startTelemetry } = await import('@vitrine/telemetry/otel/start-telemetry');
-  return startTelemetry({ config, version: VERSION, onTrouble: (reason) => logger.warn({ reason }, 'telemetry has trouble') });
+  const { endpoint } = config;
+  const next_step = 'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
+  const onTrouble = (reason: string) => logger.warn({ reason, endpoint, next_step }, 'telemetry has trouble');
+  return startTelemetry({ config, version: VERSION, onTrouble });
 }
 
 function readingOf({ depth, capacity, counters }: TraceQueue) {
