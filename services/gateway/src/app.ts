@@ -74,9 +74,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   // What the store has not taken when it is closed fails at once, and is counted and logged like everything that is dropped.
   let countUnwritten: (() => Promise<void>) | undefined;
   stop('close the trace store', () => store[Symbol.asyncDispose]().then(() => countUnwritten?.()));
-  const onRetentionError = (error: unknown) =>
-    logger.error({ err: error, next_step: AFTER_FAILED_RETENTION }, 'old traces were not removed');
-  opened.use(keepRetention(store, config.tracing.retention_days, onRetentionError));
+  opened.use(keepRetention(store, config.tracing.retention_days, reportRetention(logger)));
 
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
   const budget = new BodyBudget(config.queue.max_body_bytes);
@@ -134,6 +132,10 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   stop('finish requests in flight', () => closeServer(server));
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function reportRetention(logger: Logger): (error: unknown) => void {
+  return (error) => logger.error({ err: error, next_step: AFTER_FAILED_RETENTION }, 'old traces were not removed');
 }
 
 function reportStep(logger: Logger): Parameters<typeof stopStep>[2] {
