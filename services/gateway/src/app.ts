@@ -1,5 +1,6 @@
 import { stopStep } from '@vitrine/lifecycle/stop-step';
 import type { Logger } from '@vitrine/telemetry/logger';
+import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
 import { keepRetention, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { randomBytes } from 'node:crypto';
 import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
@@ -23,13 +24,14 @@ import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
 import { serviceRoutes } from './diagnostics/service-routes.ts';
 import { createAdminApp } from './http/admin-app.ts';
 import type { AdminRoute } from './http/admin-route.ts';
-import type { ClientConnections } from './http/client-connections.ts';
+import type { ClientConnections, RefusedMessage } from './http/client-connections.ts';
 import { createGatewayServer } from './http/gateway-server.ts';
 import { closeServer } from './http/http-server.ts';
 import { listen } from './http/listen.ts';
+import { UnparsedLog } from './http/unparsed-log.ts';
 import { openLimits, type Clocks } from './limits/open-limits.ts';
-import { openAccessLog } from './observability/access-log.ts';
-import { openObservability } from './observability/open-observability.ts';
+import { openAccessLog, type AccessLog } from './observability/access-log.ts';
+import { openObservability, type Observability } from './observability/open-observability.ts';
 import { serveScrape } from './observability/serve-scrape.ts';
 import { pathHider } from './privacy/path-hider.ts';
 import { privacyRules } from './privacy/pii-config.ts';
@@ -39,6 +41,7 @@ import { headerReaders, TRACE_CONTEXT_HEADERS } from './proxy/forwarded-headers.
 import { openRoutes } from './proxy/open-routes.ts';
 import type { ProxyTools } from './proxy/proxy-tools.ts';
 import { createProxy } from './proxy/proxy.ts';
+import { createUnparsedHandler } from './proxy/unparsed-request.ts';
 import { UpstreamErrorLog } from './proxy/upstream-error-log.ts';
 import { VERSION } from './version.ts';
 
@@ -69,24 +72,18 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   stop('flush spans', () => observability.flushSpans());
 
   const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
-  const store = await openTraceStore(config, privacy);
-  const drops = opened.use(new DropReport(logger));
-  // What the store has not taken when it is closed fails at once, and is counted and logged like everything that is dropped.
-  let countUnwritten: (() => Promise<void>) | undefined;
-  stop('close the trace store', () => store[Symbol.asyncDispose]().then(() => countUnwritten?.()));
-  opened.use(keepRetention(store, config.tracing.retention_days, reportRetention(logger)));
+  const { store, limits, budget, writes, queue } = await openPipeline({
+    config,
+    privacy,
+    logger,
+    clocks,
+    observability,
+    opened,
+    stop,
+  });
 
-  const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
-  const budget = new BodyBudget(config.queue.max_body_bytes);
-  const sink = observability.watchSink(store, store.driver);
-  const writes = opened.use(new WriteMonitor({ sink, probe: () => store.probe(), steadyClock, logger }));
-  const onDrop = (drop: Drop) => drops.dropped(drop);
-  const queue = new TraceQueue({ ...config.queue, ...clocks, sink: writes, budget, onDrop, ledger: limits.ledger });
-  countUnwritten = () => queue.drained();
-  stop('write the trace queue', () => queue.drained());
-  observability.watchQueue(queue);
-
-  const keys = openKeys(config, logger, pathHider(privacy));
+  const hidePath = pathHider(privacy);
+  const keys = openKeys(config, logger, hidePath);
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
   const auth = await openAuth(config, keys, logger, steadyClock);
   stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
@@ -123,15 +120,63 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
     scrape,
   });
   opened.use(await serveScrape(scrape, config, logger));
-  const access = config.log.access ? openAccessLog(logger, pathHider(privacy)) : undefined;
+  const access = config.log.access ? openAccessLog(logger, hidePath) : undefined;
   const watchRequest = observability.watchRequests(routes, access);
-  const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, watchRequest, access);
+  const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, watchRequest);
+  const unparsed = opened.use(new UnparsedLog(logger, hidePath));
+  reportRefused(connections, unparsed, access, createUnparsedHandler(routes, tools, door));
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
   stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));
   stop('finish requests in flight', () => closeServer(server));
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** The way of a trace: the store, what it is told of usage, and the queue before it. They are stopped in reverse: the queue is written, then the
+ *  store is closed, then what it has not taken is counted and logged. */
+async function openPipeline(of: {
+  readonly config: GatewayConfig;
+  readonly privacy: PrivacyRules;
+  readonly logger: Logger;
+  readonly clocks: Clocks;
+  readonly observability: Observability;
+  readonly opened: AsyncDisposableStack;
+  readonly stop: (name: string, step: () => Promise<unknown>) => void;
+}) {
+  const { config, privacy, logger, clocks, observability, opened, stop } = of;
+  const store = await openTraceStore(config, privacy);
+  const drops = opened.use(new DropReport(logger));
+  // What the store has not taken when it is closed fails at once, and is counted and logged like everything that is dropped.
+  let countUnwritten: (() => Promise<void>) | undefined;
+  stop('close the trace store', () => store[Symbol.asyncDispose]().then(() => countUnwritten?.()));
+  opened.use(keepRetention(store, config.tracing.retention_days, reportRetention(logger)));
+
+  const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
+  const budget = new BodyBudget(config.queue.max_body_bytes);
+  const sink = observability.watchSink(store, store.driver);
+  const writes = opened.use(new WriteMonitor({ sink, probe: () => store.probe(), steadyClock: clocks.steadyClock, logger }));
+  const onDrop = (drop: Drop) => drops.dropped(drop);
+  const queue = new TraceQueue({ ...config.queue, ...clocks, sink: writes, budget, onDrop, ledger: limits.ledger });
+  countUnwritten = () => queue.drained();
+  stop('write the trace queue', () => queue.drained());
+  observability.watchQueue(queue);
+  return { store, limits, budget, writes, queue };
+}
+
+/** Has what could not be parsed logged, and traced where that is possible. */
+function reportRefused(
+  connections: ClientConnections,
+  log: UnparsedLog,
+  access: AccessLog | undefined,
+  leaveTrace: (refused: RefusedMessage) => void,
+): void {
+  connections.onRefused = (refused) => {
+    const { line, rejection, correlationId } = refused;
+    log.add(refused);
+    leaveTrace(refused);
+    access?.refused(rejection.status, correlationId, line && { method: line.method, url: line.target });
+  };
 }
 
 function reportRetention(logger: Logger): (error: unknown) => void {

@@ -1,3 +1,4 @@
+import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { WriteError } from '@vitrine/traces/write-error';
 import type { WriteFailure } from '@vitrine/traces/write-failure';
@@ -9,55 +10,22 @@ export type Drop = { readonly where: 'enqueue'; readonly count: number } | ({ re
 /** After a line of the log, drops of the same kind are added up for so long, so that an outage does not flood it. */
 const QUIET_MS = 10_000;
 
-interface Quiet {
-  /** What was dropped since the last line, with the latest error; undefined: nothing. */
-  unlogged: Drop | undefined;
-  readonly timer: NodeJS.Timeout;
-}
-
-/** Logs dropped traces with class, cause and next step: of each place, operation and class the first at once, then what came together every
- *  ten seconds, and on disposal what is left. Every dropped trace is in exactly one line. */
+/** Logs dropped traces with class, cause and next step: of each place, operation and class (11 at most) the first at once, then what came
+ *  together every ten seconds, and on disposal what is left. Every dropped trace is in exactly one line. */
 export class DropReport implements Disposable {
   readonly #logger: Logger;
-  readonly #quietMs: number;
-  /** At most one for the queue, and one for each operation and class. */
-  readonly #quiet = new Map<string, Quiet>();
+  readonly #throttle = new LogThrottle<Drop>(QUIET_MS, (drop, count) => this.#log({ ...drop, count }));
 
-  constructor(logger: Logger, quietMs: number = QUIET_MS) {
+  constructor(logger: Logger) {
     this.#logger = logger;
-    this.#quietMs = quietMs;
   }
 
   dropped(drop: Drop): void {
-    const key = drop.where === 'enqueue' ? 'enqueue' : `${drop.operation} ${drop.error_class}`;
-    const quiet = this.#quiet.get(key);
-    if (quiet === undefined) {
-      this.#log(drop);
-      this.#beQuiet(key);
-    } else {
-      quiet.unlogged = { ...drop, count: drop.count + (quiet.unlogged?.count ?? 0) };
-    }
+    this.#throttle.add(drop.where === 'enqueue' ? 'enqueue' : `${drop.operation} ${drop.error_class}`, drop, drop.count);
   }
 
   [Symbol.dispose](): void {
-    for (const { timer, unlogged } of this.#quiet.values()) {
-      clearTimeout(timer);
-      if (unlogged !== undefined) this.#log(unlogged);
-    }
-    this.#quiet.clear();
-  }
-
-  #beQuiet(key: string): void {
-    const timer = setTimeout(() => this.#endQuiet(key), this.#quietMs).unref();
-    this.#quiet.set(key, { unlogged: undefined, timer });
-  }
-
-  #endQuiet(key: string): void {
-    const unlogged = this.#quiet.get(key)?.unlogged;
-    this.#quiet.delete(key);
-    if (unlogged === undefined) return;
-    this.#log(unlogged);
-    this.#beQuiet(key);
+    this.#throttle[Symbol.dispose]();
   }
 
   #log(drop: Drop): void {

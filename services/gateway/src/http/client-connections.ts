@@ -5,6 +5,7 @@ import { ClientResponse, type HttpRejection } from './client-response.ts';
 import { createCloseCounts, type CloseReason } from './connection-counters.ts';
 import { answerJson, answerJsonOnSocket } from './json-answer.ts';
 import { newCorrelationId } from './correlation-id.ts';
+import { readRequestLine, type RequestLine } from './request-line.ts';
 
 /** How long a client may take to close a connection that was refused. One that is cut at once may never read why (RFC 9112, 9.6). */
 const LINGER_MS = 2_000;
@@ -25,6 +26,21 @@ const CONNECT_REJECTION: HttpRejection = {
   headers: ['Allow', 'GET, HEAD, POST, DELETE, OPTIONS'],
 };
 
+/** What was refused without ever being served as a request, because it could not be parsed or is no message of HTTP's. */
+export interface RefusedMessage {
+  readonly reason: CloseReason;
+  readonly rejection: HttpRejection;
+  /** Of the response. */
+  readonly correlationId: string;
+  readonly remoteAddress: string | undefined;
+  /** Undefined when nobody knows: of a head that came in several pieces or not in time, and of what could not be parsed behind a request that
+   *  was still being answered. */
+  readonly line: RequestLine | undefined;
+}
+
+/** What a refused message is known by: its request line, or the bytes that the parser had. */
+type KnownOf = { readonly line: RequestLine } | { readonly packet: Uint8Array | undefined };
+
 interface Connection {
   /** The response to the request that came last. */
   last: ClientResponse | undefined;
@@ -42,8 +58,8 @@ interface Connection {
 export class ClientConnections implements Disposable {
   /** Closed connections by reason. */
   readonly closed = createCloseCounts();
-  /** Told of what was refused without ever being served as a request. */
-  onRefused: ((status: number, correlationId: string, request?: IncomingMessage) => void) | undefined;
+  /** Called for each message that was refused and answered without ever being served. */
+  onRefused: ((refused: RefusedMessage) => void) | undefined;
   readonly #open = new Map<Socket, Connection>();
   readonly #stallTimeoutMs: number;
   readonly #stallCheck: NodeJS.Timeout;
@@ -58,12 +74,14 @@ export class ClientConnections implements Disposable {
       if (this.#open.get(socket)?.isWatched === true) this.closed.client_stalled += 1;
       socket.destroy();
     });
-    server.on('clientError', (error, socket) => this.#refuse(socket as Socket, ...parserRejection(codeOf(error))));
-    server.on('connect', (request, socket: Socket) => {
+    server.on('clientError', (error: Error & { readonly rawPacket?: Uint8Array }, socket) =>
+      this.#refuse(socket as Socket, ...parserRejection(codeOf(error)), { packet: error.rawPacket }),
+    );
+    server.on('connect', ({ url = '' }, socket: Socket) => {
       // Node has taken its own listeners off. What still comes is dropped, or the client's end would never be seen.
       socket.on('error', () => {});
       socket.resume();
-      this.#refuse(socket, 'connect_method', CONNECT_REJECTION, request);
+      this.#refuse(socket, 'connect_method', CONNECT_REJECTION, { line: { method: 'CONNECT', target: url } });
     });
   }
 
@@ -113,7 +131,7 @@ export class ClientConnections implements Disposable {
   }
 
   /** Ends a connection on which something came that is not served. Requests before it are answered first. */
-  #refuse(socket: Socket, reason: CloseReason, rejection: HttpRejection, request?: IncomingMessage): void {
+  #refuse(socket: Socket, reason: CloseReason, rejection: HttpRejection, known: KnownOf): void {
     const connection = this.#open.get(socket);
     if (!socket.writable || connection === undefined) return void socket.destroy();
     if (connection.isClosing) return;
@@ -122,12 +140,15 @@ export class ClientConnections implements Disposable {
     const { last } = connection;
     if (last === undefined || last.writableFinished) {
       // Behind a whole response to a request that never ended, nobody waits for another response.
-      this.#close(socket, last?.req.complete === false ? undefined : rejection, request);
+      if (last?.req.complete === false) return void close(socket, undefined);
+      const line = 'line' in known ? known.line : readRequestLine(known.packet);
+      this.#answer(socket, reason, rejection, line);
     } else if (last.req.complete) {
       const timer = setTimeout(() => socket.destroy(), FINISH_MS);
       last.once('close', () => {
         clearTimeout(timer);
-        this.#close(socket, rejection, request);
+        // Where in the bytes it begins that came with the requests before it, only the parser knew.
+        this.#answer(socket, reason, rejection, 'line' in known ? known.line : undefined);
       });
     } else if (last.headersSent) {
       socket.destroy();
@@ -139,9 +160,10 @@ export class ClientConnections implements Disposable {
     }
   }
 
-  #close(socket: Socket, rejection: HttpRejection | undefined, request: IncomingMessage | undefined): void {
+  #answer(socket: Socket, reason: CloseReason, rejection: HttpRejection, line: RequestLine | undefined): void {
+    const { remoteAddress } = socket;
     const correlationId = close(socket, rejection);
-    if (rejection !== undefined && correlationId !== undefined) this.onRefused?.(rejection.status, correlationId, request);
+    if (correlationId !== undefined) this.onRefused?.({ reason, rejection, correlationId, remoteAddress, line });
   }
 
   /** Node's own timeout of a socket knows what is still being sent, but holds for waiting too, which may take long here: it is set only while

@@ -1,9 +1,6 @@
 import { createServer, IncomingMessage, type Server } from 'node:http';
 import { ClientConnections } from './client-connections.ts';
-import { ClientResponse } from './client-response.ts';
-import { correlationIdOf } from './correlation-id.ts';
-import { drainRequest } from './drain-request.ts';
-import { answerJson } from './json-answer.ts';
+import { ClientResponse, type HttpRejection } from './client-response.ts';
 
 /** A request's head has to arrive within this, */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -17,7 +14,10 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 /** How often a server that is stopping looks for connections whose answer has gone out. */
 const IDLE_CHECK_MS = 50;
 
-export type ServeRequest = (request: IncomingMessage, response: ClientResponse) => void;
+/** Serves a request; one with a `rejection` may not be served and is to be answered so, and be the last on its connection. */
+export type ServeRequest = (request: IncomingMessage, response: ClientResponse, rejection?: HttpRejection) => void;
+
+const EXPECTATION_FAILED: HttpRejection = { status: 417, error: 'the expectation cannot be met' };
 
 export interface HttpServer {
   readonly server: Server<typeof IncomingMessage, typeof ClientResponse>;
@@ -40,26 +40,21 @@ export function createHttpServer(maxConnections: number, serve: ServeRequest): H
   });
   server.maxConnections = maxConnections;
   const connections = new ClientConnections(server);
-  const begin: ServeRequest = (request, response) => {
+  const begin: ServeRequest = (request, response, rejection) => {
     // Once it has stopped listening, every connection ends with its answer.
     if (!server.listening) response.shouldKeepAlive = false;
-    if (connections.begin(request, response)) serve(request, response);
+    if (connections.begin(request, response)) serve(request, response, rejection);
   };
-  server.on('request', begin);
+  server.on('request', (request, response) => begin(request, response));
   server.on('checkContinue', (request: IncomingMessage, response: ClientResponse) => {
     // Node puts the interim response of a request that waits for others behind the head of its final one, where it is read as the body.
     // The client goes on without (RFC 9110, 10.1.1), and node then closes the connection behind the response.
     if (response.socket !== null) response.writeContinue();
     begin(request, response);
   });
-  server.on('checkExpectation', (request: IncomingMessage, response: ClientResponse) => {
-    if (!connections.begin(request, response)) return;
-    drainRequest(request);
-    const body = { error: 'the expectation cannot be met' };
-    const correlationId = correlationIdOf(request.headers);
-    answerJson(response, 417, body, correlationId, ['Connection', 'close']);
-    connections.onRefused?.(417, correlationId, request);
-  });
+  server.on('checkExpectation', (request: IncomingMessage, response: ClientResponse) =>
+    begin(request, response, EXPECTATION_FAILED),
+  );
   return { server, connections };
 }
 

@@ -15,13 +15,13 @@ export interface AccessLog {
   /** To be called when the request's head has come, before anybody looks at it or answers. */
   begin(request: IncomingMessage, response: ServerResponse): AccessEntry;
   /** For a request that could not be parsed, or that is no message of HTTP's. */
-  refused(status: number, correlationId: string, request?: IncomingMessage): void;
+  refused(status: number, correlationId: string, request?: Pick<IncomingMessage, 'method' | 'url'>): void;
 }
 
 export function openAccessLog(logger: Logger, hidePath: HidePath): AccessLog | undefined {
   if (logger.level === 'silent') return undefined;
   const lines = logger.child({}, { level: 'info' });
-  const pathOf = ({ url = '' }: IncomingMessage, scope: string) => hidePath(redactPath(url).text, scope);
+  const pathOf = ({ url = '' }: Pick<IncomingMessage, 'url'>, scope: string) => hidePath(redactPath(url).text, scope);
   return {
     begin: (request, response) => new AccessEntry(lines, pathOf, request, response),
     refused: (status, correlationId, request) => {

@@ -34,10 +34,11 @@ export async function serveScrape(
 }
 
 function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => void): HttpServer {
-  return createHttpServer(MAX_CONNECTIONS, (request, response) => {
+  return createHttpServer(MAX_CONNECTIONS, (request, response, rejection) => {
     drainRequest(request);
     const refuse = (status: number, error: string, headers: string[] = []) =>
       answerJson(response, status, { error }, newCorrelationId(), headers);
+    if (rejection !== undefined) return refuse(rejection.status, rejection.error, ['Connection', 'close']);
     const [path] = (request.url ?? '').split('?', 1);
     if (path !== scrape.path) return refuse(404, 'not found');
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'method not allowed', ['Allow', 'GET, HEAD']);

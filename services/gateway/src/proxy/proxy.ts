@@ -5,7 +5,7 @@ import { NOBODY, type Authenticate, type Caller } from '../auth/caller.ts';
 import type { PerSecond } from '../auth/per-second.ts';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import type { ClientConnections } from '../http/client-connections.ts';
-import type { ClientResponse } from '../http/client-response.ts';
+import type { ClientResponse, HttpRejection } from '../http/client-response.ts';
 import { correlationIdOf } from '../http/correlation-id.ts';
 import { drainRequest } from '../http/drain-request.ts';
 import { answerJson, answerJsonAndClose } from '../http/json-answer.ts';
@@ -44,9 +44,11 @@ type HandleProxied = (
   response: ClientResponse,
   watch: RequestWatch | undefined,
   connections: ClientConnections,
+  /** Of a request that Node does not serve. */
+  rejection?: HttpRejection,
 ) => boolean;
 
-/** Handles a request when it belongs to a provider, or may go nowhere; answers whether it did. What is no sound request is refused
+/** Handles a request when it belongs to a provider, or may go nowhere, or is not served at all; answers whether it did. What is no sound request is refused
  *  before anybody asks whose it is; then come the key, the bounds, the gate.
  *  Runs before express, which costs more per request than all of this. Spec: gateway decisions, section 5. */
 export function createProxy(
@@ -61,9 +63,10 @@ export function createProxy(
     else exchange.forward(path);
   };
 
-  return (request, response, watch, connections) => {
+  return (request, response, watch, connections, rejection) => {
     const target = readTarget(request.url ?? '', routes);
-    const flaw = target.kind === 'refused' ? target.reason : (versionFlaw(request) ?? hostFlaw(request) ?? codingFlaw(request));
+    const reason = target.kind === 'refused' ? target.reason : (versionFlaw(request) ?? hostFlaw(request) ?? codingFlaw(request));
+    const flaw = reason === undefined ? rejection : { status: 400, error: reason };
     if (flaw === undefined && target.kind === 'other') return false;
     const provider = target.kind === 'other' ? undefined : target.route?.provider;
     watch?.belongsTo(provider);
@@ -74,7 +77,7 @@ export function createProxy(
     const authenticate = () => (watch === undefined ? decide() : watch.authenticate(decide, correlationId));
     if (flaw !== undefined) {
       const verdict = provider === undefined ? NOBODY : authenticate();
-      return reject(asked, provider, refusal(400, flaw), 'status' in verdict ? verdict.caller : verdict);
+      return reject(asked, provider, refusal(flaw.status, flaw.error), 'status' in verdict ? verdict.caller : verdict, true);
     }
     if (target.kind !== 'upstream') return false;
     if (isPreflight(request)) {
@@ -113,18 +116,19 @@ export function createProxy(
   };
 }
 
-/** Answers in the provider's place, and leaves a trace and, when there is a reason, an audit record. */
+/** Answers in the provider's place, and leaves a trace and, when there is a reason, an audit record. `isFlawed`: what came in one piece with the
+ *  request is no request, whatever it looks like. */
 function createReject(tools: ProxyTools, door: ProxyDoor) {
   return (
     asked: AskedExchange,
     provider: Provider | undefined,
     { status, body, headers, reason }: Refusal & { reason?: string },
     caller: Caller,
+    isFlawed = false,
   ): true => {
     const { request, response, correlationId, watch, connections } = asked;
     watch?.endsWith(response, true);
-    if (status === 400) {
-      // What came in one piece with a request that could be read in two ways is no request, whatever it looks like.
+    if (isFlawed) {
       connections.stopServing(request.socket);
       drainRequest(request, answerJsonAndClose(response, status, body, correlationId));
     } else {
@@ -132,8 +136,9 @@ function createReject(tools: ProxyTools, door: ProxyDoor) {
       answerJson(response, status, body, correlationId, headers);
     }
     if (reason !== undefined) audit(door, asked, caller, reason);
-    const isKept = caller.scope !== NOBODY.scope || door.strangers.take();
-    if (provider === undefined || !isKept) return true;
+    // Only what could have a trace uses up what may have one.
+    const isKept = provider !== undefined && (caller.scope !== NOBODY.scope || door.strangers.take());
+    if (!isKept) return true;
     const { scope } = caller;
     const otelTraceId = watch?.traceId ?? '';
     const of = { provider, scope, status, correlationId, otelTraceId, now: Date.now() };

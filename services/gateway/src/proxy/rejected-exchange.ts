@@ -6,9 +6,12 @@ import { providerCredential } from './provider-credential.ts';
 
 const NO_BODY: CapturedBody = { part: 'body', chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined };
 
+/** What is known of a request that was rejected; of one that could not be parsed, its request line. */
+export type RejectedRequest = Pick<IncomingMessage, 'rawHeaders' | 'headers' | 'method' | 'url'>;
+
 /** An exchange that ended at the gateway's door. It has no bodies. Spec: gateway decisions, section 5. */
 export function rejectedExchange(
-  request: IncomingMessage,
+  request: RejectedRequest,
   of: { provider: Provider; scope: string; status: number; correlationId: string; otelTraceId: string; now: number },
   readers: HeaderReaders,
 ): CapturedExchange {

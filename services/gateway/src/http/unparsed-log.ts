@@ -1,0 +1,49 @@
+import { LogThrottle } from '@vitrine/telemetry/log-throttle';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
+import { redactPath } from '@vitrine/traces/redact-path';
+import type { HidePath } from '../privacy/path-hider.ts';
+import type { RefusedMessage } from './client-connections.ts';
+import type { CloseReason } from './connection-counters.ts';
+
+const QUIET_MS = 10_000;
+
+const NEXT_STEPS: Readonly<Partial<Record<CloseReason, string>>> = {
+  header_overflow: 'have the client send a request line and headers of 16 KiB at most, cookies and trace baggage among them',
+  malformed_request:
+    'look at what speaks to this port: it is no HTTP/1.1, or a proxy before it breaks it (TLS and HTTP/2 are not spoken here)',
+  request_timeout: 'look at the network and at what opens connections and sends nothing: a head has 10 s',
+  connect_method: 'set the base URL of the client to this gateway (gateway env); it is no forward proxy',
+};
+
+/** Logs requests that could not be parsed, which mostly leave no trace: of each reason the first at once, then every ten seconds the latest with
+ *  their number. */
+export class UnparsedLog implements Disposable {
+  readonly #throttle: LogThrottle<RefusedMessage>;
+
+  constructor(logger: Logger, hidePath: HidePath) {
+    this.#throttle = new LogThrottle(QUIET_MS, ({ reason, rejection, correlationId, remoteAddress, line }, count) =>
+      logger.info(
+        {
+          reason,
+          status: rejection.status,
+          count,
+          method: line?.method,
+          path: line && hidePath(redactPath(line.target).text, NO_SCOPE),
+          remote_address: remoteAddress,
+          correlation_id: correlationId,
+          next_step: `${NEXT_STEPS[reason]} (docs/failure-modes.md#requests-that-are-no-http)`,
+        },
+        'requests could not be parsed',
+      ),
+    );
+  }
+
+  add(refused: RefusedMessage): void {
+    this.#throttle.add(refused.reason, refused);
+  }
+
+  [Symbol.dispose](): void {
+    this.#throttle[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,27 @@
+import { NOBODY } from '../auth/caller.ts';
+import type { RefusedMessage } from '../http/client-connections.ts';
+import type { ProxyTools } from './proxy-tools.ts';
+import type { ProxyDoor } from './proxy.ts';
+import { rejectedExchange } from './rejected-exchange.ts';
+import { routeUnder, type ProviderRoute } from './request-target.ts';
+
+/** Leaves a trace of requests below a provider's prefix that could not be parsed, such as those with too many headers (431). Of their headers
+ *  nothing is believed: with authentication on they belong to no tenant, like other requests of nobody who is known, and so many of these
+ *  a second have a trace. Spec: gateway decisions, section 5. */
+export function createUnparsedHandler(
+  routes: readonly ProviderRoute[],
+  tools: Pick<ProxyTools, 'headers' | 'onEnd'>,
+  { authenticate, strangers }: Pick<ProxyDoor, 'authenticate' | 'strangers'>,
+): (refused: RefusedMessage) => void {
+  return ({ line, rejection: { status }, correlationId }) => {
+    if (line === undefined) return;
+    const { method, target: url } = line;
+    const provider = routeUnder(url, routes)?.provider;
+    if (provider === undefined) return;
+    const verdict = authenticate({}, 'proxy:write');
+    const { scope } = 'status' in verdict ? verdict.caller : verdict;
+    if (scope === NOBODY.scope && !strangers.take()) return;
+    const of = { provider, scope, status, correlationId, otelTraceId: '', now: Date.now() };
+    tools.onEnd(rejectedExchange({ method, url, headers: {}, rawHeaders: [] }, of, tools.headers), undefined);
+  };
+}
