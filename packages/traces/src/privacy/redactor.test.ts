@@ -108,6 +108,11 @@ describe('bodies', () => {
     ['brackets of a form', 'a[='.repeat(100_000)],
     ['addresses of a form', 'a%40b.com='.repeat(30_000)],
     ['pieces', 'data: {"text":"a@'.repeat(20_000)],
+    // More than a call takes as arguments.
+    ['findings', 'a@b.cc '.repeat(150_000)],
+    ['findings in a string', `{"c":"\\n${'a@b.cc '.repeat(150_000)}"}`],
+    ['findings in two pieces', ['a', 'c'].map((name) => `data: {"delta":"${`${name}@b.cc `.repeat(75_000)}"}\n\n`).join('')],
+    ['denied pairs', '&token=a'.repeat(150_000)],
   ])('take a time that grows with their length only: %s', (_, text) => {
     for (const kind of ['json', 'sse', undefined] as const) {
       const started = performance.now();

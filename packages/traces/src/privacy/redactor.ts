@@ -10,7 +10,7 @@ import { findEmails, findPhones, findSsns } from './personal-data.ts';
 import type { PrivacyTools } from './privacy-tools.ts';
 import type { Hiding } from './scrubber.ts';
 import { streamEdits } from './stream-edits.ts';
-import { editedText, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
+import { append, editedText, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
 
 /** JSON in a string of JSON, as arguments of tools are, is looked into this deep; below that it is text. */
 const MAX_DEPTH = 4;
@@ -91,9 +91,9 @@ export class Redactor implements Hiding {
   #looseEdits(text: string): TextEdit[] {
     const { fields, bodySieve } = this.#tools;
     const edits = [...fields.pairsOf(text), ...fields.partsOf(text)].map((value) => this.#fieldEdit(value));
-    edits.push(...this.#formEdits(text));
+    append(edits, this.#formEdits(text));
     for (const { index, 0: line } of text.matchAll(/[^\r\n]+/g))
-      if (bodySieve.catches(line)) edits.push(...movedEdits(this.#edits(line, 0), index));
+      if (bodySieve.catches(line)) append(edits, movedEdits(this.#edits(line, 0), index));
     return mergedEdits(edits);
   }
 
@@ -154,7 +154,7 @@ export class Redactor implements Hiding {
 
   #walkPlain(text: string, start: number, end: number, edits: TextEdit[]): void {
     if (!this.#tools.bodySieve.catches(text, start, end)) return;
-    edits.push(...movedEdits(this.#detected(text.slice(start, end), this.#tools.inBodies), start));
+    append(edits, movedEdits(this.#detected(text.slice(start, end), this.#tools.inBodies), start));
   }
 
   #detected(text: string, detectors: readonly Detector[]): TextEdit[] {

@@ -1,5 +1,5 @@
 import { decodedString, encodedString, endOfString } from './json-text.ts';
-import { mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
+import { append, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
 
 // What a model says comes in pieces, and an address or a number seldom in one. These members of the events hold the pieces.
 const PIECE = /"(content|text|delta|arguments|partial_json|thinking|reasoning_content|reasoning|refusal)": ?"/g;
@@ -20,9 +20,9 @@ interface Piece {
  *  the others lose their part of it. `isClean` tells of the text as it is that it holds nothing. */
 export function streamEdits(text: string, isClean: boolean, editsOf: (text: string) => TextEdit[]): TextEdit[] {
   const edits: TextEdit[] = [];
-  for (const speech of speechesOf(text)) edits.push(...spreadEdits(editsOf(speech.map(({ said }) => said).join('')), speech));
+  for (const speech of speechesOf(text)) append(edits, spreadEdits(editsOf(speech.map(({ said }) => said).join('')), speech));
   if (!isClean) {
-    for (const { index, 0: line } of text.matchAll(/[^\r\n]+/g)) edits.push(...movedEdits(editsOf(line), index));
+    for (const { index, 0: line } of text.matchAll(/[^\r\n]+/g)) append(edits, movedEdits(editsOf(line), index));
   }
   return mergedEdits(edits);
 }
@@ -102,7 +102,7 @@ function spreadEdits(edits: readonly TextEdit[], speech: readonly Piece[]): Text
       isChanged = true;
       if (edit.start >= from) {
         text += said.slice(at - from, edit.start - from) + edit.text;
-        kinds.push(...edit.kinds);
+        append(kinds, edit.kinds);
       }
       at = Math.min(edit.end, to);
       if (edit.end > to) break;

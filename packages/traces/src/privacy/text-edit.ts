@@ -19,6 +19,11 @@ export function editedText(text: string, edits: readonly TextEdit[]): string {
   return edited + text.slice(at);
 }
 
+/** Adds to the end of a list. `push(...more)` throws from some 100,000 on, which a megabyte of addresses has: arguments stand on the stack. */
+export function append<T>(list: T[], more: readonly T[]): void {
+  for (const one of more) list.push(one);
+}
+
 /** The same edits in a longer text, in which this one begins at `by`. */
 export function movedEdits(edits: readonly TextEdit[], by: number): TextEdit[] {
   return edits.map((edit) => ({ ...edit, start: edit.start + by, end: edit.end + by }));
