@@ -9,6 +9,7 @@ const DOMAIN = /^[A-Za-z0-9\u00c0-\u024f](?:[A-Za-z0-9\u00c0-\u024f-]*\.)+[A-Za-
 // A country code behind a plus, then groups of digits.
 const INTERNATIONAL = /(?<![\w+/=-])\+[1-9]\d{0,2}(?:[-. ]?\(?\d{1,12}\)?){1,6}(?!\w)/g;
 const INTERNATIONAL_DIGITS = [9, 15] as const;
+const LAST_GROUP = /[-. ]?\(?\d+\)?$/;
 // North American, and separated: ten digits in a row are more often an id. Groups between spaces have to begin as such numbers do.
 const NATIONAL =
   /(?<!\w|\w[-.])(?:1[-. ])?(?:\(\d{3}\) ?\d{3}[-. ]|\d{3}([-.])\d{3}\1|[2-9]\d{2} [2-9]\d{2} )\d{4}(?!\w|[-.]\d)/g;
@@ -30,12 +31,27 @@ export function findEmails(text: string): Span[] {
 
 /** Phone numbers: international with a plus (9 to 15 digits), or North American with separators. Bare digits are none. */
 export function findPhones(text: string): Span[] {
-  const [least, most] = INTERNATIONAL_DIGITS;
-  const international = spansOf(text, INTERNATIONAL).filter(({ start, end }) => {
-    const digits = text.slice(start, end).replace(/\D/g, '').length;
-    return digits >= least && digits <= most;
+  const international = spansOf(text, INTERNATIONAL).map(({ start, end }) => {
+    const number = internationalNumber(text.slice(start, end));
+    return { start, end: start + number.length };
   });
-  return [...international, ...spansOf(text, NATIONAL)];
+  return [...international.filter(({ start, end }) => end > start), ...spansOf(text, NATIONAL)];
+}
+
+/** A number without groups of digits behind it that would make it too long: they are others. Empty when it is none. */
+function internationalNumber(groups: string): string {
+  const [least, most] = INTERNATIONAL_DIGITS;
+  let number = groups;
+  let digits = digitsIn(number);
+  while (digits > most) {
+    number = number.replace(LAST_GROUP, '');
+    digits = digitsIn(number);
+  }
+  return digits < least ? '' : number;
+}
+
+function digitsIn(text: string): number {
+  return text.replace(/\D/g, '').length;
 }
 
 /** Social security numbers of the United States, separated by dashes or spaces. */

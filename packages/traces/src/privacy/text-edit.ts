@@ -29,10 +29,14 @@ export function movedEdits(edits: readonly TextEdit[], by: number): TextEdit[] {
   return edits.map((edit) => ({ ...edit, start: edit.start + by, end: edit.end + by }));
 }
 
-/** Edits of several makers in their order. Of those that overlap the one that begins first stays, the longer when both do. */
+/** Edits of several makers in their order. Of those that overlap the one that begins first stays, the longer when both do, and takes in
+ *  what the others cover beyond its end. */
 export function mergedEdits(edits: readonly TextEdit[]): TextEdit[] {
   const kept: TextEdit[] = [];
-  for (const edit of edits.toSorted((a, b) => a.start - b.start || b.end - a.end))
-    if (edit.start >= (kept.at(-1)?.end ?? 0)) kept.push(edit);
+  for (const edit of edits.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = kept.at(-1);
+    if (last === undefined || edit.start >= last.end) kept.push(edit);
+    else if (edit.end > last.end) kept[kept.length - 1] = { ...last, end: edit.end };
+  }
   return kept;
 }
