@@ -1,5 +1,7 @@
 import type { Span } from '@vitrine/telemetry/scrub';
+import { EnclosingNames } from './enclosing-name.ts';
 import { decodedString, endOfValue } from './json-text.ts';
+import { describedValues } from './schema-values.ts';
 
 /** A value whose field's name is denied. */
 export interface DeniedValue extends Span {
@@ -9,8 +11,6 @@ export interface DeniedValue extends Span {
 
 /** A larger object is no description of a field. */
 const SCHEMA_MAX_LENGTH = 65_536;
-const SCHEMA_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
-const SCHEMA_WORDS = ['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
 const SEPARATOR = String.raw`(?:[-_ ]|\\u00(?:2d|5f|20))`;
 const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
 
@@ -36,16 +36,18 @@ export class DeniedFields {
   }
 
   /** Values of denied members in JSON text, cut or whole, and in texts that hold some JSON. What says nothing (`null`, `true`, what is
-   *  empty) is left, and so is a JSON Schema, which describes a field and is not its value. */
+   *  empty) is left. Of a description of such a member, in a JSON Schema, only the values that it names count. It has to stand where
+   *  descriptions do, because data may look the same. */
   *membersOf(text: string): Generator<DeniedValue> {
     const member = new RegExp(text.includes('\\u00') ? this.#escapedMember : this.#member);
+    const names = new EnclosingNames(text);
     for (let match = member.exec(text); match !== null; match = member.exec(text)) {
       const start = member.lastIndex;
       const end = endOfValue(text, start);
-      const written = text.slice(start, end);
-      if (NOTHING.test(written) || isSchema(written)) continue;
-      const inside = written.startsWith('"') ? written.replace(/^"|"$/g, '') : written;
-      yield { start, end, value: decodedString(inside) ?? inside };
+      if (NOTHING.test(text.slice(start, end))) continue;
+      const mayBeDescription = /[{[]/.test(text[start] ?? '') && end - start <= SCHEMA_MAX_LENGTH;
+      const values = mayBeDescription ? describedValues(text, start, end, names.around(match.index)) : undefined;
+      for (const value of values ?? [{ start, end }]) yield deniedValue(text, value);
       member.lastIndex = end;
     }
   }
@@ -86,16 +88,8 @@ function wordsOf(name: string): string[] {
   return ['-', '_', ' ', ''].map((separator) => `"${first}${separator}${rest[0]?.[0] ?? ''}`);
 }
 
-function isSchema(written: string): boolean {
-  if (!written.startsWith('{') || written.length > SCHEMA_MAX_LENGTH) return false;
-  try {
-    const value = JSON.parse(written) as Record<string, unknown>;
-    const types = [value['type']].flat();
-    return (
-      (types.length > 0 && types.every((type) => SCHEMA_TYPES.includes(String(type)))) ||
-      SCHEMA_WORDS.some((word) => word in value)
-    );
-  } catch {
-    return false;
-  }
+function deniedValue(text: string, { start, end }: Span): DeniedValue {
+  const written = text.slice(start, end);
+  const inside = written.startsWith('"') ? written.replace(/^"|"$/g, '') : written;
+  return { start, end, value: decodedString(inside) ?? inside };
 }

@@ -29,6 +29,11 @@ function endOfNested(text: string, from: number): number {
   return text.length;
 }
 
+/** White space of JSON. */
+export function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
 /** What a JSON string says that is written so between its quotes, also when it was cut; undefined when it is none. */
 export function decodedString(written: string): string | undefined {
   if (!written.includes('\\')) return written;

@@ -108,6 +108,9 @@ describe('bodies', () => {
     ['brackets of a form', 'a[='.repeat(100_000)],
     ['addresses of a form', 'a%40b.com='.repeat(30_000)],
     ['pieces', 'data: {"text":"a@'.repeat(20_000)],
+    ['schemas', `{"properties":{${'"token":{"type":"string"},'.repeat(12_000)}"a":{}}}`],
+    ['schemas in schemas', '{"properties":{"token":{"type":"object",'.repeat(8_000)],
+    ['schemas behind schemas', `${'{"b":'.repeat(9_000)}1${',"token":{"type":"string"}}'.repeat(9_000)}`],
     // More than a call takes as arguments.
     ['findings', 'a@b.cc '.repeat(150_000)],
     ['findings in a string', `{"c":"\\n${'a@b.cc '.repeat(150_000)}"}`],

@@ -117,6 +117,27 @@ describe('redact_upstream', () => {
     expect((await gateway.newest(count + 1)).request_body).toBe('call [PHONE]');
   });
 
+  test('schemas of tools reach the provider as they are, and what only looks like one does not', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        email: { type: 'string', description: 'where to write to' },
+        token: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      },
+      required: ['email'],
+    };
+    const tools = [
+      { type: 'function', function: { name: 'f', parameters: schema } },
+      { name: 'g', input_schema: { $defs: { password: { type: 'string' } }, ...schema } },
+    ];
+    const response_format = { type: 'json_schema', json_schema: { name: 'h', schema } };
+    await send('/openai/v1/chat/completions', {
+      body: json({ tools, response_format, password: { type: 'string', value: 'hunter2' } }),
+    });
+    expect(JSON.parse(lastAtProvider().body)).toEqual({ tools, response_format, password: '[FIELD]' });
+    expect((await gateway.newest(count)).request_body).toBe(lastAtProvider().body);
+  });
+
   test('an answer passes unchanged', async () => {
     const answer = await send('/openai/v1/chat/completions', {
       body: json({ model: 'gpt-4o-mini' }),
