@@ -2,8 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { scrub } from '@vitrine/telemetry/scrub';
 import { headerOf, headerValuesOf } from './header-lines.ts';
 import { readLineage } from './lineage-headers.ts';
-import type { BodyKind } from './captured-exchange.ts';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import type { BodyKind, CapturedBody } from './captured-exchange.ts';
 import { DEFAULT_SCOPE } from './exchange-scope.ts';
+import { openBody } from './open-body.ts';
 import type { PrivacyRules } from './privacy/privacy-rules.ts';
 import { openPrivacyTools } from './privacy/privacy-tools.ts';
 import { Redactor } from './privacy/redactor.ts';
@@ -114,6 +116,38 @@ describe('stored bodies', () => {
           expect(cut?.text).toMatch(/^{"content":"it is ?\(?(\[\w+\])?$/);
         }
       }
+    },
+  );
+
+  const chunk = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`;
+  const said = (text = '') => Array.from(text.matchAll(/"content":"([^"]*)/g), ([, piece]) => piece).join('');
+
+  test.each(['alice@example.com', 'sk-proj-canary123456', '415-555-0100', '+49 151 123 456 78', '(415) 555-0100', '123 45 6789'])(
+    'wherever a stream is cut, nothing of %s survives that came in pieces',
+    (secret) => {
+      for (const size of [1, 3, 9, 15]) {
+        const pieces = `it is ${secret}`.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
+        const stream = pieces.map(chunk).join('');
+        for (let length = 1; length < stream.length; length += 1)
+          expect(said(stored(stream, 'sse', length)?.text)).toMatch(/^(it ?)?(is ?)?\(?(\[\w+\])?$/);
+      }
+    },
+  );
+
+  test.each(['gzip', 'br', 'zstd', 'deflate', 'gzip, br'])(
+    'a stream that is coded with %s is redacted, whole or cut',
+    (coding) => {
+      const encode = { gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync, deflate: deflateSync };
+      const stream = Buffer.from(['to ali', 'ce@exam', 'ple.com', ', then'].map(chunk).join(''));
+      const bytes = coding.split(', ').reduce((body, one) => encode[one as keyof typeof encode](body), stream);
+      const body = (whole: boolean): CapturedBody => {
+        const length = bytes.length + (whole ? 0 : 1);
+        return { kind: 'sse', coding, part: 'body', chunks: [bytes], bytes: length, facts: undefined };
+      };
+      const of = (one: CapturedBody, bodyMaxSize: number) => storedBody(openBody(one), { bodyMaxSize }, on);
+      expect(said(of(body(true), 10_000)?.text)).toBe('to [EMAIL], then');
+      expect(said(of(body(false), 10_000)?.text)).toBe('to [EMAIL], ');
+      expect(said(of(body(true), chunk('').length * 2)?.text)).toBe('to ');
     },
   );
 

@@ -27,8 +27,8 @@ export function storedBody(body: OpenBody, policy: Pick<CapturePolicy, 'bodyMaxS
   const whole = kept.toString(isText ? 'utf8' : 'latin1');
   // A body that breaks off by itself may end in half a secret like one that was cut.
   const plain = truncated || breaksOff(whole, body.kind) ? withoutCutTail(whole) : whole;
-  const text = hiding.body(plain, kept, body.kind);
   const isShort = truncated || plain.length < whole.length;
+  const text = hiding.body(plain, kept, body.kind, isShort);
   if (isText) return { text, truncated: isShort, encoding: undefined };
   return { text: Buffer.from(text, 'latin1').toString('base64'), truncated: isShort, encoding: 'base64' };
 }

@@ -108,6 +108,12 @@ describe('bodies', () => {
     ['brackets of a form', 'a[='.repeat(100_000)],
     ['addresses of a form', 'a%40b.com='.repeat(30_000)],
     ['pieces', 'data: {"text":"a@'.repeat(20_000)],
+    ['lines of events that never end', 'data: {"text":"a@\n'.repeat(20_000)],
+    ['one event of many lines', `data: {"a":[0\n${'data: ,"a@b.com"\n'.repeat(20_000)}data: ]}\n\n`],
+    ['texts in turns', Array.from({ length: 6_000 }, (_, at) => `data: {"index":${at % 99},"delta":"a@b.com "}\n\n`).join('')],
+    ['keys', Array.from({ length: 9_000 }, (_, at) => `{"k${at % 3_000}":"a@b${at}.com"}\n`).join('')],
+    ['brackets', `data: ${'['.repeat(300_000)}`],
+    ['line ends', '\r'.repeat(300_000)],
     ['schemas', `{"properties":{${'"token":{"type":"string"},'.repeat(12_000)}"a":{}}}`],
     ['schemas in schemas', '{"properties":{"token":{"type":"object",'.repeat(8_000)],
     ['schemas behind schemas', `${'{"b":'.repeat(9_000)}1${',"token":{"type":"string"}}'.repeat(9_000)}`],
@@ -115,6 +121,7 @@ describe('bodies', () => {
     ['findings', 'a@b.cc '.repeat(150_000)],
     ['findings in a string', `{"c":"\\n${'a@b.cc '.repeat(150_000)}"}`],
     ['findings in two pieces', ['a', 'c'].map((name) => `data: {"delta":"${`${name}@b.cc `.repeat(75_000)}"}\n\n`).join('')],
+    ['findings in rows', ['a', 'c'].map((name) => `{"c":"${`${name}@b.cc `.repeat(75_000)}"}\n`).join('')],
     ['denied pairs', '&token=a'.repeat(150_000)],
   ])('take a time that grows with their length only: %s', (_, text) => {
     for (const kind of ['json', 'sse', undefined] as const) {

@@ -4,8 +4,10 @@ import type { BodyKind } from '../captured-exchange.ts';
 import { readScope } from '../exchange-scope.ts';
 import { REDACTED } from '../header-lines.ts';
 import { redactPath } from '../redact-path.ts';
+import { framingOf } from './body-framing.ts';
 import { addKinds, noFindings, type Detector, type FindingKind } from './findings.ts';
 import { decodedString, encodedString, endOfString } from './json-text.ts';
+import { LineEnds } from './line-ends.ts';
 import { findEmails, findPhones, findSsns } from './personal-data.ts';
 import type { PrivacyTools } from './privacy-tools.ts';
 import type { Hiding } from './scrubber.ts';
@@ -75,26 +77,46 @@ export class Redactor implements Hiding {
     return this.line(parts.join('\n'));
   }
 
-  /** A body's text, whole or cut. `bytes` are the same text, in UTF-8 or latin-1. */
-  body(text: string, bytes: Uint8Array, kind: BodyKind): string {
+  /** A body's text; `isCut` when it has no end. `bytes` are the same text, in UTF-8 or latin-1. */
+  body(text: string, bytes: Uint8Array, kind: BodyKind, isCut = false): string {
     const { bodySieve } = this.#tools;
     const isClean = !bodySieve.catchesBytes(bytes);
-    if (kind === 'sse') {
-      const editsOf = (some: string) => (bodySieve.catches(some) ? this.#edits(some, 0) : []);
-      return this.#edited(text, streamEdits(text, isClean, editsOf));
+    const framing = framingOf(text, kind);
+    const isJson = kind === 'json' || /^\s*[{["]/.test(text);
+    const isLoose = !isJson && kind !== 'sse';
+    if (framing === undefined) {
+      if (isLoose) return this.#edited(text, this.#looseEdits(text));
+      return isClean ? text : this.#edited(text, this.#edits(text, 0));
     }
-    if (kind !== 'json' && !/^\s*[{["]/.test(text)) return this.#edited(text, this.#looseEdits(text));
-    return isClean ? text : this.#edited(text, this.#edits(text, 0));
+    const editsOf = (some: string) => (bodySieve.catches(some) ? this.#edits(some, 0) : []);
+    const editsOfBody = (isLeftOut: (lineStart: number) => boolean) => {
+      if (isLoose) return this.#looseEdits(text);
+      return framing === 'lines' ? this.#edits(text, 0) : this.#lineEdits(text, isLeftOut);
+    };
+    return this.#edited(
+      text,
+      streamEdits(text, framing, { editsOf, bodyEdits: isClean && !isLoose ? undefined : editsOfBody, isCut }),
+    );
   }
 
   /** Texts that are not JSON, line by line, because a quote without its partner would turn strings inside out. */
   #looseEdits(text: string): TextEdit[] {
-    const { fields, bodySieve } = this.#tools;
+    const { fields } = this.#tools;
     const edits = [...fields.pairsOf(text), ...fields.partsOf(text)].map((value) => this.#fieldEdit(value));
     append(edits, this.#formEdits(text));
-    for (const { index, 0: line } of text.matchAll(/[^\r\n]+/g))
-      if (bodySieve.catches(line)) append(edits, movedEdits(this.#edits(line, 0), index));
+    append(edits, this.#lineEdits(text));
     return mergedEdits(edits);
+  }
+
+  #lineEdits(text: string, isLeftOut?: (lineStart: number) => boolean): TextEdit[] {
+    const edits: TextEdit[] = [];
+    const ends = new LineEnds(text, true);
+    for (let start = 0, end = 0; start < text.length; start = end + 1) {
+      end = ends.endFrom(start);
+      if (end === start || !this.#tools.bodySieve.catches(text, start, end) || isLeftOut?.(start) === true) continue;
+      append(edits, movedEdits(this.#edits(text.slice(start, end), 0), start));
+    }
+    return edits;
   }
 
   #edits(text: string, depth: number): TextEdit[] {

@@ -11,8 +11,8 @@ export interface Hiding {
   path(path: string): string;
   /** Header lines (`header-lines.ts`). */
   headers(lines: string): string;
-  /** A body's text, whole or cut; `bytes` are the same text, in UTF-8 or latin-1. Without it bodies are kept as they are. */
-  body?(text: string, bytes: Uint8Array, kind: BodyKind): string;
+  /** A body's text; `isCut` when it has no end. `bytes` are the same text, in UTF-8 or latin-1. Without it bodies are kept as they are. */
+  body?(text: string, bytes: Uint8Array, kind: BodyKind, isCut?: boolean): string;
 }
 
 /** What is hidden where `pii.mode` is `off`: credentials outside of bodies. */

@@ -1,114 +1,124 @@
-import { decodedString, encodedString, endOfString } from './json-text.ts';
+import { withoutCutTail } from './cut-tail.ts';
+import { placeInBody, readEventStream, type Framing, type SplitEvent } from './event-stream.ts';
+import { encodedString } from './json-text.ts';
+import type { StreamText } from './stream-text.ts';
 import { append, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
 
-// What a model says comes in pieces, and an address or a number seldom in one. These members of the events hold the pieces.
-const PIECE = /"(content|text|delta|arguments|partial_json|thinking|reasoning_content|reasoning|refusal)": ?"/g;
-/** A choice, a block or a tool has this somewhere before its piece, */
-const INDEX = 'index":';
-/** not further away than this. */
-const INDEX_WITHIN = 256;
-
-/** A piece of what is said: where it is written, and what it says. */
-interface Piece {
-  readonly start: number;
-  readonly end: number;
-  readonly said: string;
+/** How the body of a stream is searched. */
+export interface StreamSearch {
+  /** Edits of a text or of JSON. */
+  readonly editsOf: (text: string) => TextEdit[];
+  /** Edits of the body as it is written, without the lines that are left out; undefined where it was found to need none. */
+  readonly bodyEdits: ((isLeftOut: (lineStart: number) => boolean) => TextEdit[]) | undefined;
+  /** Whether the body has no end. */
+  readonly isCut: boolean;
 }
 
-/** What is to be replaced in the text of an event stream: inside each event, and in what its pieces say together. Pieces belong
- *  together when they are the same member with the same index. A finding that goes over several pieces is replaced in the first;
- *  the others lose their part of it. `isClean` tells of the text as it is that it holds nothing. */
-export function streamEdits(text: string, isClean: boolean, editsOf: (text: string) => TextEdit[]): TextEdit[] {
+/** What is to be replaced in the body of a stream: inside its events, and in texts that come in pieces, which are read as one, because
+ *  an address seldom comes in one piece. A finding over several pieces is replaced in the first; the others lose their part of it. */
+export function streamEdits(stream: string, framing: Framing, search: StreamSearch): TextEdit[] {
+  const { texts, splitEvents } = readEventStream(stream, framing);
+  const inPieces: StreamText[] = [];
   const edits: TextEdit[] = [];
-  for (const speech of speechesOf(text)) append(edits, spreadEdits(editsOf(speech.map(({ said }) => said).join('')), speech));
-  if (!isClean) {
-    for (const { index, 0: line } of text.matchAll(/[^\r\n]+/g)) append(edits, movedEdits(editsOf(line), index));
+  for (const text of texts) {
+    if (!text.isInPieces && !(search.isCut && text.isOpenEnded)) continue;
+    inPieces.push(text);
+    append(edits, spreadEdits(stream, textEdits(stream, text, framing, search), text));
   }
-  return mergedEdits(edits);
-}
-
-/** Pieces that belong together, in their order. Events of a stream differ in little but their piece: one that is
- *  written like the last one is not searched again. */
-function speechesOf(text: string): Iterable<Piece[]> {
-  const speeches = new Map<string, Piece[]>();
-  let last: { before: string; after: string; speech: Piece[] } | undefined;
-  for (let lineStart = 0; lineStart < text.length;) {
-    const lineFeed = text.indexOf('\n', lineStart);
-    const lineEnd = lineFeed < 0 ? text.length : lineFeed;
-    if (last !== undefined && isAt(text, lineStart, last.before)) {
-      const piece = pieceAt(text, lineStart + last.before.length, lineEnd);
-      if (lineEnd - piece.end === last.after.length && isAt(text, piece.end, last.after)) {
-        last.speech.push(piece);
-        lineStart = lineEnd + 1;
-        continue;
-      }
-    }
-    const found = text[lineStart] === 'd' ? searchLine(text, lineStart, lineEnd, speeches) : [];
-    const [only] = found;
-    if (only !== undefined && found.length === 1) {
-      const { piece, speech } = only;
-      last = { before: text.slice(lineStart, piece.start), after: text.slice(piece.end, lineEnd), speech };
-    }
-    lineStart = lineEnd + 1;
+  if (search.bodyEdits !== undefined) {
+    const splitLines = new Set(splitEvents.flatMap(({ parts }) => parts.map((part) => part.lineStart)));
+    const others = search.bodyEdits((lineStart) => splitLines.has(lineStart));
+    for (const event of splitEvents) append(others, splitEventEdits(event, search));
+    append(edits, outsideOf(inPieces, others));
   }
-  return speeches.values();
+  return edits.length < 2 ? edits : mergedEdits(edits);
 }
 
-/** `startsWith` takes twice as long. */
-function isAt(text: string, at: number, part: string): boolean {
-  return text.slice(at, at + part.length) === part;
+/** Edits of a text in pieces, by what it says as a whole. What a piece says by itself is hidden as well: it is stored like that, and events
+ *  that only look like pieces may hold whole texts. Not so a denied field: half of one is no field. */
+function textEdits(stream: string, text: StreamText, framing: Framing, { editsOf, bodyEdits, isCut }: StreamSearch): TextEdit[] {
+  const { joined } = text;
+  const whole = editsOf(joined);
+  const own = bodyEdits === undefined ? [] : ownEdits(stream, text, editsOf);
+  const tail = isCut ? withoutCutTail(joined).length : joined.length;
+  const edits =
+    own.length === 0 ? whole : [...(framing === 'lines' && !text.isDelta ? withoutRowOverlaps(whole, own) : whole), ...own];
+  if (tail < joined.length) edits.push({ start: tail, end: joined.length, text: '', kinds: [] });
+  return edits === whole && tail === joined.length ? whole : mergedEdits(edits);
 }
 
-function searchLine(text: string, lineStart: number, lineEnd: number, speeches: Map<string, Piece[]>) {
-  const found: { piece: Piece; speech: Piece[] }[] = [];
-  const line = text.slice(lineStart, lineEnd);
-  const pattern = new RegExp(PIECE);
-  for (let match = pattern.exec(line); match !== null; match = pattern.exec(line)) {
-    const piece = pieceAt(text, lineStart + pattern.lastIndex, lineEnd);
-    const key = `${match[1]}${indexBefore(line, match.index)}`;
-    const speech = speeches.get(key) ?? [];
-    speeches.set(key, speech);
-    speech.push(piece);
-    found.push({ piece, speech });
-    pattern.lastIndex = piece.end - lineStart;
+/** Edits of pieces by themselves, in the text. */
+function ownEdits(stream: string, text: StreamText, editsOf: StreamSearch['editsOf']): TextEdit[] {
+  const edits: TextEdit[] = [];
+  let from = 0;
+  for (const { piece } of text.piecesIn(stream)) {
+    for (const edit of movedEdits(editsOf(piece), from)) if (!isOfField(edit)) edits.push(edit);
+    from += piece.length;
   }
-  return found;
+  return edits;
 }
 
-function pieceAt(text: string, start: number, lineEnd: number): Piece {
-  const end = endOfString(text, start, lineEnd);
-  const written = text.slice(start, end);
-  return { start, end, said: decodedString(written) ?? written };
+/** Edits of a text without those that only add to what a piece has by itself. Deltas in lines say what they are; other lines may be rows of
+ *  a file, and an address at the end of a row must not take the beginning of the next with it. */
+function withoutRowOverlaps(whole: readonly TextEdit[], own: readonly TextEdit[]): TextEdit[] {
+  let next = 0;
+  return whole.filter((edit) => {
+    while ((own[next]?.end ?? Infinity) <= edit.start) next += 1;
+    return isOfField(edit) || edit.end <= (own[next]?.start ?? Infinity);
+  });
 }
 
-function indexBefore(line: string, before: number): number {
-  const near = line.slice(Math.max(0, before - INDEX_WITHIN), before);
-  const at = near.lastIndexOf(INDEX);
-  return at < 0 ? -1 : Number.parseInt(near.slice(at + INDEX.length, at + INDEX.length + 8), 10);
+function isOfField({ kinds }: TextEdit): boolean {
+  return kinds.includes('field_name');
+}
+
+function splitEventEdits(event: SplitEvent, { editsOf }: StreamSearch): TextEdit[] {
+  return editsOf(event.data).map((edit) => ({
+    ...edit,
+    start: placeInBody(event, edit.start),
+    end: placeInBody(event, edit.end - 1) + 1,
+  }));
+}
+
+/** Edits that are not inside of a piece: what a piece says is edited with its text. */
+function outsideOf(texts: readonly StreamText[], edits: readonly TextEdit[]): readonly TextEdit[] {
+  if (edits.length === 0) return edits;
+  // Pieces do not overlap: sorted by themselves, starts and ends are in the same order.
+  const starts = Float64Array.from(texts.flatMap(({ spans }) => spans.filter((_, at) => at % 2 === 0))).toSorted();
+  const ends = Float64Array.from(texts.flatMap(({ spans }) => spans.filter((_, at) => at % 2 === 1))).toSorted();
+  let next = 0;
+  return edits
+    .toSorted((a, b) => a.start - b.start)
+    .filter((edit) => {
+      while ((ends[next] ?? Infinity) < edit.start) next += 1;
+      return edit.start < (starts[next] ?? Infinity) || edit.end > (ends[next] ?? 0);
+    });
 }
 
 /** Edits of what pieces say together, as edits of how each of them is written. */
-function spreadEdits(edits: readonly TextEdit[], speech: readonly Piece[]): TextEdit[] {
+function spreadEdits(stream: string, edits: readonly TextEdit[], text: StreamText): TextEdit[] {
   const spread: TextEdit[] = [];
   let next = 0;
   let from = 0;
-  for (const { start, end, said } of speech) {
-    const to = from + said.length;
-    let text = '';
+  if (edits.length === 0) return spread;
+  for (const { start, end, piece } of text.piecesIn(stream)) {
+    if (next >= edits.length) break;
+    const to = from + piece.length;
+    let said = '';
     const kinds: TextEdit['kinds'][number][] = [];
-    let at = from;
+    let kept = from;
     let isChanged = false;
     for (let edit = edits[next]; edit !== undefined && edit.start < to; edit = edits[next]) {
       isChanged = true;
       if (edit.start >= from) {
-        text += said.slice(at - from, edit.start - from) + edit.text;
+        said += piece.slice(kept - from, edit.start - from) + edit.text;
         append(kinds, edit.kinds);
       }
-      at = Math.min(edit.end, to);
+      kept = Math.min(edit.end, to);
       if (edit.end > to) break;
       next += 1;
     }
-    if (isChanged) spread.push({ start, end, text: encodedString(text + said.slice(at - from)), kinds });
+    if (isChanged) spread.push({ start, end, text: encodedString(said + piece.slice(kept - from)), kinds });
     from = to;
   }
   return spread;

@@ -9,7 +9,7 @@ export interface Uninspectable {
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
-const TEXT_TYPE = /^(?:text\/[\w.+-]+|application\/(?:x-www-form-urlencoded|(?:x-)?(?:ndjson|jsonl|json-lines)))$/;
+const TEXT_TYPE = /^(?:text\/[\w.+-]+|application\/(?:x-www-form-urlencoded|(?:x-)?(?:ndjson|jsonl|json-?lines|json-seq)))$/;
 const CHARSETS: readonly (string | undefined)[] = [undefined, 'utf-8', 'utf8', 'us-ascii'];
 
 /** Why a request's body cannot be looked into, as far as its headers tell; undefined when they promise that it can. What cannot be

@@ -138,6 +138,19 @@ describe('redact_upstream', () => {
     expect((await gateway.newest(count)).request_body).toBe(lastAtProvider().body);
   });
 
+  test.each(['application/x-ndjson', 'application/jsonl', 'application/jsonlines', 'application/json-seq'])(
+    'a finding in the pieces of %s does not reach the provider',
+    async (type) => {
+      const line = (delta: string) => `${JSON.stringify({ type: 'input.delta', delta })}\n`;
+      await send('/openai/v1/lines', {
+        body: Buffer.from(line('to ali') + line('ce@exam') + line('ple.com')),
+        headers: { 'content-type': type },
+      });
+      expect(lastAtProvider().body).toBe(line('to [EMAIL]') + line('') + line(''));
+      expect((await gateway.newest(count)).request_body).toBe(lastAtProvider().body);
+    },
+  );
+
   test('an answer passes unchanged', async () => {
     const answer = await send('/openai/v1/chat/completions', {
       body: json({ model: 'gpt-4o-mini' }),

@@ -1,0 +1,37 @@
+/** Members that tell texts of one stream apart: a choice, a tool call, a block, an item, a row. Not among them: indexes that change from piece
+ *  to piece (`start_char_index`), and `id`, which the first piece of a tool call has and the others have not. */
+export const IDENTITIES = ['index', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'item_id', 'custom_id'];
+
+/** An object of an event, or an element of an array: what it says of whose text is below it. */
+export class ContainerIdentity {
+  readonly above: ContainerIdentity | undefined;
+  readonly #position: number;
+  /** Of `IDENTITIES`, by their number there; members come in any order. */
+  #values: string[] | undefined;
+  /** Of the root: its members of these names. */
+  type = '';
+  object = '';
+  isUnfinished = false;
+
+  constructor(above: ContainerIdentity | undefined, position: number) {
+    this.above = above;
+    this.#position = position;
+  }
+
+  identify(identity: number, value: string): void {
+    // An index of its own replaces the position of an element.
+    this.#values ??= [this.#position < 0 ? '' : String(this.#position)];
+    this.#values[identity] = value;
+  }
+
+  /** To be asked when the whole event is read. */
+  get key(): string {
+    const own = this.#values?.join() ?? (this.#position < 0 ? '' : String(this.#position));
+    return this.above === undefined ? `${typeOfText(this.type)} ${own}` : `${this.above.key}/${own}`;
+  }
+}
+
+/** A block's start holds the first piece of the text that its deltas continue. */
+function typeOfText(type: string): string {
+  return type.endsWith('_start') || type.endsWith('_delta') ? type.slice(0, -6) : type;
+}

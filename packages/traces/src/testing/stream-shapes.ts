@@ -1,0 +1,185 @@
+/** Streams as providers write them, and how a client joins their texts: by the documentation of each, not by what the redactor does. */
+
+/** One JSON event. */
+export type Event = Readonly<Record<string, unknown>>;
+
+/** The texts of one kind of stream, which come in turns: two of them at most. */
+export interface StreamShape {
+  readonly name: string;
+  /** The event that carries a piece of one of the texts; `at` numbers the events of the stream. */
+  readonly event: (piece: string, text: number, at: number) => Event;
+  /** Whose piece an event carries, and the piece. */
+  readonly piece: (event: Event) => readonly [text: string, piece: string] | undefined;
+  /** Where it is carried: to be set aside when the rest of an event is compared. */
+  readonly path: readonly (string | number)[];
+  /** Whether the texts are JSON, as arguments of tools are. */
+  readonly isJson?: boolean;
+}
+
+const CHUNK = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_767_225_600, model: 'gpt-4o-mini-2024-07-18' };
+
+export function valueAt(event: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Record<string | number, unknown> | undefined)?.[key], event);
+}
+
+function objectWith(path: readonly (string | number)[], value: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  return typeof key === 'number' ? [objectWith(rest, value)] : { [key]: objectWith(rest, value) };
+}
+
+/** A chunk of a chat with the text below its delta. */
+function chat(name: string, below: string[], more: { isJson?: boolean; isIndexLast?: boolean } = {}): StreamShape {
+  const path = ['choices', 0, 'delta', ...below];
+  return {
+    name: `chat ${below.join('.')}${name}`,
+    path,
+    ...more,
+    event: (piece, index, at) => {
+      const delta = objectWith(below, piece);
+      const choice = more.isIndexLast === true ? { finish_reason: null, delta, index } : { index, delta, finish_reason: null };
+      return { ...CHUNK, choices: [choice], obfuscation: `x${at * 7_919}` };
+    },
+    piece: (event) => {
+      const piece = valueAt(event, path);
+      return typeof piece === 'string' ? [String(valueAt(event, ['choices', 0, 'index'])), piece] : undefined;
+    },
+  };
+}
+
+/** An event of the Responses API, or one that is written alike. */
+function responses(type: string, place: (text: number) => Event, isJson = false): StreamShape {
+  return {
+    name: type,
+    path: ['delta'],
+    isJson,
+    event: (delta, text, sequence_number) => ({
+      type,
+      ...place(text),
+      delta,
+      sequence_number,
+      obfuscation: `y${sequence_number * 31}`,
+    }),
+    piece: (event) => {
+      if (event['type'] !== type) return undefined;
+      const id = [event['item_id'], event['output_index'], event['content_index'], event['summary_index']].join('/');
+      return [id, String(event['delta'])];
+    },
+  };
+}
+
+/** A delta of a content block of Anthropic's. */
+function block(type: string, below: string[], isJson = false): StreamShape {
+  const path = ['delta', ...below];
+  return {
+    name: type,
+    path,
+    isJson,
+    event: (piece, index) => ({ type: 'content_block_delta', index, delta: { type, ...(objectWith(below, piece) as object) } }),
+    piece: (event) => {
+      const piece = event['type'] === 'content_block_delta' ? valueAt(event, path) : undefined;
+      return typeof piece === 'string' ? [String(event['index']), piece] : undefined;
+    },
+  };
+}
+
+const toolCalls: StreamShape = {
+  name: 'chat tool_calls[].function.arguments',
+  path: ['choices', 0, 'delta', 'tool_calls', 0, 'function', 'arguments'],
+  isJson: true,
+  event: (piece, index, at) => ({
+    ...CHUNK,
+    choices: [
+      {
+        index: 0,
+        // Only the first piece of a call says which it is.
+        delta: {
+          tool_calls: [{ index, ...(at < 2 ? { id: `call_${index}`, type: 'function' } : {}), function: { arguments: piece } }],
+        },
+      },
+    ],
+  }),
+  piece: (event) => {
+    const call = valueAt(event, ['choices', 0, 'delta', 'tool_calls', 0]);
+    const piece = valueAt(call, ['function', 'arguments']);
+    return typeof piece === 'string' ? [String(valueAt(call, ['index'])), piece] : undefined;
+  },
+};
+
+const completion: StreamShape = {
+  name: 'text completion',
+  path: ['choices', 0, 'text'],
+  event: (text, index) => ({
+    id: 'cmpl-1',
+    object: 'text_completion',
+    choices: [{ text, index, logprobs: null, finish_reason: null }],
+  }),
+  piece: (event) => {
+    const piece = valueAt(event, ['choices', 0, 'text']);
+    return typeof piece === 'string' ? [String(valueAt(event, ['choices', 0, 'index'])), piece] : undefined;
+  },
+};
+
+/** One text alone in its stream. */
+function single(name: string, event: (piece: string, at: number) => Event, path: string[]): StreamShape {
+  return {
+    name,
+    path,
+    event: (piece, _, at) => event(piece, at),
+    piece: (event) => {
+      const piece = valueAt(event, path);
+      return typeof piece === 'string' ? ['', piece] : undefined;
+    },
+  };
+}
+
+/** Kinds whose texts come in turns. */
+export const TURN_SHAPES: readonly StreamShape[] = [
+  chat('', ['content']),
+  chat(', index behind delta', ['content'], { isIndexLast: true }),
+  chat('', ['refusal']),
+  chat('', ['reasoning_content']),
+  chat(', index behind delta', ['audio', 'transcript'], { isIndexLast: true }),
+  chat('', ['function_call', 'arguments'], { isJson: true }),
+  toolCalls,
+  completion,
+  responses('response.output_text.delta', (text) => ({ item_id: 'msg_1', output_index: 0, content_index: text })),
+  responses('response.refusal.delta', (text) => ({ item_id: `msg_${text}`, output_index: text, content_index: 0 })),
+  responses('response.function_call_arguments.delta', (text) => ({ item_id: `fc_${text}`, output_index: text }), true),
+  responses('response.mcp_call_arguments.delta', (text) => ({ output_index: text, item_id: 'mcp_1' }), true),
+  responses('response.reasoning_summary_text.delta', (text) => ({ item_id: 'rs_1', output_index: 0, summary_index: text })),
+  responses('response.reasoning_text.delta', (text) => ({ item_id: 'rs_1', output_index: 0, content_index: text })),
+  responses('response.output_audio_transcript.delta', (text) => ({ item_id: `item_${text}`, output_index: 0, content_index: 0 })),
+  responses('response.custom_tool_call_input.delta', (text) => ({ item_id: `ctc_${text}`, output_index: text })),
+  responses('response.code_interpreter_call_code.delta', (text) => ({ item_id: `ci_${text}`, output_index: text })),
+  block('text_delta', ['text']),
+  block('thinking_delta', ['thinking']),
+  block('input_json_delta', ['partial_json'], true),
+  block('citations_delta', ['citation', 'cited_text']),
+];
+
+/** Kinds with one text. */
+export const SINGLE_SHAPES: readonly StreamShape[] = [
+  single(
+    'response.audio.transcript.delta',
+    (delta, sequence_number) => ({ type: 'response.audio.transcript.delta', delta, sequence_number }),
+    ['delta'],
+  ),
+  single('transcript.text.delta', (delta) => ({ type: 'transcript.text.delta', delta }), ['delta']),
+  single('a chat of Ollama', (content) => ({ model: 'm', message: { role: 'assistant', content }, done: false }), [
+    'message',
+    'content',
+  ]),
+  single('a completion of Ollama', (response) => ({ model: 'm', response, done: false }), ['response']),
+  single('a member of any name', (said) => ({ n: 1, said }), ['said']),
+];
+
+/** Texts of a stream, as a client joins them. */
+export function joinTexts(shape: StreamShape, events: readonly Event[]): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const event of events) {
+    const found = shape.piece(event);
+    if (found !== undefined) texts.set(found[0], (texts.get(found[0]) ?? '') + found[1]);
+  }
+  return texts;
+}
