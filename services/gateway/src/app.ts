@@ -123,6 +123,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   const access = config.log.access ? openAccessLog(logger, hidePath) : undefined;
   const watchRequest = observability.watchRequests(routes, access);
   const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, watchRequest);
+  observability.observeConnections(connections, config.server.max_connections);
   const unparsed = opened.use(new UnparsedLog(logger, hidePath));
   reportRefused(connections, unparsed, access, createUnparsedHandler(routes, tools, door));
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };

@@ -1,7 +1,12 @@
 import type { BatchObservableResult, Histogram, Meter } from '@opentelemetry/api';
 import type { SpanIds } from './duration-series.ts';
 import { createGenaiMetrics, type GenaiMetrics } from './genai-metrics.ts';
-import { GATEWAY_INSTRUMENTS as I, SELF_INSTRUMENTS as SELF, type Instrument } from './instruments.ts';
+import {
+  CONNECTION_INSTRUMENTS as C,
+  GATEWAY_INSTRUMENTS as I,
+  SELF_INSTRUMENTS as SELF,
+  type Instrument,
+} from './instruments.ts';
 import type { SpanCounts } from './span-bounds.ts';
 import type { RequestLabels, RequestSeries } from './request-series.ts';
 
@@ -22,6 +27,14 @@ export interface QueueReading {
   readonly written: number;
 }
 
+/** The client connections of a server; read when metrics are collected. */
+export interface ConnectionReading {
+  readonly open: number;
+  readonly limit: number;
+  /** Those that were refused or ended, by reason, since the server was made. */
+  readonly closed: Readonly<Record<string, number>>;
+}
+
 /** What the gateway tells its meter. Spec: gateway, Metrics. */
 export interface GatewayMetrics {
   /** `ids`: those of the request's sampled span, for exemplars. */
@@ -35,6 +48,8 @@ export interface GatewayMetrics {
   declareProvider(provider: string, route: string): void;
   /** From now on `read` is asked for the queue's figures. */
   watchQueue(read: () => QueueReading): void;
+  /** From now on `read` is asked for the figures of the client connections. */
+  observeConnections(read: () => ConnectionReading): void;
   /** Undefined unless `observability.otel.genai` is on. */
   readonly genai: GenaiMetrics | undefined;
 }
@@ -82,6 +97,7 @@ export function createGatewayMetrics(meter: Meter, { series, spans, clock, genai
     },
     declareProvider: (provider, route) => series.declare(provider, route),
     watchQueue: (read) => void (readQueue = read),
+    observeConnections: (read) => observeConnections(meter, read),
     genai: genai ? createGenaiMetrics(meter, series.models) : undefined,
   };
 }
@@ -100,6 +116,19 @@ function observeSelf(meter: Meter, series: RequestSeries, spans: Readonly<SpanCo
     result.observe(collapsed, series.collapsed, { label: 'set' });
   };
   meter.addBatchObservableCallback(observe, [own, collapsed]);
+}
+
+function observeConnections(meter: Meter, read: () => ConnectionReading): void {
+  const open = meter.createObservableGauge(C.connections.name, C.connections);
+  const limit = meter.createObservableGauge(C.connectionLimit.name, C.connectionLimit);
+  const closed = meter.createObservableCounter(C.connectionsClosed.name, C.connectionsClosed);
+  const observe = (result: BatchObservableResult) => {
+    const reading = read();
+    result.observe(open, reading.open);
+    result.observe(limit, reading.limit);
+    for (const [reason, count] of Object.entries(reading.closed)) result.observe(closed, count, { reason });
+  };
+  meter.addBatchObservableCallback(observe, [open, limit, closed]);
 }
 
 function observeQueue(meter: Meter, read: () => QueueReading): void {

@@ -130,6 +130,31 @@ export const SELF_INSTRUMENTS = {
   },
 } as const satisfies Record<string, Instrument>;
 
+/** The connections of clients to the gateway; not among the specification's. */
+export const CONNECTION_INSTRUMENTS = {
+  connections: {
+    name: 'svc.server.connections',
+    kind: 'gauge',
+    unit: '{connection}',
+    description: 'Client connections that are open.',
+    attributes: [],
+  },
+  connectionLimit: {
+    name: 'svc.server.connection_limit',
+    kind: 'gauge',
+    unit: '{connection}',
+    description: 'Client connections that may be open: server.max_connections.',
+    attributes: [],
+  },
+  connectionsClosed: {
+    name: 'svc.server.connections_closed_total',
+    kind: 'counter',
+    unit: '{connection}',
+    description: 'Client connections that the gateway refused or ended, by reason.',
+    attributes: ['reason'],
+  },
+} as const satisfies Record<string, Instrument>;
+
 /** Metrics of the GenAI semantic conventions, recorded when `observability.otel.genai` is on.
  *  Source: open-telemetry/semantic-conventions-genai, status Development. */
 export const GENAI_INSTRUMENTS = {

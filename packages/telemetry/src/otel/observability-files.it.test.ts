@@ -37,6 +37,7 @@ async function scrapedMetrics(): Promise<Map<string, Set<string>>> {
   telemetry?.metrics?.traceDropped(labels, 200);
   telemetry?.metrics?.writeFailed({ operation: 'write_trace', error_class: 'unknown', store: 'sqlite', count: 1 });
   telemetry?.metrics?.flushed(1, 1);
+  telemetry?.metrics?.observeConnections(() => ({ open: 1, limit: 2, closed: { connection_limit: 1 } }));
   const families = await waitUntil(
     async () => {
       // Something to collect, so that garbage collection has its metric.

@@ -7,6 +7,7 @@ import { rawTalk } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 import { ClientConnections } from './client-connections.ts';
 import { ClientResponse } from './client-response.ts';
+import { createCloseCounts } from './connection-counters.ts';
 
 const AUTH = 'Host: gateway.test\r\nAuthorization: Bearer sk-test-0123456789\r\nContent-Type: application/json\r\n';
 const CONNECT = 'CONNECT api.openai.com:443 HTTP/1.1\r\nHost: api.openai.com:443\r\n\r\n';
@@ -156,6 +157,31 @@ describe('a request with Expect: 100-continue', () => {
     expect(answer).not.toMatch(/\r\n\r\nHTTP\/1\.1 100/);
     expect(answer.match(/"object":"chat\.completion"/g)).toHaveLength(heads?.length ?? 0);
   });
+});
+
+test('open and closed connections are counted by reason, from 0 on', async () => {
+  await using scraped = await startTestGateway({ SVC_PROMETHEUS_ENABLED: 'true', SVC_SERVER_MAX_CONNECTIONS: '3' });
+  const closed = async (): Promise<Record<string, number>> => {
+    const text = await (await fetch(`${scraped.url}/metrics`, { headers: { connection: 'close' } })).text();
+    const counts = [...text.matchAll(/^svc_server_connections_closed_total\{[^}]*reason="(\w+)"[^}]*\} (\d+)/gm)];
+    return Object.fromEntries(counts.map(([, reason = '', count]): [string, number] => [reason, Number(count)]));
+  };
+  const none = { ...createCloseCounts() };
+  expect(await closed()).toEqual(none);
+  await rawTalk(scraped.url, CONNECT);
+  await rawTalk(scraped.url, 'garbage\r\n\r\n');
+  await rawTalk(scraped.url, `GET / HTTP/1.1\r\nX-Large: ${'a'.repeat(20_000)}\r\n\r\n`);
+  const { port } = new URL(scraped.url);
+  const held = Array.from({ length: 3 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
+  await Promise.all(held.map((socket) => once(socket, 'connect')));
+  const refused = connect(Number(port), '127.0.0.1').on('error', () => {});
+  await once(refused, 'close');
+  for (const socket of held) socket.destroy();
+  const expected = { ...none, connect_method: 1, malformed_request: 1, header_overflow: 1 };
+  await waitUntil(async () => closed().catch(() => undefined), { what: 'a free connection' });
+  const { connection_limit: refusals, ...others } = await closed();
+  expect(refusals).toBeGreaterThanOrEqual(1);
+  expect({ ...others, connection_limit: 0 }).toEqual(expected);
 });
 
 describe('what a client may hold open', () => {

@@ -3,6 +3,7 @@ import { telemetryParts, type OtelConfig } from '@vitrine/telemetry/otel/otel-co
 import type { Telemetry } from '@vitrine/telemetry/otel/start-telemetry';
 import type { TraceSink } from '@vitrine/traces/trace-sink';
 import type { TraceQueue } from '../capture/trace-queue.ts';
+import type { ClientConnections } from '../http/client-connections.ts';
 import type { ProviderRoute } from '../proxy/request-target.ts';
 import { VERSION } from '../version.ts';
 import type { AccessLog } from './access-log.ts';
@@ -22,6 +23,7 @@ export interface Observability extends Disposable {
   /** `sink`, its batches told of; `store` is its name. */
   watchSink(sink: TraceSink, store: string): TraceSink;
   watchQueue(queue: TraceQueue): void;
+  observeConnections(connections: ClientConnections, limit: number): void;
   /** Two steps of the shutdown. Spec: gateway, Shutdown. */
   flushSpans(): Promise<void>;
   flushMetrics(): Promise<void>;
@@ -38,6 +40,8 @@ export async function openObservability(config: OtelConfig, logger: Logger): Pro
       telemetry === undefined && access === undefined ? undefined : watchRequests({ ...tools, access }, routes),
     watchSink: (sink, store) => (telemetry === undefined ? sink : watchedSink(sink, store, tools)),
     watchQueue: (queue) => telemetry?.metrics?.watchQueue(() => readingOf(queue)),
+    observeConnections: (connections, limit) =>
+      telemetry?.metrics?.observeConnections(() => ({ open: connections.size, limit, closed: connections.closed })),
     flushSpans: async () => telemetry?.flushSpans(),
     flushMetrics: async () => telemetry?.flushMetrics(),
     [Symbol.dispose]: () => telemetry?.[Symbol.dispose](),
