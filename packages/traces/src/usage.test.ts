@@ -98,6 +98,11 @@ describe('readUsage', () => {
       { input_tokens: 5, cache_creation: { ephemeral_5m_input_tokens: 3 }, output_tokens: 1, total_tokens: 9 },
       { input_tokens: 8, output_tokens: 1, total_tokens: 9, cache_write_input_tokens: 3 },
     ],
+    [
+      'Anthropic with thinking: the tokens are reasoning, and are in the output',
+      { input_tokens: 9, output_tokens: 40, output_tokens_details: { thinking_tokens: 30 } },
+      { input_tokens: 9, output_tokens: 40, total_tokens: 49, reasoning_tokens: 30 },
+    ],
     ['Anthropic without a cache', { input_tokens: 9, output_tokens: 4 }, { input_tokens: 9, output_tokens: 4, total_tokens: 13 }],
     [
       'a proxy that says both: prompt_tokens has the cache in it',
@@ -148,6 +153,19 @@ describe('readUsage', () => {
     const third = readUsage({ input_tokens: 12, cache_read_input_tokens: 0, output_tokens: 50 }, second);
     expect(third).toMatchObject({ input_tokens: 32, output_tokens: 50, total_tokens: 82, cached_input_tokens: 0 });
     expect(readUsage({ input_tokens: 13 }, third)).toMatchObject({ input_tokens: 33, output_tokens: 50, total_tokens: 83 });
+  });
+
+  test('Anthropic streams: details that come without a count are kept, and change no other', () => {
+    const start = readUsage({ input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 1 });
+    const delta = { output_tokens: 40, output_tokens_details: { thinking_tokens: 30 }, server_tool_use: null };
+    const first = readUsage(delta, start);
+    expect(first).toEqual({ ...start, output_tokens: 40, total_tokens: 55, reasoning_tokens: 30 });
+    const searches = { output_tokens: null, server_tool_use: { web_search_requests: 2 } };
+    const second = readUsage(searches, first);
+    expect(second).toEqual({ ...first, web_search_requests: 2 });
+    expect(readUsage({ output_tokens_details: { thinking_tokens: 31 } }, second)).toEqual({ ...second, reasoning_tokens: 31 });
+    const total = readUsage({ total_tokens: 7 });
+    expect(readUsage({ output_tokens_details: { reasoning_tokens: 2 } }, total)).toEqual({ ...total, reasoning_tokens: 2 });
   });
 
   test('never throws, and gives whole numbers only', () => {

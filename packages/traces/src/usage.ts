@@ -46,7 +46,11 @@ export function readUsage(raw: unknown, previous?: Usage): Usage | undefined {
   const input = count(fields['prompt_tokens']) ?? count(fields['input_tokens']);
   const output = count(fields['completion_tokens']) ?? count(fields['output_tokens']);
   const total = count(fields['total_tokens']);
-  if ([input, output, total, cached, cacheWrite].every((one) => one === undefined)) return previous;
+  // Anthropic's name, then OpenAI's.
+  const reasoning = count(outputDetails['thinking_tokens']) ?? count(outputDetails['reasoning_tokens']);
+  const rare = rareCounts(fields, inputDetails, outputDetails, previous);
+  if ([input, output, total, cached, cacheWrite].every((one) => one === undefined))
+    return withDetails(previous, { ...(reasoning === undefined ? {} : { reasoning_tokens: reasoning }), ...rare });
 
   const cachedInput = cached ?? previous?.cached_input_tokens ?? 0;
   const writtenInput = cacheWrite ?? previous?.cache_write_input_tokens ?? 0;
@@ -61,9 +65,16 @@ export function readUsage(raw: unknown, previous?: Usage): Usage | undefined {
     cached_input_tokens: cachedInput,
     cache_write_input_tokens: writtenInput,
     cache_write_1h_input_tokens: writtenFor1h ?? previous?.cache_write_1h_input_tokens ?? 0,
-    reasoning_tokens: count(outputDetails['reasoning_tokens']) ?? previous?.reasoning_tokens ?? 0,
-    ...rareCounts(fields, inputDetails, outputDetails, previous),
+    reasoning_tokens: reasoning ?? previous?.reasoning_tokens ?? 0,
+    ...rare,
   };
+}
+
+/** A part of a stream that has details only changes these; without a count before them they say nothing. */
+function withDetails(previous: Usage | undefined, details: Partial<Usage>): Usage | undefined {
+  if (previous === undefined) return undefined;
+  const names = Object.keys(details) as (keyof Usage)[];
+  return names.some((name) => details[name] !== previous[name]) ? { ...previous, ...details } : previous;
 }
 
 /** Anthropic counts input without cache reads and writes, OpenAI with them. Both say `input_tokens`; only OpenAI adds
