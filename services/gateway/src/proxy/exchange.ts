@@ -15,7 +15,7 @@ import type { UpstreamControl, UpstreamHandler } from '../upstream/upstream-conn
 import type { UpstreamError } from '../upstream/upstream-error.ts';
 import type { Deadlined } from './deadlines.ts';
 import type { ReadHeaders } from './forwarded-headers.ts';
-import { bodyKindOf } from './body-kind.ts';
+import { bodyKindOf, contentCodingOf } from './body-kind.ts';
 import { ClientAnswer } from './client-answer.ts';
 import { CUT_BY_SHUTDOWN, failureOf, lateFailure, OWN_FAILURE, type ExchangeFailure } from './exchange-failure.ts';
 import type { GateRefusal } from './gate.ts';
@@ -97,7 +97,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     const length = headers['content-length'];
     if (length === undefined && headers['transfer-encoding'] === undefined) return this.#dispatch(path, undefined);
     this.#sent.kind = bodyKindOf(headers['content-type']);
-    this.#sent.coding = headers['content-encoding'] ?? '';
+    this.#sent.coding = contentCodingOf(headers['content-encoding']);
     if (length === undefined || Number(length) > BUFFERED_REQUEST_MAX_BYTES) {
       return this.#dispatch(
         path,
@@ -159,9 +159,9 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   onHead({ status, reason, headers, contentType, contentEncoding, contentLength, connection }: ResponseHead): void {
     if (this.#isOver) return;
     this.#watch?.answered(status);
-    this.#isStream = contentType?.includes('text/event-stream') === true;
     this.#received.kind = bodyKindOf(contentType);
-    this.#received.coding = contentEncoding ?? '';
+    this.#received.coding = contentCodingOf(contentEncoding);
+    this.#isStream = this.#received.kind === 'sse';
     const read = this.#tools.headers.response(headers, connection);
     read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     this.#responseHeaders = read;
