@@ -46,7 +46,9 @@ export const modelRows = z
         model: z.string(),
         request_count: count,
         avg_latency_ms: amount,
-        avg_ttft_ms: amount.describe('Time to the first token, over streams only; 0 when there was none.'),
+        avg_ttft_ms: amount.describe(
+          'Time to the first token, over streams only, of microseconds and not rounded; 0 when there was none.',
+        ),
         total_tokens: count,
         total_cost_usd: amount,
       }),

@@ -14,6 +14,7 @@ import { traceMetadata } from './trace-metadata.ts';
 import type { TraceRecord } from './trace-record.ts';
 import type { CostStatus, Outcome, UsageStatus } from './trace.ts';
 import type { Usage } from './usage.ts';
+import { wholeMs } from './whole-ms.ts';
 import { readFoundModel, readFoundUsage } from './whole-json.ts';
 
 export interface DeriveTools {
@@ -66,7 +67,7 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
     output_tokens: usage?.output_tokens ?? 0,
     total_tokens: usage?.total_tokens ?? 0,
     usage_status: usageStatus(outcome, facts, streaming),
-    latency_ms: Math.round(exchange.latencyUs / 1_000),
+    latency_ms: wholeMs(exchange.latencyUs),
     time_to_first_token_us: streaming ? exchange.firstByteUs : 0,
     api_key_hash: exchange.credential === '' ? undefined : hashCredential(exchange.credential),
     estimated_cost_usd: price?.cost_usd ?? 0,

@@ -44,7 +44,7 @@ export const traceSummary = z
     total_tokens: count,
     usage_status: z.enum(USAGE_STATUSES).describe('Whether the token counts can be trusted.'),
     latency_ms: count.describe('From the request to the end of the answer.'),
-    time_to_first_token_ms: count.describe('Of a stream; otherwise 0.'),
+    time_to_first_token_ms: count.describe('Of a stream, to the nearest millisecond; otherwise 0.'),
     time_to_first_token_us: count,
     api_key_hash: credentialHash.optional().describe("SHA-256 of the provider's credential."),
     estimated_cost_usd: z.number().min(0),

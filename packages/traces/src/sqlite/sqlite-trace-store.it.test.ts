@@ -56,6 +56,14 @@ describe('writing', () => {
     expect(writer.traceCount).toBe(2);
   });
 
+  test('the time to the first token is rounded as every other time', () => {
+    const times = [0, 499, 500, 1_499, 1_500, 90_009];
+    write(...times.map((time_to_first_token_us, i) => record(T0 + i, { time_to_first_token_us, latency_ms: 91 })));
+    using reader = new SqliteTraceReader(path);
+    const shown = reader.list({ limit: 9 }).items.map((one) => [one.time_to_first_token_us, one.time_to_first_token_ms]);
+    expect(shown.toReversed()).toEqual(times.map((us, i) => [us, [0, 0, 1, 1, 2, 90][i]]));
+  });
+
   test('the count survives reopening', () => {
     write(record(T0), record(T0 + 1));
     writer[Symbol.dispose]();

@@ -10,6 +10,7 @@ import {
   type TraceDetail,
   type TraceSummary,
 } from '../trace.ts';
+import { wholeMs } from '../whole-ms.ts';
 import type { Payload } from './payload-page.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 
@@ -37,7 +38,7 @@ export function summaryOf(row: TraceRow, dictionary: ReadDictionary): TraceSumma
     total_tokens: Number(row['total_tokens']),
     usage_status: USAGE_STATUSES[Number(row['usage_status'])] ?? 'missing',
     latency_ms: Number(row['latency_ms']),
-    time_to_first_token_ms: Math.floor(firstTokenUs / 1_000),
+    time_to_first_token_ms: wholeMs(firstTokenUs),
     time_to_first_token_us: firstTokenUs,
     ...(hash === '' ? {} : { api_key_hash: hash }),
     estimated_cost_usd: Number(row['estimated_cost_usd']),

@@ -1,3 +1,4 @@
+import { wholeMs } from '@vitrine/traces/whole-ms';
 import { isKnownTenant } from '../commands/tenant-options.ts';
 import { textTable } from '../commands/text-table.ts';
 import type { UsageReport } from './usage-report.ts';
@@ -24,8 +25,8 @@ export function reportText(report: UsageReport): string {
       report.models.map((row) => [
         row.model,
         String(row.request_count),
-        `${Math.round(row.avg_latency_ms)} ms`,
-        row.avg_ttft_ms === 0 ? '-' : `${Math.round(row.avg_ttft_ms)} ms`,
+        `${wholeMs(row.avg_latency_ms * 1_000)} ms`,
+        row.avg_ttft_ms === 0 ? '-' : `${wholeMs(row.avg_ttft_ms * 1_000)} ms`,
         String(row.total_tokens),
         dollars(row.total_cost_usd),
       ]),
