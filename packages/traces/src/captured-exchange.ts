@@ -54,6 +54,11 @@ export type BodyKind = (typeof BODY_KINDS)[number];
 export const BODY_PARTS = ['body', 'model', 'usage'] as const;
 export type BodyPart = (typeof BODY_PARTS)[number];
 
+/** How a body ended: `whole` by its length or its last chunk, `open` with its connection, so that nobody can tell whether something is
+ *  missing, `cut` before its end. */
+export const BODY_ENDINGS = [undefined, 'whole', 'open', 'cut'] as const;
+export type BodyEnding = (typeof BODY_ENDINGS)[number];
+
 /** One direction's body. As a `body`, `chunks` hold it whole, or its first bytes (`bytes` tells), or nothing when it was not kept. */
 export interface CapturedBody {
   /** How usage is read from it; undefined: not at all. */
@@ -64,6 +69,8 @@ export interface CapturedBody {
   readonly chunks: readonly Uint8Array[];
   /** Length of the body on the wire. */
   readonly bytes: number;
+  /** Undefined: not known. */
+  readonly ending?: BodyEnding;
   /** What an incremental tap read of a body that is not held whole; `undecodable` when its content coding was unknown or broken. */
   readonly facts: BodyFacts | 'undecodable' | undefined;
 }

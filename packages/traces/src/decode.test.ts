@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import zlib from 'node:zlib';
-import { decodeWhole, openDecoder } from './decode.ts';
+import { decodeFar, decodeWhole, openDecoder } from './decode.ts';
 
 type Encoder = (body: Uint8Array) => Buffer;
 const ENCODERS: [name: string, coding: string, encode: Encoder][] = [
@@ -70,6 +70,16 @@ describe.each(CODED.filter(([name]) => !name.includes('two members')))('%s, brok
       // `toEqual` would take seconds for so much.
       expect(decoded?.equals(long.subarray(0, decoded.length))).toBe(true);
     }
+  });
+
+  test('a complete body whose coding ends early gives its beginning, and says so', () => {
+    const coded = encode(long);
+    expect(decodeFar(coding, coded, WHOLE)).toMatchObject({ endsEarly: false });
+    const found = decodeFar(coding, coded.subarray(0, Math.floor(coded.length * 0.8)), WHOLE);
+    expect(found?.endsEarly).toBe(true);
+    expect(found?.decoded.equals(long.subarray(0, found.decoded.length))).toBe(true);
+    expect(decodeFar(coding, encode(Buffer.alloc(5_000)), { maxBytes: 4_999, complete: true })).toBeUndefined();
+    expect(decodeFar(coding, Buffer.from('\xff{"usage": "this is not compressed"}', 'latin1'), WHOLE)).toBeUndefined();
   });
 
   test('garbage is refused', async () => {

@@ -27,6 +27,25 @@ const CODINGS: Readonly<Record<string, Coding>> = {
  *  a list of them. Undefined when a coding is unknown, when the bytes are not of it, and when more than `maxBytes` come
  *  out; no prefix is given then, because usage stands at the end of a body. Synchronous: 10 to 50 µs for 2 KB. */
 export function decodeWhole(coding: string, body: Buffer, options: DecodeOptions): Buffer | undefined {
+  const found = attempt(coding, body, options);
+  return Buffer.isBuffer(found) ? found : undefined;
+}
+
+/** The same, and of a complete body whose coding ends early its beginning, which `endsEarly` tells. Only what ended early is decoded
+ *  a second time: a bomb is not. */
+export function decodeFar(
+  coding: string,
+  body: Buffer,
+  options: DecodeOptions,
+): { readonly decoded: Buffer; readonly endsEarly: boolean } | undefined {
+  const found = attempt(coding, body, options);
+  if (Buffer.isBuffer(found)) return { decoded: found, endsEarly: false };
+  if (found !== 'ended early') return undefined;
+  const decoded = decodeWhole(coding, body, { ...options, complete: false });
+  return decoded && { decoded, endsEarly: true };
+}
+
+function attempt(coding: string, body: Buffer, options: DecodeOptions): Buffer | 'ended early' | undefined {
   const codings = codingsOf(coding);
   if (codings === undefined) return undefined;
   let decoded = body;
@@ -35,8 +54,9 @@ export function decodeWhole(coding: string, body: Buffer, options: DecodeOptions
       // A reply without a body may still name a coding.
       if (decoded.length > 0) decoded = decodeOne(one, decoded, options);
     }
-  } catch {
-    return undefined;
+  } catch (error) {
+    // All three decoders say so of a body whose end is missing, and of nothing else.
+    return (error as { readonly code?: unknown }).code === 'Z_BUF_ERROR' ? 'ended early' : undefined;
   }
   return decoded.length <= options.maxBytes ? decoded : undefined;
 }

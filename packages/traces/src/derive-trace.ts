@@ -102,7 +102,8 @@ function openHiding({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { priv
 }
 
 /** What the response says of usage; undefined when it could not be decoded. */
-function responseFacts({ facts, kind, part, bytes, raw, decoded }: OpenBody): BodyFacts | undefined {
+function responseFacts(body: OpenBody): BodyFacts | undefined {
+  const { facts, kind, part, bytes, raw, decoded } = body;
   if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
   if (kind === undefined || bytes === 0) return NO_FACTS;
   if (part === 'usage') return { model: undefined, usage: readFoundUsage(raw()), streamError: false, ended: true };
@@ -110,7 +111,9 @@ function responseFacts({ facts, kind, part, bytes, raw, decoded }: OpenBody): Bo
   if (readable === undefined) return undefined;
   const tap = openBodyTap(kind);
   tap.push(readable);
-  return tap.end();
+  const found = tap.end();
+  // Usage stands at the end, which is what is missing.
+  return body.endsEarly === true && found.usage === undefined ? undefined : found;
 }
 
 function requestModel({ facts, kind, part, bytes, raw, decoded }: OpenBody): string | undefined {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BODY_KINDS, BODY_PARTS, type CapturedExchange } from './captured-exchange.ts';
+import { BODY_ENDINGS, BODY_KINDS, BODY_PARTS, type CapturedExchange } from './captured-exchange.ts';
 import { ExchangeBatch, unpackExchanges } from './exchange-batch.ts';
 import { OUTCOMES, PROVIDERS } from './trace.ts';
 import { UPSTREAM_ERRORS } from './upstream-error.ts';
@@ -11,6 +11,7 @@ const body = fc.record({
   bytes: fc.nat(),
   kind: fc.constantFrom(...BODY_KINDS),
   part: fc.constantFrom(...BODY_PARTS),
+  ending: fc.constantFrom(...BODY_ENDINGS),
   coding: fc.constantFrom('', 'gzip'),
   facts: fc.constantFrom(undefined, 'undecodable' as const),
 });

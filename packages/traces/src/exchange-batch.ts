@@ -1,4 +1,4 @@
-import { BODY_KINDS, BODY_PARTS, type CapturedBody, type CapturedExchange } from './captured-exchange.ts';
+import { BODY_ENDINGS, BODY_KINDS, BODY_PARTS, type CapturedBody, type CapturedExchange } from './captured-exchange.ts';
 import { OUTCOMES, PROVIDERS } from './trace.ts';
 import { UPSTREAM_ERRORS } from './upstream-error.ts';
 
@@ -28,8 +28,8 @@ const TEXTS = [
   'findings',
   'upstreamErrorDetail',
 ] as const;
-/** Eleven of the exchange, one length a text, and six a body. */
-const NUMBERS = 11 + TEXTS.length + 2 * 6;
+/** Eleven of the exchange, one length a text, and seven a body. */
+const NUMBERS = 11 + TEXTS.length + 2 * 7;
 const MIN_BYTES = 16_384;
 
 /** Collects exchanges for a sink. Their bytes are copied at once: what a waiting exchange holds on to would otherwise survive
@@ -81,6 +81,7 @@ export class ExchangeBatch {
       numbers[n++] = body.bytes;
       numbers[n++] = BODY_KINDS.indexOf(body.kind);
       numbers[n++] = BODY_PARTS.indexOf(body.part);
+      numbers[n++] = BODY_ENDINGS.indexOf(body.ending);
       numbers[n++] = this.#write(body.coding);
       numbers[n++] = this.#hold(body);
       numbers[n++] = this.#facts.push(body.facts);
@@ -133,13 +134,16 @@ export function* unpackExchanges({ count, numbers, bytes, facts }: PackedExchang
     return start === at ? '' : buffer.toString('latin1', start, at);
   };
   const body = (): CapturedBody => {
-    const [length, kind, part, coding] = [number(), BODY_KINDS[number()], BODY_PARTS[number()] ?? 'body', text()];
+    const [length, kind, part] = [number(), BODY_KINDS[number()], BODY_PARTS[number()] ?? 'body'];
+    const ending = BODY_ENDINGS[number()];
+    const coding = text();
     const start = at;
     at += number();
     return {
       bytes: length,
       kind,
       part,
+      ending,
       coding,
       chunks: start === at ? [] : [buffer.subarray(start, at)],
       facts: facts[number() - 1],

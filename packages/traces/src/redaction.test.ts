@@ -165,6 +165,35 @@ describe('stored bodies', () => {
     expect(stored('data: {"a":"b"}', 'sse')).toMatchObject({ text: 'data: {"a":"b"}', truncated: false });
     expect(stored('plain words', undefined)).toMatchObject({ text: 'plain words', truncated: false });
   });
+
+  test.each([
+    ['whole', 'json', 'ask alice', 'ask alice'],
+    ['whole', undefined, 'ask alice', 'ask alice'],
+    ['open', 'json', 'ask alice', 'ask '],
+    ['open', undefined, 'ask alice', 'ask alice'],
+    ['cut', 'json', 'ask alice', 'ask '],
+    ['cut', 'sse', 'data: {"a":1}', 'data: {"a":1}'],
+    ['cut', undefined, 'ask alice', 'ask '],
+    [undefined, 'json', 'ask alice', 'ask '],
+  ] as const)('how it ended (%s) is believed: %s %j is kept as %j', (ending, kind, text, kept) => {
+    const body = { ...open(Buffer.from(text), undefined, kind), ending };
+    expect(storedBody(body, { bodyMaxSize: 99 }, on)).toMatchObject({ text: kept, truncated: text !== kept });
+  });
+
+  test('a stream that was cut between two events says no half of a secret either', () => {
+    const events = ['it is alice@', 'exam'].map(
+      (content) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`,
+    );
+    const body = { ...open(Buffer.from(events.join('')), undefined, 'sse'), ending: 'cut' as const };
+    expect(storedBody(body, { bodyMaxSize: 999 }, on)?.text).not.toMatch(/alice|exam/);
+    expect(storedBody({ ...body, ending: 'whole' }, { bodyMaxSize: 999 }, on)?.text).toContain('alice');
+  });
+
+  test('what cannot be decoded keeps its last word', () => {
+    const body = { ...undecodable(Buffer.from('ask alice')), kind: 'json' as const };
+    expect(storedBody(body, { bodyMaxSize: 99 }, on)).toMatchObject({ text: 'ask alice', truncated: false });
+    expect(storedBody({ ...body, ending: 'cut' }, { bodyMaxSize: 99 }, on)).toMatchObject({ text: 'ask ', truncated: true });
+  });
 });
 
 describe('lineage headers', () => {

@@ -17,7 +17,7 @@ export function storedBody(body: OpenBody, policy: Pick<CapturePolicy, 'bodyMaxS
   if (body.bytes === 0) return undefined;
   const decoded = body.decoded();
   const readable = decoded ?? body.raw();
-  const truncated = !body.whole || readable.length > policy.bodyMaxSize;
+  const truncated = !body.whole || readable.length > policy.bodyMaxSize || (decoded !== undefined && body.endsEarly === true);
   const kept = truncated ? withoutHalfCharacter(readable.subarray(0, policy.bodyMaxSize)) : readable;
   const isText = isUtf8(kept);
   if (hiding.body === undefined)
@@ -25,16 +25,22 @@ export function storedBody(body: OpenBody, policy: Pick<CapturePolicy, 'bodyMaxS
   if (decoded === undefined && !isText) return { text: undefined, truncated, encoding: undefined };
   // What is looked for is ASCII, and latin-1 keeps every other byte in its place.
   const whole = kept.toString(isText ? 'utf8' : 'latin1');
-  // A body that breaks off by itself may end in half a secret like one that was cut.
-  const plain = truncated || breaksOff(whole, body.kind) ? withoutCutTail(whole) : whole;
+  const plain = truncated || mayBreakOff(body, whole, decoded !== undefined) ? withoutCutTail(whole) : whole;
   const isShort = truncated || plain.length < whole.length;
-  const text = hiding.body(plain, kept, body.kind, isShort);
+  // A stream that was cut between two events may end in half a secret, too: in what its texts say together.
+  const text = hiding.body(plain, kept, body.kind, isShort || body.ending === 'cut');
   if (isText) return { text, truncated: isShort, encoding: undefined };
   return { text: Buffer.from(text, 'latin1').toString('base64'), truncated: isShort, encoding: 'base64' };
 }
 
-function breaksOff(text: string, kind: OpenBody['kind']): boolean {
-  return kind !== undefined && !/[}\]"\s]/.test(text.at(-1) ?? '"');
+/** Whether a body that nobody here has shortened may end in the middle of a word, and so in half a secret. One whose end was seen does
+ *  not, whatever it is: what says that it is JSON, and is a sentence, keeps its last word. */
+function mayBreakOff({ ending, kind }: OpenBody, text: string, isDecoded: boolean): boolean {
+  if (ending === 'whole') return false;
+  const looksEnded = /[}\]"\s]/.test(text.at(-1) ?? '"');
+  if (ending === 'cut') return !looksEnded;
+  // Nobody can tell. JSON and events tell by how they end; what is still coded is neither.
+  return kind !== undefined && !looksEnded && (ending === 'open' || isDecoded);
 }
 
 /** Drops the bytes of a UTF-8 character that the cut went through. */

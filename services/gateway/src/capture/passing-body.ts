@@ -1,4 +1,4 @@
-import type { BodyKind, BodyPart, CapturedBody } from '@vitrine/traces/captured-exchange';
+import type { BodyEnding, BodyKind, BodyPart, CapturedBody } from '@vitrine/traces/captured-exchange';
 import type { BodyBudget } from './body-budget.ts';
 import { PassingTap } from './passing-tap.ts';
 import { notePassed } from './young-garbage.ts';
@@ -55,20 +55,21 @@ export class PassingBody {
   }
 
   /** The body as the trace's maker gets it, once `finished`: what is held of it and what was read; or, when it is held whole and
-   *  bodies are not stored, just the value that `find` finds in it. `complete` tells whether it came to its end. */
-  captured(complete: boolean, part: 'model' | 'usage', find: (body: Buffer) => Buffer | undefined): CapturedBody {
-    if (this.#tap !== undefined) return this.#captured('body', this.#chunks, this.#tap.facts(complete) ?? 'undecodable');
+   *  bodies are not stored, just the value that `find` finds in it. */
+  captured(ending: BodyEnding, part: 'model' | 'usage', find: (body: Buffer) => Buffer | undefined): CapturedBody {
+    const tap = this.#tap;
+    if (tap !== undefined) return this.#captured(ending, 'body', this.#chunks, tap.facts(ending !== 'cut') ?? 'undecodable');
     const only = this.#chunks.length === 1 ? this.#chunks[0] : undefined;
     const isPlainJson = this.kind === 'json' && this.coding === '';
-    if (only === undefined || !isPlainJson || this.#storedMaxBytes > 0) return this.#captured('body', this.#chunks);
+    if (only === undefined || !isPlainJson || this.#storedMaxBytes > 0) return this.#captured(ending, 'body', this.#chunks);
     const found = find(Buffer.from(only.buffer, only.byteOffset, only.byteLength));
-    if (found === undefined) return this.#captured('body', this.#chunks);
+    if (found === undefined) return this.#captured(ending, 'body', this.#chunks);
     this.#budget.give(this.#held - found.length);
-    return this.#captured(part, [found]);
+    return this.#captured(ending, part, [found]);
   }
 
-  #captured(part: BodyPart, chunks: readonly Uint8Array[], facts?: CapturedBody['facts']): CapturedBody {
-    return { part, chunks, bytes: this.bytes, kind: this.kind, coding: this.coding, facts };
+  #captured(ending: BodyEnding, part: BodyPart, chunks: readonly Uint8Array[], facts?: CapturedBody['facts']): CapturedBody {
+    return { ending, part, chunks, bytes: this.bytes, kind: this.kind, coding: this.coding, facts };
   }
 
   #hold(chunk: Uint8Array): boolean {

@@ -51,6 +51,8 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   readonly #requestHeaders: ReadHeaders;
   #responseHeaders: ReadHeaders | undefined;
   #isStream = false;
+  /** Whether the answer ends with its connection, so that nobody can tell whether it came whole. */
+  #isOpenEnded = false;
   #firstByteUs = 0;
   #chunks = 0;
   #outcome: Outcome = 'completed';
@@ -156,12 +158,13 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     answerJson(this.#response, status, { error }, this.#correlationId, ['Connection', 'close']);
   }
 
-  onHead({ status, reason, headers, contentType, contentEncoding, contentLength, connection }: ResponseHead): void {
+  onHead({ status, reason, headers, contentType, contentEncoding, contentLength, connection, body }: ResponseHead): void {
     if (this.#isOver) return;
     this.#watch?.answered(status);
     this.#received.kind = bodyKindOf(contentType);
     this.#received.coding = contentCodingOf(contentEncoding);
     this.#isStream = this.#received.kind === 'sse';
+    this.#isOpenEnded = body.kind === 'open';
     const read = this.#tools.headers.response(headers, connection);
     read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     this.#responseHeaders = read;
@@ -275,9 +278,10 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
 
   #handOver(latencyUs: number, isWhole: boolean): void {
     try {
-      const request = this.#sent.captured(this.#request.complete, 'model', findRootModel);
+      const request = this.#sent.captured(this.#request.complete ? 'whole' : 'cut', 'model', findRootModel);
       // Without the request's model, the whole answer is asked for its own.
-      const response = this.#received.captured(isWhole, 'usage', request.part === 'model' ? findLastRootUsage : findNothing);
+      const ending = isWhole ? (this.#isOpenEnded ? 'open' : 'whole') : 'cut';
+      const response = this.#received.captured(ending, 'usage', request.part === 'model' ? findLastRootUsage : findNothing);
       const exchange = this.#captured(latencyUs, request, response);
       this.#watch?.exchangeEnded(exchange);
       this.#tools.onEnd(exchange, this.#watch);

@@ -47,7 +47,7 @@ function write(response: ServerResponse, { status = 200, headers = {}, body = ''
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.statusCode = status;
   if (end === 'length') response.setHeader('Content-Length', Buffer.byteLength(body));
-  if (end === 'close') response.removeHeader('Transfer-Encoding');
+  if (end === 'close') for (const name of ['Content-Length', 'Transfer-Encoding']) response.removeHeader(name);
   if (end === 'cut') response.write(body, () => response.destroy());
   else response.end(body);
 }
