@@ -1,8 +1,18 @@
 import type { BreakdownQuestion, Bucket, Measure, SeriesQuestion } from './trace-analytics.ts';
+import { roundUsd, usdJson, UsdSum } from './usd.ts';
 import type { z } from 'zod';
 import type * as shapes from './analytics-shapes.ts';
 
 type Answer<Shape extends keyof typeof shapes> = z.infer<(typeof shapes)[Shape]>;
+
+/** What is answered of a cost. */
+type Cost = Pick<Measure, 'costUsd' | 'costThousands' | 'costPico'>;
+export type PrintCost = (cost: Cost) => number;
+/** A number; for people. */
+export const plainCost: PrintCost = ({ costUsd }) => costUsd;
+/** What JSON prints with all its digits (`usdJson`). */
+export const exactCost: PrintCost = ({ costUsd, costThousands: thousands = 0, costPico: pico }) =>
+  pico === undefined ? costUsd : usdJson(costUsd, { thousands, pico });
 
 // Measures of a store as the endpoints answer them. They come ordered by bucket and group. What is undefined is not in the JSON.
 
@@ -26,8 +36,18 @@ export function usageItemsOf(measures: readonly Measure[], isGrouped: boolean): 
   }));
 }
 
-export function costTotalsOf(measures: readonly Measure[]): Answer<'costTotals'> {
-  return { total_cost_usd: sumOf(measures, 'costUsd') };
+export function costTotalsOf(measures: readonly Measure[], print: PrintCost = exactCost): Answer<'costTotals'> {
+  return { total_cost_usd: print(sumOfCosts(measures)) };
+}
+
+/** The cost of some measures together. */
+export function sumOfCosts(measures: readonly Cost[]): Cost {
+  const sum = new UsdSum();
+  for (const { costUsd, costThousands: thousands = 0, costPico: pico } of measures) {
+    if (pico === undefined) sum.add(costUsd);
+    else sum.addParts(thousands, pico);
+  }
+  return { costUsd: sum.usd, costThousands: sum.thousands, costPico: sum.pico };
 }
 
 /** The items of a series; see `seriesOf`. */
@@ -36,9 +56,9 @@ export function costItemsOf(measures: readonly Measure[], isGrouped: boolean): A
   return measures.map((one) => ({
     bucket_start: startText(one.bucketStart),
     group: isGrouped ? one.group : undefined,
-    total_cost_usd: one.costUsd,
+    total_cost_usd: exactCost(one),
     request_count: one.requests,
-    avg_cost_usd: one.costUsd / one.requests,
+    avg_cost_usd: roundUsd(one.costUsd / one.requests),
   }));
 }
 
@@ -48,25 +68,25 @@ export function seriesOf<Items extends readonly object[]>(groupBy: SeriesQuestio
 }
 
 /** The most used first. */
-export function modelRowsOf(measures: readonly Measure[]): Answer<'modelRows'> {
+export function modelRowsOf(measures: readonly Measure[], print: PrintCost = exactCost): Answer<'modelRows'> {
   const items = byRequests(measures).map((one) => ({
     model: one.group,
     request_count: one.requests,
     avg_latency_ms: one.latencyMs / one.requests,
     avg_ttft_ms: one.streams === 0 ? 0 : one.firstTokenUs / 1_000 / one.streams,
     total_tokens: one.totalTokens,
-    total_cost_usd: one.costUsd,
+    total_cost_usd: print(one),
   }));
   return { items };
 }
 
 /** The most used first; exchanges without a credential are left out. */
-export function keyRowsOf(measures: readonly Measure[]): Answer<'keyRows'> {
+export function keyRowsOf(measures: readonly Measure[], print: PrintCost = exactCost): Answer<'keyRows'> {
   const items = byRequests(measures.filter(({ group }) => group !== '')).map((one) => ({
     api_key_hash: one.group,
     request_count: one.requests,
     total_tokens: one.totalTokens,
-    total_cost_usd: one.costUsd,
+    total_cost_usd: print(one),
     last_active_at: new Date(one.lastActive).toISOString(),
   }));
   return { items };
@@ -98,12 +118,16 @@ export function errorRowsOf(measures: readonly Measure[], groupBy: BreakdownQues
   return { ...(groupBy === undefined ? {} : { group_by: groupBy }), items };
 }
 
-export function summaryOf(byModel: readonly Measure[], byCredential: readonly Measure[]): Answer<'summary'> {
+export function summaryOf(
+  byModel: readonly Measure[],
+  byCredential: readonly Measure[],
+  print: PrintCost = exactCost,
+): Answer<'summary'> {
   const top = byRequests(byModel)[0];
   return {
     total_requests: sumOf(byModel, 'requests'),
     ...usageTotalsOf(byModel),
-    ...costTotalsOf(byModel),
+    ...costTotalsOf(byModel, print),
     active_keys: byCredential.filter(({ group }) => group !== '').length,
     ...(top === undefined ? {} : { top_model: top.group }),
   };
@@ -123,9 +147,6 @@ function byRequests(measures: readonly Measure[]): readonly Measure[] {
   return measures.toSorted((left, right) => right.requests - left.requests);
 }
 
-function sumOf(
-  measures: readonly Measure[],
-  field: 'requests' | 'inputTokens' | 'outputTokens' | 'totalTokens' | 'costUsd',
-): number {
+function sumOf(measures: readonly Measure[], field: 'requests' | 'inputTokens' | 'outputTokens' | 'totalTokens'): number {
   return measures.reduce((sum, one) => sum + one[field], 0);
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 
 const count = z.int().min(0);
 const amount = z.number().min(0);
+const usd = amount.describe('US dollars, exact to 1e-12; below a millionth it is written with an exponent, as 1.5e-7.');
 const moment = z.iso.datetime();
 
 const tokens = { input_tokens: count, output_tokens: count, total_tokens: count };
@@ -23,12 +24,12 @@ export const usageSeries = z
   .meta({ id: 'UsageSeries', description: 'Tokens by bucket, and by group when one was asked for.' });
 
 export const costTotals = z
-  .strictObject({ total_cost_usd: amount })
+  .strictObject({ total_cost_usd: usd })
   .meta({ id: 'CostTotals', description: 'Estimated cost over all.' });
 export const costSeries = z
   .strictObject({
     ...series,
-    items: z.array(z.strictObject({ ...place, total_cost_usd: amount, request_count: count, avg_cost_usd: amount })),
+    items: z.array(z.strictObject({ ...place, total_cost_usd: usd, request_count: count, avg_cost_usd: usd })),
   })
   .meta({ id: 'CostSeries', description: 'Estimated cost by bucket, and by group when one was asked for.' });
 
@@ -50,7 +51,7 @@ export const modelRows = z
           'Time to the first token, over streams only, of microseconds and not rounded; 0 when there was none.',
         ),
         total_tokens: count,
-        total_cost_usd: amount,
+        total_cost_usd: usd,
       }),
     ),
   })
@@ -63,7 +64,7 @@ export const keyRows = z
         api_key_hash: credentialHash,
         request_count: count,
         total_tokens: count,
-        total_cost_usd: amount,
+        total_cost_usd: usd,
         last_active_at: moment.optional(),
       }),
     ),
@@ -109,7 +110,7 @@ export const summary = z
     total_input_tokens: count,
     total_output_tokens: count,
     total_tokens: count,
-    total_cost_usd: amount,
+    total_cost_usd: usd,
     active_keys: count.describe('Provider credentials that were seen.'),
     top_model: z.string().optional().describe('The most used; absent when there is no trace.'),
   })

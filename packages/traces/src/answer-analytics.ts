@@ -45,9 +45,9 @@ function answerTo(question: AnalyticsQuestion, range: MeasureRange, measure: Mea
     case 'cost':
       return totalsAnswer(range, question, measure);
     case 'models':
-      return some(measure({ ...range, groupBy: 'model' }), answers.modelRowsOf);
+      return some(measure({ ...range, groupBy: 'model' }), (of) => answers.modelRowsOf(of));
     case 'keys':
-      return some(measure({ ...range, groupBy: 'api_key_hash' }), answers.keyRowsOf);
+      return some(measure({ ...range, groupBy: 'api_key_hash' }), (of) => answers.keyRowsOf(of));
     case 'summary':
       return some(measure({ ...range, groupBy: 'model' }), (byModel) =>
         some(measure({ ...range, groupBy: 'api_key_hash' }), (byCredential) => answers.summaryOf(byModel, byCredential)),
@@ -60,7 +60,9 @@ function answerTo(question: AnalyticsQuestion, range: MeasureRange, measure: Mea
 }
 
 function totalsAnswer(range: MeasureRange, { endpoint }: SeriesQuestion, measure: Measuring): object | undefined {
-  return some(measure({ ...range, usageOnly: true }), endpoint === 'usage' ? answers.usageTotalsOf : answers.costTotalsOf);
+  return some(measure({ ...range, usageOnly: true }), (of) =>
+    endpoint === 'usage' ? answers.usageTotalsOf(of) : answers.costTotalsOf(of),
+  );
 }
 
 function breakdownAnswer(range: MeasureRange, { endpoint, groupBy }: BreakdownQuestion, measure: Measuring): object | undefined {

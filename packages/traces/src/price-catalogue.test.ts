@@ -160,6 +160,47 @@ test.each(GOLDEN)('%s %s %j costs %f dollars', (provider, model, counts, expecte
   expect(price).toMatchObject({ price_source: '@pydantic/genai-prices', price_version: catalogue.version });
 });
 
+describe('a price is exact to a trillionth of a dollar', () => {
+  test('41 tokens at 0.15 a million are what they are, and no noise', () => {
+    const price = catalogue.cost('openai', 'gpt-4o-mini', { ...NONE, input_tokens: 41 }, NOW);
+    expect(JSON.stringify(price?.cost_usd)).toBe('0.00000615');
+  });
+
+  /** What an override may say: up to six places behind the point make whole trillionths a token. */
+  const rate = fc.record({ digits: fc.nat(1_000_000), places: fc.integer({ min: 0, max: 6 }) });
+  const textOf = ({ digits, places }: { digits: number; places: number }) => `${digits}e-${places}`;
+  const picoOf = ({ digits, places }: { digits: number; places: number }) => BigInt(digits) * 10n ** BigInt(6 - places);
+  const count = fc.nat(100_000);
+
+  test('whatever the prices and the counts', () => {
+    const rates = fc.record({ input: rate, output: rate, cached: rate, written: rate });
+    const counts = fc.record({ plain: count, cached: count, written: count, output: count });
+    fc.assert(
+      fc.property(rates, counts, (of, { plain, cached, written, output }) => {
+        const override = parsePriceOverride(`models:
+  - { provider: openai, match: m, input_usd_per_mtok: ${textOf(of.input)}, output_usd_per_mtok: ${textOf(of.output)},
+      cached_input_usd_per_mtok: ${textOf(of.cached)}, cache_write_usd_per_mtok: ${textOf(of.written)} }`);
+        const one: Usage = {
+          ...NONE,
+          input_tokens: plain + cached + written,
+          cached_input_tokens: cached,
+          cache_write_input_tokens: written,
+          output_tokens: output,
+        };
+        const pico = [
+          [of.input, plain] as const,
+          [of.cached, cached] as const,
+          [of.written, written] as const,
+          [of.output, output] as const,
+        ].reduce((sum, [price, tokens]) => sum + picoOf(price) * BigInt(tokens), 0n);
+        fc.pre(pico < 8_192n * 10n ** 12n);
+        const cost = openPriceCatalogue({ override }).cost('openai', 'm', one, NOW)?.cost_usd;
+        expect(cost).toBe(Number(pico) / 1e12);
+      }),
+    );
+  });
+});
+
 test.each<[Provider, string]>([
   ['openai', 'no-such-model'],
   ['openai', 'claude-sonnet-4-5'],

@@ -7,10 +7,12 @@ import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { PROVIDERS, type Provider } from './trace.ts';
+import { PICO_PER_USD } from './usd.ts';
 import type { Usage } from './usage.ts';
 
 /** What an exchange cost, and by which list of prices. An estimate: list prices of the standard tier, in US dollars. */
 export interface Price {
+  /** To the trillionth: see `usd.ts`. */
   readonly cost_usd: number;
   readonly price_source: string;
   readonly price_version: string;
@@ -82,7 +84,8 @@ const MAX_CACHED = 4096;
 const MAX_MODEL_LENGTH = 256;
 const DAY_MS = 86_400_000;
 
-/** A price per million (tokens) or per thousand (searches), which may change with the exchange's whole input. */
+/** Trillionths of a dollar for one token or search, which may change with the exchange's whole input. Prices of lists make whole numbers
+ *  of these, so that nothing is rounded but what an override gives in smaller parts. */
 interface Rate {
   readonly base: number;
   readonly tiers: readonly { readonly start: number; readonly price: number }[];
@@ -179,7 +182,7 @@ function ratesFrom(prices: ModelPrice, source: string, version: string): Rates |
     audioOut: rateOf(prices['output_audio_mtok']),
     imageIn: rateOf(prices['input_image_mtok']),
     imageOut: rateOf(prices['output_image_mtok']),
-    webSearches: rateOf(prices['web_searches_kcount']),
+    webSearches: rateOf(prices['web_searches_kcount'], PICO_PER_USD / 1_000),
     source,
     version,
   };
@@ -187,14 +190,24 @@ function ratesFrom(prices: ModelPrice, source: string, version: string): Rates |
 
 const FREE: Rate = { base: 0, tiers: [] };
 
-function rateOf(price: ModelPrice[string]): Rate | undefined {
+/** `unitPico`: what one costs where the list says 1; it gives dollars for a million. */
+function rateOf(price: ModelPrice[string], unitPico: number = PICO_PER_USD / 1_000_000): Rate | undefined {
   if (price === undefined) return undefined;
-  if (typeof price === 'number') return { base: price, tiers: [] };
-  return { base: price.base, tiers: price.tiers.toSorted((left, right) => left.start - right.start) };
+  if (typeof price === 'number') return { base: picoRate(price, unitPico), tiers: [] };
+  const tiers = price.tiers.map(({ start, price: of }) => ({ start, price: picoRate(of, unitPico) }));
+  return { base: picoRate(price.base, unitPico), tiers: tiers.toSorted((left, right) => left.start - right.start) };
+}
+
+/** A product is rounded as a double is, and so may miss the whole number that it is. */
+function picoRate(price: number, unitPico: number): number {
+  const rate = price * unitPico;
+  const whole = Math.round(rate);
+  return Math.abs(rate - whole) <= whole * Number.EPSILON ? whole : rate;
 }
 
 type Part = readonly [rate: Rate | undefined, tokens: number | undefined];
 
+/** In dollars, to the trillionth. */
 function costOf(rates: Rates, usage: Usage): number {
   const whole = usage.input_tokens;
   const oneHour = Math.min(usage.cache_write_1h_input_tokens, usage.cache_write_input_tokens);
@@ -211,7 +224,7 @@ function costOf(rates: Rates, usage: Usage): number {
     [rates.imageOut, usage.image_output_tokens],
   ]);
   const searches = rates.webSearches === undefined ? 0 : rates.webSearches.base * (usage.web_search_requests ?? 0);
-  return (input + output) / 1e6 + searches / 1e3;
+  return Math.round(input + output + searches) / PICO_PER_USD;
 }
 
 /** Parts that have a rate of their own are taken out of the side's tokens; what is left costs the plain rate. Counts that

@@ -38,7 +38,11 @@ export interface Measure {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
+  /** The double next to the sum, */
   readonly costUsd: number;
+  /** and the sum itself, of which it may fall short: thousands of dollars, and trillionths below a thousand (`usd.ts`). */
+  readonly costThousands?: number;
+  readonly costPico?: number;
   readonly latencyMs: number;
   readonly latencyMsMin: number;
   readonly latencyMsMax: number;

@@ -47,7 +47,10 @@ export const traceSummary = z
     time_to_first_token_ms: count.describe('Of a stream, to the nearest millisecond; otherwise 0.'),
     time_to_first_token_us: count,
     api_key_hash: credentialHash.optional().describe("SHA-256 of the provider's credential."),
-    estimated_cost_usd: z.number().min(0),
+    estimated_cost_usd: z
+      .number()
+      .min(0)
+      .describe('US dollars, exact to 1e-12; below a millionth it is written with an exponent, as 1.5e-7.'),
     cost_status: z.enum(COST_STATUSES).describe('What a cost of 0 means: not known when unpriced, the price when free.'),
   })
   .meta({ id: 'TraceSummary', description: 'One exchange as lists show it.' });

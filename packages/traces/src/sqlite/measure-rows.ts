@@ -1,5 +1,6 @@
 import { percentileOf, type LatencyCounts } from '../latency-histogram.ts';
 import type { Measure } from '../trace-analytics.ts';
+import { picoIn, PICO_PER_THOUSAND, thousandsIn, usdOf } from '../usd.ts';
 import type { UsageSums } from './rollup-block.ts';
 import type { MeasuredTrace, Sums } from './rollup.ts';
 
@@ -14,17 +15,18 @@ const PLACES = {
   inputTokens: 4,
   outputTokens: 5,
   totalTokens: 6,
-  costUsd: 7,
-  latencyMs: 8,
-  latencyMsMin: 9,
-  latencyMsMax: 10,
-  streams: 11,
-  firstTokenUs: 12,
-  lastActive: 13,
-  p50Ms: 14,
-  p95Ms: 15,
-  p99Ms: 16,
-} as const satisfies Record<Exclude<keyof Measure, 'group'>, number>;
+  costThousands: 7,
+  costPico: 8,
+  latencyMs: 9,
+  latencyMsMin: 10,
+  latencyMsMax: 11,
+  streams: 12,
+  firstTokenUs: 13,
+  lastActive: 14,
+  p50Ms: 15,
+  p95Ms: 16,
+  p99Ms: 17,
+} as const satisfies Record<Exclude<keyof Measure, 'group' | 'costUsd'>, number>;
 const PERCENTILES = [
   [PLACES.p50Ms, 0.5],
   [PLACES.p95Ms, 0.95],
@@ -35,7 +37,7 @@ const ROW = Object.keys(PLACES).length;
 /** What an answer tells of sums. */
 export type MeasuredSums = Readonly<Omit<Sums, 'tokensMin' | 'tokensMax' | 'oldest' | 'newest'>>;
 
-/** Measures while they are added up. They are rows of one array: an object for each would be seventeen numbers on the heap. */
+/** Measures while they are added up. They are rows of one array: an object for each would be eighteen numbers on the heap. */
 export class MeasureRows {
   #numbers = new Float64Array(FIRST_ROWS * ROW);
   #count = 0;
@@ -60,20 +62,24 @@ export class MeasureRows {
 
   /** The other numbers of the row say nothing then. */
   addUsage(row: number, sums: UsageSums): void {
-    this.#add(row, PLACES.requests, sums.requests);
-    this.#add(row, PLACES.inputTokens, sums.inputTokens);
-    this.#add(row, PLACES.outputTokens, sums.outputTokens);
-    this.#add(row, PLACES.totalTokens, sums.totalTokens);
-    this.#add(row, PLACES.costUsd, sums.costUsd);
+    const numbers = this.#numbers;
+    const at = row * ROW;
+    numbers[at + PLACES.requests]! += sums.requests;
+    numbers[at + PLACES.inputTokens]! += sums.inputTokens;
+    numbers[at + PLACES.outputTokens]! += sums.outputTokens;
+    numbers[at + PLACES.totalTokens]! += sums.totalTokens;
+    addCost(numbers, at, sums.costThousands, sums.costPico);
   }
 
   add(row: number, sums: MeasuredSums): void {
     this.addUsage(row, sums);
-    this.#add(row, PLACES.errors4xx, sums.errors4xx);
-    this.#add(row, PLACES.errors5xx, sums.errors5xx);
-    this.#add(row, PLACES.latencyMs, sums.latencyMs);
-    this.#add(row, PLACES.streams, sums.streams);
-    this.#add(row, PLACES.firstTokenUs, sums.firstTokenUs);
+    const numbers = this.#numbers;
+    const at = row * ROW;
+    numbers[at + PLACES.errors4xx]! += sums.errors4xx;
+    numbers[at + PLACES.errors5xx]! += sums.errors5xx;
+    numbers[at + PLACES.latencyMs]! += sums.latencyMs;
+    numbers[at + PLACES.streams]! += sums.streams;
+    numbers[at + PLACES.firstTokenUs]! += sums.firstTokenUs;
     this.#widen(row, sums.latencyMsMin, sums.latencyMsMax, sums.lastActive);
   }
 
@@ -84,7 +90,8 @@ export class MeasureRows {
     this.#add(row, PLACES.inputTokens, trace.inputTokens);
     this.#add(row, PLACES.outputTokens, trace.outputTokens);
     this.#add(row, PLACES.totalTokens, trace.totalTokens);
-    this.#add(row, PLACES.costUsd, trace.costUsd);
+    const thousands = thousandsIn(trace.costUsd);
+    addCost(this.#numbers, row * ROW, thousands, picoIn(trace.costUsd, thousands));
     this.#add(row, PLACES.latencyMs, trace.latencyMs);
     if (trace.firstTokenUs > 0) this.#add(row, PLACES.streams, 1);
     this.#add(row, PLACES.firstTokenUs, trace.firstTokenUs);
@@ -116,6 +123,14 @@ export class MeasureRows {
     if (latencyMsMax > (numbers[at + PLACES.latencyMsMax] ?? 0)) numbers[at + PLACES.latencyMsMax] = latencyMsMax;
     if (lastActive > (numbers[at + PLACES.lastActive] ?? 0)) numbers[at + PLACES.lastActive] = lastActive;
   }
+}
+
+/** Adds to the cost of the row that begins at `at`. */
+function addCost(numbers: Float64Array, at: number, thousands: number, pico: number): void {
+  const sum = numbers[at + PLACES.costPico]! + pico;
+  const carried = sum < PICO_PER_THOUSAND ? 0 : 1;
+  numbers[at + PLACES.costPico] = sum - carried * PICO_PER_THOUSAND;
+  numbers[at + PLACES.costThousands]! += thousands + carried;
 }
 
 /** A measure that reads its numbers where they stand. Thirty thousand objects of eighteen numbers took as long as adding them up. */
@@ -159,7 +174,15 @@ class MeasureRow implements Measure {
   }
 
   get costUsd(): number {
-    return this.#read(PLACES.costUsd);
+    return usdOf(this.costThousands, this.costPico);
+  }
+
+  get costThousands(): number {
+    return this.#read(PLACES.costThousands);
+  }
+
+  get costPico(): number {
+    return this.#read(PLACES.costPico);
   }
 
   get latencyMs(): number {

@@ -28,6 +28,7 @@ export class TraceMerger {
   readonly #last: StatementSync;
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
+  readonly #usageCost: StatementSync;
   readonly #addUsage: StatementSync;
   readonly #use: readonly [models: StatementSync, credentials: StatementSync];
   readonly #tenantOf: (scope: number) => number;
@@ -42,9 +43,10 @@ export class TraceMerger {
     this.#update = database.prepare(
       'UPDATE rollups SET count = ?, oldest = ?, newest = ?, sums = ?, latencies = ? WHERE rollup = ?',
     );
+    this.#usageCost = database.prepare('SELECT cost_usd FROM day_usage WHERE day = ? AND scope = ?');
     this.#addUsage = database.prepare(
       `INSERT INTO day_usage VALUES (?,?,?,?,?) ON CONFLICT (day, scope) DO UPDATE SET requests = requests + excluded.requests,
-       total_tokens = total_tokens + excluded.total_tokens, cost_usd = cost_usd + excluded.cost_usd`,
+       total_tokens = total_tokens + excluded.total_tokens, cost_usd = excluded.cost_usd`,
     );
     this.#use = [
       database.prepare('UPDATE models SET used_day = ?1 WHERE model = ?2 AND used_day < ?1'),
@@ -66,8 +68,11 @@ export class TraceMerger {
       if (segment !== last) lastOf.set(scope, segment);
       segment.rollups.addTrace(trace);
     }
-    for (const { day, scope, requests, total_tokens, cost_usd } of usage.values())
-      this.#addUsage.run(day, scope, requests, total_tokens, cost_usd);
+    for (const { day, scope, requests, total_tokens, cost } of usage.values()) {
+      // Added up here: SQL's sums are doubles.
+      cost.add(Number(this.#usageCost.get(day, scope)?.['cost_usd'] ?? 0));
+      this.#addUsage.run(day, scope, requests, total_tokens, cost.usd);
+    }
     this.#markUsed(hours);
     for (const segment of withWhatFollows(hours).all()) this.#add(segment);
   }

@@ -1,4 +1,5 @@
 import { addLatency, type LatencyCounts } from '../latency-histogram.ts';
+import { picoIn, PICO_PER_USD, thousandsIn } from '../usd.ts';
 import { addSums, noSums, type Rollup, type Rollups, type Sums } from './rollup.ts';
 import { NumberReader, NumberWriter } from './varints.ts';
 
@@ -63,7 +64,7 @@ function writeCounts(to: NumberWriter, counts: LatencyCounts): void {
 }
 
 function writeSums(to: NumberWriter, sums: Sums, start: number): void {
-  to.double(sums.costUsd);
+  writeCost(to, sums);
   to.whole(sums.requests);
   to.whole(sums.errors4xx);
   to.whole(sums.errors5xx);
@@ -82,8 +83,29 @@ function writeSums(to: NumberWriter, sums: Sums, start: number): void {
   to.whole(sums.newest - sums.oldest);
 }
 
+/** A cost below a thousand dollars is the double next to it, which says exactly which trillionth it is; as it has been since the first
+ *  roll-up. A larger one is the negative of its thousands, and its trillionths below a thousand. */
+function writeCost(to: NumberWriter, { costThousands, costPico }: Sums): void {
+  to.double(costThousands === 0 ? costPico / PICO_PER_USD : -costThousands);
+  if (costThousands > 0) to.whole(costPico);
+}
+
+function readCost(from: NumberReader, to: Sums): void {
+  const first = from.double();
+  if (first < 0) {
+    to.costThousands = -first;
+    to.costPico = from.whole();
+  } else {
+    // Before schema 4 any cost was a double, with the noise of all that had been added up.
+    to.costThousands = thousandsIn(first);
+    to.costPico = picoIn(first, to.costThousands);
+  }
+}
+
 /** What requests used. */
-export type UsageSums = Readonly<Pick<Sums, 'requests' | 'inputTokens' | 'outputTokens' | 'totalTokens' | 'costUsd'>>;
+export type UsageSums = Readonly<
+  Pick<Sums, 'requests' | 'inputTokens' | 'outputTokens' | 'totalTokens' | 'costThousands' | 'costPico'>
+>;
 
 /** Goes through packed roll-ups, one after the other, without making an object of each. */
 export class RollupCursor {
@@ -135,7 +157,7 @@ export class RollupCursor {
   usage(): UsageSums {
     const from = this.#sums;
     const to = this.#current;
-    to.costUsd = from.double();
+    readCost(from, to);
     to.requests = from.whole();
     to.errors4xx = from.whole();
     to.errors5xx = from.whole();

@@ -1,4 +1,5 @@
 import { bucketOf } from '../latency-histogram.ts';
+import { picoIn, PICO_PER_THOUSAND, thousandsIn } from '../usd.ts';
 
 /** What roll-ups need of one trace. `scope`, `model` and `credential` are numbers of the dictionaries, times are milliseconds. */
 export interface MeasuredTrace {
@@ -25,7 +26,9 @@ export interface Sums {
   inputTokens: number;
   outputTokens: number;
   totalTokens: number;
-  costUsd: number;
+  /** Thousands of dollars, and trillionths below a thousand: see `usd.ts`. */
+  costThousands: number;
+  costPico: number;
   latencyMs: number;
   firstTokenUs: number;
   latencyMsMin: number;
@@ -57,7 +60,8 @@ export function noSums(): Sums {
     inputTokens: 0,
     outputTokens: 0,
     totalTokens: 0,
-    costUsd: 0,
+    costThousands: 0,
+    costPico: 0,
     latencyMs: 0,
     firstTokenUs: 0,
     latencyMsMin: Number.MAX_SAFE_INTEGER,
@@ -79,7 +83,8 @@ export function addTrace(to: Sums, trace: MeasuredTrace): void {
   to.inputTokens += trace.inputTokens;
   to.outputTokens += trace.outputTokens;
   to.totalTokens += totalTokens;
-  to.costUsd += trace.costUsd;
+  const thousands = thousandsIn(trace.costUsd);
+  addCost(to, thousands, picoIn(trace.costUsd, thousands));
   to.latencyMs += latencyMs;
   to.firstTokenUs += firstTokenUs;
   if (latencyMs < to.latencyMsMin) to.latencyMsMin = latencyMs;
@@ -99,7 +104,7 @@ export function addSums(to: Sums, from: Readonly<Sums>): void {
   to.inputTokens += from.inputTokens;
   to.outputTokens += from.outputTokens;
   to.totalTokens += from.totalTokens;
-  to.costUsd += from.costUsd;
+  addCost(to, from.costThousands, from.costPico);
   to.latencyMs += from.latencyMs;
   to.firstTokenUs += from.firstTokenUs;
   if (from.latencyMsMin < to.latencyMsMin) to.latencyMsMin = from.latencyMsMin;
@@ -109,6 +114,14 @@ export function addSums(to: Sums, from: Readonly<Sums>): void {
   if (from.lastActive > to.lastActive) to.lastActive = from.lastActive;
   if (from.oldest < to.oldest) to.oldest = from.oldest;
   if (from.newest > to.newest) to.newest = from.newest;
+}
+
+function addCost(to: Sums, thousands: number, pico: number): void {
+  to.costThousands += thousands;
+  to.costPico += pico;
+  if (to.costPico < PICO_PER_THOUSAND) return;
+  to.costPico -= PICO_PER_THOUSAND;
+  to.costThousands += 1;
 }
 
 /** Roll-ups by what their traces share. */

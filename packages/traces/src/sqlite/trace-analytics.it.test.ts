@@ -8,6 +8,7 @@ import { bucketStartOf, BUCKETS, GROUPS, type Measure, type MeasureQuestion } fr
 import { createTraceIds } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { readCursor, type TraceQuery } from '../trace-store.ts';
+import { PICO_PER_USD } from '../usd.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -72,8 +73,7 @@ const trace = fc.record({
   output_tokens: fc.nat(5_000),
   total_tokens: fc.oneof(fc.nat(10), fc.nat(10_000_000)),
   time_to_first_token_us: fc.oneof(fc.constant(0), fc.nat(9_000_000)),
-  // Sixteenths add up exactly, in any order.
-  estimated_cost_usd: fc.nat(1_000).map((sixteenths) => sixteenths / 16),
+  estimated_cost_usd: fc.oneof(fc.nat(10_000_000), fc.integer({ min: 0, max: 20e12 })).map((pico) => pico / PICO_PER_USD),
   thread_id: fc.constantFrom(undefined, undefined, 't1', 't2'),
   /** Whether the store refuses it. */
   isBad: fc.oneof({ weight: 19, arbitrary: fc.constant(false) }, fc.constant(true)),
@@ -140,6 +140,11 @@ const isIn = (record: TraceRecord, of: Pick<TraceQuery, 'from' | 'to' | 'provide
   record.model === (of.model ?? record.model) &&
   isOf(record, of.tenant);
 
+/** Doubles of whole trillionths, added up as these. */
+function exactSum(prices: readonly number[]): number {
+  return prices.reduce((sum, usd) => sum + Math.round(usd * PICO_PER_USD), 0) / PICO_PER_USD;
+}
+
 function groupOf(record: TraceRecord, groupBy: MeasureQuestion['groupBy']): string {
   if (groupBy === undefined) return '';
   if (groupBy === 'route') return record.provider === 'unknown' ? '/other' : `/${record.provider}/*`;
@@ -171,7 +176,7 @@ function scanned(records: readonly TraceRecord[], asked: MeasureQuestion) {
           inputTokens: sum((record) => record.input_tokens),
           outputTokens: sum((record) => record.output_tokens),
           totalTokens: sum((record) => record.total_tokens),
-          costUsd: sum((record) => record.estimated_cost_usd),
+          costUsd: exactSum(of.map((record) => record.estimated_cost_usd)),
           latencyMs: sum((record) => record.latency_ms),
           latencyMsMin: Math.min(...of.map((record) => record.latency_ms)),
           latencyMsMax: Math.max(...of.map((record) => record.latency_ms)),
@@ -230,7 +235,8 @@ function usageOf(usages: readonly DayUsage[]): Record<string, number[]> {
   for (const { day, org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_usd } of usages) {
     const key = [day, org_id, workspace_id, gateway_key_id].join();
     const before = sums[key] ?? [0, 0, 0];
-    sums[key] = [requests, total_tokens, cost_usd].map((value, i) => value + (before[i] ?? 0));
+    const [count = 0, tokens = 0, cost = 0] = before;
+    sums[key] = [count + requests, tokens + total_tokens, exactSum([cost, cost_usd])];
   }
   return sums;
 }

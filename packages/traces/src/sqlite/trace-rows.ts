@@ -10,6 +10,7 @@ import {
   type TraceDetail,
   type TraceSummary,
 } from '../trace.ts';
+import { roundUsd } from '../usd.ts';
 import { wholeMs } from '../whole-ms.ts';
 import type { Payload } from './payload-page.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
@@ -41,7 +42,8 @@ export function summaryOf(row: TraceRow, dictionary: ReadDictionary): TraceSumma
     time_to_first_token_ms: wholeMs(firstTokenUs),
     time_to_first_token_us: firstTokenUs,
     ...(hash === '' ? {} : { api_key_hash: hash }),
-    estimated_cost_usd: Number(row['estimated_cost_usd']),
+    // Until schema 4 it was a double with noise.
+    estimated_cost_usd: roundUsd(Number(row['estimated_cost_usd'])),
     cost_status: COST_STATUSES[Number(row['cost_status'])] ?? 'unpriced',
   };
 }

@@ -1,5 +1,6 @@
 import type { DayUsage } from '../day-usage.ts';
 import { DAY_MS } from '../trace-analytics.ts';
+import { UsdSum } from '../usd.ts';
 import type { ScopeKey } from './trace-dictionary.ts';
 
 /** Days and scopes make one number below 2^53. */
@@ -10,7 +11,7 @@ export interface UsageOfKey {
   readonly scope: number;
   requests: number;
   total_tokens: number;
-  cost_usd: number;
+  readonly cost: UsdSum;
 }
 
 /** Collects what traces add to the usage of their keys on the UTC days of their `created_at`. */
@@ -22,7 +23,7 @@ export class UsageTally {
     const usage = this.#of(Math.floor(createdAt / DAY_MS), scope);
     usage.requests += 1;
     usage.total_tokens += totalTokens;
-    usage.cost_usd += costUsd;
+    usage.cost.add(costUsd);
   }
 
   /** Days are counted from the epoch. One entry a day and scope: a key whose role changed meanwhile has two. */
@@ -33,7 +34,7 @@ export class UsageTally {
   #of(day: number, scope: number): UsageOfKey {
     if (this.#last?.scope === scope && this.#last.day === day) return this.#last;
     const key = day * SCOPES_MAX + scope;
-    const usage = this.#byKey.get(key) ?? { day, scope, requests: 0, total_tokens: 0, cost_usd: 0 };
+    const usage = this.#byKey.get(key) ?? { day, scope, requests: 0, total_tokens: 0, cost: new UsdSum() };
     this.#byKey.set(key, usage);
     this.#last = usage;
     return usage;
@@ -41,9 +42,9 @@ export class UsageTally {
 }
 
 export function dayUsageOf(usage: UsageOfKey, key: ScopeKey): DayUsage {
-  const { day, requests, total_tokens, cost_usd } = usage;
+  const { day, requests, total_tokens, cost } = usage;
   const { org_id, workspace_id, gateway_key_id } = key;
-  return { day: dayText(day), org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_usd };
+  return { day: dayText(day), org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_usd: cost.usd };
 }
 
 let lastDay = { day: 0, text: '1970-01-01' };

@@ -1,4 +1,5 @@
 import { codeOf, messageOf } from '@vitrine/faults/fault';
+import { exactCost, plainCost } from '@vitrine/traces/analytics-answers';
 import { resolve } from 'node:path';
 import { tracesQuery } from '../admin-analytics/analytics-query.ts';
 import { readQuery } from '../http/query-shapes.ts';
@@ -54,7 +55,13 @@ Examples:
     const range = { ...rangeOf({ from, to, provider, model }), ...tenantFilterOf(values) };
     const config = commandConfig(named, context);
     using store = openTraces(config);
-    const made = await readReport(store, { ...range, path: resolve(config.storage.path), limit: newest, now: new Date() });
+    const made = await readReport(store, {
+      ...range,
+      path: resolve(config.storage.path),
+      limit: newest,
+      now: new Date(),
+      printCost: isJson ? exactCost : plainCost,
+    });
     if (isJson) printJson(context, made);
     else printText(context, reportText(made));
     return 0;

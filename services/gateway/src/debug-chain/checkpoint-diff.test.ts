@@ -77,6 +77,11 @@ test.each<[string, Partial<TraceDetail>, object]>([
     { latency_delta_ms: -30, estimated_cost_delta_usd: 0.25 },
   ],
   [
+    'a price without the noise of doubles',
+    { latency_ms: 100, estimated_cost_usd: 0.5000041 },
+    { estimated_cost_delta_usd: 0.0000041 },
+  ],
+  [
     'headers, with their bytes',
     { request_headers: { a: ['ü'] }, response_headers: { b: [] } },
     {

@@ -1,4 +1,5 @@
 import type { TraceDetail } from '@vitrine/traces/trace';
+import { roundUsd } from '@vitrine/traces/usd';
 import { isDeepStrictEqual } from 'node:util';
 import type { CheckpointDiff } from './debug-chain.ts';
 
@@ -25,7 +26,7 @@ export function diffCheckpoints(from: TraceDetail, to: TraceDetail): CheckpointD
     output_tokens_delta: to.output_tokens - from.output_tokens,
     total_tokens_delta: to.total_tokens - from.total_tokens,
     latency_delta_ms: to.latency_ms - from.latency_ms,
-    estimated_cost_delta_usd: to.estimated_cost_usd - from.estimated_cost_usd,
+    estimated_cost_delta_usd: roundUsd(to.estimated_cost_usd - from.estimated_cost_usd),
     request_headers_changed: requestHeadersFrom !== requestHeadersTo,
     response_headers_changed: responseHeadersFrom !== responseHeadersTo,
     request_body_changed: from.request_body !== to.request_body,

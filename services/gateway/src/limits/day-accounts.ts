@@ -1,14 +1,14 @@
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { scopeNames, type ScopeNames } from './scope-names.ts';
-import { nanoUsd } from './thresholds.ts';
+import { picoUsd } from './thresholds.ts';
 
 /** Keys and workspaces together that may have spent anything on one day. */
 export const MAX_ACCOUNTS = 100_000;
 
 export interface Spent {
   tokens: number;
-  /** Billionths of a dollar. */
-  nanoUsd: number;
+  /** Trillionths of a dollar. */
+  picoUsd: number;
 }
 
 /** What a key or a workspace has spent on one UTC day: `own` plus `others`. */
@@ -58,7 +58,7 @@ export class DayAccounts {
       const spent = spentIn(row);
       for (const account of this.#accountsOf(row)) {
         addTo(account.own, spent);
-        raiseTo(account.largest, spent.tokens, spent.nanoUsd);
+        raiseTo(account.largest, spent.tokens, spent.picoUsd);
       }
     }
   }
@@ -67,14 +67,14 @@ export class DayAccounts {
    *  they might hold: what they exceed `own` by is then surely of others, and what others have spent never shrinks. So nothing
    *  is ever counted twice, and what is of others and not seen this time is seen the next. */
   read(rows: readonly DayUsage[]): void {
-    for (const { stored } of this.#accounts.values()) [stored.tokens, stored.nanoUsd] = [0, 0];
+    for (const { stored } of this.#accounts.values()) [stored.tokens, stored.picoUsd] = [0, 0];
     for (const row of rows) {
       if (row.day !== this.day) continue;
       const spent = spentIn(row);
       for (const account of this.#accountsOf(row)) addTo(account.stored, spent);
     }
     for (const { stored, own, others } of this.#accounts.values())
-      raiseTo(others, stored.tokens - own.tokens, stored.nanoUsd - own.nanoUsd);
+      raiseTo(others, stored.tokens - own.tokens, stored.picoUsd - own.picoUsd);
   }
 
   #accountsOf({ org_id, workspace_id, gateway_key_id }: DayUsage): DayAccount[] {
@@ -96,19 +96,19 @@ function emptyAccount(): DayAccount {
 }
 
 function nothing(): Spent {
-  return { tokens: 0, nanoUsd: 0 };
+  return { tokens: 0, picoUsd: 0 };
 }
 
 function spentIn({ total_tokens, cost_usd }: DayUsage): Spent {
-  return { tokens: total_tokens, nanoUsd: nanoUsd(cost_usd) };
+  return { tokens: total_tokens, picoUsd: picoUsd(cost_usd) };
 }
 
 function addTo(to: Spent, more: Spent): void {
   to.tokens += more.tokens;
-  to.nanoUsd += more.nanoUsd;
+  to.picoUsd += more.picoUsd;
 }
 
 function raiseTo(to: Spent, tokens: number, amount: number): void {
   to.tokens = Math.max(to.tokens, tokens);
-  to.nanoUsd = Math.max(to.nanoUsd, amount);
+  to.picoUsd = Math.max(to.picoUsd, amount);
 }

@@ -12,15 +12,15 @@ export function judgeQuotas(
 ): QuotaCode | 'unsettled' | undefined {
   return (
     judge(key, 'tokens', bound.key.tokensPerDay, isSettled, 'KEY_DAILY_TOKENS_EXCEEDED') ??
-    judge(key, 'nanoUsd', bound.key.nanoUsdPerDay, isSettled, 'KEY_DAILY_COST_EXCEEDED') ??
+    judge(key, 'picoUsd', bound.key.picoUsdPerDay, isSettled, 'KEY_DAILY_COST_EXCEEDED') ??
     judge(workspace, 'tokens', bound.workspace.tokensPerDay, isSettled, 'WORKSPACE_DAILY_TOKENS_EXCEEDED') ??
-    judge(workspace, 'nanoUsd', bound.workspace.nanoUsdPerDay, isSettled, 'WORKSPACE_DAILY_COST_EXCEEDED')
+    judge(workspace, 'picoUsd', bound.workspace.picoUsdPerDay, isSettled, 'WORKSPACE_DAILY_COST_EXCEEDED')
   );
 }
 
 function judge(
   { own, others, largest, unsettled }: DayAccount,
-  what: 'tokens' | 'nanoUsd',
+  what: 'tokens' | 'picoUsd',
   limit: number,
   isSettled: boolean,
   code: QuotaCode,

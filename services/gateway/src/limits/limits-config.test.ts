@@ -52,7 +52,11 @@ describe('limits and plans in the configuration', () => {
     const { limits, plans } = read('limits: {per_key: {max_cost_usd_per_day: 0.0000000001}}');
     const book = new ThresholdBook(limits, plans);
     expect(book.hasDaily).toBe(true);
-    expect(book.of({ plan: undefined })?.key.nanoUsdPerDay).toBe(1);
+    expect(book.of({ plan: undefined })?.key.picoUsdPerDay).toBe(100);
+    expect(
+      new ThresholdBook(read('limits: {per_key: {max_cost_usd_per_day: 1.0e-20}}').limits, {}).of({ plan: undefined })?.key
+        .picoUsdPerDay,
+    ).toBe(1);
   });
 
   test.each([

@@ -77,11 +77,14 @@ describe('the quota ledger', () => {
     ]);
   });
 
-  test('counts money in whole billionths of a dollar', async () => {
+  test('counts money in whole trillionths of a dollar', async () => {
     const { ledger, read } = setUp();
     await read();
     for (let i = 0; i < 10; i += 1) ledger.settled(0, [{ ...usageOf(0, 1), cost_usd: 4.1 }]);
-    expect(ledger.accountsOf(namesOf(0))?.key.own.nanoUsd).toBe(41_000_000_000);
+    expect(ledger.accountsOf(namesOf(0))?.key.own.picoUsd).toBe(41e12);
+    // A cached token at 0.0375 dollars a million: its half of a billionth counts too.
+    for (let i = 0; i < 10; i += 1) ledger.settled(0, [{ ...usageOf(0, 1), cost_usd: 0.0000000375 }]);
+    expect(ledger.accountsOf(namesOf(0))?.key.own.picoUsd).toBe(41e12 + 375_000);
   });
 
   test('knows nothing before the totals are read, nor 15 s after they were last asked for', async () => {

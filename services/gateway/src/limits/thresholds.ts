@@ -1,11 +1,12 @@
 import type { Identity } from '@vitrine/plans/identity';
+import { PICO_PER_USD } from '@vitrine/traces/usd';
 import type { LimitsConfig, PlanConfig, ScopeLimits } from './limits-config.ts';
 
 /** The thresholds of one scope; 0 is none. */
 export interface Thresholds {
   readonly requestsPerMinute: number;
   readonly tokensPerDay: number;
-  readonly nanoUsdPerDay: number;
+  readonly picoUsdPerDay: number;
 }
 
 /** What binds the requests of one identity. */
@@ -14,11 +15,11 @@ export interface BoundThresholds {
   readonly workspace: Thresholds;
 }
 
-const NANO = 1_000_000_000;
-
-/** Money in billionths of a dollar: whole numbers, so that ten times 0.1 is 1. */
-export function nanoUsd(usd: number): number {
-  return Math.round(usd * NANO);
+/** Money in trillionths of a dollar: whole numbers, so that ten times 0.1 is 1. What is spent is exact up to 9,007 dollars a day, and
+ *  beyond that to a part in 10^15 (`usd.ts`). */
+export function picoUsd(usd: number): number {
+  const dollars = Math.floor(usd);
+  return dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD);
 }
 
 /** Configured thresholds, ready to be looked up. */
@@ -63,8 +64,8 @@ function isAny(thresholds: Thresholds): boolean {
   return thresholds.requestsPerMinute > 0 || isDaily(thresholds);
 }
 
-export function isDaily({ tokensPerDay, nanoUsdPerDay }: Thresholds): boolean {
-  return tokensPerDay > 0 || nanoUsdPerDay > 0;
+export function isDaily({ tokensPerDay, picoUsdPerDay }: Thresholds): boolean {
+  return tokensPerDay > 0 || picoUsdPerDay > 0;
 }
 
 function boundOf({ per_key, per_workspace }: PlanConfig): BoundThresholds {
@@ -77,6 +78,6 @@ function thresholdsOf(limits: ScopeLimits): Thresholds {
     requestsPerMinute: requests_per_minute,
     tokensPerDay: max_tokens_per_day,
     // What is above 0 is a limit, however small.
-    nanoUsdPerDay: max_cost_usd_per_day > 0 ? Math.max(1, nanoUsd(max_cost_usd_per_day)) : 0,
+    picoUsdPerDay: max_cost_usd_per_day > 0 ? Math.max(1, picoUsd(max_cost_usd_per_day)) : 0,
   };
 }

@@ -1,3 +1,4 @@
+import { sumOfCosts } from '@vitrine/traces/analytics-answers';
 import type { Measure } from '@vitrine/traces/trace-analytics';
 
 /** Adds up measures of several tenants by group. Without buckets and without percentiles, which cannot be added up. */
@@ -22,7 +23,7 @@ function sumOf(one: Measure, other: Measure): Measure {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     totalTokens: one.totalTokens + other.totalTokens,
-    costUsd: one.costUsd + other.costUsd,
+    ...sumOfCosts([one, other]),
     latencyMs: one.latencyMs + other.latencyMs,
     latencyMsMin: Math.min(one.latencyMsMin, other.latencyMsMin),
     latencyMsMax: Math.max(one.latencyMsMax, other.latencyMsMax),

@@ -1,4 +1,4 @@
-import { keyRowsOf, modelRowsOf, summaryOf } from '@vitrine/traces/analytics-answers';
+import { keyRowsOf, modelRowsOf, summaryOf, type PrintCost } from '@vitrine/traces/analytics-answers';
 import { keyRows, modelRows, summary } from '@vitrine/traces/analytics-shapes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { Group, Measure } from '@vitrine/traces/trace-analytics';
@@ -76,10 +76,15 @@ export interface ReportRequest {
   /** 1 to 200 of the newest traces. */
   readonly limit: number;
   readonly now: Date;
+  /** How sums of money are to be shown. */
+  readonly printCost: PrintCost;
 }
 
 /** Sums up what a store holds, of all tenants or of those that are asked for. Faults: those of the store. */
-export async function readReport(store: OfflineTraces, { path, limit, now, ...asked }: ReportRequest): Promise<UsageReport> {
+export async function readReport(
+  store: OfflineTraces,
+  { path, limit, now, printCost, ...asked }: ReportRequest,
+): Promise<UsageReport> {
   const { org_id, workspace_id, ...range } = asked;
   const all = await store.tenants();
   const tenants = all.filter((tenant) => meets({ org_id, workspace_id }, tenant));
@@ -90,12 +95,13 @@ export async function readReport(store: OfflineTraces, { path, limit, now, ...as
   const byModel = await measure('model');
   const byCredential = await measure('api_key_hash');
   const byProvider = await measure('provider');
-  const providers = byProvider.map((one) => ({
+  const byUse = byProvider.toSorted((a, b) => b.totalTokens - a.totalTokens || b.costUsd - a.costUsd);
+  const providers = byUse.map((one) => ({
     provider: one.group,
     input_tokens: one.inputTokens,
     output_tokens: one.outputTokens,
     total_tokens: one.totalTokens,
-    total_cost_usd: one.costUsd,
+    total_cost_usd: printCost(one),
   }));
   return {
     schema_version: 'report.v1',
@@ -105,10 +111,10 @@ export async function readReport(store: OfflineTraces, { path, limit, now, ...as
     tenants: tenants.slice(0, MAX_NAMED_TENANTS),
     tenant_count: tenants.length,
     tenants_total: all.length,
-    summary: summaryOf(byModel, byCredential),
-    providers: providers.toSorted((a, b) => b.total_tokens - a.total_tokens || b.total_cost_usd - a.total_cost_usd),
-    models: modelRowsOf(byModel).items,
-    api_keys: keyRowsOf(byCredential).items,
+    summary: summaryOf(byModel, byCredential, printCost),
+    providers,
+    models: modelRowsOf(byModel, printCost).items,
+    api_keys: keyRowsOf(byCredential, printCost).items,
     recent_traces: (await newestOf(store, parts, { ...range, limit })).map(recentOf),
   };
 }

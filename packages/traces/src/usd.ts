@@ -1,0 +1,85 @@
+// Money is counted in whole trillionths of a US dollar (1e-12), because sums of doubles are not: a price of 0.15 a million tokens made
+// 0.0000061499999999999996 of 41 tokens. A trillionth is 1e-6 of what a token costs where a million of them cost a dollar.
+//
+// A price is a double next to a whole number of trillionths, which a double tells apart up to 8,192 dollars. Sums go further, and
+// take two numbers: thousands of dollars, and trillionths below a thousand. Both are whole, and so they stay exact.
+
+/** Trillionths in a dollar, and in a thousand of them. */
+export const PICO_PER_USD = 1e12;
+export const PICO_PER_THOUSAND = 1e15;
+/** Below this, doubles that are next to each other are less than a trillionth apart. */
+export const EXACT_BELOW_USD = 8_192;
+
+/** An amount that has no bound: see above. */
+export interface UsdParts {
+  readonly thousands: number;
+  /** From 0 to 1e15, without it. */
+  readonly pico: number;
+}
+
+/** The whole thousands in an amount that is not negative. */
+export function thousandsIn(usd: number): number {
+  if (usd < 1_000) return 0;
+  const thousands = Math.floor(usd / 1_000);
+  return thousands * 1_000 > usd ? thousands - 1 : thousands;
+}
+
+/** The trillionths beside them, rounded: 1e15 at most, which a sum carries over. */
+export function picoIn(usd: number, thousands: number): number {
+  // As `Math.round` does it, at half the time: below 2^50 there is room for the half.
+  if (thousands === 0) return Math.floor(usd * PICO_PER_USD + 0.5);
+  // What is below a dollar apart: its product is rounded by next to nothing, and the difference is exact.
+  const dollars = Math.floor(usd);
+  return (dollars - thousands * 1_000) * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD);
+}
+
+/** The double next to an amount. */
+export function usdOf(thousands: number, pico: number): number {
+  const all = thousands * PICO_PER_THOUSAND + pico;
+  return all < EXACT_BELOW_USD * PICO_PER_USD ? all / PICO_PER_USD : Number(usdText(thousands, pico));
+}
+
+/** An amount in digits, all of them. */
+export function usdText(thousands: number, pico: number): string {
+  const dollars = BigInt(thousands) * 1_000n + BigInt(Math.floor(pico / PICO_PER_USD));
+  const rest = String(pico % PICO_PER_USD).padStart(12, '0');
+  return `${dollars}.${rest}`.replace(/\.?0+$/, '');
+}
+
+/** The double next to an amount's next trillionth: 0.0000061499999999999996 becomes 0.00000615. From 8,192 dollars on it is what it was. */
+export function roundUsd(usd: number): number {
+  if (Math.abs(usd) >= EXACT_BELOW_USD) return usd;
+  const dollars = Math.floor(usd);
+  return (dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD)) / PICO_PER_USD;
+}
+
+/** A sum of amounts that are not negative, exact to the trillionth however many they are. */
+export class UsdSum implements UsdParts {
+  thousands = 0;
+  pico = 0;
+
+  get usd(): number {
+    return usdOf(this.thousands, this.pico);
+  }
+
+  add(usd: number): void {
+    const thousands = thousandsIn(usd);
+    this.addParts(thousands, picoIn(usd, thousands));
+  }
+
+  addParts(thousands: number, pico: number): void {
+    this.thousands += thousands;
+    this.pico += pico;
+    if (this.pico < PICO_PER_THOUSAND) return;
+    this.pico -= PICO_PER_THOUSAND;
+    this.thousands += 1;
+  }
+}
+
+/** TypeScript does not know it yet. */
+const rawJson = JSON as typeof JSON & { rawJSON(text: string): object };
+
+/** What JSON prints of an amount: the number, and of one that no double holds the digits themselves. */
+export function usdJson(usd: number, { thousands, pico }: UsdParts): number {
+  return usd < EXACT_BELOW_USD ? usd : (rawJson.rawJSON(usdText(thousands, pico)) as unknown as number);
+}
