@@ -21,7 +21,7 @@ export interface CapturedExchange {
   /** From the request's receipt to the first body byte of a stream; 0 for anything else. */
   readonly firstByteUs: number;
   readonly correlationId: string;
-  /** The OpenTelemetry trace of the exchange, when others may know it; '' for none. */
+  /** The trace id of the `traceparent` that the client sent; '' for none. */
   readonly otelTraceId: string;
   /** Header lines (see `header-lines.ts`) as the client sent them, secret headers already `[REDACTED]`. */
   readonly requestHeaders: string;

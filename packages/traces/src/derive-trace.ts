@@ -92,9 +92,10 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
   };
 }
 
-/** Exchanges of one OpenTelemetry trace are a group, unless the client says otherwise. Spec: gateway decisions, section 1, Lineage. */
+/** A client that names no group has that of its own OpenTelemetry trace, if any. Spec: gateway decisions, section 1, Lineage. */
 function groupedBy(otelTraceId: string, claim: LineageClaim): LineageClaim {
-  return otelTraceId === '' || claim.trace_group_id !== undefined ? claim : { trace_group_id: otelTraceId, ...claim };
+  if (otelTraceId === '' || claim.trace_group_id !== undefined) return claim;
+  return { trace_group_id: otelTraceId, group_fallback: true, ...claim };
 }
 
 function openHiding({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { privacy }: DeriveTools): Hiding {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LINEAGE_HEADERS } from './lineage-headers.ts';
-import { lineageOf } from './replay.ts';
+import { lineageOf, namedGroupOf } from './replay.ts';
 import { traceId, type TraceDetail } from './trace.ts';
 
 /** Where the next exchange of a debug run stands, and the headers that say so. Spec: gateway, Fork response. */
@@ -36,12 +36,13 @@ export interface ForkRequest {
 }
 
 /** Branches a conversation off at a checkpoint: says how the next exchange has to be sent, and changes nothing. Undefined when the
- *  checkpoint belongs to another group than the source. `randomHex` gives 16 digits.
+ *  checkpoint belongs to another group than the source, and clients named both. `randomHex` gives 16 digits.
  *  Spec: gateway decisions, section 1, Lineage. */
 export function forkAt({ source, checkpoint, threadId, runId }: ForkRequest, randomHex: () => string): Fork | undefined {
   const from = lineageOf(checkpoint);
   const own = lineageOf(source);
-  if (from.group_id !== undefined && own.group_id !== undefined && from.group_id !== own.group_id) return undefined;
+  const [named, ownNamed] = [namedGroupOf(checkpoint), namedGroupOf(source)];
+  if (named !== undefined && ownNamed !== undefined && named !== ownNamed) return undefined;
   const place = {
     group_id: from.group_id ?? own.group_id ?? source.trace_group_id ?? checkpoint.id,
     thread_id: threadId || (from.thread_id ?? own.thread_id ?? `thread_${checkpoint.id}`),

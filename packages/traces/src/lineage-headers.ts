@@ -2,6 +2,9 @@ import { headerOf } from './header-lines.ts';
 
 /** Where a client says its exchange stands in a conversation. Spec: gateway decisions, section 1, Lineage. */
 export interface LineageClaim {
+  /** Whether the group is not of the client's naming, but the trace of its `traceparent`. Such a group is a label that lists can go by,
+   *  and no border: each exchange of a conversation may have another. */
+  readonly group_fallback?: boolean;
   readonly trace_group_id?: string;
   readonly thread_id?: string;
   readonly run_id?: string;

@@ -1,7 +1,19 @@
 import { z } from 'zod';
+import { readAncestry } from './ancestry.ts';
 import { orderCheckpoints } from './checkpoint-order.ts';
 import type { Tenant } from './exchange-scope.ts';
-import { lineage, traceDetail, traceId, traceSummary, type Checkpoint, type Lineage, type TraceDetail } from './trace.ts';
+import { LINEAGE_HEADERS } from './lineage-headers.ts';
+import {
+  lineage,
+  traceDetail,
+  traceId,
+  traceSummary,
+  type Checkpoint,
+  type GroupSource,
+  type Lineage,
+  type TraceDetail,
+} from './trace.ts';
+import { TRACE_ID } from './trace-id.ts';
 import type { CheckpointQuery, TraceStore } from './trace-store.ts';
 
 const replayCheckpoint = traceSummary
@@ -27,7 +39,9 @@ export const replay = z
     source_trace_id: traceId,
     target_checkpoint_id: traceId,
     lineage: lineage.describe("Of the target; what it does not say itself is the source's, or what was asked for."),
-    checkpoints: z.array(replayCheckpoint).describe('From the beginning on; the target is the last.'),
+    checkpoints: z
+      .array(replayCheckpoint)
+      .describe('From the root on: what the run was forked from, and the run; the target is the last.'),
     truncated: z.boolean().describe('Whether there are checkpoints before the target that limit left out.'),
     target_trace: traceDetail,
   })
@@ -45,32 +59,37 @@ export interface ReplayRequest {
   readonly limit: number;
 }
 
-/** Replays the conversation of `source` up to `target`; undefined when the target does not belong to it. A source that says
- *  nothing of its lineage stands alone. Reads at most twice `limit` checkpoints. Spec: gateway decisions, section 1, Lineage. */
-export async function readReplay(store: Pick<TraceStore, 'checkpoints'>, request: ReplayRequest): Promise<Replay | undefined> {
-  const { source, target, limit } = request;
+type Store = Pick<TraceStore, 'checkpoints' | 'ancestors'>;
+type Scope = Pick<CheckpointQuery, 'trace_group_id' | 'thread_id' | 'run_id'>;
+
+/** Checkpoints in their order, from the root on; the last is where they were to end. */
+interface History {
+  readonly checkpoints: readonly Checkpoint[];
+  readonly truncated: boolean;
+}
+
+/** Replays the conversation of `source` up to `target`: what its run was forked from, back to the root, and the run. Undefined when the
+ *  target does not belong to it. A source that says nothing of its lineage stands alone. Reads at most twice `limit` checkpoints
+ *  of the run, and as many as are still wanted of what it was forked from. Spec: gateway decisions, section 1, Lineage. */
+export async function readReplay(store: Store, request: ReplayRequest): Promise<Replay | undefined> {
+  const { source, target } = request;
   const own = lineageOf(source);
   const scope = {
-    trace_group_id: own.group_id,
-    thread_id: request.threadId ?? own.thread_id,
-    run_id: request.runId ?? own.run_id,
+    ...conversationOf(source),
+    ...given({ thread_id: request.threadId, run_id: request.runId }),
   };
-  const last: Checkpoint = { ...target, lineage: lineageOf(target) };
-  if (target.id !== source.id && !isWithin(last.lineage, scope)) return undefined;
-  const isAlone = Object.values(scope).every((id) => id === undefined);
-  const read = isAlone ? NOTHING : await readCheckpoints(store, { ...scope, tenant: request.tenant, limit }, target.id);
-  const all = new Map([last, ...read.checkpoints].map((checkpoint) => [checkpoint.id, checkpoint]));
-  const ordered = orderCheckpoints([...all.values()]);
-  const history = ordered.slice(0, ordered.findIndex(({ id }) => id === target.id) + 1);
+  const isOwn = target.id === source.id || isWithin(lineageOf(target), scope);
+  const history = isOwn ? await readHistory(store, request, target, scope) : await readRoadTo(store, request, scope);
+  if (history === undefined) return undefined;
   return {
     source_trace_id: source.id,
     target_checkpoint_id: target.id,
     lineage: {
       ...given({ group_id: own.group_id, thread_id: scope.thread_id, run_id: scope.run_id }),
-      ...last.lineage,
+      ...lineageOf(target),
     },
-    checkpoints: history.slice(-limit).map(summaryOf),
-    truncated: read.isCapped || history.length > limit,
+    checkpoints: history.checkpoints.map(summaryOf),
+    truncated: history.truncated,
     target_trace: target,
   };
 }
@@ -80,7 +99,70 @@ export function lineageOf(trace: TraceDetail): Lineage {
   return trace.lineage ?? { checkpoint_id: trace.id, immutable: true };
 }
 
+/** What holds the conversation of a trace together. A group that its client did not name does not. */
+export function conversationOf(trace: TraceDetail): Scope {
+  const { thread_id, run_id } = lineageOf(trace);
+  return given({ trace_group_id: namedGroupOf(trace), thread_id, run_id });
+}
+
+/** The group of a trace, when its client named it, and not the gateway after a trace of OpenTelemetry. What was written before schema 4
+ *  does not say so, but has the header that named it. */
+export function namedGroupOf(trace: TraceDetail): string | undefined {
+  const { group_id: group } = lineageOf(trace);
+  if (group === undefined || !TRACE_ID.test(group)) return group;
+  const source = trace.metadata['lineage_group_source'] as GroupSource | undefined;
+  const isNamed = source === undefined ? GROUP_HEADER in trace.request_headers : source === 'client';
+  return isNamed ? group : undefined;
+}
+
+/** The checkpoint that a trace is. */
+export function checkpointOf(trace: TraceDetail): Checkpoint {
+  return { ...trace, lineage: lineageOf(trace), namedGroup: namedGroupOf(trace) };
+}
+
+/** What a run's checkpoints were forked from, and they: a parent before its children. */
+export function withAncestors(ancestors: readonly Checkpoint[], run: readonly Checkpoint[]): readonly Checkpoint[] {
+  const own = new Set(run.map(({ id }) => id));
+  // A run that goes on where another one has branched off from it has an ancestor between its own checkpoints.
+  const isBetween = ancestors.some(({ lineage: { parent_checkpoint_id: parent = '' } }) => own.has(parent));
+  const all = [...ancestors, ...run];
+  return isBetween ? orderCheckpoints(all) : all;
+}
+
+const GROUP_HEADER = LINEAGE_HEADERS.trace_group_id.toLowerCase();
 const NOTHING = { checkpoints: [], isCapped: false };
+/** As far as the road to a checkpoint outside of the run is looked for. */
+const ROAD_MAX = 500;
+
+/** The conversation of `scope` up to `trace`, which is in it. */
+async function readHistory(
+  store: Store,
+  { tenant, limit }: Pick<ReplayRequest, 'tenant' | 'limit'>,
+  trace: TraceDetail,
+  scope: Scope,
+): Promise<History> {
+  const target = checkpointOf(trace);
+  const isAlone = Object.values(scope).every((id) => id === undefined);
+  const read = isAlone ? NOTHING : await readCheckpoints(store, { ...scope, tenant, limit }, target.id);
+  const all = new Map([...read.checkpoints, target].map((checkpoint) => [checkpoint.id, checkpoint]));
+  const ordered = orderCheckpoints([...all.values()]);
+  const run = ordered.slice(0, ordered.indexOf(target) + 1);
+  if (read.isCapped || run.length > limit) return { checkpoints: run.slice(-limit), truncated: true };
+  const ancestry = await readAncestry(store, { run, target, tenant, limit: limit - run.length });
+  const checkpoints = withAncestors(ancestry.checkpoints, run);
+  // Where parents go round, an ancestor may come after it.
+  return { checkpoints: checkpoints.slice(0, checkpoints.indexOf(target) + 1), truncated: ancestry.isCut };
+}
+
+/** The conversation up to a target that is not in the source's run, but among what that was forked from. */
+async function readRoadTo(store: Store, request: ReplayRequest, scope: Scope): Promise<History | undefined> {
+  const { source, target, tenant, limit } = request;
+  // Another run was asked for, and the target is not in it.
+  if (request.threadId !== undefined || request.runId !== undefined) return undefined;
+  const { checkpoints, truncated } = await readHistory(store, { tenant, limit: ROAD_MAX }, source, scope);
+  const end = checkpoints.findIndex(({ id }) => id === target.id) + 1;
+  return end === 0 ? undefined : { checkpoints: checkpoints.slice(0, end).slice(-limit), truncated: truncated || end > limit };
+}
 
 /** The newest checkpoints and, when those are not all, the newest before the target: it may be older than every one of them, and
  *  what a client numbered before it may be younger. */
@@ -91,7 +173,7 @@ async function readCheckpoints(store: Pick<TraceStore, 'checkpoints'>, query: Ch
   return { checkpoints: [...newest, ...before], isCapped: before.length === query.limit };
 }
 
-function isWithin(of: Lineage, scope: Pick<CheckpointQuery, 'trace_group_id' | 'thread_id' | 'run_id'>): boolean {
+function isWithin(of: Lineage, scope: Scope): boolean {
   return [
     [scope.trace_group_id, of.group_id],
     [scope.thread_id, of.thread_id],

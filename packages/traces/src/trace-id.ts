@@ -1,3 +1,6 @@
+/** A trace's id as text. */
+export const TRACE_ID = /^[0-9a-f]{32}$/;
+
 /** Makes trace ids: UUIDv7 as 16 bytes. The 48-bit time is exactly the trace's `created_at`, and ids of one millisecond count
  *  up, so that the order of ids is the order of (`created_at`, `id`): no store needs a second key to page by.
  *  `randomBytes` gives that many random bytes; 4,096 ids a millisecond keep their order, more only stay unique. */

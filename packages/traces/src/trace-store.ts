@@ -28,6 +28,14 @@ export type CheckpointQuery = Pick<TraceQuery, 'trace_group_id' | 'thread_id' | 
   readonly limit: number;
 };
 
+/** A trace, and how many of its ancestors to read at most, itself among them. */
+export interface AncestorQuery {
+  readonly id: string;
+  readonly tenant?: Tenant | undefined;
+  /** 1 to 501. */
+  readonly limit: number;
+}
+
 /** Reading side of a trace store. Faults: `trace_store_unavailable`. */
 export interface TraceStore {
   list(query: TraceQuery): Promise<TracePage>;
@@ -35,6 +43,8 @@ export interface TraceStore {
   get(id: string, tenant?: Tenant): Promise<TraceDetail | undefined>;
   /** The newest first. */
   checkpoints(query: CheckpointQuery): Promise<Checkpoint[]>;
+  /** The trace itself, its parent, and so on, as far as they are there and of the tenant. Where parents go round, each is there once. */
+  ancestors(query: AncestorQuery): Promise<Checkpoint[]>;
   summary(): Promise<StoreSummary>;
 }
 

@@ -59,7 +59,7 @@ export type TraceSummary = z.infer<typeof traceSummary>;
 /** Where a trace stands in a conversation; a trace is its own checkpoint. */
 export const lineage = z
   .strictObject({
-    group_id: z.string().optional(),
+    group_id: z.string().optional().describe('As the client named it, else the trace id of the traceparent that it sent.'),
     thread_id: z.string().optional(),
     run_id: z.string().optional(),
     checkpoint_id: traceId.describe('The id of the trace itself.'),
@@ -70,9 +70,15 @@ export const lineage = z
   .meta({ id: 'Lineage', description: 'Where a trace stands in a conversation; it is its own checkpoint.' });
 export type Lineage = z.infer<typeof lineage>;
 
+/** Where the group of a trace is from, as `metadata.lineage_group_source` says: only one that the client named holds a conversation
+ *  together. */
+export type GroupSource = 'client' | 'traceparent';
+
 /** A trace as the checkpoint of a conversation that it is. */
 export interface Checkpoint extends TraceSummary {
   readonly lineage: Lineage;
+  /** Its group, when the client named it; another one is only a label (`lineage-headers.ts`). */
+  readonly namedGroup?: string | undefined;
 }
 
 /** Header name, lower-case -> its values in the order they came; secrets are `[REDACTED]`. */

@@ -96,11 +96,6 @@ export class RequestSpan implements SpanIds {
     this.#offset = this.#isRecording ? tools.epochMs() - at : 0;
   }
 
-  /** The trace's id when somebody else may know it: the client named it, or the span is sampled. */
-  get knownTraceId(): string | undefined {
-    return this.#parent !== undefined || this.#isRecording ? this.traceId : undefined;
-  }
-
   /** The ids when the span is sampled: what an exemplar may point to. */
   get sampledIds(): SpanIds | undefined {
     return this.#isRecording ? this : undefined;

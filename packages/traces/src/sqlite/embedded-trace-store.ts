@@ -10,7 +10,7 @@ import type { Tenant } from '../exchange-scope.ts';
 import type { PriceOverride } from '../price-catalogue.ts';
 import { DAY_MS, type AnalyticsQuestion, type TraceAnalytics } from '../trace-analytics.ts';
 import type { BatchResult, TraceSink } from '../trace-sink.ts';
-import type { CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
+import type { AncestorQuery, CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import { foreignFile } from './database-file.ts';
 import { lockFile } from './file-lock.ts';
@@ -126,6 +126,10 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
 
   async checkpoints(query: CheckpointQuery): Promise<Checkpoint[]> {
     return (await this.#read({ checkpoints: query })) as Checkpoint[];
+  }
+
+  async ancestors(query: AncestorQuery): Promise<Checkpoint[]> {
+    return (await this.#read({ ancestors: query })) as Checkpoint[];
   }
 
   async summary(): Promise<StoreSummary> {

@@ -22,7 +22,7 @@ export function migrateFromSchema1(database: DatabaseSync): void {
     SELECT id, ${scope}, m.model, c.credential, response_status, total_tokens, timestamp, latency_ms, time_to_first_token_us,
       input_tokens, output_tokens, estimated_cost_usd, ${placeOf('outcome', OUTCOMES)}, ${placeOf('usage_status', USAGE_STATUSES)},
       ${placeOf('cost_status', COST_STATUSES)}, request_method || ' ' || request_path, payload,
-      trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq
+      trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq, NULL
     FROM traces_of_schema_1 AS t
     JOIN models AS m ON m.name = t.model AND m.provider = t.provider
     JOIN credentials AS c ON c.api_key_hash = coalesce(t.api_key_hash, x'')

@@ -5,7 +5,7 @@ import { answerAnalytics } from '../answer-analytics.ts';
 import type { DayUsage } from '../day-usage.ts';
 import type { Tenant } from '../exchange-scope.ts';
 import type { AnalyticsQuestion, Measure, MeasureQuestion } from '../trace-analytics.ts';
-import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
+import type { AncestorQuery, CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import { JournalReader } from './journal-reader.ts';
 import type { LineageIds } from './lineage-entries.ts';
@@ -96,6 +96,10 @@ export class SqliteTraceReader implements Disposable {
       const tenants = new Map(scopes.map(({ tenant, org_id, workspace_id }) => [tenant, { org_id, workspace_id }]));
       return [...tenants.values()].toSorted(byName);
     });
+  }
+
+  ancestors(query: AncestorQuery): Checkpoint[] {
+    return this.#atOneMoment(() => this.#lister.ancestors(query));
   }
 
   [Symbol.dispose](): void {

@@ -124,7 +124,7 @@ describe('the test write', () => {
   });
 });
 
-describe.each([1, 2])('a file of schema %i', (schema) => {
+describe.each([1, 2, 3])('a file of schema %i', (schema) => {
   const testdata = (name: string) => join(import.meta.dirname, 'testdata', name);
   const details = () => JSON.parse(readFileSync(testdata('schema-1.json'), 'utf8')) as TraceDetail[];
   const open = () => {
@@ -192,10 +192,13 @@ describe.each([1, 2])('a file of schema %i', (schema) => {
       using database = new DatabaseSync(moved);
       // Schema 2 refused such an outcome. Of schema 2 the indexes and the journal are gone when this table is in the way.
       if (schema === 1) database.exec("UPDATE traces SET outcome = 'odd' WHERE response_status = 429");
-      else database.exec('CREATE TABLE lineages (other TEXT)');
+      if (schema === 2) database.exec('CREATE TABLE lineages (other TEXT)');
+      if (schema === 3) database.exec('ALTER TABLE traces ADD COLUMN group_fallback TEXT');
     }
     const before = dump();
-    expect(() => new SqliteTraceWriter(moved)).toThrow(schema === 1 ? 'NOT NULL' : 'already exists');
+    expect(() => new SqliteTraceWriter(moved)).toThrow(
+      { 1: 'NOT NULL', 2: 'already exists', 3: 'duplicate column' }[schema] ?? 'nothing',
+    );
     expect(dump()).toEqual(before);
   });
 });

@@ -7,7 +7,7 @@ import type { JournalEntry } from './trace-journal.ts';
 const COLUMNS =
   'id, scope, model, credential, response_status, total_tokens, timestamp, latency_ms, time_to_first_token_us, ' +
   'input_tokens, output_tokens, estimated_cost_usd, outcome, usage_status, cost_status, target, payload';
-const LINEAGE_COLUMNS = 'trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq';
+const LINEAGE_COLUMNS = 'trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq, group_fallback';
 /** Rows of one statement: 1.1 µs each where one alone takes 1.5; 16 gain nothing more. */
 const GROUP = 8;
 
@@ -60,13 +60,14 @@ export class TraceInsert {
       payload,
     );
     if (hasLineage) {
-      const { trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq } = r.lineage;
+      const { trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq, group_fallback } = r.lineage;
       insert.values.push(
         trace_group_id ?? null,
         thread_id ?? null,
         run_id ?? null,
         parent_checkpoint_id ?? null,
         checkpoint_seq ?? null,
+        trace_group_id === undefined ? null : Number(group_fallback === true),
       );
     }
     insert.ended();

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { createdAtOf, firstIdOf } from '../trace-id.ts';
-import { cursorOf, type CheckpointQuery, type TraceQuery } from '../trace-store.ts';
+import { createdAtOf, firstIdOf, TRACE_ID } from '../trace-id.ts';
+import { cursorOf, type AncestorQuery, type CheckpointQuery, type TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TracePage } from '../trace.ts';
 import type { JournalReader } from './journal-reader.ts';
 import { LINEAGE_IDS, type LineageIds } from './lineage-entries.ts';
@@ -62,6 +62,23 @@ export class TraceLister {
     for (const { oldest, newest } of this.#lineages.find(ids, { oldest: 0, newest: LATEST }))
       for (const row of statement.all(firstIdOf(oldest), firstIdOf(newest + 1), ...values)) scopes.add(Number(row['scope']));
     return scopes;
+  }
+
+  /** A trace, its parent, and so on. A look into the table for each: some 20 µs. */
+  ancestors({ id, tenant, limit }: AncestorQuery): Checkpoint[] {
+    const number = tenant && this.#dictionary.tenant(tenant);
+    if (tenant !== undefined && number === undefined) return [];
+    const statement = this.#database.prepare('SELECT * FROM traces WHERE id = ?');
+    const found = new Map<string, Checkpoint>();
+    for (let next: string | undefined = id; next !== undefined && found.size < limit && !found.has(next);) {
+      const row = TRACE_ID.test(next) ? statement.get(Buffer.from(next, 'hex')) : undefined;
+      if (row === undefined) break;
+      if (number !== undefined && this.#dictionary.scope(Number(row['scope'])).tenant !== number) break;
+      const checkpoint = checkpointOf(row, this.#dictionary);
+      found.set(checkpoint.id, checkpoint);
+      next = checkpoint.lineage.parent_checkpoint_id;
+    }
+    return [...found.values()];
   }
 
   #rows(query: TraceQuery): TraceRow[] {

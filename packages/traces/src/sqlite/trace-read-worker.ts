@@ -4,13 +4,14 @@ import { invariant } from '@vitrine/faults/invariant';
 import { Moving, serveCalls } from '@vitrine/lifecycle/serve-calls';
 import type { AnalyticsQuestion } from '../trace-analytics.ts';
 import type { Tenant } from '../exchange-scope.ts';
-import type { CheckpointQuery, TraceQuery } from '../trace-store.ts';
+import type { AncestorQuery, CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 
 export type ReadWorkerCall =
   | { readonly list: TraceQuery }
   | { readonly get: string; readonly tenant: Tenant | undefined }
   | { readonly checkpoints: CheckpointQuery }
+  | { readonly ancestors: AncestorQuery }
   | { readonly answer: AnalyticsQuestion }
   | { readonly quotaTotals: string };
 
@@ -24,6 +25,7 @@ serveCalls(
     if ('list' in call) return reader.list(call.list);
     if ('get' in call) return reader.get(call.get, call.tenant);
     if ('checkpoints' in call) return reader.checkpoints(call.checkpoints);
+    if ('ancestors' in call) return reader.ancestors(call.ancestors);
     if ('quotaTotals' in call) return reader.quotaTotals(call.quotaTotals);
     const answer = reader.answer(call.answer);
     return answer && new Moving(answer, [answer.buffer]);

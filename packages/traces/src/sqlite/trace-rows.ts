@@ -1,11 +1,12 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { headerValuesOf } from '../header-lines.ts';
-import { createdAtOf } from '../trace-id.ts';
+import { createdAtOf, TRACE_ID } from '../trace-id.ts';
 import {
   COST_STATUSES,
   OUTCOMES,
   USAGE_STATUSES,
   type Checkpoint,
+  type GroupSource,
   type Lineage,
   type TraceDetail,
   type TraceSummary,
@@ -50,7 +51,7 @@ export function summaryOf(row: TraceRow, dictionary: ReadDictionary): TraceSumma
 
 export function checkpointOf(row: TraceRow, dictionary: ReadDictionary): Checkpoint {
   const summary = summaryOf(row, dictionary);
-  return { ...summary, lineage: lineageOf(row, summary.id) };
+  return { ...summary, lineage: lineageOf(row, summary.id), namedGroup: namedGroupOf(row) };
 }
 
 export function detailOf(row: TraceRow, dictionary: ReadDictionary, payload: Payload): TraceDetail {
@@ -70,8 +71,22 @@ export function detailOf(row: TraceRow, dictionary: ReadDictionary, payload: Pay
       ...Object.fromEntries(Object.entries({ org_id, workspace_id, gateway_key_id, role }).filter(([, value]) => value !== '')),
       ...(JSON.parse(payload.metadata) as Record<string, unknown>),
       ...Object.fromEntries(Object.entries(lineage).map(([field, value]) => [`lineage_${field}`, value])),
+      ...groupSourceOf(row),
     },
   };
+}
+
+/** Where the group is from. Rows from before schema 4 do not say; `namedGroupOf` of `replay.ts` finds out. */
+function groupSourceOf({ group_fallback: isFallback }: TraceRow): { lineage_group_source?: GroupSource } {
+  if (typeof isFallback !== 'number') return {};
+  return { lineage_group_source: isFallback === 1 ? 'traceparent' : 'client' };
+}
+
+/** Undefined when the group is only a label. In rows from before schema 4 those that a gateway made with its spans are taken for such,
+ *  by their look. */
+function namedGroupOf({ trace_group_id: group, group_fallback: isFallback }: TraceRow): string | undefined {
+  if (typeof group !== 'string') return undefined;
+  return TRACE_ID.test(group) && isFallback !== 0 ? undefined : group;
 }
 
 /** A trace is its own checkpoint, and never changes. */

@@ -4,7 +4,7 @@ import { addLineagesOfRows } from './add-lineages-of-rows.ts';
 import { migrateFromSchema1 } from './migrate-from-schema-1.ts';
 
 /** Version of the tables below, kept in the file itself (`PRAGMA user_version`). */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** What tells a trace file from other databases, in every version. */
 export const TRACE_FILE: OwnTables = {
@@ -17,6 +17,7 @@ export const TRACE_FILE: OwnTables = {
 // `traces` is what lists and filters read: narrow, and ordered by id, which is (created_at, id). Texts that many traces share
 // stand once in a dictionary, and rows hold their numbers: that halves the rows and takes a quarter of the time. `outcome`,
 // `usage_status` and `cost_status` are places in the lists of `trace.ts`; `target` is a number of `targets`, or `METHOD path`.
+// `group_fallback` tells whether the group is only a label (`lineage-headers.ts`); rows of schema 3 and before do not say.
 // What only one trace's page shows stands apart: the payloads of a batch share a row of `payload_pages`, compressed, which takes
 // half the time of a row each and an eighth of the space. `payload` is page * PAYLOADS_PER_PAGE + the place in it.
 const TRACES = `
@@ -59,7 +60,7 @@ const TRACES = `
     run_id TEXT,
     parent_checkpoint_id TEXT,
     checkpoint_seq INTEGER
-  ) STRICT, WITHOUT ROWID;`;
+  , group_fallback INTEGER) STRICT, WITHOUT ROWID;`;
 
 // Most rows are not in it, and few statuses are many: it costs an ordinary row next to nothing.
 const STATUS_INDEX = 'CREATE INDEX traces_by_status ON traces (response_status, id) WHERE response_status <> 200;';
@@ -123,6 +124,9 @@ const FROM_SCHEMA_2 = `
   INSERT INTO journal SELECT batch, count, traces, x'' FROM journal_of_schema_2;
   DROP TABLE journal_of_schema_2;`;
 
+// SQLite writes it behind the last column, and so it stands there in a new file.
+const FROM_SCHEMA_3 = 'ALTER TABLE traces ADD COLUMN group_fallback INTEGER;';
+
 /** Brings a database file to `SCHEMA_VERSION`, or leaves it as it was. Throws when the file was written by a newer version, or by
  *  another program. */
 export function createTraceTables(database: DatabaseSync): void {
@@ -141,7 +145,8 @@ export function createTraceTables(database: DatabaseSync): void {
       database.exec(STATUS_INDEX);
     }
     if (found === 2) database.exec(FROM_SCHEMA_2);
-    if (found > 0) addLineagesOfRows(database);
+    if (found === 1 || found === 2) addLineagesOfRows(database);
+    if (found === 2 || found === 3) database.exec(FROM_SCHEMA_3);
     database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');

@@ -82,6 +82,14 @@ describe('gateway debug', () => {
     expect(chain.source).not.toHaveProperty('request_body');
   });
 
+  test('a trace of a run that was forked comes with what that was forked from', async () => {
+    const chain = await chainOf('--trace-id', ids[1] ?? '');
+    expect(idsIn(chain)).toEqual([0, 1]);
+    expect(chain).toMatchObject({ source: { id: ids[1], step: 2 }, chain: { run_id: 'run-1', truncated: false } });
+    const cut = await chainOf('--trace-id', ids[1] ?? '', '--limit', '1');
+    expect([idsIn(cut), cut.chain.truncated]).toEqual([[1], true]);
+  });
+
   test('a source that is older than --limit shows is shown all the same', async () => {
     const chain = await chainOf('--trace-id', ids[0] ?? '', '--limit', '1');
     expect([idsIn(chain), chain.chain.truncated]).toEqual([[0], true]);

@@ -30,7 +30,7 @@ const OPTIONS = {
   ...FORMAT_OPTION,
 } as const;
 
-const SELECTION_HELP = `  --trace-id ID        the conversation of this trace
+const SELECTION_HELP = `  --trace-id ID        the conversation of this trace, with what its run was forked from
   --trace-group-id ID  everything of this group
   --thread-id ID       everything of this thread
   --run-id ID          everything of this run

@@ -12,7 +12,7 @@ import { isOldTraceFile, oldTraceFileText } from '../old-gateway/old-trace-file.
 
 /** The traces of the configured store as commands read them: over a connection that cannot write, beside a gateway that may be
  *  running, and without its lock. */
-export interface OfflineTraces extends Pick<TraceStore, 'list' | 'get' | 'checkpoints'>, TraceMeasures, Disposable {
+export interface OfflineTraces extends Pick<TraceStore, 'list' | 'get' | 'checkpoints' | 'ancestors'>, TraceMeasures, Disposable {
   /** Whose traces the store holds or held, by organisation and workspace; '' for those of nobody who was known. */
   tenants(): Promise<Tenant[]>;
   /** Whose traces have all of these ids. */
@@ -40,6 +40,7 @@ export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>
     checkpoints: async (query) => attempt(() => reader.checkpoints(query)),
     tenants: async () => attempt(() => reader.tenants()),
     tenantsWith: async (ids) => attempt(() => reader.tenantsWith(ids)),
+    ancestors: async (query) => attempt(() => reader.ancestors(query)),
     measure: async (question) => {
       const measures = attempt(() => reader.measure(question));
       if (measures !== undefined) return measures;

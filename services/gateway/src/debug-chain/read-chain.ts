@@ -1,7 +1,8 @@
 import { Fault } from '@vitrine/faults/fault';
+import { readAncestry } from '@vitrine/traces/ancestry';
 import { orderCheckpoints } from '@vitrine/traces/checkpoint-order';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import { lineageOf } from '@vitrine/traces/replay';
+import { checkpointOf, conversationOf, withAncestors } from '@vitrine/traces/replay';
 import { tenantOf, type Checkpoint, type TraceDetail } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import type { OfflineTraces } from '../commands/open-traces.ts';
@@ -20,8 +21,9 @@ import { hasIds, MAX_NAMED_TENANTS, otherTenants, readSource, type LineageScope 
 const MAX_BODY_CHARACTERS = 128 * 1_048_576;
 
 /** Reads the chain of the trace that was selected. All of it is of that trace's tenant: others may have the same ids.
- *  The chain is what was selected; for a single trace it is the trace's own conversation, as a replay shows it. When it is longer than
- *  `limit` it is the newest part, or the part that ends at the source when that is older.
+ *  The chain is what was selected; for a single trace it is the trace's own conversation, as a replay shows it, with what its run was
+ *  forked from, and what came after. When it is longer than `limit` it is the newest part, or the part that ends at the source when
+ *  that is older.
  *  Faults: `trace_not_found`, `ambiguous_tenant`, `storage_unusable`, `chain_too_large`. */
 export async function readChain(
   store: OfflineTraces,
@@ -31,10 +33,13 @@ export async function readChain(
 ): Promise<DebugChain> {
   const source = await readSource(store, selection, { org_id: options.org_id, workspace_id: options.workspace_id });
   const tenant = tenantOf(source);
-  const scope = scopeOf(source, selection);
+  const { trace_id: _id, ...selected } = selection;
+  const isSelected = hasIds(selected);
+  const scope: LineageScope = isSelected ? selected : conversationOf(source);
   const others = await otherTenants(store, scope, tenant);
-  const { checkpoints, truncated } = await readCheckpoints(store, source, { ...scope, tenant }, options.limit);
-  const { steps, diffs } = await readSteps(store, orderCheckpoints(checkpoints), options);
+  const run = await readCheckpoints(store, source, { ...scope, tenant }, options.limit);
+  const { checkpoints, truncated } = isSelected ? run : await addAncestors(store, source, run, options.limit);
+  const { steps, diffs } = await readSteps(store, checkpoints, options);
   const step = steps.findIndex(({ id }) => id === source.id) + 1;
   const identifier = (['trace_group_id', 'thread_id', 'run_id'] as const).find((name) => scope[name] !== undefined);
   return {
@@ -62,10 +67,10 @@ export async function readChain(
   };
 }
 
-function scopeOf(source: TraceDetail, { trace_id: _id, ...selected }: ChainSelection): LineageScope {
-  if (hasIds(selected)) return selected;
-  const { group_id: trace_group_id, thread_id, run_id } = lineageOf(source);
-  return { trace_group_id, thread_id, run_id };
+/** In their order. */
+interface Chain {
+  readonly checkpoints: readonly Checkpoint[];
+  readonly truncated: boolean;
 }
 
 async function readCheckpoints(
@@ -73,16 +78,30 @@ async function readCheckpoints(
   source: TraceDetail,
   scope: LineageScope & { readonly tenant: Tenant },
   limit: number,
-) {
-  const own: Checkpoint = { ...source, lineage: lineageOf(source) };
+): Promise<Chain> {
+  const own = checkpointOf(source);
   const { tenant: _tenant, ...ids } = scope;
   if (!hasIds(ids)) return { checkpoints: [own], truncated: false };
   const found = await store.checkpoints({ ...scope, limit: limit + 1 });
   const newest = found.slice(0, limit);
-  if (newest.some(({ id }) => id === source.id)) return { checkpoints: newest, truncated: found.length > limit };
+  const truncated = found.length > limit;
+  if (newest.some(({ id }) => id === source.id)) return { checkpoints: orderCheckpoints(newest), truncated };
   const after = Buffer.from(source.id, 'hex');
   const before = limit === 1 ? [] : await store.checkpoints({ ...scope, limit: limit - 1, after });
-  return { checkpoints: [own, ...before], truncated: true };
+  return { checkpoints: orderCheckpoints([own, ...before]), truncated: true };
+}
+
+/** A run that is there whole, behind what it was forked from. */
+async function addAncestors(
+  store: Pick<TraceStore, 'checkpoints' | 'ancestors'>,
+  source: TraceDetail,
+  run: Chain,
+  limit: number,
+): Promise<Chain> {
+  if (run.truncated) return run;
+  const wanted = { run: run.checkpoints, tenant: tenantOf(source), limit: limit - run.checkpoints.length };
+  const ancestry = await readAncestry(store, { ...wanted, target: checkpointOf(source) });
+  return { checkpoints: withAncestors(ancestry.checkpoints, run.checkpoints), truncated: ancestry.isCut };
 }
 
 /** One by one, so that only what is asked for stays in memory. */

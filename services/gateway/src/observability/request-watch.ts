@@ -57,11 +57,6 @@ export class RequestWatch {
     this.#span = tools.spans?.begin(this.#startedAt, method, route, headers);
   }
 
-  /** The OpenTelemetry trace of the request, when others may know it; '' for none. */
-  get traceId(): string {
-    return this.#span?.knownTraceId ?? '';
-  }
-
   /** Runs `work` with the request's span as the active one, so that what it logs carries its ids. */
   run<T>(work: () => T): T {
     return this.#span === undefined ? work() : this.#span.run(work);

@@ -1,4 +1,5 @@
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import { traceIdIn } from '@vitrine/traces/traceparent';
 import { findLastRootUsage, findRootModel } from '@vitrine/traces/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage } from 'node:http';
@@ -303,7 +304,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
       latencyUs,
       firstByteUs: this.#firstByteUs,
       correlationId: this.#correlationId,
-      otelTraceId: this.#watch?.traceId ?? '',
+      otelTraceId: traceIdIn(this.#request.headers['traceparent']),
       requestHeaders: this.#requestHeaders.stored,
       responseHeaders: this.#responseHeaders?.stored ?? '',
       secretHeaders: this.#requestHeaders.secrets + (this.#responseHeaders?.secrets ?? 0),

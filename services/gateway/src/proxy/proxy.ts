@@ -140,8 +140,7 @@ function createReject(tools: ProxyTools, door: ProxyDoor) {
     const isKept = provider !== undefined && (caller.scope !== NOBODY.scope || door.strangers.take());
     if (!isKept) return true;
     const { scope } = caller;
-    const otelTraceId = watch?.traceId ?? '';
-    const of = { provider, scope, status, correlationId, otelTraceId, now: Date.now() };
+    const of = { provider, scope, status, correlationId, now: Date.now() };
     tools.onEnd(rejectedExchange(request, of, tools.headers), watch);
     return true;
   };

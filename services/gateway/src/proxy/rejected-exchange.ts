@@ -1,5 +1,6 @@
 import type { CapturedBody, CapturedExchange } from '@vitrine/traces/captured-exchange';
 import type { Provider } from '@vitrine/traces/trace';
+import { traceIdIn } from '@vitrine/traces/traceparent';
 import type { IncomingMessage } from 'node:http';
 import type { HeaderReaders } from './forwarded-headers.ts';
 import { providerCredential } from './provider-credential.ts';
@@ -12,7 +13,7 @@ export type RejectedRequest = Pick<IncomingMessage, 'rawHeaders' | 'headers' | '
 /** An exchange that ended at the gateway's door. It has no bodies. Spec: gateway decisions, section 5. */
 export function rejectedExchange(
   request: RejectedRequest,
-  of: { provider: Provider; scope: string; status: number; correlationId: string; otelTraceId: string; now: number },
+  of: { provider: Provider; scope: string; status: number; correlationId: string; now: number },
   readers: HeaderReaders,
 ): CapturedExchange {
   const headers = readers.request(request.rawHeaders, undefined);
@@ -28,7 +29,7 @@ export function rejectedExchange(
     latencyUs: 0,
     firstByteUs: 0,
     correlationId: of.correlationId,
-    otelTraceId: of.otelTraceId,
+    otelTraceId: traceIdIn(request.headers['traceparent']),
     requestHeaders: headers.stored,
     responseHeaders: '',
     secretHeaders: headers.secrets,

@@ -21,7 +21,7 @@ export function createUnparsedHandler(
     const verdict = authenticate({}, 'proxy:write');
     const { scope } = 'status' in verdict ? verdict.caller : verdict;
     if (scope === NOBODY.scope && !strangers.take()) return;
-    const of = { provider, scope, status, correlationId, otelTraceId: '', now: Date.now() };
+    const of = { provider, scope, status, correlationId, now: Date.now() };
     tools.onEnd(rejectedExchange({ method, url, headers: {}, rawHeaders: [] }, of, tools.headers), undefined);
   };
 }
