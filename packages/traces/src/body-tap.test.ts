@@ -106,6 +106,7 @@ const PIECES = [
   '"model":"m"', '"model":"n"', '"message":{"model":"o"}', '"error":null', '"error":"no"', '[DONE]', 'data: [DONE]', '[DO',
   'NE]', ',', '"', '\\', '\\"', 'data: {"model":"p","usage":null}\n\n', 'data: {"x":1}\n\n',
   'data: {"usage":{"output_tokens":3}}\n\n', 'data: {"type":"content_block_stop"}\r\n\r\n', ': x\n\n',
+  'data: {"response":{"id":"r","status":"queued","model":"q"}}\n\n', 'data: {"response":{"id":"s","status":"in_progress"}}\n\n',
 ];
 
 const EVENTS = [
@@ -131,7 +132,39 @@ const EVENTS = [
   'event:error\r\ndata:x',
   'event: ping\rdata: {"a":1}',
   ': comment',
+  'data: {"response":{"id":"r","status":"queued","model":"q","background":true}}',
+  'data: {"response":{"id":"s","status":"in_progress"}}',
+  'data: {"type":"response.completed","response":{"id":"t","status":"completed","usage":{"input_tokens":6}}}',
 ];
+
+describe('the state of a response', () => {
+  const created = (members: string) =>
+    `data: {"type":"response.created","response":{${members},"model":"gpt-5","usage":null}}\n\n`;
+  const done = 'data: {"type":"response.completed","response":{"id":"r1","status":"completed","usage":{"input_tokens":2}}}\n\n';
+
+  test.each([
+    ['{"id":"r1","status":"queued","background":true}', { id: 'r1', isFinished: false, background: true }],
+    ['{"id":"r1","status":"in_progress"}', { id: 'r1', isFinished: false, background: false }],
+    ['{"id":"r1","status":"completed","usage":{"input_tokens":2}}', { id: 'r1', isFinished: true, background: false }],
+    ['{"id":"r1","object":"chat.completion"}', undefined],
+    ['{"status":"queued"}', undefined],
+    ['{"response":{"id":"r1","status":"queued"}}', undefined],
+  ])('JSON: %s', (body, response) => {
+    expect(json(body).response).toEqual(response);
+  });
+
+  test.each([
+    [created('"id":"r1","status":"queued","background":true'), { id: 'r1', isFinished: false, background: true }],
+    [created('"id":"r1","status":"in_progress"') + done, { id: 'r1', isFinished: true, background: false }],
+    [done, { id: 'r1', isFinished: true, background: false }],
+    ['data: {"id":"r1","status":"queued","model":"m"}\n\n', undefined],
+    [CHAT, undefined],
+    [MESSAGES, undefined],
+  ])('events: %s', (text, response) => {
+    expect(sse(text).response).toEqual(response);
+    expect(bytewise(Buffer.from(text)).response).toEqual(response);
+  });
+});
 
 describe('streams', () => {
   const WRITTEN: [string, (text: string) => string][] = [

@@ -1,6 +1,7 @@
-import { openBodyTap, openRequestTap, type BodyFacts } from './body-tap.ts';
+import { asksForBackground, openBodyTap, openRequestTap, type BodyFacts } from './body-tap.ts';
 import type { CapturePolicy } from './capture-policy.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
+import { chargedUsage, type ChargedUsage } from './charged-usage.ts';
 import { outcomeOf, statusOf } from './exchange-outcome.ts';
 import { readLineage, type LineageClaim } from './lineage-headers.ts';
 import { openBody, type OpenBody } from './open-body.ts';
@@ -10,10 +11,10 @@ import type { PrivacyTools } from './privacy/privacy-tools.ts';
 import { Redactor } from './privacy/redactor.ts';
 import { Scrubber, type Hiding } from './privacy/scrubber.ts';
 import { storedBody } from './stored-body.ts';
+import type { BackgroundResponses } from './stored-responses.ts';
 import { traceMetadata } from './trace-metadata.ts';
 import type { TraceRecord } from './trace-record.ts';
 import type { CostStatus, Outcome, UsageStatus } from './trace.ts';
-import type { Usage } from './usage.ts';
 import { wholeMs } from './whole-ms.ts';
 import { readFoundModel, readFoundUsage } from './whole-json.ts';
 
@@ -24,6 +25,8 @@ export interface DeriveTools {
   readonly prices: PriceCatalogue;
   readonly createId: (createdAtMs: number) => Uint8Array<ArrayBuffer>;
   readonly hashCredential: (credential: string) => Uint8Array<ArrayBuffer>;
+  /** Without it nothing is remembered, and nothing that is read back counts. */
+  readonly background?: BackgroundResponses;
 }
 
 const NO_LINEAGE = { claim: {}, ignored: 0 };
@@ -33,7 +36,7 @@ const NO_FACTS: BodyFacts = { model: undefined, usage: undefined, streamError: f
  *  About 5 µs for an exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for what a client or a provider
  *  sent. Spec: gateway decisions, sections 1 and 5. */
 export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): TraceRecord {
-  const { policy, prices, createId, hashCredential } = tools;
+  const { policy, prices, createId, hashCredential, background } = tools;
   const applied = policyFor(policy.privacy, exchange);
   const sent = openHiding(exchange, applied, tools);
   const received = openHiding(exchange, applied, tools);
@@ -42,11 +45,12 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
   const response = openBody(exchange.response);
   const asked = requestModel(request);
   const facts = responseFacts(response);
-  const model = sent.line(asked ?? facts?.model ?? 'unknown');
-  const usage = facts?.usage;
-  // Reading a stored answer again reports its usage again; only making one is charged.
-  const isCharged = usage !== undefined && exchange.method === 'POST';
-  const price = !isCharged ? undefined : prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
+  const charged = chargedUsage(exchange, facts, () => isInBackground(request, response), background);
+  const { usage } = charged;
+  const model = sent.line(asked ?? facts?.model ?? charged.model ?? 'unknown');
+  if (charged.responseId !== undefined && usage === undefined)
+    background?.remember({ id: charged.responseId, scope: exchange.scope, model, createdAt: exchange.endedAt });
+  const price = usage && prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
   const outcome = outcomeOf(exchange, facts);
 
   const stored = policy.captureBodies ? [storedBody(request, policy, sent), storedBody(response, policy, received)] : [];
@@ -54,7 +58,7 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
 
   return {
     id: createId(exchange.endedAt),
-    scope: exchange.scope,
+    scope: charged.scope,
     timestamp: exchange.startedAt,
     created_at: exchange.endedAt,
     provider: exchange.provider,
@@ -71,7 +75,7 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
     time_to_first_token_us: streaming ? exchange.firstByteUs : 0,
     api_key_hash: exchange.credential === '' ? undefined : hashCredential(exchange.credential),
     estimated_cost_usd: price?.cost_usd ?? 0,
-    cost_status: price !== undefined ? 'priced' : costStatus(exchange, outcome, usage),
+    cost_status: price !== undefined ? 'priced' : costStatus(exchange, outcome, charged),
     lineage: groupedBy(exchange.otelTraceId, lineage.claim),
     request_headers: sent.headers(exchange.requestHeaders),
     response_headers: received.headers(exchange.responseHeaders),
@@ -81,7 +85,7 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
       exchange,
       streaming,
       credential: exchange.credential,
-      usage,
+      charged,
       price,
       lineageIgnored: lineage.ignored,
       applied,
@@ -133,9 +137,19 @@ function usageStatus(outcome: Outcome, facts: BodyFacts | undefined, streaming: 
   return facts.usage === undefined ? 'missing' : 'reported';
 }
 
-/** Without a price: nothing was owed for what a provider refuses, for reads, and for counting tokens. */
-function costStatus({ method, path, sentStatus }: CapturedExchange, outcome: Outcome, usage: Usage | undefined): CostStatus {
+/** Without a price: nothing was owed for what a provider refuses, for what reads back, and for counting tokens. */
+function costStatus({ path, sentStatus }: CapturedExchange, outcome: Outcome, { usage, isFree }: ChargedUsage): CostStatus {
   const isRefused = outcome === 'rejected' || (outcome === 'completed' && sentStatus >= 400);
-  if (method !== 'POST') return 'free';
-  return usage === undefined && (isRefused || /\/count_tokens(\?|$)/.test(path)) ? 'free' : 'unpriced';
+  if (isFree) return 'free';
+  return usage === undefined && (isRefused || COUNTS_TOKENS.test(path)) ? 'free' : 'unpriced';
+}
+
+/** Anthropic's, and OpenAI's. */
+const COUNTS_TOKENS = /\/(?:count_tokens|responses\/input_tokens)(?:\?|$)/;
+
+/** Whether a response that is not finished is one in the background: as JSON nothing else comes unfinished, and a stream may not say so. */
+function isInBackground(request: OpenBody, response: OpenBody): boolean {
+  if (response.kind === 'json') return true;
+  const body = request.kind === 'json' && request.part === 'body' && request.facts === undefined ? request.decoded() : undefined;
+  return body !== undefined && asksForBackground(body);
 }

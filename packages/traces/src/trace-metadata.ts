@@ -1,10 +1,10 @@
 import type { CapturedExchange } from './captured-exchange.ts';
+import type { ChargedUsage } from './charged-usage.ts';
 import type { Price } from './price-catalogue.ts';
 import { addFindings, hasFindings, readFindings, type FindingCounts } from './privacy/findings.ts';
 import type { PrivacyPolicy } from './privacy/privacy-rules.ts';
 import type { Hiding } from './privacy/scrubber.ts';
 import type { StoredBody } from './stored-body.ts';
-import type { Usage } from './usage.ts';
 
 /** The `metadata` of a trace as JSON text. What is the same for all traces, or stands in
  *  columns, is added when a trace is read.
@@ -13,7 +13,7 @@ export function traceMetadata(of: {
   readonly exchange: CapturedExchange;
   readonly streaming: boolean;
   readonly credential: string;
-  readonly usage: Usage | undefined;
+  readonly charged: ChargedUsage;
   readonly price: Price | undefined;
   readonly lineageIgnored: number;
   readonly applied: PrivacyPolicy;
@@ -22,7 +22,8 @@ export function traceMetadata(of: {
   readonly received: Hiding;
   readonly bodies: { readonly request: StoredBody | undefined; readonly response: StoredBody | undefined };
 }): string {
-  const { exchange, usage, price, applied, bodies } = of;
+  const { exchange, charged, price, applied, bodies } = of;
+  const { usage, responseId, polledBy, isReadBack } = charged;
   const correlationId = of.sent.line(exchange.correlationId);
   const upstreamErrorDetail = of.received.line(exchange.upstreamErrorDetail);
   const counts = redactionCounts(of);
@@ -34,6 +35,9 @@ export function traceMetadata(of: {
     cached_input_tokens: usage?.cached_input_tokens,
     cache_write_input_tokens: usage?.cache_write_input_tokens,
     reasoning_tokens: usage?.reasoning_tokens,
+    usage_read_back: isReadBack ? true : undefined,
+    background_response_id: responseId === undefined ? undefined : of.received.line(responseId),
+    polled_by_gateway_key_id: polledBy,
     price_source: price?.price_source,
     price_version: price?.price_version,
     lineage_ignored: of.lineageIgnored === 0 ? undefined : of.lineageIgnored,

@@ -7,6 +7,7 @@ import { readUsage, type Usage } from './usage.ts';
 
 const USAGE = Buffer.from('"usage"');
 const MODEL = Buffer.from('"model"');
+const BACKGROUND = Buffer.from('"background"');
 const MODEL_FIRST = Buffer.from('{"model":"');
 const MODEL_MAX_BYTES = 256;
 
@@ -23,6 +24,11 @@ const CLOSE_BRACKET = 0x5d;
  *  key is looked at first, where the official JavaScript SDKs put it. */
 export function findRootModel(body: Buffer): Buffer | undefined {
   return findFirstModel(body) ?? findOnlyModel(body);
+}
+
+/** The same, unless the request asks for a response in the background, as its trace's maker wants to know. */
+export function findModelOnly(body: Buffer): Buffer | undefined {
+  return body.includes(BACKGROUND) ? undefined : findRootModel(body);
 }
 
 function findFirstModel(body: Buffer): Buffer | undefined {

@@ -33,7 +33,7 @@ export interface WriteResult {
 export interface TokenUse {
   readonly provider: Provider;
   readonly model: string;
-  /** Of the request. */
+  /** Of the request; of what was made in the background, that of the request that made it. */
   readonly path: string;
   readonly input_tokens: number;
   readonly output_tokens: number;

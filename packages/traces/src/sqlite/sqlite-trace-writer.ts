@@ -10,6 +10,7 @@ import { PAYLOADS_PER_PAGE, PayloadPage } from './payload-page.ts';
 import { classifySqliteError } from './sqlite-error.ts';
 import { TraceDictionary } from './trace-dictionary.ts';
 import { ALREADY_THERE, TraceInsert } from './trace-insert.ts';
+import { SqliteBackgroundResponses } from './sqlite-background-responses.ts';
 import { JournalEntry, numbersOf, readJournal } from './trace-journal.ts';
 import { createTraceTables } from './trace-tables.ts';
 import { dayUsageOf, UsageTally } from './usage-tally.ts';
@@ -35,6 +36,8 @@ const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** The only writer of an embedded trace store. Synchronous: it lives on a worker thread (`trace-write-worker.ts`). */
 export class SqliteTraceWriter implements Disposable {
+  /** For whoever makes the traces, while they are written. */
+  readonly background: SqliteBackgroundResponses;
   readonly #database: DatabaseSync;
   readonly #dictionary: TraceDictionary;
   readonly #insertTraces: TraceInsert;
@@ -70,6 +73,7 @@ export class SqliteTraceWriter implements Disposable {
     this.#find = this.#database.prepare('SELECT 1 FROM traces WHERE id = ?');
     this.#merger = new TraceMerger(this.#database, (scope) => this.#dictionary.tenantOf(scope));
     this.#lineages = new LineageSegments(this.#database, journalMax.traces);
+    this.background = new SqliteBackgroundResponses(this.#database, this.#dictionary);
     this.#nextPage = 1 + this.#number('SELECT max(page) AS n FROM payload_pages');
     this.#traceCount = this.#number("SELECT value AS n FROM totals WHERE name = 'trace_count'");
     this.#journal = {
@@ -125,6 +129,7 @@ export class SqliteTraceWriter implements Disposable {
       if (removed < REMOVED_AT_ONCE) {
         this.#database.prepare('DELETE FROM payload_pages WHERE newest < ?').run(createdBeforeMs);
         this.#lineages.removeOlderThan(createdBeforeMs);
+        this.background.removeOlderThan(createdBeforeMs);
         if (isNewDay) this.#removeRollups(day, Math.min(day, Math.floor(createdBeforeMs / DAY_MS)));
       }
       this.#setTotal.run(this.#traceCount - removed, 'trace_count');

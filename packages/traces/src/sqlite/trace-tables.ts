@@ -104,6 +104,20 @@ const ROLLUPS = `
     PRIMARY KEY (day, scope)
   ) STRICT, WITHOUT ROWID;`;
 
+// Responses that were created in the background: `response` is a hash of the provider's id, `scope` the key that created it. They are
+// counted once, when their usage is first seen.
+const BACKGROUND = `
+  CREATE TABLE background_responses (
+    tenant INTEGER NOT NULL,
+    response BLOB NOT NULL,
+    scope INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    counted INTEGER NOT NULL,
+    PRIMARY KEY (tenant, response)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX background_responses_by_time ON background_responses (created_at);`;
+
 const OTHERS = `
   CREATE TABLE payload_pages (
     page INTEGER PRIMARY KEY,
@@ -125,7 +139,7 @@ const FROM_SCHEMA_2 = `
   DROP TABLE journal_of_schema_2;`;
 
 // SQLite writes it behind the last column, and so it stands there in a new file.
-const FROM_SCHEMA_3 = 'ALTER TABLE traces ADD COLUMN group_fallback INTEGER;';
+const FROM_SCHEMA_3 = `ALTER TABLE traces ADD COLUMN group_fallback INTEGER; ${BACKGROUND}`;
 
 /** Brings a database file to `SCHEMA_VERSION`, or leaves it as it was. Throws when the file was written by a newer version, or by
  *  another program. */
@@ -136,10 +150,10 @@ export function createTraceTables(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   try {
     if (found === 0) refuseForeignTables(database, TRACE_FILE);
-    if (found === 0) database.exec(TRACES + STATUS_INDEX + JOURNAL + LINEAGES + ROLLUPS + OTHERS + REMOVED_BEFORE);
+    if (found === 0) database.exec(TRACES + STATUS_INDEX + JOURNAL + LINEAGES + ROLLUPS + BACKGROUND + OTHERS + REMOVED_BEFORE);
     if (found === 1) {
       database.exec(
-        `ALTER TABLE traces RENAME TO traces_of_schema_1; ${TRACES} ${JOURNAL} ${LINEAGES} ${ROLLUPS} ${REMOVED_BEFORE}`,
+        `ALTER TABLE traces RENAME TO traces_of_schema_1; ${TRACES} ${JOURNAL} ${LINEAGES} ${ROLLUPS} ${BACKGROUND} ${REMOVED_BEFORE}`,
       );
       migrateFromSchema1(database);
       database.exec(STATUS_INDEX);

@@ -10,6 +10,7 @@ import { deriveTrace } from '../derive-trace.ts';
 import { unpackExchanges, type PackedExchanges } from '../exchange-batch.ts';
 import { openPriceCatalogue, type PriceOverride } from '../price-catalogue.ts';
 import { openPrivacyTools } from '../privacy/privacy-tools.ts';
+import { usagePathOf } from '../stored-responses.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import type { TokenUse } from '../write-failure.ts';
 import { createTraceIds } from '../trace-id.ts';
@@ -39,6 +40,7 @@ const tools = {
   prices: openPriceCatalogue({ override: priceOverride }),
   createId: createTraceIds(pooledRandomBytes()),
   hashCredential: createCredentialHashes(),
+  background: writer.background,
 };
 
 serveCalls(
@@ -56,8 +58,7 @@ serveCalls(
     };
     const derive = (exchange: CapturedExchange) => {
       const trace = deriveTrace(exchange, tools);
-      // Reading a stored answer again reports its usage again.
-      if (tellsTokens && trace.total_tokens > 0 && trace.request_method === 'POST') tokens.push(tokenUseOf(trace));
+      if (tellsTokens && trace.total_tokens > 0) tokens.push(tokenUseOf(trace));
       return trace;
     };
     const result = writer.write(packed.count, exchanges, derive);
@@ -68,7 +69,8 @@ serveCalls(
   () => writer[Symbol.dispose](),
 );
 
-function tokenUseOf({ provider, model, request_path: path, input_tokens, output_tokens }: TraceRecord): TokenUse {
+function tokenUseOf({ provider, model, request_method, request_path, input_tokens, output_tokens }: TraceRecord): TokenUse {
+  const path = usagePathOf({ method: request_method, path: request_path });
   return { provider, model, path, input_tokens, output_tokens };
 }
 

@@ -1,6 +1,6 @@
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
 import { traceIdIn } from '@vitrine/traces/traceparent';
-import { findLastRootUsage, findRootModel } from '@vitrine/traces/whole-json';
+import { findLastRootUsage, findModelOnly, findRootModel } from '@vitrine/traces/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage } from 'node:http';
 import { PassingBody } from '../capture/passing-body.ts';
@@ -279,7 +279,10 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
 
   #handOver(latencyUs: number, isWhole: boolean): void {
     try {
-      const request = this.#sent.captured(this.#request.complete ? 'whole' : 'cut', 'model', findRootModel);
+      // A stream that is cut may go on in the background, and need not say so.
+      const isResponse = this.#isStream && this.#request.url?.includes('/responses') === true;
+      const findModel = isResponse ? findModelOnly : findRootModel;
+      const request = this.#sent.captured(this.#request.complete ? 'whole' : 'cut', 'model', findModel);
       // Without the request's model, the whole answer is asked for its own.
       const ending = isWhole ? (this.#isOpenEnded ? 'open' : 'whole') : 'cut';
       const response = this.#received.captured(ending, 'usage', request.part === 'model' ? findLastRootUsage : findNothing);
