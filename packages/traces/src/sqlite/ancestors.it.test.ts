@@ -81,7 +81,7 @@ test('ancestors equal a plain walk, also where parents go round, lead to another
         expect(file.reader.ancestors(query).map(({ id }) => id)).toEqual(expected);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 50 },
   );
 });
 
@@ -137,7 +137,7 @@ test('a replay ends, and holds each checkpoint once, whatever clients claim', as
         if (ids.length > limit) expect(cut.truncated).toBe(true);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 50 },
   );
 });
 

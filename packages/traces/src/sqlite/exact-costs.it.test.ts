@@ -105,7 +105,7 @@ test('every sum of costs is printed with all its digits, and no others', () => {
           expect(reader.get(id)?.estimated_cost_usd).toBe(estimated_cost_usd);
       },
     ),
-    { numRuns: 100, endOnFailure: true },
+    { numRuns: 50, endOnFailure: true },
   );
 });
 
