@@ -85,6 +85,7 @@ export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): Tra
       exchange,
       streaming,
       credential: exchange.credential,
+      usage,
       charged,
       price,
       lineageIgnored: lineage.ignored,

@@ -20,9 +20,22 @@ export const traceMetadataShape = z
     cached_input_tokens: count.optional(),
     cache_write_input_tokens: count.optional(),
     reasoning_tokens: count.optional(),
+    usage_read_back: z
+      .boolean()
+      .optional()
+      .describe('The answer told usage that is not charged here: it was made by another request.'),
+    background_response_id: z
+      .string()
+      .optional()
+      .describe('The response that was created in the background, or is charged here.'),
+    polled_by_gateway_key_id: z.string().optional().describe('The key that polled a response which another one had created.'),
     price_source: z.string().optional(),
     price_version: z.string().optional(),
     lineage_group_id: z.string().optional(),
+    lineage_group_source: z
+      .enum(['client', 'traceparent'])
+      .optional()
+      .describe('Who named the group; one that is only the trace of a traceparent keeps no conversation apart.'),
     lineage_thread_id: z.string().optional(),
     lineage_run_id: z.string().optional(),
     lineage_checkpoint_id: z.string().optional(),

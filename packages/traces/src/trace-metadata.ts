@@ -5,6 +5,7 @@ import { addFindings, hasFindings, readFindings, type FindingCounts } from './pr
 import type { PrivacyPolicy } from './privacy/privacy-rules.ts';
 import type { Hiding } from './privacy/scrubber.ts';
 import type { StoredBody } from './stored-body.ts';
+import type { Usage } from './usage.ts';
 
 /** The `metadata` of a trace as JSON text. What is the same for all traces, or stands in
  *  columns, is added when a trace is read.
@@ -13,7 +14,8 @@ export function traceMetadata(of: {
   readonly exchange: CapturedExchange;
   readonly streaming: boolean;
   readonly credential: string;
-  readonly charged: ChargedUsage;
+  readonly usage: Usage | undefined;
+  readonly charged?: Pick<ChargedUsage, 'responseId' | 'polledBy' | 'isReadBack'>;
   readonly price: Price | undefined;
   readonly lineageIgnored: number;
   readonly applied: PrivacyPolicy;
@@ -22,8 +24,7 @@ export function traceMetadata(of: {
   readonly received: Hiding;
   readonly bodies: { readonly request: StoredBody | undefined; readonly response: StoredBody | undefined };
 }): string {
-  const { exchange, charged, price, applied, bodies } = of;
-  const { usage, responseId, polledBy, isReadBack } = charged;
+  const { exchange, usage, charged, price, applied, bodies } = of;
   const correlationId = of.sent.line(exchange.correlationId);
   const upstreamErrorDetail = of.received.line(exchange.upstreamErrorDetail);
   const counts = redactionCounts(of);
@@ -35,9 +36,9 @@ export function traceMetadata(of: {
     cached_input_tokens: usage?.cached_input_tokens,
     cache_write_input_tokens: usage?.cache_write_input_tokens,
     reasoning_tokens: usage?.reasoning_tokens,
-    usage_read_back: isReadBack ? true : undefined,
-    background_response_id: responseId === undefined ? undefined : of.received.line(responseId),
-    polled_by_gateway_key_id: polledBy,
+    usage_read_back: charged?.isReadBack === true ? true : undefined,
+    background_response_id: charged?.responseId === undefined ? undefined : of.received.line(charged.responseId),
+    polled_by_gateway_key_id: charged?.polledBy,
     price_source: price?.price_source,
     price_version: price?.price_version,
     lineage_ignored: of.lineageIgnored === 0 ? undefined : of.lineageIgnored,
