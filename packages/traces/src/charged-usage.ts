@@ -32,15 +32,17 @@ export function chargedUsage(
 ): ChargedUsage {
   const usage = facts?.usage;
   const { scope } = exchange;
-  const own = { usage, scope, model: undefined, isFree: false, responseId: undefined, polledBy: undefined, isReadBack: false };
   if (!readsBack(exchange)) {
     const responseId = usage === undefined ? pendingResponse(exchange, facts?.response, isInBackground) : undefined;
-    return { ...own, responseId };
+    return { usage, scope, model: undefined, isFree: false, responseId, polledBy: undefined, isReadBack: false };
   }
-  const nothing = { ...own, usage: undefined, isFree: true, isReadBack: usage !== undefined };
   const responseId = usage === undefined ? undefined : finishedResponse(exchange, facts?.response);
   const taken = responseId === undefined ? undefined : background?.take(responseId, scope);
-  if (taken === undefined) return nothing;
+  if (taken === undefined) {
+    const isReadBack = usage !== undefined;
+    return { usage: undefined, scope, model: undefined, isFree: true, responseId: undefined, polledBy: undefined, isReadBack };
+  }
   const [creator, poller] = [readScope(taken.scope).gateway_key_id, readScope(scope).gateway_key_id];
-  return { ...own, scope: taken.scope, model: taken.model, responseId, polledBy: creator === poller ? undefined : poller };
+  const polledBy = creator === poller ? undefined : poller;
+  return { usage, scope: taken.scope, model: taken.model, isFree: false, responseId, polledBy, isReadBack: false };
 }

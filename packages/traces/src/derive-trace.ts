@@ -119,7 +119,7 @@ function responseFacts(body: OpenBody): BodyFacts | undefined {
   tap.push(readable);
   const found = tap.end();
   // Usage stands at the end, which is what is missing.
-  return body.endsEarly === true && found.usage === undefined ? undefined : found;
+  return body.endsEarly?.() === true && found.usage === undefined ? undefined : found;
 }
 
 function requestModel({ facts, kind, part, bytes, raw, decoded }: OpenBody): string | undefined {

@@ -16,7 +16,7 @@ export interface OpenBody {
   /** See `CapturedBody`. */
   readonly ending?: BodyEnding;
   /** Whether `decoded` gives only the beginning of what its content coding promised: known once that was asked for. */
-  readonly endsEarly?: boolean;
+  readonly endsEarly?: () => boolean;
   readonly raw: () => Buffer;
   /** Undefined when its content coding is unknown or broken. One that merely ends early is decoded as far as it goes. */
   readonly decoded: () => Buffer | undefined;
@@ -34,9 +34,7 @@ export function openBody(body: CapturedBody): OpenBody {
     bytes: body.bytes,
     whole,
     ending: body.ending,
-    get endsEarly() {
-      return unpacked?.found?.endsEarly === true;
-    },
+    endsEarly: () => unpacked?.found?.endsEarly === true,
     facts: body.facts,
     raw: join,
     decoded: () => {

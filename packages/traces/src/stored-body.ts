@@ -17,7 +17,7 @@ export function storedBody(body: OpenBody, policy: Pick<CapturePolicy, 'bodyMaxS
   if (body.bytes === 0) return undefined;
   const decoded = body.decoded();
   const readable = decoded ?? body.raw();
-  const truncated = !body.whole || readable.length > policy.bodyMaxSize || (decoded !== undefined && body.endsEarly === true);
+  const truncated = !body.whole || readable.length > policy.bodyMaxSize || (decoded !== undefined && body.endsEarly?.() === true);
   const kept = truncated ? withoutHalfCharacter(readable.subarray(0, policy.bodyMaxSize)) : readable;
   const isText = isUtf8(kept);
   if (hiding.body === undefined)
