@@ -7,7 +7,7 @@ import { rawExchange } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 /** Health waits for no worker: one that is locked out takes 2 s for each try. */
-const PROMPT_MS = 1_000;
+const PROMPT_MS = 1_900;
 
 let gateway: TestGateway;
 afterEach(async () => gateway[Symbol.asyncDispose]());
