@@ -3,16 +3,7 @@ import { readAncestry } from './ancestry.ts';
 import { orderCheckpoints } from './checkpoint-order.ts';
 import type { Tenant } from './exchange-scope.ts';
 import { LINEAGE_HEADERS } from './lineage-headers.ts';
-import {
-  lineage,
-  traceDetail,
-  traceId,
-  traceSummary,
-  type Checkpoint,
-  type GroupSource,
-  type Lineage,
-  type TraceDetail,
-} from './trace.ts';
+import { lineage, traceDetail, traceId, traceSummary, type Checkpoint, type Lineage, type TraceDetail } from './trace.ts';
 import { TRACE_ID } from './trace-id.ts';
 import type { CheckpointQuery, TraceStore } from './trace-store.ts';
 
@@ -110,7 +101,7 @@ export function conversationOf(trace: TraceDetail): Scope {
 export function namedGroupOf(trace: TraceDetail): string | undefined {
   const { group_id: group } = lineageOf(trace);
   if (group === undefined || !TRACE_ID.test(group)) return group;
-  const source = trace.metadata['lineage_group_source'] as GroupSource | undefined;
+  const source = trace.metadata['lineage_group_source'];
   const isNamed = source === undefined ? GROUP_HEADER in trace.request_headers : source === 'client';
   return isNamed ? group : undefined;
 }
