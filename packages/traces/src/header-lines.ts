@@ -11,6 +11,7 @@ export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'api-key',
   'x-goog-api-key',
   'x-svc-gateway-key',
+  'x-ongoingai-gateway-key',
 ]);
 
 /** Whether a header's value may never be stored. `name` is lower-case. */

@@ -7,6 +7,9 @@ import type { Hiding } from './privacy/scrubber.ts';
 import type { StoredBody } from './stored-body.ts';
 import type { Usage } from './usage.ts';
 
+/** Of a shorter credential the last four characters would be too much of it. Spec: gateway decisions, section 1, `api_key_last4`. */
+const LAST4_MIN_LENGTH = 16;
+
 /** The `metadata` of a trace as JSON text. What is the same for all traces, or stands in
  *  columns, is added when a trace is read.
  *  Spec: gateway decisions, section 1, Metadata keys. */
@@ -32,7 +35,7 @@ export function traceMetadata(of: {
     streaming: of.streaming,
     stream_chunks: of.streaming ? exchange.responseChunks : undefined,
     correlation_id: correlationId,
-    api_key_last4: of.credential === '' ? undefined : of.credential.slice(-4),
+    api_key_last4: of.credential.length < LAST4_MIN_LENGTH ? undefined : of.credential.slice(-4),
     cached_input_tokens: usage?.cached_input_tokens,
     cache_write_input_tokens: usage?.cache_write_input_tokens,
     reasoning_tokens: usage?.reasoning_tokens,

@@ -1,7 +1,8 @@
 import { SECRET_HEADERS } from '@vitrine/traces/header-lines';
 import { LINEAGE_HEADERS } from '@vitrine/traces/lineage-headers';
 
-const DEFAULT_KEY_HEADER = 'x-svc-gateway-key';
+/** The default, and that of the gateway which first served this API. */
+const KEY_HEADERS: ReadonlySet<string> = new Set(['x-svc-gateway-key', 'x-ongoingai-gateway-key']);
 
 /** Field names of HTTP itself that a request needs for something else, or of which node keeps only the first when one is repeated:
  *  a key there would break the request, or let its place in the message decide which key counts. */
@@ -24,7 +25,7 @@ const PREFIXES = ['proxy-', 'sec-', 'access-control-', 'x-forwarded-'];
 export function whyNoKeyHeader(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (!/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(lower)) return 'must be a header name of at most 64 characters';
-  if (SECRET_HEADERS.has(lower) && lower !== DEFAULT_KEY_HEADER) return 'must not be a header that carries another secret';
+  if (SECRET_HEADERS.has(lower) && !KEY_HEADERS.has(lower)) return 'must not be a header that carries another secret';
   if (OF_HTTP.has(lower) || PREFIXES.some((prefix) => lower.startsWith(prefix))) return 'must not be a header of HTTP itself';
   return OF_OURS.has(lower) ? 'must not be a header that the gateway reads for something else' : undefined;
 }

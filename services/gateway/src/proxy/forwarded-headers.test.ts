@@ -20,6 +20,8 @@ describe('headers on their way to the provider', () => {
     ['Proxy-Connection', 'keep-alive'],
     ['Cookie', 'a=b'],
     ['X-Svc-Gateway-Key', 'sgk_secret'],
+    ['X-OngoingAI-Gateway-Key', 'ogk_secret'],
+    ['x-ongoingai-gateway-key', 'ogk_secret'],
     ['x-svc-thread-id', 't'],
     ['X-Svc-Correlation-ID', 'c'],
     ['X-Forwarded-For', '10.0.0.1'],
@@ -57,14 +59,20 @@ describe('headers on their way back', () => {
 });
 
 describe('headers in the trace', () => {
-  test.each(['Authorization', 'X-API-Key', 'api-key', 'Cookie', 'Set-Cookie', 'X-Svc-Gateway-Key', 'proxy-authorization'])(
-    '%s hides its value',
-    (name) => {
-      const read = readRequestHeaders(['Accept', '*/*', name, 'canary', 'X-Trick', 'authorization', 'X-End', '1'], undefined);
-      expect(read.stored).toBe(`Accept\n*/*\n${name}\n[REDACTED]\nX-Trick\nauthorization\nX-End\n1`);
-      expect(read.secrets).toBe(1);
-    },
-  );
+  test.each([
+    'Authorization',
+    'X-API-Key',
+    'api-key',
+    'Cookie',
+    'Set-Cookie',
+    'X-Svc-Gateway-Key',
+    'X-OngoingAI-Gateway-Key',
+    'proxy-authorization',
+  ])('%s hides its value', (name) => {
+    const read = readRequestHeaders(['Accept', '*/*', name, 'canary', 'X-Trick', 'authorization', 'X-End', '1'], undefined);
+    expect(read.stored).toBe(`Accept\n*/*\n${name}\n[REDACTED]\nX-Trick\nauthorization\nX-End\n1`);
+    expect(read.secrets).toBe(1);
+  });
 
   test('those that are not forwarded are there too', () => {
     expect(readRequestHeaders(['X-Svc-Thread-ID', 't', 'Host', 'h'], undefined)).toMatchObject({

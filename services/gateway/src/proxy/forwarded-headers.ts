@@ -2,7 +2,9 @@ import { isSecretHeader, REDACTED, SECRET_HEADERS } from '@vitrine/traces/header
 
 /** Headers of the connection, not of the message. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
-const REQUEST_DROPPED = new Set([...HOP_BY_HOP, 'host', 'expect', 'cookie', 'http2-settings']);
+/** In it clients of the gateway that first served this API send their keys. Spec: gateway decisions, section 5. */
+const OLD_KEY_HEADER = 'x-ongoingai-gateway-key';
+const REQUEST_DROPPED = new Set([...HOP_BY_HOP, 'host', 'expect', 'cookie', 'http2-settings', OLD_KEY_HEADER]);
 const REQUEST_DROPPED_PREFIXES = ['x-svc-', 'x-forwarded-', 'proxy-'];
 const RESPONSE_DROPPED = new Set([...HOP_BY_HOP, 'proxy-authenticate', 'set-cookie', 'x-svc-correlation-id']);
 

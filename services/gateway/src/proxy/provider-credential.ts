@@ -1,9 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The secret that pays the provider: Authorization's bearer token, else X-API-Key, else ''. */
+/** The secret that pays the provider: Authorization's bearer token, else `x-api-key`, else Azure's `api-key`, else ''. No gateway key
+ *  comes in one of these (`auth/key-header.ts`). Spec: gateway decisions, section 1, `api_key_hash`. */
 export function providerCredential(headers: IncomingHttpHeaders): string {
-  const authorization = headers.authorization ?? '';
-  if (/^bearer /i.test(authorization)) return authorization.slice('bearer '.length).trim();
-  const key = headers['x-api-key'];
+  const bearer = /^bearer[ \t]+(.+)/i.exec(headers.authorization ?? '')?.[1];
+  if (bearer !== undefined) return bearer.trim();
+  return trimmed(headers['x-api-key']) || trimmed(headers['api-key']);
+}
+
+function trimmed(key: string | string[] | undefined): string {
   return typeof key === 'string' ? key.trim() : '';
 }
