@@ -1,6 +1,7 @@
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import { foreignFile } from '@vitrine/traces/sqlite/database-file';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { keepDatabasePrivate, makePrivateFile } from '@vitrine/traces/sqlite/private-file';
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
@@ -11,6 +12,7 @@ import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-r
 import { KEY_COLUMNS, keyRowOf, keyValues } from './key-row.ts';
 import { createKeyTables, KEY_DATABASE } from './key-tables.ts';
 
+const IN_MEMORY = ':memory:';
 /** How long a call waits for another process's lock: the command line writes beside a running gateway. */
 const BUSY_TIMEOUT_MS = 2_000;
 /** A store of one machine; every gateway process holds them all. */
@@ -41,6 +43,10 @@ export class SqliteKeyStore implements Disposable {
     // Opening it would change a database of somebody else's.
     const foreign = foreignFile(path, KEY_DATABASE);
     if (foreign !== undefined) throw new Error(foreign);
+    if (path !== IN_MEMORY) {
+      makePrivateFile(path);
+      keepDatabasePrivate(path);
+    }
     this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       // Keys are few and matter: a change that was answered survives also a power cut.
@@ -209,7 +215,7 @@ export class SqliteKeyStore implements Disposable {
 
 /** Tells the file at a path from every other, as long as one of both is open. */
 function fileAt(path: string): string {
-  if (path === ':memory:') return path;
+  if (path === IN_MEMORY) return path;
   const { dev, ino } = statSync(path, { bigint: true });
   return `${dev}:${ino}`;
 }

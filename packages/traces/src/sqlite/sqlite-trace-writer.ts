@@ -7,6 +7,7 @@ import { writeWithFallback, type WriteResult } from '../write-failure.ts';
 import { LineageSegments } from './lineage-segments.ts';
 import { TraceMerger } from './merge-traces.ts';
 import { PAYLOADS_PER_PAGE, PayloadPage } from './payload-page.ts';
+import { keepDatabasePrivate, makePrivateFile } from './private-file.ts';
 import { classifySqliteError } from './sqlite-error.ts';
 import { TraceDictionary } from './trace-dictionary.ts';
 import { ALREADY_THERE, TraceInsert } from './trace-insert.ts';
@@ -60,9 +61,11 @@ export class SqliteTraceWriter implements Disposable {
   constructor(path: string, journalMax: JournalMax = JOURNAL_MAX, tellsUsage: boolean = true) {
     this.#journalMax = journalMax;
     this.#tellsUsage = tellsUsage;
+    makePrivateFile(path);
     this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // First of all, because this refuses files that are not ours, and they stay as they are.
     createTraceTables(this.#database);
+    keepDatabasePrivate(path);
     // WAL with NORMAL loses nothing when the process is killed, and at most the last moments when the machine loses power.
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;');
     this.#dictionary = new TraceDictionary(this.#database);

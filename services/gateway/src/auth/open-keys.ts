@@ -6,6 +6,7 @@ import type { AuditEventPage, AuditQuery } from '@vitrine/plans/audit-event-page
 import { EmbeddedKeyStore } from '@vitrine/plans/sqlite/embedded-key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { makeFolder } from '@vitrine/traces/sqlite/make-folder';
+import { keepPrivate } from '@vitrine/traces/sqlite/private-file';
 import { randomBytes } from 'node:crypto';
 import { GatewayKeys, type KeyMaterial } from '../admin-keys/gateway-keys.ts';
 import type { GatewayConfig } from '../config.ts';
@@ -71,5 +72,7 @@ function peppersOf({ peppers, store }: GatewayConfig['auth'], storagePath: strin
   } catch (cause) {
     throw new Fault('storage_unusable', { say: `${folder} cannot be made: ${messageOf(cause)}`, cause });
   }
-  return openPepperFile(pepper, randomBytes, now);
+  const opened = openPepperFile(pepper, randomBytes, now);
+  keepPrivate(pepper);
+  return opened;
 }
