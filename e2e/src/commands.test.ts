@@ -20,7 +20,7 @@ beforeAll(async () => {
   folder = stack.use(await temporaryFolder('commands')).path;
   const upstream = stack.use(await startMockOpenai());
   // What is stored is not redacted, so that it can be seen whether what is printed is.
-  const variables = { SVC_TRACING_CAPTURE_BODIES: 'true', SVC_PII_MODE: 'off' };
+  const variables = { SVC_TRACING_CAPTURE_BODIES: 'true', SVC_PII_MODE: 'off', SVC_PII_DETECTORS_TOKEN_LIKE: 'false' };
   gateway = stack.use(await startGateway({ folder, upstream: upstream.url, variables }));
   for (const words of ['Say hello', `My key is ${SECRET}`]) {
     const response = await fetch(`${gateway.url}/openai/v1/chat/completions`, {

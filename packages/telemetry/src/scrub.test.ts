@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { findCredentials, scrub } from './scrub.ts';
 
@@ -6,6 +7,60 @@ const corpus = JSON.parse(readFileSync(new URL('../testdata/scrub-corpus.json', 
   readonly hidden: readonly (readonly [string, string])[];
   readonly left: readonly string[];
 };
+
+/** Parts that make credentials, halves of them, and whatever could be taken for their ends. */
+const parts = fc.constantFrom(
+  'password',
+  'SECRET',
+  'token',
+  'bearer',
+  'sk-',
+  'ogk_',
+  'eyJaaa.bbb.ccc',
+  'abcdef12',
+  'hunter 2',
+  'x',
+  '7',
+  'authorization',
+
+  '=',
+  ':',
+  ': ',
+  ' = ',
+  ':=',
+  '=>',
+  '"',
+  "'",
+  '`',
+  '\\',
+  '\\"',
+  '\\\\',
+  '/',
+  ',',
+  ';',
+  '&',
+  '.',
+  ' ',
+  '\t',
+  '\n',
+  '\r',
+  '[',
+  '{',
+  '%',
+  '%20',
+  '%22',
+  '%3D',
+  '%25',
+  '%2573',
+  '\\u0022',
+  '\\u003d',
+  '\\n',
+  '\\t',
+  '\u{1f600}',
+  'é',
+  '[REDACTED]',
+);
+const texts = fc.array(parts, { maxLength: 14 }).map((some) => some.join(''));
 
 describe('scrub', () => {
   test.each(corpus.hidden)('hides the credential in %j', (text, expected) => {
@@ -25,12 +80,65 @@ describe('scrub', () => {
     expect(findCredentials(text).map(({ start, end }) => text.slice(start, end))).toEqual(['sk-proj-abcdefgh', 'ghp_abcdefgh']);
   });
 
+  test('JSON stays JSON and keeps its shape', () => {
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'small' },
+        texts,
+        fc.integer(),
+        fc.constant(null),
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom('a', 'password', 'Token', 'my secret', 'token='), tie('tree'), { maxKeys: 3 }),
+        tie('tree').map((value) => JSON.stringify(value)),
+      ),
+    }));
+    const shape = (value: unknown): unknown =>
+      Array.isArray(value)
+        ? value.map(shape)
+        : typeof value === 'object' && value !== null
+          ? Object.entries(value).map(([name, one]) => [name, shape(one)])
+          : typeof value;
+    fc.assert(
+      fc.property(tree, fc.nat(2), (value, indent) => {
+        const text = JSON.stringify({ value }, null, indent);
+        expect(shape(JSON.parse(scrub(text).text))).toEqual(shape({ value }));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test.each(corpus.hidden)('finds nothing more in what is left of %j', (_, expected) => {
+    expect(scrub(expected)).toEqual({ text: expected, count: 0 });
+  });
+
+  test('line ends stay where they are: header lines are told apart by them', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(scrub(text).text.split(/[\r\n]/).length).toBe(text.split(/[\r\n]/).length);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
   test.each([
     ['spaces', 'bearer' + ' '.repeat(400_000)],
     ['prefixes', 'sk-'.repeat(150_000)],
     ['beginnings of tokens', 'eyJ.'.repeat(100_000)],
     ['one long beginning', `eyJ${'a'.repeat(400_000)}`],
     ['line feeds in JSON', '\\n'.repeat(200_000) + 'sk-'],
+    ['blanks behind names', `password${' '.repeat(400_000)}`],
+    ['names', 'password '.repeat(50_000)],
+    ['open quotes', `password="`.repeat(40_000)],
+    ['open quotes behind names in quotes', `"token":"`.repeat(40_000)],
+    ['backslashes', `password=${'\\'.repeat(400_000)}`],
+    ['backslashes behind quotes', `{"password=\\"${'\\'.repeat(400_000)}`],
+    ['names behind names', 'password='.repeat(40_000)],
+    ['commas', `token=${',a'.repeat(200_000)}`],
+    ['commas and names', `token=${`,${'a'.repeat(64)}`.repeat(6_000)}`],
+    ['escapes', 'token=%25'.repeat(40_000)],
+    ['escaped escapes', `sk-%${'25'.repeat(200_000)}`],
+    ['bearers', 'bearer a '.repeat(40_000)],
+    ['tabs of JSON', `bearer${'\\\\t'.repeat(130_000)}`],
   ])('takes a time that grows with the length only: %s', (_, text) => {
     const started = performance.now();
     scrub(text);

@@ -1,52 +1,77 @@
-import { TextSieve } from './text-sieve.ts';
+import { BEHIND_SECRET_NAMES, findAssignedSecrets, SECRET_NAMES } from './assigned-secrets.ts';
+import { findBearerTokens } from './bearer-tokens.ts';
+import { replacedSpans, type Span } from './text-span.ts';
+import { TextSieve, type Sought } from './text-sieve.ts';
+import { findUnescaped } from './unescaped-text.ts';
+
+export type { Span } from './text-span.ts';
 
 /** What stands in the place of a credential in logs, spans, stored bodies and errors. Spec: gateway, Credential scrubbing. */
 export const CREDENTIAL_REDACTED = '[CREDENTIAL_REDACTED]';
 
-/** A part of a text, from one index up to another. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
 // Where a word may begin: not behind a letter or a digit, unless that is the end of an escape in JSON text ("\nsk-...").
 const BEGINS = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]|\\u[0-9A-Fa-f]{4}))`;
 
-// One pass over the text. No alternative can match a quote or a backslash, so scrubbing JSON text leaves JSON.
+// No alternative can match a quote or a backslash, so scrubbing JSON text leaves JSON.
 // The prefix alternatives ask for six more characters, or "sk-" in prose and "pk_id" in a schema would vanish too. Lookbehinds
 // are bounded: an unbounded one made a megabyte of spaces cost minutes.
-const CREDENTIALS = new RegExp(
+const TOKENS = new RegExp(
   [
-    `${BEGINS}(?:sk[-_]|[pr]k_|xox[a-z][-_]|gh[oprsu]_|github_pat_|pat_|sgk_|svc_live_)[A-Za-z0-9_-]{6,}`,
+    `${BEGINS}(?:sk[-_]|[pr]k_|xox[a-z][-_]|gh[oprsu]_|github_pat_|pat_|[so]gk_|svc_live_)[A-Za-z0-9_-]{6,}`,
     String.raw`${BEGINS}(?<![_-])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`,
-    '(?<=(?:[Bb]earer|BEARER) {1,8})[A-Za-z0-9._~+/=-]{6,}',
-    String.raw`(?<=(?:[Pp]assword|PASSWORD|[Ss]ecret|SECRET|[Tt]oken|TOKEN)=)(?!\[(?:CREDENTIAL_)?REDACTED\])[^\s&;,"'\\]+`,
   ].join('|'),
   'g',
 );
 
+const PREFIXES = 'sk- sk_ pk_ rk_ sgk_ ogk_ pat_ svc_live_ xox gho_ ghp_ ghr_ ghs_ ghu_ eyJ bearer'.split(' ');
+const ASSIGNED = { words: SECRET_NAMES, before: BEHIND_SECRET_NAMES };
+/** How JSON may write a character of ASCII. */
+const JSON_ESCAPES = { words: ['\\u00'], before: ['0', '1', '2', '3', '4', '5', '6', '7'] };
+
 /** One of these stands in every text that holds a credential: what a sieve has to look for. */
-export const CREDENTIAL_WORDS: readonly string[] =
-  'sk- sk_ pk_ rk_ sgk_ pat_ svc_live_ xox gho_ ghp_ ghr_ ghs_ ghu_ eyJ bearer password= secret= token='.split(' ');
+export const CREDENTIALS_SOUGHT: Sought = { words: PREFIXES, prefixes: [ASSIGNED, JSON_ESCAPES], percentEscapes: true };
 
 // Most texts hold none of them, and this tells so at a tenth of the cost.
-const sieve = new TextSieve({ words: CREDENTIAL_WORDS });
+const sieve = new TextSieve(CREDENTIALS_SOUGHT);
+/** The same of a text whose escapes are looked at anyway. */
+const wordSieve = new TextSieve({ words: PREFIXES, prefixes: [ASSIGNED] });
+
+// How JSON begins, or a line of an event stream that holds some; `[INFO] ` and `{name` begin other texts.
+const JSON_BEGINS =
+  /^\s{0,64}(?:data:\s{0,8})?(?:\{\s{0,64}["}]|\[\s{0,64}(?:["{[\]]|(?:-?\d+(?:\.\d+)?|true|false|null)\s{0,64}[,\]]))/;
 
 /** The text with every recognised credential replaced, and how many there were.
- *  Recognised: `sk-`, `sk-proj-`, `sk-ant-`, `sk_`, `pk_`, `rk_`, `xoxb-`, `ghp_`, `github_pat_`, `pat_`, `sgk_`, `svc_live_`
- *  tokens, JWTs, bearer tokens, and the values of `password=`, `secret=`, `token=`.
+ *  Recognised: `sk-`, `sk-proj-`, `sk-ant-`, `sk_`, `pk_`, `rk_`, `xoxb-`, `ghp_`, `github_pat_`, `pat_`, `sgk_`, `ogk_`, `svc_live_`
+ *  tokens, JWTs, bearer tokens, and the values of `password=`, `secret=`, `token=` (`assigned-secrets.ts`); all of them also
+ *  percent-encoded and in JSON's escapes. Scrubbing JSON text leaves JSON.
  *  Spec: gateway, Credential scrubbing; decisions, section 6. */
 export function scrub(text: string, replacement: string = CREDENTIAL_REDACTED): { text: string; count: number } {
   if (!sieve.catches(text)) return { text, count: 0 };
-  let count = 0;
-  const scrubbed = text.replace(CREDENTIALS, () => {
-    count += 1;
-    return replacement;
-  });
-  return { text: scrubbed, count };
+  const found = findIn(text, true);
+  return { text: replacedSpans(text, found, replacement), count: found.length };
 }
 
-/** Where credentials stand in a text, in their order: what `scrub` would replace. */
-export function findCredentials(text: string): Span[] {
-  return Array.from(text.matchAll(CREDENTIALS), ({ index, 0: found }) => ({ start: index, end: index + found.length }));
+/** Where credentials stand in a text, in their order: what `scrub` would replace. `withMembers: false` leaves out members of JSON that
+ *  are named like one, for callers with rules of their own for those. */
+export function findCredentials(text: string, { withMembers = true }: { withMembers?: boolean } = {}): Span[] {
+  return sieve.catches(text) ? findIn(text, withMembers) : [];
+}
+
+/** Whether a text is JSON as far as its beginning tells: there a quote without a backslash ends a string. */
+export function isJsonText(text: string): boolean {
+  return JSON_BEGINS.test(text);
+}
+
+function findIn(text: string, withMembers: boolean): Span[] {
+  const isJson = isJsonText(text);
+  return findUnescaped(text, (written) => findWritten(written, isJson, withMembers));
+}
+
+function findWritten(text: string, isJson: boolean, withMembers: boolean): Span[] {
+  if (!wordSieve.catches(text)) return [];
+  const found = [...findBearerTokens(text), ...findAssignedSecrets(text, { isJson, withMembers })];
+  TOKENS.lastIndex = 0;
+  for (let token = TOKENS.exec(text); token !== null; token = TOKENS.exec(text))
+    found.push({ start: token.index, end: TOKENS.lastIndex });
+  return found;
 }

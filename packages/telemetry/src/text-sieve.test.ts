@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CREDENTIAL_WORDS, findCredentials } from './scrub.ts';
+import { CREDENTIALS_SOUGHT, findCredentials } from './scrub.ts';
 import { TextSieve } from './text-sieve.ts';
 
 const WORDS = ['"email', 'bearer ', 'sk-', '\\u004', 'password='];
@@ -49,15 +49,69 @@ describe('a sieve catches', () => {
     );
   });
 
+  /** A text with some of its characters written as escapes. */
+  const escaped = (text: string, which: RegExp, how: number) =>
+    text.replace(which, (one) => {
+      const code = one.charCodeAt(0).toString(16).padStart(2, '0');
+      return [one, `%${code}`, `%${code.toUpperCase()}`, `%25${code}`, `\\u00${code}`, `\\\\u00${code}`][how] ?? one;
+    });
+  const someCharacters = fc.constantFrom(/\p{ASCII}/gu, /\p{ASCII}(?=.)/gu, /[\t ]/g, /\W/g, /[aeiou]/g, /^./g);
+
   test('every text that holds a credential', () => {
-    const credentials = new TextSieve({ words: CREDENTIAL_WORDS });
-    const part = fc.constantFrom(...CREDENTIAL_WORDS, 'BEARER ', 'TOKEN=', 'abcdef', '.', 'eyJaaa.bbb.ccc', ' ', '\\n', '_', 'x');
+    const credentials = new TextSieve(CREDENTIALS_SOUGHT);
+    const { words, prefixes = [] } = CREDENTIALS_SOUGHT;
+    const known = [
+      ...words,
+      ...prefixes.flatMap(({ words, before }) => words.flatMap((word) => before.map((next) => word + next))),
+    ];
+    const part = fc.oneof(
+      fc.constantFrom(...known),
+      fc.constantFrom(
+        'password',
+        'SECRET',
+        'BEARER ',
+        'TOKEN=',
+        'abcdef',
+        'hunter2',
+        '.',
+        'eyJaaa.bbb.ccc',
+        '_',
+        'x',
+        'authorization:',
+      ),
+      fc.constantFrom(' ', '\t', '\n', '\\n', '\\t', '"', "'", '`', '\\"', ':', '=', ':=', '=>', '==', ',', 'a1', 'é', '\u4f60'),
+    );
     fc.assert(
-      fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
-        const text = parts.join('');
+      fc.property(fc.array(part, { maxLength: 8 }), someCharacters, fc.nat(5), (parts, which, how) => {
+        const text = escaped(parts.join(''), which, how);
         if (findCredentials(text).length > 0) expect(answers(credentials, text)).toEqual(YES);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 10_000 },
+    );
+  });
+
+  test('every assignment of a secret', () => {
+    const credentials = new TextSieve(CREDENTIALS_SOUGHT);
+    const blanks = fc.string({ unit: fc.constantFrom(' ', '\t'), maxLength: 8 });
+    const name = fc.constantFrom('password', 'Secret', 'TOKEN', '"token"', "'password'", '\\"secret\\"');
+    const sign = fc.constantFrom('=', ':', ':=', '=>', '==');
+    const value = fc.constantFrom('"abc123"', "'abc123'", '\\"abc123\\"', '`abc123`');
+    fc.assert(
+      fc.property(
+        name,
+        blanks,
+        sign,
+        blanks,
+        value,
+        someCharacters,
+        fc.nat(5),
+        (name, before, sign, after, value, which, how) => {
+          const text = escaped(`${name}${before}${sign}${after}${value}`, which, how);
+          expect(findCredentials(text)).not.toEqual([]);
+          expect(answers(credentials, text)).toEqual(YES);
+        },
+      ),
+      { numRuns: 10_000 },
     );
   });
 });

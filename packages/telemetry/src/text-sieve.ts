@@ -1,23 +1,41 @@
+export interface Prefixes {
+  readonly words: readonly string[];
+  readonly before: readonly string[];
+}
+
 /** What a sieve has to catch: texts that hold one of these, whatever the case of letters. */
 export interface Sought {
   /** Of three ASCII characters at least. */
   readonly words: readonly string[];
+  /** Words that count only in front of one of some texts. */
+  readonly prefixes?: readonly Prefixes[];
   /** Single ASCII characters that count wherever they stand. */
   readonly characters?: string;
   /** Numbers as people write them: two digits, one of `-. `, and four digits; or a plus and a digit that are not in the middle of
    *  something else. */
   readonly numbers?: boolean;
+  /** Characters of ASCII as percent-encoding writes them. */
+  readonly percentEscapes?: boolean;
 }
 
 /** What may stand at a pair: a word in lower case, or the digits around a separator or behind a plus; and how far before the pair's
- *  second character the word, the separator or the plus stands. */
+ *  second character the word, the separator or the plus stands. A word with `before` counts only in front of one of those. */
 interface Candidate {
   readonly folded: Uint8Array;
   readonly back: number;
+  readonly before: Followers;
 }
 
+/** Words one of which has to follow; none is asked for where there are none. `isFirst` tells whether one begins with a character. */
+interface Followers {
+  readonly words: readonly Uint8Array[];
+  readonly isFirst: Uint8Array;
+}
+
+const ANYTHING = followersOf([]);
 const SEPARATED = new Uint8Array(0);
 const AFTER_PLUS = new Uint8Array(0);
+const AFTER_PERCENT = new Uint8Array(0);
 /** Where the characters of a pair stand in the number that this machine reads from two bytes. */
 const FIRST = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 8;
 const SECOND = 8 - FIRST;
@@ -26,6 +44,7 @@ const LETTERS = 'etaoinshrdlucmfwypvbgkjqxz';
 const DIGITS = '0123456789';
 const SEPARATORS = '-. ';
 const PLUS = 0x2b;
+const PERCENT = 0x25;
 /** Sets the case of letters aside. It also takes some other characters for each other, which only catches more. */
 const FOLD = 0x20;
 
@@ -36,10 +55,12 @@ export class TextSieve {
   readonly #listOfPair = new Uint16Array(65_536);
   readonly #lists: Candidate[][] = [[]];
 
-  constructor({ words, characters = '', numbers = false }: Sought) {
+  constructor({ words, prefixes = [], characters = '', numbers = false, percentEscapes = false }: Sought) {
     for (const word of words) this.#addWord(word);
+    for (const { words, before } of prefixes) for (const word of words) this.#addWord(word, followersOf(before));
     for (const character of characters) this.#addCharacter(character);
     if (numbers) this.#addNumbers();
+    if (percentEscapes) this.#addAround(PERCENT, AFTER_PERCENT);
   }
 
   /** Whether `text` between the two indexes may hold something; what reaches beyond them may be missed. */
@@ -72,33 +93,35 @@ export class TextSieve {
     return false;
   }
 
-  #addWord(word: string): void {
-    const folded = Uint8Array.from(word, (character) => character.charCodeAt(0) | FOLD);
+  #addWord(word: string, before: Followers = ANYTHING): void {
     const anchor = rarestAt(word);
     for (const first of [anchor, anchor + 1])
       for (const one of casesOf(word[first]))
-        for (const two of casesOf(word[first + 1])) this.#add(one + two, { folded, back: first + 1 });
+        for (const two of casesOf(word[first + 1])) this.#add(one + two, { folded: folded(word), back: first + 1, before });
   }
 
   #addCharacter(character: string): void {
-    const folded = Uint8Array.of(character.charCodeAt(0) | FOLD);
     for (let code = 0; code < 256; code += 1) {
-      this.#add(character + String.fromCharCode(code), { folded, back: 1 });
-      this.#add(String.fromCharCode(code) + character, { folded, back: 0 });
+      this.#add(character + String.fromCharCode(code), { folded: folded(character), back: 1, before: ANYTHING });
+      this.#add(String.fromCharCode(code) + character, { folded: folded(character), back: 0, before: ANYTHING });
     }
   }
 
   #addNumbers(): void {
     for (const digit of DIGITS) {
       for (const separator of SEPARATORS) {
-        this.#add(digit + separator, { folded: SEPARATED, back: 0 });
-        this.#add(separator + digit, { folded: SEPARATED, back: 1 });
+        this.#add(digit + separator, { folded: SEPARATED, back: 0, before: ANYTHING });
+        this.#add(separator + digit, { folded: SEPARATED, back: 1, before: ANYTHING });
       }
     }
+    this.#addAround(PLUS, AFTER_PLUS);
+  }
+
+  /** Every pair that a sign stands in. */
+  #addAround(sign: number, folded: Uint8Array): void {
     for (let code = 0; code < 256; code += 1) {
-      const other = String.fromCharCode(code);
-      this.#add(`+${other}`, { folded: AFTER_PLUS, back: 1 });
-      this.#add(`${other}+`, { folded: AFTER_PLUS, back: 0 });
+      this.#add(String.fromCharCode(sign, code), { folded, back: 1, before: ANYTHING });
+      this.#add(String.fromCharCode(code, sign), { folded, back: 0, before: ANYTHING });
     }
   }
 
@@ -111,14 +134,25 @@ export class TextSieve {
 
 function isThere(candidates: readonly Candidate[], text: string | Uint8Array, at: number): boolean {
   for (let i = 0; i < candidates.length; i += 1) {
-    const { folded, back } = candidates[i]!;
-    const start = at - back;
-    if (
-      folded === SEPARATED ? isSeparated(text, start) : folded === AFTER_PLUS ? isPlus(text, start) : isWord(folded, text, start)
-    )
-      return true;
+    const { folded, back, before } = candidates[i]!;
+    if (folded.length === 0) {
+      if (isSign(folded, text, at - back)) return true;
+    } else if (isWord(folded, text, at - back)) {
+      if (before.words.length === 0 || isBefore(before, text, at - back + folded.length)) return true;
+    }
   }
   return false;
+}
+
+function isBefore({ words, isFirst }: Followers, text: string | Uint8Array, at: number): boolean {
+  if (isFirst[codeAt(text, at) | FOLD] !== 1) return false;
+  for (let i = 0; i < words.length; i += 1) if (isWord(words[i]!, text, at)) return true;
+  return false;
+}
+
+function isSign(sign: Uint8Array, text: string | Uint8Array, at: number): boolean {
+  if (sign === SEPARATED) return isSeparated(text, at);
+  return sign === AFTER_PLUS ? isPlus(text, at) : isPercentEscape(text, at);
 }
 
 function codeAt(text: string | Uint8Array, at: number): number {
@@ -143,8 +177,29 @@ function isPlus(text: string | Uint8Array, plus: number): boolean {
   return plus === 0 || !/[\w+/=]/.test(String.fromCharCode(codeAt(text, plus - 1)));
 }
 
+/** Of a character of ASCII: the others are no part of what is looked for. */
+function isPercentEscape(text: string | Uint8Array, percent: number): boolean {
+  const high = codeAt(text, percent + 1);
+  return codeAt(text, percent) === PERCENT && high >= 0x30 && high <= 0x37 && isHexDigit(codeAt(text, percent + 2));
+}
+
+function isHexDigit(code: number): boolean {
+  return isDigit(code) || ((code | FOLD) >= 0x61 && (code | FOLD) <= 0x66);
+}
+
 function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
+}
+
+function followersOf(texts: readonly string[]): Followers {
+  const words = texts.map(folded);
+  const isFirst = new Uint8Array(256);
+  for (const word of words) isFirst[word[0]!] = 1;
+  return { words, isFirst };
+}
+
+function folded(word: string): Uint8Array {
+  return Uint8Array.from(word, (character) => character.charCodeAt(0) | FOLD);
 }
 
 /** Where the three characters of a word begin that few texts have. */

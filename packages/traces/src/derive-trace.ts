@@ -103,8 +103,9 @@ function groupedBy(otelTraceId: string, claim: LineageClaim): LineageClaim {
   return { trace_group_id: otelTraceId, group_fallback: true, ...claim };
 }
 
-function openHiding({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { privacy }: DeriveTools): Hiding {
-  return mode === 'off' ? new Scrubber() : new Redactor(privacy, scope);
+function openHiding({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { policy, privacy }: DeriveTools): Hiding {
+  if (mode !== 'off') return new Redactor(privacy, scope);
+  return new Scrubber(policy.captureBodies && privacy.whenOff !== undefined ? new Redactor(privacy.whenOff, scope) : undefined);
 }
 
 /** What the response says of usage; undefined when it could not be decoded. */

@@ -14,6 +14,8 @@ import { redactPath } from './redact-path.ts';
 import { storedBody } from './stored-body.ts';
 
 const lines = (...pairs: string[]) => pairs.join('\n');
+const json = (value: unknown) => JSON.stringify(value);
+const event = (content: string) => `data: ${json({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
 
 describe('header lines', () => {
   test('repeated headers keep their values in order', () => {
@@ -34,6 +36,11 @@ test.each([
   ['/v1/x?api_key=abc&limit=1', '/v1/x?api_key=[REDACTED]&limit=1'],
   ['/v1/x?a=1&access_token=t&Signature=s', '/v1/x?a=1&access_token=[REDACTED]&Signature=[REDACTED]'],
   ['/v1/x/sk-proj-canary0123', '/v1/x/[REDACTED]'],
+  ['/v1/x/a%20sk-proj-canary0123', '/v1/x/a%20[REDACTED]'],
+  ['/v1/x/a%2520sk-proj-canary0123?limit=1', '/v1/x/a%2520[REDACTED]?limit=1'],
+  ['/v1/x?api%5Fkey=abc&%74oken=t&max%5Ftokens=1', '/v1/x?api%5Fkey=[REDACTED]&%74oken=[REDACTED]&max%5Ftokens=1'],
+  ['/v1/x?to=https%3A%2F%2Fh%2F%3Fapi_key%3Dabc%26n%3D1&n=2', '/v1/x?to=https%3A%2F%2Fh%2F%3Fapi_key%3D[REDACTED]%26n%3D1&n=2'],
+  ['/v1/x?note=password%3D%27a%20b%27', '/v1/x?note=password%3D%27[REDACTED]%27'],
 ])('the path %s is stored as %s', (path, stored) => {
   expect(redactPath(path).text).toBe(stored);
 });
@@ -52,6 +59,10 @@ describe('stored bodies', () => {
     scopes: [],
   };
   const on = new Redactor(openPrivacyTools(rules), DEFAULT_SCOPE);
+  const hidesCredentials = () => {
+    const { whenOff } = openPrivacyTools({ ...rules, mode: 'off' });
+    return new Scrubber(whenOff && new Redactor(whenOff, DEFAULT_SCOPE));
+  };
   const open = (bytes: Buffer, decoded: Buffer | undefined = bytes, kind?: BodyKind) => ({
     kind,
     part: 'body' as const,
@@ -79,11 +90,56 @@ describe('stored bodies', () => {
     expect(storedBody(open(Buffer.alloc(0)), policy, off)).toBeUndefined();
   });
 
-  test('credentials are scrubbed unless redaction is off', () => {
-    const body = open(Buffer.from('sk-proj-canary'));
+  test('credentials are hidden, unless redaction is off and so is the detector of credentials', () => {
+    const body = open(Buffer.from('sk-proj-canary alice@example.com'));
     const wide = { bodyMaxSize: 100 };
-    expect(storedBody(body, wide, on)).toMatchObject({ text: '[TOKEN]' });
-    expect(storedBody(body, wide, off)).toMatchObject({ text: 'sk-proj-canary' });
+    expect(storedBody(body, wide, on)).toMatchObject({ text: '[TOKEN] [EMAIL]' });
+    expect(storedBody(body, wide, hidesCredentials())).toMatchObject({ text: '[CREDENTIAL_REDACTED] alice@example.com' });
+    expect(storedBody(body, wide, off)).toMatchObject({ text: 'sk-proj-canary alice@example.com' });
+    expect(
+      openPrivacyTools({ ...rules, mode: 'off', detectors: { ...rules.detectors, token_like: false } }).whenOff,
+    ).toBeUndefined();
+  });
+
+  test.each<[string, BodyKind, string, string]>([
+    ['members of JSON', 'json', '{"password":"a b","Secret":{"a":1},"n":5}', '{"password":"#","Secret":"#","n":5}'],
+    ['but no pieces of words', 'json', '{"token":"Hello","secret":""}', '{"token":"Hello","secret":""}'],
+    ['tokens of JSON', 'json', '{"token":"abc123","max_tokens":5}', '{"token":"#","max_tokens":5}'],
+    [
+      'JSON in strings of JSON',
+      'json',
+      json({ a: json({ b: "x sk-proj-abcdefgh password='a b'" }) }),
+      json({ a: json({ b: "x # password='#'" }) }),
+    ],
+    ['escapes of JSON', 'json', '{"a":"\\u0073k-proj-abcdefgh"}', '{"a":"#"}'],
+    ['quotes in a string', 'json', json({ a: 'my password="a b" c' }), json({ a: 'my password="#" c' })],
+    [
+      'pieces of a stream',
+      'sse',
+      `${event('my sk-pr')}${event('oj-abcd')}${event('efgh. x')}`,
+      `${event('my #')}${event('')}${event('. x')}`,
+    ],
+    [
+      'pieces with a quoted value',
+      'sse',
+      `${event('my password="a')}${event(' b" c')}`,
+      `${event('my password="#')}${event('" c')}`,
+    ],
+    ['forms', undefined, 'a=1&password=x&note=password%3D%22a+b%22', 'a=1&password=#&note=password%3D%22%23%22'],
+    [
+      'forms, whatever stands behind a blank',
+      undefined,
+      'client_secret=abc%20sk-proj-abcdefgh;%20&b=c',
+      'client_secret=%23+%23%3B+&b=c',
+    ],
+    ['parts of a form', undefined, 'x\r\n; name="token"\r\n\r\nabc\r\n', 'x\r\n; name="token"\r\n\r\n#\r\n'],
+    ['a line that begins like JSON', 'json', json({ a: '[INFO] password="a b" c' }), json({ a: '[INFO] password="#" c' })],
+    ['an object of code', 'json', json({ a: '{password: "a b", c}' }), json({ a: '{password: "#", c}' })],
+    ['plain text', undefined, 'a\nmy password: "a b", a@example.com', 'a\nmy password: "#", a@example.com'],
+  ])('with redaction off, credentials are still hidden in %s', (_, kind, text, expected) => {
+    const { text: found = '' } =
+      storedBody(open(Buffer.from(text), undefined, kind), { bodyMaxSize: 1_000 }, hidesCredentials()) ?? {};
+    expect(found.replaceAll('[CREDENTIAL_REDACTED]', '#').replaceAll('%5BCREDENTIAL_REDACTED%5D', '%23')).toBe(expected);
   });
 
   test('what is no UTF-8 is redacted all the same, and its other bytes are unchanged', () => {
@@ -150,6 +206,26 @@ describe('stored bodies', () => {
       expect(said(of(body(true), chunk('').length * 2)?.text)).toBe('to ');
     },
   );
+
+  test.each([
+    'password="hunter two"',
+    "password: 'hunter two'",
+    'secret=hunter,two',
+    'Bearer hunter2',
+    'authorization: Bearer hunt2',
+    'password=%27hunter%20two%27',
+    'ogk_hunter-two',
+  ])('wherever a body is cut, nothing of the value in %s survives', (secret) => {
+    for (const hiding of [on, hidesCredentials()]) {
+      for (const kind of ['json', undefined] as const) {
+        const text = kind === 'json' ? json({ a: `it is ${secret}, and so on` }) : `it is ${secret}, and so on`;
+        for (let length = 1; length <= text.length; length += 1) {
+          const { text: cut = '' } = storedBody(open(Buffer.from(text), undefined, kind), { bodyMaxSize: length }, hiding) ?? {};
+          expect(cut).not.toMatch(/hun|t2|tw/);
+        }
+      }
+    }
+  });
 
   test('a token that is longer than what is dropped at a cut is found by its beginning', () => {
     const token = `eyJ${'a'.repeat(3_000)}.eyJ${'b'.repeat(3_000)}.c`;

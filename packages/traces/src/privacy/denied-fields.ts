@@ -24,8 +24,11 @@ export class DeniedFields {
   readonly #escapedMember: RegExp;
   readonly #pair: RegExp;
   readonly #part: RegExp;
+  readonly #isDenied: ((member: string, value: string) => boolean) | undefined;
 
-  constructor(names: readonly string[]) {
+  /** `isDenied`: whether a member of JSON with such a name is one of these; any, unless told. */
+  constructor(names: readonly string[], isDenied?: (member: string, value: string) => boolean) {
+    this.#isDenied = isDenied;
     this.words = names.flatMap(wordsOf);
     const any = anyOf(names.map((name) => patternOf(name, (part) => RegExp.escape(part))));
     const escaped = anyOf(names.map((name) => patternOf(name, orEscape)));
@@ -47,7 +50,10 @@ export class DeniedFields {
       if (NOTHING.test(text.slice(start, end))) continue;
       const mayBeDescription = /[{[]/.test(text[start] ?? '') && end - start <= SCHEMA_MAX_LENGTH;
       const values = mayBeDescription ? describedValues(text, start, end, names.around(match.index)) : undefined;
-      for (const value of values ?? [{ start, end }]) yield deniedValue(text, value);
+      for (const span of values ?? [{ start, end }]) {
+        const denied = deniedValue(text, span);
+        if (this.#isDenied?.(match[0], denied.value) !== false) yield denied;
+      }
       member.lastIndex = end;
     }
   }

@@ -1,9 +1,10 @@
-import { CREDENTIAL_WORDS } from '@vitrine/telemetry/scrub';
+import { looksSecret, SECRET_NAMES } from '@vitrine/telemetry/assigned-secrets';
+import { CREDENTIAL_REDACTED, CREDENTIALS_SOUGHT } from '@vitrine/telemetry/scrub';
 import { TextSieve } from '@vitrine/telemetry/text-sieve';
 import { DeniedFields } from './denied-fields.ts';
 import { isSecretHeader } from '../header-lines.ts';
 import { DETECTORS, type Detector } from './findings.ts';
-import type { PrivacyRules } from './privacy-rules.ts';
+import { hasMode, type PrivacyRules } from './privacy-rules.ts';
 
 /** Rules made ready for use, once a thread. */
 export interface PrivacyTools {
@@ -19,13 +20,20 @@ export interface PrivacyTools {
   /** The same for what is no body: a credential is never kept there, whatever is configured. */
   readonly inLines: readonly Detector[];
   readonly lineSieve: TextSieve;
+  /** For bodies where the mode is `off`: credentials alone. Undefined when no mode is, or they are not to be looked for. */
+  readonly whenOff?: PrivacyTools | undefined;
 }
 
 /** Characters of ASCII that JSON may write as escapes; they could hide any of the others. */
 const ESCAPES = ['2', '3', '4', '5', '6', '7'].map((digit) => `\\u00${digit}`);
 
 export function openPrivacyTools(rules: PrivacyRules): PrivacyTools {
-  const fields = new DeniedFields(rules.deniedFields);
+  const whenOff =
+    hasMode(rules, ['off']) && rules.detectors.token_like ? toolsOf(credentialRules(rules), credentialFields()) : undefined;
+  return { ...toolsOf(rules, new DeniedFields(rules.deniedFields)), whenOff };
+}
+
+function toolsOf(rules: PrivacyRules, fields: DeniedFields): PrivacyTools {
   const inBodies = DETECTORS.filter((detector) => rules.detectors[detector]);
   const inLines = DETECTORS.filter((detector) => rules.detectors[detector] || detector === 'token_like');
   return {
@@ -40,9 +48,21 @@ export function openPrivacyTools(rules: PrivacyRules): PrivacyTools {
   };
 }
 
+function credentialRules(rules: PrivacyRules): PrivacyRules {
+  const detectors = { email: false, phone: false, ssn: false, token_like: true };
+  return { ...rules, detectors, deniedHeaders: [], format: CREDENTIAL_REDACTED };
+}
+
+/** What JSON and forms say instead of `password=`. Models answer with pieces of words as `{"token":"Hello"}`. */
+function credentialFields(): DeniedFields {
+  return new DeniedFields(SECRET_NAMES, (name, value) => !/token/i.test(name) || looksSecret(value));
+}
+
 function sieveOf(detectors: readonly Detector[], words: readonly string[]): TextSieve {
+  const credentials = detectors.includes('token_like') ? CREDENTIALS_SOUGHT : { words: [] };
   return new TextSieve({
-    words: [...(detectors.includes('token_like') ? CREDENTIAL_WORDS : []), ...words],
+    ...credentials,
+    words: [...credentials.words, ...words],
     characters: detectors.includes('email') ? '@' : '',
     numbers: detectors.includes('phone') || detectors.includes('ssn'),
   });

@@ -53,6 +53,12 @@ describe('bodies', () => {
       '123-45-6789',
       '+49 151 12345678',
       'sk-proj-canary123456',
+      'ogk_canary123456',
+      "my password='canary 9, canary'",
+      'token: "canary 8" ',
+      'Bearer canary77',
+      'secret=canary,canary',
+      'password%3D%22canary%208%22',
       'hunter2"\\\n',
     );
     const leaf = fc.oneof(
@@ -234,7 +240,8 @@ test.each([
   ['/v1/users/bob%40example.com?q=%2B4915112345678', '/v1/users/[EMAIL]?q=[PHONE]', { email: 1, phone: 1 }],
   ['/v1/1+1?q=123+45+6789', '/v1/1+1?q=[SSN]', { ssn: 1 }],
   ['/v1/x?user[password]=hunter2', '/v1/x?user[password]=[FIELD]', { field_name: 1 }],
-  ['/v1/x?sk%2Dproj-abcdefgh', '/v1/x?[TOKEN]', { token_like: 1 }],
+  ['/v1/x?sk%2Dproj-abcdefgh', '/v1/x?[REDACTED]', { token_like: 1 }],
+  ['/v1/a%20sk-proj-abcdefgh/b%2520c?n=1', '/v1/a%20[REDACTED]/b%2520c?n=1', { token_like: 1 }],
   ['/v1/%zz%40', '/v1/%zz%40', {}],
   ['/v1/bob%40example.com%zz', '/v1/[EMAIL]', { email: 1 }],
   ['/v1/x?token=sk-proj-abcdefgh', '/v1/x?token=[REDACTED]', { token_like: 1 }],

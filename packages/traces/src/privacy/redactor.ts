@@ -1,4 +1,4 @@
-import { findCredentials, type Span } from '@vitrine/telemetry/scrub';
+import { findCredentials, isJsonText, type Span } from '@vitrine/telemetry/scrub';
 import { hash } from 'node:crypto';
 import type { BodyKind } from '../captured-exchange.ts';
 import { readScope } from '../exchange-scope.ts';
@@ -12,7 +12,7 @@ import { findEmails, findPhones, findSsns } from './personal-data.ts';
 import type { PrivacyTools } from './privacy-tools.ts';
 import type { Hiding } from './scrubber.ts';
 import { streamEdits } from './stream-edits.ts';
-import { append, editedText, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
+import { append, editedText, editsWithin, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
 
 /** JSON in a string of JSON, as arguments of tools are, is looked into this deep; below that it is text. */
 const MAX_DEPTH = 4;
@@ -23,7 +23,8 @@ const FIND: Readonly<Record<Detector, (text: string) => Span[]>> = {
   email: findEmails,
   phone: findPhones,
   ssn: findSsns,
-  token_like: findCredentials,
+  // Which members of JSON are hidden say the denied fields.
+  token_like: (text) => findCredentials(text, { withMembers: false }),
 };
 const TYPES: Readonly<Record<FindingKind, string>> = {
   header: 'HEADER',
@@ -130,7 +131,9 @@ export class Redactor implements Hiding {
       at = field.end;
     }
     this.#walk(text, at, text.length, depth, edits);
-    return edits;
+    if (!text.includes('"') || !this.#tools.inBodies.includes('token_like') || isJsonText(text)) return edits;
+    // Outside of JSON `password="x y"` is one thing.
+    return mergedEdits([...this.#detected(text, ['token_like']), ...edits]);
   }
 
   /** Looks into the strings between two places, and at what stands between those. */
@@ -165,13 +168,31 @@ export class Redactor implements Hiding {
   /** A form says everything percent-encoded, an `@` too. It holds no white space, as everything does that people write. */
   #formEdits(text: string): TextEdit[] {
     if (!text.includes('=') || /\s/.test(text.trimEnd())) return [];
-    return Array.from(text.matchAll(/[^&=]+/g)).flatMap(({ index: start, 0: part }) => {
-      const said = formDecoded(part);
-      const inner = said === part || !this.#tools.bodySieve.catches(said) ? [] : this.#saidEdits(said, 0);
-      if (inner.length === 0) return [];
+    return Array.from(text.matchAll(/[^&]+/g)).flatMap(({ index, 0: pair }) => this.#pairEdits(pair, index));
+  }
+
+  /** Edits of a name and of its value, each by itself; but that the value is a secret may only be told by the name. */
+  #pairEdits(pair: string, from: number): TextEdit[] {
+    const parts = pair.split('=');
+    const said = parts.map(formDecoded);
+    const whole = said.join('=');
+    const { bodySieve, inBodies } = this.#tools;
+    if (whole === pair || !bodySieve.catches(whole)) return [];
+    const secrets = inBodies.includes('token_like') ? this.#detected(whole, ['token_like']) : [];
+    const edits: TextEdit[] = [];
+    let start = from;
+    let at = 0;
+    for (const [i, part] of parts.entries()) {
+      const text = said[i] ?? '';
+      const end = start + part.length;
+      const inner =
+        text === part ? [] : mergedEdits([...editsWithin(secrets, at, at + text.length), ...this.#saidEdits(text, 0)]);
       const kinds = inner.flatMap((edit) => edit.kinds);
-      return [{ start, end: start + part.length, text: formEncoded(editedText(said, inner)), kinds }];
-    });
+      if (inner.length > 0) edits.push({ start, end, text: formEncoded(editedText(text, inner)), kinds });
+      start = end + 1;
+      at += text.length + 1;
+    }
+    return edits;
   }
 
   #walkPlain(text: string, start: number, end: number, edits: TextEdit[]): void {
@@ -180,7 +201,11 @@ export class Redactor implements Hiding {
   }
 
   #detected(text: string, detectors: readonly Detector[]): TextEdit[] {
-    const edits = detectors.flatMap((detector) => FIND[detector](text).map((span) => this.#edit(text, span, detector)));
+    const edits = detectors.flatMap((detector) =>
+      FIND[detector](text)
+        .filter(({ start, end }) => !this.#tools.placeholder.test(text.slice(start, end)))
+        .map((span) => this.#edit(text, span, detector)),
+    );
     return edits.length < 2 ? edits : mergedEdits(edits);
   }
 

@@ -2,6 +2,7 @@ import { scrub } from '@vitrine/telemetry/scrub';
 import type { BodyKind } from '../captured-exchange.ts';
 import { redactPath } from '../redact-path.ts';
 import { noFindings, type FindingCounts } from './findings.ts';
+import type { Redactor } from './redactor.ts';
 
 /** Hides what may not be kept of an exchange, and counts it. */
 export interface Hiding {
@@ -12,12 +13,20 @@ export interface Hiding {
   /** Header lines (`header-lines.ts`). */
   headers(lines: string): string;
   /** A body's text; `isCut` when it has no end. `bytes` are the same text, in UTF-8 or latin-1. Without it bodies are kept as they are. */
-  body?(text: string, bytes: Uint8Array, kind: BodyKind, isCut?: boolean): string;
+  readonly body?: ((text: string, bytes: Uint8Array, kind: BodyKind, isCut?: boolean) => string) | undefined;
 }
 
-/** What is hidden where `pii.mode` is `off`: credentials outside of bodies. */
+/** What is hidden where `pii.mode` is `off`: credentials, and nothing else. */
 export class Scrubber implements Hiding {
   readonly counts = noFindings();
+  readonly body: Hiding['body'];
+
+  /** `inBodies` hides credentials in bodies; without it they are kept as they are. */
+  constructor(inBodies?: Redactor) {
+    if (inBodies === undefined) return;
+    this.counts = inBodies.counts;
+    this.body = (text, bytes, kind, isCut) => inBodies.body(text, bytes, kind, isCut);
+  }
 
   line(text: string): string {
     return this.#counted(scrub(text));

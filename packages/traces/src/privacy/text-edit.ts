@@ -29,6 +29,13 @@ export function movedEdits(edits: readonly TextEdit[], by: number): TextEdit[] {
   return edits.map((edit) => ({ ...edit, start: edit.start + by, end: edit.end + by }));
 }
 
+/** Edits of a part of the text, as edits of that part alone. */
+export function editsWithin(edits: readonly TextEdit[], from: number, to: number): TextEdit[] {
+  return edits
+    .filter(({ start, end }) => start < to && end > from)
+    .map((edit) => ({ ...edit, start: Math.max(edit.start, from) - from, end: Math.min(edit.end, to) - from }));
+}
+
 /** Edits of several makers in their order. Of those that overlap the one that begins first stays, the longer when both do, and takes in
  *  what the others cover beyond its end. */
 export function mergedEdits(edits: readonly TextEdit[]): TextEdit[] {

@@ -1,0 +1,114 @@
+import type { Span } from './text-span.ts';
+
+/** Whoever is named so, behind an equals sign or a colon, has a secret as value. */
+export const SECRET_NAMES = ['password', 'secret', 'token'] as const;
+
+/** What stands behind such a name where a value may follow: one of these is in every text that `findAssignedSecrets` finds in. */
+export const BEHIND_SECRET_NAMES = ['=', ':', '"', "'", '`', '\\', ' =', ' :', '  ', ' \t', '\t'];
+
+// The name, perhaps in quotes, a sign, perhaps an opening quote: one that a value follows, not what follows a string of JSON or of
+// code. Quotes are written with backslashes in JSON, with more of them in JSON inside of JSON; so are tabs. Every repetition is
+// bounded: without, long runs of blanks would cost their length squared.
+const ASSIGNMENT = new RegExp(
+  String.raw`(${SECRET_NAMES.join('|')})(\\{0,15}["'${'`'}])?([ \t]{0,8})(:=|={1,3}>?|:)` +
+    String.raw`((?:[ \t]|\\{1,15}t){0,8})(\\{0,15}["'${'`'}](?![\s)\],;}>:+/]))?`,
+  'gi',
+);
+// A comma ends a value when a blank follows, or another name (of letters) with its value.
+const COMMA = String.raw`,(?!\s|$|[A-Za-z_][A-Za-z_.-]{0,63}[=:](?![=\s&;,"']|$))`;
+const VALUE = String.raw`[^\s&;,"'${'`'}\\]|'(?=[A-Za-z0-9])|${COMMA}`;
+/** A value without quotes. In JSON a backslash begins an escape; elsewhere it is a character of the value. */
+const BARE = new RegExp(String.raw`(?:${VALUE}|\\(?!["'${'`'}]))+`, 'y');
+const BARE_IN_JSON = new RegExp(String.raw`(?:${VALUE}|\\[\\/])+`, 'y');
+const LONGEST_NAME = 32;
+const NUMBERED_TYPE = /^(?:u?int|float|big|bytes|utf)[\w-]*$/i;
+const HIDDEN_ALREADY = /^\[[A-Z_]*REDACTED(?::[0-9a-f]+)?\]$/;
+
+export interface AssignmentOptions {
+  /** In JSON a quote without a backslash ends a string. */
+  readonly isJson: boolean;
+  /** Whether also `"password":"x"` is one. */
+  readonly withMembers: boolean;
+}
+
+/** Values of `password=`, `secret=` and `token=`, also in quotes, and with a colon instead.
+ *  - `password=x`, without blanks: any value.
+ *  - `password="x y"`, `password: 'x y'`: any value, up to its closing quote or the line's end; of tokens, behind a colon or among blanks,
+ *    only what looks like a secret: parsers are full of `token === 'else'`.
+ *  - `password: x`, `password = x`: a value that looks like a secret: prose and code say `password: string`.
+ *  - `"password": "x"`, whole names only, and of tokens only what looks like a secret: models answer with `{"token":"Hello"}`.
+ *  No span reaches over a line's end; in JSON, over a string's; and it never splits an escape. */
+export function findAssignedSecrets(text: string, { isJson, withMembers }: AssignmentOptions): Span[] {
+  const found: Span[] = [];
+  ASSIGNMENT.lastIndex = 0;
+  for (let match = ASSIGNMENT.exec(text); match !== null; match = ASSIGNMENT.exec(text)) {
+    const value = match[2]?.endsWith('"') === true && !withMembers ? undefined : valueOf(text, match, isJson);
+    if (value === undefined) continue;
+    // A value without quotes may end in another name, whose value is still to come: `password=a=token: b`.
+    ASSIGNMENT.lastIndex = Math.max(ASSIGNMENT.lastIndex, match[6] === undefined ? value.end - LONGEST_NAME : value.end);
+    if (value.end > value.start && !HIDDEN_ALREADY.test(text.slice(value.start, value.end))) found.push(value);
+  }
+  return found;
+}
+
+/** Whether a value looks like one that nobody should see: letters and digits, or signs; no number, variable, call, or
+ *  other assignment. */
+export function looksSecret(value: string, isPassword: boolean = false): boolean {
+  if (value.length < 4 || /[([]/.test(value) || /^(?:\$\w+$|\*+$|[A-Za-z_]+=)/.test(value)) return false;
+  if (/^[\d.,:$%/-]+$/.test(value)) return isPassword;
+  if (NUMBERED_TYPE.test(value)) return false;
+  return /\d|[!@#$%^*+~=]/.test(value);
+}
+
+function valueOf(text: string, match: RegExpExecArray, isJson: boolean): Span | undefined {
+  const [, name = '', nameQuote, before, sign, after, quote] = match;
+  const from = match.index + match[0].length;
+  const isMember = nameQuote !== undefined;
+  // Only a whole name in quotes is one: not `"page_token"`, nor the end of a string in front of a colon.
+  if (isMember && text[match.index - 1] !== nameQuote.at(-1)) return undefined;
+  const isTight = /^=+$/.test(sign ?? '') && before === '' && after === '' && !isMember;
+  if (quote === undefined) {
+    // Between blanks two equals signs compare; and a number as the member of an object of JSON stays one.
+    if ((!isTight && sign?.startsWith('==')) || nameQuote?.endsWith('"')) return undefined;
+    return bareValue(text, from, isJson, isTight ? undefined : name.toLowerCase() === 'password');
+  }
+  const end = endOfQuoted(text, from, quote, isJson);
+  const value = text.slice(from, end);
+  const isAny = !quote.endsWith('`') && (isTight || name.toLowerCase() !== 'token');
+  const mayHaveBlanks = !isMember && !quote.endsWith('`');
+  return isAny || (looksSecret(value) && (mayHaveBlanks || !/\s/.test(value))) ? { start: from, end } : undefined;
+}
+
+/** `isPassword` is undefined where every value counts. */
+function bareValue(text: string, from: number, isJson: boolean, isPassword: boolean | undefined): Span | undefined {
+  const pattern = isJson ? BARE_IN_JSON : BARE;
+  pattern.lastIndex = from;
+  const value = pattern.exec(text)?.[0] ?? '';
+  if (isPassword === undefined) return { start: from, end: from + value.length };
+  // Markup and braces end it: `<b>token: abc1</b>`.
+  const bare = value.replace(/(?:[{<]|\[(?!\w*\])).*/s, '').replace(/[)\]}>.:?]+$/, '');
+  return looksSecret(bare, isPassword) ? { start: from, end: from + bare.length } : undefined;
+}
+
+/** Where a value ends whose opening quote stands before `from`: at the quote that is written with as many backslashes, or else at the
+ *  end of the line or of JSON's string. */
+function endOfQuoted(text: string, from: number, quote: string, isJson: boolean): number {
+  const slashes = quote.length - 1;
+  const mark = quote.at(-1);
+  let run = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '\\') {
+      run += 1;
+      continue;
+    }
+    // Each level of JSON doubles the backslashes and adds one: more of them are part of the value.
+    if (character === mark && run % (2 * (slashes + 1)) === slashes) return at - slashes;
+    if (isJson && character === '"' && run % 2 === 0) return at;
+    if (character === '\n' || character === '\r') return at;
+    const isEscape = run % 2 === 1 && (isJson || slashes > 0);
+    if (isEscape && (character === 'n' || character === 'r')) return at - 1;
+    run = 0;
+  }
+  return text.length;
+}

@@ -1,0 +1,40 @@
+import type { Span } from './text-span.ts';
+
+const BEARER = /bearer(?:[ \t+]|\\{1,15}t){1,8}([A-Za-z0-9._~+/-]+=*)/gi;
+/** A token of this length is one wherever it stands. "The bearer of bad news" and "bearer bonds" have shorter words; words as
+ *  long as this are hidden, because a token may be all letters. */
+const LENGTH_ANYWHERE = 6;
+const LOOKED_BACK = 40;
+/** What a header's value, a string or a parameter begins behind; behind `authorization:` it is a header whatever follows. */
+const AUTHORIZATION = /authorization\W{0,24}$/i;
+const BEGINS_VALUE = /(?:^|[\r\n"'=&?;/]|\\[nrt])[ \t]{0,4}$/;
+const ENDS_VALUE = /[\r\n"'&;,\\)\]}`]/;
+
+/** Bearer tokens. A token of six characters counts anywhere; a shorter one where it is the whole of a value (of a header, of a
+ *  string, of a line), behind `authorization:`, and where it is no word. */
+export function findBearerTokens(text: string): Span[] {
+  const found: Span[] = [];
+  BEARER.lastIndex = 0;
+  for (let match = BEARER.exec(text); match !== null; match = BEARER.exec(text)) {
+    const end = BEARER.lastIndex;
+    const start = end - (match[1] ?? '').length;
+    if (isToken(text, match.index, start, end)) found.push({ start, end });
+    // A slash is part of a token, so that the next `Bearer` may be: `Bearer a/Bearer b`.
+    BEARER.lastIndex = Math.max(start, end - 'bearer'.length);
+  }
+  return found;
+}
+
+function isToken(text: string, bearer: number, start: number, end: number): boolean {
+  const token = text.slice(start, end);
+  // `Bearer realm="..."` is how an answer asks for a token.
+  if (/^[a-z_]+=$/i.test(token) && /["'\\]/.test(text[end] ?? '')) return false;
+  const word = token.replace(/\.+$/, '');
+  if (word.length >= LENGTH_ANYWHERE) return true;
+  if (word.length >= 3 && /\d|[~+/=_]|[a-z][A-Z]|\w\.\w/.test(word)) return true;
+  if (word.toLowerCase() === 'token') return false;
+  const before = text.slice(Math.max(0, bearer - LOOKED_BACK), bearer);
+  if (AUTHORIZATION.test(before)) return true;
+  const begins = bearer <= LOOKED_BACK ? BEGINS_VALUE.test(before) : BEGINS_VALUE.test(`-${before}`);
+  return begins && (end === text.length || ENDS_VALUE.test(text[end] ?? ''));
+}

@@ -1,0 +1,65 @@
+import { mergedSpans, type Span } from './text-span.ts';
+
+/** Escapes within escapes are undone so often to look for something. */
+const LEVELS_MAX = 4;
+
+/** A text with its escapes undone, and where its characters stand in the text that it was made of. */
+export interface UnescapedText {
+  readonly text: string;
+  /** The index in the original text; of an index behind an escape, the one behind the whole escape. */
+  readonly originalAt: (index: number) => number;
+}
+
+// Bytes as URLs write them, and ASCII as JSON may; in JSON inside of JSON its backslash is itself written as several.
+const ESCAPE = /(?:%|\\{1,15}u00)([0-9A-Fa-f]{2})/g;
+
+/** Undoes one level of percent-encoding and of JSON's `\u00XX`; undefined when there is none. Bytes beyond ASCII become single
+ *  characters of latin-1, which is enough to tell that no ASCII letter stands there. */
+export function unescapedText(text: string): UnescapedText | undefined {
+  if (!text.includes('%') && !text.includes('\\u00')) return undefined;
+  /** Where in the new text the characters stand that were escapes, and how much shorter it is behind each. */
+  const positions: number[] = [];
+  const shortened = [0];
+  let removed = 0;
+  let unescaped = '';
+  let copied = 0;
+  ESCAPE.lastIndex = 0;
+  for (let escape = ESCAPE.exec(text); escape !== null; escape = ESCAPE.exec(text)) {
+    positions.push(escape.index - removed);
+    removed += escape[0].length - 1;
+    shortened.push(removed);
+    unescaped += text.slice(copied, escape.index) + String.fromCharCode(Number.parseInt(escape[1] ?? '', 16));
+    copied = escape.index + escape[0].length;
+  }
+  if (copied === 0) return undefined;
+  unescaped += text.slice(copied);
+  return { text: unescaped, originalAt: (index) => index + (shortened[countBelow(positions, index)] ?? 0) };
+}
+
+const unmoved = (index: number) => index;
+
+/** What `find` finds in a text as it is written and as it reads with its escapes undone, once and again; as spans of the text. */
+export function findUnescaped(text: string, find: (text: string) => Span[]): Span[] {
+  const found = find(text);
+  let originalAt = unmoved;
+  let level = unescapedText(text);
+  for (let depth = 0; level !== undefined && depth < LEVELS_MAX; depth += 1) {
+    const [outer, inner] = [originalAt, level.originalAt];
+    originalAt = (index) => outer(inner(index));
+    for (const { start, end } of find(level.text)) found.push({ start: originalAt(start), end: originalAt(end) });
+    level = unescapedText(level.text);
+  }
+  return found.length < 2 ? found : mergedSpans(found);
+}
+
+/** How many of the sorted numbers are less than `limit`. */
+function countBelow(sorted: readonly number[], limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
