@@ -3,12 +3,14 @@ import { startMockOpenai } from '@vitrine/testkit/mock-openai';
 import { startTestCollector, type TestCollector } from '@vitrine/testkit/test-collector';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { filesText, telemetryText, unpackedBodies } from './leak-search.ts';
 import { rawTalk } from './raw-talk.ts';
 import { startGateway, type RunningGateway } from './running-gateway.ts';
 
+// `secret-sweep.test.ts` sends every form of a secret to every place; here are the odd places, and personal data.
 // A secret of its own is sent to every place that a client or a provider can put one. None of them may be found again: not in a file,
 // not in the log, not in what the API tells, not in what the gateway itself answers. A secret names the place it was sent to.
 
@@ -214,23 +216,8 @@ const SINKS: Readonly<Record<string, () => Promise<string>>> = {
   'the spans': () => Promise.resolve(telemetryText(collector.spans)),
   'the metrics': () => Promise.resolve(telemetryText(collector.metricExports)),
   'the scrape': () => send('/metrics', { method: 'GET', headers: { accept: 'application/openmetrics-text' } }),
-  'the files': async () => {
-    const names = (await readdir(folder)).filter((name) => name !== 'vitrine.yaml');
-    return (await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1')))).join('\n');
-  },
+  'the files': () => filesText(folder, ['vitrine.yaml']),
 };
-
-function telemetryText(told: unknown): string {
-  return JSON.stringify(told, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-}
-
-/** Bodies that are not text. */
-function unpackedBodies(detail: string): string[] {
-  const { metadata, ...trace } = JSON.parse(detail) as Record<string, string> & { metadata: Record<string, string> };
-  return ['request_body', 'response_body'].flatMap((body) =>
-    metadata[`${body}_encoding`] === 'base64' ? [Buffer.from(trace[body] ?? '', 'base64').toString('latin1')] : [],
-  );
-}
 
 describe('no secret comes to light in', () => {
   test.each(Object.entries(SINKS))('%s', async (_, read) => {
