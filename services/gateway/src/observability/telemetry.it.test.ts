@@ -7,6 +7,7 @@ import type { TraceDetail } from '@vitrine/traces/trace';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { rawExchange, type RawAnswer } from '../testing/raw-exchange.ts';
+import { CLOSE_REASONS } from '../http/connection-counters.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 // The gateway as its collector sees it. Names, attributes and buckets by themselves are held in packages/telemetry.
@@ -369,6 +370,7 @@ describe('before anything has happened', () => {
       svc_trace_enqueued: ['0'],
       svc_trace_written: ['0'],
       svc_telemetry_labels_collapsed: ['0 model', '0 set'],
+      svc_server_connections_closed: CLOSE_REASONS.map((reason) => `0 ${reason}`).toSorted(),
     };
     const families = await scrape();
     const seen = Object.keys(expected).map((name) => [
