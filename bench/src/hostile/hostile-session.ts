@@ -5,7 +5,7 @@ import type { HostileProvider } from './hostile-provider.ts';
 import { settledCounts, type TraceCounts } from './stored-paths.ts';
 
 /** Cases between two looks at what the gateway has counted and stored. */
-const BATCH = 5_000;
+const BATCH = 20_000;
 /** Findings that are shown of each sort; the rest is counted. */
 const SHOWN = 5;
 

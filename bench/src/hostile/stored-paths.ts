@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const SETTLED_WITHIN_MS = 20_000;
+/** Longer than the gateway may still wait for a client or a provider: an exchange that is under way is counted when it ends. */
+const STABLE_MS = 2_500;
+const POLL_MS = 100;
 
 interface Pipeline {
   readonly queue_depth: number;
@@ -16,10 +19,11 @@ export interface TraceCounts {
   readonly written: number;
 }
 
-/** Waits until nothing waits in the queue and nothing has come for 200 ms; a gateway that does not get there is reported by its counts. */
+/** Waits until nothing waits in the queue and nothing has come for 2.5 s; a gateway that does not get there is reported by its counts. */
 export async function settledCounts(url: string): Promise<TraceCounts> {
   let last = -1;
-  for (const end = performance.now() + SETTLED_WITHIN_MS; ; await sleep(100)) {
+  let since = performance.now();
+  for (const end = since + SETTLED_WITHIN_MS; ; await sleep(POLL_MS)) {
     const { diagnostics } = (await getJson(`${url}/api/diagnostics/trace-pipeline`)) as { diagnostics: Pipeline };
     const {
       queue_depth: depth,
@@ -27,7 +31,9 @@ export async function settledCounts(url: string): Promise<TraceCounts> {
       total_dropped_total: dropped,
       written_total: written,
     } = diagnostics;
-    if ((depth === 0 && accepted === last) || performance.now() > end) return { accepted, dropped, written };
+    const now = performance.now();
+    if (depth > 0 || accepted !== last) since = now;
+    if (now - since >= STABLE_MS || now > end) return { accepted, dropped, written };
     last = accepted;
   }
 }
