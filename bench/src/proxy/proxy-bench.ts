@@ -42,45 +42,62 @@ async function runProxyBench(plan: ProxyPlan, progress: Progress): Promise<Bench
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   stack.defer(() => void process.off('SIGINT', interrupt).off('SIGTERM', interrupt));
 
-  const targets: Target[] = [];
-  for (const name of plan.targets) {
-    targets.push(await startTarget(name, mock, dir, stack));
-    if (plan.against !== undefined && name.startsWith('gateway'))
-      targets.push(await startTarget(name, mock, dir, stack, plan.against));
-  }
-  return await new Session({ mock, loader }, progress).run(plan, targets);
+  return await new Session({ mock, loader }, progress, dir).run(plan);
 }
 
 class Session {
   readonly #helpers: Helpers;
   readonly #progress: Progress;
+  readonly #dir: string;
   readonly #rows: BenchRow[] = [];
   readonly #broken: string[] = [];
 
-  constructor(helpers: Helpers, progress: Progress) {
+  /** `dir`: for what the targets keep. */
+  constructor(helpers: Helpers, progress: Progress, dir: string) {
     this.#helpers = helpers;
     this.#progress = progress;
+    this.#dir = dir;
   }
 
-  async run(plan: ProxyPlan, targets: readonly Target[]): Promise<BenchOutcome> {
-    for (const item of plan.cases) {
-      const measures = await this.#rounds(plan, item, item.kind === 'cut' ? targets.filter(isGateway) : targets);
-      this.#rows.push(...proxyRows(measures, item.kind === 'cut' ? 'counts' : 'speed'));
-    }
-    if (plan.soak > 0) await this.#soak(plan.soak, targets);
-    return { rows: this.#rows, broken: this.#broken };
-  }
-
-  /** Targets take turns within a round, each round beginning with another one: noise of the machine then meets all alike. */
-  async #rounds(plan: ProxyPlan, item: ProxyCase, targets: readonly Target[]): Promise<Measure[]> {
+  async run(plan: ProxyPlan): Promise<BenchOutcome> {
     const measures: Measure[] = [];
-    for (let round = 0; round <= plan.rounds; round += 1) {
-      const first = round % Math.max(1, targets.length);
-      const rotated = [...targets.slice(first), ...targets.slice(0, first)];
-      // Turned round every other time, or one of two would always come behind the other.
-      for (const target of round % 2 === 0 ? rotated : rotated.toReversed()) {
-        measures.push(await this.#measure(target, item, { round, seconds: round === 0 ? WARM_UP_SECONDS : plan.seconds }));
-      }
+    for (let start = 0; start < plan.starts; start += 1) {
+      await using stack = new AsyncDisposableStack();
+      const targets = await this.#startTargets(plan, start, stack);
+      for (const item of plan.cases)
+        measures.push(...(await this.#rounds(plan, start, item, item.kind === 'cut' ? targets.filter(isGateway) : targets)));
+      if (plan.soak > 0 && start === plan.starts - 1) await this.#soak(plan.soak, targets);
+    }
+    const rows = plan.cases.flatMap((item) =>
+      proxyRows(
+        measures.filter((one) => one.case === item.name),
+        item.kind === 'cut' ? 'counts' : 'speed',
+      ),
+    );
+    return { rows: [...rows, ...this.#rows], broken: this.#broken };
+  }
+
+  /** What is started later is some percent faster; so every other start begins with the other checkout. */
+  async #startTargets(plan: ProxyPlan, start: number, stack: AsyncDisposableStack): Promise<Target[]> {
+    const dir = join(this.#dir, String(start));
+    const both = start % 2 === 0 ? [undefined, plan.against] : [plan.against, undefined];
+    const targets: Target[] = [];
+    for (const name of plan.targets) {
+      const checkouts = plan.against !== undefined && name.startsWith('gateway') ? both : [undefined];
+      for (const checkout of checkouts) targets.push(await startTarget(name, this.#helpers.mock, dir, stack, checkout));
+    }
+    return targets;
+  }
+
+  /** Targets take turns within a round: noise of the machine then meets all alike. */
+  async #rounds(plan: ProxyPlan, start: number, item: ProxyCase, targets: readonly Target[]): Promise<Measure[]> {
+    const measures: Measure[] = [];
+    const warmUp = { round: 0, seconds: WARM_UP_SECONDS };
+    for (const target of targets) measures.push(await this.#measure(target, item, warmUp));
+    for (let round = 1 + start; round <= plan.rounds; round += plan.starts) {
+      const turn = start + (round - 1 - start) / plan.starts;
+      for (const target of inTurn(targets, turn))
+        measures.push(await this.#measure(target, item, { round, seconds: plan.seconds }));
     }
     return measures;
   }
@@ -103,3 +120,10 @@ class Session {
 }
 
 const isGateway = (target: Target) => target.storedRows !== undefined;
+
+/** Each time beginning with another one, and turned round every other time, or one of two would always come behind the other. */
+function inTurn(targets: readonly Target[], turn: number): readonly Target[] {
+  const first = turn % Math.max(1, targets.length);
+  const rotated = [...targets.slice(first), ...targets.slice(0, first)];
+  return turn % 2 === 0 ? rotated : rotated.toReversed();
+}

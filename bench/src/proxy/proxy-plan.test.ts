@@ -5,6 +5,7 @@ import { readProxyPlan } from './proxy-plan.ts';
 test('without options everything is measured and the soak is off', () => {
   expect(readProxyPlan([])).toMatchObject({
     rounds: 12,
+    starts: 1,
     seconds: 1,
     soak: 0,
     targets: ['direct', 'bare', 'gateway', 'gateway+limits', 'gateway+bodies'],
@@ -16,6 +17,8 @@ test.each([
   [['--bodies'], { targets: ['direct', 'bare', 'gateway+bodies'] }],
   [['--targets', 'bare,direct', '--rounds', '1'], { targets: ['direct', 'bare'], rounds: 1 }],
   [['--cases', 'sse-16'], { cases: [{ name: 'sse-16', kind: 'stream', connections: 16 }] }],
+  [['--against', 'before'], { starts: 6 }],
+  [['--against', 'before', '--starts', '2'], { starts: 2 }],
   [['--cases', 'none', '--soak', '2000000'], { cases: [], soak: 2_000_000 }],
 ])('%j', (args, plan) => {
   expect(readProxyPlan(args)).toMatchObject(plan);

@@ -24,6 +24,8 @@ export const PROXY_CASES: readonly ProxyCase[] = [
 
 export interface ProxyPlan {
   readonly rounds: number;
+  /** How often everything that is measured is started anew; rounds are divided among the starts. */
+  readonly starts: number;
   readonly seconds: number;
   readonly cases: readonly ProxyCase[];
   readonly targets: readonly TargetName[];
@@ -41,6 +43,7 @@ export const PROXY_OPTIONS = [
   ['--bodies', 'of the gateways only the one that captures bodies'],
   ['--no-bodies', 'of the gateways only those that capture no bodies'],
   ['--against DIR', 'each gateway beside the one of another checkout (installed), with the ratio between both'],
+  ['--starts N', 'starts of all processes, among which rounds are divided: one process is up to 5 % off; 1, with --against 6'],
   ['--soak N', 'afterwards one run of N requests at 32 connections that watches memory; off unless told'],
 ] as const;
 
@@ -52,6 +55,7 @@ export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly p
       allowNegative: true,
       options: {
         rounds: { type: 'string', default: '12' },
+        starts: { type: 'string' },
         seconds: { type: 'string', default: '1' },
         cases: { type: 'string', default: PROXY_CASES.map((item) => item.name).join() },
         targets: { type: 'string', default: TARGET_NAMES.join() },
@@ -73,6 +77,7 @@ export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly p
     if (targets.length === 0) throw new Error('No target is left to measure.');
     return {
       rounds: whole('--rounds', values.rounds, 1),
+      starts: whole('--starts', values.starts ?? (values.against === undefined ? '1' : '6'), 1),
       seconds: whole('--seconds', values.seconds, 1),
       cases: PROXY_CASES.filter((item) => names.includes(item.name)),
       targets,

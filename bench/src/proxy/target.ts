@@ -48,7 +48,7 @@ export async function startTarget(
     return { name, port: bare.port, proxied: true, pid: bare.pid };
   }
   const home = join(dir, name);
-  await mkdir(home);
+  await mkdir(home, { recursive: true });
   if (target === 'gateway') return startGatewayTarget(name, { home, upstream, checkout }, stack);
   if (target === 'gateway+bodies') return startGatewayTarget(name, { home, upstream, checkout, variables: BODIES }, stack);
   await writeFile(join(home, 'vitrine.yaml'), LIMITS);
