@@ -53,7 +53,7 @@ test('a collector that never answers slows no request, takes no memory without b
   const gateway = await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '60000' });
   await load(gateway, 1_000, 'warm-up');
   const answered = await load(gateway, 1_000, 'answered');
-  collector.mood = 'hang';
+  collector.behaviour = 'hang';
   await load(gateway, REQUESTS_THAT_FILL, 'filling');
   await waitUntil(async () => (await spansBy(gateway, 'dropped')) > 0, { what: 'spans that found no room' });
   const dropped = await spansBy(gateway, 'dropped');

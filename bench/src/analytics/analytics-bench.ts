@@ -7,7 +7,7 @@ import { startGateway } from '../proxy/gateway-process.ts';
 import { ANALYTICS_OPTIONS, readAnalyticsPlan, type AnalyticsPlan } from './analytics-plan.ts';
 import { AnalyticsSession } from './analytics-session.ts';
 import { loadTraces } from './load-traces.ts';
-import { LIST_FILTERS, pathOf, RARE_FILTERS } from './questions.ts';
+import { LIST_FILTERS, pathOf, RARE_FILTERS } from './queries.ts';
 import { tenantOf } from './traffic.ts';
 
 /** How long the embedded store takes to list and to sum up a few million traces. */

@@ -1,10 +1,10 @@
-import type { AnalyticsQuestion } from '@vitrine/traces/trace-analytics';
+import type { AnalyticsQuery } from '@vitrine/traces/trace-analytics';
 import type { EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
 import { readCursor } from '@vitrine/traces/trace-store';
 import type { BenchRow, Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
 import type { Loaded } from './load-traces.ts';
-import { ENDPOINTS, HOUR_MS, LARGE_SERIES, RANGES, type ListFilter, type Range } from './questions.ts';
+import { ENDPOINTS, HOUR_MS, LARGE_SERIES, RANGES, type ListFilter, type Range } from './queries.ts';
 
 const PAGE = 50;
 const FAR_PAGE = 100;
@@ -56,7 +56,7 @@ export class AnalyticsSession {
     }
   }
 
-  async analytics(name: string, ask: (question: AnalyticsQuestion) => Promise<Uint8Array>): Promise<void> {
+  async analytics(name: string, ask: (question: AnalyticsQuery) => Promise<Uint8Array>): Promise<void> {
     for (const [endpoint, question] of ENDPOINTS) {
       for (const [rangeName, range] of RANGES) {
         const subject = `${endpoint}, ${rangeName}`;
@@ -70,7 +70,7 @@ export class AnalyticsSession {
 
   /** The largest series as nobody asked for them before: each begins an hour earlier than the one before, so that nothing helps which
    *  the store kept of another. */
-  async firstAskings(name: string, ask: (question: AnalyticsQuestion) => Promise<Uint8Array>): Promise<void> {
+  async firstAskings(name: string, ask: (question: AnalyticsQuery) => Promise<Uint8Array>): Promise<void> {
     for (const [endpoint, question] of LARGE_SERIES) {
       let from = this.#from;
       await this.#measure(name, `${endpoint}, all time`, () => ask({ ...question, from: (from -= HOUR_MS) }));

@@ -6,7 +6,7 @@ import type { Bench, BenchOutcome, Progress } from '../bench.ts';
 import { startGateway } from '../proxy/gateway-process.ts';
 import { checkoutOf, whole } from '../proxy/proxy-plan.ts';
 import { hostileClients } from './hostile-clients.ts';
-import { hostileAnswer, hostileProviders } from './hostile-providers.ts';
+import { hostileResponse, hostileProviders } from './hostile-providers.ts';
 import { startHostileProvider } from './hostile-provider.ts';
 import { HostileSession } from './hostile-session.ts';
 
@@ -88,7 +88,7 @@ async function runSide(
     ending: 'keep' as const,
   };
   const provider = stack.use(
-    await startHostileProvider(({ target }) => (name === 'requests' ? sound : hostileAnswer(seed, target))),
+    await startHostileProvider(({ target }) => (name === 'requests' ? sound : hostileResponse(seed, target))),
   );
   const gateway = await startGateway({
     home,

@@ -4,7 +4,7 @@ import type { HostileProvider } from './hostile-provider.ts';
 import type { HostileSession, HostileSide } from './hostile-session.ts';
 import { randomOf } from './random.ts';
 import { storedPaths } from './stored-paths.ts';
-import { readAnswersStrictly } from './strict-answers.ts';
+import { readResponsesStrictly } from './strict-responses.ts';
 import { readStrictly } from './strict-requests.ts';
 
 const PREFIX = '/openai';
@@ -40,9 +40,9 @@ export function hostileClients(
         isEnough: (come) =>
           strict.refusal === undefined &&
           strict.whole.length > 0 &&
-          readAnswersStrictly(come, false).statuses.length >= strict.whole.length,
+          readResponsesStrictly(come, false).statuses.length >= strict.whole.length,
       });
-      const { statuses, fault } = readAnswersStrictly(talk.text, talk.isClosed);
+      const { statuses, fault } = readResponsesStrictly(talk.text, talk.isClosed);
       const where = `seed ${seed}, case ${id} (${kind}): ${JSON.stringify(text.slice(0, 300))}`;
       if (fault !== undefined) session.found('an answer that is no HTTP', `${fault}; ${where}`);
       if (statuses.some((status) => status >= 500 && status !== 501 && status !== 503))

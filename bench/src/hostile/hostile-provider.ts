@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import type { HostileAnswer } from './hostile-answers.ts';
+import type { HostileResponse } from './hostile-responses.ts';
 import { readStrictly, type StrictRequest } from './strict-requests.ts';
 
 /** A provider that reads requests strictly, byte by byte as the gateway sends them, and answers with whatever bytes it is told to. */
@@ -13,7 +13,7 @@ export interface HostileProvider extends AsyncDisposable {
   readonly refused: string[];
 }
 
-export async function startHostileProvider(answerTo: (request: StrictRequest) => HostileAnswer): Promise<HostileProvider> {
+export async function startHostileProvider(answerTo: (request: StrictRequest) => HostileResponse): Promise<HostileProvider> {
   const begun: string[] = [];
   const whole: string[] = [];
   const refused: string[] = [];

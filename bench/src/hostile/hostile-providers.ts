@@ -1,18 +1,18 @@
-import { ANSWER_KINDS, idsMarkedIn, type HostileAnswer } from './hostile-answers.ts';
+import { RESPONSE_KINDS, idsMarkedIn, type HostileResponse } from './hostile-responses.ts';
 import { pathOf } from './hostile-requests.ts';
 import type { HostileSession, HostileSide } from './hostile-session.ts';
 import { randomOf } from './random.ts';
 import { rawTalk } from './raw-connection.ts';
 import { storedPaths } from './stored-paths.ts';
-import { readAnswersStrictly } from './strict-answers.ts';
+import { readResponsesStrictly } from './strict-responses.ts';
 
-const KINDS = Object.entries(ANSWER_KINDS);
+const KINDS = Object.entries(RESPONSE_KINDS);
 /** Longer than the gateway waits for a provider. */
 const PATIENCE_MS = 10_000;
 const BODY = '{"model":"gpt-4o-mini","messages":[]}';
 
 /** What the provider answers to a request for `target`. */
-export function hostileAnswer(seed: number, target: string): HostileAnswer {
+export function hostileResponse(seed: number, target: string): HostileResponse {
   const id = Number(/\/hostile\/(\d+)\./.exec(target)?.[1] ?? 0);
   const [, make] = KINDS[id % KINDS.length] ?? KINDS[0]!;
   return make(randomOf(seed, id), id);
@@ -31,13 +31,14 @@ export function hostileProviders(session: HostileSession, port: number, seed: nu
       const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer sk-fuzz\r\nContent-Type: application/json\r\nConnection: close\r\n`;
       const request = Buffer.from(`${head}Content-Length: ${BODY.length}\r\n\r\n${BODY}`, 'latin1');
       const talk = await rawTalk(port, request, { ending: 'wait', patienceMs: PATIENCE_MS, isEnough: () => false });
-      const { statuses, fault, isCut, bodies } = readAnswersStrictly(talk.text, talk.isClosed);
+      const { statuses, fault, isCut, bodies } = readResponsesStrictly(talk.text, talk.isClosed);
       const where = `seed ${seed}, case ${id} (${kind}): ${JSON.stringify(talk.text.slice(0, 300))}`;
       if (fault !== undefined) session.found('an answer that is no HTTP', `${fault}; ${where}`);
       if (!talk.isClosed) session.found('a client that waits for ever', where);
       if (statuses.length > 1) session.found('more than one answer', where);
-      const strangers = idsMarkedIn(talk.text).filter((marked) => marked !== id);
-      if (strangers.length > 0) session.found('an answer to another request', `${strangers.join()}; ${where}`);
+      const anonymousRejections = idsMarkedIn(talk.text).filter((marked) => marked !== id);
+      if (anonymousRejections.length > 0)
+        session.found('an answer to another request', `${anonymousRejections.join()}; ${where}`);
       if (bodies.some((body) => body.includes('internal'))) session.found('an error of our own', where);
       tally(kind, 'sent');
       tally(kind, statuses.length > 0 ? `answered ${statuses[0]}` : isCut ? 'cut' : 'closed');

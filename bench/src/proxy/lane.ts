@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-import { AnswerReader } from './answer-reader.ts';
+import { ResponseReader } from './response-reader.ts';
 import type { Step } from './load.ts';
 
 export type Ending = 'answered' | 'cutByClient' | 'cutByUpstream' | 'error';
@@ -26,7 +26,7 @@ const buffer = Buffer.allocUnsafe(64 * 1024);
 /** One keep-alive connection in a closed loop: the next request leaves when the answer is complete. */
 export class Lane {
   readonly #traffic: Traffic;
-  readonly #reader = new AnswerReader();
+  readonly #reader = new ResponseReader();
   #turn: number;
   #socket: Socket | undefined;
   #step: Step | undefined;

@@ -10,7 +10,7 @@ export interface RecorderOrder {
 }
 
 /** What it cost, exports and the last flush included. */
-export interface RecorderAnswer {
+export interface RecorderResult {
   readonly cpuMicros: number;
   readonly rssMib: number;
   readonly exported: number;
@@ -32,7 +32,7 @@ process.on('SIGTERM', () => process.exit());
 process.send?.({ port: 0 });
 
 /** Tells telemetry of requests, as the gateway would; nothing else happens in this process. */
-async function record({ otel, requests }: RecorderOrder): Promise<RecorderAnswer> {
+async function record({ otel, requests }: RecorderOrder): Promise<RecorderResult> {
   const telemetry = otel === undefined ? undefined : await start(otel);
   await run(Math.ceil(requests / 2), telemetry);
   const before = process.cpuUsage();
@@ -64,7 +64,11 @@ async function run(requests: number, telemetry: Telemetry | undefined): Promise<
 async function start(otel: Readonly<Record<string, unknown>>): Promise<Telemetry | undefined> {
   const { readOtelConfig } = await import('@vitrine/telemetry/otel/read-otel-config');
   const { startTelemetry } = await import('@vitrine/telemetry/otel/start-telemetry');
-  return startTelemetry({ config: readOtelConfig(otel, {}), version: '0.0.0', onTrouble: (message) => console.error(message) });
+  return startTelemetry({
+    config: readOtelConfig(otel, {}),
+    version: '0.0.0',
+    onExportError: (message) => console.error(message),
+  });
 }
 
 /** What the gateway tells of one authenticated request to a provider. Answers whether it was sampled. */

@@ -5,7 +5,7 @@ import { forked } from '../forked.ts';
 import { median } from '../median.ts';
 import { whole } from '../proxy/proxy-plan.ts';
 import { gatewayRows } from './gateway-rows.ts';
-import type { RecorderAnswer, RecorderOrder } from './recorder-process.ts';
+import type { RecorderResult, RecorderOrder } from './recorder-process.ts';
 
 /** What telemetry may cost a request, in microseconds of process CPU, by sampling ratio. */
 const BUDGET_US = { 'ratio-0': 5, 'ratio-1': 30 } as const;
@@ -61,14 +61,14 @@ function readPlan(args: readonly string[]): Plan | { readonly problem: string } 
 async function run(plan: Plan, progress: Progress): Promise<BenchOutcome> {
   await using collector = await forked(new URL('./collector-process.ts', import.meta.url));
   const urls = (await collector.ask({})) as { readonly http: string; readonly grpc: string };
-  const answers = new Map<Mode, RecorderAnswer[]>(MODES.map((mode) => [mode, []]));
+  const answers = new Map<Mode, RecorderResult[]>(MODES.map((mode) => [mode, []]));
   // Modes take turns: noise of the machine then meets all alike.
   for (let round = 0; round < plan.rounds; round += 1) {
     for (const mode of MODES) {
       const order: RecorderOrder = { otel: settingsOf(mode, urls), requests: plan.requests };
       // A process for each: what one mode has compiled and collected must not help the next.
       await using recorder = await forked(new URL('./recorder-process.ts', import.meta.url));
-      const answer = (await recorder.ask(order)) as RecorderAnswer;
+      const answer = (await recorder.ask(order)) as RecorderResult;
       answers.get(mode)?.push(answer);
       progress(`${mode}  ${(answer.cpuMicros / plan.requests).toFixed(2)} µs/request  lost ${answer.lost} of the spans`);
     }
@@ -97,7 +97,7 @@ function settingsOf(mode: Mode, urls: { readonly http: string; readonly grpc: st
   }
 }
 
-function outcomeOf(answers: ReadonlyMap<Mode, readonly RecorderAnswer[]>, requests: number): BenchOutcome {
+function outcomeOf(answers: ReadonlyMap<Mode, readonly RecorderResult[]>, requests: number): BenchOutcome {
   const cost = (mode: Mode) => median((answers.get(mode) ?? []).map(({ cpuMicros }) => cpuMicros / requests));
   const rows: BenchRow[] = MODES.flatMap((mode) => {
     const own = answers.get(mode) ?? [];

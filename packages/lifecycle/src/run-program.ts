@@ -48,7 +48,7 @@ function endureClosedOutputs(process: NodeJS.Process): { isLost: boolean } {
 }
 
 /** Keeps a serving process alive through a bug of ours: the request it happened in is lost, the others are not. */
-export function surviveBugs(process: NodeJS.Process, report: (error: unknown) => void): void {
+export function handleUncaught(process: NodeJS.Process, report: (error: unknown) => void): void {
   process.on('uncaughtException', report);
   process.on('unhandledRejection', report);
 }

@@ -1,11 +1,11 @@
 import { messageOf } from '@vitrine/faults/fault';
 import type { MessagePort } from 'node:worker_threads';
-import type { Answer } from './worker-calls.ts';
+import type { CallResult } from './worker-calls.ts';
 
 type Message = { readonly call: number; readonly argument: unknown } | { readonly close: true };
 
 /** An answer with buffers that are moved, not copied: the worker has them no more. */
-export class Moving {
+export class Transfer {
   readonly value: unknown;
   readonly buffers: ArrayBuffer[];
 
@@ -26,10 +26,10 @@ export function serveCalls(port: MessagePort, answer: (argument: unknown) => unk
     const { call, argument } = message;
     try {
       const answered = answer(argument);
-      const { value, buffers } = answered instanceof Moving ? answered : { value: answered, buffers: [] };
-      port.postMessage({ call, value } satisfies Answer, buffers);
+      const { value, buffers } = answered instanceof Transfer ? answered : { value: answered, buffers: [] };
+      port.postMessage({ call, value } satisfies CallResult, buffers);
     } catch (error) {
-      port.postMessage({ call, error: messageOf(error) } satisfies Answer);
+      port.postMessage({ call, error: messageOf(error) } satisfies CallResult);
     }
   });
 }

@@ -10,7 +10,7 @@ interface Pending {
 }
 
 /** What a worker thread answers with; see `serveCalls`. */
-export type Answer = { readonly call: number; readonly value: unknown } | { readonly call: number; readonly error: string };
+export type CallResult = { readonly call: number; readonly value: unknown } | { readonly call: number; readonly error: string };
 
 /** A worker thread that is asked and answers. When the thread dies, the calls under way are rejected and the next call starts
  *  a new one, so that nothing which reaches a worker can end the process.
@@ -58,7 +58,7 @@ export class WorkerCalls implements AsyncDisposable {
     if (this.#worker !== undefined) return this.#worker;
     const worker = this.#start();
     this.#worker = worker;
-    worker.on('message', (answer: Answer) => {
+    worker.on('message', (answer: CallResult) => {
       const pending = this.#pending.get(answer.call);
       this.#pending.delete(answer.call);
       if ('error' in answer) pending?.reject(new Fault('worker_failed', { say: answer.error }));

@@ -1,7 +1,7 @@
 import { BEHIND_SECRET_NAMES, findAssignedSecrets, SECRET_NAMES } from './assigned-secrets.ts';
 import { findBearerTokens } from './bearer-tokens.ts';
 import { replacedSpans, type Span } from './text-span.ts';
-import { TextSieve, type Sought } from './text-sieve.ts';
+import { TextPrefilter, type PrefilterPatterns } from './text-prefilter.ts';
 import { findUnescaped } from './unescaped-text.ts';
 
 export type { Span } from './text-span.ts';
@@ -29,12 +29,16 @@ const ASSIGNED = { words: SECRET_NAMES, before: BEHIND_SECRET_NAMES };
 const JSON_ESCAPES = { words: ['\\u00'], before: ['0', '1', '2', '3', '4', '5', '6', '7'] };
 
 /** One of these stands in every text that holds a credential: what a sieve has to look for. */
-export const CREDENTIALS_SOUGHT: Sought = { words: PREFIXES, prefixes: [ASSIGNED, JSON_ESCAPES], percentEscapes: true };
+export const CREDENTIAL_PATTERNS: PrefilterPatterns = {
+  words: PREFIXES,
+  prefixes: [ASSIGNED, JSON_ESCAPES],
+  percentEscapes: true,
+};
 
 // Most texts hold none of them, and this tells so at a tenth of the cost.
-const sieve = new TextSieve(CREDENTIALS_SOUGHT);
+const prefilter = new TextPrefilter(CREDENTIAL_PATTERNS);
 /** The same of a text whose escapes are looked at anyway. */
-const wordSieve = new TextSieve({ words: PREFIXES, prefixes: [ASSIGNED] });
+const wordPrefilter = new TextPrefilter({ words: PREFIXES, prefixes: [ASSIGNED] });
 
 // How JSON begins, or a line of an event stream that holds some; `[INFO] ` and `{name` begin other texts.
 const JSON_BEGINS =
@@ -46,7 +50,7 @@ const JSON_BEGINS =
  *  percent-encoded and in JSON's escapes. Scrubbing JSON text leaves JSON.
  *  Spec: gateway, Credential scrubbing; decisions, section 6. */
 export function scrub(text: string, replacement: string = CREDENTIAL_REDACTED): { text: string; count: number } {
-  if (!sieve.catches(text)) return { text, count: 0 };
+  if (!prefilter.mayMatch(text)) return { text, count: 0 };
   const found = findIn(text, true);
   return { text: replacedSpans(text, found, replacement), count: found.length };
 }
@@ -54,7 +58,7 @@ export function scrub(text: string, replacement: string = CREDENTIAL_REDACTED): 
 /** Where credentials stand in a text, in their order: what `scrub` would replace. `withMembers: false` leaves out members of JSON that
  *  are named like one, for callers with rules of their own for those. */
 export function findCredentials(text: string, { withMembers = true }: { withMembers?: boolean } = {}): Span[] {
-  return sieve.catches(text) ? findIn(text, withMembers) : [];
+  return prefilter.mayMatch(text) ? findIn(text, withMembers) : [];
 }
 
 /** Whether a text is JSON as far as its beginning tells: there a quote without a backslash ends a string. */
@@ -68,7 +72,7 @@ function findIn(text: string, withMembers: boolean): Span[] {
 }
 
 function findWritten(text: string, isJson: boolean, withMembers: boolean): Span[] {
-  if (!wordSieve.catches(text)) return [];
+  if (!wordPrefilter.mayMatch(text)) return [];
   const found = [...findBearerTokens(text), ...findAssignedSecrets(text, { isJson, withMembers })];
   TOKENS.lastIndex = 0;
   for (let token = TOKENS.exec(text); token !== null; token = TOKENS.exec(text))

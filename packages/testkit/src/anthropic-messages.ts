@@ -1,12 +1,12 @@
 import type { Message, MessageDeltaUsage, RawMessageStreamEvent, Usage } from '@anthropic-ai/sdk/resources/messages';
 import { anthropicError } from './anthropic-error.ts';
-import { type MockAnswer, type MockCall, stringOf } from './mock-dialect.ts';
+import { type RouteResult, type MockCall, stringOf } from './mock-dialect.ts';
 import { chunkCount, errorAfter, streamedChunks, wholeText } from './mock-text.ts';
 import { type SseEvent, typedEvent } from './sse-event.ts';
 import { countWords, type TokenCounts, tokenCounts } from './token-counts.ts';
 
 /** POST /v1/messages. */
-export function anthropicMessages(call: MockCall): MockAnswer {
+export function anthropicMessages(call: MockCall): RouteResult {
   if (call.body['stream'] === true) return { kind: 'events', events: messageEvents(call) };
   const counts = countsOf(call);
   const content: Message['content'] = [{ type: 'text', text: wholeText(call.scenario), citations: null }];
@@ -14,7 +14,7 @@ export function anthropicMessages(call: MockCall): MockAnswer {
 }
 
 /** POST /v1/messages/count_tokens: the whole input, cached or not. */
-export function anthropicCountTokens(call: MockCall): MockAnswer {
+export function anthropicCountTokens(call: MockCall): RouteResult {
   return { kind: 'json', body: { input_tokens: countsOf(call).input } };
 }
 

@@ -1,6 +1,6 @@
 import { anthropicError, anthropicRequestId } from './anthropic-error.ts';
 import { anthropicCountTokens, anthropicMessages } from './anthropic-messages.ts';
-import type { MockAnswer, MockDialect, MockErrorKind } from './mock-dialect.ts';
+import type { RouteResult, MockDialect, MockErrorKind } from './mock-dialect.ts';
 import type { MockOptions, MockProvider } from './mock-provider.ts';
 import { startMockServer } from './mock-server.ts';
 
@@ -42,7 +42,7 @@ const dialect: MockDialect = {
 };
 
 /** GET /v1/models. */
-function models(): MockAnswer {
+function models(): RouteResult {
   const data = MODELS.map((id) => ({ type: 'model', id, display_name: id, created_at: '2025-01-01T00:00:00Z' }));
   return { kind: 'json', body: { data, has_more: false, first_id: MODELS[0] ?? null, last_id: MODELS.at(-1) ?? null } };
 }

@@ -16,13 +16,13 @@ export interface MockCall {
   readonly scenario: Scenario;
 }
 
-export type MockAnswer =
+export type RouteResult =
   | { readonly kind: 'json'; readonly body: unknown }
   | { readonly kind: 'events'; readonly events: Iterable<SseEvent> };
 
 export interface MockRoute {
   readonly takes: 'json' | 'multipart' | 'nothing';
-  readonly answer: (call: MockCall) => MockAnswer;
+  readonly answer: (call: MockCall) => RouteResult;
 }
 
 export type MockErrorKind = 'no_credential' | 'invalid_request' | 'not_found' | 'too_large';

@@ -1,13 +1,13 @@
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
 import type { CompletionUsage } from 'openai/resources/completions';
-import { MOCK_TIME_S, type MockAnswer, type MockCall, objectOf, stringOf } from './mock-dialect.ts';
+import { MOCK_TIME_S, type RouteResult, type MockCall, objectOf, stringOf } from './mock-dialect.ts';
 import { chunkCount, errorAfter, streamedChunks, wholeText } from './mock-text.ts';
 import { openaiError } from './openai-error.ts';
 import type { SseEvent } from './sse-event.ts';
 import { countWords, tokenCounts } from './token-counts.ts';
 
 /** POST /v1/chat/completions. */
-export function openaiChat(call: MockCall): MockAnswer {
+export function openaiChat(call: MockCall): RouteResult {
   return call.body['stream'] === true
     ? { kind: 'events', events: chatEvents(call) }
     : { kind: 'json', body: chatCompletion(call) };

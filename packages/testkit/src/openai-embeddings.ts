@@ -1,5 +1,5 @@
 import type { CreateEmbeddingResponse } from 'openai/resources/embeddings';
-import { type MockAnswer, type MockCall, stringOf } from './mock-dialect.ts';
+import { type RouteResult, type MockCall, stringOf } from './mock-dialect.ts';
 import { countWords } from './token-counts.ts';
 
 const DEFAULT_DIMENSIONS = 8;
@@ -7,7 +7,7 @@ const MAX_DIMENSIONS = 3072;
 const MAX_INPUTS = 2048;
 
 /** POST /v1/embeddings: the input is a text, texts, one list of tokens, or lists of tokens. */
-export function openaiEmbeddings(call: MockCall): MockAnswer {
+export function openaiEmbeddings(call: MockCall): RouteResult {
   const { input, dimensions, encoding_format } = call.body;
   const inputs: readonly unknown[] = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input];
   const size =

@@ -5,7 +5,7 @@ import type {
   ResponseStreamEvent,
   ResponseUsage,
 } from 'openai/resources/responses/responses';
-import { MOCK_TIME_S, type MockAnswer, type MockCall, stringOf } from './mock-dialect.ts';
+import { MOCK_TIME_S, type RouteResult, type MockCall, stringOf } from './mock-dialect.ts';
 import { chunkCount, errorAfter, streamedChunks, wholeText } from './mock-text.ts';
 import { type SseEvent, typedEvent } from './sse-event.ts';
 import { countWords, tokenCounts } from './token-counts.ts';
@@ -18,7 +18,7 @@ type Unnumbered<Event> = Event extends { sequence_number: number }
   : never;
 
 /** POST /v1/responses. */
-export function openaiResponses(call: MockCall): MockAnswer {
+export function openaiResponses(call: MockCall): RouteResult {
   if (call.body['stream'] === true) return { kind: 'events', events: responseEvents(call) };
   return { kind: 'json', body: completed(call) };
 }

@@ -1,4 +1,4 @@
-import type { MockAnswer, MockCall } from './mock-dialect.ts';
+import type { RouteResult, MockCall } from './mock-dialect.ts';
 import { wholeText } from './mock-text.ts';
 import { countWords } from './token-counts.ts';
 
@@ -7,7 +7,7 @@ const BYTES_PER_SECOND = 16_000;
 const TOKENS_PER_SECOND = 10;
 
 /** POST /v1/audio/transcriptions: usage by duration for whisper-1, by tokens for every other model. */
-export function openaiTranscriptions(call: MockCall): MockAnswer {
+export function openaiTranscriptions(call: MockCall): RouteResult {
   const text = wholeText(call.scenario);
   const seconds = Math.ceil(call.length / BYTES_PER_SECOND);
   const input_tokens = seconds * TOKENS_PER_SECOND;

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isJsonObject, type JsonObject, type MockCall, type MockDialect, type MockErrorKind } from './mock-dialect.ts';
 import type { MockExchange } from './mock-exchange.ts';
-import { contentPieces, jsonReply, type Reply, replyOf } from './mock-reply.ts';
+import { contentChunks, jsonResponse, type MockResponse, mockResponseOf } from './mock-response.ts';
 import { pseudoRandomBlocks } from './pseudo-random-bytes.ts';
 import { parseScenario, type Scenario, SCENARIO_HEADER } from './scenario.ts';
-import { writeReply } from './write-reply.ts';
+import { writeResponse } from './write-response.ts';
 
 /** JSON up to here is parsed (Anthropic's own limit); what is longer is drained and refused with 413. */
 const MAX_JSON_BYTES = 32 * 1024 * 1024;
@@ -23,7 +23,7 @@ export async function serveExchange(exchange: MockExchange, dialect: MockDialect
   const scenario = parseScenario(request.headers[SCENARIO_HEADER]?.toString());
   if (typeof scenario === 'string') {
     await readBody(exchange, false);
-    return writeReply(exchange, new Map(), errorReply(exchange, dialect, new Map(), 'invalid_request', scenario));
+    return writeResponse(exchange, new Map(), errorReply(exchange, dialect, new Map(), 'invalid_request', scenario));
   }
   const beforeBody = scenario.has('reset') || scenario.has('early') || scenario.has('echo');
   const instead = scenario.has('status') || scenario.has('redirect') || scenario.has('bytes');
@@ -35,13 +35,13 @@ export async function serveExchange(exchange: MockExchange, dialect: MockDialect
     exchange.endsItself();
     response.socket?.resetAndDestroy();
   } else if (scenario.has('early')) {
-    await writeReply(exchange, scenario, earlyReply(exchange, dialect, scenario));
+    await writeResponse(exchange, scenario, earlyResponse(exchange, dialect, scenario));
     await readBody(exchange, false);
   } else if (scenario.has('echo')) {
-    await writeReply(exchange, scenario, echoReply(exchange, scenario));
+    await writeResponse(exchange, scenario, echoResponse(exchange, scenario));
   } else {
-    const reply = insteadReply(exchange, dialect, scenario) ?? providerReply(exchange, dialect, scenario, body);
-    await writeReply(exchange, scenario, reply);
+    const reply = insteadResponse(exchange, dialect, scenario) ?? providerReply(exchange, dialect, scenario, body);
+    await writeResponse(exchange, scenario, reply);
   }
 }
 
@@ -57,19 +57,19 @@ async function readBody({ request, record }: MockExchange, collect: boolean): Pr
 }
 
 /** The answers that stand in for the provider's on any path. */
-function insteadReply(exchange: MockExchange, dialect: MockDialect, scenario: Scenario): Reply | undefined {
+function insteadResponse(exchange: MockExchange, dialect: MockDialect, scenario: Scenario): MockResponse | undefined {
   const status = scenario.get('status');
   if (status !== undefined) {
     const body = dialect.error(status, `The mock was asked for status ${status}.`, exchange.number);
-    return jsonReply(status, body, scenario, RETRY_AFTER.has(status) ? { 'retry-after': '1' } : {});
+    return jsonResponse(status, body, scenario, RETRY_AFTER.has(status) ? { 'retry-after': '1' } : {});
   }
-  if (scenario.has('redirect')) return jsonReply(302, {}, scenario, { location: '/v1/redirected' });
+  if (scenario.has('redirect')) return jsonResponse(302, {}, scenario, { location: '/v1/redirected' });
   const bytes = scenario.get('bytes');
   if (bytes === undefined) return undefined;
-  return flowReply(scenario, 'application/octet-stream', pseudoRandomBlocks(bytes), bytes);
+  return streamResponse(scenario, 'application/octet-stream', pseudoRandomBlocks(bytes), bytes);
 }
 
-function echoReply({ request, record }: MockExchange, scenario: Scenario): Reply {
+function echoResponse({ request, record }: MockExchange, scenario: Scenario): MockResponse {
   async function* arriving() {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       record.add(chunk);
@@ -77,27 +77,39 @@ function echoReply({ request, record }: MockExchange, scenario: Scenario): Reply
     }
   }
   const length = Number(request.headers['content-length'] ?? Number.NaN);
-  return flowReply(scenario, request.headers['content-type'] ?? 'application/octet-stream', arriving(), length);
+  return streamResponse(scenario, request.headers['content-type'] ?? 'application/octet-stream', arriving(), length);
 }
 
-function flowReply(scenario: Scenario, type: string, chunks: Iterable<Buffer> | AsyncIterable<Buffer>, length: number): Reply {
+function streamResponse(
+  scenario: Scenario,
+  type: string,
+  chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
+  length: number,
+): MockResponse {
   const cutAfter = scenario.get('cut');
   return {
     status: 200,
     headers: { 'content-type': type },
-    pieces: contentPieces(chunks),
+    pieces: contentChunks(chunks),
     ...(Number.isSafeInteger(length) ? { length } : {}),
     ...(cutAfter === undefined ? {} : { cutAfter }),
   };
 }
 
 /** What the route would answer to {}: the body is not read yet. */
-function earlyReply(exchange: MockExchange, dialect: MockDialect, scenario: Scenario): Reply {
+function earlyResponse(exchange: MockExchange, dialect: MockDialect, scenario: Scenario): MockResponse {
   const route = routeOf(exchange.request, dialect);
-  return route === undefined ? jsonReply(200, {}, scenario) : replyOf(route.answer(callOf(exchange, scenario, {})), scenario);
+  return route === undefined
+    ? jsonResponse(200, {}, scenario)
+    : mockResponseOf(route.answer(callOf(exchange, scenario, {})), scenario);
 }
 
-function providerReply(exchange: MockExchange, dialect: MockDialect, scenario: Scenario, bytes: Buffer | undefined): Reply {
+function providerReply(
+  exchange: MockExchange,
+  dialect: MockDialect,
+  scenario: Scenario,
+  bytes: Buffer | undefined,
+): MockResponse {
   const { request } = exchange;
   const refuse = (kind: MockErrorKind, what: string) => errorReply(exchange, dialect, scenario, kind, what);
   const route = routeOf(request, dialect);
@@ -109,12 +121,12 @@ function providerReply(exchange: MockExchange, dialect: MockDialect, scenario: S
   }
   const body = route.takes === 'json' ? parseObject(bytes?.toString() ?? '') : {};
   if (body === undefined) return refuse('invalid_request', 'We could not parse the JSON body of your request.');
-  return replyOf(route.answer(callOf(exchange, scenario, body)), scenario);
+  return mockResponseOf(route.answer(callOf(exchange, scenario, body)), scenario);
 }
 
-function errorReply(x: MockExchange, dialect: MockDialect, scenario: Scenario, kind: MockErrorKind, what: string): Reply {
+function errorReply(x: MockExchange, dialect: MockDialect, scenario: Scenario, kind: MockErrorKind, what: string): MockResponse {
   const status = STATUS_OF[kind];
-  return jsonReply(status, dialect.error(status, dialect.say(kind, what), x.number), scenario);
+  return jsonResponse(status, dialect.error(status, dialect.say(kind, what), x.number), scenario);
 }
 
 function routeOf(request: IncomingMessage, dialect: MockDialect) {

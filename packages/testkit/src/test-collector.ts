@@ -12,7 +12,7 @@ import {
 } from './collected-telemetry.ts';
 
 /** What a collector does with an export. */
-export type CollectorMood = 'accept' | 'hang' | 'refuse';
+export type CollectorBehaviour = 'accept' | 'hang' | 'refuse';
 
 /** An OpenTelemetry collector for tests: OTLP over HTTP (protobuf and JSON, gzip too) and over gRPC, on any free ports. It keeps
  *  everything that it decoded, oldest first. */
@@ -28,7 +28,7 @@ export interface TestCollector extends AsyncDisposable {
   /** How each request came, such as `http/protobuf+gzip /v1/traces`. */
   readonly requests: readonly string[];
   /** `hang`: reads requests and never answers. `refuse`: answers 400 at once, which clients do not retry. */
-  mood: CollectorMood;
+  behaviour: CollectorBehaviour;
 }
 
 type Signal = 'traces' | 'metrics';
@@ -43,7 +43,7 @@ export async function startTestCollector({ discard = false }: { discard?: boolea
   const spans: CollectedSpan[] = [];
   const metricExports: CollectedMetric[][] = [];
   const requests: string[] = [];
-  const state = { mood: 'accept' as CollectorMood };
+  const state = { behaviour: 'accept' as CollectorBehaviour };
   const take = (signal: Signal, body: Uint8Array, encoding: OtlpEncoding, how: string) => {
     if (discard) return;
     requests.push(how);
@@ -63,11 +63,11 @@ export async function startTestCollector({ discard = false }: { discard?: boolea
       return metricExports.at(-1) ?? [];
     },
     requests,
-    get mood() {
-      return state.mood;
+    get behaviour() {
+      return state.behaviour;
     },
-    set mood(mood: CollectorMood) {
-      state.mood = mood;
+    set behaviour(behaviour: CollectorBehaviour) {
+      state.behaviour = behaviour;
     },
     async [Symbol.asyncDispose]() {
       const closed = once(http, 'close');
@@ -84,14 +84,14 @@ type Take = (signal: Signal, body: Uint8Array, encoding: OtlpEncoding, how: stri
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  state: { mood: CollectorMood },
+  state: { behaviour: CollectorBehaviour },
   take: Take,
 ): Promise<void> {
   try {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    if (state.mood === 'hang') return;
-    if (state.mood === 'refuse') return void response.writeHead(400).end();
+    if (state.behaviour === 'hang') return;
+    if (state.behaviour === 'refuse') return void response.writeHead(400).end();
     const coding = request.headers['content-encoding'];
     const type = request.headers['content-type'] ?? '';
     const body = coding === 'gzip' ? gunzipSync(Buffer.concat(chunks)) : Buffer.concat(chunks);
@@ -105,13 +105,13 @@ async function answer(
   }
 }
 
-async function startGrpc(state: { mood: CollectorMood }, take: Take): Promise<{ server: GrpcServer; port: number }> {
+async function startGrpc(state: { behaviour: CollectorBehaviour }, take: Take): Promise<{ server: GrpcServer; port: number }> {
   const server = new GrpcServer();
   for (const signal of ['traces', 'metrics'] as const) {
     server.addService(bytesService(SERVICES[signal]), {
       export: (call: { request: Buffer }, callback: (error: object | null, answer?: Buffer) => void) => {
-        if (state.mood === 'hang') return;
-        if (state.mood === 'refuse') return callback({ code: grpcStatus.INVALID_ARGUMENT, details: 'refused' });
+        if (state.behaviour === 'hang') return;
+        if (state.behaviour === 'refuse') return callback({ code: grpcStatus.INVALID_ARGUMENT, details: 'refused' });
         take(signal, call.request, 'protobuf', `grpc ${signal}`);
         callback(null, Buffer.alloc(0));
       },

@@ -1,4 +1,4 @@
-import type { BodyFacts } from './body-tap.ts';
+import type { BodyFacts } from './body-facts-reader.ts';
 import type { Outcome, Provider } from './trace.ts';
 import type { UpstreamErrorClass } from './upstream-error.ts';
 

@@ -1,4 +1,4 @@
-import type { BodyFacts } from './body-tap.ts';
+import type { BodyFacts } from './body-facts-reader.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { readScope } from './exchange-scope.ts';
 import { finishedResponse, pendingResponse, readsBack, type BackgroundResponses } from './stored-responses.ts';

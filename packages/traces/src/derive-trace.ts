@@ -1,4 +1,4 @@
-import { asksForBackground, openBodyTap, openRequestTap, type BodyFacts } from './body-tap.ts';
+import { asksForBackground, openBodyFactsReader, openRequestModelReader, type BodyFacts } from './body-facts-reader.ts';
 import type { CapturePolicy } from './capture-policy.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { chargedUsage, type ChargedUsage } from './charged-usage.ts';
@@ -7,9 +7,9 @@ import { readLineage, type LineageClaim } from './lineage-headers.ts';
 import { openBody, type OpenBody } from './open-body.ts';
 import type { PriceCatalogue } from './price-catalogue.ts';
 import { policyFor, type PrivacyPolicy } from './privacy/privacy-rules.ts';
-import type { PrivacyTools } from './privacy/privacy-tools.ts';
+import type { PrivacyContext } from './privacy/privacy-context.ts';
 import { Redactor } from './privacy/redactor.ts';
-import { Scrubber, type Hiding } from './privacy/scrubber.ts';
+import { Scrubber, type Redaction } from './privacy/scrubber.ts';
 import { storedBody } from './stored-body.ts';
 import type { BackgroundResponses } from './stored-responses.ts';
 import { traceMetadata } from './trace-metadata.ts';
@@ -18,10 +18,10 @@ import type { CostStatus, Outcome, UsageStatus } from './trace.ts';
 import { wholeMs } from './whole-ms.ts';
 import { readFoundModel, readFoundUsage } from './whole-json.ts';
 
-export interface DeriveTools {
+export interface DerivationContext {
   readonly policy: CapturePolicy;
   /** The policy's rules, ready for use. */
-  readonly privacy: PrivacyTools;
+  readonly privacy: PrivacyContext;
   readonly prices: PriceCatalogue;
   readonly createId: (createdAtMs: number) => Uint8Array<ArrayBuffer>;
   readonly hashCredential: (credential: string) => Uint8Array<ArrayBuffer>;
@@ -35,11 +35,11 @@ const NO_FACTS: BodyFacts = { model: undefined, usage: undefined, streamError: f
 /** Makes the trace of an exchange: reads usage and model, prices them, redacts what may not be stored.
  *  About 5 µs for an exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for what a client or a provider
  *  sent. Spec: gateway decisions, sections 1 and 5. */
-export function deriveTrace(exchange: CapturedExchange, tools: DeriveTools): TraceRecord {
+export function deriveTrace(exchange: CapturedExchange, tools: DerivationContext): TraceRecord {
   const { policy, prices, createId, hashCredential, background } = tools;
   const applied = policyFor(policy.privacy, exchange);
-  const sent = openHiding(exchange, applied, tools);
-  const received = openHiding(exchange, applied, tools);
+  const sent = openRedaction(exchange, applied, tools);
+  const received = openRedaction(exchange, applied, tools);
   const streaming = exchange.response.kind === 'sse';
   const request = openBody(exchange.request);
   const response = openBody(exchange.response);
@@ -103,7 +103,7 @@ function groupedBy(otelTraceId: string, claim: LineageClaim): LineageClaim {
   return { trace_group_id: otelTraceId, group_fallback: true, ...claim };
 }
 
-function openHiding({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { policy, privacy }: DeriveTools): Hiding {
+function openRedaction({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { policy, privacy }: DerivationContext): Redaction {
   if (mode !== 'off') return new Redactor(privacy, scope);
   return new Scrubber(policy.captureBodies && privacy.whenOff !== undefined ? new Redactor(privacy.whenOff, scope) : undefined);
 }
@@ -116,7 +116,7 @@ function responseFacts(body: OpenBody): BodyFacts | undefined {
   if (part === 'usage') return { model: undefined, usage: readFoundUsage(raw()), streamError: false, ended: true };
   const readable = decoded();
   if (readable === undefined) return undefined;
-  const tap = openBodyTap(kind);
+  const tap = openBodyFactsReader(kind);
   tap.push(readable);
   const found = tap.end();
   // Usage stands at the end, which is what is missing.
@@ -128,7 +128,7 @@ function requestModel({ facts, kind, part, bytes, raw, decoded }: OpenBody): str
   if (part === 'model') return readFoundModel(raw());
   const readable = bytes === 0 || kind !== 'json' ? undefined : decoded();
   if (readable === undefined) return undefined;
-  const tap = openRequestTap();
+  const tap = openRequestModelReader();
   tap.push(readable);
   return tap.model();
 }

@@ -7,7 +7,7 @@ import type { BodyKind, CapturedBody } from './captured-exchange.ts';
 import { DEFAULT_SCOPE } from './exchange-scope.ts';
 import { openBody } from './open-body.ts';
 import type { PrivacyRules } from './privacy/privacy-rules.ts';
-import { openPrivacyTools } from './privacy/privacy-tools.ts';
+import { openPrivacyContext } from './privacy/privacy-context.ts';
 import { Redactor } from './privacy/redactor.ts';
 import { Scrubber } from './privacy/scrubber.ts';
 import { redactPath } from './redact-path.ts';
@@ -58,9 +58,9 @@ describe('stored bodies', () => {
     salt: '',
     scopes: [],
   };
-  const on = new Redactor(openPrivacyTools(rules), DEFAULT_SCOPE);
-  const hidesCredentials = () => {
-    const { whenOff } = openPrivacyTools({ ...rules, mode: 'off' });
+  const on = new Redactor(openPrivacyContext(rules), DEFAULT_SCOPE);
+  const redactsCredentials = () => {
+    const { whenOff } = openPrivacyContext({ ...rules, mode: 'off' });
     return new Scrubber(whenOff && new Redactor(whenOff, DEFAULT_SCOPE));
   };
   const open = (bytes: Buffer, decoded: Buffer | undefined = bytes, kind?: BodyKind) => ({
@@ -94,10 +94,10 @@ describe('stored bodies', () => {
     const body = open(Buffer.from('sk-proj-canary alice@example.com'));
     const wide = { bodyMaxSize: 100 };
     expect(storedBody(body, wide, on)).toMatchObject({ text: '[TOKEN] [EMAIL]' });
-    expect(storedBody(body, wide, hidesCredentials())).toMatchObject({ text: '[CREDENTIAL_REDACTED] alice@example.com' });
+    expect(storedBody(body, wide, redactsCredentials())).toMatchObject({ text: '[CREDENTIAL_REDACTED] alice@example.com' });
     expect(storedBody(body, wide, off)).toMatchObject({ text: 'sk-proj-canary alice@example.com' });
     expect(
-      openPrivacyTools({ ...rules, mode: 'off', detectors: { ...rules.detectors, token_like: false } }).whenOff,
+      openPrivacyContext({ ...rules, mode: 'off', detectors: { ...rules.detectors, token_like: false } }).whenOff,
     ).toBeUndefined();
   });
 
@@ -138,7 +138,7 @@ describe('stored bodies', () => {
     ['plain text', undefined, 'a\nmy password: "a b", a@example.com', 'a\nmy password: "#", a@example.com'],
   ])('with redaction off, credentials are still hidden in %s', (_, kind, text, expected) => {
     const { text: found = '' } =
-      storedBody(open(Buffer.from(text), undefined, kind), { bodyMaxSize: 1_000 }, hidesCredentials()) ?? {};
+      storedBody(open(Buffer.from(text), undefined, kind), { bodyMaxSize: 1_000 }, redactsCredentials()) ?? {};
     expect(found.replaceAll('[CREDENTIAL_REDACTED]', '#').replaceAll('%5BCREDENTIAL_REDACTED%5D', '%23')).toBe(expected);
   });
 
@@ -216,11 +216,12 @@ describe('stored bodies', () => {
     'password=%27hunter%20two%27',
     'ogk_hunter-two',
   ])('wherever a body is cut, nothing of the value in %s survives', (secret) => {
-    for (const hiding of [on, hidesCredentials()]) {
+    for (const redaction of [on, redactsCredentials()]) {
       for (const kind of ['json', undefined] as const) {
         const text = kind === 'json' ? json({ a: `it is ${secret}, and so on` }) : `it is ${secret}, and so on`;
         for (let length = 1; length <= text.length; length += 1) {
-          const { text: cut = '' } = storedBody(open(Buffer.from(text), undefined, kind), { bodyMaxSize: length }, hiding) ?? {};
+          const { text: cut = '' } =
+            storedBody(open(Buffer.from(text), undefined, kind), { bodyMaxSize: length }, redaction) ?? {};
           expect(cut).not.toMatch(/hun|t2|tw/);
         }
       }

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { costItemsOf, seriesOf, usageItemsOf } from './analytics-answers.ts';
+import { costItemsOf, seriesOf, usageItemsOf } from './measures-to-response.ts';
 import * as shapes from './analytics-shapes.ts';
-import { joinSeries, seriesPieceOf } from './series-text.ts';
+import { joinSeries, seriesSegmentOf } from './series-text.ts';
 import { BUCKETS, type Measure } from './trace-analytics.ts';
 
 const count = fc.oneof(fc.nat(100), fc.maxSafeNat());
@@ -32,7 +32,7 @@ test('pieces together are the JSON of the whole, byte for byte, and of the shape
         const asked = { endpoint, groupBy, bucket };
         const joined = joinSeries(
           asked,
-          pieces.map((one) => seriesPieceOf(asked, one)),
+          pieces.map((one) => seriesSegmentOf(asked, one)),
         );
         const itemsOf = endpoint === 'usage' ? usageItemsOf : costItemsOf;
         const whole = JSON.stringify(seriesOf(groupBy, bucket, itemsOf(pieces.flat(), groupBy !== undefined)));

@@ -1,23 +1,23 @@
-import * as answers from './analytics-answers.ts';
-import type { Bucket, Measure, MeasureRange, SeriesQuestion } from './trace-analytics.ts';
+import * as answers from './measures-to-response.ts';
+import type { Bucket, Measure, MeasureRange, SeriesQuery } from './trace-analytics.ts';
 
 /** A question for a series of usage or cost. */
-export type SeriesAsked = MeasureRange & Pick<SeriesQuestion, 'endpoint' | 'groupBy'> & { readonly bucket: Bucket };
+export type SeriesRequest = MeasureRange & Pick<SeriesQuery, 'endpoint' | 'groupBy'> & { readonly bucket: Bucket };
 
 /** Some items of a series, one after the other, as JSON in UTF-8 without what stands around and between them and others. */
-export interface SeriesPiece {
+export interface SeriesSegment {
   readonly items: number;
   readonly json: Uint8Array;
 }
 
-export function seriesPieceOf({ endpoint, groupBy }: SeriesAsked, measures: readonly Measure[]): SeriesPiece {
+export function seriesSegmentOf({ endpoint, groupBy }: SeriesRequest, measures: readonly Measure[]): SeriesSegment {
   const itemsOf = endpoint === 'usage' ? answers.usageItemsOf : answers.costItemsOf;
   const json = JSON.stringify(itemsOf(measures, groupBy !== undefined)).slice('['.length, -']'.length);
   return { items: measures.length, json: new TextEncoder().encode(json) };
 }
 
 /** The answer that has the items of these pieces, in their order: JSON in UTF-8. */
-export function joinSeries({ groupBy, bucket }: SeriesAsked, pieces: readonly SeriesPiece[]): Uint8Array<ArrayBuffer> {
+export function joinSeries({ groupBy, bucket }: SeriesRequest, pieces: readonly SeriesSegment[]): Uint8Array<ArrayBuffer> {
   const end = ']}';
   const head = JSON.stringify(answers.seriesOf(groupBy, bucket, [])).slice(0, -end.length);
   const filled = pieces.filter(({ items }) => items > 0);

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { CapturePolicy } from './capture-policy.ts';
 import type { OpenBody } from './open-body.ts';
-import { withoutCutTail } from './privacy/cut-tail.ts';
-import type { Hiding } from './privacy/scrubber.ts';
+import { dropIncompleteTail } from './privacy/incomplete-tail.ts';
+import type { Redaction } from './privacy/scrubber.ts';
 
 export interface StoredBody {
   /** Undefined when it was dropped, because what cannot be read cannot be redacted. */
@@ -13,22 +13,26 @@ export interface StoredBody {
 
 /** The body as it is stored: decoded, cut at `bodyMaxSize` bytes, secrets hidden; base64 when it is no UTF-8 text. A body whose
  *  content coding cannot be read is stored as it came when bodies are not redacted, and otherwise only when it is text. Spec: gateway decisions, section 1, `request_body`. */
-export function storedBody(body: OpenBody, policy: Pick<CapturePolicy, 'bodyMaxSize'>, hiding: Hiding): StoredBody | undefined {
+export function storedBody(
+  body: OpenBody,
+  policy: Pick<CapturePolicy, 'bodyMaxSize'>,
+  redaction: Redaction,
+): StoredBody | undefined {
   if (body.bytes === 0) return undefined;
   const decoded = body.decoded();
   const readable = decoded ?? body.raw();
   const truncated = !body.whole || readable.length > policy.bodyMaxSize || (decoded !== undefined && body.endsEarly?.() === true);
   const kept = truncated ? withoutHalfCharacter(readable.subarray(0, policy.bodyMaxSize)) : readable;
   const isText = isUtf8(kept);
-  if (hiding.body === undefined)
+  if (redaction.body === undefined)
     return { text: kept.toString(isText ? 'utf8' : 'base64'), truncated, encoding: isText ? undefined : 'base64' };
   if (decoded === undefined && !isText) return { text: undefined, truncated, encoding: undefined };
   // What is looked for is ASCII, and latin-1 keeps every other byte in its place.
   const whole = kept.toString(isText ? 'utf8' : 'latin1');
-  const plain = truncated || mayBreakOff(body, whole, decoded !== undefined) ? withoutCutTail(whole) : whole;
+  const plain = truncated || mayBreakOff(body, whole, decoded !== undefined) ? dropIncompleteTail(whole) : whole;
   const isShort = truncated || plain.length < whole.length;
   // A stream that was cut between two events may end in half a secret, too: in what its texts say together.
-  const text = hiding.body(plain, kept, body.kind, isShort || body.ending === 'cut');
+  const text = redaction.body(plain, kept, body.kind, isShort || body.ending === 'cut');
   if (isText) return { text, truncated: isShort, encoding: undefined };
   return { text: Buffer.from(text, 'latin1').toString('base64'), truncated: isShort, encoding: 'base64' };
 }

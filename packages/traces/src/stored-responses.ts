@@ -1,4 +1,4 @@
-import type { ResponseState } from './body-tap.ts';
+import type { ResponseState } from './body-facts-reader.ts';
 import type { Provider } from './trace.ts';
 
 // What a provider stores is read back with the usage that making it had, again and again. Only making it is charged; and what is made in

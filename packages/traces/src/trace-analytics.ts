@@ -11,7 +11,7 @@ export type Bucket = (typeof BUCKETS)[number];
 
 /** Which traces to measure, and how to divide them. Times are milliseconds since the epoch, both ends inclusive on `timestamp`;
  *  texts match exactly. Spec: gateway, Analytics query parameters. */
-export interface MeasureQuestion {
+export interface MeasureQuery {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly provider?: string | undefined;
@@ -58,19 +58,19 @@ export interface Measure {
 }
 
 /** What an endpoint below `/api/analytics` is asked. A series goes by days unless told. Spec: gateway, Analytics query parameters. */
-export type AnalyticsQuestion = MeasureRange & (SeriesQuestion | RowsQuestion | BreakdownQuestion);
-export type MeasureRange = Pick<MeasureQuestion, 'from' | 'to' | 'provider' | 'model' | 'tenant'>;
+export type AnalyticsQuery = MeasureRange & (SeriesQuery | RowsQuery | BreakdownQuery);
+export type MeasureRange = Pick<MeasureQuery, 'from' | 'to' | 'provider' | 'model' | 'tenant'>;
 
-export interface SeriesQuestion {
+export interface SeriesQuery {
   readonly endpoint: 'usage' | 'cost';
   /** Either of the two asks for a series instead of totals. */
   readonly groupBy?: (typeof SERIES_GROUPS)[number] | undefined;
   readonly bucket?: Bucket | undefined;
 }
-interface RowsQuestion {
+interface RowsQuery {
   readonly endpoint: 'models' | 'keys' | 'summary';
 }
-export interface BreakdownQuestion {
+export interface BreakdownQuery {
   readonly endpoint: 'latency' | 'errors';
   readonly groupBy?: (typeof BREAKDOWN_GROUPS)[number] | undefined;
 }
@@ -79,12 +79,12 @@ export interface BreakdownQuestion {
 export interface TraceAnalytics {
   /** The answer of an endpoint: JSON in UTF-8, so that thirty thousand rows need not pass through the caller's thread as objects.
    *  An hour whose traces are gone counts whole when it begins in the range, and not at all when it does not. */
-  answer(question: AnalyticsQuestion): Promise<Uint8Array>;
+  answer(question: AnalyticsQuery): Promise<Uint8Array>;
 }
 
 /** What a store measures. Ordered by bucket, then by group; what has no trace is left out. Faults: as `TraceAnalytics`. */
 export interface TraceMeasures {
-  measure(question: MeasureQuestion): Promise<readonly Measure[]>;
+  measure(question: MeasureQuery): Promise<readonly Measure[]>;
 }
 
 /** The route pattern of a provider. */

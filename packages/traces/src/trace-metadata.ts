@@ -3,7 +3,7 @@ import type { ChargedUsage } from './charged-usage.ts';
 import type { Price } from './price-catalogue.ts';
 import { addFindings, hasFindings, readFindings, type FindingCounts } from './privacy/findings.ts';
 import type { PrivacyPolicy } from './privacy/privacy-rules.ts';
-import type { Hiding } from './privacy/scrubber.ts';
+import type { Redaction } from './privacy/scrubber.ts';
 import type { StoredBody } from './stored-body.ts';
 import type { Usage } from './usage.ts';
 
@@ -23,8 +23,8 @@ export function traceMetadata(of: {
   readonly lineageIgnored: number;
   readonly applied: PrivacyPolicy;
   /** What hid things in the request and in the response. */
-  readonly sent: Hiding;
-  readonly received: Hiding;
+  readonly sent: Redaction;
+  readonly received: Redaction;
   readonly bodies: { readonly request: StoredBody | undefined; readonly response: StoredBody | undefined };
 }): string {
   const { exchange, usage, charged, price, applied, bodies } = of;

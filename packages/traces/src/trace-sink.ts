@@ -1,5 +1,5 @@
 import type { BatchMemory, ExchangeBatch } from './exchange-batch.ts';
-import type { WriteResult } from './write-failure.ts';
+import type { WriteResult } from './write-result.ts';
 
 /** What became of a batch, and its memory, when that may be used for another. */
 export type BatchResult = WriteResult & { readonly memory?: BatchMemory };

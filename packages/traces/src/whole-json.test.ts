@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { openBodyTap, openRequestTap } from './body-tap.ts';
+import { openBodyFactsReader, openRequestModelReader } from './body-facts-reader.ts';
 import { findRootModel, findLastRootUsage, readFoundModel, readFoundUsage } from './whole-json.ts';
 
 const lastRootUsage = (body: Buffer) => {
@@ -16,7 +16,7 @@ const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 
 /** What the tap says, which reads every byte. */
 function tapped(body: Buffer) {
-  const tap = openBodyTap('json');
+  const tap = openBodyFactsReader('json');
   tap.push(body);
   return tap.end().usage;
 }
@@ -102,7 +102,7 @@ describe('the model of the root', () => {
     fc.assert(
       fc.property(fc.dictionary(member, json), fc.constantFrom(undefined, 1), (value, indent) => {
         const body = Buffer.from(JSON.stringify(value, undefined, indent));
-        const tap = openRequestTap();
+        const tap = openRequestModelReader();
         tap.push(body);
         const found = rootModel(body);
         if (found !== undefined) expect(found).toBe(tap.model());

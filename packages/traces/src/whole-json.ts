@@ -1,8 +1,8 @@
-import { modelOf } from './body-tap.ts';
+import { modelOf } from './body-facts-reader.ts';
 import { readUsage, type Usage } from './usage.ts';
 
 // Short cuts for JSON that is held whole, which almost all is: where the one value stands that counts. They find what the taps
-// of body-tap.ts would read, or nothing, and then the taps are asked. The proxy's thread looks (0.1 and 0.7 µs for 1 and 2 KB) and
+// of body-facts-reader.ts would read, or nothing, and then the taps are asked. The proxy's thread looks (0.1 and 0.7 µs for 1 and 2 KB) and
 // hands over what it found instead of the body: moving whole bodies between two busy cores cost 6 µs an exchange.
 
 const USAGE = Buffer.from('"usage"');

@@ -1,4 +1,4 @@
-import { stopStep } from '@vitrine/lifecycle/stop-step';
+import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
 import { keepRetention, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
@@ -11,7 +11,7 @@ import { traceRoutes } from './admin-traces/traces-route.ts';
 import { authorizeBy } from './auth/authorize.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { openKeys, type OpenKeys } from './auth/open-keys.ts';
-import { PerSecond } from './auth/per-second.ts';
+import { RateLimiter } from './auth/rate-limiter.ts';
 import { BodyBudget } from './capture/body-budget.ts';
 import { DropReport, type Drop } from './capture/drop-report.ts';
 import { openTraceStore } from './capture/open-trace-store.ts';
@@ -33,13 +33,13 @@ import { openLimits, type Clocks } from './limits/open-limits.ts';
 import { openAccessLog, type AccessLog } from './observability/access-log.ts';
 import { openObservability, type Observability } from './observability/open-observability.ts';
 import { serveScrape } from './observability/serve-scrape.ts';
-import { pathHider } from './privacy/path-hider.ts';
+import { pathRedactor } from './privacy/path-redactor.ts';
 import { privacyRules } from './privacy/pii-config.ts';
 import { openRequestGuard } from './privacy/request-guard.ts';
 import { Deadlines } from './proxy/deadlines.ts';
 import { headerReaders, TRACE_CONTEXT_HEADERS } from './proxy/forwarded-headers.ts';
 import { openRoutes } from './proxy/open-routes.ts';
-import type { ProxyTools } from './proxy/proxy-tools.ts';
+import type { ProxyContext } from './proxy/proxy-context.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { createUnparsedHandler } from './proxy/unparsed-request.ts';
 import { UpstreamErrorLog } from './proxy/upstream-error-log.ts';
@@ -47,7 +47,7 @@ import { VERSION } from './version.ts';
 
 const SYSTEM_CLOCKS: Clocks = { clock: Date.now, steadyClock: () => performance.now() };
 /** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
-const STRANGERS_A_SECOND = 10;
+const ANONYMOUS_REJECTIONS_PER_SECOND = 10;
 
 const AFTER_FAILED_RETENTION =
   'look at err and at the disk of storage.path; it is tried again every 60 s: docs/failure-modes.md#retention-that-fails';
@@ -63,7 +63,7 @@ export interface Gateway extends AsyncDisposable {
 export async function startGateway(config: GatewayConfig, logger: Logger, clocks: Clocks = SYSTEM_CLOCKS): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const stop = (name: string, step: () => Promise<unknown>) =>
-    opened.defer(async () => void (await stopStep(name, step, reportStep(logger))));
+    opened.defer(async () => void (await runShutdownStep(name, step, reportStep(logger))));
 
   const { steadyClock } = clocks;
   const startedAt = performance.now();
@@ -82,18 +82,18 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
     stop,
   });
 
-  const hidePath = pathHider(privacy);
-  const keys = openKeys(config, logger, hidePath);
+  const redactPathFor = pathRedactor(privacy);
+  const keys = openKeys(config, logger, redactPathFor);
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
   const auth = await openAuth(config, keys, logger, steadyClock);
   stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
-  const strangers = new PerSecond(STRANGERS_A_SECOND, steadyClock);
+  const anonymousRejections = new RateLimiter(ANONYMOUS_REJECTIONS_PER_SECOND, steadyClock);
 
   const deadlines = opened.use(new Deadlines(steadyClock));
   const routes = openRoutes(config, opened);
   const upstreamErrors = opened.use(new UpstreamErrorLog(logger, () => performance.now()));
   const shutdown = new AbortController();
-  const tools: ProxyTools = {
+  const tools: ProxyContext = {
     times: { firstByteTimeoutMs: config.proxy.first_byte_timeout_ms, idleTimeoutMs: config.proxy.idle_timeout_ms },
     deadlines,
     budget,
@@ -102,17 +102,17 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
     storedBodyMaxBytes: config.tracing.capture_bodies ? config.tracing.body_max_size : 0,
     shutdown: shutdown.signal,
     onFailure: (failed) => upstreamErrors.report(failed),
-    onEnd: (exchange, watch) => {
-      if (watch === undefined) queue.enqueue(exchange);
-      else watch.enqueue(exchange, (ended) => queue.enqueue(ended));
+    onEnd: (exchange, telemetry) => {
+      if (telemetry === undefined) queue.enqueue(exchange);
+      else telemetry.enqueue(exchange, (ended) => queue.enqueue(ended));
     },
   };
-  const door = { authenticate: auth.authenticate, gate: limits.gate, trail: keys.trail, strangers };
-  const proxy = createProxy(routes, tools, queue, door);
+  const admission = { authenticate: auth.authenticate, gate: limits.gate, trail: keys.trail, anonymousRejections };
+  const proxy = createProxy(routes, tools, queue, admission);
 
   const { scrape } = observability;
   const reasons = () => healthReasons({ writes, queue, auth });
-  const admin = createAdminApp(adminRoutes({ startedAt, store, queue, budget, keys, strangers, reasons }), {
+  const admin = createAdminApp(adminRoutes({ startedAt, store, queue, budget, keys, anonymousRejections, reasons }), {
     logger,
     authorize: authorizeBy(auth.authenticate, keys.trail),
     keyHeader: config.auth.header,
@@ -120,12 +120,12 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
     scrape,
   });
   opened.use(await serveScrape(scrape, config, logger));
-  const access = config.log.access ? openAccessLog(logger, hidePath) : undefined;
-  const watchRequest = observability.watchRequests(routes, access);
-  const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, watchRequest);
+  const access = config.log.access ? openAccessLog(logger, redactPathFor) : undefined;
+  const instrumentRequest = observability.watchRequests(routes, access);
+  const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, instrumentRequest);
   observability.observeConnections(connections, config.server.max_connections);
-  const unparsed = opened.use(new UnparsedLog(logger, hidePath));
-  reportRefused(connections, unparsed, access, createUnparsedHandler(routes, tools, door));
+  const unparsed = opened.use(new UnparsedLog(logger, redactPathFor));
+  reportRefused(connections, unparsed, access, createUnparsedHandler(routes, tools, admission));
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
   stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));
@@ -184,7 +184,7 @@ function reportRetention(logger: Logger): (error: unknown) => void {
   return (error) => logger.error({ err: error, next_step: AFTER_FAILED_RETENTION }, 'old traces were not removed');
 }
 
-function reportStep(logger: Logger): Parameters<typeof stopStep>[2] {
+function reportStep(logger: Logger): Parameters<typeof runShutdownStep>[2] {
   const next_step = 'what the step would have done is lost, see docs/failure-modes.md#a-shutdown-step-that-fails';
   return ({ error, ...step }) => logger.error({ ...step, err: error, next_step }, 'a shutdown step failed');
 }
@@ -196,10 +196,10 @@ function adminRoutes(of: {
   readonly queue: TraceQueue;
   readonly budget: BodyBudget;
   readonly keys: OpenKeys;
-  readonly strangers: PerSecond;
+  readonly anonymousRejections: RateLimiter;
   readonly reasons: () => readonly HealthReason[];
 }): AdminRoute[] {
-  const { startedAt, store, queue, budget, keys, strangers, reasons } = of;
+  const { startedAt, store, queue, budget, keys, anonymousRejections, reasons } = of;
   const diagnose = () =>
     pipelineDiagnostics(
       {
@@ -208,7 +208,7 @@ function adminRoutes(of: {
         counters: queue.counters,
         bodies: budget,
         storeDriver: store.driver,
-        rejectionsUnkept: strangers.refused,
+        rejectionsUnkept: anonymousRejections.refused,
         audit: keys.trail,
       },
       Date.now(),

@@ -1,4 +1,4 @@
-import { runProgram, surviveBugs } from '@vitrine/lifecycle/run-program';
+import { runProgram, handleUncaught } from '@vitrine/lifecycle/run-program';
 import { runChild } from '@vitrine/lifecycle/run-child';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import type { Fault } from '@vitrine/faults/fault';
@@ -24,7 +24,7 @@ await runProgram(process, {
       stdout: process.stdout,
       stderr: process.stderr,
       untilStopped: () => untilSignal(process, ['SIGINT', 'SIGTERM']),
-      surviveBugs: (report) => surviveBugs(process, report),
+      surviveBugs: (report) => handleUncaught(process, report),
       runChild: (program) => runChild(process, program, isatty(0)),
     }),
 });

@@ -2,7 +2,7 @@ import { readConfigFile } from '@vitrine/config/config-file';
 import type { Fault } from '@vitrine/faults/fault';
 import { usageError } from '@vitrine/gateway/commands/command';
 import { VERSION } from '@vitrine/gateway/version';
-import { runProgram, surviveBugs } from '@vitrine/lifecycle/run-program';
+import { runProgram, handleUncaught } from '@vitrine/lifecycle/run-program';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/telemetry/scrub';
@@ -52,7 +52,7 @@ async function main(): Promise<number> {
     demo: values.demo,
     createLogger: (service, level) => createLogger(service, level, process.stderr),
   });
-  surviveBugs(process, (error) => process.stderr.write(`vitrine: a bug was survived: ${scrub(inspect(error)).text}\n`));
+  handleUncaught(process, (error) => process.stderr.write(`vitrine: a bug was survived: ${scrub(inspect(error)).text}\n`));
   process.stdout.write(welcome(standalone.gatewayUrl, values.demo, standalone.keyHeader));
   await signal;
   process.stdout.write('\nVitrine is stopping: requests under way are finished and traces are written.\n');

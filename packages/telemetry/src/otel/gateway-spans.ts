@@ -4,7 +4,7 @@ import { SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-t
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SpanSink } from './ended-span.ts';
 import { RandomIds } from './random-ids.ts';
-import { RequestSpan, type SpanTools } from './request-span.ts';
+import { RequestSpan, type RequestSpanContext } from './request-span.ts';
 import { SpanShapes } from './span-shapes.ts';
 
 /** A batch that was written, or tried. Moments are those of `performance.now()`. */
@@ -45,7 +45,7 @@ export function createGatewaySpans(sink: SpanSink, { samplingRatio, genai, clock
   const isSampled = (traceId: string) =>
     sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
   const ids = new RandomIds();
-  const tools: SpanTools = { sink, ids, shapes: new SpanShapes(), isSampled, epochMs: clock.epochMs, genai };
+  const tools: RequestSpanContext = { sink, ids, shapes: new SpanShapes(), isSampled, epochMs: clock.epochMs, genai };
   return {
     begin: (at, method, route, headers) => new RequestSpan(tools, at, method, route, parentIn(headers)),
     batchWritten: ({ startedAt, endedAt, batchSize, errorClass }) => {

@@ -31,7 +31,7 @@ beforeAll(async () => {
 /** Labels by sample name, of a gateway in which everything has happened once. */
 async function scrapedMetrics(): Promise<Map<string, Set<string>>> {
   const config = readOtelConfig({ prometheus_enabled: true, genai: true }, {});
-  using telemetry = await startTelemetry({ config, version: '1', onTrouble: () => {} });
+  using telemetry = await startTelemetry({ config, version: '1', onExportError: () => {} });
   const labels = { provider: 'openai', model: 'm', org_id: 'o', workspace_id: 'w', route: '/openai/*' };
   telemetry?.metrics?.requestEnded({ ...labels, status: 200, durationMs: 1, providerMs: 1 }, undefined);
   telemetry?.metrics?.traceDropped(labels, 200);

@@ -6,7 +6,7 @@ import type { RandomIds } from './random-ids.ts';
 import type { SpanShapes } from './span-shapes.ts';
 
 /** What all requests' spans share. */
-export interface SpanTools {
+export interface RequestSpanContext {
   readonly sink: SpanSink;
   readonly ids: RandomIds;
   readonly shapes: SpanShapes;
@@ -67,7 +67,7 @@ const ALLOWED = childShape('gateway.auth', ['gateway.auth.result', 'allow'], und
 export class RequestSpan implements SpanIds {
   readonly traceId: string;
   readonly spanId: string;
-  readonly #tools: SpanTools;
+  readonly #tools: RequestSpanContext;
   readonly #method: string;
   readonly #route: string;
   readonly #parent: SpanContext | undefined;
@@ -82,7 +82,7 @@ export class RequestSpan implements SpanIds {
   #sentAt = 0;
   #upstreamId = '';
 
-  constructor(tools: SpanTools, at: number, method: string, route: string, parent: SpanContext | undefined) {
+  constructor(tools: RequestSpanContext, at: number, method: string, route: string, parent: SpanContext | undefined) {
     this.#tools = tools;
     this.#method = method;
     this.#route = route;

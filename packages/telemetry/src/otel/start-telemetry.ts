@@ -16,7 +16,7 @@ import { CARDINALITY_LIMIT, RequestSeries } from './request-series.ts';
 import { ScrapeReader } from './scrape-reader.ts';
 import { seriesProducer } from './series-producer.ts';
 import type { SpanCounts } from './span-bounds.ts';
-import { TroubleReport } from './trouble-report.ts';
+import { ExportErrorLog } from './export-error-log.ts';
 import { scrapeFormat, scrapeText, type Scrape } from './scrape-text.ts';
 
 const SCOPE = 'vitrine.gateway';
@@ -45,19 +45,19 @@ export interface TelemetryOptions {
   readonly version: string;
   /** Told what goes wrong on the way to the collector, at once and then every minute at most. Nothing of it reaches the process in any
    *  other way. */
-  readonly onTrouble: Tell;
+  readonly onExportError: Tell;
 }
 
 /** Starts what `config` asks for; undefined when it asks for nothing. Import this module only then: it loads the OpenTelemetry SDK
  *  (240 ms, 40 MB). One at a time in a process, because the SDK registers itself globally; disposal makes room for the next, and
  *  does not wait for what was not flushed before.
  *  Spec: gateway, Telemetry export configuration, Spans, Metrics; decisions, section 6. */
-export async function startTelemetry({ config, version, onTrouble }: TelemetryOptions): Promise<Telemetry | undefined> {
+export async function startTelemetry({ config, version, onExportError }: TelemetryOptions): Promise<Telemetry | undefined> {
   const parts = telemetryParts(config);
   if (parts === undefined) return undefined;
   const spanCounts: SpanCounts = { exported: 0, failed: 0, dropped: 0 };
-  const troubles = new TroubleReport(onTrouble);
-  const trouble = (message: string) => troubles.add(message);
+  const exportErrors = new ExportErrorLog(onExportError);
+  const trouble = (message: string) => exportErrors.add(message);
   const origin: SpanOrigin = { resource: resourceOf(config, version), scope: { name: SCOPE, version } };
   const sink = parts.spans ? await createSink(config, origin, spanCounts, trouble) : undefined;
   const clock = { now: () => performance.now(), epochMs: () => Date.now() };
@@ -84,7 +84,7 @@ export async function startTelemetry({ config, version, onTrouble }: TelemetryOp
     [Symbol.dispose]: () => {
       for (const end of [flushSpans(), flushMetrics(), scrapeReader?.shutdown()]) end?.catch(report('telemetry'));
       unregister();
-      troubles[Symbol.dispose]();
+      exportErrors[Symbol.dispose]();
     },
   };
 }
@@ -117,7 +117,7 @@ async function pushReader(config: OtelConfig, producer: MetricProducer): Promise
 
 /** Starts the SDK with exactly these readers, and with what carries the ids of a request to its log lines. What is passed wins over what
  *  the SDK would read from OTEL_* variables by itself, by rules that are not the specification's. */
-function register(resource: Resource, readers: IMetricReader[], onTrouble: Tell): () => void {
+function register(resource: Resource, readers: IMetricReader[], onExportError: Tell): () => void {
   const runtime = readers.length === 0 ? [] : [new RuntimeNodeInstrumentation({ monitoringPrecision: EVENT_LOOP_PRECISION_MS })];
   const sdk = new NodeSDK({
     resource,
@@ -129,7 +129,7 @@ function register(resource: Resource, readers: IMetricReader[], onTrouble: Tell)
     instrumentations: runtime,
   });
   diag.setLogger(
-    { error: onTrouble, warn: onTrouble, info: () => {}, debug: () => {}, verbose: () => {} },
+    { error: onExportError, warn: onExportError, info: () => {}, debug: () => {}, verbose: () => {} },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   sdk.start();

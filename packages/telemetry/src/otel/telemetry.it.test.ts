@@ -37,7 +37,7 @@ afterEach(async () => {
 
 async function start(yaml: Record<string, unknown> = {}, env: Record<string, string> = {}): Promise<Required<Telemetry>> {
   const config = readOtelConfig({ enabled: true, prometheus_enabled: true, endpoint: collector.url, ...yaml }, env);
-  running = await startTelemetry({ config, version: '1.2.3', onTrouble: (message) => trouble.push(message) });
+  running = await startTelemetry({ config, version: '1.2.3', onExportError: (message) => trouble.push(message) });
   return running as Required<Telemetry>;
 }
 
@@ -466,7 +466,7 @@ describe('metrics', () => {
 
 describe('a collector that is slow or gone', () => {
   test.each(PROTOCOLS)('over %s: spans are held up to a bound, the rest is counted, and nobody is troubled', async (protocol) => {
-    collector.mood = 'hang';
+    collector.behaviour = 'hang';
     const own = { protocol, endpoint: endpointOf(protocol), export_timeout_ms: 200, metrics_enabled: false };
     const telemetry = await start(own);
     for (let i = 0; i < 4_000; i += 1) proxied(telemetry);
@@ -483,7 +483,7 @@ describe('a collector that is slow or gone', () => {
   });
 
   test.each(['refuse', 'hang'] as const)('%s: flushing ends by itself within the timeout and does not reject', async (mood) => {
-    collector.mood = mood;
+    collector.behaviour = mood;
     const telemetry = await start({ export_timeout_ms: 100, metric_export_interval_ms: 100 });
     proxied(telemetry);
     await telemetry.flushSpans();
@@ -504,11 +504,11 @@ describe('a collector that is slow or gone', () => {
   });
 
   test('when the collector is back, what comes then arrives', async () => {
-    collector.mood = 'refuse';
+    collector.behaviour = 'refuse';
     const telemetry = await start({ metrics_enabled: false });
     proxied(telemetry);
     await waitUntil(() => telemetry.spanCounts.failed === 5, { what: 'the refusal' });
-    collector.mood = 'accept';
+    collector.behaviour = 'accept';
     proxied(telemetry);
     await waitUntil(() => telemetry.spanCounts.exported === 5, { what: 'the spans' });
   });

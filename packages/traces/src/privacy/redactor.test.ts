@@ -6,7 +6,7 @@ import type { BodyKind } from '../captured-exchange.ts';
 import { DEFAULT_SCOPE, scopeText } from '../exchange-scope.ts';
 import { noFindings, type FindingCounts } from './findings.ts';
 import type { PrivacyRules } from './privacy-rules.ts';
-import { openPrivacyTools } from './privacy-tools.ts';
+import { openPrivacyContext } from './privacy-context.ts';
 import { Redactor } from './redactor.ts';
 
 const RULES: PrivacyRules = {
@@ -20,7 +20,7 @@ const RULES: PrivacyRules = {
   scopes: [],
 };
 const redactor = (rules: Partial<PrivacyRules> = {}, scope = DEFAULT_SCOPE) =>
-  new Redactor(openPrivacyTools({ ...RULES, ...rules }), scope);
+  new Redactor(openPrivacyContext({ ...RULES, ...rules }), scope);
 const bodyOf = (some: Redactor, text: string, kind?: BodyKind) => some.body(text, Buffer.from(text), kind);
 const counted = (found: Partial<FindingCounts>) => ({ ...noFindings(), ...found });
 

@@ -9,8 +9,8 @@ import { addKinds, noFindings, type Detector, type FindingKind } from './finding
 import { decodedString, encodedString, endOfString } from './json-text.ts';
 import { LineEnds } from './line-ends.ts';
 import { findEmails, findPhones, findSsns } from './personal-data.ts';
-import type { PrivacyTools } from './privacy-tools.ts';
-import type { Hiding } from './scrubber.ts';
+import type { PrivacyContext } from './privacy-context.ts';
+import type { Redaction } from './scrubber.ts';
 import { streamEdits } from './stream-edits.ts';
 import { append, editedText, editsWithin, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
 
@@ -38,28 +38,28 @@ const TYPES: Readonly<Record<FindingKind, string>> = {
 /** Hides in texts of one workspace what the rules forbid to keep, and counts it. Most texts hold nothing, which costs 1 ns a character;
  *  the others are walked string by string. JSON stays JSON, and nothing else of it changes. Takes a time that grows with the length
  *  of the text only, and never throws. Spec: gateway decisions, section 6, `pii`. */
-export class Redactor implements Hiding {
+export class Redactor implements Redaction {
   readonly counts = noFindings();
-  readonly #tools: PrivacyTools;
+  readonly #tools: PrivacyContext;
   readonly #scope: string;
 
   /** `scope` is the exchange's (`exchange-scope.ts`). */
-  constructor(tools: PrivacyTools, scope: string) {
+  constructor(tools: PrivacyContext, scope: string) {
     this.#tools = tools;
     this.#scope = scope;
   }
 
   /** A text that is no body: a name, an id, the value of a header, header lines. */
   line(text: string): string {
-    return this.#tools.lineSieve.catches(text) ? this.#edited(text, this.#detected(text, this.#tools.inLines)) : text;
+    return this.#tools.linePrefilter.mayMatch(text) ? this.#edited(text, this.#detected(text, this.#tools.inLines)) : text;
   }
 
   /** A path, also where it is percent-encoded, and with values of denied names in its query. */
   path(path: string): string {
     const { text, count } = redactPath(path);
     this.counts.token_like += count;
-    const { lineSieve, inLines, fields } = this.#tools;
-    const found = lineSieve.catches(text) ? this.#detected(text, inLines) : [];
+    const { linePrefilter, inLines, fields } = this.#tools;
+    const found = linePrefilter.mayMatch(text) ? this.#detected(text, inLines) : [];
     const named = text.includes('?') ? fields.pairsOf(text).filter(({ value }) => value !== REDACTED) : [];
     const encoded = /[%+]/.test(text) ? this.#encodedEdits(text) : [];
     return this.#edited(text, mergedEdits([...named.map((value) => this.#fieldEdit(value)), ...encoded, ...found]));
@@ -80,8 +80,8 @@ export class Redactor implements Hiding {
 
   /** A body's text; `isCut` when it has no end. `bytes` are the same text, in UTF-8 or latin-1. */
   body(text: string, bytes: Uint8Array, kind: BodyKind, isCut = false): string {
-    const { bodySieve } = this.#tools;
-    const isClean = !bodySieve.catchesBytes(bytes);
+    const { bodyPrefilter } = this.#tools;
+    const isClean = !bodyPrefilter.mayMatchBytes(bytes);
     const framing = framingOf(text, kind);
     const isJson = kind === 'json' || /^\s*[{["]/.test(text);
     const isLoose = !isJson && kind !== 'sse';
@@ -89,7 +89,7 @@ export class Redactor implements Hiding {
       if (isLoose) return this.#edited(text, this.#looseEdits(text));
       return isClean ? text : this.#edited(text, this.#edits(text, 0));
     }
-    const editsOf = (some: string) => (bodySieve.catches(some) ? this.#edits(some, 0) : []);
+    const editsOf = (some: string) => (bodyPrefilter.mayMatch(some) ? this.#edits(some, 0) : []);
     const editsOfBody = (isLeftOut: (lineStart: number) => boolean) => {
       if (isLoose) return this.#looseEdits(text);
       return framing === 'lines' ? this.#edits(text, 0) : this.#lineEdits(text, isLeftOut);
@@ -114,7 +114,7 @@ export class Redactor implements Hiding {
     const ends = new LineEnds(text, true);
     for (let start = 0, end = 0; start < text.length; start = end + 1) {
       end = ends.endFrom(start);
-      if (end === start || !this.#tools.bodySieve.catches(text, start, end) || isLeftOut?.(start) === true) continue;
+      if (end === start || !this.#tools.bodyPrefilter.mayMatch(text, start, end) || isLeftOut?.(start) === true) continue;
       append(edits, movedEdits(this.#edits(text.slice(start, end), 0), start));
     }
     return edits;
@@ -149,7 +149,7 @@ export class Redactor implements Hiding {
   }
 
   #walkString(text: string, start: number, end: number, depth: number, edits: TextEdit[]): void {
-    if (!this.#tools.bodySieve.catches(text, start, end)) return;
+    if (!this.#tools.bodyPrefilter.mayMatch(text, start, end)) return;
     const written = text.slice(start, end);
     const said = decodedString(written);
     // Without escapes it says what is written; and what cannot be read was no string after all.
@@ -176,8 +176,8 @@ export class Redactor implements Hiding {
     const parts = pair.split('=');
     const said = parts.map(formDecoded);
     const whole = said.join('=');
-    const { bodySieve, inBodies } = this.#tools;
-    if (whole === pair || !bodySieve.catches(whole)) return [];
+    const { bodyPrefilter, inBodies } = this.#tools;
+    if (whole === pair || !bodyPrefilter.mayMatch(whole)) return [];
     const secrets = inBodies.includes('token_like') ? this.#detected(whole, ['token_like']) : [];
     const edits: TextEdit[] = [];
     let start = from;
@@ -196,7 +196,7 @@ export class Redactor implements Hiding {
   }
 
   #walkPlain(text: string, start: number, end: number, edits: TextEdit[]): void {
-    if (!this.#tools.bodySieve.catches(text, start, end)) return;
+    if (!this.#tools.bodyPrefilter.mayMatch(text, start, end)) return;
     append(edits, movedEdits(this.#detected(text.slice(start, end), this.#tools.inBodies), start));
   }
 

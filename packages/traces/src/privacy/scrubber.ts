@@ -5,7 +5,7 @@ import { noFindings, type FindingCounts } from './findings.ts';
 import type { Redactor } from './redactor.ts';
 
 /** Hides what may not be kept of an exchange, and counts it. */
-export interface Hiding {
+export interface Redaction {
   readonly counts: FindingCounts;
   /** A text that is no body: a name, an id, the value of a header. */
   line(text: string): string;
@@ -17,9 +17,9 @@ export interface Hiding {
 }
 
 /** What is hidden where `pii.mode` is `off`: credentials, and nothing else. */
-export class Scrubber implements Hiding {
+export class Scrubber implements Redaction {
   readonly counts = noFindings();
-  readonly body: Hiding['body'];
+  readonly body: Redaction['body'];
 
   /** `inBodies` hides credentials in bodies; without it they are kept as they are. */
   constructor(inBodies?: Redactor) {

@@ -1,4 +1,4 @@
-import { withoutCutTail } from './cut-tail.ts';
+import { dropIncompleteTail } from './incomplete-tail.ts';
 import { placeInBody, readEventStream, type Framing, type SplitEvent } from './event-stream.ts';
 import { encodedString } from './json-text.ts';
 import type { StreamText } from './stream-text.ts';
@@ -40,7 +40,7 @@ function textEdits(stream: string, text: StreamText, framing: Framing, { editsOf
   const { joined } = text;
   const whole = editsOf(joined);
   const own = bodyEdits === undefined ? [] : ownEdits(stream, text, editsOf);
-  const tail = isCut ? withoutCutTail(joined).length : joined.length;
+  const tail = isCut ? dropIncompleteTail(joined).length : joined.length;
   const edits =
     own.length === 0 ? whole : [...(framing === 'lines' && !text.isDelta ? withoutRowOverlaps(whole, own) : whole), ...own];
   if (tail < joined.length) edits.push({ start: tail, end: joined.length, text: '', kinds: [] });

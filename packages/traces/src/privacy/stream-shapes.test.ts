@@ -8,7 +8,7 @@ import { joinTexts, SINGLE_SHAPES, TURN_SHAPES, valueAt, type Event, type Stream
 import { noFindings } from './findings.ts';
 import { findEmails, findPhones, findSsns } from './personal-data.ts';
 import type { PrivacyRules } from './privacy-rules.ts';
-import { openPrivacyTools } from './privacy-tools.ts';
+import { openPrivacyContext } from './privacy-context.ts';
 import { Redactor } from './redactor.ts';
 
 const RULES: PrivacyRules = {
@@ -21,7 +21,7 @@ const RULES: PrivacyRules = {
   salt: 'salt',
   scopes: [],
 };
-const tools = openPrivacyTools(RULES);
+const tools = openPrivacyContext(RULES);
 const redacted = (text: string, kind: BodyKind = 'sse') => {
   const some = new Redactor(tools, DEFAULT_SCOPE);
   return { text: some.body(text, Buffer.from(text), kind), counts: some.counts };

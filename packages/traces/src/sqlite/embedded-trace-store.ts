@@ -8,7 +8,7 @@ import type { CapturePolicy } from '../capture-policy.ts';
 import type { BatchMemory, ExchangeBatch } from '../exchange-batch.ts';
 import type { Tenant } from '../exchange-scope.ts';
 import type { PriceOverride } from '../price-catalogue.ts';
-import { DAY_MS, type AnalyticsQuestion, type TraceAnalytics } from '../trace-analytics.ts';
+import { DAY_MS, type AnalyticsQuery, type TraceAnalytics } from '../trace-analytics.ts';
 import type { BatchResult, TraceSink } from '../trace-sink.ts';
 import type { AncestorQuery, CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
@@ -30,9 +30,9 @@ export interface EmbeddedTraceStoreOptions {
   readonly policy: CapturePolicy;
   readonly priceOverride: PriceOverride | undefined;
   /** Whether writing tells of tokens; it does not unless told. */
-  readonly tellsTokens?: boolean;
+  readonly reportsTokens?: boolean;
   /** Whether it tells what was added to the days of keys; it does not unless told. */
-  readonly tellsUsage?: boolean;
+  readonly reportsUsage?: boolean;
 }
 
 /** Opens the store of a single machine: one SQLite file, written by one worker thread and read by two others, one of them for quota
@@ -69,10 +69,10 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
   #traceCount = 0;
 
   constructor(options: EmbeddedTraceStoreOptions, lock: Disposable) {
-    const { path, policy, priceOverride, tellsTokens = false, tellsUsage = false } = options;
+    const { path, policy, priceOverride, reportsTokens = false, reportsUsage = false } = options;
     this.#path = path;
     this.#lock = lock;
-    const writeData: WriteWorkerData = { path, policy, priceOverride, tellsTokens, tellsUsage };
+    const writeData: WriteWorkerData = { path, policy, priceOverride, reportsTokens, reportsUsage };
     const startWriter = () => new Worker(new URL('./trace-write-worker.ts', import.meta.url), { workerData: writeData });
     const startReader = () => new Worker(new URL('./trace-read-worker.ts', import.meta.url), { workerData: { path } });
     this.#writes = new WorkerCalls(startWriter, MAX_PENDING_WRITES);
@@ -113,7 +113,7 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
     return (await this.#read({ get: id, tenant })) as TraceDetail | undefined;
   }
 
-  async answer(question: AnalyticsQuestion): Promise<Uint8Array> {
+  async answer(question: AnalyticsQuery): Promise<Uint8Array> {
     const answer = (await this.#read({ answer: question })) as Uint8Array | undefined;
     if (answer !== undefined) return answer;
     throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow from, to, provider or model' });

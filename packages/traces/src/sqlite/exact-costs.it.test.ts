@@ -5,7 +5,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scopeText } from '../exchange-scope.ts';
 import { plainTrace } from '../testing/plain-trace.ts';
-import { DAY_MS, HOUR_MS, type AnalyticsQuestion } from '../trace-analytics.ts';
+import { DAY_MS, HOUR_MS, type AnalyticsQuery } from '../trace-analytics.ts';
 import { PICO_PER_USD } from '../usd.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
@@ -54,7 +54,7 @@ function printed(json: string): string[] {
   );
 }
 
-function answerOf(reader: SqliteTraceReader, question: AnalyticsQuestion): string {
+function answerOf(reader: SqliteTraceReader, question: AnalyticsQuery): string {
   return Buffer.from(reader.answer(question) ?? []).toString();
 }
 

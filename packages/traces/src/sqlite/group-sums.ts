@@ -1,5 +1,5 @@
 import { addLatency, bucketOf, type LatencyCounts } from '../latency-histogram.ts';
-import { bucketStartOf, routeOf, type Measure, type MeasureQuestion } from '../trace-analytics.ts';
+import { bucketStartOf, routeOf, type Measure, type MeasureQuery } from '../trace-analytics.ts';
 import { MeasureRows, type MeasuredSums } from './measure-rows.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import type { RollupCursor } from './rollup-block.ts';
@@ -22,7 +22,7 @@ interface Bucket {
 
 /** The sums that a question asks for, while they are added up. */
 export class GroupSums {
-  readonly #question: MeasureQuestion;
+  readonly #question: MeasureQuery;
   readonly #dictionary: ReadDictionary;
   readonly #rows = new MeasureRows();
   readonly #latencies: LatencyCounts[] = [];
@@ -34,7 +34,7 @@ export class GroupSums {
   readonly #placeOfNumber = new Map<number, number>();
   #lastBucket: Bucket | undefined;
 
-  constructor(question: MeasureQuestion, dictionary: ReadDictionary) {
+  constructor(question: MeasureQuery, dictionary: ReadDictionary) {
     this.#question = question;
     this.#dictionary = dictionary;
   }

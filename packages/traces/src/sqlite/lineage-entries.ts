@@ -1,4 +1,4 @@
-import type { Stretch } from './stretch.ts';
+import type { TimeRange } from './time-range.ts';
 
 /** The ids by which the traces of a conversation are found. */
 export const LINEAGE_IDS = ['trace_group_id', 'thread_id', 'run_id'] as const;
@@ -19,9 +19,9 @@ export function addEntries(entries: number[], { trace_group_id, thread_id, run_i
 }
 
 /** The hashes of what is sought. */
-export function hashesOf(sought: LineageIds): number[] {
+export function hashesOf(filter: LineageIds): number[] {
   return LINEAGE_IDS.flatMap((id, kind) => {
-    const value = sought[id];
+    const value = filter[id];
     return value === undefined ? [] : [hashOf(kind, value)];
   });
 }
@@ -36,7 +36,7 @@ export function timesWith(hash: number, entries: Iterable<Float64Array>): Set<nu
 }
 
 /** When the first and the last of the traces were made. */
-export function hullOf(entries: Iterable<Float64Array>): Stretch {
+export function spanningRange(entries: Iterable<Float64Array>): TimeRange {
   let [oldest, newest] = [Number.MAX_SAFE_INTEGER, 0];
   for (const some of entries) {
     for (let at = 1; at < some.length; at += ENTRY_NUMBERS) {

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { BUCKETS, ENTRY_NUMBERS, hullOf, placeOf } from './lineage-entries.ts';
+import { BUCKETS, ENTRY_NUMBERS, spanningRange, placeOf } from './lineage-entries.ts';
 
 /** Traces of a full segment: where traffic is dense, what the journal holds when it is added. */
 export const SEGMENT_TRACES = 65_536;
@@ -43,7 +43,7 @@ export class LineageSegments {
     const last = this.#last.get() as { segment: number; traces: number } | undefined;
     const isFull = last === undefined || last.traces >= this.#fullTraces;
     const segment = (last?.segment ?? 0) + (isFull ? 1 : 0);
-    const { oldest, newest } = hullOf(entries);
+    const { oldest, newest } = spanningRange(entries);
     this.#addSegment.run(segment, traces, oldest, newest);
     for (const bucket of buckets) this.#addEntries.run(placeOf(segment, bucket[0] ?? 0), bucket);
   }

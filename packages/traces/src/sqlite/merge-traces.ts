@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { bucketStartOf, DAY_MS } from '../trace-analytics.ts';
-import { EVERYBODY, LEVELS, type Level } from './rollup-levels.ts';
+import { ALL_TENANTS, LEVELS, type Level } from './rollup-levels.ts';
 import { packRollups, type PackedRollups } from './rollup-block.ts';
 import { Rollups, type MeasuredTrace } from './rollup.ts';
 import { UsageTally } from './usage-tally.ts';
@@ -122,8 +122,8 @@ function withWhatFollows(hours: Segments): Segments {
     }
     const others = [
       hours.of(LEVELS.modelDay, tenant, day).rollups,
-      hours.of(LEVELS.modelHour, EVERYBODY, start).rollups,
-      hours.of(LEVELS.modelDay, EVERYBODY, day).rollups,
+      hours.of(LEVELS.modelHour, ALL_TENANTS, start).rollups,
+      hours.of(LEVELS.modelDay, ALL_TENANTS, day).rollups,
     ];
     for (const rollup of ofHour.values()) for (const to of others) to.add(rollup);
   }

@@ -1,13 +1,13 @@
-import type { Stretch } from './stretch.ts';
+import type { TimeRange } from './time-range.ts';
 
 /** Where something is, newest first and disjoint, from `top` downwards. `look` tells where it is in a part of the file, and is asked
  *  only as far as the stretches are: parts may overlap, and `known` is what is known without looking. */
-export function* newestFirst<Part extends Stretch>(
+export function* newestFirst<Part extends TimeRange>(
   parts: readonly Part[],
-  look: (part: Part) => readonly Stretch[],
-  known: readonly Stretch[],
+  look: (part: Part) => readonly TimeRange[],
+  known: readonly TimeRange[],
   top: number,
-): Generator<Stretch> {
+): Generator<TimeRange> {
   const sorted = parts.filter(({ oldest }) => oldest <= top).toSorted((left, right) => right.newest - left.newest);
   let below = top;
   // What has been looked at and reaches below `below`.
@@ -25,18 +25,18 @@ export function* newestFirst<Part extends Stretch>(
 }
 
 /** What stretches cover from `oldest` to `newest`. */
-function* joined(stretches: readonly Stretch[], oldest: number, newest: number): Generator<Stretch> {
-  const sorted = stretches
-    .filter((stretch) => stretch.newest >= oldest && stretch.oldest <= newest)
-    .map((stretch) => ({ oldest: Math.max(oldest, stretch.oldest), newest: Math.min(newest, stretch.newest) }))
+function* joined(ranges: readonly TimeRange[], oldest: number, newest: number): Generator<TimeRange> {
+  const sorted = ranges
+    .filter((range) => range.newest >= oldest && range.oldest <= newest)
+    .map((range) => ({ oldest: Math.max(oldest, range.oldest), newest: Math.min(newest, range.newest) }))
     .toSorted((left, right) => right.newest - left.newest);
-  let last: Stretch | undefined;
-  for (const stretch of sorted) {
-    if (last !== undefined && stretch.newest < last.oldest - 1) {
+  let last: TimeRange | undefined;
+  for (const range of sorted) {
+    if (last !== undefined && range.newest < last.oldest - 1) {
       yield last;
       last = undefined;
     }
-    last = { oldest: Math.min(stretch.oldest, last?.oldest ?? stretch.oldest), newest: last?.newest ?? stretch.newest };
+    last = { oldest: Math.min(range.oldest, last?.oldest ?? range.oldest), newest: last?.newest ?? range.newest };
   }
   if (last !== undefined) yield last;
 }

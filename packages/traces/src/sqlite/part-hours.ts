@@ -1,14 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { bucketStartOf, type MeasureQuestion } from '../trace-analytics.ts';
+import { bucketStartOf, type MeasureQuery } from '../trace-analytics.ts';
 import { firstIdOf } from '../trace-id.ts';
 import { UsdSum } from '../usd.ts';
 import type { GroupSums } from './group-sums.ts';
 import type { JournalReader } from './journal-reader.ts';
 import type { MeasuredSums } from './measure-rows.ts';
-import { EVERYBODY, LEVELS } from './rollup-levels.ts';
+import { ALL_TENANTS, LEVELS } from './rollup-levels.ts';
 import type { Span } from './split-range.ts';
-import type { Stretch } from './stretch.ts';
-import { createdStretch } from './trace-journal.ts';
+import type { TimeRange } from './time-range.ts';
+import { createdRange } from './trace-journal.ts';
 
 /** Sums of trillionths are whole, and so exact. Those below 2,251 dollars are found so; above that a product may miss by one. */
 const PICO = 'sum(CAST(estimated_cost_usd * 1e12 + 0.5 AS INTEGER))';
@@ -56,13 +56,13 @@ export class PartHours {
   }
 
   /** Adds the traces of a part, those among them that the journal holds. */
-  addTo(sums: GroupSums, part: Span, question: MeasureQuestion, tenant: number | undefined): void {
+  addTo(sums: GroupSums, part: Span, question: MeasureQuery, tenant: number | undefined): void {
     const journal = this.#journal.between(part.from, part.before - 1);
-    const stretches = [this.#rolledUp(part, tenant), createdStretch(journal, part.from, part.before - 1)];
-    const known = stretches.filter((stretch) => stretch !== undefined);
+    const ranges = [this.#rolledUp(part, tenant), createdRange(journal, part.from, part.before - 1)];
+    const known = ranges.filter((range) => range !== undefined);
     if (known.length === 0) return;
-    const oldest = Math.min(...known.map((stretch) => stretch.oldest));
-    const newest = Math.max(...known.map((stretch) => stretch.newest));
+    const oldest = Math.min(...known.map((range) => range.oldest));
+    const newest = Math.max(...known.map((range) => range.newest));
     const bounds = [firstIdOf(oldest), firstIdOf(newest + 1), part.from, part.before - 1];
     const values = tenant === undefined ? bounds : [...bounds, tenant];
     // Only what the answer divides by is divided here.
@@ -81,7 +81,7 @@ export class PartHours {
   }
 
   /** Where in `traces` those of the hour stand that roll-ups know. */
-  #rolledUp(part: Span, tenant: number = EVERYBODY): Stretch | undefined {
+  #rolledUp(part: Span, tenant: number = ALL_TENANTS): TimeRange | undefined {
     const { oldest, newest } = this.#bounds.get(tenant, bucketStartOf(part.from, 'hour')) as Record<string, number | null>;
     return typeof oldest === 'number' && typeof newest === 'number' ? { oldest, newest } : undefined;
   }

@@ -3,4 +3,4 @@ export const LEVELS = { modelHour: 0, modelDay: 1, keyHour: 2, keyDay: 3 } as co
 export type Level = (typeof LEVELS)[keyof typeof LEVELS];
 
 /** Stands for all tenants together in roll-ups by model. */
-export const EVERYBODY = 0;
+export const ALL_TENANTS = 0;

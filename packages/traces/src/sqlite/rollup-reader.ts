@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { bucketStartOf, type Measure, type MeasureQuestion } from '../trace-analytics.ts';
+import { bucketStartOf, type Measure, type MeasureQuery } from '../trace-analytics.ts';
 import { GroupSums } from './group-sums.ts';
 
 import type { JournalReader } from './journal-reader.ts';
 import { PartHours } from './part-hours.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { RollupCursor } from './rollup-block.ts';
-import { EVERYBODY, LEVELS, type Level } from './rollup-levels.ts';
+import { ALL_TENANTS, LEVELS, type Level } from './rollup-levels.ts';
 import { splitRange, type Span } from './split-range.ts';
 import { readJournal } from './trace-journal.ts';
 
@@ -39,14 +39,14 @@ export class RollupReader {
   }
 
   /** Undefined when there are too many groups. To be called in a transaction, so that everything read is of one moment. */
-  measure(question: MeasureQuestion): Measure[] | undefined {
+  measure(question: MeasureQuery): Measure[] | undefined {
     const { from, to, tenant, groupBy, bucket } = question;
     const byKey = groupBy === 'key' || groupBy === 'api_key_hash';
     const known = tenant && this.#dictionary.tenant(tenant);
     const sums = new GroupSums(question, this.#dictionary);
     if (tenant !== undefined && known === undefined) return sums.measures();
     const tenants = known === undefined ? this.#dictionary.tenants() : [known];
-    const rolledUp = byKey || known !== undefined ? tenants : [EVERYBODY];
+    const rolledUp = byKey || known !== undefined ? tenants : [ALL_TENANTS];
     const hourLevel = byKey ? LEVELS.keyHour : LEVELS.modelHour;
 
     const { days, hours, parts } = splitRange(from, to, bucket);
@@ -68,7 +68,7 @@ export class RollupReader {
     return sums.isTooMany ? undefined : sums.measures();
   }
 
-  #addRollups(sums: GroupSums, level: Level, tenants: readonly number[], span: Span, { percentiles }: MeasureQuestion): void {
+  #addRollups(sums: GroupSums, level: Level, tenants: readonly number[], span: Span, { percentiles }: MeasureQuery): void {
     const statement = percentiles === true ? this.#sumsAndLatencies : this.#sums;
     for (const tenant of tenants) {
       for (const row of statement.iterate(level, tenant, bounded(span.from), bounded(span.before))) {

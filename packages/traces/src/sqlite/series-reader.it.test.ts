@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import fc from 'fast-check';
 import { join } from 'node:path';
-import { costItemsOf, seriesOf, usageItemsOf } from '../analytics-answers.ts';
+import { costItemsOf, seriesOf, usageItemsOf } from '../measures-to-response.ts';
 import { scopeText } from '../exchange-scope.ts';
 import { plainTrace } from '../testing/plain-trace.ts';
-import { BUCKETS, DAY_MS, HOUR_MS, type AnalyticsQuestion } from '../trace-analytics.ts';
-import type { SeriesAsked } from '../series-text.ts';
+import { BUCKETS, DAY_MS, HOUR_MS, type AnalyticsQuery } from '../trace-analytics.ts';
+import type { SeriesRequest } from '../series-text.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -33,7 +33,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ write: fc.array(trace, { maxLength: 6 }) }) },
   { weight: 1, arbitrary: fc.record({ removeBefore: moment, rollupsBefore: moment }) },
 );
-const asked: fc.Arbitrary<SeriesAsked> = fc
+const asked: fc.Arbitrary<SeriesRequest> = fc
   .record({
     endpoint: fc.constantFrom('usage' as const, 'cost' as const),
     groupBy: fc.constantFrom(undefined, 'model' as const),
@@ -48,7 +48,7 @@ const asked: fc.Arbitrary<SeriesAsked> = fc
   });
 
 /** A question, and all that differ from it in one thing only. */
-function likes(question: SeriesAsked): SeriesAsked[] {
+function likes(question: SeriesRequest): SeriesRequest[] {
   return [
     question,
     { ...question, endpoint: question.endpoint === 'usage' ? 'cost' : 'usage' },
@@ -62,12 +62,12 @@ function likes(question: SeriesAsked): SeriesAsked[] {
   ];
 }
 
-function expectAnswer(keeping: SqliteTraceReader, reader: SqliteTraceReader, question: SeriesAsked): void {
+function expectAnswer(keeping: SqliteTraceReader, reader: SqliteTraceReader, question: SeriesRequest): void {
   const { endpoint, groupBy, bucket } = question;
   const measures = reader.measure({ ...question, usageOnly: true }) ?? [];
   const itemsOf = endpoint === 'usage' ? usageItemsOf : costItemsOf;
   const wanted = JSON.stringify(seriesOf(groupBy, bucket, itemsOf(measures, groupBy !== undefined)));
-  const found = keeping.answer(question satisfies AnalyticsQuestion);
+  const found = keeping.answer(question satisfies AnalyticsQuery);
   expect(Buffer.from(found ?? []).toString()).toBe(wanted);
 }
 

@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { seriesPieceOf, type SeriesAsked, type SeriesPiece } from '../series-text.ts';
+import { seriesSegmentOf, type SeriesRequest, type SeriesSegment } from '../series-text.ts';
 import { ANSWER_ROWS_MAX } from './group-sums.ts';
 import type { JournalReader } from './journal-reader.ts';
-import { KeptPieces } from './kept-pieces.ts';
+import { LruCache } from './lru-cache.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
-import { EVERYBODY, LEVELS } from './rollup-levels.ts';
+import { ALL_TENANTS, LEVELS } from './rollup-levels.ts';
 import type { RollupReader } from './rollup-reader.ts';
 import { settledParts } from './settled-parts.ts';
 
@@ -18,7 +18,7 @@ export class SeriesReader {
   readonly #journal: JournalReader;
   readonly #rollups: RollupReader;
   readonly #firstRollup: StatementSync;
-  readonly #kept = new KeptPieces(KEPT_MAX_BYTES);
+  readonly #kept = new LruCache(KEPT_MAX_BYTES);
 
   constructor(database: DatabaseSync, dictionary: ReadDictionary, journal: JournalReader, rollups: RollupReader) {
     this.#dictionary = dictionary;
@@ -28,7 +28,7 @@ export class SeriesReader {
   }
 
   /** The pieces of a series; undefined when they have too many items. To be called in a transaction. */
-  pieces(asked: SeriesAsked): SeriesPiece[] | undefined {
+  pieces(asked: SeriesRequest): SeriesSegment[] | undefined {
     const { from, to, bucket } = asked;
     const parts = settledParts(from, to, bucket, this.#journal.earliest(from));
     const pieces = parts.map(({ isSettled, ...range }) =>
@@ -39,9 +39,9 @@ export class SeriesReader {
     return made.length < pieces.length || items > ANSWER_ROWS_MAX ? undefined : made;
   }
 
-  #settled(asked: SeriesAsked): SeriesPiece | undefined {
+  #settled(asked: SeriesRequest): SeriesSegment | undefined {
     const { endpoint, groupBy, bucket, provider, model, from, to } = asked;
-    const tenant = asked.tenant === undefined ? EVERYBODY : this.#dictionary.tenant(asked.tenant);
+    const tenant = asked.tenant === undefined ? ALL_TENANTS : this.#dictionary.tenant(asked.tenant);
     if (tenant === undefined) return this.#make(asked);
     // Adding the journal gives it another first entry, and removal goes by days, the first ones first.
     const state = [this.#journal.addedBatch(), this.#firstRollup.get(LEVELS.modelHour, tenant)?.['start']];
@@ -53,9 +53,9 @@ export class SeriesReader {
     return made;
   }
 
-  #make(asked: SeriesAsked): SeriesPiece | undefined {
+  #make(asked: SeriesRequest): SeriesSegment | undefined {
     const { endpoint: _, ...question } = asked;
     const measures = this.#rollups.measure({ ...question, usageOnly: true });
-    return measures && seriesPieceOf(asked, measures);
+    return measures && seriesSegmentOf(asked, measures);
   }
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '@vitrine/faults/fault';
 import { writeErrorOf } from '../write-error.ts';
-import type { ClassifiedError, FailureClass } from '../write-failure.ts';
+import type { ClassifiedError, FailureClass } from '../write-result.ts';
 
 /** SQLite's primary result codes from 1 on. Source: sqlite.org/rescode.html */
 const CODES = (

@@ -1,10 +1,10 @@
 import { invariant } from '@vitrine/faults/invariant';
 import { DatabaseSync } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
-import { answerAnalytics } from '../answer-analytics.ts';
+import { analyticsResponse } from '../analytics-response.ts';
 import type { DayUsage } from '../day-usage.ts';
 import type { Tenant } from '../exchange-scope.ts';
-import type { AnalyticsQuestion, Measure, MeasureQuestion } from '../trace-analytics.ts';
+import type { AnalyticsQuery, Measure, MeasureQuery } from '../trace-analytics.ts';
 import type { AncestorQuery, CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import type { Checkpoint, TraceDetail, TracePage } from '../trace.ts';
 import { JournalReader } from './journal-reader.ts';
@@ -59,14 +59,14 @@ export class SqliteTraceReader implements Disposable {
   }
 
   /** Undefined when there are too many rows. */
-  measure(question: MeasureQuestion): Measure[] | undefined {
+  measure(question: MeasureQuery): Measure[] | undefined {
     return this.#atOneMoment(() => this.#rollups.measure(question));
   }
 
   /** JSON in UTF-8 that shares its memory with nothing; undefined when it would have too many rows. */
-  answer(question: AnalyticsQuestion): Uint8Array<ArrayBuffer> | undefined {
+  answer(question: AnalyticsQuery): Uint8Array<ArrayBuffer> | undefined {
     return this.#atOneMoment(() =>
-      answerAnalytics(
+      analyticsResponse(
         question,
         (asked) => this.#rollups.measure(asked),
         (asked) => this.#series.pieces(asked),

@@ -3,7 +3,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { DAY_MS } from '../trace-analytics.ts';
 import { firstIdOf } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
-import { writeWithFallback, type WriteResult } from '../write-failure.ts';
+import { writeWithFallback, type WriteResult } from '../write-result.ts';
 import { LineageSegments } from './lineage-segments.ts';
 import { TraceMerger } from './merge-traces.ts';
 import { PAYLOADS_PER_PAGE, PayloadPage } from './payload-page.ts';
@@ -49,7 +49,7 @@ export class SqliteTraceWriter implements Disposable {
   readonly #merger: TraceMerger;
   readonly #lineages: LineageSegments;
   readonly #journalMax: JournalMax;
-  readonly #tellsUsage: boolean;
+  readonly #reportsUsage: boolean;
   readonly #entry = new JournalEntry();
   readonly #page = new PayloadPage();
   #nextPage: number;
@@ -58,9 +58,9 @@ export class SqliteTraceWriter implements Disposable {
   #journal: { traces: number; batches: number };
 
   /** Without `tellsUsage` a write tells of none. */
-  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX, tellsUsage: boolean = true) {
+  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX, reportsUsage: boolean = true) {
     this.#journalMax = journalMax;
-    this.#tellsUsage = tellsUsage;
+    this.#reportsUsage = reportsUsage;
     makePrivateFile(path);
     this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // First of all, because this refuses files that are not ours, and they stay as they are.
@@ -178,7 +178,7 @@ export class SqliteTraceWriter implements Disposable {
     this.#traceCount += entry.count;
     this.#journal.traces += entry.count;
     this.#journal.batches += 1;
-    if (!this.#tellsUsage) return;
+    if (!this.#reportsUsage) return;
     for (const trace of entry.traces()) usage.add(trace.scope, trace.createdAt, trace.totalTokens, trace.costUsd);
   }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { join } from 'node:path';
 import type { DayUsage } from '../day-usage.ts';
 import { readScope, scopeText } from '../exchange-scope.ts';
-import { bucketStartOf, BUCKETS, GROUPS, type Measure, type MeasureQuestion } from '../trace-analytics.ts';
+import { bucketStartOf, BUCKETS, GROUPS, type Measure, type MeasureQuery } from '../trace-analytics.ts';
 import { createTraceIds } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { readCursor, type TraceQuery } from '../trace-store.ts';
@@ -80,7 +80,7 @@ const trace = fc.record({
 });
 type RandomTrace = typeof trace extends fc.Arbitrary<infer T> ? T : never;
 
-const question: fc.Arbitrary<MeasureQuestion> = fc
+const question: fc.Arbitrary<MeasureQuery> = fc
   .record({
     provider: rarely('openai', 'nobody'),
     model: rarely('small', 'nothing'),
@@ -145,7 +145,7 @@ function exactSum(prices: readonly number[]): number {
   return prices.reduce((sum, usd) => sum + Math.round(usd * PICO_PER_USD), 0) / PICO_PER_USD;
 }
 
-function groupOf(record: TraceRecord, groupBy: MeasureQuestion['groupBy']): string {
+function groupOf(record: TraceRecord, groupBy: MeasureQuery['groupBy']): string {
   if (groupBy === undefined) return '';
   if (groupBy === 'route') return record.provider === 'unknown' ? '/other' : `/${record.provider}/*`;
   if (groupBy === 'key') return readScope(record.scope).gateway_key_id;
@@ -153,7 +153,7 @@ function groupOf(record: TraceRecord, groupBy: MeasureQuestion['groupBy']): stri
 }
 
 /** What the store has to answer, without its percentiles. */
-function scanned(records: readonly TraceRecord[], asked: MeasureQuestion) {
+function scanned(records: readonly TraceRecord[], asked: MeasureQuery) {
   const kept = records.filter((record) => isIn(record, asked));
   const groups = Map.groupBy(kept, (record) => {
     const start = asked.bucket === undefined ? 0 : bucketStartOf(record.timestamp, asked.bucket);
@@ -188,7 +188,7 @@ function scanned(records: readonly TraceRecord[], asked: MeasureQuestion) {
     });
 }
 
-function expectMeasures(found: readonly Measure[] | undefined, records: readonly TraceRecord[], asked: MeasureQuestion): void {
+function expectMeasures(found: readonly Measure[] | undefined, records: readonly TraceRecord[], asked: MeasureQuery): void {
   const wanted = scanned(records, asked);
   const sums = wanted.map((one) => one.sums);
   const fields = Object.keys(sums[0] ?? {}) as (keyof Measure)[];
@@ -256,7 +256,7 @@ function expectUsage(reader: SqliteTraceReader, told: readonly DayUsage[], recor
 
 test('every answer equals a plain scan of the traces that were written', () => {
   let files = 0;
-  const run = (batches: RandomTrace[][], questions: MeasureQuestion[], lists: TraceQuery[], journal: number, few: number) => {
+  const run = (batches: RandomTrace[][], questions: MeasureQuery[], lists: TraceQuery[], journal: number, few: number) => {
     const path = join(folder.path, `${(files += 1)}.db`);
     using writer = new SqliteTraceWriter(path, { traces: journal, batches: 3 });
     using reader = new SqliteTraceReader(path, few);

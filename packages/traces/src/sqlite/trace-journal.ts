@@ -1,5 +1,5 @@
 import type { TraceRecord } from '../trace-record.ts';
-import type { Stretch } from './stretch.ts';
+import type { TimeRange } from './time-range.ts';
 import { addEntries } from './lineage-entries.ts';
 import type { MeasuredTrace } from './rollup.ts';
 
@@ -116,7 +116,7 @@ export function* readJournal(entries: Iterable<Float64Array>): Generator<Readonl
 }
 
 /** Where in `traces` those of journal entries stand whose `timestamp` is from `from` to `to`; undefined: there are none. */
-export function createdStretch(entries: Iterable<Float64Array>, from: number, to: number): Stretch | undefined {
+export function createdRange(entries: Iterable<Float64Array>, from: number, to: number): TimeRange | undefined {
   let [oldest, newest] = [Number.MAX_SAFE_INTEGER, -1];
   for (const numbers of entries) {
     for (let at = 0; at < numbers.length; at += NUMBERS) {

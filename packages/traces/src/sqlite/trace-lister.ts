@@ -4,18 +4,18 @@ import { cursorOf, type AncestorQuery, type CheckpointQuery, type TraceQuery } f
 import type { Checkpoint, TracePage } from '../trace.ts';
 import type { JournalReader } from './journal-reader.ts';
 import { LINEAGE_IDS, type LineageIds } from './lineage-entries.ts';
-import { LineageStretches } from './lineage-stretches.ts';
+import { LineageTimeRanges } from './lineage-time-ranges.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { checkpointOf, summaryOf, type TraceRow } from './trace-rows.ts';
-import type { Stretch } from './stretch.ts';
-import { TraceStretches, type SoughtTraces } from './trace-stretches.ts';
+import type { TimeRange } from './time-range.ts';
+import { TraceTimeRanges, type TraceFilter } from './trace-time-ranges.ts';
 
 /** A status that fewer traces have is found by its index, whatever else is asked for. */
 const FEW_OF_STATUS = 5_000;
 const LATEST = 2 ** 48 - 1;
 const ORDINARY_STATUS = 200;
 
-const ANYTHING: Pick<SoughtTraces, 'models' | 'credentials'> = { models: undefined, credentials: undefined };
+const ANYTHING: Pick<TraceFilter, 'models' | 'credentials'> = { models: undefined, credentials: undefined };
 
 interface Conditions {
   readonly sql: readonly string[];
@@ -26,16 +26,16 @@ interface Conditions {
 export class TraceLister {
   readonly #database: DatabaseSync;
   readonly #dictionary: ReadDictionary;
-  readonly #stretches: TraceStretches;
-  readonly #lineages: LineageStretches;
+  readonly #ranges: TraceTimeRanges;
+  readonly #lineages: LineageTimeRanges;
   readonly #fewOfStatus: number;
 
   constructor(database: DatabaseSync, dictionary: ReadDictionary, journal: JournalReader, fewOfStatus: number = FEW_OF_STATUS) {
     this.#fewOfStatus = fewOfStatus;
     this.#database = database;
     this.#dictionary = dictionary;
-    this.#stretches = new TraceStretches(database, dictionary, journal);
-    this.#lineages = new LineageStretches(database);
+    this.#ranges = new TraceTimeRanges(database, dictionary, journal);
+    this.#lineages = new LineageTimeRanges(database);
   }
 
   list(query: TraceQuery): TracePage {
@@ -83,21 +83,21 @@ export class TraceLister {
 
   #rows(query: TraceQuery): TraceRow[] {
     const { after, from, to, status } = query;
-    const sought = this.#sought(query);
+    const filter = this.#filter(query);
     const tenant = query.tenant && this.#dictionary.tenant(query.tenant);
-    if (sought === undefined || (query.tenant !== undefined && tenant === undefined)) return [];
-    const conditions = this.#conditions(query, sought);
-    const whole: Stretch = { oldest: 0, newest: after === undefined ? LATEST : createdAtOf(after) };
+    if (filter === undefined || (query.tenant !== undefined && tenant === undefined)) return [];
+    const conditions = this.#conditions(query, filter);
+    const whole: TimeRange = { oldest: 0, newest: after === undefined ? LATEST : createdAtOf(after) };
     if (LINEAGE_IDS.some((id) => query[id] !== undefined)) {
-      const hull = this.#hull(tenant, sought, whole);
-      return hull === undefined ? [] : this.#take(query, conditions, this.#lineages.find(query, hull));
+      const spanningRange = this.#spanningRange(tenant, filter, whole);
+      return spanningRange === undefined ? [] : this.#take(query, conditions, this.#lineages.find(query, spanningRange));
     }
-    if (this.#hasIndex(query)) return this.#take(query, conditions, [this.#hull(tenant, sought, whole)]);
+    if (this.#hasIndex(query)) return this.#take(query, conditions, [this.#spanningRange(tenant, filter, whole)]);
 
-    const isSparse = sought.models ?? sought.credentials ?? query.tenant ?? sought.minTokens ?? sought.maxTokens ?? status;
-    if (isSparse !== undefined) return this.#take(query, conditions, this.#stretches.find(tenant, sought, whole.newest));
+    const isSparse = filter.models ?? filter.credentials ?? query.tenant ?? filter.minTokens ?? filter.maxTokens ?? status;
+    if (isSparse !== undefined) return this.#take(query, conditions, this.#ranges.find(tenant, filter, whole.newest));
     const isTimed = from !== undefined || to !== undefined;
-    return this.#take(query, conditions, [isTimed ? this.#hull(tenant, sought, whole) : whole]);
+    return this.#take(query, conditions, [isTimed ? this.#spanningRange(tenant, filter, whole) : whole]);
   }
 
   /** A status by itself may be on many, beside other filters only when it is on few. */
@@ -109,30 +109,30 @@ export class TraceLister {
     return Number(this.#database.prepare(`SELECT count(*) AS n FROM (${some})`).get(status)?.['n']) < this.#fewOfStatus;
   }
 
-  #hull(tenant: number | undefined, sought: SoughtTraces, whole: Stretch): Stretch | undefined {
-    if (sought.from === undefined && sought.to === undefined) return whole;
-    const hull = this.#stretches.hull(tenant, sought);
-    return hull && { oldest: hull.oldest, newest: Math.min(hull.newest, whole.newest) };
+  #spanningRange(tenant: number | undefined, filter: TraceFilter, whole: TimeRange): TimeRange | undefined {
+    if (filter.from === undefined && filter.to === undefined) return whole;
+    const spanningRange = this.#ranges.spanningRange(tenant, filter);
+    return spanningRange && { oldest: spanningRange.oldest, newest: Math.min(spanningRange.newest, whole.newest) };
   }
 
   /** As many rows as are wanted, and one more. */
-  #take(query: TraceQuery, conditions: Conditions, stretches: Iterable<Stretch | undefined>): TraceRow[] {
+  #take(query: TraceQuery, conditions: Conditions, ranges: Iterable<TimeRange | undefined>): TraceRow[] {
     const { after, limit } = query;
     const where = ['id >= ?', 'id < ?', ...conditions.sql].join(' AND ');
     const statement = this.#database.prepare(`SELECT * FROM traces WHERE ${where} ORDER BY id DESC LIMIT ?`);
     const rows: TraceRow[] = [];
-    for (const stretch of stretches) {
-      if (stretch === undefined) continue;
-      const end = firstIdOf(stretch.newest + 1);
+    for (const range of ranges) {
+      if (range === undefined) continue;
+      const end = firstIdOf(range.newest + 1);
       const bound = after !== undefined && Buffer.compare(after, end) < 0 ? after : end;
-      rows.push(...statement.all(firstIdOf(stretch.oldest), bound, ...conditions.values, limit + 1 - rows.length));
+      rows.push(...statement.all(firstIdOf(range.oldest), bound, ...conditions.values, limit + 1 - rows.length));
       if (rows.length > limit) break;
     }
     return rows;
   }
 
   /** What is sought in the file's numbers; undefined when the file knows nothing of it. */
-  #sought(query: TraceQuery): SoughtTraces | undefined {
+  #filter(query: TraceQuery): TraceFilter | undefined {
     const { provider, model, api_key_hash: hash, status, min_tokens: minTokens, max_tokens: maxTokens, from, to } = query;
     const models = provider === undefined && model === undefined ? undefined : new Set(this.#dictionary.models(provider, model));
     const credentials = hash === undefined ? undefined : new Set(this.#dictionary.credentials(hash));
@@ -140,7 +140,7 @@ export class TraceLister {
     return { models, credentials, status, minTokens, maxTokens, from, to };
   }
 
-  #conditions(query: TraceQuery, { models, credentials }: Pick<SoughtTraces, 'models' | 'credentials'>): Conditions {
+  #conditions(query: TraceQuery, { models, credentials }: Pick<TraceFilter, 'models' | 'credentials'>): Conditions {
     const sql: string[] = [];
     const values: SQLInputValue[] = [];
     const add = (condition: string, value: SQLInputValue | undefined) => {

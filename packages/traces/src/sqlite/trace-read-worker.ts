@@ -1,8 +1,8 @@
 // Entry of the worker thread that answers questions about traces, so that a long scan never holds up the proxy or the writer.
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
-import { Moving, serveCalls } from '@vitrine/lifecycle/serve-calls';
-import type { AnalyticsQuestion } from '../trace-analytics.ts';
+import { Transfer, serveCalls } from '@vitrine/lifecycle/serve-calls';
+import type { AnalyticsQuery } from '../trace-analytics.ts';
 import type { Tenant } from '../exchange-scope.ts';
 import type { AncestorQuery, CheckpointQuery, TraceQuery } from '../trace-store.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
@@ -12,7 +12,7 @@ export type ReadWorkerCall =
   | { readonly get: string; readonly tenant: Tenant | undefined }
   | { readonly checkpoints: CheckpointQuery }
   | { readonly ancestors: AncestorQuery }
-  | { readonly answer: AnalyticsQuestion }
+  | { readonly answer: AnalyticsQuery }
   | { readonly quotaTotals: string };
 
 invariant(parentPort !== null, 'runs on a worker thread');
@@ -28,7 +28,7 @@ serveCalls(
     if ('ancestors' in call) return reader.ancestors(call.ancestors);
     if ('quotaTotals' in call) return reader.quotaTotals(call.quotaTotals);
     const answer = reader.answer(call.answer);
-    return answer && new Moving(answer, [answer.buffer]);
+    return answer && new Transfer(answer, [answer.buffer]);
   },
   () => reader[Symbol.dispose](),
 );

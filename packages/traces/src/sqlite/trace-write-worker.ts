@@ -2,17 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
-import { Moving, serveCalls } from '@vitrine/lifecycle/serve-calls';
+import { Transfer, serveCalls } from '@vitrine/lifecycle/serve-calls';
 import type { CapturedExchange } from '../captured-exchange.ts';
 import { createCredentialHashes } from '../credential-hashes.ts';
 import type { CapturePolicy } from '../capture-policy.ts';
 import { deriveTrace } from '../derive-trace.ts';
 import { unpackExchanges, type PackedExchanges } from '../exchange-batch.ts';
 import { openPriceCatalogue, type PriceOverride } from '../price-catalogue.ts';
-import { openPrivacyTools } from '../privacy/privacy-tools.ts';
+import { openPrivacyContext } from '../privacy/privacy-context.ts';
 import { usagePathOf } from '../stored-responses.ts';
 import type { TraceRecord } from '../trace-record.ts';
-import type { TokenUse } from '../write-failure.ts';
+import type { TokenUse } from '../write-result.ts';
 import { createTraceIds } from '../trace-id.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -21,9 +21,9 @@ export interface WriteWorkerData {
   readonly policy: CapturePolicy;
   readonly priceOverride: PriceOverride | undefined;
   /** Whether each batch is answered with the tokens that its exchanges used. */
-  readonly tellsTokens: boolean;
+  readonly reportsTokens: boolean;
   /** Whether it is answered with what its traces add to their keys' days. */
-  readonly tellsUsage: boolean;
+  readonly reportsUsage: boolean;
 }
 
 export type WriteWorkerCall =
@@ -32,11 +32,11 @@ export type WriteWorkerCall =
   | { readonly probe: true };
 
 invariant(parentPort !== null, 'runs on a worker thread');
-const { path, policy, priceOverride, tellsTokens, tellsUsage } = workerData as WriteWorkerData;
-const writer = new SqliteTraceWriter(path, undefined, tellsUsage);
+const { path, policy, priceOverride, reportsTokens, reportsUsage } = workerData as WriteWorkerData;
+const writer = new SqliteTraceWriter(path, undefined, reportsUsage);
 const tools = {
   policy,
-  privacy: openPrivacyTools(policy.privacy),
+  privacy: openPrivacyContext(policy.privacy),
   prices: openPriceCatalogue({ override: priceOverride }),
   createId: createTraceIds(pooledRandomBytes()),
   hashCredential: createCredentialHashes(),
@@ -58,13 +58,18 @@ serveCalls(
     };
     const derive = (exchange: CapturedExchange) => {
       const trace = deriveTrace(exchange, tools);
-      if (tellsTokens && trace.total_tokens > 0) tokens.push(tokenUseOf(trace));
+      if (reportsTokens && trace.total_tokens > 0) tokens.push(tokenUseOf(trace));
       return trace;
     };
     const result = writer.write(packed.count, exchanges, derive);
     const { numbers, bytes } = packed;
-    const written = { ...result, ...(tellsTokens ? { tokens } : {}), traceCount: writer.traceCount, memory: { numbers, bytes } };
-    return new Moving(written, [numbers.buffer, bytes.buffer]);
+    const written = {
+      ...result,
+      ...(reportsTokens ? { tokens } : {}),
+      traceCount: writer.traceCount,
+      memory: { numbers, bytes },
+    };
+    return new Transfer(written, [numbers.buffer, bytes.buffer]);
   },
   () => writer[Symbol.dispose](),
 );

@@ -25,7 +25,7 @@ export interface KeyActor {
 }
 
 /** What a key is to be; empty texts are as good as none. */
-export interface KeyWish {
+export interface NewKeyRequest {
   readonly id?: string | undefined;
   readonly token?: string | undefined;
   readonly org_id?: string | undefined;
@@ -86,7 +86,7 @@ export class GatewayKeys {
       );
   }
 
-  async create(actor: KeyActor, wish: KeyWish): Promise<GatewayKeyWithToken> {
+  async create(actor: KeyActor, wish: NewKeyRequest): Promise<GatewayKeyWithToken> {
     const { store, random, clock } = this.#options;
     const id = wish.id || `gk_${random(8).toString('hex')}`;
     const tenant = {

@@ -1,5 +1,5 @@
 import type { AuditEvent } from '@vitrine/plans/audit-event';
-import { RatePerKey } from './rate-per-key.ts';
+import { KeyedRateLimiter } from './keyed-rate-limiter.ts';
 
 /** Events are bounded by what they are of, each kind by itself: requests of nobody who is known, requests of a key, changes of keys. */
 export const AUDIT_KINDS = ['key_change', 'caller', 'anonymous'] as const;
@@ -27,14 +27,14 @@ const MAX_WAITING: Readonly<Record<AuditKind, number>> = { key_change: 1_000, ca
 /** Audit events of one kind on their way to the store, within bounds. What does not fit is counted. */
 export class AuditBacklog {
   readonly #kind: AuditKind;
-  readonly #rate: RatePerKey;
+  readonly #rate: KeyedRateLimiter;
   readonly #onLoss: (cause: AuditLossCause) => void;
   #waiting: AuditEvent[] = [];
 
   /** `clock`: milliseconds, only forward. */
   constructor(kind: AuditKind, clock: () => number, onLoss: (cause: AuditLossCause) => void) {
     this.#kind = kind;
-    this.#rate = new RatePerKey(PER_SECOND, MAX_COUNTED, clock);
+    this.#rate = new KeyedRateLimiter(PER_SECOND, MAX_COUNTED, clock);
     this.#onLoss = onLoss;
   }
 

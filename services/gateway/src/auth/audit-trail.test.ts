@@ -3,7 +3,7 @@ import type { AuditEvent } from '@vitrine/plans/audit-event';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { AuditTrail } from './audit-trail.ts';
-import { NOBODY, type Caller } from './caller.ts';
+import { ANONYMOUS_CALLER, type Caller } from './caller.ts';
 import { KeyRing } from './key-ring.ts';
 
 let now: number;
@@ -38,7 +38,7 @@ beforeEach(() => {
   });
 });
 const request = { method: 'POST', path: '/openai/v1/chat?key=hunter2', correlationId: 'corr-1' };
-const caller = (id: string): Caller => new KeyRing(testHashes, [keyRow(id, 'token')]).verify('token') ?? NOBODY;
+const caller = (id: string): Caller => new KeyRing(testHashes, [keyRow(id, 'token')]).verify('token') ?? ANONYMOUS_CALLER;
 const change = (actor: string): AuditEvent => ({
   at: now,
   actor,
@@ -54,7 +54,7 @@ const messages = () => lines.map(({ msg }) => msg);
 
 test('a denial is a row and a log line, with who, what, why and the correlation id', async () => {
   const ring = new KeyRing(testHashes, [keyRow('k', 'token')]);
-  trail.denied(request, ring.verify('token') ?? NOBODY, 'forbidden');
+  trail.denied(request, ring.verify('token') ?? ANONYMOUS_CALLER, 'forbidden');
   await trail.flush();
   const event = {
     at: 1_000,
@@ -72,7 +72,7 @@ test('a denial is a row and a log line, with who, what, why and the correlation 
 });
 
 test('secrets of a path reach neither', async () => {
-  trail.denied({ ...request, path: '/openai/sgk_0123456789012345/x?token=abc' }, NOBODY, 'unauthorized');
+  trail.denied({ ...request, path: '/openai/sgk_0123456789012345/x?token=abc' }, ANONYMOUS_CALLER, 'unauthorized');
   await trail.flush();
   expect(JSON.stringify([written, lines])).not.toMatch(/sgk_0123|abc/);
   expect(written[0]?.target).toContain('[CREDENTIAL_REDACTED]');
@@ -80,7 +80,7 @@ test('secrets of a path reach neither', async () => {
 
 describe('whoever is unknown', () => {
   const flood = (count: number) => {
-    for (let i = 0; i < count; i += 1) trail.denied(request, NOBODY, 'unauthorized');
+    for (let i = 0; i < count; i += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
   };
   const actors = () => written.map(({ actor, reason }) => `${actor} ${reason}`);
 
@@ -185,9 +185,9 @@ test('what comes while a batch is being written is written after it, without ano
 
 describe('bounds', () => {
   test('twenty denials a second are remembered, the others counted and told', async () => {
-    for (let i = 0; i < 50; i += 1) trail.denied(request, NOBODY, 'unauthorized');
+    for (let i = 0; i < 50; i += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
     now += 1_000;
-    trail.denied(request, NOBODY, 'unauthorized');
+    trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
     await trail.flush();
     expect([written.length, trail.lost]).toEqual([21, 30]);
     expect(lines.at(-1)).toMatchObject({ msg: 'denials left no record', count: 30, total: 30 });
@@ -195,7 +195,7 @@ describe('bounds', () => {
 
   test('what was lost is told every ten seconds at most', async () => {
     const flood = async () => {
-      for (let i = 0; i < 30; i += 1) trail.denied(request, NOBODY, 'unauthorized');
+      for (let i = 0; i < 30; i += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
       await trail.flush();
     };
     await flood();
@@ -210,7 +210,7 @@ describe('bounds', () => {
     jest.useFakeTimers();
     try {
       const flood = async () => {
-        for (let i = 0; i < 30; i += 1) trail.denied(request, NOBODY, 'unauthorized');
+        for (let i = 0; i < 30; i += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
         await trail.flush();
       };
       await flood();
@@ -229,7 +229,7 @@ describe('bounds', () => {
 
   test('a wall clock that is put back hides no loss', async () => {
     const flood = async () => {
-      for (let i = 0; i < 30; i += 1) trail.denied(request, NOBODY, 'unauthorized');
+      for (let i = 0; i < 30; i += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
       await trail.flush();
     };
     await flood();
@@ -243,7 +243,7 @@ describe('bounds', () => {
   test('while the store is away, a thousand wait, and what it refuses is counted', async () => {
     for (let i = 0; i < 60; i += 1) {
       now += 1_000;
-      for (let j = 0; j < 20; j += 1) trail.denied(request, NOBODY, 'unauthorized');
+      for (let j = 0; j < 20; j += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
     }
     expect(trail.lost).toBe(200);
     isBroken = true;
@@ -252,7 +252,7 @@ describe('bounds', () => {
     expect(messages()).toContain('audit events were not written');
     isBroken = false;
     now += 1_000;
-    trail.denied(request, NOBODY, 'unauthorized');
+    trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
     await trail[Symbol.asyncDispose]();
     expect(written).toHaveLength(1);
   });

@@ -3,7 +3,7 @@ import type { AuditStore } from '@vitrine/plans/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/telemetry/scrub';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
-import { hideCredentials, type HidePath } from '../privacy/path-hider.ts';
+import { redactCredentials, type RedactPath } from '../privacy/path-redactor.ts';
 import { AUDIT_KINDS, AuditBacklog, type AuditKind, type AuditLossCause } from './audit-backlog.ts';
 import type { Caller } from './caller.ts';
 
@@ -26,7 +26,7 @@ export interface DeniedRequest {
 export interface AuditTrailOptions {
   readonly store: AuditStore;
   readonly logger: Logger;
-  readonly hidePath?: HidePath | undefined;
+  readonly redactPathFor?: RedactPath | undefined;
   /** Milliseconds since the epoch, for the events. */
   readonly clock: () => number;
   /** Milliseconds on a clock that never goes back, for the bounds. */
@@ -118,8 +118,8 @@ export class AuditTrail implements AsyncDisposable {
   }
 
   #remember(kind: AuditKind, event: AuditEvent, scope: string): void {
-    const { hidePath = hideCredentials, logger } = this.#options;
-    const kept = { ...event, target: hidePath(event.target, scope).slice(0, TARGET_MAX_LENGTH) };
+    const { redactPathFor = redactCredentials, logger } = this.#options;
+    const kept = { ...event, target: redactPathFor(event.target, scope).slice(0, TARGET_MAX_LENGTH) };
     logger.warn({ audit: kept, correlation_id: kept.correlation_id }, 'denied');
     this.#backlogs[kind].add(kept);
   }

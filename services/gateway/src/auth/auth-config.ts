@@ -12,7 +12,7 @@ import {
 } from '@vitrine/plans/key-fields';
 import { DEFAULT_ROLE } from '@vitrine/plans/role';
 import { z } from 'zod';
-import { whyNoKeyHeader } from './key-header.ts';
+import { keyHeaderError } from './key-header.ts';
 
 const MAX_FILE_KEYS = 1_000;
 const MAX_PEPPERS = 8;
@@ -41,7 +41,7 @@ const pepper = z.string().transform((text, context) => {
 });
 
 const header = z.string().superRefine((name, context) => {
-  const reason = whyNoKeyHeader(name);
+  const reason = keyHeaderError(name);
   if (reason !== undefined) context.addIssue({ code: 'custom', message: reason });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEFAULT_SCOPE, NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
-import { authenticateBy, letEverybodyIn } from './authenticate.ts';
+import { authenticateBy, allowAll } from './authenticate.ts';
 import { KeyRing } from './key-ring.ts';
 
 const LONG = 'x'.repeat(257);
@@ -57,5 +57,5 @@ describe('with keys asked for', () => {
 });
 
 test('with authentication off everybody is the one tenant', () => {
-  expect(letEverybodyIn({}, 'keys:manage')).toEqual({ identity: undefined, scope: DEFAULT_SCOPE });
+  expect(allowAll({}, 'keys:manage')).toEqual({ identity: undefined, scope: DEFAULT_SCOPE });
 });

@@ -1,10 +1,10 @@
 import { TOKEN_MAX_LENGTH } from '@vitrine/credentials/token';
-import { EVERYBODY, forbidden, UNAUTHORIZED, UNVERIFIABLE, type Authenticate } from './caller.ts';
+import { DEFAULT_CALLER, forbidden, UNAUTHORIZED, UNVERIFIABLE, type Authenticate } from './caller.ts';
 import type { KeyRing } from './key-ring.ts';
-import { ShownKeys } from './shown-keys.ts';
+import { ConnectionTokenCache } from './connection-token-cache.ts';
 
 /** With authentication off everybody may do everything. */
-export const letEverybodyIn: Authenticate = () => EVERYBODY;
+export const allowAll: Authenticate = () => DEFAULT_CALLER;
 
 /** Accepts the keys of the ring, sent in `header` and nowhere else. A header that came twice reaches us as one text with a comma, which
  *  is no key. Keys of a store that has not answered for too long are not accepted, and neither is their absence believed. */
@@ -13,7 +13,7 @@ export function authenticateBy(
   { header, isFresh, now }: { header: string; isFresh: () => boolean; now: () => number },
 ): Authenticate {
   const name = header.toLowerCase();
-  const shown = new ShownKeys(ring);
+  const shown = new ConnectionTokenCache(ring);
   return (headers, permission, connection) => {
     const token = headers[name];
     if (typeof token !== 'string' || token === '' || token.length > TOKEN_MAX_LENGTH) return UNAUTHORIZED;

@@ -1,20 +1,20 @@
 import { Fault } from '@vitrine/faults/fault';
-import type { AdminTools } from '../http/admin-app.ts';
+import type { AdminContext } from '../http/admin-app.ts';
 import type { AuditTrail } from './audit-trail.ts';
-import type { Authenticate, Denial } from './caller.ts';
+import type { Authenticate, CallerRejection } from './caller.ts';
 
 /** The admin API's door: denials are remembered and become faults. */
-export function authorizeBy(authenticate: Authenticate, trail: Pick<AuditTrail, 'denied'>): AdminTools['authorize'] {
+export function authorizeBy(authenticate: Authenticate, trail: Pick<AuditTrail, 'denied'>): AdminContext['authorize'] {
   return (request, permission) => {
     const decide = () => authenticate(request.headers, permission);
-    const verdict = request.watch === undefined ? decide() : request.watch.authenticate(decide, request.correlationId);
+    const verdict = request.telemetry === undefined ? decide() : request.telemetry.authenticate(decide, request.correlationId);
     if (!('status' in verdict)) return verdict.identity;
     trail.denied(request, verdict.caller, verdict.reason);
     throw faultOf(verdict);
   };
 }
 
-function faultOf({ reason, error: say }: Denial): Fault {
+function faultOf({ reason, error: say }: CallerRejection): Fault {
   switch (reason) {
     case 'unauthorized':
       return new Fault('unauthorized', { say });

@@ -12,7 +12,7 @@ export interface Caller {
 }
 
 /** A caller that is turned away. */
-export interface Denial {
+export interface CallerRejection {
   readonly status: 401 | 403 | 503;
   readonly error: string;
   readonly reason: 'unauthorized' | 'forbidden' | 'key_verification_unavailable';
@@ -22,27 +22,31 @@ export interface Denial {
 
 /** Decides by the key header alone who calls and whether they may. Synchronous and cheap: it runs for every request. With `connection`,
  *  what it showed before is remembered for as long as it lives. */
-export type Authenticate = (headers: IncomingHttpHeaders, permission: Permission, connection?: object) => Caller | Denial;
+export type Authenticate = (
+  headers: IncomingHttpHeaders,
+  permission: Permission,
+  connection?: object,
+) => Caller | CallerRejection;
 
 /** With authentication off everybody is the one tenant. */
-export const EVERYBODY: Caller = { identity: undefined, scope: DEFAULT_SCOPE };
+export const DEFAULT_CALLER: Caller = { identity: undefined, scope: DEFAULT_SCOPE };
 /** Somebody without an accepted key belongs to no tenant. */
-export const NOBODY: Caller = { identity: undefined, scope: NO_SCOPE };
+export const ANONYMOUS_CALLER: Caller = { identity: undefined, scope: NO_SCOPE };
 
 // The texts are the specification's. Spec: gateway decisions, section 2.
-export const UNAUTHORIZED: Denial = {
+export const UNAUTHORIZED: CallerRejection = {
   status: 401,
   error: 'missing or invalid gateway key',
   reason: 'unauthorized',
-  caller: NOBODY,
+  caller: ANONYMOUS_CALLER,
 };
-export const UNVERIFIABLE: Denial = {
+export const UNVERIFIABLE: CallerRejection = {
   status: 503,
   error: 'gateway key verification unavailable',
   reason: 'key_verification_unavailable',
-  caller: NOBODY,
+  caller: ANONYMOUS_CALLER,
 };
-export const forbidden = (caller: Caller): Denial => ({
+export const forbidden = (caller: Caller): CallerRejection => ({
   status: 403,
   error: 'gateway key does not have required permission',
   reason: 'forbidden',

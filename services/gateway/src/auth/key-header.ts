@@ -22,7 +22,7 @@ const OF_OURS = new Set([
 const PREFIXES = ['proxy-', 'sec-', 'access-control-', 'x-forwarded-'];
 
 /** Why a header cannot carry gateway keys; undefined when it can. Spec: gateway decisions, section 6. */
-export function whyNoKeyHeader(name: string): string | undefined {
+export function keyHeaderError(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (!/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(lower)) return 'must be a header name of at most 64 characters';
   if (SECRET_HEADERS.has(lower) && !KEY_HEADERS.has(lower)) return 'must not be a header that carries another secret';

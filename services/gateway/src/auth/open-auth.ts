@@ -4,7 +4,7 @@ import type { AuditStore } from '@vitrine/plans/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { existsSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
-import { authenticateBy, letEverybodyIn } from './authenticate.ts';
+import { authenticateBy, allowAll } from './authenticate.ts';
 import type { Authenticate } from './caller.ts';
 import { fileKeyTokens } from './file-keys.ts';
 import { KeyRefresh } from './key-refresh.ts';
@@ -41,7 +41,7 @@ export async function openAuth(
     // There are changes of keys and refusals by pii policy all the same.
     keepAudit();
     const keeping = opened.move();
-    return { authenticate: letEverybodyIn, isRefreshFailing: () => false, [Symbol.asyncDispose]: () => keeping.disposeAsync() };
+    return { authenticate: allowAll, isRefreshFailing: () => false, [Symbol.asyncDispose]: () => keeping.disposeAsync() };
   }
   const { ring } = material();
   let refresh: KeyRefresh | undefined;

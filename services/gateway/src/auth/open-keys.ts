@@ -10,7 +10,7 @@ import { keepPrivate } from '@vitrine/traces/sqlite/private-file';
 import { randomBytes } from 'node:crypto';
 import { GatewayKeys, type KeyMaterial } from '../admin-keys/gateway-keys.ts';
 import type { GatewayConfig } from '../config.ts';
-import type { HidePath } from '../privacy/path-hider.ts';
+import type { RedactPath } from '../privacy/path-redactor.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { fileKeyRows } from './file-keys.ts';
 import { keyFiles } from './key-files.ts';
@@ -29,10 +29,10 @@ export interface OpenKeys extends AsyncDisposable {
 }
 
 /** Opens keys and audit events. `hidePath` is for the audit of requests. */
-export function openKeys(config: GatewayConfig, logger: Logger, hidePath?: HidePath): OpenKeys {
+export function openKeys(config: GatewayConfig, logger: Logger, redactPathFor?: RedactPath): OpenKeys {
   const { database: path } = keyFiles(config.storage.path);
   const store = new EmbeddedKeyStore(path);
-  const trail = new AuditTrail({ store, logger, hidePath, clock: Date.now, steadyClock: () => performance.now() });
+  const trail = new AuditTrail({ store, logger, redactPathFor, clock: Date.now, steadyClock: () => performance.now() });
   const readAt = Date.now();
   let made: KeyMaterial | undefined;
   const material = () => (made ??= keyMaterial(config, readAt));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createLogger } from '@vitrine/telemetry/logger';
-import { FAILURE_CLASSES, type FailureClass, type WriteFailure } from '@vitrine/traces/write-failure';
+import { FAILURE_CLASSES, type FailureClass, type WriteFailure } from '@vitrine/traces/write-result';
 import { readFileSync } from 'node:fs';
 import { DropReport } from './drop-report.ts';
 

@@ -1,7 +1,7 @@
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { WriteError } from '@vitrine/traces/write-error';
-import type { WriteFailure } from '@vitrine/traces/write-failure';
+import type { WriteFailure } from '@vitrine/traces/write-result';
 import { nextStepAfter } from './next-step.ts';
 
 /** Traces that were dropped: the queue was full, or the store did not take them. */

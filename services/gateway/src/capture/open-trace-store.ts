@@ -13,8 +13,8 @@ export async function openTraceStore(config: GatewayConfig, privacy: PrivacyRule
     path: storage.path,
     policy: { captureBodies: tracing.capture_bodies, bodyMaxSize: tracing.body_max_size, privacy },
     priceOverride: readPriceOverride(prices.override_path),
-    tellsTokens: observability.otel.genai,
-    tellsUsage: hasDailyLimits(config),
+    reportsTokens: observability.otel.genai,
+    reportsUsage: hasDailyLimits(config),
   });
   return opening.catch((cause: unknown) => {
     if (codeOf(cause) !== 'storage_unusable' || !isOldTraceFile(storage.path)) throw cause;

@@ -14,7 +14,7 @@ export function readPriceOverride(path: string | undefined): PriceOverride | und
 }
 
 /** Why a file is no price list; undefined when it is one. */
-export function priceOverrideFlaw(path: string): string | undefined {
+export function priceOverrideError(path: string): string | undefined {
   try {
     parsePriceOverride(readFileSync(path, 'utf8'));
     return undefined;

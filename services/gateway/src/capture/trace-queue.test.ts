@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
 import { unpackExchanges, type BatchMemory, type ExchangeBatch } from '@vitrine/traces/exchange-batch';
 import type { BatchResult } from '@vitrine/traces/trace-sink';
-import type { WriteFailure } from '@vitrine/traces/write-failure';
+import type { WriteFailure } from '@vitrine/traces/write-result';
 import { BodyBudget } from './body-budget.ts';
 import { pressureState, utilizationPct } from './queue-pressure.ts';
 import type { Drop } from './drop-report.ts';

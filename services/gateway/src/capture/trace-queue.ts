@@ -3,7 +3,7 @@ import type { DayUsage } from '@vitrine/traces/day-usage';
 import { ExchangeBatch, heldBytes, type BatchMemory } from '@vitrine/traces/exchange-batch';
 import type { BatchResult, TraceSink } from '@vitrine/traces/trace-sink';
 import { writeErrorOf } from '@vitrine/traces/write-error';
-import { allLost } from '@vitrine/traces/write-failure';
+import { allLost } from '@vitrine/traces/write-result';
 import type { BodyBudget } from './body-budget.ts';
 import type { Drop } from './drop-report.ts';
 import { createQueueCounters, type QueueCounters } from './queue-counters.ts';

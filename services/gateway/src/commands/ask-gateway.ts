@@ -1,6 +1,6 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 
-export interface GatewayQuestion {
+export interface GatewayRequest {
   /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly path: string;
@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES = 1_048_576;
 
 /** Asks a running gateway. The key goes to the address that was given and nowhere else: redirects are not followed.
  *  Faults: `gateway_unreachable`, `gateway_refused`. */
-export async function askGateway({ baseUrl, path, keyHeader, key, timeoutMs }: GatewayQuestion): Promise<unknown> {
+export async function askGateway({ baseUrl, path, keyHeader, key, timeoutMs }: GatewayRequest): Promise<unknown> {
   const unreachable = (reason: string, cause?: unknown) =>
     new Fault('gateway_unreachable', { say: `no gateway answers at ${baseUrl}: ${reason}`, cause });
   let response: Response;

@@ -37,10 +37,10 @@ export interface Command<O extends CommandOptions = CommandOptions> {
   /** Whether it takes what stands behind `--` as it is, because that is another program's. */
   readonly runsAnother?: boolean;
   /** Resolves to the exit code: 0, or 1 when it found something wrong. Faults end it with 1, `usageError` with 2. */
-  readonly run: (given: Given<O>, context: CommandContext) => Promise<number>;
+  readonly run: (input: CommandInput<O>, context: CommandContext) => Promise<number>;
 }
 
-export interface Given<O extends CommandOptions> {
+export interface CommandInput<O extends CommandOptions> {
   readonly values: Values<O & typeof COMMON_OPTIONS>;
   readonly words: readonly string[];
   /** What stands behind `--`, of a command that runs another program. */

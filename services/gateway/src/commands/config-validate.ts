@@ -1,7 +1,7 @@
 import { invalidConfig } from '@vitrine/config/read-config';
 import { isFault } from '@vitrine/faults/fault';
 import { fileFaults } from '../doctor/file-faults.ts';
-import { idleLimits } from '../limits/idle-limits.ts';
+import { ineffectiveLimits } from '../limits/ineffective-limits.ts';
 import { command } from './command.ts';
 import { oldSettingSentences } from '../old-gateway/old-settings.ts';
 import { commandOldSettings, inspectCommandConfig } from './command-config.ts';
@@ -32,7 +32,7 @@ Examples:
       const { config, parts, faults } = inspectCommandConfig(values.config, context);
       const all = [...faults, ...fileFaults(parts)];
       if (config === undefined || all.length > 0) throw invalidConfig(all);
-      warnings = [...idleLimits(config), ...oldSettingSentences(commandOldSettings(values.config, context))];
+      warnings = [...ineffectiveLimits(config), ...oldSettingSentences(commandOldSettings(values.config, context))];
     } catch (error) {
       if (!isJson || !isFault(error)) throw error;
       printJson(context, { valid: false, error: error.say, faults: error.log['faults'] ?? [] });

@@ -1,6 +1,6 @@
 import { Fault } from '@vitrine/faults/fault';
 import { z } from 'zod';
-import { whyNoKeyHeader } from '../auth/key-header.ts';
+import { keyHeaderError } from '../auth/key-header.ts';
 import { askGateway } from './ask-gateway.ts';
 import { baseUrlOf } from './base-url.ts';
 import { command, usageError } from './command.ts';
@@ -46,12 +46,12 @@ Examples:
   run: async ({ values }, context) => {
     const isJson = wantsJson(values.format);
     const timeoutMs = durationOption('--timeout', values.timeout, 1, 600_000) ?? DEFAULT_TIMEOUT_MS;
-    const given = baseUrlOption(values['base-url']);
+    const input = baseUrlOption(values['base-url']);
     const key = gatewayKeyOption(values['gateway-key'], context);
-    const flaw = values['auth-header'] === undefined ? undefined : whyNoKeyHeader(values['auth-header']);
+    const flaw = values['auth-header'] === undefined ? undefined : keyHeaderError(values['auth-header']);
     if (flaw !== undefined) throw usageError(`--auth-header ${flaw}`);
     const config = commandConfig(values.config, context);
-    const baseUrl = given ?? baseUrlOf(config);
+    const baseUrl = input ?? baseUrlOf(config);
     if (baseUrl === undefined) throw usageError('--base-url is needed: server.port is 0, and only the log tells the port');
     const answer = await askGateway({
       baseUrl,

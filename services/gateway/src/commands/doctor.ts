@@ -6,7 +6,7 @@ import { overallStatus, type Check } from '../doctor/check.ts';
 import { fileFaults, priceFaults } from '../doctor/file-faults.ts';
 import { checkRoutes } from '../doctor/route-check.ts';
 import { checkStorage } from '../doctor/storage-check.ts';
-import { idleLimits } from '../limits/idle-limits.ts';
+import { ineffectiveLimits } from '../limits/ineffective-limits.ts';
 import { oldSettingSentences } from '../old-gateway/old-settings.ts';
 import { command, type CommandContext } from './command.ts';
 import { commandOldSettings, configLocation, inspectCommandConfig, type ConfigLocation } from './command-config.ts';
@@ -75,7 +75,7 @@ function invalidConfiguration(details: readonly string[]): Check[] {
 
 /** A valid configuration may still name a file that is none, or say what does nothing. */
 function checkConfig(config: GatewayConfig, old: readonly string[]): Check {
-  const idle = [...idleLimits(config), ...old];
+  const idle = [...ineffectiveLimits(config), ...old];
   const flaws = priceFaults(config).map(({ path, variable, message }) => `${path} (${variable}): ${message}`);
   const found = (status: Check['status'], summary: string): Check => ({
     name: 'config',

@@ -1,5 +1,5 @@
 import { DAY_MS } from '@vitrine/traces/trace-analytics';
-import { openPrivacyTools } from '@vitrine/traces/privacy/privacy-tools';
+import { openPrivacyContext } from '@vitrine/traces/privacy/privacy-context';
 import { createProgress, importReport, importText } from '../old-gateway/import-report.ts';
 import { openDryTarget, openImportTarget } from '../old-gateway/import-target.ts';
 import { failedOf, importTraces } from '../old-gateway/import-traces.ts';
@@ -48,7 +48,7 @@ Examples:
     const counts = await importTraces({
       source,
       target,
-      tools: { policy, privacy: openPrivacyTools(policy.privacy), keyHeader: auth.header },
+      tools: { policy, privacy: openPrivacyContext(policy.privacy), keyHeader: auth.header },
       oldestMs: Date.now() - tracing.retention_days * DAY_MS,
       onProgress: createProgress(
         source.count(),

@@ -3,7 +3,7 @@ import { Fault } from '@vitrine/faults/fault';
 import { descriptionText, idText, nameText, permissionList, roleText } from '@vitrine/plans/key-fields';
 import { PERMISSIONS } from '@vitrine/plans/permission';
 import { z } from 'zod';
-import type { KeyWish } from '../admin-keys/gateway-keys.ts';
+import type { NewKeyRequest } from '../admin-keys/gateway-keys.ts';
 import { command } from './command.ts';
 import { FORMAT_OPTION, jsonText, wantsJson } from './output-format.ts';
 import { tokenText, withKeys } from './with-keys.ts';
@@ -80,8 +80,8 @@ function refuseUnknownPlan(plan: string | undefined, configured: readonly string
   throw new Fault('invalid_body', { say: `--plan: there is no plan ${plan}; ${there}` });
 }
 
-function readWish(given: Record<string, unknown>): KeyWish {
-  const parsed = wishShape.safeParse(given, { error: issueText });
+function readWish(input: Record<string, unknown>): NewKeyRequest {
+  const parsed = wishShape.safeParse(input, { error: issueText });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = String(issue?.path[0] ?? '');

@@ -1,5 +1,5 @@
 import { codeOf, messageOf } from '@vitrine/faults/fault';
-import { exactCost, plainCost } from '@vitrine/traces/analytics-answers';
+import { exactCost, plainCost } from '@vitrine/traces/measures-to-response';
 import { resolve } from 'node:path';
 import { tracesQuery } from '../admin-analytics/analytics-query.ts';
 import { readQuery } from '../http/query-shapes.ts';

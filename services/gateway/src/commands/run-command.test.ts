@@ -16,8 +16,8 @@ const record = (name: string, words: number) =>
     help: `Example of ${name}\n`,
     options: { size: { type: 'string' }, tag: { type: 'string', multiple: true }, quiet: { type: 'boolean' } },
     words,
-    run: async ({ values, words: given }) => {
-      calls.push([name, { ...values }, given]);
+    run: async ({ values, words: input }) => {
+      calls.push([name, { ...values }, input]);
       return 0;
     },
   });

@@ -21,13 +21,13 @@ export async function runCommand(
   if (found === undefined) throw new Fault('unknown_command', { say: `unknown command: ${name}` });
   try {
     const options = { ...COMMON_OPTIONS, ...found.options };
-    const given = parseArgs({ args: rest, options, allowPositionals: true, tokens: true });
+    const input = parseArgs({ args: rest, options, allowPositionals: true, tokens: true });
     if (wantsHelp) return print(context, `${helpOf([found])}\n${found.help}`);
-    if (given.positionals.length < found.words) throw usageError(`${name} needs ${found.usage}`);
-    if (given.positionals.length > found.words)
-      throw new Fault('unknown_command', { say: `unknown command: ${[name, ...given.positionals].join(' ')}` });
-    refuseUnclear(given.tokens, options);
-    return await found.run({ values: given.values, words: given.positionals, behind }, context);
+    if (input.positionals.length < found.words) throw usageError(`${name} needs ${found.usage}`);
+    if (input.positionals.length > found.words)
+      throw new Fault('unknown_command', { say: `unknown command: ${[name, ...input.positionals].join(' ')}` });
+    refuseUnclear(input.tokens, options);
+    return await found.run({ values: input.values, words: input.positionals, behind }, context);
   } catch (error) {
     const isUsage = codeOf(error).startsWith('ERR_PARSE_ARGS') || codeOf(error) === 'unknown_command';
     if (!isUsage) throw error;

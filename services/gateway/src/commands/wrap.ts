@@ -25,10 +25,10 @@ Examples:
   run: async ({ values, behind = [] }, context) => {
     const [file, ...args] = behind;
     if (file === undefined) throw usageError('wrap needs the program behind --, such as: wrap -- python app.py');
-    const given = baseUrlOption(values['base-url']);
+    const input = baseUrlOption(values['base-url']);
     const key = gatewayKeyOption(undefined, context);
     const config = commandConfig(values.config, context);
-    const baseUrl = given ?? baseUrlOf(config);
+    const baseUrl = input ?? baseUrlOf(config);
     if (baseUrl === undefined) throw usageError('--base-url is needed: server.port is 0, and only the log tells the port');
     const keyVariables = key === undefined ? {} : headerVariables(`${config.auth.header}: ${key}`, context);
     const env = { ...context.env, ...sdkVariables(baseUrl, config.providers), ...keyVariables };

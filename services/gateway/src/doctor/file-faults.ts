@@ -5,9 +5,9 @@ import { messageOf } from '@vitrine/faults/fault';
 import { KEY_DATABASE } from '@vitrine/plans/sqlite/key-tables';
 import { TRACE_FILE } from '@vitrine/traces/sqlite/trace-tables';
 import { keyFiles } from '../auth/key-files.ts';
-import { priceOverrideFlaw } from '../capture/price-override.ts';
+import { priceOverrideError } from '../capture/price-override.ts';
 import type { GatewayConfig } from '../config.ts';
-import { storageFlaws } from './storage-flaws.ts';
+import { storageProblems } from './storage-problems.ts';
 
 /** What of a configuration is looked at; a part that is wrong by itself is missing. */
 type Parts = DeepPartial<Pick<GatewayConfig, 'auth' | 'prices' | 'storage'>>;
@@ -20,7 +20,7 @@ export function fileFaults(config: Parts): ConfigFault[] {
 
 export function priceFaults({ prices }: Parts): ConfigFault[] {
   const path = prices?.override_path;
-  const flaw = path === undefined ? undefined : priceOverrideFlaw(path);
+  const flaw = path === undefined ? undefined : priceOverrideError(path);
   const variable = 'SVC_PRICES_OVERRIDE_PATH';
   return flaw === undefined ? [] : [{ path: 'prices.override_path', variable, message: `${path}: ${flaw}` }];
 }
@@ -29,14 +29,14 @@ function storageFaults({ auth, storage }: Parts): ConfigFault[] {
   const path = storage?.path;
   if (path === undefined) return [];
   const keys = auth?.enabled === true && auth.store === 'database' ? keyFlaws(path, auth.peppers?.length ?? 0) : [];
-  const messages = [...new Set([...storageFlaws(path, TRACE_FILE), ...keys])];
+  const messages = [...new Set([...storageProblems(path, TRACE_FILE), ...keys])];
   return messages.map((message) => ({ path: 'storage.path', variable: 'SVC_STORAGE_PATH', message }));
 }
 
 /** Of gateway keys, which are kept beside the traces. Without authentication a gateway starts whatever they are. */
 function keyFlaws(storagePath: string, configuredPeppers: number): string[] {
   const { database, pepper } = keyFiles(storagePath);
-  return [...storageFlaws(database, KEY_DATABASE), ...(configuredPeppers > 0 ? [] : pepperFlaws(pepper))];
+  return [...storageProblems(database, KEY_DATABASE), ...(configuredPeppers > 0 ? [] : pepperFlaws(pepper))];
 }
 
 function pepperFlaws(path: string): string[] {

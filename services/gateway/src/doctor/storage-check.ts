@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { openTraces } from '../commands/open-traces.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { Check } from './check.ts';
-import { storageFlaws } from './storage-flaws.ts';
+import { storageProblems } from './storage-problems.ts';
 
 /** Whether the traces can be read, and written by a gateway of the same user. Nothing is locked or left behind. */
 export async function checkStorage(config: Pick<GatewayConfig, 'storage'>): Promise<Check> {
@@ -16,7 +16,7 @@ export async function checkStorage(config: Pick<GatewayConfig, 'storage'>): Prom
     summary,
     details: [`path: ${path}`, ...details],
   });
-  const flaws = storageFlaws(path, TRACE_FILE);
+  const flaws = storageProblems(path, TRACE_FILE);
   if (!existsSync(path)) {
     if (flaws.length > 0) return found('fail', 'the trace file cannot be made', flaws);
     return found('pass', 'there are no traces yet; the gateway makes the file when it starts');

@@ -6,7 +6,7 @@ import type { Identity } from '@vitrine/plans/identity';
 import type { Permission } from '@vitrine/plans/permission';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
-import type { RequestWatch } from '../observability/request-watch.ts';
+import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import type { ScrapeEndpoint } from '../observability/scrape-endpoint.ts';
 import { methodsOf, type AdminRoute, type Operation } from './admin-route.ts';
 import { CORRELATION_HEADER, correlationIdOf } from './correlation-id.ts';
@@ -15,10 +15,10 @@ import { describedRoutes } from './openapi-route.ts';
 import { NO_QUERY, readQuery } from './query-shapes.ts';
 import { readJsonBody } from './read-json-body.ts';
 
-export interface AdminTools {
+export interface AdminContext {
   readonly logger: Logger;
   /** Who asks; undefined with authentication off. Faults: `unauthorized`, `forbidden`, `key_verification_unavailable`. */
-  readonly authorize: (request: AskedRequest, permission: Permission) => Identity | undefined;
+  readonly authorize: (request: AuthorizedRequest, permission: Permission) => Identity | undefined;
   /** The header that carries gateway keys. */
   readonly keyHeader: string;
   /** Of the gateway, for the API's description. */
@@ -28,21 +28,21 @@ export interface AdminTools {
 }
 
 /** What is needed of a request to tell whether its sender may. */
-export interface AskedRequest {
+export interface AuthorizedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly method: string;
   readonly path: string;
   readonly correlationId: string;
-  readonly watch: RequestWatch | undefined;
+  readonly telemetry: RequestTelemetry | undefined;
 }
 
-type AdminApp = (request: IncomingMessage, response: ServerResponse, watch?: RequestWatch) => void;
+type AdminApp = (request: IncomingMessage, response: ServerResponse, telemetry?: RequestTelemetry) => void;
 
 const ALLOWED_HEADERS = ['Content-Type', 'Authorization', 'X-API-Key', 'X-Svc-Gateway-Key'];
 
 /** The express application behind `/` and `/api`, with a description of itself. Every route answers OPTIONS with 204, other methods with 405 and `Allow`;
  *  a query parameter that an operation does not have is refused; errors are always JSON. Spec: gateway, Endpoints. */
-export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools): AdminApp {
+export function createAdminApp(routes: readonly AdminRoute[], tools: AdminContext): AdminApp {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -66,11 +66,11 @@ export function createAdminApp(routes: readonly AdminRoute[], tools: AdminTools)
     if (response.headersSent) next(error);
     else answerFault(error, request, response, tools.logger);
   });
-  return (request, response, watch) => {
-    watch?.endsWith(response);
-    const answer = () => void app(request, Object.assign(response, { locals: { watch } }));
-    if (watch === undefined) answer();
-    else watch.run(answer);
+  return (request, response, telemetry) => {
+    telemetry?.endsWith(response);
+    const answer = () => void app(request, Object.assign(response, { locals: { watch: telemetry } }));
+    if (telemetry === undefined) answer();
+    else telemetry.run(answer);
   };
 }
 
@@ -85,7 +85,7 @@ function allowAnyOrigin(response: Response, allowedHeaders: string): void {
   response.setHeader('Access-Control-Allow-Headers', allowedHeaders);
 }
 
-function answerRoute(route: AdminRoute, tools: AdminTools): RequestHandler {
+function answerRoute(route: AdminRoute, tools: AdminContext): RequestHandler {
   const allow = methodsOf(route).join(', ');
   return async (request, response) => {
     const method = request.method === 'HEAD' ? 'GET' : request.method;
@@ -96,7 +96,7 @@ function answerRoute(route: AdminRoute, tools: AdminTools): RequestHandler {
   };
 }
 
-async function answerOperation(asked: Operation, request: Request, response: Response, tools: AdminTools): Promise<void> {
+async function answerOperation(asked: Operation, request: Request, response: Response, tools: AdminContext): Promise<void> {
   const correlationId = correlationIdIn(response);
   const identity = asked.permission === 'public' ? undefined : tools.authorize(askedBy(request, response), asked.permission);
   const answer = await asked.handle({
@@ -113,7 +113,7 @@ async function answerOperation(asked: Operation, request: Request, response: Res
   else response.json(answer);
 }
 
-function answerScrape(scrape: ScrapeEndpoint, tools: AdminTools): RequestHandler {
+function answerScrape(scrape: ScrapeEndpoint, tools: AdminContext): RequestHandler {
   return async (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.status(405).setHeader('Allow', 'GET, HEAD').json({ error: 'method not allowed' });
@@ -124,9 +124,9 @@ function answerScrape(scrape: ScrapeEndpoint, tools: AdminTools): RequestHandler
   };
 }
 
-function askedBy({ headers, method, path }: Request, response: Response): AskedRequest {
-  const watch = response.locals['watch'] as RequestWatch | undefined;
-  return { headers, method, path, correlationId: correlationIdIn(response), watch };
+function askedBy({ headers, method, path }: Request, response: Response): AuthorizedRequest {
+  const telemetry = response.locals['watch'] as RequestTelemetry | undefined;
+  return { headers, method, path, correlationId: correlationIdIn(response), telemetry };
 }
 
 function correlationIdIn(response: Response): string {

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ClientResponse, type HttpRejection } from './client-response.ts';
 import { createCloseCounts, type CloseReason } from './connection-counters.ts';
-import { answerJson, answerJsonOnSocket } from './json-answer.ts';
+import { sendJson, sendJsonOnSocket } from './send-json.ts';
 import { newCorrelationId } from './correlation-id.ts';
 import { readRequestLine, type RequestLine } from './request-line.ts';
 
@@ -156,7 +156,7 @@ export class ClientConnections implements Disposable {
       last.handler.onMalformedRequest(rejection);
     } else {
       const { status, error, headers = [] } = rejection;
-      answerJson(last, status, { error }, newCorrelationId(), ['Connection', 'close', ...headers]);
+      sendJson(last, status, { error }, newCorrelationId(), ['Connection', 'close', ...headers]);
     }
   }
 
@@ -189,7 +189,7 @@ function queue({ queued }: Connection, response: ServerResponse): void {
 function close(socket: Socket, rejection: HttpRejection | undefined): string | undefined {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
-  if (rejection !== undefined) return answerJsonOnSocket(socket, rejection);
+  if (rejection !== undefined) return sendJsonOnSocket(socket, rejection);
   socket.end();
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestWatch } from '../observability/request-watch.ts';
-import type { WatchRequest } from '../observability/watch-requests.ts';
+import type { RequestTelemetry } from '../observability/request-telemetry.ts';
+import type { InstrumentRequest } from '../observability/instrument-requests.ts';
 import type { ClientConnections } from './client-connections.ts';
 import type { ClientResponse, HttpRejection } from './client-response.ts';
 import { createHttpServer, type HttpServer } from './http-server.ts';
@@ -9,7 +9,7 @@ import { createHttpServer, type HttpServer } from './http-server.ts';
 type Handle<Result> = (
   request: IncomingMessage,
   response: ClientResponse,
-  watch: RequestWatch | undefined,
+  telemetry: RequestTelemetry | undefined,
   connections: ClientConnections,
   rejection: HttpRejection | undefined,
 ) => Result;
@@ -19,12 +19,12 @@ export function createGatewayServer(
   proxy: Handle<boolean>,
   admin: Handle<void>,
   maxConnections: number,
-  watchRequest: WatchRequest | undefined,
+  instrumentRequest: InstrumentRequest | undefined,
 ): HttpServer {
   const created = createHttpServer(maxConnections, (request, response, rejection) => {
-    const watch = watchRequest?.(request, response);
+    const telemetry = instrumentRequest?.(request, response);
     const { connections } = created;
-    if (!proxy(request, response, watch, connections, rejection)) admin(request, response, watch, connections, rejection);
+    if (!proxy(request, response, telemetry, connections, rejection)) admin(request, response, telemetry, connections, rejection);
   });
   return created;
 }

@@ -2,7 +2,7 @@ import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import { redactPath } from '@vitrine/traces/redact-path';
-import type { HidePath } from '../privacy/path-hider.ts';
+import type { RedactPath } from '../privacy/path-redactor.ts';
 import type { RefusedMessage } from './client-connections.ts';
 import type { CloseReason } from './connection-counters.ts';
 
@@ -21,7 +21,7 @@ const NEXT_STEPS: Readonly<Partial<Record<CloseReason, string>>> = {
 export class UnparsedLog implements Disposable {
   readonly #throttle: LogThrottle<RefusedMessage>;
 
-  constructor(logger: Logger, hidePath: HidePath) {
+  constructor(logger: Logger, redactPathFor: RedactPath) {
     this.#throttle = new LogThrottle(QUIET_MS, ({ reason, rejection, correlationId, remoteAddress, line }, count) =>
       logger.info(
         {
@@ -29,7 +29,7 @@ export class UnparsedLog implements Disposable {
           status: rejection.status,
           count,
           method: line?.method,
-          path: line && hidePath(redactPath(line.target).text, NO_SCOPE),
+          path: line && redactPathFor(redactPath(line.target).text, NO_SCOPE),
           remote_address: remoteAddress,
           correlation_id: correlationId,
           next_step: `${NEXT_STEPS[reason]} (docs/failure-modes.md#requests-that-are-no-http)`,

@@ -5,7 +5,7 @@ import { picoUsd } from './thresholds.ts';
 /** Keys and workspaces together that may have spent anything on one day. */
 export const MAX_ACCOUNTS = 100_000;
 
-export interface Spent {
+export interface AccountUsage {
   tokens: number;
   /** Trillionths of a dollar. */
   picoUsd: number;
@@ -14,13 +14,13 @@ export interface Spent {
 /** What a key or a workspace has spent on one UTC day: `own` plus `others`. */
 export interface DayAccount {
   /** What the exchanges of this process were written with. */
-  readonly own: Spent;
+  readonly own: AccountUsage;
   /** What the store has beyond that: everybody else's, and this process's from before it was started. */
-  readonly others: Spent;
+  readonly others: AccountUsage;
   /** What the store said last. */
-  readonly stored: Spent;
+  readonly stored: AccountUsage;
   /** No exchange that this process wrote today has spent more. It is a batch's sum over one key, which none in it exceeds. */
-  readonly largest: Spent;
+  readonly largest: AccountUsage;
   /** Exchanges of this process that have ended and are neither written nor dropped, */
   unsettled: number;
   /** and the place in the line of the last of them. */
@@ -55,10 +55,10 @@ export class DayAccounts {
   add(usage: readonly DayUsage[]): void {
     for (const row of usage) {
       if (row.day !== this.day) continue;
-      const spent = spentIn(row);
+      const usage = usageIn(row);
       for (const account of this.#accountsOf(row)) {
-        addTo(account.own, spent);
-        raiseTo(account.largest, spent.tokens, spent.picoUsd);
+        addTo(account.own, usage);
+        raiseTo(account.largest, usage.tokens, usage.picoUsd);
       }
     }
   }
@@ -70,8 +70,8 @@ export class DayAccounts {
     for (const { stored } of this.#accounts.values()) [stored.tokens, stored.picoUsd] = [0, 0];
     for (const row of rows) {
       if (row.day !== this.day) continue;
-      const spent = spentIn(row);
-      for (const account of this.#accountsOf(row)) addTo(account.stored, spent);
+      const usage = usageIn(row);
+      for (const account of this.#accountsOf(row)) addTo(account.stored, usage);
     }
     for (const { stored, own, others } of this.#accounts.values())
       raiseTo(others, stored.tokens - own.tokens, stored.picoUsd - own.picoUsd);
@@ -95,20 +95,20 @@ function emptyAccount(): DayAccount {
   return { own: nothing(), others: nothing(), stored: nothing(), largest: nothing(), unsettled: 0, lastPlace: 0 };
 }
 
-function nothing(): Spent {
+function nothing(): AccountUsage {
   return { tokens: 0, picoUsd: 0 };
 }
 
-function spentIn({ total_tokens, cost_usd }: DayUsage): Spent {
+function usageIn({ total_tokens, cost_usd }: DayUsage): AccountUsage {
   return { tokens: total_tokens, picoUsd: picoUsd(cost_usd) };
 }
 
-function addTo(to: Spent, more: Spent): void {
+function addTo(to: AccountUsage, more: AccountUsage): void {
   to.tokens += more.tokens;
   to.picoUsd += more.picoUsd;
 }
 
-function raiseTo(to: Spent, tokens: number, amount: number): void {
+function raiseTo(to: AccountUsage, tokens: number, amount: number): void {
   to.tokens = Math.max(to.tokens, tokens);
   to.picoUsd = Math.max(to.picoUsd, amount);
 }

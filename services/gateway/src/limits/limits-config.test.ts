@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { messageOf } from '@vitrine/faults/fault';
 import { readGatewayConfig } from '../config.ts';
-import { ThresholdBook } from './thresholds.ts';
+import { ThresholdTable } from './thresholds.ts';
 
 const read = (text: string, env: Record<string, string> = {}) => readGatewayConfig({ path: 'y', text }, env);
 
@@ -50,11 +50,11 @@ describe('limits and plans in the configuration', () => {
 
   test('an amount above 0 is a limit, however small', () => {
     const { limits, plans } = read('limits: {per_key: {max_cost_usd_per_day: 0.0000000001}}');
-    const book = new ThresholdBook(limits, plans);
+    const book = new ThresholdTable(limits, plans);
     expect(book.hasDaily).toBe(true);
     expect(book.of({ plan: undefined })?.key.picoUsdPerDay).toBe(100);
     expect(
-      new ThresholdBook(read('limits: {per_key: {max_cost_usd_per_day: 1.0e-20}}').limits, {}).of({ plan: undefined })?.key
+      new ThresholdTable(read('limits: {per_key: {max_cost_usd_per_day: 1.0e-20}}').limits, {}).of({ plan: undefined })?.key
         .picoUsdPerDay,
     ).toBe(1);
   });
@@ -66,6 +66,6 @@ describe('limits and plans in the configuration', () => {
     ['plans: {pro: {per_workspace: {max_cost_usd_per_day: 1}}}', true],
   ])('%s has daily limits: %s', (text, hasDaily) => {
     const { limits, plans } = read(text);
-    expect(new ThresholdBook(limits, plans).hasDaily).toBe(hasDaily);
+    expect(new ThresholdTable(limits, plans).hasDaily).toBe(hasDaily);
   });
 });

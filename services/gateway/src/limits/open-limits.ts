@@ -2,11 +2,11 @@ import type { Identity } from '@vitrine/plans/identity';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { GatewayConfig } from '../config.ts';
-import { openGate, type Gate, type GateRefusal } from '../proxy/gate.ts';
-import { idleLimits } from './idle-limits.ts';
-import { limitAnswer, type LimitRefusal } from './limit-answer.ts';
+import { openGate, type Gate, type Rejection } from '../proxy/gate.ts';
+import { ineffectiveLimits } from './ineffective-limits.ts';
+import { limitResponse, type LimitRejection } from './limit-response.ts';
 import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
-import { ThresholdBook } from './thresholds.ts';
+import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
 
 /** How often the log names keys whose plan is not configured, at most. */
@@ -24,7 +24,7 @@ export interface Clocks {
   readonly steadyClock: () => number;
 }
 
-export interface LimitsTools extends Clocks {
+export interface LimitsContext extends Clocks {
   /** What everybody has used on a UTC day, `YYYY-MM-DD`. */
   readonly totals: (day: string) => Promise<readonly DayUsage[]>;
   readonly logger: Logger;
@@ -38,16 +38,16 @@ export interface OpenLimits extends Disposable {
 
 /** Whether somebody could have a daily limit, so that usage has to be counted while it is written. */
 export function hasDailyLimits({ auth, limits, plans }: Pick<GatewayConfig, 'auth' | 'limits' | 'plans'>): boolean {
-  return auth.enabled && new ThresholdBook(limits, plans).hasDaily;
+  return auth.enabled && new ThresholdTable(limits, plans).hasDaily;
 }
 
 /** Opens the usage limits as configured: with authentication off nobody is known and nothing is limited, and without daily limits
  *  the store is never asked. A store that cannot be read does not keep the gateway from starting. Spec: gateway, Limits. */
-export async function openLimits(config: GatewayConfig, tools: LimitsTools): Promise<OpenLimits> {
+export async function openLimits(config: GatewayConfig, tools: LimitsContext): Promise<OpenLimits> {
   const { totals, logger, clock, steadyClock } = tools;
-  for (const sentence of idleLimits(config)) logger.warn(sentence);
+  for (const sentence of ineffectiveLimits(config)) logger.warn(sentence);
   if (!config.auth.enabled) return { gate: openGate, ledger: undefined, [Symbol.dispose]: () => {} };
-  const book = new ThresholdBook(config.limits, config.plans);
+  const book = new ThresholdTable(config.limits, config.plans);
   let isOpen = true;
   const onFailedRead = (error: unknown) => {
     if (isOpen) logger.error({ err: error, next_step: AFTER_FAILED_READ }, 'quota totals could not be read');
@@ -70,12 +70,12 @@ export async function openLimits(config: GatewayConfig, tools: LimitsTools): Pro
   };
 }
 
-function answerOf(refusal: LimitRefusal, clock: () => number): GateRefusal;
-function answerOf(refusal: LimitRefusal | undefined, clock: () => number): GateRefusal | undefined;
-function answerOf(refusal: LimitRefusal | undefined, clock: () => number): GateRefusal | undefined {
+function answerOf(refusal: LimitRejection, clock: () => number): Rejection;
+function answerOf(refusal: LimitRejection | undefined, clock: () => number): Rejection | undefined;
+function answerOf(refusal: LimitRejection | undefined, clock: () => number): Rejection | undefined {
   if (refusal === undefined) return undefined;
   const reason = refusal.code === 'unavailable' ? 'limit_check_unavailable' : refusal.code;
-  return { ...limitAnswer(refusal, clock()), reason };
+  return { ...limitResponse(refusal, clock()), reason };
 }
 
 function reportUnknownPlans(logger: Logger, clock: () => number): (identity: Identity) => void {

@@ -23,7 +23,7 @@ export function picoUsd(usd: number): number {
 }
 
 /** Configured thresholds, ready to be looked up. */
-export class ThresholdBook {
+export class ThresholdTable {
   readonly #defaults: BoundThresholds;
   readonly #plans: ReadonlyMap<string, BoundThresholds>;
 

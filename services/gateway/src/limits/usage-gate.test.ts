@@ -3,10 +3,10 @@ import type { Identity } from '@vitrine/plans/identity';
 import { scopeText } from '@vitrine/traces/exchange-scope';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
-import { limitAnswer } from './limit-answer.ts';
+import { limitResponse } from './limit-response.ts';
 import { limitsConfig, plansConfig } from './limits-config.ts';
 import { QuotaLedger } from './quota-ledger.ts';
-import { ThresholdBook } from './thresholds.ts';
+import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
 
 const NOON = Date.parse('2026-03-01T12:00:00Z');
@@ -40,7 +40,7 @@ const takenBy = (key: string) => ({
 async function setUp(limits: object, { plans = {}, stored = [] as DayUsage[], waitMaxMs = 60_000 } = {}) {
   const time = { steady: 0 };
   const unknownPlans: (string | undefined)[] = [];
-  const book = new ThresholdBook(limitsConfig.parse(limits), plansConfig.parse(plans));
+  const book = new ThresholdTable(limitsConfig.parse(limits), plansConfig.parse(plans));
   const ledger = new QuotaLedger({
     totals: () => Promise.resolve(stored),
     clock: () => NOON,
@@ -177,7 +177,7 @@ describe('when the wall clock is set to another day', () => {
     const reading = ledger.read();
     asked[0]?.answer([]);
     await reading;
-    const book = new ThresholdBook(limitsConfig.parse(limits), plansConfig.parse({}));
+    const book = new ThresholdTable(limitsConfig.parse(limits), plansConfig.parse({}));
     const gate = new UsageGate({ book, ledger, steadyClock: () => 0, onUnknownPlan: () => {}, settlementWaitMaxMs: 50 });
     return { gate, ledger, time, asked };
   }
@@ -292,10 +292,10 @@ describe('near a daily quota', () => {
             [ended, inFlight, unwritten] = [ended + 1, inFlight - 1, unwritten + 1];
           }
           if (step !== 'ask') continue;
-          const spent = ended * tokens;
+          const usage = ended * tokens;
           const check = async () => {
             const refusal = await gate.check(one);
-            if (spent >= 100) expect(refusal).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED' });
+            if (usage >= 100) expect(refusal).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED' });
             // What was in flight when it came may have spent the rest.
             if (refusal !== undefined) expect(ended * tokens).toBeGreaterThanOrEqual(100);
             if (refusal === undefined) inFlight += 1;
@@ -317,13 +317,13 @@ describe('what the caller is told', () => {
     ['KEY_RATE_LIMIT_EXCEEDED', 'request rate limit exceeded for key'],
     ['WORKSPACE_RATE_LIMIT_EXCEEDED', 'request rate limit exceeded for workspace'],
   ] as const)('%s: when to come again', (code, error) => {
-    expect(limitAnswer({ code, waitMs: 1_001 }, at)).toEqual({
+    expect(limitResponse({ code, waitMs: 1_001 }, at)).toEqual({
       status: 429,
       body: { error, code, retry_after_seconds: 2 },
       headers: ['Retry-After', '2'],
     });
-    expect(limitAnswer({ code, waitMs: 0.5 }, at).headers).toEqual(['Retry-After', '1']);
-    expect(limitAnswer({ code, waitMs: 60_000 }, at).headers).toEqual(['Retry-After', '60']);
+    expect(limitResponse({ code, waitMs: 0.5 }, at).headers).toEqual(['Retry-After', '1']);
+    expect(limitResponse({ code, waitMs: 60_000 }, at).headers).toEqual(['Retry-After', '60']);
   });
 
   test.each([
@@ -332,7 +332,7 @@ describe('what the caller is told', () => {
     ['KEY_DAILY_COST_EXCEEDED', 'daily cost limit exceeded for key'],
     ['WORKSPACE_DAILY_COST_EXCEEDED', 'daily cost limit exceeded for workspace'],
   ] as const)('%s: not to try again today', (code, error) => {
-    expect(limitAnswer({ code }, at)).toEqual({
+    expect(limitResponse({ code }, at)).toEqual({
       status: 429,
       body: { error, code },
       headers: ['x-should-retry', 'false', 'X-Svc-Quota-Resets-At', '2026-03-02T00:00:00Z'],
@@ -341,6 +341,6 @@ describe('what the caller is told', () => {
 
   test('unavailable: 503', () => {
     const body = { error: 'gateway usage limit check unavailable' };
-    expect(limitAnswer({ code: 'unavailable' }, at)).toEqual({ status: 503, body, headers: [] });
+    expect(limitResponse({ code: 'unavailable' }, at)).toEqual({ status: 503, body, headers: [] });
   });
 });

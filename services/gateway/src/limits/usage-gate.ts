@@ -1,17 +1,17 @@
 import type { Identity } from '@vitrine/plans/identity';
-import { judgeQuotas } from './judge-quotas.ts';
-import type { LimitRefusal } from './limit-answer.ts';
+import { checkQuotas } from './check-quotas.ts';
+import type { LimitRejection } from './limit-response.ts';
 import type { QuotaLedger } from './quota-ledger.ts';
 import { RateWindows } from './rate-windows.ts';
 import { scopeNames, type ScopeNames } from './scope-names.ts';
-import { isDaily, type BoundThresholds, type ThresholdBook } from './thresholds.ts';
+import { isDaily, type BoundThresholds, type ThresholdTable } from './thresholds.ts';
 
 /** How long a request near a daily quota waits for what has ended before it to be written. Usually that is some milliseconds; a
  *  writer that takes longer stands still (`TraceQueue`), and nobody can tell what has been spent. */
 export const SETTLEMENT_WAIT_MAX_MS = 1_000;
 
 export interface UsageGateOptions {
-  readonly book: ThresholdBook;
+  readonly book: ThresholdTable;
   /** Undefined when nothing has a daily limit. */
   readonly ledger: QuotaLedger | undefined;
   /** Milliseconds on a clock that never goes back. */
@@ -43,7 +43,7 @@ export class UsageGate {
   }
 
   /** Undefined: it may pass, and counts. Daily quotas are judged before request rates. */
-  check(identity: Identity): LimitRefusal | undefined | Promise<LimitRefusal | undefined> {
+  check(identity: Identity): LimitRejection | undefined | Promise<LimitRejection | undefined> {
     const bound = this.#bounds.get(identity) ?? this.#bind(identity);
     if (bound === undefined) return { code: 'unavailable' };
     if (bound.isDaily) {
@@ -53,7 +53,7 @@ export class UsageGate {
     return this.#checkRates(bound);
   }
 
-  #checkQuotas(bound: Bound, mayWait = true): LimitRefusal | undefined | Promise<LimitRefusal | undefined> {
+  #checkQuotas(bound: Bound, mayWait = true): LimitRejection | undefined | Promise<LimitRejection | undefined> {
     const { ledger } = this.#options;
     const accounts = ledger?.accountsOf(bound.names);
     if (accounts === undefined) {
@@ -61,7 +61,7 @@ export class UsageGate {
       // A clock that was set to another day is nobody's fault; reading that day's totals takes some milliseconds.
       return ledger.totals(this.#settlementWaitMaxMs).then(() => this.#checkQuotas(bound, false) ?? this.#checkRates(bound));
     }
-    const code = judgeQuotas(accounts, bound.thresholds);
+    const code = checkQuotas(accounts, bound.thresholds);
     if (code === undefined) return undefined;
     if (code !== 'unsettled') return { code };
     return ledger
@@ -70,14 +70,14 @@ export class UsageGate {
   }
 
   /** What has ended in the meantime was in flight when the request came, and does not hold it up again. */
-  #checkSettled(bound: Bound): LimitRefusal | undefined {
+  #checkSettled(bound: Bound): LimitRejection | undefined {
     const accounts = this.#options.ledger?.accountsOf(bound.names);
     if (accounts === undefined) return { code: 'unavailable' };
-    const code = judgeQuotas(accounts, bound.thresholds, true);
+    const code = checkQuotas(accounts, bound.thresholds, true);
     return code === undefined || code === 'unsettled' ? this.#checkRates(bound) : { code };
   }
 
-  #checkRates({ names, rates }: Bound): LimitRefusal | undefined {
+  #checkRates({ names, rates }: Bound): LimitRejection | undefined {
     if (rates.key === 0 && rates.workspace === 0) return undefined;
     const verdict = this.#windows.admit(names, rates, this.#options.steadyClock());
     if (verdict === undefined) return undefined;

@@ -5,7 +5,7 @@ import { redactPath } from '@vitrine/traces/redact-path';
 import type { Outcome, Provider } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CORRELATION_HEADER, correlationIdOf } from '../http/correlation-id.ts';
-import type { HidePath } from '../privacy/path-hider.ts';
+import type { RedactPath } from '../privacy/path-redactor.ts';
 import { metricsOutcomeOf, metricsStatusOf } from './exchange-facts.ts';
 
 const MESSAGE = 'request ended';
@@ -18,10 +18,10 @@ export interface AccessLog {
   refused(status: number, correlationId: string, request?: Pick<IncomingMessage, 'method' | 'url'>): void;
 }
 
-export function openAccessLog(logger: Logger, hidePath: HidePath): AccessLog | undefined {
+export function openAccessLog(logger: Logger, redactPathFor: RedactPath): AccessLog | undefined {
   if (logger.level === 'silent') return undefined;
   const lines = logger.child({}, { level: 'info' });
-  const pathOf = ({ url = '' }: Pick<IncomingMessage, 'url'>, scope: string) => hidePath(redactPath(url).text, scope);
+  const pathOf = ({ url = '' }: Pick<IncomingMessage, 'url'>, scope: string) => redactPathFor(redactPath(url).text, scope);
   return {
     begin: (request, response) => new AccessEntry(lines, pathOf, request, response),
     refused: (status, correlationId, request) => {

@@ -1,4 +1,4 @@
-import { openBodyTap, type BodyFacts } from '@vitrine/traces/body-tap';
+import { openBodyFactsReader, type BodyFacts } from '@vitrine/traces/body-facts-reader';
 import type { CapturedBody, CapturedExchange } from '@vitrine/traces/captured-exchange';
 import { outcomeOf, statusOf } from '@vitrine/traces/exchange-outcome';
 import type { Outcome } from '@vitrine/traces/trace';
@@ -31,7 +31,7 @@ export function metricsOutcomeOf(exchange: Pick<CapturedExchange, 'outcome' | 'r
 function streamFactsOf({ facts, kind, coding, chunks }: CapturedBody): BodyFacts | undefined {
   if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
   if (kind !== 'sse' || coding !== '') return undefined;
-  const tap = openBodyTap(kind);
+  const tap = openBodyFactsReader(kind);
   for (const chunk of chunks) tap.push(chunk);
   return tap.end();
 }

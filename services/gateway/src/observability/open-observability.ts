@@ -8,9 +8,9 @@ import type { ProviderRoute } from '../proxy/request-target.ts';
 import { VERSION } from '../version.ts';
 import type { AccessLog } from './access-log.ts';
 import { scrapeEndpoint, type ScrapeEndpoint } from './scrape-endpoint.ts';
-import type { WatchTools } from './request-watch.ts';
-import { watchedSink } from './watched-sink.ts';
-import { watchRequests, type WatchRequest } from './watch-requests.ts';
+import type { TelemetryContext } from './request-telemetry.ts';
+import { instrumentedSink } from './instrumented-sink.ts';
+import { instrumentRequests, type InstrumentRequest } from './instrument-requests.ts';
 
 /** What others are told of the gateway: everything here does nothing when telemetry is off. */
 export interface Observability extends Disposable {
@@ -19,7 +19,7 @@ export interface Observability extends Disposable {
   /** Undefined unless it is on. */
   readonly scrape: ScrapeEndpoint | undefined;
   /** Undefined when there is nothing to tell anybody. */
-  watchRequests(routes: readonly ProviderRoute[], access: AccessLog | undefined): WatchRequest | undefined;
+  watchRequests(routes: readonly ProviderRoute[], access: AccessLog | undefined): InstrumentRequest | undefined;
   /** `sink`, its batches told of; `store` is its name. */
   watchSink(sink: TraceSink, store: string): TraceSink;
   watchQueue(queue: TraceQueue): void;
@@ -32,13 +32,13 @@ export interface Observability extends Disposable {
 /** Starts what is configured of telemetry; without any of it, nothing of OpenTelemetry's SDK is loaded. */
 export async function openObservability(config: OtelConfig, logger: Logger): Promise<Observability> {
   const telemetry = await openTelemetry(config, logger);
-  const tools: WatchTools = { spans: telemetry?.spans, metrics: telemetry?.metrics, genai: config.genai };
+  const tools: TelemetryContext = { spans: telemetry?.spans, metrics: telemetry?.metrics, genai: config.genai };
   return {
     hasSpans: telemetry?.spans !== undefined,
     scrape: telemetry?.scrape === undefined ? undefined : scrapeEndpoint(telemetry.scrape, config),
     watchRequests: (routes, access) =>
-      telemetry === undefined && access === undefined ? undefined : watchRequests({ ...tools, access }, routes),
-    watchSink: (sink, store) => (telemetry === undefined ? sink : watchedSink(sink, store, tools)),
+      telemetry === undefined && access === undefined ? undefined : instrumentRequests({ ...tools, access }, routes),
+    watchSink: (sink, store) => (telemetry === undefined ? sink : instrumentedSink(sink, store, tools)),
     watchQueue: (queue) => telemetry?.metrics?.watchQueue(() => readingOf(queue)),
     observeConnections: (connections, limit) =>
       telemetry?.metrics?.observeConnections(() => ({ open: connections.size, limit, closed: connections.closed })),
@@ -53,8 +53,8 @@ async function openTelemetry(config: OtelConfig, logger: Logger): Promise<Teleme
   const { startTelemetry } = await import('@vitrine/telemetry/otel/start-telemetry');
   const { endpoint } = config;
   const next_step = 'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
-  const onTrouble = (reason: string) => logger.warn({ reason, endpoint, next_step }, 'telemetry has trouble');
-  return startTelemetry({ config, version: VERSION, onTrouble });
+  const onExportError = (reason: string) => logger.warn({ reason, endpoint, next_step }, 'telemetry has trouble');
+  return startTelemetry({ config, version: VERSION, onExportError });
 }
 
 function readingOf({ depth, capacity, counters }: TraceQueue) {

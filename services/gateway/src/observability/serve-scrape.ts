@@ -3,7 +3,7 @@ import type { GatewayConfig } from '../config.ts';
 import { newCorrelationId } from '../http/correlation-id.ts';
 import { drainRequest } from '../http/drain-request.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
-import { answerJson } from '../http/json-answer.ts';
+import { sendJson } from '../http/send-json.ts';
 import { listen } from '../http/listen.ts';
 import type { ScrapeEndpoint } from './scrape-endpoint.ts';
 
@@ -37,7 +37,7 @@ function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => 
   return createHttpServer(MAX_CONNECTIONS, (request, response, rejection) => {
     drainRequest(request);
     const refuse = (status: number, error: string, headers: string[] = []) =>
-      answerJson(response, status, { error }, newCorrelationId(), headers);
+      sendJson(response, status, { error }, newCorrelationId(), headers);
     if (rejection !== undefined) return refuse(rejection.status, rejection.error, ['Connection', 'close']);
     const [path] = (request.url ?? '').split('?', 1);
     if (path !== scrape.path) return refuse(404, 'not found');

@@ -5,9 +5,9 @@ import { LAST_CHECKPOINT_SEQ, LINEAGE_ID, type LineageClaim } from '@vitrine/tra
 import { openBody } from '@vitrine/traces/open-body';
 import { addFindings, FINDING_KINDS, hasFindings, noFindings, type FindingCounts } from '@vitrine/traces/privacy/findings';
 import { policyFor } from '@vitrine/traces/privacy/privacy-rules';
-import type { PrivacyTools } from '@vitrine/traces/privacy/privacy-tools';
+import type { PrivacyContext } from '@vitrine/traces/privacy/privacy-context';
 import { Redactor } from '@vitrine/traces/privacy/redactor';
-import { Scrubber, type Hiding } from '@vitrine/traces/privacy/scrubber';
+import { Scrubber, type Redaction } from '@vitrine/traces/privacy/scrubber';
 import { storedBody, type StoredBody } from '@vitrine/traces/stored-body';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { CostStatus, Provider } from '@vitrine/traces/trace';
@@ -21,9 +21,9 @@ export const OLD_GATEWAY = 'ongoingai';
 
 const ID_MAX = 128;
 
-export interface OldTraceTools {
+export interface OldTraceContext {
   readonly policy: CapturePolicy;
-  readonly privacy: PrivacyTools;
+  readonly privacy: PrivacyContext;
   /** The header that carries gateway keys here. */
   readonly keyHeader: string;
   /** The bytes of a credential's hash, the same object for the same hash: writers remember it. */
@@ -39,7 +39,7 @@ type Metadata = Readonly<Record<string, unknown>>;
 export function deriveOldTrace(
   row: OldTraceRow,
   { id, createdAt }: { readonly id: Uint8Array<ArrayBuffer>; readonly createdAt: number },
-  tools: OldTraceTools,
+  tools: OldTraceContext,
 ): TraceRecord | undefined {
   if (row.response_status < 100 || row.response_status > 599) return undefined;
   const metadata = objectOf(row.metadata);
@@ -52,8 +52,8 @@ export function deriveOldTrace(
   });
   const path = row.request_path || '/';
   const applied = policyFor(tools.policy.privacy, { scope, provider, path });
-  const hiding = (): Hiding => (applied.mode === 'off' ? new Scrubber() : new Redactor(tools.privacy, scope));
-  const [sent, received] = [hiding(), hiding()];
+  const redaction = (): Redaction => (applied.mode === 'off' ? new Scrubber() : new Redactor(tools.privacy, scope));
+  const [sent, received] = [redaction(), redaction()];
   const headers = [row.request_headers, row.response_headers].map((text) => readOldHeaders(text, tools.keyHeader));
   const [requestHeaders = NO_HEADERS, responseHeaders = NO_HEADERS] = headers;
   const isCut = metadata['redaction_truncated'] === true;
@@ -125,8 +125,8 @@ function keptBody(
   length: number,
   headers: OldHeaders,
   isCut: boolean,
-  { policy }: OldTraceTools,
-  hiding: Hiding,
+  { policy }: OldTraceContext,
+  redaction: Redaction,
 ): StoredBody | undefined {
   if (bytes === null || bytes.length === 0 || !policy.captureBodies) return undefined;
   const captured = (wholeLength: number): CapturedBody => ({
@@ -139,15 +139,15 @@ function keptBody(
   });
   // It did not always say that it had cut a body: one that ends inside its compression was.
   const body = openBody(captured(isCut ? length + 1 : length));
-  return storedBody(body.decoded() === undefined ? openBody(captured(length + 1)) : body, policy, hiding);
+  return storedBody(body.decoded() === undefined ? openBody(captured(length + 1)) : body, policy, redaction);
 }
 
-function lineageOf(row: OldTraceRow, metadata: Metadata, { newIdOf }: OldTraceTools, hiding: Hiding) {
+function lineageOf(row: OldTraceRow, metadata: Metadata, { newIdOf }: OldTraceContext, redaction: Redaction) {
   const claim: { -readonly [Field in keyof LineageClaim]: LineageClaim[Field] } = {};
   let ignored = 0;
   const idOf = (value: unknown) => {
     if (typeof value !== 'string' || value.trim() === '') return undefined;
-    if (LINEAGE_ID.test(value.trim())) return hiding.line(value.trim());
+    if (LINEAGE_ID.test(value.trim())) return redaction.line(value.trim());
     ignored += 1;
     return undefined;
   };
@@ -179,7 +179,7 @@ function metadataText(
   row: OldTraceRow,
   metadata: Metadata,
   of: {
-    readonly sent: Hiding;
+    readonly sent: Redaction;
     readonly counts: FindingCounts;
     readonly applied: { readonly mode: string; readonly policyId: string };
     readonly ignored: number;

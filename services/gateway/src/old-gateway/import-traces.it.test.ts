@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { codeOf } from '@vitrine/faults/fault';
 import { OngoingaiStore, goTime, type OngoingaiRow } from '@vitrine/testkit/ongoingai-store';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
-import { openPrivacyTools } from '@vitrine/traces/privacy/privacy-tools';
+import { openPrivacyContext } from '@vitrine/traces/privacy/privacy-context';
 import { lockFile } from '@vitrine/traces/sqlite/file-lock';
 import { SqliteTraceReader } from '@vitrine/traces/sqlite/sqlite-trace-reader';
 import { SqliteTraceWriter } from '@vitrine/traces/sqlite/sqlite-trace-writer';
@@ -448,7 +448,7 @@ describe('a run that is broken off', () => {
       },
       tools: {
         policy: { captureBodies: false, bodyMaxSize: 1_000, privacy },
-        privacy: openPrivacyTools(privacy),
+        privacy: openPrivacyContext(privacy),
         keyHeader: 'x',
       },
       oldestMs: 0,

@@ -1,8 +1,8 @@
 import { Fault } from '@vitrine/faults/fault';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
-import type { WriteResult } from '@vitrine/traces/write-failure';
+import type { WriteResult } from '@vitrine/traces/write-result';
 import { setImmediate } from 'node:timers/promises';
-import { deriveOldTrace, type OldTraceTools } from './derive-old-trace.ts';
+import { deriveOldTrace, type OldTraceContext } from './derive-old-trace.ts';
 import { oldCreatedAt, type OldTraceRow, type OldTraces } from './old-traces.ts';
 import { newTraceId } from './old-trace-id.ts';
 
@@ -41,7 +41,7 @@ export interface ImportCounts {
 export interface ImportRun {
   readonly source: Pick<OldTraces, 'after' | 'count' | 'createdAtOf'>;
   readonly target: ImportTarget;
-  readonly tools: Pick<OldTraceTools, 'policy' | 'privacy' | 'keyHeader'>;
+  readonly tools: Pick<OldTraceContext, 'policy' | 'privacy' | 'keyHeader'>;
   /** Traces made before are too old. */
   readonly oldestMs: number;
   /** Told after every page. */
@@ -100,7 +100,7 @@ export function failedOf(failed: ImportCounts['failed']): number {
 function recordOf(
   row: OldTraceRow,
   of: Pick<ImportRun, 'target' | 'oldestMs'> & {
-    readonly tools: OldTraceTools;
+    readonly tools: OldTraceContext;
     readonly counts: ImportCounts;
     readonly newIds: Map<string, Uint8Array>;
   },
@@ -150,7 +150,7 @@ function writeAll(records: readonly TraceRecord[], target: ImportTarget, counts:
 function oldTraceTools(
   { source, tools }: Pick<ImportRun, 'source' | 'tools'>,
   newIds: ReadonlyMap<string, Uint8Array>,
-): OldTraceTools {
+): OldTraceContext {
   const hashes = new Map<string, Uint8Array<ArrayBuffer>>();
   return {
     ...tools,

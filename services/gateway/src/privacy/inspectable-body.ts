@@ -14,7 +14,7 @@ const CHARSETS: readonly (string | undefined)[] = [undefined, 'utf-8', 'utf8', '
 
 /** Why a request's body cannot be looked into, as far as its headers tell; undefined when they promise that it can. What cannot be
  *  looked into must not pass where something is to be kept from a provider. */
-export function whyUninspectable(headers: IncomingHttpHeaders, maxBytes: number): Uninspectable | undefined {
+export function uninspectableReason(headers: IncomingHttpHeaders, maxBytes: number): Uninspectable | undefined {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (coding !== 'identity' && coding !== '') return { status: 415, because: 'its content coding is not identity' };
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { GateRefusal } from '../proxy/gate.ts';
-import { tooLarge, whyUninspectable } from './inspectable-body.ts';
+import type { Rejection } from '../proxy/gate.ts';
+import { tooLarge, uninspectableReason } from './inspectable-body.ts';
 import { GUARD_IS_FULL, uninspectable, type RequestGuard } from './request-guard.ts';
 
 /** A body on its way into the guard. */
@@ -16,14 +16,14 @@ const NOTHING: HeldBody = { release: () => {} };
 export function readGuarded(
   request: IncomingMessage,
   guard: RequestGuard,
-  done: (outcome: { readonly body: Buffer | undefined } | { readonly refusal: GateRefusal }) => void,
+  done: (outcome: { readonly body: Buffer | undefined } | { readonly refusal: Rejection }) => void,
 ): HeldBody {
   const { headers } = request;
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
     done({ body: undefined });
     return NOTHING;
   }
-  const why = whyUninspectable(headers, guard.maxBytes);
+  const why = uninspectableReason(headers, guard.maxBytes);
   if (why !== undefined) {
     done({ refusal: uninspectable(why) });
     return NOTHING;

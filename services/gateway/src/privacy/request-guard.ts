@@ -6,10 +6,10 @@ import {
   type PrivacyRules,
   type PrivacySubject,
 } from '@vitrine/traces/privacy/privacy-rules';
-import { openPrivacyTools, type PrivacyTools } from '@vitrine/traces/privacy/privacy-tools';
+import { openPrivacyContext, type PrivacyContext } from '@vitrine/traces/privacy/privacy-context';
 import { Redactor } from '@vitrine/traces/privacy/redactor';
 import { isSecretHeader, REDACTED } from '@vitrine/traces/header-lines';
-import type { GateRefusal } from '../proxy/gate.ts';
+import type { Rejection } from '../proxy/gate.ts';
 import { inspectableText, type Uninspectable } from './inspectable-body.ts';
 
 /** Bytes of request bodies that are being looked into, over all exchanges; beyond it requests are refused with 503. */
@@ -29,7 +29,7 @@ export interface GuardedRequest {
 
 /** What is to become of it, and what was found in it (`findingsText`). */
 export type Verdict = { readonly findings: string } & (
-  | { readonly refusal: GateRefusal }
+  | { readonly refusal: Rejection }
   | { readonly refusal?: undefined; readonly headers: string[]; readonly body: Buffer | undefined }
 );
 
@@ -38,12 +38,12 @@ export class RequestGuard {
   /** The largest body that is looked into. */
   readonly maxBytes: number;
   readonly #rules: PrivacyRules;
-  readonly #tools: PrivacyTools;
+  readonly #tools: PrivacyContext;
   #held = 0;
 
   constructor(rules: PrivacyRules, maxBytes: number) {
     this.#rules = rules;
-    this.#tools = openPrivacyTools(rules);
+    this.#tools = openPrivacyContext(rules);
     this.maxBytes = maxBytes;
   }
 
@@ -89,19 +89,19 @@ export function openRequestGuard(rules: PrivacyRules, maxBytes: number): Request
   return hasMode(rules, GUARD_MODES) ? new RequestGuard(rules, maxBytes) : undefined;
 }
 
-export function uninspectable({ status, because }: Uninspectable): GateRefusal {
+export function uninspectable({ status, because }: Uninspectable): Rejection {
   return refusal(status, `request refused by pii policy: the body cannot be inspected, ${because}`, 'pii_uninspectable');
 }
 
 /** Too many bodies are being looked into. */
 export const GUARD_IS_FULL = refusal(503, 'too many request bodies are being inspected', 'pii_inspection_full');
 
-function blocked(counts: FindingCounts, where = ''): GateRefusal {
+function blocked(counts: FindingCounts, where = ''): Rejection {
   const kinds = FINDING_KINDS.filter((kind) => counts[kind] > 0);
   return refusal(403, `request blocked by pii policy: found ${kinds.join(', ')}${where}`, 'pii_detected');
 }
 
-function refusal(status: number, error: string, reason: string): GateRefusal {
+function refusal(status: number, error: string, reason: string): Rejection {
   return { status, body: { error }, headers: [], reason };
 }
 

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { UpstreamPool } from '../upstream/upstream-pool.ts';
 import { authenticateBy } from '../auth/authenticate.ts';
 import { KeyRing } from '../auth/key-ring.ts';
-import { PerSecond } from '../auth/per-second.ts';
+import { RateLimiter } from '../auth/rate-limiter.ts';
 import { BodyBudget } from '../capture/body-budget.ts';
 import { TraceQueue } from '../capture/trace-queue.ts';
 import { createHttpServer } from '../http/http-server.ts';
@@ -34,7 +34,7 @@ let url: string;
 let gate: Gate;
 let ended: CapturedExchange[];
 let denied: unknown[];
-let strangers: PerSecond;
+let anonymousRejections: RateLimiter;
 beforeEach(async () => {
   opened = new AsyncDisposableStack();
   openai = opened.use(await startMockOpenai());
@@ -44,7 +44,7 @@ beforeEach(async () => {
   ended = [];
   denied = [];
   gate = () => undefined;
-  strangers = new PerSecond(10, () => 0);
+  anonymousRejections = new RateLimiter(10, () => 0);
   const ring = new KeyRing(testHashes, [keyRow('k', 'token'), keyRow('viewer', 'looks', { role: 'viewer' })]);
   const sink = { write: () => Promise.reject(new Error('nothing is written here')) };
   const proxy = createProxy(
@@ -73,7 +73,7 @@ beforeEach(async () => {
       authenticate: authenticateBy(ring, { header: 'X-Key', isFresh: () => true, now: Date.now }),
       gate: (caller) => gate(caller),
       trail: { denied: (...details) => denied.push(details) },
-      strangers,
+      anonymousRejections,
     },
   );
   const created = createHttpServer(
@@ -129,7 +129,7 @@ describe('whose exchange it was', () => {
     for (let i = 0; i < 13; i += 1) await send({});
     await send();
     await waitUntil(() => ended.some(({ outcome }) => outcome === 'completed'), { what: 'the exchange of the key' });
-    expect([ended.length, strangers.refused, denied.length]).toEqual([11, 3, 13]);
+    expect([ended.length, anonymousRejections.refused, denied.length]).toEqual([11, 3, 13]);
   });
 });
 

@@ -13,7 +13,7 @@ test('watches exactly those that were not forgotten, in whatever order they go',
         if (choice % 3 > 0 || watched.length === 0) {
           const added = one();
           watched.push(added);
-          deadlines.watch(added);
+          deadlines.telemetry(added);
         } else {
           const [gone] = watched.splice(choice % watched.length, 1);
           if (gone !== undefined) deadlines.forget(gone);
@@ -29,7 +29,7 @@ test('watches exactly those that were not forgotten, in whatever order they go',
 test('empty resolves when the last is forgotten', async () => {
   using deadlines = new Deadlines(() => 0, 1_000_000);
   const [first, last] = [one(), one()];
-  for (const each of [first, last]) deadlines.watch(each);
+  for (const each of [first, last]) deadlines.telemetry(each);
   let isEmpty = false;
   const empty = deadlines.empty().then(() => (isEmpty = true));
   deadlines.forget(first);
@@ -69,7 +69,7 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
         const clock = () => Date.now() + skew;
         using deadlines = new Deadlines(clock);
         const timed = new Timed(clock);
-        deadlines.watch(timed);
+        deadlines.telemetry(timed);
         jest.advanceTimersByTime(3 * DEADLINE_TICK_MS + Math.floor(phaseMs));
         skew = phaseMs % 1;
         const begunAt = clock();
@@ -92,7 +92,7 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
         let now = 0;
         using deadlines = new Deadlines(() => now, 1_000_000);
         const timed = new Timed(() => now);
-        deadlines.watch(timed);
+        deadlines.telemetry(timed);
         let begunAt = 0;
         let latestTick = 0;
         let longestGap = 0;
@@ -138,7 +138,7 @@ test('whoever goes when its time is up, alone or with others, hides nobody from 
           leave(index);
           leave(specs[index]?.takes ?? 0);
         };
-        deadlines.watch(each);
+        deadlines.telemetry(each);
       }
       deadlines.tick();
       const late = specs.flatMap(({ isLate }, index) => (isLate ? [index] : []));

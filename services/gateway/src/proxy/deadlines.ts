@@ -37,7 +37,7 @@ export class Deadlines implements Disposable {
     return this.#watched.length;
   }
 
-  watch(one: Deadlined): void {
+  telemetry(one: Deadlined): void {
     one.slot = this.#watched.push(one) - 1;
   }
 

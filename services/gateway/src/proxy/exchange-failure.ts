@@ -1,7 +1,7 @@
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 import type { UpstreamProgress } from '../upstream/upstream-connection.ts';
 import type { UpstreamError } from '../upstream/upstream-error.ts';
-import type { ProxyTimes } from './proxy-tools.ts';
+import type { ProxyTimes } from './proxy-context.ts';
 
 /** Why an exchange with a provider did not end as it should, although its client had not left. */
 export interface ExchangeFailure {

@@ -3,12 +3,12 @@ import { traceIdIn } from '@vitrine/traces/traceparent';
 import { findLastRootUsage, findModelOnly, findRootModel } from '@vitrine/traces/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage } from 'node:http';
-import { PassingBody } from '../capture/passing-body.ts';
+import { BodyCapture } from '../capture/body-capture.ts';
 import type { ClientResponse, HttpRejection, MalformedRequestHandler } from '../http/client-response.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
 import { drainRequest } from '../http/drain-request.ts';
-import { answerJson } from '../http/json-answer.ts';
-import type { RequestWatch } from '../observability/request-watch.ts';
+import { sendJson } from '../http/send-json.ts';
+import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import { readGuarded, type HeldBody } from '../privacy/read-guarded.ts';
 import type { GuardMode, RequestGuard } from '../privacy/request-guard.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
@@ -17,10 +17,10 @@ import type { UpstreamError } from '../upstream/upstream-error.ts';
 import type { Deadlined } from './deadlines.ts';
 import type { ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf, contentCodingOf } from './body-kind.ts';
-import { ClientAnswer } from './client-answer.ts';
+import { ResponseWriter } from './response-writer.ts';
 import { CUT_BY_SHUTDOWN, failureOf, lateFailure, OWN_FAILURE, type ExchangeFailure } from './exchange-failure.ts';
-import type { GateRefusal } from './gate.ts';
-import type { AskedExchange, ProxyTools, UpstreamRoute } from './proxy-tools.ts';
+import type { Rejection } from './gate.ts';
+import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
 import { providerCredential } from './provider-credential.ts';
 import { teeRequest } from './tee-request.ts';
 
@@ -35,19 +35,19 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   restartMs: number;
   deadlineAt = Number.POSITIVE_INFINITY;
   slot = 0;
-  readonly #tools: ProxyTools;
+  readonly #tools: ProxyContext;
   readonly #route: UpstreamRoute;
   readonly #request: IncomingMessage;
   readonly #response: ClientResponse;
-  readonly #answer: ClientAnswer;
+  readonly #answer: ResponseWriter;
   readonly #correlationId: string;
-  readonly #watch: RequestWatch | undefined;
+  readonly #telemetry: RequestTelemetry | undefined;
   readonly #scope: string;
   readonly #onRefused: (reason: string) => void;
   readonly #startedAt = Date.now();
   readonly #started = performance.now();
-  readonly #sent: PassingBody;
-  readonly #received: PassingBody;
+  readonly #sent: BodyCapture;
+  readonly #received: BodyCapture;
   #control: UpstreamControl | undefined;
   readonly #requestHeaders: ReadHeaders;
   #responseHeaders: ReadHeaders | undefined;
@@ -64,9 +64,9 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   #held: HeldBody | undefined;
 
   constructor(
-    tools: ProxyTools,
+    tools: ProxyContext,
     route: UpstreamRoute,
-    { request, response, correlationId, watch }: AskedExchange,
+    { request, response, correlationId, telemetry }: ProxiedRequest,
     scope: string,
     /** Told why, when it is refused after it was admitted. */
     onRefused: (reason: string) => void,
@@ -75,16 +75,16 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     this.#route = route;
     this.#request = request;
     this.#response = response;
-    this.#answer = new ClientAnswer(response);
+    this.#answer = new ResponseWriter(response);
     this.#correlationId = correlationId;
-    this.#watch = watch;
+    this.#telemetry = telemetry;
     this.#scope = scope;
     this.#onRefused = onRefused;
     this.#requestHeaders = tools.headers.request(request.rawHeaders, request.headers.connection);
-    this.#sent = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => {});
-    this.#received = new PassingBody(tools.budget, tools.storedBodyMaxBytes, () => this.#resume());
+    this.#sent = new BodyCapture(tools.budget, tools.storedBodyMaxBytes, () => {});
+    this.#received = new BodyCapture(tools.budget, tools.storedBodyMaxBytes, () => this.#resume());
     this.restartMs = tools.times.firstByteTimeoutMs;
-    tools.deadlines.watch(this);
+    tools.deadlines.telemetry(this);
     response.handler = this;
     response.on('close', () => this.#onClose());
   }
@@ -143,12 +143,12 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   }
 
   /** Answers in the provider's place: the request was held back, and now may not go on. */
-  refuse({ status, body, headers, reason }: GateRefusal): void {
+  refuse({ status, body, headers, reason }: Rejection): void {
     this.#onRefused(reason);
     if (this.#isOver) return;
     this.#outcome = 'rejected';
     drainRequest(this.#request);
-    answerJson(this.#response, status, body, this.#correlationId, headers);
+    sendJson(this.#response, status, body, this.#correlationId, headers);
   }
 
   /** What still came of the request is no HTTP: nothing more of it can be sent on, and nobody knows where a next request would begin. */
@@ -156,12 +156,12 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     if (this.#isOver) return;
     this.#outcome = 'rejected';
     this.#control?.abort(this);
-    answerJson(this.#response, status, { error }, this.#correlationId, ['Connection', 'close']);
+    sendJson(this.#response, status, { error }, this.#correlationId, ['Connection', 'close']);
   }
 
   onHead({ status, reason, headers, contentType, contentEncoding, contentLength, connection, body }: ResponseHead): void {
     if (this.#isOver) return;
-    this.#watch?.answered(status);
+    this.#telemetry?.answered(status);
     this.#received.kind = bodyKindOf(contentType);
     this.#received.coding = contentCodingOf(contentEncoding);
     this.#isStream = this.#received.kind === 'sse';
@@ -192,12 +192,12 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   }
 
   onEnd(): void {
-    this.#watch?.upstreamEnded();
+    this.#telemetry?.upstreamEnded();
     this.#answer.end();
   }
 
   onError(error: UpstreamError): void {
-    this.#watch?.upstreamEnded();
+    this.#telemetry?.upstreamEnded();
     if (this.#isOver) return;
     const failure = failureOf(error);
     if (failure !== undefined) return this.#fail(failure);
@@ -223,7 +223,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
 
   #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | undefined, headers = this.#requestHeaders.forwarded): void {
     this.#touchFirstByte();
-    const traceContext = this.#watch?.sent(path);
+    const traceContext = this.#telemetry?.sent(path);
     const { method = '' } = this.#request;
     try {
       this.#control = this.#route.pool.send(
@@ -255,10 +255,10 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
       response.destroy();
     } else {
       drainRequest(this.#request);
-      answerJson(response, status, { error: text, upstream_error: upstreamError }, correlationId);
+      sendJson(response, status, { error: text, upstream_error: upstreamError }, correlationId);
     }
     this.#control?.abort(this);
-    this.#tools.onFailure({ failure, provider: this.#route.provider, status, correlationId, watch: this.#watch });
+    this.#tools.onFailure({ failure, provider: this.#route.provider, status, correlationId, telemetry: this.#telemetry });
   }
 
   /** The response is over: sent whole, or its connection is gone. */
@@ -287,8 +287,8 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
       const ending = isWhole ? (this.#isOpenEnded ? 'open' : 'whole') : 'cut';
       const response = this.#received.captured(ending, 'usage', request.part === 'model' ? findLastRootUsage : findNothing);
       const exchange = this.#captured(latencyUs, request, response);
-      this.#watch?.exchangeEnded(exchange);
-      this.#tools.onEnd(exchange, this.#watch);
+      this.#telemetry?.exchangeEnded(exchange);
+      this.#tools.onEnd(exchange, this.#telemetry);
     } finally {
       this.#tools.deadlines.forget(this);
     }

@@ -1,7 +1,7 @@
 import type { Identity } from '@vitrine/plans/identity';
 
 /** What is answered instead of letting a request through. */
-export interface GateRefusal {
+export interface Rejection {
   /** 429 or 503. */
   readonly status: number;
   readonly body: { readonly error: string };
@@ -13,7 +13,7 @@ export interface GateRefusal {
 
 /** Stands between admission and forwarding, and is asked once for every request whose caller is known: usage limits. Undefined lets it
  *  through; a promise holds it back until it is settled, and has to be bounded by whoever made it. It must not reject. */
-export type Gate = (caller: Identity) => GateRefusal | undefined | Promise<GateRefusal | undefined>;
+export type Gate = (caller: Identity) => Rejection | undefined | Promise<Rejection | undefined>;
 
 /** Lets everything through. */
 export const openGate: Gate = () => undefined;

@@ -1,6 +1,6 @@
 import type { GatewayConfig } from '../config.ts';
 import { UpstreamPool } from '../upstream/upstream-pool.ts';
-import type { UpstreamRoute } from './proxy-tools.ts';
+import type { UpstreamRoute } from './proxy-context.ts';
 
 /** The providers' routes, each with its connections, which end with `opened`. */
 export function openRoutes(config: Pick<GatewayConfig, 'providers' | 'proxy'>, opened: AsyncDisposableStack): UpstreamRoute[] {

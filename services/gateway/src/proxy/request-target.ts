@@ -28,7 +28,7 @@ export function readTarget<R extends ProviderRoute>(target: string, routes: read
   const route = routeUnder(target, routes);
   const end = target.indexOf('?');
   const path = end === -1 ? target : target.slice(0, end);
-  const reason = SUSPICIOUS.test(path) ? whyRefused(path) : undefined;
+  const reason = SUSPICIOUS.test(path) ? rejectionReason(path) : undefined;
   if (reason !== undefined) return { kind: 'refused', route, reason };
   if (route === undefined) return { kind: 'other' };
   const rest = target.slice(route.prefix.length);
@@ -46,7 +46,7 @@ function isUnder(target: string, prefix: string): boolean {
   return next === undefined || next === '/' || next === '?';
 }
 
-function whyRefused(path: string): string | undefined {
+function rejectionReason(path: string): string | undefined {
   const plain = path.replace(/%2e/gi, '.').replace(/%2f/gi, '/').replace(/%5c/gi, '\\');
   if (plain.includes('\\')) return 'the request path must not contain a backslash';
   if (plain.includes('#')) return 'the request target must not contain a fragment';

@@ -1,7 +1,7 @@
-import { NOBODY } from '../auth/caller.ts';
+import { ANONYMOUS_CALLER } from '../auth/caller.ts';
 import type { RefusedMessage } from '../http/client-connections.ts';
-import type { ProxyTools } from './proxy-tools.ts';
-import type { ProxyDoor } from './proxy.ts';
+import type { ProxyContext } from './proxy-context.ts';
+import type { Admission } from './proxy.ts';
 import { rejectedExchange } from './rejected-exchange.ts';
 import { routeUnder, type ProviderRoute } from './request-target.ts';
 
@@ -10,8 +10,8 @@ import { routeUnder, type ProviderRoute } from './request-target.ts';
  *  a second have a trace. Spec: gateway decisions, section 5. */
 export function createUnparsedHandler(
   routes: readonly ProviderRoute[],
-  tools: Pick<ProxyTools, 'headers' | 'onEnd'>,
-  { authenticate, strangers }: Pick<ProxyDoor, 'authenticate' | 'strangers'>,
+  tools: Pick<ProxyContext, 'headers' | 'onEnd'>,
+  { authenticate, anonymousRejections }: Pick<Admission, 'authenticate' | 'anonymousRejections'>,
 ): (refused: RefusedMessage) => void {
   return ({ line, rejection: { status }, correlationId }) => {
     if (line === undefined) return;
@@ -20,7 +20,7 @@ export function createUnparsedHandler(
     if (provider === undefined) return;
     const verdict = authenticate({}, 'proxy:write');
     const { scope } = 'status' in verdict ? verdict.caller : verdict;
-    if (scope === NOBODY.scope && !strangers.take()) return;
+    if (scope === ANONYMOUS_CALLER.scope && !anonymousRejections.take()) return;
     const of = { provider, scope, status, correlationId, now: Date.now() };
     tools.onEnd(rejectedExchange({ method, url, headers: {}, rawHeaders: [] }, of, tools.headers), undefined);
   };

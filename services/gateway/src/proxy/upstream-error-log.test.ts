@@ -48,7 +48,7 @@ function openLog() {
       provider,
       status: 502,
       correlationId: String((reported += 1)),
-      watch: undefined,
+      telemetry: undefined,
     });
   return { log, lines, wait, report, timers };
 }
@@ -89,7 +89,7 @@ test('a line names the cause and the next step, and an error has its own', () =>
 test('a failure that is not of the provider is not logged here', () => {
   const { log, lines } = openLog();
   const failure = { outcome: 'timeout' as const, text: 'x', upstreamError: undefined, detail: '' };
-  log.report({ failure, provider: 'openai', status: 504, correlationId: '1', watch: undefined });
+  log.report({ failure, provider: 'openai', status: 504, correlationId: '1', telemetry: undefined });
   expect(lines).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Provider } from '@vitrine/traces/trace';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
-import type { RequestWatch } from '../observability/request-watch.ts';
+import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import { nextStepOf, type ExchangeFailure } from './exchange-failure.ts';
 
 /** Between two lines of one class. Spec: gateway decisions, section 5. */
@@ -13,7 +13,7 @@ export interface FailedExchange {
   readonly provider: Provider;
   readonly status: number;
   readonly correlationId: string;
-  readonly watch: RequestWatch | undefined;
+  readonly telemetry: RequestTelemetry | undefined;
 }
 
 /** Runs `work` after so many milliseconds; gives back how to call that off. */
@@ -91,7 +91,7 @@ export class UpstreamErrorLog implements Disposable {
     const suppressed = Object.fromEntries([...recent.suppressed].filter(([, count]) => count > 0));
     recent.suppressed = new Map();
     recent.last = undefined;
-    const { provider, status, correlationId, watch, failure } = failed;
+    const { provider, status, correlationId, telemetry, failure } = failed;
     const fields = {
       provider,
       upstream_error: upstreamError,
@@ -103,8 +103,8 @@ export class UpstreamErrorLog implements Disposable {
       ...(failure.cause === undefined ? {} : { err: failure.cause }),
     };
     const log = () => this.#logger.warn(fields, 'upstream request failed');
-    if (watch === undefined) log();
-    else watch.run(log);
+    if (telemetry === undefined) log();
+    else telemetry.run(log);
     // After the line, so that its own time is not part of the second.
     recent.quietUntil = this.#clock() + INTERVAL_MS;
   }

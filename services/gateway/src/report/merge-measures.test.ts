@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { exactCost } from '@vitrine/traces/analytics-answers';
+import { exactCost } from '@vitrine/traces/measures-to-response';
 import type { Measure } from '@vitrine/traces/trace-analytics';
 import { mergeMeasures } from './merge-measures.ts';
 

@@ -1,4 +1,4 @@
-import { sumOfCosts } from '@vitrine/traces/analytics-answers';
+import { sumOfCosts } from '@vitrine/traces/measures-to-response';
 import type { Measure } from '@vitrine/traces/trace-analytics';
 
 /** Adds up measures of several tenants by group. Without buckets and without percentiles, which cannot be added up. */

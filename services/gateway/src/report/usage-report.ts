@@ -1,4 +1,4 @@
-import { keyRowsOf, modelRowsOf, summaryOf, type PrintCost } from '@vitrine/traces/analytics-answers';
+import { keyRowsOf, modelRowsOf, summaryOf, type PrintCost } from '@vitrine/traces/measures-to-response';
 import { keyRows, modelRows, summary } from '@vitrine/traces/analytics-shapes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { Group, Measure } from '@vitrine/traces/trace-analytics';

@@ -10,7 +10,7 @@ const MAX_INFORMATIONAL = 16;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /** Who gets an answer as it is read. */
-export interface AnswerTaker {
+export interface ResponseConsumer {
   onHead(head: ResponseHead): void;
   onData(piece: Buffer): void;
   onEnd(): void;
@@ -20,7 +20,7 @@ export interface AnswerTaker {
  *  written over afterwards. Informational answers are skipped. What follows the answer is
  *  counted in `surplus`: nobody asked for it, and the connection is not to be used again. */
 export class ResponseReader {
-  readonly #taker: AnswerTaker;
+  readonly #taker: ResponseConsumer;
   readonly #isHead: boolean;
   #state: 'head' | 'bytes' | 'chunked' | 'open' | 'ended' = 'head';
   /** What has come of the head. */
@@ -32,7 +32,7 @@ export class ResponseReader {
   surplus = 0;
 
   /** `isHead`: the request's method was HEAD, and its answer has no body. */
-  constructor(taker: AnswerTaker, isHead: boolean) {
+  constructor(taker: ResponseConsumer, isHead: boolean) {
     this.#taker = taker;
     this.#isHead = isHead;
   }

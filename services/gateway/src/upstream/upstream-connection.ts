@@ -3,7 +3,7 @@ import { TLSSocket } from 'node:tls';
 import { connectionError, connectTimeout, type ConnectionStage } from './connection-error.ts';
 import type { Framing, UpstreamRequest } from './request-head.ts';
 import type { ResponseHead } from './response-head.ts';
-import { ResponseReader, type AnswerTaker } from './response-reader.ts';
+import { ResponseReader, type ResponseConsumer } from './response-reader.ts';
 import { upload } from './upload.ts';
 import { isUpstreamError, upstreamError, type UpstreamError } from './upstream-error.ts';
 
@@ -13,7 +13,7 @@ const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
 /** Who sent a request, and gets its answer: `onHead`, pieces, then `onEnd`; or `onError` at any point, and nothing after it. Never called
  *  before `send` has returned, nor after `abort`. */
-export interface UpstreamHandler extends AnswerTaker {
+export interface UpstreamHandler extends ResponseConsumer {
   onError(error: UpstreamError): void;
 }
 
@@ -54,7 +54,7 @@ export interface ConnectionOwner {
 }
 
 /** One connection to a provider, for one request at a time. Where anything is out of order, it is closed and not used again. */
-export class UpstreamConnection implements AnswerTaker, UpstreamControl {
+export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
   /** Milliseconds on the pool's clock; of one that is idle. */
   idleUntil = 0;
   readonly #socket: Socket;

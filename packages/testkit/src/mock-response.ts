@@ -1,0 +1,65 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { RouteResult } from './mock-dialect.ts';
+import type { Scenario } from './scenario.ts';
+import { encodeEvent } from './sse-event.ts';
+
+/** One step of writing a body; `content` marks the content chunks, which `cut`, `stall` and the delay count. */
+export interface BodyChunk {
+  readonly bytes: Buffer;
+  readonly content: boolean;
+}
+
+/** An answer that is ready to be written. */
+export interface MockResponse {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly pieces: Iterable<BodyChunk> | AsyncIterable<BodyChunk>;
+  /** Bytes of the whole body, where that is known before it is written. */
+  readonly length?: number;
+  /** After how many content chunks to destroy the socket. */
+  readonly cutAfter?: number;
+}
+
+const BLANKS = Buffer.alloc(16 * 1024, ' ');
+
+/** A route's answer as the scenario wants it. */
+export function mockResponseOf(answer: RouteResult, scenario: Scenario): MockResponse {
+  if (answer.kind === 'json' && !scenario.has('endless')) return jsonResponse(200, answer.body, scenario);
+  const cut = scenario.get('cut');
+  const events = answer.kind === 'events';
+  return {
+    status: 200,
+    headers: events
+      ? { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+      : { 'content-type': 'application/json' },
+    pieces: events ? eventChunks(answer, scenario.has('crlf') ? '\r\n' : '\n') : blankChunks(),
+    ...(cut === undefined ? {} : { cutAfter: cut }),
+  };
+}
+
+export function jsonResponse(status: number, body: unknown, scenario: Scenario, headers: OutgoingHttpHeaders = {}): MockResponse {
+  const bytes = Buffer.from(JSON.stringify(body));
+  // Halves only where the middle matters: a small body leaves in one segment.
+  const half = scenario.has('cut') || scenario.has('stall') ? Math.floor(bytes.length / 2) : bytes.length;
+  const halves = [bytes.subarray(0, half), bytes.subarray(half)].filter((part) => part.length > 0);
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    pieces: halves.map((bytes, index) => ({ bytes, content: index === 0 })),
+    length: bytes.length,
+    ...(scenario.has('cut') ? { cutAfter: 1 } : {}),
+  };
+}
+
+/** A body of bytes that come one after the other, each counted as a content chunk. */
+export async function* contentChunks(chunks: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<BodyChunk> {
+  for await (const bytes of chunks) yield { bytes, content: true };
+}
+
+function* eventChunks({ events }: Extract<RouteResult, { kind: 'events' }>, lineEnd: string): Generator<BodyChunk> {
+  for (const event of events) yield { bytes: encodeEvent(event, lineEnd), content: event.content === true };
+}
+
+function* blankChunks(): Generator<BodyChunk> {
+  for (;;) yield { bytes: BLANKS, content: true };
+}

@@ -1,0 +1,152 @@
+import type { BreakdownQuery, Bucket, Measure, SeriesQuery } from './trace-analytics.ts';
+import { roundUsd, usdJson, UsdSum } from './usd.ts';
+import type { z } from 'zod';
+import type * as shapes from './analytics-shapes.ts';
+
+type Answer<Shape extends keyof typeof shapes> = z.infer<(typeof shapes)[Shape]>;
+
+/** What is answered of a cost. */
+type Cost = Pick<Measure, 'costUsd' | 'costThousands' | 'costPico'>;
+export type PrintCost = (cost: Cost) => number;
+/** A number; for people. */
+export const plainCost: PrintCost = ({ costUsd }) => costUsd;
+/** What JSON prints with all its digits (`usdJson`). */
+export const exactCost: PrintCost = ({ costUsd, costThousands: thousands = 0, costPico: pico }) =>
+  pico === undefined ? costUsd : usdJson(costUsd, { thousands, pico });
+
+// Measures of a store as the endpoints answer them. They come ordered by bucket and group. What is undefined is not in the JSON.
+
+export function usageTotalsOf(measures: readonly Measure[]): Answer<'usageTotals'> {
+  return {
+    total_input_tokens: sumOf(measures, 'inputTokens'),
+    total_output_tokens: sumOf(measures, 'outputTokens'),
+    total_tokens: sumOf(measures, 'totalTokens'),
+  };
+}
+
+/** The items of a series; see `seriesOf`. */
+export function usageItemsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'usageSeries'>['items'] {
+  const startText = momentTexts();
+  return measures.map((one) => ({
+    bucket_start: startText(one.bucketStart),
+    group: isGrouped ? one.group : undefined,
+    input_tokens: one.inputTokens,
+    output_tokens: one.outputTokens,
+    total_tokens: one.totalTokens,
+  }));
+}
+
+export function costTotalsOf(measures: readonly Measure[], print: PrintCost = exactCost): Answer<'costTotals'> {
+  return { total_cost_usd: print(sumOfCosts(measures)) };
+}
+
+/** The cost of some measures together. */
+export function sumOfCosts(measures: readonly Cost[]): Cost {
+  const sum = new UsdSum();
+  for (const { costUsd, costThousands: thousands = 0, costPico: pico } of measures) {
+    if (pico === undefined) sum.add(costUsd);
+    else sum.addParts(thousands, pico);
+  }
+  return { costUsd: sum.usd, costThousands: sum.thousands, costPico: sum.pico };
+}
+
+/** The items of a series; see `seriesOf`. */
+export function costItemsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'costSeries'>['items'] {
+  const startText = momentTexts();
+  return measures.map((one) => ({
+    bucket_start: startText(one.bucketStart),
+    group: isGrouped ? one.group : undefined,
+    total_cost_usd: exactCost(one),
+    request_count: one.requests,
+    avg_cost_usd: roundUsd(one.costUsd / one.requests),
+  }));
+}
+
+/** A series of usage or cost. */
+export function seriesOf<Items extends readonly object[]>(groupBy: SeriesQuery['groupBy'], bucket: Bucket, items: Items) {
+  return { ...(groupBy === undefined ? {} : { group_by: groupBy }), bucket, items };
+}
+
+/** The most used first. */
+export function modelRowsOf(measures: readonly Measure[], print: PrintCost = exactCost): Answer<'modelRows'> {
+  const items = byRequests(measures).map((one) => ({
+    model: one.group,
+    request_count: one.requests,
+    avg_latency_ms: one.latencyMs / one.requests,
+    avg_ttft_ms: one.streams === 0 ? 0 : one.firstTokenUs / 1_000 / one.streams,
+    total_tokens: one.totalTokens,
+    total_cost_usd: print(one),
+  }));
+  return { items };
+}
+
+/** The most used first; exchanges without a credential are left out. */
+export function keyRowsOf(measures: readonly Measure[], print: PrintCost = exactCost): Answer<'keyRows'> {
+  const items = byRequests(measures.filter(({ group }) => group !== '')).map((one) => ({
+    api_key_hash: one.group,
+    request_count: one.requests,
+    total_tokens: one.totalTokens,
+    total_cost_usd: print(one),
+    last_active_at: new Date(one.lastActive).toISOString(),
+  }));
+  return { items };
+}
+
+export function latencyRowsOf(measures: readonly Measure[], groupBy: BreakdownQuery['groupBy']): Answer<'latencyRows'> {
+  const items = measures.map((one) => ({
+    group: groupBy === undefined ? undefined : one.group,
+    request_count: one.requests,
+    avg_ms: one.latencyMs / one.requests,
+    min_ms: one.latencyMsMin,
+    max_ms: one.latencyMsMax,
+    p50_ms: one.p50Ms,
+    p95_ms: one.p95Ms,
+    p99_ms: one.p99Ms,
+  }));
+  return { ...(groupBy === undefined ? {} : { group_by: groupBy }), items };
+}
+
+/** The most used first. */
+export function errorRowsOf(measures: readonly Measure[], groupBy: BreakdownQuery['groupBy']): Answer<'errorRows'> {
+  const items = byRequests(measures).map((one) => ({
+    group: groupBy === undefined ? undefined : one.group,
+    total_requests: one.requests,
+    error_count_4xx: one.errors4xx,
+    error_count_5xx: one.errors5xx,
+    error_rate: (one.errors4xx + one.errors5xx) / one.requests,
+  }));
+  return { ...(groupBy === undefined ? {} : { group_by: groupBy }), items };
+}
+
+export function summaryOf(
+  byModel: readonly Measure[],
+  byCredential: readonly Measure[],
+  print: PrintCost = exactCost,
+): Answer<'summary'> {
+  const top = byRequests(byModel)[0];
+  return {
+    total_requests: sumOf(byModel, 'requests'),
+    ...usageTotalsOf(byModel),
+    ...costTotalsOf(byModel, print),
+    active_keys: byCredential.filter(({ group }) => group !== '').length,
+    ...(top === undefined ? {} : { top_model: top.group }),
+  };
+}
+
+/** Texts of moments that come in order: many rows begin at once, and a text takes as long as the rest of its row. */
+function momentTexts(): (at: number) => string {
+  let [last, text] = [Number.NaN, ''];
+  return (at) => {
+    if (at !== last) [last, text] = [at, new Date(at).toISOString()];
+    return text;
+  };
+}
+
+/** Those of equally many stay in the order of their groups. */
+function byRequests(measures: readonly Measure[]): readonly Measure[] {
+  return measures.toSorted((left, right) => right.requests - left.requests);
+}
+
+function sumOf(measures: readonly Measure[], field: 'requests' | 'inputTokens' | 'outputTokens' | 'totalTokens'): number {
+  return measures.reduce((sum, one) => sum + one[field], 0);
+}

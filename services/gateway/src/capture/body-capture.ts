@@ -1,0 +1,102 @@
+import type { BodyEnding, BodyKind, BodyPart, CapturedBody } from '@vitrine/traces/captured-exchange';
+import type { BodyBudget } from './body-budget.ts';
+import { StreamingUsageReader } from './streaming-usage-reader.ts';
+import { countForwardedBytes } from './early-collection.ts';
+
+/** Up to this size a body is held whole and read later, off the proxy's thread; almost all are. */
+const HELD_WHOLE_MAX_BYTES = 65_536;
+
+/** From here on a body's buffers are worth collecting early; streams of text stay below. */
+const LARGE_BYTES = 1_048_576;
+
+/** One direction's body while it passes through the proxy: holds references to its pieces up to a bound; beyond it, reads
+ *  usage and model from the pieces as they come and keeps only as much as is to be stored. */
+export class BodyCapture {
+  bytes = 0;
+  kind: BodyKind = undefined;
+  coding = '';
+  readonly #budget: BodyBudget;
+  /** 0 when bodies are not stored. What is stored has no gaps: after the first piece that did not fit it stays as it is. */
+  #storedMaxBytes: number;
+  readonly #onDrain: () => void;
+  #chunks: Uint8Array[] = [];
+  #held = 0;
+  #tap: StreamingUsageReader | undefined;
+
+  constructor(budget: BodyBudget, storedMaxBytes: number, onDrain: () => void) {
+    this.#budget = budget;
+    this.#storedMaxBytes = storedMaxBytes;
+    this.#onDrain = onDrain;
+  }
+
+  /** Takes the next piece. False: the reader is behind, hold the stream until `onDrain`. */
+  push(chunk: Uint8Array): boolean {
+    this.bytes += chunk.length;
+    if (this.#tap === undefined) {
+      // Fifty pieces of a stream kept until its end cost the collector 25 µs and the writer 15; reading them now costs 7.
+      if (this.kind === 'sse' && this.coding === '' && this.#storedMaxBytes === 0) return this.#openTap(chunk);
+      const fits = this.bytes <= Math.max(HELD_WHOLE_MAX_BYTES, this.#storedMaxBytes);
+      if (fits && this.#hold(chunk)) return true;
+      return this.#openTap(chunk);
+    }
+    if (this.bytes > LARGE_BYTES) countForwardedBytes(chunk.length);
+    this.#store(chunk);
+    return this.#tap.push(chunk);
+  }
+
+  /** Waits for what is read on the side; undefined when there is nothing to wait for. */
+  finished(): Promise<void> | undefined {
+    return this.#tap?.finished();
+  }
+
+  /** Whether the reader is behind: see `push`. */
+  get isBehind(): boolean {
+    return this.#tap?.isBehind === true;
+  }
+
+  /** The body as the trace's maker gets it, once `finished`: what is held of it and what was read; or, when it is held whole and
+   *  bodies are not stored, just the value that `find` finds in it. */
+  captured(ending: BodyEnding, part: 'model' | 'usage', find: (body: Buffer) => Buffer | undefined): CapturedBody {
+    const tap = this.#tap;
+    if (tap !== undefined) return this.#captured(ending, 'body', this.#chunks, tap.facts(ending !== 'cut') ?? 'undecodable');
+    const only = this.#chunks.length === 1 ? this.#chunks[0] : undefined;
+    const isPlainJson = this.kind === 'json' && this.coding === '';
+    if (only === undefined || !isPlainJson || this.#storedMaxBytes > 0) return this.#captured(ending, 'body', this.#chunks);
+    const found = find(Buffer.from(only.buffer, only.byteOffset, only.byteLength));
+    if (found === undefined) return this.#captured(ending, 'body', this.#chunks);
+    this.#budget.give(this.#held - found.length);
+    return this.#captured(ending, part, [found]);
+  }
+
+  #captured(ending: BodyEnding, part: BodyPart, chunks: readonly Uint8Array[], facts?: CapturedBody['facts']): CapturedBody {
+    return { ending, part, chunks, bytes: this.bytes, kind: this.kind, coding: this.coding, facts };
+  }
+
+  #hold(chunk: Uint8Array): boolean {
+    if (!this.#budget.take(chunk.length)) return false;
+    this.#chunks.push(chunk);
+    this.#held += chunk.length;
+    return true;
+  }
+
+  #store(chunk: Uint8Array): void {
+    if (this.#held >= this.#storedMaxBytes) return;
+    if (!this.#hold(chunk.subarray(0, this.#storedMaxBytes - this.#held))) this.#storedMaxBytes = this.#held;
+  }
+
+  #openTap(chunk: Uint8Array): boolean {
+    const tap = new StreamingUsageReader(this.kind, this.coding, this.#onDrain);
+    this.#tap = tap;
+    let isReady = true;
+    for (const earlier of this.#chunks) isReady = tap.push(earlier) && isReady;
+    if (this.#storedMaxBytes === 0) this.#release();
+    else this.#store(chunk);
+    return tap.push(chunk) && isReady;
+  }
+
+  #release(): void {
+    this.#budget.give(this.#held);
+    this.#chunks = [];
+    this.#held = 0;
+  }
+}

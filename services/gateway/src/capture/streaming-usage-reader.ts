@@ -1,0 +1,56 @@
+import { openBodyFactsReader, type BodyFacts, type BodyFactsReader } from '@vitrine/traces/body-facts-reader';
+import type { BodyKind } from '@vitrine/traces/captured-exchange';
+import { openDecoder } from '@vitrine/traces/decode';
+import type { Transform } from 'node:stream';
+
+/** Reads the facts of a body that is not held, as it passes by. A coded body is decoded on the side, with
+ *  back-pressure: `push` answers false when the decoder is behind, and `onDrain` is called when it has caught up. */
+export class StreamingUsageReader {
+  readonly #tap: BodyFactsReader | undefined;
+  readonly #decoder: Transform | undefined;
+  #broken = false;
+
+  constructor(kind: BodyKind, coding: string, onDrain: () => void) {
+    if (kind === undefined) return;
+    const tap = openBodyFactsReader(kind);
+    this.#tap = tap;
+    if (coding === '' || coding === 'identity') return;
+    this.#decoder = openDecoder(coding);
+    if (this.#decoder === undefined) this.#broken = true;
+    this.#decoder?.on('data', (chunk: Buffer) => tap.push(chunk));
+    this.#decoder?.on('drain', onDrain);
+    this.#decoder?.on('error', () => {
+      this.#broken = true;
+      onDrain();
+    });
+  }
+
+  get isBehind(): boolean {
+    return !this.#broken && this.#decoder?.writableNeedDrain === true;
+  }
+
+  push(chunk: Uint8Array): boolean {
+    if (this.#broken || this.#tap === undefined) return true;
+    if (this.#decoder !== undefined) return this.#decoder.write(chunk);
+    this.#tap.push(chunk);
+    return true;
+  }
+
+  /** What was read; undefined when the body could not be decoded. A coded body that was cut gives what came before the cut.
+   *  To be called when `finished` has resolved, if the body is coded. */
+  facts(complete: boolean): BodyFacts | undefined {
+    if (this.#broken && complete) return undefined;
+    return this.#tap?.end() ?? { model: undefined, usage: undefined, streamError: false, ended: false };
+  }
+
+  /** Waits for the decoder; undefined when there is none to wait for. */
+  finished(): Promise<void> | undefined {
+    const decoder = this.#decoder;
+    if (decoder === undefined || this.#broken) return undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    decoder.once('end', resolve);
+    decoder.once('error', () => resolve());
+    decoder.end();
+    return promise;
+  }
+}

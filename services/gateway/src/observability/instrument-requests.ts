@@ -1,0 +1,19 @@
+import { routeOf } from '@vitrine/traces/trace-analytics';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { routeUnder, type ProviderRoute } from '../proxy/request-target.ts';
+import { RequestTelemetry, type TelemetryContext } from './request-telemetry.ts';
+
+/** Begins the watch of a request. */
+export type InstrumentRequest = (request: IncomingMessage, response: ServerResponse) => RequestTelemetry;
+
+export function instrumentRequests(tools: TelemetryContext, routes: readonly ProviderRoute[]): InstrumentRequest {
+  for (const { provider } of routes) tools.metrics?.declareProvider(provider, routeOf(provider));
+  return (request, response) => new RequestTelemetry(tools, routePatternOf(request.url ?? '', routes), request, response);
+}
+
+/** Spec: gateway, Metrics: the values of `route`. */
+function routePatternOf(target: string, routes: readonly ProviderRoute[]): string {
+  const route = routeUnder(target, routes);
+  if (route !== undefined) return routeOf(route.provider);
+  return /^\/api(?:[/?]|$)/.test(target) ? '/api/*' : '/other';
+}

@@ -1,0 +1,161 @@
+import { genaiOperationName } from '@vitrine/telemetry/otel/genai-metrics';
+import type { GatewayMetrics } from '@vitrine/telemetry/otel/gateway-metrics';
+import type { GatewaySpans } from '@vitrine/telemetry/otel/gateway-spans';
+import type { RequestSpan } from '@vitrine/telemetry/otel/request-span';
+import type { Identity } from '@vitrine/plans/identity';
+import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { Provider } from '@vitrine/traces/trace';
+import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller, CallerRejection } from '../auth/caller.ts';
+import type { AccessEntry, AccessLog } from './access-log.ts';
+import { metricsStatusOf, requestModelOf } from './exchange-facts.ts';
+
+/** What a request's watch tells. */
+export interface TelemetryContext {
+  readonly spans: GatewaySpans | undefined;
+  readonly metrics: GatewayMetrics | undefined;
+  /** Whether what the GenAI conventions name is told too. */
+  readonly genai: boolean;
+  /** Undefined unless it is on. */
+  readonly access?: AccessLog | undefined;
+}
+
+/** How a request ended. */
+interface Ending {
+  /** See `metricsStatusOf`. */
+  readonly status: number;
+  readonly upstreamError?: UpstreamErrorClass | undefined;
+  readonly upstreamErrorDetail?: string | undefined;
+  /** Of a stream. */
+  readonly firstChunkMs?: number | undefined;
+}
+
+const NOBODY = { org_id: undefined, workspace_id: undefined };
+
+/** Tells telemetry of one request, from its first line on: its spans, and its share of the metrics. Spec: gateway, Spans, Metrics. */
+export class RequestTelemetry {
+  readonly #tools: TelemetryContext;
+  readonly #route: string;
+  readonly #span: RequestSpan | undefined;
+  readonly #access: AccessEntry | undefined;
+  readonly #startedAt = performance.now();
+  #identity: Identity | undefined;
+  #provider: Provider | undefined;
+  #operation: string | undefined;
+  #model: string | undefined;
+  #sentAt: number | undefined;
+  #answeredAt: number | undefined;
+  #upstreamStatus: number | undefined;
+
+  /** `route`: `/openai/*`, `/anthropic/*`, `/api/*` or `/other`. */
+  constructor(tools: TelemetryContext, route: string, request: IncomingMessage, response: ServerResponse) {
+    const { method = '', headers } = request;
+    this.#tools = tools;
+    this.#route = route;
+    this.#access = tools.access?.begin(request, response);
+    this.#span = tools.spans?.begin(this.#startedAt, method, route, headers);
+  }
+
+  /** Runs `work` with the request's span as the active one, so that what it logs carries its ids. */
+  run<T>(work: () => T): T {
+    return this.#span === undefined ? work() : this.#span.run(work);
+  }
+
+  /** Lets `decide` look at the request's key. */
+  authenticate(decide: () => Caller | CallerRejection, correlationId: string): Caller | CallerRejection {
+    const startedAt = performance.now();
+    const verdict = decide();
+    if (this.#access !== undefined) this.#access.scope = ('status' in verdict ? verdict.caller : verdict).scope;
+    if ('status' in verdict) {
+      if (this.#access !== undefined) this.#access.isRejected = true;
+      this.#identity = verdict.caller.identity;
+      const reason = verdict.reason === 'key_verification_unavailable' ? 'unavailable' : verdict.reason;
+      this.#span?.authenticated(startedAt, performance.now(), reason);
+    } else if (verdict.identity !== undefined) {
+      const { org_id, workspace_id, key_id, role } = (this.#identity = verdict.identity);
+      this.#span?.authenticated(startedAt, performance.now(), { org_id, workspace_id, key_id, role, correlationId });
+    }
+    return verdict;
+  }
+
+  /** The request belongs to a provider. */
+  belongsTo(provider: Provider | undefined): void {
+    this.#provider = provider;
+    if (this.#access !== undefined) this.#access.provider = provider;
+  }
+
+  /** The request leaves for its provider. Answers the headers that carry its trace there, as names and values in turn. */
+  sent(path: string): readonly string[] {
+    this.#sentAt = performance.now();
+    if (this.#tools.genai) this.#operation = genaiOperationName(path);
+    return this.#span?.startUpstream(this.#sentAt, { provider: this.#provider ?? 'unknown', operation: this.#operation }) ?? [];
+  }
+
+  /** The provider has begun its answer, */
+  answered(status: number): void {
+    this.#upstreamStatus = status;
+  }
+
+  /** and has ended it, or will not. */
+  upstreamEnded(): void {
+    this.#answeredAt ??= performance.now();
+  }
+
+  /** An exchange with a provider is over. */
+  exchangeEnded(exchange: CapturedExchange): void {
+    const { firstByteUs, upstreamError, upstreamErrorDetail } = exchange;
+    this.#model = requestModelOf(exchange.request);
+    this.#ended({
+      status: metricsStatusOf(exchange),
+      upstreamError,
+      upstreamErrorDetail,
+      firstChunkMs: firstByteUs === 0 ? undefined : firstByteUs / 1_000,
+    });
+    if (this.#access !== undefined) this.run(() => this.#access?.exchangeEnded(exchange));
+  }
+
+  /** The request is answered here: it is over when `response` is. */
+  endsWith(response: ServerResponse, isRejected = false): void {
+    if (this.#access !== undefined && isRejected) this.#access.isRejected = true;
+    response.once('close', () => {
+      this.#ended({ status: response.headersSent ? response.statusCode : 499 });
+      if (this.#access !== undefined) this.run(() => this.#access?.answered());
+    });
+  }
+
+  /** Offers the request's trace to a queue. */
+  enqueue(exchange: CapturedExchange, enqueue: (exchange: CapturedExchange) => boolean): void {
+    const startedAt = performance.now();
+    const isAccepted = enqueue(exchange);
+    this.#span?.enqueued(startedAt, performance.now(), isAccepted, this.#identity ?? NOBODY);
+    if (!isAccepted) this.#tools.metrics?.traceDropped(this.#labels(), metricsStatusOf(exchange));
+  }
+
+  #ended({ status, upstreamError, upstreamErrorDetail, firstChunkMs }: Ending): void {
+    const now = performance.now();
+    const { metrics } = this.#tools;
+    const providerMs = this.#sentAt === undefined ? undefined : (this.#answeredAt ?? now) - this.#sentAt;
+    const ended = {
+      ...this.#labels(),
+      status,
+      durationMs: now - this.#startedAt,
+      providerMs,
+      upstreamStatus: this.#upstreamStatus,
+      upstreamError,
+      upstreamErrorDetail,
+      upstreamEndedAt: this.#answeredAt,
+    };
+    this.#span?.end(now, ended);
+    metrics?.requestEnded(ended, this.#span?.sampledIds);
+    if (metrics?.genai === undefined || this.#operation === undefined || providerMs === undefined) return;
+    const operation = { operation: this.#operation, provider: this.#provider ?? 'unknown', requestModel: this.#model };
+    const errorType = upstreamError ?? (status >= 400 ? String(status) : undefined);
+    metrics.genai.operationEnded(operation, { durationMs: providerMs, firstChunkMs, errorType });
+  }
+
+  #labels() {
+    const { org_id, workspace_id } = this.#identity ?? NOBODY;
+    return { provider: this.#provider, model: this.#model, org_id, workspace_id, route: this.#route };
+  }
+}

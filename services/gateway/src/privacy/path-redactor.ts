@@ -1,0 +1,17 @@
+import { scrub } from '@vitrine/telemetry/scrub';
+import { hasMode, type PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
+import { openPrivacyContext } from '@vitrine/traces/privacy/privacy-context';
+import { Redactor } from '@vitrine/traces/privacy/redactor';
+
+/** What may be kept of a path; `scope` is its exchange's (`exchange-scope.ts`). */
+export type RedactPath = (path: string, scope: string) => string;
+
+/** Without rules: credentials are hidden. */
+export const redactCredentials: RedactPath = (path) => scrub(path).text;
+
+/** The same of paths whose traces may have to hide personal data as well. */
+export function pathRedactor(rules: PrivacyRules): RedactPath {
+  if (!hasMode(rules, ['redact_storage', 'redact_upstream', 'block'])) return redactCredentials;
+  const tools = openPrivacyContext(rules);
+  return (path, scope) => new Redactor(tools, scope).path(scrub(path).text);
+}

@@ -1,0 +1,48 @@
+import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { IncomingMessage } from 'node:http';
+import type { BodyBudget } from '../capture/body-budget.ts';
+import type { ClientConnections } from '../http/client-connections.ts';
+import type { ClientResponse } from '../http/client-response.ts';
+import type { RequestTelemetry } from '../observability/request-telemetry.ts';
+import type { RequestGuard } from '../privacy/request-guard.ts';
+import type { UpstreamPool } from '../upstream/upstream-pool.ts';
+import type { Deadlines } from './deadlines.ts';
+import type { HeaderReaders } from './forwarded-headers.ts';
+import type { ProviderRoute } from './request-target.ts';
+import type { FailedExchange } from './upstream-error-log.ts';
+
+export interface UpstreamRoute extends ProviderRoute {
+  readonly pool: UpstreamPool;
+}
+
+export interface ProxyTimes {
+  readonly firstByteTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** What every exchange of a gateway shares. */
+export interface ProxyContext {
+  readonly times: ProxyTimes;
+  readonly deadlines: Deadlines;
+  readonly budget: BodyBudget;
+  readonly headers: HeaderReaders;
+  /** Undefined when no request is to be looked into before it leaves. */
+  readonly guard: RequestGuard | undefined;
+  /** 0 when bodies are not stored. */
+  readonly storedBodyMaxBytes: number;
+  /** Aborted when what is still in flight is cut, so that the gateway can stop. */
+  readonly shutdown: AbortSignal;
+  readonly onFailure: (failed: FailedExchange) => void;
+  readonly onEnd: (exchange: CapturedExchange, telemetry: RequestTelemetry | undefined) => void;
+}
+
+/** A request for a provider, and where its answer goes. */
+export interface ProxiedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ClientResponse;
+  readonly correlationId: string;
+  /** Undefined when nobody is told of it. */
+  readonly telemetry: RequestTelemetry | undefined;
+  /** Those of the server that the request came to. */
+  readonly connections: ClientConnections;
+}
