@@ -1,5 +1,5 @@
 import type { AnalyticsQuery } from '@vitrine/traces/trace-analytics';
-import type { EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
+import type { EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import { readCursor } from '@vitrine/traces/trace-store';
 import type { BenchRow, Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';

@@ -1,7 +1,7 @@
-import { DETECTORS } from '@vitrine/traces/privacy/findings';
-import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
-import { openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
-import { ExchangeBatch } from '@vitrine/traces/exchange-batch';
+import { DETECTORS } from '@vitrine/privacy/findings';
+import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
+import { openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
+import { ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
 import type { Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
 import { Traffic } from './traffic.ts';

@@ -1,4 +1,4 @@
-import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { scopeText, type Tenant } from '@vitrine/traces/exchange-scope';
 
 // Traffic as a company's might look: twelve workspaces, three hundred keys of which a few send most, forty models likewise, more by

@@ -1,6 +1,6 @@
 import { context, trace } from '@opentelemetry/api';
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { scrub } from './scrub.ts';
+import { scrub } from '@vitrine/privacy/scrub';
 
 export type { Logger } from 'pino';
 

@@ -20,6 +20,12 @@ export function scopeText({ org_id, workspace_id, gateway_key_id, role }: Exchan
   return [org_id, workspace_id, gateway_key_id, role].join('\n');
 }
 
+/** The workspace of a scope that `scopeText` wrote, without reading the rest. */
+export function workspaceIdOf(text: string): string {
+  const start = text.indexOf('\n') + 1;
+  return text.slice(start, text.indexOf('\n', start));
+}
+
 /** The scope that `scopeText` wrote. */
 export function readScope(text: string): ExchangeScope {
   const [org_id = '', workspace_id = '', gateway_key_id = '', role = ''] = text.split('\n');

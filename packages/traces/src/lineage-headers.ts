@@ -1,4 +1,4 @@
-import { headerOf } from './header-lines.ts';
+import { headerOf } from '@vitrine/privacy/header-lines';
 
 /** Where a client says its exchange stands in a conversation. Spec: gateway decisions, section 1, Lineage. */
 export interface LineageClaim {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FINDING_KINDS } from './privacy/findings.ts';
+import { FINDING_KINDS } from '@vitrine/privacy/findings';
 import { UPSTREAM_ERRORS } from './upstream-error.ts';
 
 const count = z.int().min(0);

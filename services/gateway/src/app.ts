@@ -1,7 +1,7 @@
 import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
-import { keepRetention, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
+import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
+import { keepRetention, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import { randomBytes } from 'node:crypto';
 import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
 import { auditRoutes } from './admin-audit/audit-route.ts';

@@ -2,7 +2,7 @@ import { runProgram, handleUncaught } from '@vitrine/lifecycle/run-program';
 import { runChild } from '@vitrine/lifecycle/run-child';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import type { Fault } from '@vitrine/faults/fault';
-import { scrub } from '@vitrine/telemetry/scrub';
+import { scrub } from '@vitrine/privacy/scrub';
 import { isatty } from 'node:tty';
 import { COMMANDS } from './commands/registry.ts';
 import { helpOf, runCommand } from './commands/run-command.ts';

@@ -5,7 +5,7 @@ import { VERSION } from '@vitrine/gateway/version';
 import { runProgram, handleUncaught } from '@vitrine/lifecycle/run-program';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import { createLogger } from '@vitrine/telemetry/logger';
-import { scrub } from '@vitrine/telemetry/scrub';
+import { scrub } from '@vitrine/privacy/scrub';
 import { inspect, parseArgs } from 'node:util';
 import { startStandalone } from './app.ts';
 import { welcome } from './welcome.ts';

@@ -1,4 +1,4 @@
-import { scrub } from '../scrub.ts';
+import { scrub } from '@vitrine/privacy/scrub';
 
 /** What a label says when its value is missing, and when there are too many values. Spec: gateway, Metrics. */
 export const UNKNOWN = 'unknown';

@@ -1,5 +1,5 @@
 import { SpanStatusCode, TraceFlags } from '@opentelemetry/api';
-import { scrub } from '../scrub.ts';
+import { scrub } from '@vitrine/privacy/scrub';
 import type { EndedSpan, SpanAttributes, SpanShape } from './ended-span.ts';
 import { RandomIds, SPAN_ID_BYTES, TRACE_ID_BYTES } from './random-ids.ts';
 import { cleanState, nanosOf } from './readable-span.ts';

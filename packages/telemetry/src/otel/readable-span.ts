@@ -1,7 +1,7 @@
 import { SpanStatusCode, TraceFlags, type Attributes, type HrTime, type SpanContext } from '@opentelemetry/api';
 import { TraceState } from '@opentelemetry/core';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { scrub } from '../scrub.ts';
+import { scrub } from '@vitrine/privacy/scrub';
 import type { EndedSpan, SpanAttributes, SpanOrigin } from './ended-span.ts';
 import type { RandomIds } from './random-ids.ts';
 

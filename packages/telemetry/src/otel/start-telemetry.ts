@@ -4,7 +4,7 @@ import { envDetector, resourceFromAttributes, type Resource } from '@opentelemet
 import { PeriodicExportingMetricReader, type IMetricReader, type MetricProducer } from '@opentelemetry/sdk-metrics';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { randomUUID } from 'node:crypto';
-import { scrub } from '../scrub.ts';
+import { scrub } from '@vitrine/privacy/scrub';
 import { BatchedSpanSink } from './batched-span-sink.ts';
 import type { SpanOrigin, SpanSink } from './ended-span.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';

@@ -1,4 +1,4 @@
-import { AUDIT_ACTIONS, AUDIT_CURSOR, AUDIT_OUTCOMES, readAuditCursor } from '@vitrine/plans/audit-event-page';
+import { AUDIT_ACTIONS, AUDIT_CURSOR, AUDIT_OUTCOMES, readAuditCursor } from '@vitrine/gateway-keys/audit-event-page';
 import { from, integer, oneOf, parameter, rangeQuery, text, to } from '../http/query-shapes.ts';
 
 export const DEFAULT_LIMIT = 50;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { auditEventPage, type AuditEventPage, type ListedAuditEvent } from '@vitrine/plans/audit-event-page';
-import type { AuditEvent } from '@vitrine/plans/audit-event';
-import { SqliteKeyStore } from '@vitrine/plans/sqlite/sqlite-key-store';
+import { auditEventPage, type AuditEventPage, type ListedAuditEvent } from '@vitrine/gateway-keys/audit-event-page';
+import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
+import { SqliteKeyStore } from '@vitrine/gateway-keys/sqlite/sqlite-key-store';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMANDS } from '../commands/registry.ts';

@@ -1,4 +1,4 @@
-import { auditEventPage, type AuditEventPage, type AuditQuery } from '@vitrine/plans/audit-event-page';
+import { auditEventPage, type AuditEventPage, type AuditQuery } from '@vitrine/gateway-keys/audit-event-page';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { auditQuery, DEFAULT_LIMIT } from './audit-query.ts';
 

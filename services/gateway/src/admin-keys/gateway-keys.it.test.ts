@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { gatewayKeyPage, gatewayKeyWithToken, type GatewayKeyWithToken } from '@vitrine/plans/gateway-key';
-import { SqliteKeyStore } from '@vitrine/plans/sqlite/sqlite-key-store';
+import { gatewayKeyPage, gatewayKeyWithToken, type GatewayKeyWithToken } from '@vitrine/gateway-keys/gateway-key';
+import { SqliteKeyStore } from '@vitrine/gateway-keys/sqlite/sqlite-key-store';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import fc from 'fast-check';
 import { join } from 'node:path';

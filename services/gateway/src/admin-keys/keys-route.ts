@@ -1,5 +1,5 @@
-import { gatewayKeyPage, gatewayKeyWithToken, type GatewayKeyPage } from '@vitrine/plans/gateway-key';
-import { descriptionText, idText, nameText, permissionList, roleText, tokenText } from '@vitrine/plans/key-fields';
+import { gatewayKeyPage, gatewayKeyWithToken, type GatewayKeyPage } from '@vitrine/gateway-keys/gateway-key';
+import { descriptionText, idText, nameText, permissionList, roleText, tokenText } from '@vitrine/gateway-keys/key-fields';
 import { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import type { GatewayKeys } from './gateway-keys.ts';

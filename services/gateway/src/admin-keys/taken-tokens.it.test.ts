@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { messageOf } from '@vitrine/faults/fault';
-import { gatewayKeyWithToken, type GatewayKeyWithToken } from '@vitrine/plans/gateway-key';
+import { gatewayKeyWithToken, type GatewayKeyWithToken } from '@vitrine/gateway-keys/gateway-key';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '@vitrine/plans/audit-event';
+import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
 import { KeyedRateLimiter } from './keyed-rate-limiter.ts';
 
 /** Events are bounded by what they are of, each kind by itself: requests of nobody who is known, requests of a key, changes of keys. */

@@ -1,7 +1,7 @@
-import type { AuditEvent } from '@vitrine/plans/audit-event';
-import type { AuditStore } from '@vitrine/plans/key-store';
+import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
+import type { AuditStore } from '@vitrine/gateway-keys/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { scrub } from '@vitrine/telemetry/scrub';
+import { scrub } from '@vitrine/privacy/scrub';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import { redactCredentials, type RedactPath } from '../privacy/path-redactor.ts';
 import { AUDIT_KINDS, AuditBacklog, type AuditKind, type AuditLossCause } from './audit-backlog.ts';

@@ -9,8 +9,8 @@ import {
   RESERVED_KEY_ID,
   roleText,
   tokenText,
-} from '@vitrine/plans/key-fields';
-import { DEFAULT_ROLE } from '@vitrine/plans/role';
+} from '@vitrine/gateway-keys/key-fields';
+import { DEFAULT_ROLE } from '@vitrine/gateway-keys/role';
 import { z } from 'zod';
 import { keyHeaderError } from './key-header.ts';
 

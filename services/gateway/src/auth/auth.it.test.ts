@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { SqliteKeyStore } from '@vitrine/plans/sqlite/sqlite-key-store';
+import { SqliteKeyStore } from '@vitrine/gateway-keys/sqlite/sqlite-key-store';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { TracePage } from '@vitrine/traces/trace';

@@ -1,5 +1,5 @@
-import type { Identity } from '@vitrine/plans/identity';
-import type { Permission } from '@vitrine/plans/permission';
+import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Permission } from '@vitrine/gateway-keys/permission';
 import { DEFAULT_SCOPE, NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { IncomingHttpHeaders } from 'node:http';
 

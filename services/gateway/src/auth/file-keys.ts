@@ -1,6 +1,6 @@
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
-import type { KeyRow } from '@vitrine/plans/gateway-key';
-import type { KeyTokens } from '@vitrine/plans/key-store';
+import type { KeyRow } from '@vitrine/gateway-keys/gateway-key';
+import type { KeyTokens } from '@vitrine/gateway-keys/key-store';
 import type { FileKey } from './auth-config.ts';
 
 /** The keys of the YAML file as rows. They were made when the process read them. */

@@ -1,4 +1,4 @@
-import { SECRET_HEADERS } from '@vitrine/traces/header-lines';
+import { SECRET_HEADERS } from '@vitrine/privacy/header-lines';
 import { LINEAGE_HEADERS } from '@vitrine/traces/lineage-headers';
 
 /** The default, and that of the gateway which first served this API. */

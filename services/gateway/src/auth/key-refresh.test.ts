@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Fault } from '@vitrine/faults/fault';
-import type { KeyChanges } from '@vitrine/plans/key-store';
+import type { KeyChanges } from '@vitrine/gateway-keys/key-store';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { KeyRefresh, REFRESH_INTERVAL_MS, STALE_AFTER_MS } from './key-refresh.ts';
 import { KeyRing } from './key-ring.ts';

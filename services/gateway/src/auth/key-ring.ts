@@ -1,7 +1,7 @@
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
-import { identityOf, keyScope, type KeyRow } from '@vitrine/plans/gateway-key';
-import type { Identity } from '@vitrine/plans/identity';
-import type { KeyChanges } from '@vitrine/plans/key-store';
+import { identityOf, keyScope, type KeyRow } from '@vitrine/gateway-keys/gateway-key';
+import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { KeyChanges } from '@vitrine/gateway-keys/key-store';
 import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from './caller.ts';
 

@@ -1,4 +1,4 @@
-import type { KeyStore } from '@vitrine/plans/key-store';
+import type { KeyStore } from '@vitrine/gateway-keys/key-store';
 import type { KeyRing } from './key-ring.ts';
 
 /** How far `last_used_at` may be behind. */

@@ -1,6 +1,6 @@
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
-import { isReservedKeyId } from '@vitrine/plans/key-fields';
-import type { AuditStore } from '@vitrine/plans/key-store';
+import { isReservedKeyId } from '@vitrine/gateway-keys/key-fields';
+import type { AuditStore } from '@vitrine/gateway-keys/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { existsSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';

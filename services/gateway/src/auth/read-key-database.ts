@@ -1,5 +1,5 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
-import { SqliteKeyReader } from '@vitrine/plans/sqlite/sqlite-key-reader';
+import { SqliteKeyReader } from '@vitrine/gateway-keys/sqlite/sqlite-key-reader';
 
 /** Reads the key database without changing it: what only looks must not migrate the file of a gateway that may be of an earlier version.
  *  Faults: `key_store_unavailable`. */

@@ -1,4 +1,5 @@
-import type { BodyEnding, BodyKind, BodyPart, CapturedBody } from '@vitrine/traces/captured-exchange';
+import type { BodyKind } from '@vitrine/privacy/body-kind';
+import type { BodyEnding, BodyPart, CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
 import type { BodyBudget } from './body-budget.ts';
 import { StreamingUsageReader } from './streaming-usage-reader.ts';
 import { countForwardedBytes } from './early-collection.ts';

@@ -1,6 +1,6 @@
 import { codeOf, Fault } from '@vitrine/faults/fault';
-import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
-import { openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/traces/sqlite/embedded-trace-store';
+import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
+import { openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import type { GatewayConfig } from '../config.ts';
 import { hasDailyLimits } from '../limits/open-limits.ts';
 import { isOldTraceFile, oldTraceFileText } from '../old-gateway/old-trace-file.ts';

@@ -1,6 +1,6 @@
-import { openBodyFactsReader, type BodyFacts, type BodyFactsReader } from '@vitrine/traces/body-facts-reader';
-import type { BodyKind } from '@vitrine/traces/captured-exchange';
-import { openDecoder } from '@vitrine/traces/decode';
+import { openBodyFactsReader, type BodyFacts, type BodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
+import type { BodyKind } from '@vitrine/privacy/body-kind';
+import { openDecoder } from '@vitrine/trace-derivation/decode';
 import type { Transform } from 'node:stream';
 
 /** Reads the facts of a body that is not held, as it passes by. A coded body is decoded on the side, with

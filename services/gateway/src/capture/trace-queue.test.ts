@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
-import { unpackExchanges, type BatchMemory, type ExchangeBatch } from '@vitrine/traces/exchange-batch';
-import type { BatchResult } from '@vitrine/traces/trace-sink';
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
+import { unpackExchanges, type BatchMemory, type ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
+import type { BatchResult } from '@vitrine/trace-derivation/trace-sink';
 import type { WriteFailure } from '@vitrine/traces/write-result';
 import { BodyBudget } from './body-budget.ts';
 import { pressureState, utilizationPct } from './queue-pressure.ts';

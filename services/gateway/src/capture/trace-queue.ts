@@ -1,7 +1,7 @@
-import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import { ExchangeBatch, heldBytes, type BatchMemory } from '@vitrine/traces/exchange-batch';
-import type { BatchResult, TraceSink } from '@vitrine/traces/trace-sink';
+import { ExchangeBatch, heldBytes, type BatchMemory } from '@vitrine/trace-derivation/exchange-batch';
+import type { BatchResult, TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import { allLost } from '@vitrine/traces/write-result';
 import type { BodyBudget } from './body-budget.ts';

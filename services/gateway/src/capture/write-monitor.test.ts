@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createLogger } from '@vitrine/telemetry/logger';
-import { ExchangeBatch } from '@vitrine/traces/exchange-batch';
-import type { BatchResult } from '@vitrine/traces/trace-sink';
+import { ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
+import type { BatchResult } from '@vitrine/trace-derivation/trace-sink';
 import { WriteMonitor } from './write-monitor.ts';
 
 let lines: Record<string, unknown>[];

@@ -1,6 +1,6 @@
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { ExchangeBatch } from '@vitrine/traces/exchange-batch';
-import type { BatchResult, TraceSink } from '@vitrine/traces/trace-sink';
+import type { ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
+import type { BatchResult, TraceSink } from '@vitrine/trace-derivation/trace-sink';
 
 /** A batch that has not ended after so long counts as one that failed. A locked file costs a batch two waits of 2 s. */
 const STUCK_AFTER_MS = 5_000;

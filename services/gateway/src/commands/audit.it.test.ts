@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { auditEventPage, type AuditEventPage } from '@vitrine/plans/audit-event-page';
-import type { AuditEvent } from '@vitrine/plans/audit-event';
-import { SqliteKeyStore } from '@vitrine/plans/sqlite/sqlite-key-store';
+import { auditEventPage, type AuditEventPage } from '@vitrine/gateway-keys/audit-event-page';
+import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
+import { SqliteKeyStore } from '@vitrine/gateway-keys/sqlite/sqlite-key-store';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -131,7 +131,7 @@ describe('gateway audit', () => {
     const path = join(folder.path, 'gateway-keys.db');
     {
       using database = new DatabaseSync(path);
-      const tables = new URL('../../../../packages/plans/src/sqlite/testdata/keys-schema-1.sql', import.meta.url);
+      const tables = new URL('../../../../packages/gateway-keys/src/sqlite/testdata/keys-schema-1.sql', import.meta.url);
       database.exec(readFileSync(tables, 'utf8'));
       database.exec("INSERT INTO audit_events VALUES (1, 7, 'system', 'gateway_key.revoke', 'k', 'allow', '', 'c', '', '')");
     }

@@ -1,5 +1,5 @@
 import { codeOf, Fault, messageOf } from '@vitrine/faults/fault';
-import { AUDIT_ACTIONS, type AuditEventPage, type AuditQuery } from '@vitrine/plans/audit-event-page';
+import { AUDIT_ACTIONS, type AuditEventPage, type AuditQuery } from '@vitrine/gateway-keys/audit-event-page';
 import { existsSync } from 'node:fs';
 import type { z } from 'zod';
 import { auditFilters, DEFAULT_LIMIT } from '../admin-audit/audit-query.ts';

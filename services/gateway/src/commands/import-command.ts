@@ -1,5 +1,5 @@
 import { DAY_MS } from '@vitrine/traces/trace-analytics';
-import { openPrivacyContext } from '@vitrine/traces/privacy/privacy-context';
+import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { createProgress, importReport, importText } from '../old-gateway/import-report.ts';
 import { openDryTarget, openImportTarget } from '../old-gateway/import-target.ts';
 import { failedOf, importTraces } from '../old-gateway/import-traces.ts';

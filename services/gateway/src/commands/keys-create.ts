@@ -1,7 +1,7 @@
 import { issueText } from '@vitrine/config/issue-text';
 import { Fault } from '@vitrine/faults/fault';
-import { descriptionText, idText, nameText, permissionList, roleText } from '@vitrine/plans/key-fields';
-import { PERMISSIONS } from '@vitrine/plans/permission';
+import { descriptionText, idText, nameText, permissionList, roleText } from '@vitrine/gateway-keys/key-fields';
+import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import { z } from 'zod';
 import type { NewKeyRequest } from '../admin-keys/gateway-keys.ts';
 import { command } from './command.ts';

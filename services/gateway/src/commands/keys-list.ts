@@ -1,4 +1,4 @@
-import type { GatewayKey } from '@vitrine/plans/gateway-key';
+import type { GatewayKey } from '@vitrine/gateway-keys/gateway-key';
 import { command } from './command.ts';
 import { FORMAT_OPTION, jsonText, wantsJson } from './output-format.ts';
 import { textTable } from './text-table.ts';

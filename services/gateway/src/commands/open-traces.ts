@@ -1,9 +1,9 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import { foreignFile } from '@vitrine/traces/sqlite/database-file';
-import { SqliteTraceReader } from '@vitrine/traces/sqlite/sqlite-trace-reader';
-import type { LineageIds } from '@vitrine/traces/sqlite/lineage-entries';
-import { TRACE_FILE } from '@vitrine/traces/sqlite/trace-tables';
+import { foreignFile } from '@vitrine/sqlite/database-file';
+import { SqliteTraceReader } from '@vitrine/trace-store-sqlite/sqlite-trace-reader';
+import type { LineageIds } from '@vitrine/trace-store-sqlite/lineage-entries';
+import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
 import type { TraceMeasures } from '@vitrine/traces/trace-analytics';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-import { scrub } from '@vitrine/telemetry/scrub';
+import { scrub } from '@vitrine/privacy/scrub';
 import type { CommandContext } from './command.ts';
 import { jsonText } from './output-format.ts';
 

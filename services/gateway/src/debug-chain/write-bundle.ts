@@ -1,6 +1,6 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
-import { scrub } from '@vitrine/telemetry/scrub';
-import { makeFolder } from '@vitrine/traces/sqlite/make-folder';
+import { scrub } from '@vitrine/privacy/scrub';
+import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -11,7 +11,7 @@ test('the key database of an earlier version is counted and left as it is', asyn
   const path = join(folder.path, 'gateway-keys.db');
   {
     using database = new DatabaseSync(path);
-    const tables = new URL('../../../../packages/plans/src/sqlite/testdata/keys-schema-1.sql', import.meta.url);
+    const tables = new URL('../../../../packages/gateway-keys/src/sqlite/testdata/keys-schema-1.sql', import.meta.url);
     database.exec(readFileSync(tables, 'utf8'));
     database.exec(
       `INSERT INTO gateway_keys (id, org_id, workspace_id, role, permissions, created_at, pepper_version, token_mac, revision)

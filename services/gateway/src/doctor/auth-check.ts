@@ -1,6 +1,6 @@
 import { isFault } from '@vitrine/faults/fault';
-import type { Permission } from '@vitrine/plans/permission';
-import { effectivePermissions } from '@vitrine/plans/role';
+import type { Permission } from '@vitrine/gateway-keys/permission';
+import { effectivePermissions } from '@vitrine/gateway-keys/role';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { existsSync } from 'node:fs';
 import { keyFiles } from '../auth/key-files.ts';

@@ -1,5 +1,5 @@
 import { isFault } from '@vitrine/faults/fault';
-import { TRACE_FILE } from '@vitrine/traces/sqlite/trace-tables';
+import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openTraces } from '../commands/open-traces.ts';

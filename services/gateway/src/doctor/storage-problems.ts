@@ -1,5 +1,5 @@
 import { messageOf } from '@vitrine/faults/fault';
-import { foreignFile, type OwnTables } from '@vitrine/traces/sqlite/database-file';
+import { foreignFile, type OwnTables } from '@vitrine/sqlite/database-file';
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 

@@ -1,9 +1,9 @@
 import { codeOf, isFault } from '@vitrine/faults/fault';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { scrub } from '@vitrine/telemetry/scrub';
-import type { Identity } from '@vitrine/plans/identity';
-import type { Permission } from '@vitrine/plans/permission';
+import { scrub } from '@vitrine/privacy/scrub';
+import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Permission } from '@vitrine/gateway-keys/permission';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';

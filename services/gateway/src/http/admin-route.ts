@@ -1,5 +1,5 @@
-import type { Identity } from '@vitrine/plans/identity';
-import type { Permission } from '@vitrine/plans/permission';
+import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Permission } from '@vitrine/gateway-keys/permission';
 import type { z } from 'zod';
 
 /** One path of the admin API and what answers its methods. */

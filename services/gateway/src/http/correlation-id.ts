@@ -1,4 +1,4 @@
-import { scrub } from '@vitrine/telemetry/scrub';
+import { scrub } from '@vitrine/privacy/scrub';
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 

@@ -1,7 +1,7 @@
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
-import { redactPath } from '@vitrine/traces/redact-path';
+import { redactPath } from '@vitrine/privacy/redact-path';
 import type { RedactPath } from '../privacy/path-redactor.ts';
 import type { RefusedMessage } from './client-connections.ts';
 import type { CloseReason } from './connection-counters.ts';

@@ -1,4 +1,4 @@
-import type { Identity } from '@vitrine/plans/identity';
+import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { GatewayConfig } from '../config.ts';

@@ -1,4 +1,4 @@
-import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { DayAccounts, type ScopeAccounts } from './day-accounts.ts';
 import { scopeNamesOf, type ScopeNames } from './scope-names.ts';

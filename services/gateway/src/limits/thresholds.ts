@@ -1,4 +1,4 @@
-import type { Identity } from '@vitrine/plans/identity';
+import type { Identity } from '@vitrine/gateway-keys/identity';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
 import type { LimitsConfig, PlanConfig, ScopeLimits } from './limits-config.ts';
 

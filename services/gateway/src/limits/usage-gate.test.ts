@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Identity } from '@vitrine/plans/identity';
+import type { Identity } from '@vitrine/gateway-keys/identity';
 import { scopeText } from '@vitrine/traces/exchange-scope';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';

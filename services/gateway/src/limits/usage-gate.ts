@@ -1,4 +1,4 @@
-import type { Identity } from '@vitrine/plans/identity';
+import type { Identity } from '@vitrine/gateway-keys/identity';
 import { checkQuotas } from './check-quotas.ts';
 import type { LimitRejection } from './limit-response.ts';
 import type { QuotaLedger } from './quota-ledger.ts';

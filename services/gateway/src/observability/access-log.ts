@@ -1,7 +1,7 @@
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { NO_SCOPE, readScope } from '@vitrine/traces/exchange-scope';
-import { redactPath } from '@vitrine/traces/redact-path';
+import { redactPath } from '@vitrine/privacy/redact-path';
 import type { Outcome, Provider } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CORRELATION_HEADER, correlationIdOf } from '../http/correlation-id.ts';

@@ -1,8 +1,8 @@
-import { openBodyFactsReader, type BodyFacts } from '@vitrine/traces/body-facts-reader';
-import type { CapturedBody, CapturedExchange } from '@vitrine/traces/captured-exchange';
-import { outcomeOf, statusOf } from '@vitrine/traces/exchange-outcome';
+import { openBodyFactsReader, type BodyFacts } from '@vitrine/trace-derivation/body-facts-reader';
+import type { CapturedBody, CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
+import { outcomeOf, statusOf } from '@vitrine/trace-derivation/exchange-outcome';
 import type { Outcome } from '@vitrine/traces/trace';
-import { findRootModel, readFoundModel } from '@vitrine/traces/whole-json';
+import { findRootModel, readFoundModel } from '@vitrine/trace-derivation/whole-json';
 
 /** A held body that is longer is not looked into: that would take the proxy's thread 100 µs and more. */
 const LOOKED_INTO_MAX_BYTES = 65_536;

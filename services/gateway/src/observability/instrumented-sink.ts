@@ -1,7 +1,7 @@
 import type { GatewayMetrics } from '@vitrine/telemetry/otel/gateway-metrics';
 import type { GatewaySpans } from '@vitrine/telemetry/otel/gateway-spans';
 import { genaiOperationName } from '@vitrine/telemetry/otel/genai-metrics';
-import type { TraceSink } from '@vitrine/traces/trace-sink';
+import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import { allLost, FAILURE_CLASSES, WRITE_OPERATIONS, type WriteResult } from '@vitrine/traces/write-result';
 

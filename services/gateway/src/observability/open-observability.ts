@@ -1,7 +1,7 @@
 import type { Logger } from '@vitrine/telemetry/logger';
 import { telemetryParts, type OtelConfig } from '@vitrine/telemetry/otel/otel-config';
 import type { Telemetry } from '@vitrine/telemetry/otel/start-telemetry';
-import type { TraceSink } from '@vitrine/traces/trace-sink';
+import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import type { ClientConnections } from '../http/client-connections.ts';
 import type { ProviderRoute } from '../proxy/request-target.ts';

@@ -1,17 +1,17 @@
-import type { CapturedBody } from '@vitrine/traces/captured-exchange';
-import type { CapturePolicy } from '@vitrine/traces/capture-policy';
-import { scopeText } from '@vitrine/traces/exchange-scope';
+import type { CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
+import type { CapturePolicy } from '@vitrine/trace-derivation/capture-policy';
+import { scopeText, workspaceIdOf } from '@vitrine/traces/exchange-scope';
 import { LAST_CHECKPOINT_SEQ, LINEAGE_ID, type LineageClaim } from '@vitrine/traces/lineage-headers';
-import { openBody } from '@vitrine/traces/open-body';
-import { addFindings, FINDING_KINDS, hasFindings, noFindings, type FindingCounts } from '@vitrine/traces/privacy/findings';
-import { policyFor } from '@vitrine/traces/privacy/privacy-rules';
-import type { PrivacyContext } from '@vitrine/traces/privacy/privacy-context';
-import { Redactor } from '@vitrine/traces/privacy/redactor';
-import { Scrubber, type Redaction } from '@vitrine/traces/privacy/scrubber';
-import { storedBody, type StoredBody } from '@vitrine/traces/stored-body';
+import { openBody } from '@vitrine/trace-derivation/open-body';
+import { addFindings, FINDING_KINDS, hasFindings, noFindings, type FindingCounts } from '@vitrine/privacy/findings';
+import { exchangePolicy } from '@vitrine/trace-derivation/exchange-policy';
+import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
+import { Redactor } from '@vitrine/privacy/redactor';
+import { Scrubber, type Redaction } from '@vitrine/privacy/scrubber';
+import { storedBody, type StoredBody } from '@vitrine/trace-derivation/stored-body';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { CostStatus, Provider } from '@vitrine/traces/trace';
-import { scrub } from '@vitrine/telemetry/scrub';
+import { scrub } from '@vitrine/privacy/scrub';
 import { bodyKindOf } from '../proxy/body-kind.ts';
 import { objectOf, readOldHeaders, type OldHeaders } from './old-headers.ts';
 import type { OldTraceRow } from './old-traces.ts';
@@ -51,8 +51,9 @@ export function deriveOldTrace(
     role: idText(metadata['role']),
   });
   const path = row.request_path || '/';
-  const applied = policyFor(tools.policy.privacy, { scope, provider, path });
-  const redaction = (): Redaction => (applied.mode === 'off' ? new Scrubber() : new Redactor(tools.privacy, scope));
+  const applied = exchangePolicy(tools.policy.privacy, { scope, provider, path });
+  const redaction = (): Redaction =>
+    applied.mode === 'off' ? new Scrubber() : new Redactor(tools.privacy, workspaceIdOf(scope));
   const [sent, received] = [redaction(), redaction()];
   const headers = [row.request_headers, row.response_headers].map((text) => readOldHeaders(text, tools.keyHeader));
   const [requestHeaders = NO_HEADERS, responseHeaders = NO_HEADERS] = headers;

@@ -1,8 +1,8 @@
 import { codeOf, Fault, isFault, messageOf } from '@vitrine/faults/fault';
-import { lockFile } from '@vitrine/traces/sqlite/file-lock';
-import { makeFolder } from '@vitrine/traces/sqlite/make-folder';
-import { SqliteTraceReader } from '@vitrine/traces/sqlite/sqlite-trace-reader';
-import { SqliteTraceWriter } from '@vitrine/traces/sqlite/sqlite-trace-writer';
+import { lockFile } from '@vitrine/sqlite/file-lock';
+import { makeFolder } from '@vitrine/sqlite/make-folder';
+import { SqliteTraceReader } from '@vitrine/trace-store-sqlite/sqlite-trace-reader';
+import { SqliteTraceWriter } from '@vitrine/trace-store-sqlite/sqlite-trace-writer';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ImportTarget } from './import-traces.ts';

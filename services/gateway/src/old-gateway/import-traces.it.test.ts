@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { codeOf } from '@vitrine/faults/fault';
 import { OngoingaiStore, goTime, type OngoingaiRow } from '@vitrine/testkit/ongoingai-store';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
-import { openPrivacyContext } from '@vitrine/traces/privacy/privacy-context';
-import { lockFile } from '@vitrine/traces/sqlite/file-lock';
-import { SqliteTraceReader } from '@vitrine/traces/sqlite/sqlite-trace-reader';
-import { SqliteTraceWriter } from '@vitrine/traces/sqlite/sqlite-trace-writer';
+import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
+import { lockFile } from '@vitrine/sqlite/file-lock';
+import { SqliteTraceReader } from '@vitrine/trace-store-sqlite/sqlite-trace-reader';
+import { SqliteTraceWriter } from '@vitrine/trace-store-sqlite/sqlite-trace-writer';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { readCursor } from '@vitrine/traces/trace-store';
 import type { TraceDetail, TraceSummary } from '@vitrine/traces/trace';

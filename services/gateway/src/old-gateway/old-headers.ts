@@ -1,4 +1,4 @@
-import { isSecretHeader, REDACTED } from '@vitrine/traces/header-lines';
+import { isSecretHeader, REDACTED } from '@vitrine/privacy/header-lines';
 
 /** Names that HTTP allows; what else stood there was no header. */
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/;

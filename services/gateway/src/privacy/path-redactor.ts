@@ -1,7 +1,8 @@
-import { scrub } from '@vitrine/telemetry/scrub';
-import { hasMode, type PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
-import { openPrivacyContext } from '@vitrine/traces/privacy/privacy-context';
-import { Redactor } from '@vitrine/traces/privacy/redactor';
+import { scrub } from '@vitrine/privacy/scrub';
+import { hasMode, type PrivacyRules } from '@vitrine/privacy/privacy-rules';
+import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
+import { Redactor } from '@vitrine/privacy/redactor';
+import { workspaceIdOf } from '@vitrine/traces/exchange-scope';
 
 /** What may be kept of a path; `scope` is its exchange's (`exchange-scope.ts`). */
 export type RedactPath = (path: string, scope: string) => string;
@@ -13,5 +14,5 @@ export const redactCredentials: RedactPath = (path) => scrub(path).text;
 export function pathRedactor(rules: PrivacyRules): RedactPath {
   if (!hasMode(rules, ['redact_storage', 'redact_upstream', 'block'])) return redactCredentials;
   const tools = openPrivacyContext(rules);
-  return (path, scope) => new Redactor(tools, scope).path(scrub(path).text);
+  return (path, scope) => new Redactor(tools, workspaceIdOf(scope)).path(scrub(path).text);
 }

@@ -1,5 +1,5 @@
 import { Secret } from '@vitrine/config/secret';
-import { PRIVACY_MODES, type PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
+import { PRIVACY_MODES, type PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PrivacyRules } from '@vitrine/traces/privacy/privacy-rules';
+import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { readGuarded } from './read-guarded.ts';

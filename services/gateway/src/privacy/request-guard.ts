@@ -1,14 +1,11 @@
-import { findingsText, hasFindings, FINDING_KINDS, type FindingCounts } from '@vitrine/traces/privacy/findings';
-import {
-  hasMode,
-  policyFor,
-  type PrivacyMode,
-  type PrivacyRules,
-  type PrivacySubject,
-} from '@vitrine/traces/privacy/privacy-rules';
-import { openPrivacyContext, type PrivacyContext } from '@vitrine/traces/privacy/privacy-context';
-import { Redactor } from '@vitrine/traces/privacy/redactor';
-import { isSecretHeader, REDACTED } from '@vitrine/traces/header-lines';
+import { findingsText, hasFindings, FINDING_KINDS, type FindingCounts } from '@vitrine/privacy/findings';
+import { hasMode, type PrivacyMode, type PrivacyRules } from '@vitrine/privacy/privacy-rules';
+import { openPrivacyContext, type PrivacyContext } from '@vitrine/privacy/privacy-context';
+import { Redactor } from '@vitrine/privacy/redactor';
+import { isSecretHeader, REDACTED } from '@vitrine/privacy/header-lines';
+import { exchangePolicy } from '@vitrine/trace-derivation/exchange-policy';
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
+import { workspaceIdOf } from '@vitrine/traces/exchange-scope';
 import type { Rejection } from '../proxy/gate.ts';
 import { inspectableText, type Uninspectable } from './inspectable-body.ts';
 
@@ -48,8 +45,8 @@ export class RequestGuard {
   }
 
   /** How an exchange is guarded; undefined: not at all. */
-  modeOf(subject: PrivacySubject): GuardMode | undefined {
-    const { mode } = policyFor(this.#rules, subject);
+  modeOf(subject: Pick<CapturedExchange, 'scope' | 'provider' | 'path'>): GuardMode | undefined {
+    const { mode } = exchangePolicy(this.#rules, subject);
     return mode === 'redact_upstream' || mode === 'block' ? mode : undefined;
   }
 
@@ -69,7 +66,7 @@ export class RequestGuard {
     const { body, contentType } = request;
     const text = body === undefined || body.length === 0 ? undefined : inspectableText(body, contentType);
     if (text !== undefined && 'because' in text) return { refusal: uninspectable(text), findings: '' };
-    const redactor = new Redactor(this.#tools, request.scope);
+    const redactor = new Redactor(this.#tools, workspaceIdOf(request.scope));
     redactor.path(request.path);
     const inPath = { ...redactor.counts };
     const headers = redactedHeaders(request.headers, redactor, this.#rules.deniedHeaders);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startMockOpenai } from '@vitrine/testkit/mock-openai';
 import type { MockProvider } from '@vitrine/testkit/mock-provider';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { NO_SCOPE, readScope } from '@vitrine/traces/exchange-scope';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';

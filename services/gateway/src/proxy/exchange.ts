@@ -1,6 +1,6 @@
-import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { traceIdIn } from '@vitrine/traces/traceparent';
-import { findLastRootUsage, findModelOnly, findRootModel } from '@vitrine/traces/whole-json';
+import { findLastRootUsage, findModelOnly, findRootModel } from '@vitrine/trace-derivation/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage } from 'node:http';
 import { BodyCapture } from '../capture/body-capture.ts';

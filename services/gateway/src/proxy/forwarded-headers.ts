@@ -1,4 +1,4 @@
-import { isSecretHeader, REDACTED, SECRET_HEADERS } from '@vitrine/traces/header-lines';
+import { isSecretHeader, REDACTED, SECRET_HEADERS } from '@vitrine/privacy/header-lines';
 
 /** Headers of the connection, not of the message. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'];

@@ -1,4 +1,4 @@
-import type { Identity } from '@vitrine/plans/identity';
+import type { Identity } from '@vitrine/gateway-keys/identity';
 
 /** What is answered instead of letting a request through. */
 export interface Rejection {

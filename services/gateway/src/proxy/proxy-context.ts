@@ -1,4 +1,4 @@
-import type { CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { IncomingMessage } from 'node:http';
 import type { BodyBudget } from '../capture/body-budget.ts';
 import type { ClientConnections } from '../http/client-connections.ts';

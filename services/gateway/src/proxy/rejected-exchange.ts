@@ -1,4 +1,4 @@
-import type { CapturedBody, CapturedExchange } from '@vitrine/traces/captured-exchange';
+import type { CapturedBody, CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { Provider } from '@vitrine/traces/trace';
 import { traceIdIn } from '@vitrine/traces/traceparent';
 import type { IncomingMessage } from 'node:http';

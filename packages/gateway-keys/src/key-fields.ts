@@ -1,0 +1,62 @@
+import { boundedText } from '@vitrine/config/bounded-text';
+import { CHOSEN_TOKEN } from '@vitrine/credentials/token';
+import { scrub } from '@vitrine/privacy/scrub';
+import { z } from 'zod';
+import { PERMISSIONS } from './permission.ts';
+
+// The fields that whoever makes a key may choose, for REST, the command line and the YAML file alike. An empty text is as good
+// as none; what is missing is then generated or has a default. Spec: gateway, Gateway key (create request).
+
+/** Ids and names are shown everywhere; a token that was pasted into the wrong field must not be. */
+const isPlain = (text: string) => scrub(text).count === 0;
+const NO_CREDENTIAL = 'must not hold a credential';
+
+const ID_RULE = 'must be at most 128 characters of A-Za-z0-9-_.:';
+
+/** An id of a key, an organisation or a workspace; these stand in every trace, so they are plain and short. Clients resolve `.` and `..`
+ *  in a path before they send it: a key of that name could not be revoked over REST. */
+export const idText = z
+  .string()
+  .regex(/^[A-Za-z0-9\-_.:]{0,128}$/, ID_RULE)
+  .refine((id) => id !== '.' && id !== '..', 'must not be . or ..')
+  .refine(isPlain, NO_CREDENTIAL)
+  .meta({ pattern: '^(?!\\.{1,2}$)[A-Za-z0-9\\-_.:]{0,128}$' });
+
+/** Who acts when it is no key: an audit event of a key of that id could not be told from theirs. Whoever reads one does not look at
+ *  capitals either. */
+const RESERVED_KEY_IDS = ['system', 'operator'];
+export const RESERVED_KEY_ID = 'must not be system or operator, in capitals or not: these stand for who acts without a key';
+
+export function isReservedKeyId(id: string): boolean {
+  return RESERVED_KEY_IDS.includes(id.toLowerCase());
+}
+
+export const roleText = z
+  .string()
+  .regex(/^[A-Za-z0-9\-_.:]{0,64}$/, 'must be at most 64 characters of A-Za-z0-9-_.:')
+  .refine(isPlain, NO_CREDENTIAL)
+  .transform((role) => role.toLowerCase());
+
+export const nameText = boundedText(256).refine(isPlain, NO_CREDENTIAL);
+export const descriptionText = boundedText(2_048).refine(isPlain, NO_CREDENTIAL);
+
+export const tokenText = z
+  .string()
+  .refine((token) => token === '' || CHOSEN_TOKEN.test(token), {
+    error: 'must be 24 to 256 visible ASCII characters without spaces and commas',
+    // What is no token is not made a secret of, and must not be compared with others as one.
+    abort: true,
+  })
+  .meta({ pattern: `^$|${CHOSEN_TOKEN.source}` });
+
+/** Permission strings, lower-cased, each once. */
+export const permissionList = z
+  .array(
+    z
+      .string()
+      .meta({ enum: [...PERMISSIONS], description: 'In any letter case.' })
+      .transform((text) => text.trim().toLowerCase())
+      .pipe(z.enum(PERMISSIONS, { error: `unknown permission; there are ${PERMISSIONS.join(', ')}` })),
+  )
+  .max(64)
+  .transform((list) => [...new Set(list)]);

@@ -1,0 +1,83 @@
+import { newerText, refuseForeignTables, type OwnTables } from '@vitrine/sqlite/database-file';
+import type { DatabaseSync } from 'node:sqlite';
+
+// Forward only: what is here has run somewhere and never changes; what comes next is added behind it. The file's `user_version`
+// is how many of them it has seen.
+const MIGRATIONS = [
+  `CREATE TABLE gateway_keys (
+     id TEXT NOT NULL PRIMARY KEY,
+     org_id TEXT NOT NULL,
+     workspace_id TEXT NOT NULL,
+     name TEXT,
+     description TEXT,
+     created_by TEXT,
+     role TEXT NOT NULL,
+     permissions TEXT NOT NULL,
+     plan TEXT,
+     created_at INTEGER NOT NULL,
+     last_used_at INTEGER,
+     managed_by TEXT,
+     managed_resource TEXT,
+     pepper_version INTEGER NOT NULL,
+     token_mac BLOB NOT NULL,
+     revision INTEGER NOT NULL,
+     revoked_at INTEGER
+   ) STRICT, WITHOUT ROWID;
+   CREATE UNIQUE INDEX gateway_keys_token_mac ON gateway_keys (token_mac);
+   CREATE UNIQUE INDEX gateway_keys_revision ON gateway_keys (revision);
+   CREATE INDEX gateway_keys_active ON gateway_keys (created_at, id) WHERE revoked_at IS NULL;
+   CREATE TABLE audit_events (
+     number INTEGER PRIMARY KEY,
+     at INTEGER NOT NULL,
+     actor TEXT NOT NULL,
+     action TEXT NOT NULL,
+     target TEXT NOT NULL,
+     outcome TEXT NOT NULL,
+     reason TEXT NOT NULL,
+     correlation_id TEXT NOT NULL,
+     org_id TEXT NOT NULL,
+     workspace_id TEXT NOT NULL
+   ) STRICT;`,
+  // `token_hashes` holds every hash that a key of this file, or of the YAML file, has or ever had: a token that was rotated away,
+  // registered again by another tenant, would bring that tenant the requests of every client that still sends it. Triggers fill it,
+  // so that a process of an earlier version, which may have the file open, cannot leave one out.
+  // The indexes are for reading audit events newest first: of a tenant, with what can be filtered beside it, and of everybody.
+  `CREATE TABLE token_hashes (
+     token_mac BLOB NOT NULL PRIMARY KEY,
+     pepper_version INTEGER NOT NULL,
+     key_id TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   INSERT INTO token_hashes SELECT token_mac, pepper_version, id FROM gateway_keys;
+   CREATE TRIGGER gateway_keys_created AFTER INSERT ON gateway_keys BEGIN
+     INSERT INTO token_hashes VALUES (NEW.token_mac, NEW.pepper_version, NEW.id);
+   END;
+   CREATE TRIGGER gateway_keys_rotated AFTER UPDATE OF token_mac ON gateway_keys WHEN NEW.token_mac <> OLD.token_mac BEGIN
+     INSERT INTO token_hashes VALUES (NEW.token_mac, NEW.pepper_version, NEW.id);
+   END;
+   CREATE INDEX audit_events_of_tenant ON audit_events (org_id, workspace_id, at, number, actor, action, outcome);
+   CREATE INDEX audit_events_by_time ON audit_events (at);`,
+];
+/** The schema of a file that this version has opened. */
+export const KEY_SCHEMA_VERSION: number = MIGRATIONS.length;
+
+/** What tells a database of gateway keys from others, in every version. */
+export const KEY_DATABASE: OwnTables = {
+  what: 'a Vitrine key database',
+  tables: ['gateway_keys', 'audit_events'],
+  version: KEY_SCHEMA_VERSION,
+};
+
+/** Brings the file to this version's tables, whoever else has it open. Throws when a newer version wrote it, or another program. */
+export function createKeyTables(database: DatabaseSync): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
+    if (found > KEY_SCHEMA_VERSION) throw new Error(newerText(found, KEY_DATABASE));
+    if (found === 0) refuseForeignTables(database, KEY_DATABASE);
+    for (const migration of MIGRATIONS.slice(found)) database.exec(migration);
+    database.exec(`PRAGMA user_version = ${KEY_SCHEMA_VERSION}; COMMIT`);
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,227 @@
+import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import { foreignFile } from '@vitrine/sqlite/database-file';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { keepDatabasePrivate, makePrivateFile } from '@vitrine/sqlite/private-file';
+import { statSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
+import type { AuditEvent } from '../audit-event.ts';
+import type { KeyRow } from '../gateway-key.ts';
+import type { CreateOutcome, KeyChanges, KeyTokens, NewKey, RevokeOutcome, RotateOutcome } from '../key-store.ts';
+import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
+import { KEY_COLUMNS, keyRowOf, keyValues } from './key-row.ts';
+import { createKeyTables, KEY_DATABASE } from './key-tables.ts';
+
+const IN_MEMORY = ':memory:';
+/** How long a call waits for another process's lock: the command line writes beside a running gateway. */
+const BUSY_TIMEOUT_MS = 2_000;
+/** A store of one machine; every gateway process holds them all. */
+const MAX_ACTIVE_KEYS = 20_000;
+/** Denials kept at most of each kind (`audit-rows.ts`): somebody who is turned away all the time must not fill the disk. */
+const MAX_DENIALS = 1_000_000;
+
+const COLUMNS = `${KEY_COLUMNS}, last_used_at`;
+const INSERT_KEY = `INSERT INTO gateway_keys (${KEY_COLUMNS}) VALUES (${Array(15).fill('?').join(',')})`;
+
+/** The limits of a store, which tests make small. */
+export interface KeyStoreBounds {
+  readonly maxActiveKeys: number;
+  readonly maxDenials: number;
+}
+
+/** Gateway keys and audit events in one SQLite file, which several processes may have open. Synchronous: it lives on a worker thread
+ *  (`key-worker.ts`). See `KeyStore` for what its methods promise. */
+export class SqliteKeyStore implements Disposable {
+  readonly #database: DatabaseSync;
+  readonly #bounds: KeyStoreBounds;
+  readonly #path: string;
+  readonly #file: string;
+
+  constructor(path: string, bounds: KeyStoreBounds = { maxActiveKeys: MAX_ACTIVE_KEYS, maxDenials: MAX_DENIALS }) {
+    this.#bounds = bounds;
+    this.#path = path;
+    // Opening it would change a database of somebody else's.
+    const foreign = foreignFile(path, KEY_DATABASE);
+    if (foreign !== undefined) throw new Error(foreign);
+    if (path !== IN_MEMORY) {
+      makePrivateFile(path);
+      keepDatabasePrivate(path);
+    }
+    this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    try {
+      // Keys are few and matter: a change that was answered survives also a power cut.
+      this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+      createKeyTables(this.#database);
+      this.#file = fileAt(path);
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  /** Whether another file has the path now. Throws while none has, or an empty one: somebody is putting a copy there, and a new file
+   *  would be in its way. */
+  get isReplaced(): boolean {
+    if (fileAt(this.#path) === this.#file) return false;
+    if (statSync(this.#path).size === 0) throw new Error('the file has been replaced by an empty one');
+    return true;
+  }
+
+  list(tenant: Tenant | undefined): KeyRow[] {
+    const { where, values } = activeOf(tenant);
+    return this.#all(`SELECT ${COLUMNS} FROM gateway_keys WHERE ${where} ORDER BY created_at, id`, values);
+  }
+
+  find(id: string, tenant: Tenant | undefined): KeyRow | undefined {
+    const { where, values } = activeOf(tenant);
+    return this.#all(`SELECT ${COLUMNS} FROM gateway_keys WHERE id = ? AND ${where}`, [id, ...values])[0];
+  }
+
+  hasId(id: string): boolean {
+    return this.#count('SELECT count(*) AS n FROM gateway_keys WHERE id = ?', id) > 0;
+  }
+
+  create(key: NewKey, known: readonly TokenHash[], event: AuditEvent, idAsToken: readonly TokenHash[] = []): CreateOutcome {
+    return this.#transaction((): CreateOutcome => {
+      if (this.#count('SELECT count(*) AS n FROM gateway_keys WHERE revoked_at IS NULL') >= this.#bounds.maxActiveKeys)
+        return { kind: 'full' };
+      if (this.hasId(key.id) || this.#isKnown(idAsToken)) return { kind: 'id_taken' };
+      if (this.#isKnown(known)) return { kind: 'token_taken' };
+      const revision = this.#nextRevision();
+      this.#database.prepare(INSERT_KEY).run(...keyValues(key, revision));
+      this.#keepHashes(key.id, known);
+      insertAuditEvents(this.#database, [event]);
+      return { kind: 'created', row: { ...key, last_used_at: undefined, revision } };
+    });
+  }
+
+  rotate(id: string, tenant: Tenant | undefined, known: readonly [TokenHash, ...TokenHash[]], event: AuditEvent): RotateOutcome {
+    return this.#transaction((): RotateOutcome => {
+      const row = this.find(id, tenant);
+      if (row === undefined) return { kind: 'not_found' };
+      if (this.#isKnown(known)) return { kind: 'token_taken' };
+      const [{ pepper_version, token_mac }] = known;
+      const revision = this.#nextRevision();
+      const set = 'UPDATE gateway_keys SET pepper_version = ?, token_mac = ?, revision = ? WHERE id = ?';
+      this.#database.prepare(set).run(pepper_version, token_mac, revision, id);
+      this.#keepHashes(id, known);
+      insertAuditEvents(this.#database, [event]);
+      return { kind: 'rotated', row: { ...row, pepper_version, token_mac, revision } };
+    });
+  }
+
+  revoke(id: string, tenant: Tenant | undefined, event: AuditEvent): RevokeOutcome {
+    return this.#transaction((): RevokeOutcome => {
+      if (this.find(id, tenant) === undefined) return { kind: 'not_found' };
+      const revision = this.#nextRevision();
+      this.#database.prepare('UPDATE gateway_keys SET revoked_at = ?, revision = ? WHERE id = ?').run(event.at, revision, id);
+      insertAuditEvents(this.#database, [event]);
+      return { kind: 'revoked', revision };
+    });
+  }
+
+  keepTokens(keys: readonly KeyTokens[]): string[] {
+    return this.#transaction(() => {
+      const holder = this.#database.prepare('SELECT 1 FROM token_hashes WHERE token_mac = ? AND key_id <> ?');
+      const taken = keys.filter(({ id, known }) => known.some(({ token_mac }) => holder.get(token_mac, id) !== undefined));
+      for (const { id, known } of keys) this.#keepHashes(id, known);
+      return taken.map(({ id }) => id);
+    });
+  }
+
+  changes(since: number): KeyChanges {
+    // One snapshot: a change between the questions would be skipped for ever.
+    return this.#transaction((): KeyChanges => {
+      const active = `SELECT ${COLUMNS} FROM gateway_keys WHERE revision > ? AND revoked_at IS NULL`;
+      const revoked = 'SELECT id, revision FROM gateway_keys WHERE revision > ? AND revoked_at IS NOT NULL';
+      const gone = since === 0 ? [] : this.#database.prepare(revoked).all(since);
+      return {
+        store: this.#file,
+        revision: this.#nextRevision() - 1,
+        active: this.#all(active, [since]),
+        revoked: gone.map((row) => ({ id: String(row['id']), revision: Number(row['revision']) })),
+      };
+    }, 'BEGIN');
+  }
+
+  markUsed(uses: readonly { readonly id: string; readonly at: number }[]): void {
+    const later = 'UPDATE gateway_keys SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at, 0) < ?';
+    this.#transaction(() => {
+      const update = this.#database.prepare(later);
+      for (const { id, at } of uses) update.run(at, id, at);
+    });
+  }
+
+  appendAudit(events: readonly AuditEvent[]): void {
+    this.#transaction(() => insertAuditEvents(this.#database, events));
+  }
+
+  listAudit(query: AuditQuery): AuditEventPage {
+    return listAuditEvents(this.#database, query);
+  }
+
+  removeAuditBefore(at: number): number {
+    return this.#transaction(() => removeAuditEvents(this.#database, at, this.#bounds.maxDenials));
+  }
+
+  /** Differs from its last answer when another connection has written to the file, or the file is another. */
+  dataVersion(): string {
+    return `${this.#file} ${String(this.#database.prepare('PRAGMA data_version').get()?.['data_version'])}`;
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+
+  /** Whether a key has or had this token, whoever's it is. */
+  #isKnown(hashes: readonly TokenHash[]): boolean {
+    const same = 'SELECT count(*) AS n FROM token_hashes WHERE token_mac = ?';
+    return hashes.some(({ token_mac }) => this.#count(same, token_mac) > 0);
+  }
+
+  /** Under every pepper: another process may have only some of them. */
+  #keepHashes(id: string, hashes: readonly TokenHash[]): void {
+    const keep = this.#database.prepare('INSERT OR IGNORE INTO token_hashes VALUES (?, ?, ?)');
+    for (const { token_mac, pepper_version } of hashes) keep.run(token_mac, pepper_version, id);
+  }
+
+  #nextRevision(): number {
+    return 1 + this.#count('SELECT coalesce(max(revision), 0) AS n FROM gateway_keys');
+  }
+
+  #count(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#database.prepare(sql).get(...values)?.['n'] ?? 0);
+  }
+
+  #all(sql: string, values: SQLInputValue[]): KeyRow[] {
+    return this.#database
+      .prepare(sql)
+      .all(...values)
+      .map(keyRowOf);
+  }
+
+  #transaction<T>(work: () => T, begin: 'BEGIN' | 'BEGIN IMMEDIATE' = 'BEGIN IMMEDIATE'): T {
+    this.#database.exec(begin);
+    try {
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+/** Tells the file at a path from every other, as long as one of both is open. */
+function fileAt(path: string): string {
+  if (path === IN_MEMORY) return path;
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+function activeOf(tenant: Tenant | undefined): { where: string; values: SQLInputValue[] } {
+  if (tenant === undefined) return { where: 'revoked_at IS NULL', values: [] };
+  const where = 'revoked_at IS NULL AND org_id = ? AND workspace_id = ?';
+  return { where, values: [tenant.org_id, tenant.workspace_id] };
+}

@@ -1,0 +1,101 @@
+import type { Span } from './scrub.ts';
+import { EnclosingNames } from './enclosing-name.ts';
+import { decodedString, endOfValue } from './json-text.ts';
+import { describedValues } from './schema-values.ts';
+
+/** A value whose field's name is denied. */
+export interface DeniedValue extends Span {
+  /** What stands there; of a JSON string what it says. */
+  readonly value: string;
+}
+
+/** A larger object is no description of a field. */
+const SCHEMA_MAX_LENGTH = 65_536;
+const SEPARATOR = String.raw`(?:[-_ ]|\\u00(?:2d|5f|20))`;
+const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
+
+/** Fields by their names: whole names, whatever the case of letters, and with `-`, `_`, a space or nothing where a denied name has
+ *  one of these: `api_key` is also `apiKey`, `token` is not `max_tokens`. Spec: gateway decisions, section 6, `body.key_denylist`. */
+export class DeniedFields {
+  /** For a sieve: one of these stands in every JSON text with such a field. */
+  readonly words: readonly string[];
+  readonly #member: RegExp;
+  /** The same where characters may be written as escapes; it takes longer. */
+  readonly #escapedMember: RegExp;
+  readonly #pair: RegExp;
+  readonly #part: RegExp;
+  readonly #isDenied: ((member: string, value: string) => boolean) | undefined;
+
+  /** `isDenied`: whether a member of JSON with such a name is one of these; any, unless told. */
+  constructor(names: readonly string[], isDenied?: (member: string, value: string) => boolean) {
+    this.#isDenied = isDenied;
+    this.words = names.flatMap(wordsOf);
+    const any = anyOf(names.map((name) => patternOf(name, (part) => RegExp.escape(part))));
+    const escaped = anyOf(names.map((name) => patternOf(name, orEscape)));
+    this.#member = new RegExp(`"${any}"\\s*:\\s*`, 'gi');
+    this.#escapedMember = new RegExp(`"${escaped}"\\s*:\\s*`, 'gi');
+    this.#pair = new RegExp(`(?<=(?:^|[?&])(?:[^=&\\s]{0,128}(?:\\[|%5B))?${any}(?:\\]|%5D)?=)[^&\\s]+`, 'gi');
+    this.#part = new RegExp(`(?<=; *name="${any}"[^\\r\\n]*\\r?\\n(?:[^\\r\\n]+\\r?\\n){0,8}\\r?\\n)[^\\r\\n]+`, 'gi');
+  }
+
+  /** Values of denied members in JSON text, cut or whole, and in texts that hold some JSON. What says nothing (`null`, `true`, what is
+   *  empty) is left. Of a description of such a member, in a JSON Schema, only the values that it names count. It has to stand where
+   *  descriptions do, because data may look the same. */
+  *membersOf(text: string): Generator<DeniedValue> {
+    const member = new RegExp(text.includes('\\u00') ? this.#escapedMember : this.#member);
+    const names = new EnclosingNames(text);
+    for (let match = member.exec(text); match !== null; match = member.exec(text)) {
+      const start = member.lastIndex;
+      const end = endOfValue(text, start);
+      if (NOTHING.test(text.slice(start, end))) continue;
+      const mayBeDescription = /[{[]/.test(text[start] ?? '') && end - start <= SCHEMA_MAX_LENGTH;
+      const values = mayBeDescription ? describedValues(text, start, end, names.around(match.index)) : undefined;
+      for (const span of values ?? [{ start, end }]) {
+        const denied = deniedValue(text, span);
+        if (this.#isDenied?.(match[0], denied.value) !== false) yield denied;
+      }
+      member.lastIndex = end;
+    }
+  }
+
+  /** Values of denied names in a query string or a form: `a=1&token=x`, `user[token]=x`. */
+  pairsOf(text: string): DeniedValue[] {
+    return Array.from(text.matchAll(this.#pair), ({ index, 0: value }) => ({ start: index, end: index + value.length, value }));
+  }
+
+  /** Values of denied names in multipart form data, each one line. */
+  partsOf(text: string): DeniedValue[] {
+    return Array.from(text.matchAll(this.#part), ({ index, 0: value }) => ({ start: index, end: index + value.length, value }));
+  }
+}
+
+/** Without any nothing is to match, and an empty alternative would match everything. */
+function anyOf(patterns: readonly string[]): string {
+  return patterns.length === 0 ? '(?!)' : `(?:${patterns.join('|')})`;
+}
+
+function patternOf(name: string, written: (text: string) => string): string {
+  return name.split(/[-_ ]/).map(written).join(`${SEPARATOR}?`);
+}
+
+/** Every character as itself or as an escape of JSON. */
+function orEscape(part: string): string {
+  return Array.from(part, (one) => {
+    const codes = [one.toLowerCase(), one.toUpperCase()].map((cased) => cased.charCodeAt(0).toString(16).padStart(4, '0'));
+    return String.raw`(?:${RegExp.escape(one)}|\\u(?:${codes.join('|')}))`;
+  }).join('');
+}
+
+/** Texts that stand before or in the name, however it is written: up to its first separator, when that is long enough. */
+function wordsOf(name: string): string[] {
+  const [first = '', ...rest] = name.split(/[-_ ]/);
+  if (first.length > 1) return [`"${first}`];
+  if (rest.length === 0) return [`"${first}"`, `"${first}\\`];
+  return ['-', '_', ' ', ''].map((separator) => `"${first}${separator}${rest[0]?.[0] ?? ''}`);
+}
+
+function deniedValue(text: string, { start, end }: Span): DeniedValue {
+  const written = text.slice(start, end);
+  const inside = written.startsWith('"') ? written.replace(/^"|"$/g, '') : written;
+  return { start, end, value: decodedString(inside) ?? inside };
+}

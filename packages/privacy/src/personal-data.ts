@@ -1,0 +1,64 @@
+import type { Span } from './scrub.ts';
+
+/** Of an address, before and after its `@`; longer ones do not exist (RFC 5321). */
+const LOCAL_MAX = 64;
+const DOMAIN_MAX = 255;
+const LOCAL = /[\w.%+\-'\u00c0-\u024f\u0370-\u052f]/;
+const DOMAIN = /^[A-Za-z0-9\u00c0-\u024f](?:[A-Za-z0-9\u00c0-\u024f-]*\.)+[A-Za-z]{2,63}(?![A-Za-z0-9-])/;
+
+// A country code behind a plus, then groups of digits.
+const INTERNATIONAL = /(?<![\w+/=-])\+[1-9]\d{0,2}(?:[-. ]?\(?\d{1,12}\)?){1,6}(?!\w)/g;
+const INTERNATIONAL_DIGITS = [9, 15] as const;
+const LAST_GROUP = /[-. ]?\(?\d+\)?$/;
+// North American, and separated: ten digits in a row are more often an id. Groups between spaces have to begin as such numbers do.
+const NATIONAL =
+  /(?<!\w|\w[-.])(?:1[-. ])?(?:\(\d{3}\) ?\d{3}[-. ]|\d{3}([-.])\d{3}\1|[2-9]\d{2} [2-9]\d{2} )\d{4}(?!\w|[-.]\d)/g;
+// Numbers that were never given out are left alone.
+const SSN = /(?<!\w|\w[-.])(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?!\w|[-.]\d)/g;
+
+/** Email addresses with a host name that has a dot. Walks outwards from each `@`, so that no text takes longer than its length. */
+export function findEmails(text: string): Span[] {
+  const found: Span[] = [];
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    let start = at;
+    while (start > 0 && at - start < LOCAL_MAX && LOCAL.test(text[start - 1] ?? '')) start -= 1;
+    while (start < at && /['.\-+%]/.test(text[start] ?? '')) start += 1;
+    const domain = DOMAIN.exec(text.slice(at + 1, at + 1 + DOMAIN_MAX))?.[0];
+    if (start < at && domain !== undefined) found.push({ start, end: at + 1 + domain.length });
+  }
+  return found;
+}
+
+/** Phone numbers: international with a plus (9 to 15 digits), or North American with separators. Bare digits are none. */
+export function findPhones(text: string): Span[] {
+  const international = spansOf(text, INTERNATIONAL).map(({ start, end }) => {
+    const number = internationalNumber(text.slice(start, end));
+    return { start, end: start + number.length };
+  });
+  return [...international.filter(({ start, end }) => end > start), ...spansOf(text, NATIONAL)];
+}
+
+/** A number without groups of digits behind it that would make it too long: they are others. Empty when it is none. */
+function internationalNumber(groups: string): string {
+  const [least, most] = INTERNATIONAL_DIGITS;
+  let number = groups;
+  let digits = digitsIn(number);
+  while (digits > most) {
+    number = number.replace(LAST_GROUP, '');
+    digits = digitsIn(number);
+  }
+  return digits < least ? '' : number;
+}
+
+function digitsIn(text: string): number {
+  return text.replace(/\D/g, '').length;
+}
+
+/** Social security numbers of the United States, separated by dashes or spaces. */
+export function findSsns(text: string): Span[] {
+  return spansOf(text, SSN);
+}
+
+function spansOf(text: string, pattern: RegExp): Span[] {
+  return Array.from(text.matchAll(pattern), ({ index, 0: found }) => ({ start: index, end: index + found.length }));
+}

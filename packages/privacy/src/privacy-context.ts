@@ -1,0 +1,83 @@
+import { looksSecret, SECRET_NAMES } from './assigned-secrets.ts';
+import { CREDENTIAL_REDACTED, CREDENTIAL_PATTERNS } from './scrub.ts';
+import { TextPrefilter } from './text-prefilter.ts';
+import { DeniedFields } from './denied-fields.ts';
+import { isSecretHeader } from './header-lines.ts';
+import { DETECTORS, type Detector } from './findings.ts';
+import { hasMode, type PrivacyRules } from './privacy-rules.ts';
+
+/** Rules made ready for use, once a thread. */
+export interface PrivacyContext {
+  readonly rules: PrivacyRules;
+  readonly fields: DeniedFields;
+  /** Matches a placeholder, alone. */
+  readonly placeholder: RegExp;
+  /** Matches the names of denied headers in header lines; undefined when there are none but those that are always hidden. */
+  readonly deniedHeader: RegExp | undefined;
+  /** What is looked for in bodies, and texts that cannot hold it. */
+  readonly inBodies: readonly Detector[];
+  readonly bodyPrefilter: TextPrefilter;
+  /** The same for what is no body: a credential is never kept there, whatever is configured. */
+  readonly inLines: readonly Detector[];
+  readonly linePrefilter: TextPrefilter;
+  /** For bodies where the mode is `off`: credentials alone. Undefined when no mode is, or they are not to be looked for. */
+  readonly whenOff?: PrivacyContext | undefined;
+}
+
+/** Characters of ASCII that JSON may write as escapes; they could hide any of the others. */
+const ESCAPES = ['2', '3', '4', '5', '6', '7'].map((digit) => `\\u00${digit}`);
+
+export function openPrivacyContext(rules: PrivacyRules): PrivacyContext {
+  const whenOff =
+    hasMode(rules, ['off']) && rules.detectors.token_like ? toolsOf(credentialRules(rules), credentialFields()) : undefined;
+  return { ...toolsOf(rules, new DeniedFields(rules.deniedFields)), whenOff };
+}
+
+function toolsOf(rules: PrivacyRules, fields: DeniedFields): PrivacyContext {
+  const inBodies = DETECTORS.filter((detector) => rules.detectors[detector]);
+  const inLines = DETECTORS.filter((detector) => rules.detectors[detector] || detector === 'token_like');
+  return {
+    rules,
+    fields,
+    placeholder: placeholderPattern(rules.format),
+    deniedHeader: headerPattern(rules.deniedHeaders),
+    inBodies,
+    bodyPrefilter: prefilterOf(inBodies, [...fields.words, ...ESCAPES]),
+    inLines,
+    linePrefilter: prefilterOf(inLines, []),
+  };
+}
+
+function credentialRules(rules: PrivacyRules): PrivacyRules {
+  const detectors = { email: false, phone: false, ssn: false, token_like: true };
+  return { ...rules, detectors, deniedHeaders: [], format: CREDENTIAL_REDACTED };
+}
+
+/** What JSON and forms say instead of `password=`. Models answer with pieces of words as `{"token":"Hello"}`. */
+function credentialFields(): DeniedFields {
+  return new DeniedFields(SECRET_NAMES, (name, value) => !/token/i.test(name) || looksSecret(value));
+}
+
+function prefilterOf(detectors: readonly Detector[], words: readonly string[]): TextPrefilter {
+  const credentials = detectors.includes('token_like') ? CREDENTIAL_PATTERNS : { words: [] };
+  return new TextPrefilter({
+    ...credentials,
+    words: [...credentials.words, ...words],
+    characters: detectors.includes('email') ? '@' : '',
+    numbers: detectors.includes('phone') || detectors.includes('ssn'),
+  });
+}
+
+function headerPattern(names: readonly string[]): RegExp | undefined {
+  const others = names.filter((name) => !isSecretHeader(name));
+  const any = others.map((name) => RegExp.escape(name)).join('|');
+  return others.length === 0 ? undefined : new RegExp(`^(?:${any})$`, 'im');
+}
+
+function placeholderPattern(format: string): RegExp {
+  const parts = format.split(/(\{type\}|\{hash\})/).map((part) => {
+    if (part === '{type}') return '[A-Z]+';
+    return part === '{hash}' ? '[0-9a-f]{16}' : RegExp.escape(part);
+  });
+  return new RegExp(`^${parts.join('')}$`);
+}

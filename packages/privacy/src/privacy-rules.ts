@@ -1,0 +1,98 @@
+import type { Detector } from './findings.ts';
+
+/** `redact_storage` hides what is found in the stored copy, `redact_upstream` in the request before it leaves as well, and `block`
+ *  refuses such requests. Spec: gateway decisions, section 6, `pii.mode`. */
+export const PRIVACY_MODES = ['off', 'redact_storage', 'redact_upstream', 'block'] as const;
+export type PrivacyMode = (typeof PRIVACY_MODES)[number];
+
+/** What is looked for, what stands in its place, and where. It crosses to worker threads; the salt in it is a secret. */
+export interface PrivacyRules {
+  readonly mode: PrivacyMode;
+  readonly policyId: string;
+  readonly detectors: Readonly<Record<Detector, boolean>>;
+  /** Headers to hide beside those that are always hidden; lower-case. */
+  readonly deniedHeaders: readonly string[];
+  readonly deniedFields: readonly string[];
+  /** With `{type}` and `{hash}` to be filled in. */
+  readonly format: string;
+  readonly salt: string;
+  readonly scopes: readonly PrivacyScope[];
+}
+
+/** Other rules for some exchanges: those for which everything under `match` holds. */
+export interface PrivacyScope {
+  readonly match: {
+    readonly org_id?: string | undefined;
+    readonly workspace_id?: string | undefined;
+    readonly key_id?: string | undefined;
+    readonly provider?: string | undefined;
+    readonly route_prefix?: string | undefined;
+  };
+  readonly mode?: PrivacyMode | undefined;
+  readonly policy_id?: string | undefined;
+}
+
+/** What holds for one exchange. */
+export interface PrivacyPolicy {
+  readonly mode: PrivacyMode;
+  readonly policyId: string;
+}
+
+/** An exchange as far as rules look at it: whose it is, and its path as the client sent it. */
+export interface PrivacySubject {
+  readonly org_id: string;
+  readonly workspace_id: string;
+  readonly gateway_key_id: string;
+  readonly provider: string;
+  readonly path: string;
+}
+
+/** The policy of an exchange: that of the scope which matches by most of its fields, of several the first; else the general one. */
+export function policyFor(rules: PrivacyRules, subject: PrivacySubject): PrivacyPolicy {
+  const { mode, policyId, scopes } = rules;
+  if (scopes.length === 0) return rules;
+  const best = scopes
+    .filter((scope) => matches(scope, subject))
+    .reduce<PrivacyScope | undefined>(
+      (best, scope) => (best === undefined || fieldsOf(scope) > fieldsOf(best) ? scope : best),
+      undefined,
+    );
+  return { mode: best?.mode ?? mode, policyId: best?.policy_id ?? policyId };
+}
+
+/** Whether any exchange may have one of these modes. */
+export function hasMode(rules: PrivacyRules, modes: readonly PrivacyMode[]): boolean {
+  return [rules, ...rules.scopes].some(({ mode }) => mode !== undefined && modes.includes(mode));
+}
+
+function matches({ match }: PrivacyScope, subject: PrivacySubject): boolean {
+  const { path } = subject;
+  return (
+    isMatch(match.org_id, subject.org_id) &&
+    isMatch(match.workspace_id, subject.workspace_id) &&
+    isMatch(match.key_id, subject.gateway_key_id) &&
+    isMatch(match.provider, subject.provider) &&
+    (match.route_prefix === undefined || isBelow(path, match.route_prefix))
+  );
+}
+
+function isMatch(wanted: string | undefined, is: string): boolean {
+  return wanted === undefined || wanted === is;
+}
+
+/** On a boundary of the path only. */
+function isBelow(path: string, prefix: string): boolean {
+  const [bare = ''] = path.split('?', 1);
+  const [plain, wanted] = [spelledOut(bare), spelledOut(prefix)];
+  return plain === wanted || plain.startsWith(wanted.endsWith('/') ? wanted : `${wanted}/`);
+}
+
+/** Characters of ASCII as themselves: to a provider `/%63hat` is `/chat`, so no rule may be evaded by it. A slash that is encoded is no
+ *  boundary. */
+function spelledOut(path: string): string {
+  return path.replace(/%(?!2f)([2-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+function fieldsOf({ match }: PrivacyScope): number {
+  return Object.values(match).filter((wanted) => wanted !== undefined).length;
+}

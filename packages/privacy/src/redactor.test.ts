@@ -1,0 +1,249 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { BodyKind } from './body-kind.ts';
+import { noFindings, type FindingCounts } from './findings.ts';
+import type { PrivacyRules } from './privacy-rules.ts';
+import { openPrivacyContext } from './privacy-context.ts';
+import { Redactor } from './redactor.ts';
+
+const RULES: PrivacyRules = {
+  mode: 'redact_storage',
+  policyId: 'p',
+  detectors: { email: true, phone: true, ssn: true, token_like: true },
+  deniedHeaders: ['authorization', 'x-user', 'x-team.name'],
+  deniedFields: ['email', 'phone', 'password', 'token', 'secret', 'ssn', 'api_key', 'authorization'],
+  format: '[{type}]',
+  salt: 'salt',
+  scopes: [],
+};
+const redactor = (rules: Partial<PrivacyRules> = {}, workspaceId = 'default') =>
+  new Redactor(openPrivacyContext({ ...RULES, ...rules }), workspaceId);
+const bodyOf = (some: Redactor, text: string, kind?: BodyKind) => some.body(text, Buffer.from(text), kind);
+const counted = (found: Partial<FindingCounts>) => ({ ...noFindings(), ...found });
+
+interface Case {
+  readonly about: string;
+  readonly kind?: BodyKind;
+  readonly text: string;
+  readonly expected: string;
+  readonly found: Partial<FindingCounts>;
+}
+const corpus = JSON.parse(readFileSync(new URL('../testdata/redaction-corpus.json', import.meta.url), 'utf8')) as Case[];
+
+describe('bodies', () => {
+  test.each(corpus.map((one) => [one.about, one] as const))('%s', (_, { kind, text, expected, found }) => {
+    const some = redactor();
+    expect(bodyOf(some, text, kind)).toBe(expected);
+    expect(some.counts).toEqual(counted(found));
+  });
+
+  test('what was redacted holds nothing more to be found', () => {
+    for (const { expected, kind } of corpus.filter((one) => one.kind !== undefined)) {
+      const some = redactor();
+      expect(bodyOf(some, expected, kind)).toBe(expected);
+    }
+  });
+
+  test('JSON stays JSON, keeps its shape, and tells no secret', () => {
+    const secret = fc.constantFrom(
+      'alice@example.com',
+      '123-45-6789',
+      '+49 151 12345678',
+      'sk-proj-canary123456',
+      'ogk_canary123456',
+      "my password='canary 9, canary'",
+      'token: "canary 8" ',
+      'Bearer canary77',
+      'secret=canary,canary',
+      'password%3D%22canary%208%22',
+      'hunter2"\\\n',
+    );
+    const leaf = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean(),
+      fc.constant(null),
+    );
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'small' },
+        leaf,
+        secret.map((text) => `x ${text}\ny`),
+        fc.array(tie('tree'), { maxLength: 4 }),
+        fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('token', 'Email', 'max_tokens')), tie('tree'), { maxKeys: 4 }),
+        tie('tree').map((value) => JSON.stringify(value)),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, fc.nat(3), (value, indent) => {
+        const text = JSON.stringify({ value, password: 'hunter2"\\\n' }, null, indent);
+        const redacted = bodyOf(redactor(), text, 'json');
+        const shape = (one: unknown): unknown =>
+          Array.isArray(one) ? one.map(shape) : typeof one === 'object' && one !== null ? Object.keys(one) : typeof one;
+        expect(shape((JSON.parse(redacted) as { value: unknown }).value)).toEqual(shape(value));
+        for (const hidden of ['alice@example', '45-6789', '12345678', 'canary', '"password":"hunter'])
+          expect(redacted).not.toContain(hidden);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('wherever a body is cut, nothing of a denied value survives', () => {
+    const text = JSON.stringify({
+      a: { password: 'hunter2 is 1 word', n: 5 },
+      arguments: JSON.stringify({ token: 'hunter2' }),
+      b: 'c',
+    });
+    for (let at = 0; at <= text.length; at += 1) expect(bodyOf(redactor(), text.slice(0, at), 'json')).not.toContain('hu');
+  });
+
+  test.each([
+    ['quotes', '"'.repeat(300_000)],
+    ['backslashes', `{"a":"${'\\\\'.repeat(150_000)}@`],
+    ['signs of addresses', 'a@'.repeat(150_000)],
+    ['one long local part', `${'a'.repeat(300_000)}@b`],
+    ['base64', `{"a":"${Buffer.alloc(225_000, 'x+1@').toString('base64')}", "b":"@"}`],
+    ['digits', '1-'.repeat(150_000) + '12-3456'],
+    ['pluses', '+1'.repeat(150_000)],
+    ['denied names', '"token":'.repeat(40_000)],
+    ['denied names with braces', '{"token":{'.repeat(30_000)],
+    ['names of parts', '; name="token"\r\n'.repeat(20_000)],
+    ['brackets of a form', 'a[='.repeat(100_000)],
+    ['addresses of a form', 'a%40b.com='.repeat(30_000)],
+    ['pieces', 'data: {"text":"a@'.repeat(20_000)],
+    ['lines of events that never end', 'data: {"text":"a@\n'.repeat(20_000)],
+    ['one event of many lines', `data: {"a":[0\n${'data: ,"a@b.com"\n'.repeat(20_000)}data: ]}\n\n`],
+    ['texts in turns', Array.from({ length: 6_000 }, (_, at) => `data: {"index":${at % 99},"delta":"a@b.com "}\n\n`).join('')],
+    ['keys', Array.from({ length: 9_000 }, (_, at) => `{"k${at % 3_000}":"a@b${at}.com"}\n`).join('')],
+    ['brackets', `data: ${'['.repeat(300_000)}`],
+    ['line ends', '\r'.repeat(300_000)],
+    ['schemas', `{"properties":{${'"token":{"type":"string"},'.repeat(12_000)}"a":{}}}`],
+    ['schemas in schemas', '{"properties":{"token":{"type":"object",'.repeat(8_000)],
+    ['schemas behind schemas', `${'{"b":'.repeat(9_000)}1${',"token":{"type":"string"}}'.repeat(9_000)}`],
+  ])('take a time that grows with their length only: %s', (_, text) => {
+    for (const kind of ['json', 'sse', undefined] as const) {
+      const started = performance.now();
+      bodyOf(redactor(), text, kind);
+      expect(performance.now() - started).toBeLessThan(3_000);
+    }
+  });
+});
+
+// More than a call takes as arguments.
+test.each<[string, BodyKind, string, Partial<FindingCounts>]>([
+  ['in text', undefined, 'a@b.cc '.repeat(150_000), { email: 150_000 }],
+  ['in a string', 'json', `{"c":"\\n${'a@b.cc '.repeat(150_000)}"}`, { email: 150_000 }],
+  [
+    'in two pieces',
+    'sse',
+    ['a', 'c'].map((name) => `data: {"delta":"${`${name}@b.cc `.repeat(75_000)}"}\n\n`).join(''),
+    { email: 150_000 },
+  ],
+  ['in rows', 'json', ['a', 'c'].map((name) => `{"c":"${`${name}@b.cc `.repeat(75_000)}"}\n`).join(''), { email: 150_000 }],
+  ['in a form', undefined, '&token=a'.repeat(150_000), { field_name: 150_000 }],
+])('a body that is nothing but findings is redacted: %s', (_, kind, text, found) => {
+  const some = redactor();
+  expect(bodyOf(some, text, kind)).not.toMatch(/@|=a/);
+  expect(some.counts).toEqual(counted(found));
+});
+
+describe('what is switched off is left', () => {
+  const text = JSON.stringify({ c: 'a@example.com 415-555-0100 123-45-6789 sk-proj-abcdefgh', token: 't' });
+  const off = { email: false, phone: false, ssn: false, token_like: false };
+
+  test.each([
+    ['email', { email: true }, '[EMAIL] 415-555-0100 123-45-6789 sk-proj-abcdefgh'],
+    ['phone', { phone: true }, 'a@example.com [PHONE] 123-45-6789 sk-proj-abcdefgh'],
+    ['ssn', { ssn: true }, 'a@example.com 415-555-0100 [SSN] sk-proj-abcdefgh'],
+    ['token_like', { token_like: true }, 'a@example.com 415-555-0100 123-45-6789 [TOKEN]'],
+  ])('all but %s', (_, on, expected) => {
+    const some = redactor({ detectors: { ...off, ...on }, deniedFields: [] });
+    expect(bodyOf(some, text, 'json')).toBe(JSON.stringify({ c: expected, token: 't' }));
+  });
+
+  test('credentials stay out of lines and paths all the same', () => {
+    const some = redactor({ detectors: off });
+    expect(some.line('model sk-proj-abcdefgh a@example.com')).toBe('model [TOKEN] a@example.com');
+    expect(some.path('/v1/sk-proj-abcdefgh')).toBe('/v1/[REDACTED]');
+  });
+});
+
+describe('placeholders', () => {
+  const full = { format: '<{type}|{hash}>' };
+  const digitsOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+  test('carry 8 bytes of SHA-256 of workspace, salt and value', () => {
+    const some = redactor(full, 'w');
+    expect(bodyOf(some, '{"c":"a@example.com","token":"t\\n","ssn":[1, 2]}', 'json')).toBe(
+      `{"c":"<EMAIL|${digitsOf('w:salt:a@example.com')}>","token":"<FIELD|${digitsOf('w:salt:t\n')}>","ssn":"<FIELD|${digitsOf('w:salt:[1, 2]')}>"}`,
+    );
+  });
+
+  test('are not replaced again', () => {
+    const once = bodyOf(redactor(full), '{"token":"t","c":"a@example.com"}', 'json');
+    const some = redactor(full);
+    expect(bodyOf(some, once, 'json')).toBe(once);
+    expect(some.counts).toEqual(noFindings());
+  });
+
+  test('of the same value are the same within a workspace, and not across workspaces or salts', () => {
+    const of = (workspace: string, salt: string) => redactor({ ...full, salt }, workspace).line('a@example.com');
+    expect(of('w', 's')).toBe(of('w', 's'));
+    expect(new Set([of('w', 's'), of('x', 's'), of('w', 'r')]).size).toBe(3);
+  });
+});
+
+describe('headers', () => {
+  test('denied ones are hidden by name, whatever the case of letters, and others by what they say', () => {
+    const some = redactor();
+    const lines = ['X-USER', 'bob', 'x-team.name', 'red', 'x-teamXname', 'blue', 'a', 'x-user', 'b', 'to bob@example.com'];
+    expect(some.headers(lines.join('\n')).split('\n')).toEqual([
+      'X-USER',
+      '[REDACTED]',
+      'x-team.name',
+      '[REDACTED]',
+      'x-teamXname',
+      'blue',
+      'a',
+      'x-user',
+      'b',
+      'to [EMAIL]',
+    ]);
+    expect(some.counts).toEqual(counted({ header: 2, email: 1 }));
+  });
+
+  test('what was hidden before is not counted again', () => {
+    const some = redactor();
+    expect(some.headers('x-user\n[REDACTED]')).toBe('x-user\n[REDACTED]');
+    expect(some.counts).toEqual(noFindings());
+  });
+
+  test('a value that is a denied name hides nothing else', () => {
+    const lines = 'a\nx-user\nx-user\nbob';
+    expect(redactor().headers(lines)).toBe('a\nx-user\nx-user\n[REDACTED]');
+  });
+});
+
+test.each([
+  ['/v1/models?limit=10', '/v1/models?limit=10', {}],
+  [
+    '/v1/x?email=a&max_tokens=5&api-key=b',
+    '/v1/x?email=[FIELD]&max_tokens=5&api-key=[REDACTED]',
+    { field_name: 1, token_like: 1 },
+  ],
+  ['/v1/users/bob@example.com', '/v1/users/[EMAIL]', { email: 1 }],
+  ['/v1/users/bob%40example.com?q=%2B4915112345678', '/v1/users/[EMAIL]?q=[PHONE]', { email: 1, phone: 1 }],
+  ['/v1/1+1?q=123+45+6789', '/v1/1+1?q=[SSN]', { ssn: 1 }],
+  ['/v1/x?user[password]=hunter2', '/v1/x?user[password]=[FIELD]', { field_name: 1 }],
+  ['/v1/x?sk%2Dproj-abcdefgh', '/v1/x?[REDACTED]', { token_like: 1 }],
+  ['/v1/a%20sk-proj-abcdefgh/b%2520c?n=1', '/v1/a%20[REDACTED]/b%2520c?n=1', { token_like: 1 }],
+  ['/v1/%zz%40', '/v1/%zz%40', {}],
+  ['/v1/bob%40example.com%zz', '/v1/[EMAIL]', { email: 1 }],
+  ['/v1/x?token=sk-proj-abcdefgh', '/v1/x?token=[REDACTED]', { token_like: 1 }],
+])('the path %s is kept as %s', (path, expected, found) => {
+  const some = redactor();
+  expect(some.path(path)).toBe(expected);
+  expect(some.counts).toEqual(counted(found));
+});

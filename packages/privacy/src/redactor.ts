@@ -1,0 +1,257 @@
+import { findCredentials, isJsonText, type Span } from './scrub.ts';
+import { hash } from 'node:crypto';
+import type { BodyKind } from './body-kind.ts';
+import { REDACTED } from './header-lines.ts';
+import { redactPath } from './redact-path.ts';
+import { framingOf } from './body-framing.ts';
+import { addKinds, noFindings, type Detector, type FindingKind } from './findings.ts';
+import { decodedString, encodedString, endOfString } from './json-text.ts';
+import { LineEnds } from './line-ends.ts';
+import { findEmails, findPhones, findSsns } from './personal-data.ts';
+import type { PrivacyContext } from './privacy-context.ts';
+import type { Redaction } from './scrubber.ts';
+import { streamEdits } from './stream-edits.ts';
+import { append, editedText, editsWithin, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
+
+/** JSON in a string of JSON, as arguments of tools are, is looked into this deep; below that it is text. */
+const MAX_DEPTH = 4;
+/** Of a hash this much stands in a placeholder. */
+const HASH_DIGITS = 16;
+
+const FIND: Readonly<Record<Detector, (text: string) => Span[]>> = {
+  email: findEmails,
+  phone: findPhones,
+  ssn: findSsns,
+  // Which members of JSON are hidden say the denied fields.
+  token_like: (text) => findCredentials(text, { withMembers: false }),
+};
+const TYPES: Readonly<Record<FindingKind, string>> = {
+  header: 'HEADER',
+  email: 'EMAIL',
+  phone: 'PHONE',
+  ssn: 'SSN',
+  token_like: 'TOKEN',
+  field_name: 'FIELD',
+};
+
+/** Hides in texts of one workspace what the rules forbid to keep, and counts it. Most texts hold nothing, which costs 1 ns a character;
+ *  the others are walked string by string. JSON stays JSON, and nothing else of it changes. Takes a time that grows with the length
+ *  of the text only, and never throws. Spec: gateway decisions, section 6, `pii`. */
+export class Redactor implements Redaction {
+  readonly counts = noFindings();
+  readonly #tools: PrivacyContext;
+  readonly #workspaceId: string;
+
+  /** `workspaceId`: whose exchange it is. The same value has another hash in another workspace. */
+  constructor(tools: PrivacyContext, workspaceId: string) {
+    this.#tools = tools;
+    this.#workspaceId = workspaceId;
+  }
+
+  /** A text that is no body: a name, an id, the value of a header, header lines. */
+  line(text: string): string {
+    return this.#tools.linePrefilter.mayMatch(text) ? this.#edited(text, this.#detected(text, this.#tools.inLines)) : text;
+  }
+
+  /** A path, also where it is percent-encoded, and with values of denied names in its query. */
+  path(path: string): string {
+    const { text, count } = redactPath(path);
+    this.counts.token_like += count;
+    const { linePrefilter, inLines, fields } = this.#tools;
+    const found = linePrefilter.mayMatch(text) ? this.#detected(text, inLines) : [];
+    const named = text.includes('?') ? fields.pairsOf(text).filter(({ value }) => value !== REDACTED) : [];
+    const encoded = /[%+]/.test(text) ? this.#encodedEdits(text) : [];
+    return this.#edited(text, mergedEdits([...named.map((value) => this.#fieldEdit(value)), ...encoded, ...found]));
+  }
+
+  /** Header lines (`header-lines.ts`) with the values of denied headers hidden. */
+  headers(lines: string): string {
+    const { deniedHeader } = this.#tools;
+    if (deniedHeader?.test(lines) !== true) return this.line(lines);
+    const parts = lines.split('\n');
+    for (let at = 0; at + 1 < parts.length; at += 2) {
+      if (!deniedHeader.test(parts[at] ?? '') || parts[at + 1] === REDACTED) continue;
+      parts[at + 1] = REDACTED;
+      this.counts.header += 1;
+    }
+    return this.line(parts.join('\n'));
+  }
+
+  /** A body's text; `isCut` when it has no end. `bytes` are the same text, in UTF-8 or latin-1. */
+  body(text: string, bytes: Uint8Array, kind: BodyKind, isCut = false): string {
+    const { bodyPrefilter } = this.#tools;
+    const isClean = !bodyPrefilter.mayMatchBytes(bytes);
+    const framing = framingOf(text, kind);
+    const isJson = kind === 'json' || /^\s*[{["]/.test(text);
+    const isLoose = !isJson && kind !== 'sse';
+    if (framing === undefined) {
+      if (isLoose) return this.#edited(text, this.#looseEdits(text));
+      return isClean ? text : this.#edited(text, this.#edits(text, 0));
+    }
+    const editsOf = (some: string) => (bodyPrefilter.mayMatch(some) ? this.#edits(some, 0) : []);
+    const editsOfBody = (isLeftOut: (lineStart: number) => boolean) => {
+      if (isLoose) return this.#looseEdits(text);
+      return framing === 'lines' ? this.#edits(text, 0) : this.#lineEdits(text, isLeftOut);
+    };
+    return this.#edited(
+      text,
+      streamEdits(text, framing, { editsOf, bodyEdits: isClean && !isLoose ? undefined : editsOfBody, isCut }),
+    );
+  }
+
+  /** Texts that are not JSON, line by line, because a quote without its partner would turn strings inside out. */
+  #looseEdits(text: string): TextEdit[] {
+    const { fields } = this.#tools;
+    const edits = [...fields.pairsOf(text), ...fields.partsOf(text)].map((value) => this.#fieldEdit(value));
+    append(edits, this.#formEdits(text));
+    append(edits, this.#lineEdits(text));
+    return mergedEdits(edits);
+  }
+
+  #lineEdits(text: string, isLeftOut?: (lineStart: number) => boolean): TextEdit[] {
+    const edits: TextEdit[] = [];
+    const ends = new LineEnds(text, true);
+    for (let start = 0, end = 0; start < text.length; start = end + 1) {
+      end = ends.endFrom(start);
+      if (end === start || !this.#tools.bodyPrefilter.mayMatch(text, start, end) || isLeftOut?.(start) === true) continue;
+      append(edits, movedEdits(this.#edits(text.slice(start, end), 0), start));
+    }
+    return edits;
+  }
+
+  #edits(text: string, depth: number): TextEdit[] {
+    const edits: TextEdit[] = [];
+    let at = 0;
+    for (const field of this.#tools.fields.membersOf(text)) {
+      if (this.#tools.placeholder.test(field.value)) continue;
+      this.#walk(text, at, field.start, depth, edits);
+      const edit = this.#fieldEdit(field);
+      edits.push({ ...edit, text: `"${edit.text}"` });
+      at = field.end;
+    }
+    this.#walk(text, at, text.length, depth, edits);
+    if (!text.includes('"') || !this.#tools.inBodies.includes('token_like') || isJsonText(text)) return edits;
+    // Outside of JSON `password="x y"` is one thing.
+    return mergedEdits([...this.#detected(text, ['token_like']), ...edits]);
+  }
+
+  /** Looks into the strings between two places, and at what stands between those. */
+  #walk(text: string, from: number, to: number, depth: number, edits: TextEdit[]): void {
+    for (let at = from; at < to;) {
+      const quote = text.indexOf('"', at);
+      const start = quote < 0 || quote > to ? to : quote;
+      this.#walkPlain(text, at, start, edits);
+      const end = endOfString(text, start + 1, to);
+      this.#walkString(text, start + 1, end, depth, edits);
+      at = end + 1;
+    }
+  }
+
+  #walkString(text: string, start: number, end: number, depth: number, edits: TextEdit[]): void {
+    if (!this.#tools.bodyPrefilter.mayMatch(text, start, end)) return;
+    const written = text.slice(start, end);
+    const said = decodedString(written);
+    // Without escapes it says what is written; and what cannot be read was no string after all.
+    if (said === undefined || said === written) return this.#walkPlain(text, start, end, edits);
+    const inner = this.#saidEdits(said, depth);
+    if (inner.length === 0) return;
+    edits.push({ start, end, text: encodedString(editedText(said, inner)), kinds: inner.flatMap(({ kinds }) => kinds) });
+  }
+
+  /** Edits in what a string says, when that is not what is written. */
+  #saidEdits(said: string, depth: number): TextEdit[] {
+    const isJson = depth < MAX_DEPTH && said.includes('"');
+    return isJson ? this.#edits(said, depth + 1) : this.#detected(said, this.#tools.inBodies);
+  }
+
+  /** A form says everything percent-encoded, an `@` too. It holds no white space, as everything does that people write. */
+  #formEdits(text: string): TextEdit[] {
+    if (!text.includes('=') || /\s/.test(text.trimEnd())) return [];
+    return Array.from(text.matchAll(/[^&]+/g)).flatMap(({ index, 0: pair }) => this.#pairEdits(pair, index));
+  }
+
+  /** Edits of a name and of its value, each by itself; but that the value is a secret may only be told by the name. */
+  #pairEdits(pair: string, from: number): TextEdit[] {
+    const parts = pair.split('=');
+    const said = parts.map(formDecoded);
+    const whole = said.join('=');
+    const { bodyPrefilter, inBodies } = this.#tools;
+    if (whole === pair || !bodyPrefilter.mayMatch(whole)) return [];
+    const secrets = inBodies.includes('token_like') ? this.#detected(whole, ['token_like']) : [];
+    const edits: TextEdit[] = [];
+    let start = from;
+    let at = 0;
+    for (const [i, part] of parts.entries()) {
+      const text = said[i] ?? '';
+      const end = start + part.length;
+      const inner =
+        text === part ? [] : mergedEdits([...editsWithin(secrets, at, at + text.length), ...this.#saidEdits(text, 0)]);
+      const kinds = inner.flatMap((edit) => edit.kinds);
+      if (inner.length > 0) edits.push({ start, end, text: formEncoded(editedText(text, inner)), kinds });
+      start = end + 1;
+      at += text.length + 1;
+    }
+    return edits;
+  }
+
+  #walkPlain(text: string, start: number, end: number, edits: TextEdit[]): void {
+    if (!this.#tools.bodyPrefilter.mayMatch(text, start, end)) return;
+    append(edits, movedEdits(this.#detected(text.slice(start, end), this.#tools.inBodies), start));
+  }
+
+  #detected(text: string, detectors: readonly Detector[]): TextEdit[] {
+    const edits = detectors.flatMap((detector) =>
+      FIND[detector](text)
+        .filter(({ start, end }) => !this.#tools.placeholder.test(text.slice(start, end)))
+        .map((span) => this.#edit(text, span, detector)),
+    );
+    return edits.length < 2 ? edits : mergedEdits(edits);
+  }
+
+  #encodedEdits(path: string): TextEdit[] {
+    const query = path.includes('?') ? path.indexOf('?') : path.length;
+    return Array.from(path.matchAll(/[^/?&=]+/g)).flatMap(({ index, 0: part }) => {
+      const said = index > query ? formDecoded(part) : percentDecoded(part);
+      const [found] = said === part ? [] : this.#detected(said, this.#tools.inLines);
+      return found === undefined ? [] : [{ ...found, start: index, end: index + part.length }];
+    });
+  }
+
+  #fieldEdit({ start, end, value }: Span & { readonly value: string }): TextEdit {
+    return { start, end, text: this.#placeholder('field_name', value), kinds: ['field_name'] };
+  }
+
+  #edit(text: string, { start, end }: Span, kind: FindingKind): TextEdit {
+    return { start, end, text: this.#placeholder(kind, text.slice(start, end)), kinds: [kind] };
+  }
+
+  #placeholder(kind: FindingKind, value: string): string {
+    const { format, salt } = this.#tools.rules;
+    const digits = () => hash('sha256', `${this.#workspaceId}:${salt}:${value}`).slice(0, HASH_DIGITS);
+    return format.replace(/\{type\}/g, TYPES[kind]).replace(/\{hash\}/g, digits);
+  }
+
+  #edited(text: string, edits: readonly TextEdit[]): string {
+    if (edits.length === 0) return text;
+    for (const { kinds } of edits) addKinds(this.counts, kinds);
+    return editedText(text, edits);
+  }
+}
+
+/** Also of what was cut or is broken: at least ASCII is read, which is what is looked for. */
+function percentDecoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part.replace(/%([2-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  }
+}
+
+/** In forms and queries a plus is a space. */
+function formDecoded(part: string): string {
+  return /[%+]/.test(part) ? percentDecoded(part.replaceAll('+', ' ')) : part;
+}
+
+function formEncoded(said: string): string {
+  return encodeURIComponent(said.toWellFormed()).replaceAll('%20', '+');
+}

@@ -1,0 +1,101 @@
+import type { Span } from './scrub.ts';
+import { JsonCursor } from './json-cursor.ts';
+
+/** Deeper schemas are taken for data. */
+const MAX_DEPTH = 32;
+/** Words and empty values, which say nothing. */
+const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
+const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
+
+/** A description that is being read. */
+interface Reading {
+  readonly cursor: JsonCursor;
+  /** Values of the field that it names. */
+  readonly values: Span[];
+}
+
+/** Passes what stands at the cursor; false when it is not what belongs there. */
+type Read = (reading: Reading, depth: number) => boolean;
+
+const text: Read = ({ cursor }) => cursor.string() !== undefined;
+const number: Read = ({ cursor }) => /^-?\d/.test(cursor.value());
+const boolean: Read = ({ cursor }) => ['true', 'false'].includes(cursor.value());
+const type: Read = ({ cursor }) => TYPES.includes(cursor.string() ?? '');
+const value: Read = ({ cursor, values }) => {
+  const written = cursor.value();
+  if (!NOTHING.test(written)) values.push({ start: cursor.at - written.length, end: cursor.at });
+  return written !== '';
+};
+const schemaOrBoolean: Read = (reading, depth) => (reading.cursor.peek() === '{' ? readSchema : boolean)(reading, depth);
+const names = listOf(text);
+
+const KEYWORDS = new Map<string, Read>([
+  ...keywords('default const enum example examples', orList(value)),
+  ...keywords('type', orList(type)),
+  ...keywords('items', orList(schemaOrBoolean)),
+  ...keywords('allOf anyOf oneOf prefixItems', listOf(schemaOrBoolean)),
+  ...keywords('contains not if then else propertyNames contentSchema', schemaOrBoolean),
+  ...keywords('additionalItems additionalProperties unevaluatedItems unevaluatedProperties', schemaOrBoolean),
+  ...keywords('properties patternProperties $defs definitions dependentSchemas', byName(schemaOrBoolean)),
+  ...keywords('dependentRequired', byName(names)),
+  ...keywords('dependencies', byName(schemaOrNames)),
+  ...keywords('required propertyOrdering', names),
+  ...keywords('$schema $id $ref $anchor $dynamicRef $dynamicAnchor $comment title description', text),
+  ...keywords('format pattern contentEncoding contentMediaType', text),
+  ...keywords('minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength', number),
+  ...keywords('minItems maxItems minContains maxContains minProperties maxProperties', number),
+  ...keywords('uniqueItems deprecated readOnly writeOnly nullable', boolean),
+]);
+/** One of these says what a field may hold. Without any it may be a schema as well, and may as well be data. */
+const TELLING = new Set(
+  'type $ref $dynamicRef const enum items prefixItems properties patternProperties additionalProperties allOf anyOf oneOf not if'.split(
+    ' ',
+  ),
+);
+/** Members whose objects describe fields in members of the names of those, and how. */
+const HOLDERS = new Map<string, Read>([
+  ...keywords('properties patternProperties $defs definitions dependentSchemas', readSchema),
+  ...keywords('dependentRequired', names),
+  ...keywords('dependencies', schemaOrNames),
+]);
+
+/** Where the description of a field in a JSON Schema names values of it: a default, constants, examples, and what extensions (`x-`) say.
+ *  `holder` is the name of the member whose object the description is a member of. Undefined when that holds no descriptions, and when
+ *  what stands between the two places is none, or was cut: something in it is no keyword, or not what belongs to the keyword. */
+export function describedValues(json: string, start: number, end: number, holder: string | undefined): Span[] | undefined {
+  const read = HOLDERS.get(holder ?? '');
+  const reading = { cursor: new JsonCursor(json, start, end), values: [] };
+  return read?.(reading, 0) === true && reading.cursor.at === end ? reading.values : undefined;
+}
+
+function readSchema(reading: Reading, depth: number): boolean {
+  let isTelling = depth > 0;
+  if (depth > MAX_DEPTH) return false;
+  const isSchema = reading.cursor.members((name) => {
+    isTelling ||= TELLING.has(name);
+    const read = KEYWORDS.get(name) ?? (name.startsWith('x-') ? value : undefined);
+    return read?.(reading, depth + 1) === true;
+  });
+  return isSchema && isTelling;
+}
+
+function schemaOrNames(reading: Reading, depth: number): boolean {
+  return (reading.cursor.peek() === '[' ? names : readSchema)(reading, depth);
+}
+
+function listOf(read: Read): Read {
+  return (reading, depth) => reading.cursor.elements(() => read(reading, depth));
+}
+
+function orList(read: Read): Read {
+  const list = listOf(read);
+  return (reading, depth) => (reading.cursor.peek() === '[' ? list : read)(reading, depth);
+}
+
+function byName(read: Read): Read {
+  return (reading, depth) => reading.cursor.members(() => read(reading, depth));
+}
+
+function keywords(words: string, read: Read): [string, Read][] {
+  return words.split(' ').map((word) => [word, read]);
+}

@@ -1,0 +1,73 @@
+import type { BodyKind } from '@vitrine/privacy/body-kind';
+import type { BodyFacts } from './body-facts-reader.ts';
+import type { Outcome, Provider } from '@vitrine/traces/trace';
+import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
+
+/** What the proxy's main thread hands over when an exchange has ended: references and numbers only. Everything that costs
+ *  time (decoding, parsing, hashing, pricing, redacting) is left to whoever makes the trace of it: see `deriveTrace`. */
+export interface CapturedExchange {
+  readonly provider: Provider;
+  /** See `exchange-scope.ts`. */
+  readonly scope: string;
+  readonly method: string;
+  /** As the client sent it, query included; `deriveTrace` removes credentials from it. */
+  readonly path: string;
+  /** The status that went to the client; 0 when nothing did. */
+  readonly sentStatus: number;
+  readonly outcome: Outcome;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly latencyUs: number;
+  /** From the request's receipt to the first body byte of a stream; 0 for anything else. */
+  readonly firstByteUs: number;
+  readonly correlationId: string;
+  /** The trace id of the `traceparent` that the client sent; '' for none. */
+  readonly otelTraceId: string;
+  /** Header lines (see `header-lines.ts`) as the client sent them, secret headers already `[REDACTED]`. */
+  readonly requestHeaders: string;
+  /** Header lines as the client got them, likewise. */
+  readonly responseHeaders: string;
+  /** How many secret headers were hidden in both. */
+  readonly secretHeaders: number;
+  /** Whether the request carries any header of the gateway's own. */
+  readonly hasLineage: boolean;
+  /** The secret that pays the provider: Authorization's bearer token, else X-API-Key, else ''. Only its hash and its last four
+   *  characters are kept. */
+  readonly credential: string;
+  /** What was found in the request before it left, and hidden or refused (`findingsText`); '' when nobody looked or nothing was. */
+  readonly findings: string;
+  /** What broke on the way to the provider and back, when that ended the exchange. */
+  readonly upstreamError: UpstreamErrorClass | undefined;
+  /** The system's or the parser's own words for it, short; '' for none. */
+  readonly upstreamErrorDetail: string;
+  readonly request: CapturedBody;
+  readonly response: CapturedBody;
+  /** Pieces of the response that reached the client: SSE chunks as they came, not events. */
+  readonly responseChunks: number;
+}
+
+/** What the chunks of a captured body are: the body from its start, or just the value of it that counts (`whole-json.ts`). */
+export const BODY_PARTS = ['body', 'model', 'usage'] as const;
+export type BodyPart = (typeof BODY_PARTS)[number];
+
+/** How a body ended: `whole` by its length or its last chunk, `open` with its connection, so that nobody can tell whether something is
+ *  missing, `cut` before its end. */
+export const BODY_ENDINGS = [undefined, 'whole', 'open', 'cut'] as const;
+export type BodyEnding = (typeof BODY_ENDINGS)[number];
+
+/** One direction's body. As a `body`, `chunks` hold it whole, or its first bytes (`bytes` tells), or nothing when it was not kept. */
+export interface CapturedBody {
+  /** How usage is read from it; undefined: not at all. */
+  readonly kind: BodyKind;
+  /** Its content coding, such as `gzip`; '' for none. */
+  readonly coding: string;
+  readonly part: BodyPart;
+  readonly chunks: readonly Uint8Array[];
+  /** Length of the body on the wire. */
+  readonly bytes: number;
+  /** Undefined: not known. */
+  readonly ending?: BodyEnding;
+  /** What an incremental tap read of a body that is not held whole; `undecodable` when its content coding was unknown or broken. */
+  readonly facts: BodyFacts | 'undecodable' | undefined;
+}

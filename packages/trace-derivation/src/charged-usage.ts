@@ -1,0 +1,48 @@
+import type { BodyFacts } from './body-facts-reader.ts';
+import type { CapturedExchange } from './captured-exchange.ts';
+import { readScope } from '@vitrine/traces/exchange-scope';
+import { finishedResponse, pendingResponse, readsBack, type BackgroundResponses } from './stored-responses.ts';
+import type { Usage } from './usage.ts';
+
+/** What an exchange is charged for. */
+export interface ChargedUsage {
+  /** Undefined when nothing was counted, or nothing is charged for it. */
+  readonly usage: Usage | undefined;
+  /** Whose it is: another key's, where one polls what the other has created. */
+  readonly scope: string;
+  /** The model that a response in the background was asked of. */
+  readonly model: string | undefined;
+  /** Whether nothing could be charged. */
+  readonly isFree: boolean;
+  /** A response in the background that was created, or counted. */
+  readonly responseId: string | undefined;
+  /** The key that polled, when the usage is another's. */
+  readonly polledBy: string | undefined;
+  /** Whether the answer said what making it had taken, and that does not count here. */
+  readonly isReadBack: boolean;
+}
+
+/** Says what is counted for an exchange, and on whom. Reading back counts nothing, except once what was made in the background; see
+ *  `stored-responses.ts`. `isInBackground`: whether the request asked for that. */
+export function chargedUsage(
+  exchange: CapturedExchange,
+  facts: BodyFacts | undefined,
+  isInBackground: () => boolean,
+  background: BackgroundResponses | undefined,
+): ChargedUsage {
+  const usage = facts?.usage;
+  const { scope } = exchange;
+  if (!readsBack(exchange)) {
+    const responseId = usage === undefined ? pendingResponse(exchange, facts?.response, isInBackground) : undefined;
+    return { usage, scope, model: undefined, isFree: false, responseId, polledBy: undefined, isReadBack: false };
+  }
+  const responseId = usage === undefined ? undefined : finishedResponse(exchange, facts?.response);
+  const taken = responseId === undefined ? undefined : background?.take(responseId, scope);
+  if (taken === undefined) {
+    const isReadBack = usage !== undefined;
+    return { usage: undefined, scope, model: undefined, isFree: true, responseId: undefined, polledBy: undefined, isReadBack };
+  }
+  const [creator, poller] = [readScope(taken.scope).gateway_key_id, readScope(scope).gateway_key_id];
+  const polledBy = creator === poller ? undefined : poller;
+  return { usage, scope: taken.scope, model: taken.model, isFree: false, responseId, polledBy, isReadBack: false };
+}

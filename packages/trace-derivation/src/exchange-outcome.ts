@@ -1,0 +1,22 @@
+import type { BodyFacts } from './body-facts-reader.ts';
+import type { CapturedExchange } from './captured-exchange.ts';
+import type { Outcome } from '@vitrine/traces/trace';
+
+/** How an exchange ended, by what its answer says of itself (undefined: nothing could be read). An error event makes a stream of
+ *  status 200 a failure. A client that leaves after the provider's last event has got all there was: the official SDKs stop reading
+ *  there. */
+export function outcomeOf({ outcome }: Pick<CapturedExchange, 'outcome'>, facts: BodyFacts | undefined): Outcome {
+  if (outcome === 'completed' && facts?.streamError === true) return 'upstream_error';
+  return outcome === 'client_closed' && facts?.ended === true ? 'completed' : outcome;
+}
+
+/** The status that traces and metrics give: what the client got; 499 when it left first, 502 and 504 when the provider failed, also
+ *  behind an answer that had begun. `outcome` is that of `outcomeOf`. Spec: gateway decisions, section 1. */
+export function statusOf(
+  { outcome: ending, sentStatus }: Pick<CapturedExchange, 'outcome' | 'sentStatus'>,
+  outcome: Outcome,
+): number {
+  if (outcome === 'client_closed') return 499;
+  if (outcome === 'timeout') return 504;
+  return ending === 'upstream_error' ? 502 : sentStatus;
+}

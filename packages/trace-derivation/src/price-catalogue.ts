@@ -1,0 +1,248 @@
+import { issuePaths, issueText } from '@vitrine/config/issue-text';
+import { Fault } from '@vitrine/faults/fault';
+import { calcPrice, type ModelPrice } from '@pydantic/genai-prices';
+import { hash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { PROVIDERS, type Provider } from '@vitrine/traces/trace';
+import { PICO_PER_USD } from '@vitrine/traces/usd';
+import type { Usage } from './usage.ts';
+
+/** What an exchange cost, and by which list of prices. An estimate: list prices of the standard tier, in US dollars. */
+export interface Price {
+  /** To the trillionth: see `usd.ts`. */
+  readonly cost_usd: number;
+  readonly price_source: string;
+  readonly price_version: string;
+}
+
+export interface PriceCatalogue {
+  readonly version: string;
+  /** Undefined when the model has no known price: unknown is not zero. About 0.4 µs. */
+  cost(provider: Provider, model: string, usage: Usage, at: Date): Price | undefined;
+}
+
+const usdPerMillion = z.number().min(0).max(1e6);
+const overriddenModel = z.strictObject({
+  provider: z.enum(PROVIDERS).exclude(['unknown']),
+  match: z.string().min(1).max(256),
+  input_usd_per_mtok: usdPerMillion,
+  output_usd_per_mtok: usdPerMillion,
+  cached_input_usd_per_mtok: usdPerMillion.optional(),
+  cache_write_usd_per_mtok: usdPerMillion.optional(),
+});
+const overrideFile = z.strictObject({ models: z.array(overriddenModel).max(1000) });
+
+/** Prices that go before the catalogue's, and the hash that names them. */
+export interface PriceOverride {
+  readonly models: readonly z.infer<typeof overriddenModel>[];
+  readonly version: string;
+}
+
+/** Reads the prices that an operator sets, such as
+ *
+ *  ```yaml
+ *  models:
+ *    - provider: openai                 # or anthropic
+ *      match: my-deployment-*           # a model's id, or its beginning and `*`; letter case is ignored, the first match counts
+ *      input_usd_per_mtok: 2.5          # US dollars per million tokens
+ *      output_usd_per_mtok: 10
+ *      cached_input_usd_per_mtok: 1.25  # optional; without it cached input costs what other input does
+ *      cache_write_usd_per_mtok: 3.125  # optional, likewise
+ *  ```
+ *  Faults: `invalid_price_override`, with the path of everything that is wrong. */
+export function parsePriceOverride(text: string): PriceOverride {
+  const documents = parseAllDocuments(text);
+  const [document] = documents;
+  if (document === undefined || documents.length !== 1) throw invalidOverride(['the file must hold one YAML document']);
+  const [broken] = document.errors;
+  if (broken !== undefined) throw invalidOverride([broken.message.split('\n', 1)[0] ?? 'not YAML']);
+  const parsed = overrideFile.safeParse(document.toJS(), { error: issueText });
+  if (!parsed.success) throw invalidOverride(parsed.error.issues.flatMap(textsOf));
+  const models = parsed.data.models;
+  return { models, version: hash('sha256', JSON.stringify(models)).slice(0, 12) };
+}
+
+function invalidOverride(wrong: readonly string[]): Fault {
+  return new Fault('invalid_price_override', { say: `The price override is invalid: ${wrong.join('; ')}` });
+}
+
+function textsOf(issue: z.core.$ZodIssue): string[] {
+  return issuePaths(issue).map((path) => `${pathOf(path)}: ${issue.message}`);
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return text.replace(/^\./, '') || 'the document';
+}
+
+const SOURCE = '@pydantic/genai-prices';
+const VERSION = installedVersion(createRequire(import.meta.url));
+const MAX_CACHED = 4096;
+const MAX_MODEL_LENGTH = 256;
+const DAY_MS = 86_400_000;
+
+/** Trillionths of a dollar for one token or search, which may change with the exchange's whole input. Prices of lists make whole numbers
+ *  of these, so that nothing is rounded but what an override gives in smaller parts. */
+interface Rate {
+  readonly base: number;
+  readonly tiers: readonly { readonly start: number; readonly price: number }[];
+}
+
+/** Undefined rates are those that the model does not set apart: such tokens cost what plain ones do. */
+interface Rates {
+  readonly input: Rate;
+  readonly output: Rate;
+  readonly cached: Rate | undefined;
+  readonly cacheWrite: Rate | undefined;
+  readonly cacheWrite1h: Rate | undefined;
+  readonly audioIn: Rate | undefined;
+  readonly audioOut: Rate | undefined;
+  readonly imageIn: Rate | undefined;
+  readonly imageOut: Rate | undefined;
+  readonly webSearches: Rate | undefined;
+  readonly source: string;
+  readonly version: string;
+}
+
+/** Prices of `@pydantic/genai-prices` as bundled (it is never asked to refresh itself), overrides first.
+ *  The library finds a model's price once per model and UTC day, in 15 µs; the arithmetic is ours. */
+export function openPriceCatalogue({ override }: { readonly override?: PriceOverride | undefined } = {}): PriceCatalogue {
+  const cache = new Map<string, Rates | undefined>();
+  let day = 0;
+  const version = override === undefined ? VERSION : `${VERSION}+override.${override.version}`;
+
+  const ratesOf = (provider: Provider, model: string, at: Date): Rates | undefined => {
+    const today = Math.floor(at.getTime() / DAY_MS);
+    if (today !== day || cache.size >= MAX_CACHED) cache.clear();
+    day = today;
+    const key = `${provider} ${model}`;
+    const known = cache.get(key);
+    if (known !== undefined || cache.has(key)) return known;
+    const rates = overriddenRates(override, provider, model) ?? listedRates(provider, model, at);
+    cache.set(key, rates);
+    return rates;
+  };
+
+  return {
+    version,
+    cost(provider, model, usage, at) {
+      if (provider === 'unknown' || model.length > MAX_MODEL_LENGTH) return undefined;
+      const rates = ratesOf(provider, model, at);
+      return rates && { cost_usd: costOf(rates, usage), price_source: rates.source, price_version: rates.version };
+    },
+  };
+}
+
+/** The library does not say its version; the manifest beside its code does, which is no export of it. */
+function installedVersion(require: NodeJS.Require): string {
+  const manifest = require(join(dirname(require.resolve(SOURCE)), '..', 'package.json')) as { readonly version: string };
+  return manifest.version;
+}
+
+function overriddenRates(override: PriceOverride | undefined, provider: Provider, model: string): Rates | undefined {
+  const name = model.trim().toLowerCase();
+  const found = override?.models.find((one) => one.provider === provider && isMatch(one.match.toLowerCase(), name));
+  if (override === undefined || found === undefined) return undefined;
+  const prices = {
+    input_mtok: found.input_usd_per_mtok,
+    output_mtok: found.output_usd_per_mtok,
+    cache_read_mtok: found.cached_input_usd_per_mtok,
+    cache_write_mtok: found.cache_write_usd_per_mtok,
+  };
+  return ratesFrom(prices, 'override', override.version);
+}
+
+function isMatch(match: string, name: string): boolean {
+  return match.endsWith('*') ? name.startsWith(match.slice(0, -1)) : name === match;
+}
+
+function listedRates(provider: Provider, model: string, at: Date): Rates | undefined {
+  try {
+    const found = calcPrice({}, model, { providerId: provider, timestamp: at });
+    return found === null ? undefined : ratesFrom(found.model_price, SOURCE, VERSION);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for a model that is not priced by tokens (transcription by the hour). One without any price is free. */
+function ratesFrom(prices: ModelPrice, source: string, version: string): Rates | undefined {
+  const named = Object.values(prices).filter((price) => price !== undefined).length;
+  if (named > 0 && prices['input_mtok'] === undefined) return undefined;
+  return {
+    input: rateOf(prices['input_mtok']) ?? FREE,
+    output: rateOf(prices['output_mtok']) ?? FREE,
+    cached: rateOf(prices['cache_read_mtok']),
+    cacheWrite: rateOf(prices['cache_write_mtok']),
+    cacheWrite1h: rateOf(prices['cache_write_1h_mtok']),
+    audioIn: rateOf(prices['input_audio_mtok']),
+    audioOut: rateOf(prices['output_audio_mtok']),
+    imageIn: rateOf(prices['input_image_mtok']),
+    imageOut: rateOf(prices['output_image_mtok']),
+    webSearches: rateOf(prices['web_searches_kcount'], PICO_PER_USD / 1_000),
+    source,
+    version,
+  };
+}
+
+const FREE: Rate = { base: 0, tiers: [] };
+
+/** `unitPico`: what one costs where the list says 1; it gives dollars for a million. */
+function rateOf(price: ModelPrice[string], unitPico: number = PICO_PER_USD / 1_000_000): Rate | undefined {
+  if (price === undefined) return undefined;
+  if (typeof price === 'number') return { base: picoRate(price, unitPico), tiers: [] };
+  const tiers = price.tiers.map(({ start, price: of }) => ({ start, price: picoRate(of, unitPico) }));
+  return { base: picoRate(price.base, unitPico), tiers: tiers.toSorted((left, right) => left.start - right.start) };
+}
+
+/** A product is rounded as a double is, and so may miss the whole number that it is. */
+function picoRate(price: number, unitPico: number): number {
+  const rate = price * unitPico;
+  const whole = Math.round(rate);
+  return Math.abs(rate - whole) <= whole * Number.EPSILON ? whole : rate;
+}
+
+type Part = readonly [rate: Rate | undefined, tokens: number | undefined];
+
+/** In dollars, to the trillionth. */
+function costOf(rates: Rates, usage: Usage): number {
+  const whole = usage.input_tokens;
+  const oneHour = Math.min(usage.cache_write_1h_input_tokens, usage.cache_write_input_tokens);
+  const otherWrites = usage.cache_write_input_tokens - (rates.cacheWrite1h === undefined ? 0 : oneHour);
+  const input = costOfSide(rates.input, usage.input_tokens, whole, [
+    [rates.cached, usage.cached_input_tokens],
+    [rates.cacheWrite, otherWrites],
+    [rates.cacheWrite1h, oneHour],
+    [rates.audioIn, usage.audio_input_tokens],
+    [rates.imageIn, usage.image_input_tokens],
+  ]);
+  const output = costOfSide(rates.output, usage.output_tokens, whole, [
+    [rates.audioOut, usage.audio_output_tokens],
+    [rates.imageOut, usage.image_output_tokens],
+  ]);
+  const searches = rates.webSearches === undefined ? 0 : rates.webSearches.base * (usage.web_search_requests ?? 0);
+  return Math.round(input + output + searches) / PICO_PER_USD;
+}
+
+/** Parts that have a rate of their own are taken out of the side's tokens; what is left costs the plain rate. Counts that
+ *  do not add up (more in the parts than in all) cannot make what is left negative. */
+function costOfSide(plain: Rate, tokens: number, wholeInput: number, parts: readonly Part[]): number {
+  let left = tokens;
+  let cost = 0;
+  for (const [rate, count] of parts) {
+    if (rate === undefined || count === undefined) continue;
+    left -= count;
+    cost += count * priceAt(rate, wholeInput);
+  }
+  return cost + Math.max(0, left) * priceAt(plain, wholeInput);
+}
+
+/** A tier's price holds for all tokens of an exchange whose input is above its start. */
+function priceAt(rate: Rate, wholeInput: number): number {
+  let price = rate.base;
+  for (const tier of rate.tiers) if (wholeInput > tier.start) price = tier.price;
+  return price;
+}

@@ -1,0 +1,60 @@
+import { isUtf8 } from 'node:buffer';
+import type { CapturePolicy } from './capture-policy.ts';
+import type { OpenBody } from './open-body.ts';
+import { dropIncompleteTail } from '@vitrine/privacy/incomplete-tail';
+import type { Redaction } from '@vitrine/privacy/scrubber';
+
+export interface StoredBody {
+  /** Undefined when it was dropped, because what cannot be read cannot be redacted. */
+  readonly text: string | undefined;
+  readonly truncated: boolean;
+  readonly encoding: 'base64' | undefined;
+}
+
+/** The body as it is stored: decoded, cut at `bodyMaxSize` bytes, secrets hidden; base64 when it is no UTF-8 text. A body whose
+ *  content coding cannot be read is stored as it came when bodies are not redacted, and otherwise only when it is text. Spec: gateway decisions, section 1, `request_body`. */
+export function storedBody(
+  body: OpenBody,
+  policy: Pick<CapturePolicy, 'bodyMaxSize'>,
+  redaction: Redaction,
+): StoredBody | undefined {
+  if (body.bytes === 0) return undefined;
+  const decoded = body.decoded();
+  const readable = decoded ?? body.raw();
+  const truncated = !body.whole || readable.length > policy.bodyMaxSize || (decoded !== undefined && body.endsEarly?.() === true);
+  const kept = truncated ? withoutHalfCharacter(readable.subarray(0, policy.bodyMaxSize)) : readable;
+  const isText = isUtf8(kept);
+  if (redaction.body === undefined)
+    return { text: kept.toString(isText ? 'utf8' : 'base64'), truncated, encoding: isText ? undefined : 'base64' };
+  if (decoded === undefined && !isText) return { text: undefined, truncated, encoding: undefined };
+  // What is looked for is ASCII, and latin-1 keeps every other byte in its place.
+  const whole = kept.toString(isText ? 'utf8' : 'latin1');
+  const plain = truncated || mayBreakOff(body, whole, decoded !== undefined) ? dropIncompleteTail(whole) : whole;
+  const isShort = truncated || plain.length < whole.length;
+  // A stream that was cut between two events may end in half a secret, too: in what its texts say together.
+  const text = redaction.body(plain, kept, body.kind, isShort || body.ending === 'cut');
+  if (isText) return { text, truncated: isShort, encoding: undefined };
+  return { text: Buffer.from(text, 'latin1').toString('base64'), truncated: isShort, encoding: 'base64' };
+}
+
+/** Whether a body that nobody here has shortened may end in the middle of a word, and so in half a secret. One whose end was seen does
+ *  not, whatever it is: what says that it is JSON, and is a sentence, keeps its last word. */
+function mayBreakOff({ ending, kind }: OpenBody, text: string, isDecoded: boolean): boolean {
+  if (ending === 'whole') return false;
+  const looksEnded = /[}\]"\s]/.test(text.at(-1) ?? '"');
+  if (ending === 'cut') return !looksEnded;
+  // Nobody can tell. JSON and events tell by how they end; what is still coded is neither.
+  return kind !== undefined && !looksEnded && (ending === 'open' || isDecoded);
+}
+
+/** Drops the bytes of a UTF-8 character that the cut went through. */
+function withoutHalfCharacter(bytes: Buffer): Buffer {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return bytes;
+    if (byte < 0xc0) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return needed > back ? bytes.subarray(0, bytes.length - back) : bytes;
+  }
+  return bytes;
+}

@@ -1,0 +1,77 @@
+import type { ResponseState } from './body-facts-reader.ts';
+import type { Provider } from '@vitrine/traces/trace';
+
+// What a provider stores is read back with the usage that making it had, again and again. Only making it is charged; and what is made in
+// the background is charged when somebody first sees what it took. Spec: gateway decisions, section 5.
+
+/** Responses that were created in the background, and whether they have been counted. */
+export interface BackgroundResponses {
+  /** One was created. It is remembered once, however often it is said. */
+  remember(response: RememberedResponse & { readonly createdAt: number }): void;
+  /** Its usage is to be counted now: on whose key, and the model that was asked for. Undefined when it was counted before, was not
+   *  created here, or is another tenant's than that of `scope`. */
+  take(id: string, scope: string): Omit<RememberedResponse, 'id'> | undefined;
+}
+
+export interface RememberedResponse {
+  readonly id: string;
+  /** See `exchange-scope.ts`. */
+  readonly scope: string;
+  readonly model: string;
+}
+
+interface AskedFor {
+  readonly provider: Provider;
+  readonly method: string;
+  readonly path: string;
+}
+
+/** A response of OpenAI's that is read, or cancelled; and a stored chat completion whose metadata are changed. */
+const STORED_RESPONSE = /^[^?]*\/responses\/([^/?]+)(\/cancel)?\/?(?:\?|$)/;
+const CHANGED_COMPLETION = /^[^?]*\/chat\/completions\/[^/?]+\/?(?:\?|$)/;
+const CREATED_RESPONSE = /^[^?]*\/responses\/?(?:\?|$)/;
+/** What an id may look like; another one is not remembered. */
+const RESPONSE_ID = /^[\w.:-]{1,256}$/;
+/** Where usage is counted that was read back; see `usagePathOf`. */
+const RESPONSES_PATH = '/v1/responses';
+
+/** Whether an exchange makes nothing that is charged: any method but POST, and what POST does to what is stored. */
+export function readsBack({ method, path }: Pick<AskedFor, 'method' | 'path'>): boolean {
+  if (method !== 'POST') return true;
+  // Almost nothing passes this, at a fifth of what the patterns take.
+  if (!path.includes('/responses/') && !path.includes('/completions/')) return false;
+  return STORED_RESPONSE.exec(path)?.[2] !== undefined || CHANGED_COMPLETION.test(path);
+}
+
+/** The id of the finished response that is read back; undefined when it is not finished, or no response. */
+export function finishedResponse({ provider, path }: AskedFor, state: ResponseState | undefined): string | undefined {
+  const inPath = provider === 'openai' ? STORED_RESPONSE.exec(path)?.[1] : undefined;
+  if (inPath === undefined || state?.isFinished === false) return undefined;
+  const id = state?.id ?? decoded(inPath);
+  return RESPONSE_ID.test(id) ? id : undefined;
+}
+
+/** The id of a response that was created and is not finished, if there is one. It is one in the background when it says so, or its
+ *  request does; and when it came as JSON: there nobody else gives back what is not finished. */
+export function pendingResponse(
+  { provider, method, path }: AskedFor,
+  state: ResponseState | undefined,
+  isInBackground: () => boolean,
+): string | undefined {
+  if (state === undefined || state.isFinished || !RESPONSE_ID.test(state.id)) return undefined;
+  if (provider !== 'openai' || method !== 'POST' || !CREATED_RESPONSE.test(path)) return undefined;
+  return state.background || isInBackground() ? state.id : undefined;
+}
+
+/** The path whose use of tokens an exchange's is: what is counted when it is read back was used where it was made. */
+export function usagePathOf(asked: Pick<AskedFor, 'method' | 'path'>): string {
+  return readsBack(asked) ? RESPONSES_PATH : asked.path;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

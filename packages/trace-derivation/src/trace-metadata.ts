@@ -1,0 +1,72 @@
+import type { CapturedExchange } from './captured-exchange.ts';
+import type { ChargedUsage } from './charged-usage.ts';
+import type { Price } from './price-catalogue.ts';
+import { addFindings, hasFindings, readFindings, type FindingCounts } from '@vitrine/privacy/findings';
+import type { PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
+import type { Redaction } from '@vitrine/privacy/scrubber';
+import type { StoredBody } from './stored-body.ts';
+import type { Usage } from './usage.ts';
+
+/** Of a shorter credential the last four characters would be too much of it. Spec: gateway decisions, section 1, `api_key_last4`. */
+const LAST4_MIN_LENGTH = 16;
+
+/** The `metadata` of a trace as JSON text. What is the same for all traces, or stands in
+ *  columns, is added when a trace is read.
+ *  Spec: gateway decisions, section 1, Metadata keys. */
+export function traceMetadata(of: {
+  readonly exchange: CapturedExchange;
+  readonly streaming: boolean;
+  readonly credential: string;
+  readonly usage: Usage | undefined;
+  readonly charged?: Pick<ChargedUsage, 'responseId' | 'polledBy' | 'isReadBack'>;
+  readonly price: Price | undefined;
+  readonly lineageIgnored: number;
+  readonly applied: PrivacyPolicy;
+  /** What hid things in the request and in the response. */
+  readonly sent: Redaction;
+  readonly received: Redaction;
+  readonly bodies: { readonly request: StoredBody | undefined; readonly response: StoredBody | undefined };
+}): string {
+  const { exchange, usage, charged, price, applied, bodies } = of;
+  const correlationId = of.sent.line(exchange.correlationId);
+  const upstreamErrorDetail = of.received.line(exchange.upstreamErrorDetail);
+  const counts = redactionCounts(of);
+  return JSON.stringify({
+    streaming: of.streaming,
+    stream_chunks: of.streaming ? exchange.responseChunks : undefined,
+    correlation_id: correlationId,
+    api_key_last4: of.credential.length < LAST4_MIN_LENGTH ? undefined : of.credential.slice(-4),
+    cached_input_tokens: usage?.cached_input_tokens,
+    cache_write_input_tokens: usage?.cache_write_input_tokens,
+    reasoning_tokens: usage?.reasoning_tokens,
+    usage_read_back: charged?.isReadBack === true ? true : undefined,
+    background_response_id: charged?.responseId === undefined ? undefined : of.received.line(charged.responseId),
+    polled_by_gateway_key_id: charged?.polledBy,
+    price_source: price?.price_source,
+    price_version: price?.price_version,
+    lineage_ignored: of.lineageIgnored === 0 ? undefined : of.lineageIgnored,
+    request_body_truncated: bodies.request?.truncated === true ? true : undefined,
+    request_body_encoding: bodies.request?.encoding,
+    response_body_truncated: bodies.response?.truncated === true ? true : undefined,
+    response_body_encoding: bodies.response?.encoding,
+    redaction_storage_drop: isDropped(bodies.request) || isDropped(bodies.response) ? true : undefined,
+    upstream_error: exchange.upstreamError,
+    upstream_error_detail: upstreamErrorDetail === '' ? undefined : upstreamErrorDetail,
+    redaction_mode: applied.mode,
+    redaction_policy_id: applied.policyId,
+    redaction_applied: hasFindings(counts),
+    redaction_counts: counts,
+  });
+}
+
+function isDropped(body: StoredBody | undefined): boolean {
+  return body !== undefined && body.text === undefined;
+}
+
+/** Of a request that was looked at before it left, what was found then counts: the trace may hold less of it. */
+function redactionCounts({ exchange, sent, received }: Parameters<typeof traceMetadata>[0]): FindingCounts {
+  const counts = exchange.findings === '' ? sent.counts : readFindings(exchange.findings);
+  addFindings(counts, received.counts);
+  counts.header += exchange.secretHeaders;
+  return counts;
+}

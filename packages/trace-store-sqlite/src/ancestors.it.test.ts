@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import fc from 'fast-check';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { scopeText } from '@vitrine/traces/exchange-scope';
+import { readReplay } from '@vitrine/traces/replay';
+import { plainTrace } from '@vitrine/traces/testing/plain-trace';
+import { SqliteTraceReader } from './sqlite-trace-reader.ts';
+import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let files = 0;
+beforeAll(async () => {
+  folder = await temporaryFolder('ancestors');
+});
+afterAll(async () => folder[Symbol.asyncDispose]());
+
+const T0 = Date.UTC(2026, 0, 5);
+const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
+const TENANTS = ['one', 'two'].map((org_id) => ({ org_id, workspace_id: 'w' }));
+
+/** A store whose reader can be asked as the gateway asks it. */
+function open(path: string) {
+  const writer = new SqliteTraceWriter(path);
+  const reader = new SqliteTraceReader(path);
+  return {
+    writer,
+    reader,
+    store: {
+      checkpoints: async (query: Parameters<typeof reader.checkpoints>[0]) => reader.checkpoints(query),
+      ancestors: async (query: Parameters<typeof reader.ancestors>[0]) => reader.ancestors(query),
+    },
+    [Symbol.dispose]() {
+      reader[Symbol.dispose]();
+      writer[Symbol.dispose]();
+    },
+  };
+}
+
+/** Of each trace: whose it is, and which other one it says is its parent; -1 says nothing, and too high a number makes one up. */
+const forest = fc.array(fc.record({ tenant: fc.nat(1), parent: fc.integer({ min: -1, max: 14 }) }), {
+  minLength: 1,
+  maxLength: 12,
+});
+
+test('ancestors equal a plain walk, also where parents go round, lead to another tenant, or nowhere', () => {
+  fc.assert(
+    fc.property(
+      forest,
+      fc.nat(11),
+      fc.integer({ min: 1, max: 15 }),
+      fc.constantFrom(undefined, 0, 1),
+      (traces, start, limit, tenant) => {
+        using file = open(join(folder.path, `${(files += 1)}.db`));
+        const made = traces.map((_, i) => plainTrace(T0 + i));
+        const idOf = (i: number) => (made[i] === undefined ? `made-up-${i}` : hex(made[i].id));
+        const records = made.map((record, i) => {
+          const { tenant: whose = 0, parent = -1 } = traces[i] ?? {};
+          const { org_id, workspace_id } = TENANTS[whose]!;
+          return {
+            ...record,
+            scope: scopeText({ org_id, workspace_id, gateway_key_id: 'k', role: 'member' }),
+            lineage: parent === -1 ? {} : { parent_checkpoint_id: idOf(parent) },
+          };
+        });
+        file.writer.write(
+          records.length,
+          () => records,
+          (one) => one,
+        );
+        const expected: string[] = [];
+        for (let at = start % traces.length; ;) {
+          const trace = traces[at];
+          if (trace === undefined || expected.includes(idOf(at)) || expected.length === limit) break;
+          if (tenant !== undefined && trace.tenant !== tenant) break;
+          expected.push(idOf(at));
+          at = trace.parent;
+        }
+        const query = { id: idOf(start % traces.length), limit, tenant: tenant === undefined ? undefined : TENANTS[tenant] };
+        expect(file.reader.ancestors(query).map(({ id }) => id)).toEqual(expected);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+test('a replay ends, and holds each checkpoint once, whatever clients claim', async () => {
+  const claim = fc.record({
+    parent: fc.integer({ min: -1, max: 12 }),
+    group: fc.constantFrom(undefined, undefined, 'g', 'h'),
+    label: fc.boolean(),
+    thread: fc.constantFrom(undefined, 't', 'u'),
+    run: fc.constantFrom(undefined, 'r', 's', 'q'),
+    seq: fc.option(fc.nat(5), { nil: undefined }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(claim, { minLength: 1, maxLength: 10 }), fc.integer({ min: 1, max: 12 }), async (claims, limit) => {
+      using file = open(join(folder.path, `${(files += 1)}.db`));
+      const made = claims.map((_, i) => plainTrace(T0 + i));
+      const records = made.map((record, i) => {
+        const { parent = -1, group, label = false, thread, run, seq } = claims[i] ?? {};
+        const fallback = group === undefined && label;
+        return {
+          ...record,
+          lineage: {
+            ...(fallback ? { trace_group_id: `${i}`.padStart(32, 'a'), group_fallback: true } : {}),
+            ...(group === undefined ? {} : { trace_group_id: group }),
+            ...(thread === undefined ? {} : { thread_id: thread }),
+            ...(run === undefined ? {} : { run_id: run }),
+            ...(seq === undefined ? {} : { checkpoint_seq: seq }),
+            ...(parent === -1 ? {} : { parent_checkpoint_id: made[parent] === undefined ? 'x' : hex(made[parent].id) }),
+          },
+        };
+      });
+      file.writer.write(
+        records.length,
+        () => records,
+        (one) => one,
+      );
+      for (const { id } of made) {
+        const source = file.reader.get(hex(id))!;
+        const asked = { source, target: source, threadId: undefined, runId: undefined, tenant: undefined };
+        const whole = (await readReplay(file.store, { ...asked, limit: 500 }))!;
+        const ids = whole.checkpoints.map((one) => one.id);
+        expect(new Set(ids).size).toBe(ids.length);
+        expect([ids.at(-1), whole.truncated]).toEqual([source.id, false]);
+        // Each is after its parent, unless parents go round.
+        const isLine = claims.every(({ parent }, i) => parent < i || parent >= claims.length);
+        for (const one of isLine ? whole.checkpoints : []) {
+          const parent = ids.indexOf(one.lineage.parent_checkpoint_id ?? '');
+          expect(parent).toBeLessThan(ids.indexOf(one.id));
+        }
+        const cut = (await readReplay(file.store, { ...asked, limit }))!;
+        expect(cut.checkpoints.length).toBeLessThanOrEqual(limit);
+        expect(cut.checkpoints.at(-1)?.id).toBe(source.id);
+        if (ids.length > limit) expect(cut.truncated).toBe(true);
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('groups that a gateway made for single exchanges, in a file from before, keep nothing apart', async () => {
+  const path = join(folder.path, 'before.db');
+  copyFileSync(join(import.meta.dirname, 'testdata', 'schema-3-groups.db'), path);
+  using file = open(path);
+  const ids = file.reader.list({ limit: 9 }).items.map(({ id }) => id);
+  const [fifth = '', fourth = '', third = '', second = '', first = ''] = ids;
+  const shown = async (id: string) => {
+    const source = file.reader.get(id)!;
+    const request = { source, target: source, threadId: undefined, runId: undefined, tenant: undefined, limit: 200 };
+    return (await readReplay(file.store, request))?.checkpoints.map((one) => one.id);
+  };
+  expect(await shown(second)).toEqual([first, second]);
+  expect(await shown(third)).toEqual([first, second, third]);
+  // Their client named the group of these two, and another thread of it.
+  expect([await shown(fourth), await shown(fifth)]).toEqual([[fourth], [fifth]]);
+  expect(file.reader.get(third)?.metadata).not.toHaveProperty('lineage_group_source');
+});

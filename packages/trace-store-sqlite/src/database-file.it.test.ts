@@ -1,0 +1,162 @@
+import { describe, expect, test } from '@jest/globals';
+import { codeOf, messageOf } from '@vitrine/faults/fault';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { gzipSync } from 'node:zlib';
+import { DETECTORS } from '@vitrine/privacy/findings';
+import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
+import { foreignFile } from '@vitrine/sqlite/database-file';
+import { openEmbeddedTraceStore } from './embedded-trace-store.ts';
+import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
+import { TRACE_FILE } from './trace-tables.ts';
+
+const privacy: PrivacyRules = {
+  mode: 'off',
+  policyId: '',
+  detectors: Object.fromEntries(DETECTORS.map((name) => [name, false])) as PrivacyRules['detectors'],
+  deniedHeaders: [],
+  deniedFields: [],
+  format: '',
+  salt: '',
+  scopes: [],
+};
+const openStore = (path: string) =>
+  openEmbeddedTraceStore({ path, policy: { captureBodies: false, bodyMaxSize: 0, privacy }, priceOverride: undefined });
+
+/** Every file of a folder with what is in it. */
+const contents = (folder: string) =>
+  readdirSync(folder)
+    .toSorted()
+    .map((name) => {
+      const path = join(folder, name);
+      return [name, lstatSync(path).isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : 'no file'];
+    });
+
+const database = (sql: string) => (path: string) => {
+  using made = new DatabaseSync(path);
+  made.exec(sql);
+};
+const file = (bytes: string | Buffer) => (path: string) => writeFileSync(path, bytes);
+
+const FOREIGN: readonly (readonly [string, (path: string) => void, string])[] = [
+  [
+    'a database of another program',
+    database('CREATE TABLE users (a); CREATE TABLE orders (b); CREATE VIEW latest AS SELECT 1; PRAGMA user_version = 7'),
+    'the file holds the tables "latest", "orders", "users" (user_version 7) and is not a Vitrine trace file',
+  ],
+  [
+    'one without a version, which a new file of ours has neither',
+    database('CREATE TABLE users (a)'),
+    'the file holds the table "users" (user_version 0) and is not a Vitrine trace file',
+  ],
+  [
+    'one in WAL mode',
+    database('PRAGMA journal_mode = WAL; CREATE TABLE users (a)'),
+    'the file holds the table "users" (user_version 0) and is not a Vitrine trace file',
+  ],
+  [
+    'one whose version is one of ours',
+    database('CREATE TABLE traces (id); CREATE TABLE spans (id); PRAGMA user_version = 3'),
+    'the file holds the tables "spans", "traces" (user_version 3) and is not a Vitrine trace file',
+  ],
+  [
+    'one with many tables',
+    database(Array.from({ length: 9 }, (_, i) => `CREATE TABLE t${i} (a);`).join('')),
+    'the file holds the tables "t0", "t1", "t2", "t3", "t4" and 4 more (user_version 0) and is not a Vitrine trace file',
+  ],
+  [
+    'an empty one that another program has marked as its own',
+    database('PRAGMA application_id = 1196437808'),
+    'the file holds no table (user_version 0) and is not a Vitrine trace file',
+  ],
+  [
+    'one with a name that would move the cursor',
+    database('CREATE TABLE "a\u001b[2Jb" (a)'),
+    'the file holds the table "a\\u001b[2Jb" (user_version 0) and is not a Vitrine trace file',
+  ],
+  ['notes', file('1:this-may-be-a-secret'), 'the file is text and not an SQLite database'],
+  ['long notes', file('these are my notes. '.repeat(500)), 'the file is text and not an SQLite database'],
+  ['one character', file('x'), 'the file is text and not an SQLite database'],
+  ['a compressed file', file(gzipSync('x'.repeat(100_000))), 'the file is a gzip file and not an SQLite database'],
+  ['an archive', file('PK\u0003\u0004...'), 'the file is a zip file and not an SQLite database'],
+  ['a key', file('-----BEGIN PRIVATE KEY-----\nMC4C'), 'the file is a PEM file and not an SQLite database'],
+  ['something else', file(Buffer.alloc(9_000, 1)), 'the file is binary data and not an SQLite database'],
+  ['a folder', (path) => mkdirSync(path), 'the file is a folder'],
+  ['a device', (path) => symlinkSync('/dev/null', path), 'the file is neither a file nor a folder'],
+];
+
+describe('what is no trace file', () => {
+  test.each(FOREIGN)('%s is refused by what it is, and nothing is changed', async (_, make, what) => {
+    await using folder = await temporaryFolder('foreign');
+    const path = join(folder.path, 'a b?c#.db');
+    make(path);
+    const before = contents(folder.path);
+    expect(foreignFile(path, TRACE_FILE)).toBe(what);
+    const error: unknown = await openStore(path).catch((refusal: unknown) => refusal);
+    expect([codeOf(error), messageOf(error)]).toEqual(['storage_unusable', `${path} cannot be opened: ${what}`]);
+    expect(contents(folder.path)).toEqual(before);
+  });
+
+  test('a database that its program has open, and whose tables are not in the file yet', async () => {
+    await using folder = await temporaryFolder('foreign');
+    const path = join(folder.path, 'app.db');
+    using program = new DatabaseSync(path);
+    program.exec('PRAGMA journal_mode = WAL; CREATE TABLE users (a); INSERT INTO users VALUES (1)');
+    // In `-shm` are the marks of whoever reads.
+    const kept = () => contents(folder.path).filter(([name]) => name !== 'app.db-shm');
+    const before = kept();
+    expect(messageOf(await openStore(path).catch((refusal: unknown) => refusal))).toContain('holds the table "users"');
+    expect(kept()).toEqual(before);
+    expect(program.prepare('SELECT count(*) AS n FROM users').get()).toEqual({ n: 1 });
+  });
+
+  test('no tables are made among others, also where nobody has looked before', async () => {
+    await using folder = await temporaryFolder('foreign');
+    const path = join(folder.path, 'app.db');
+    database('CREATE TABLE users (a)')(path);
+    expect(() => new SqliteTraceWriter(path)).toThrow('the file holds the table "users"');
+    using left = new DatabaseSync(path, { readOnly: true });
+    expect(left.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'users' }]);
+  });
+});
+
+describe('what is a trace file, or may become one', () => {
+  test.each([
+    ['nothing', () => {}],
+    ['an empty file', file('')],
+    ['a database without tables', database('PRAGMA journal_mode = WAL; VACUUM')],
+    ...['schema-1.db', 'schema-2.db'].map(
+      (name) => [name, (path: string) => copyFileSync(new URL(`./testdata/${name}`, import.meta.url), path)] as const,
+    ),
+    ['one of this version', (path: string) => new SqliteTraceWriter(path)[Symbol.dispose]()],
+    [
+      'one of which the process was killed before anything was in the file',
+      (path: string) => {
+        const script = `const { DatabaseSync } = require('node:sqlite');
+          new DatabaseSync(process.argv[1]).exec('PRAGMA journal_mode = WAL; BEGIN; CREATE TABLE traces (id); CREATE TABLE payload_pages (id);' +
+            'CREATE TABLE totals (id); PRAGMA user_version = 3; COMMIT');
+          process.kill(process.pid, 'SIGKILL');`;
+        expect(spawnSync(process.execPath, ['-e', script, path]).signal).toBe('SIGKILL');
+        expect(readdirSync(join(path, '..'))).toContain('traces.db-wal');
+      },
+    ],
+  ] as const)('%s is taken', async (_, make) => {
+    await using folder = await temporaryFolder('own');
+    const path = join(folder.path, 'traces.db');
+    make(path);
+    expect(foreignFile(path, TRACE_FILE)).toBeUndefined();
+  });
+
+  test('one that a gateway has open is taken for what it is', async () => {
+    await using folder = await temporaryFolder('own');
+    const path = join(folder.path, 'traces.db');
+    await using store = await openStore(path);
+    expect(foreignFile(path, TRACE_FILE)).toBeUndefined();
+    expect(codeOf(await openStore(path).catch((error: unknown) => error))).toBe('storage_locked');
+    expect((await store.summary()).traceCount).toBe(0);
+  });
+});

@@ -1,0 +1,250 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { constants, zstdCompressSync } from 'node:zlib';
+import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { firstIdOf } from '@vitrine/traces/trace-id';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
+import { writeWithFallback, type WriteResult } from '@vitrine/traces/write-result';
+import { LineageSegments } from './lineage-segments.ts';
+import { TraceMerger } from './merge-traces.ts';
+import { PAYLOADS_PER_PAGE, PayloadPage } from './payload-page.ts';
+import { keepDatabasePrivate, makePrivateFile } from '@vitrine/sqlite/private-file';
+import { classifySqliteError } from './sqlite-error.ts';
+import { TraceDictionary } from './trace-dictionary.ts';
+import { ALREADY_THERE, TraceInsert } from './trace-insert.ts';
+import { SqliteBackgroundResponses } from './sqlite-background-responses.ts';
+import { JournalEntry, numbersOf, readJournal } from './trace-journal.ts';
+import { createTraceTables } from './trace-tables.ts';
+import { dayUsageOf, UsageTally } from './usage-tally.ts';
+
+/** How long a write waits for another process's lock before it counts as contention. */
+const BUSY_TIMEOUT_MS = 2_000;
+/** Traces removed by one call of `removeOlderThan`: about 10 ms of work, so that writes are never held up for long. */
+const REMOVED_AT_ONCE = 2_000;
+/** The journal is added to the roll-ups and to the segments of lineages when it holds so many traces, or so many batches. */
+interface JournalMax {
+  readonly traces: number;
+  readonly batches: number;
+}
+/** Every question adds up the journal, which takes 5 ms when it is as long as this. Adding it to the roll-ups takes 0.1 µs a trace when
+ *  all are of one kind, and 0.4 µs when they are of a thousand keys and models. */
+const JOURNAL_MAX: JournalMax = { traces: 65_536, batches: 512 };
+
+/** What `probe` writes: some pages, as a trace does. */
+const PROBE_BYTES = 32_768;
+
+const INSERT_PAGE = 'INSERT INTO payload_pages VALUES (?,?,?,?,?)';
+const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** The only writer of an embedded trace store. Synchronous: it lives on a worker thread (`trace-write-worker.ts`). */
+export class SqliteTraceWriter implements Disposable {
+  /** For whoever makes the traces, while they are written. */
+  readonly background: SqliteBackgroundResponses;
+  readonly #database: DatabaseSync;
+  readonly #dictionary: TraceDictionary;
+  readonly #insertTraces: TraceInsert;
+  readonly #insertPage: StatementSync;
+  readonly #insertJournal: StatementSync;
+  readonly #setTotal: StatementSync;
+  readonly #find: StatementSync;
+  readonly #merger: TraceMerger;
+  readonly #lineages: LineageSegments;
+  readonly #journalMax: JournalMax;
+  readonly #reportsUsage: boolean;
+  readonly #entry = new JournalEntry();
+  readonly #page = new PayloadPage();
+  #nextPage: number;
+  #traceCount: number;
+  #rollupsSinceDay = 0;
+  #journal: { traces: number; batches: number };
+
+  /** Without `tellsUsage` a write tells of none. */
+  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX, reportsUsage: boolean = true) {
+    this.#journalMax = journalMax;
+    this.#reportsUsage = reportsUsage;
+    makePrivateFile(path);
+    this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    // First of all, because this refuses files that are not ours, and they stay as they are.
+    createTraceTables(this.#database);
+    keepDatabasePrivate(path);
+    // WAL with NORMAL loses nothing when the process is killed, and at most the last moments when the machine loses power.
+    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;');
+    this.#dictionary = new TraceDictionary(this.#database);
+    this.#insertTraces = new TraceInsert(this.#database, this.#dictionary);
+    this.#insertPage = this.#database.prepare(INSERT_PAGE);
+    this.#insertJournal = this.#database.prepare('INSERT INTO journal (count, traces, lineages) VALUES (?, ?, ?)');
+    this.#setTotal = this.#database.prepare('UPDATE totals SET value = ? WHERE name = ?');
+    this.#find = this.#database.prepare('SELECT 1 FROM traces WHERE id = ?');
+    this.#merger = new TraceMerger(this.#database, (scope) => this.#dictionary.tenantOf(scope));
+    this.#lineages = new LineageSegments(this.#database, journalMax.traces);
+    this.background = new SqliteBackgroundResponses(this.#database, this.#dictionary);
+    this.#nextPage = 1 + this.#number('SELECT max(page) AS n FROM payload_pages');
+    this.#traceCount = this.#number("SELECT value AS n FROM totals WHERE name = 'trace_count'");
+    this.#journal = {
+      traces: this.#number('SELECT sum(count) AS n FROM journal'),
+      batches: this.#number('SELECT count(*) AS n FROM journal WHERE count > 0'),
+    };
+  }
+
+  /** Traces in the file, exact. */
+  get traceCount(): number {
+    return this.#traceCount;
+  }
+
+  /** Writes the traces that `derive` makes of `count` items, in one transaction. Each is made when its turn comes and let go of at
+   *  once: a batch of them kept a quarter of the thread busy collecting what it had promoted. */
+  write<T>(count: number, items: () => Iterable<T>, derive: (item: T) => TraceRecord): WriteResult {
+    const usage = new UsageTally();
+    const result = writeWithFallback(count, items, (some) => this.#writeAll(some, derive, usage), classifySqliteError);
+    try {
+      this.#mergeWhenDue();
+    } catch {
+      // What was written stays written. Maintenance tries again, and tells.
+    }
+    return { ...result, usage: Array.from(usage.values(), (one) => dayUsageOf(one, this.#dictionary.keyOf(one.scope))) };
+  }
+
+  has(id: Uint8Array): boolean {
+    return this.#find.get(id) !== undefined;
+  }
+
+  /** Adds the journal to the roll-ups, and ends the segment of lineages that is being filled. To be called before and after traces of
+   *  another time are written: a segment that holds traces of two times makes whoever looks for a conversation read what is between. */
+  endSegment(): void {
+    this.#merge();
+    this.#transaction(() => this.#lineages.end());
+  }
+
+  /** Removes up to 2,000 of the oldest traces made before `createdBeforeMs`; answers how many it removed. With the last of them go
+   *  the roll-ups of days before that of `rollupsBeforeMs`. */
+  removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): number {
+    // Once a day: finding old roll-ups reads their whole table, and models and credentials of the journal are marked as used only
+    // once it is added.
+    const day = Math.floor(rollupsBeforeMs / DAY_MS);
+    // Not only a later one: after a clock was ahead and put back, roll-ups would stay until it had caught up.
+    const isNewDay = day !== this.#rollupsSinceDay;
+    if (isNewDay) this.#merge();
+    else this.#mergeWhenDue();
+    const bound = firstIdOf(createdBeforeMs);
+    const removed = this.#transaction(() => {
+      const oldest = `SELECT id FROM traces WHERE id < ? ORDER BY id LIMIT ${REMOVED_AT_ONCE}`;
+      const removed = Number(this.#database.prepare(`DELETE FROM traces WHERE id IN (${oldest})`).run(bound).changes);
+      // A page goes when none of its traces can be left: their clocks need not have agreed on the order.
+      if (removed < REMOVED_AT_ONCE) {
+        this.#database.prepare('DELETE FROM payload_pages WHERE newest < ?').run(createdBeforeMs);
+        this.#lineages.removeOlderThan(createdBeforeMs);
+        this.background.removeOlderThan(createdBeforeMs);
+        if (isNewDay) this.#removeRollups(day, Math.min(day, Math.floor(createdBeforeMs / DAY_MS)));
+      }
+      this.#setTotal.run(this.#traceCount - removed, 'trace_count');
+      this.#database.prepare("UPDATE totals SET value = max(value, ?) WHERE name = 'removed_before'").run(createdBeforeMs);
+      return removed;
+    });
+    this.#traceCount -= removed;
+    return removed;
+  }
+
+  /** Writes as much as a trace needs, and takes it back: throws when traces could not be written either. An empty transaction would succeed
+   *  on a full disk, and one that is rolled back never reaches it. Page 0 is no trace's; what a crash leaves of it goes with retention. */
+  probe(): void {
+    const insert = this.#database.prepare('INSERT OR REPLACE INTO payload_pages VALUES (0, 0, 0, 0, zeroblob(?))');
+    this.#transaction(() => void insert.run(PROBE_BYTES));
+    this.#transaction(() => this.#database.exec('DELETE FROM payload_pages WHERE page = 0'));
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+
+  /** Whole days go, so that hours and days tell the same. Models and credentials go when neither roll-ups nor traces tell of them. */
+  #removeRollups(day: number, unusedSinceDay: number): void {
+    this.#rollupsSinceDay = day;
+    this.#database.prepare('DELETE FROM rollups WHERE start < ?').run(day * DAY_MS);
+    this.#database.prepare('DELETE FROM day_usage WHERE day < ?').run(day);
+    const forgotten = ['models', 'credentials'].map((table) =>
+      Number(this.#database.prepare(`DELETE FROM ${table} WHERE used_day < ?`).run(unusedSinceDay).changes),
+    );
+    if (forgotten.some((count) => count > 0)) this.#dictionary.forget();
+  }
+
+  #writeAll<T>(items: Iterable<T>, derive: (item: T) => TraceRecord, usage: UsageTally): void {
+    const entry = this.#entry;
+    try {
+      this.#transaction(() => this.#insertAll(items, derive));
+    } catch (error) {
+      // A whole batch is tried again one by one, and whatever is there already is well.
+      if (error === ALREADY_THERE && entry.count === 1) return;
+      throw error;
+    }
+    this.#traceCount += entry.count;
+    this.#journal.traces += entry.count;
+    this.#journal.batches += 1;
+    if (!this.#reportsUsage) return;
+    for (const trace of entry.traces()) usage.add(trace.scope, trace.createdAt, trace.totalTokens, trace.costUsd);
+  }
+
+  #insertAll<T>(items: Iterable<T>, derive: (item: T) => TraceRecord): void {
+    const [entry, traces] = [this.#entry, this.#insertTraces];
+    entry.clear();
+    traces.start();
+    const page = this.#page;
+    page.clear();
+    for (const item of items) {
+      const record = derive(item);
+      traces.add(record, this.#nextPage * PAYLOADS_PER_PAGE + page.count, entry);
+      page.add(record, record.created_at);
+      if (!page.isFull) continue;
+      this.#insertPayloads(page);
+      page.clear();
+    }
+    traces.end();
+    if (page.count > 0) this.#insertPayloads(page);
+    this.#insertJournal.run(entry.count, entry.bytes(), entry.lineages());
+    this.#setTotal.run(this.#traceCount + entry.count, 'trace_count');
+  }
+
+  #insertPayloads(page: PayloadPage): void {
+    const payloads = page.pack();
+    this.#insertPage.run(this.#nextPage, page.newest, page.count, payloads.length, zstdCompressSync(payloads, FASTEST));
+    this.#nextPage += 1;
+  }
+
+  #mergeWhenDue(): void {
+    const { traces, batches } = this.#journalMax;
+    if (this.#journal.traces >= traces || this.#journal.batches >= batches) this.#merge();
+  }
+
+  #merge(): void {
+    // Should it fail, it is tried again when as much has come again.
+    const { traces } = this.#journal;
+    this.#journal = { traces: 0, batches: 0 };
+    this.#transaction(() => {
+      const entries = this.#database.prepare('SELECT traces, lineages FROM journal').all();
+      this.#merger.merge(readJournal(entries.map((entry) => numbersOf(entry['traces'] as Uint8Array))));
+      this.#lineages.add(
+        entries.map((entry) => numbersOf(entry['lineages'] as Uint8Array)),
+        traces,
+      );
+      // The last entry stays, empty: numbers of batches are not given again, so that a reader knows what it has read.
+      this.#database.exec(`DELETE FROM journal WHERE batch < (SELECT max(batch) FROM journal);
+        UPDATE journal SET count = 0, traces = x'', lineages = x''`);
+    });
+  }
+
+  #transaction<T>(work: () => T): T {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      // A full disk makes SQLite roll back by itself; a second ROLLBACK would hide the reason.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      this.#dictionary.forget();
+      throw error;
+    }
+  }
+
+  #number(sql: string): number {
+    return Number(this.#database.prepare(sql).get()?.['n'] ?? 0);
+  }
+}

@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import fc from 'fast-check';
+import { join } from 'node:path';
+import type { DayUsage } from '@vitrine/traces/day-usage';
+import { readScope, scopeText } from '@vitrine/traces/exchange-scope';
+import { bucketStartOf, BUCKETS, GROUPS, type Measure, type MeasureQuery } from '@vitrine/traces/trace-analytics';
+import { createTraceIds } from '@vitrine/traces/trace-id';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
+import { readCursor, type TraceQuery } from '@vitrine/traces/trace-store';
+import { PICO_PER_USD } from '@vitrine/traces/usd';
+import { SqliteTraceReader } from './sqlite-trace-reader.ts';
+import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
+
+// Whatever was written in whatever batches, every answer equals a plain scan of what was kept.
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder('analytics');
+});
+afterAll(async () => folder[Symbol.asyncDispose]());
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** A Monday: hour, day and week begin at once. */
+const MONDAY = Date.UTC(2026, 0, 5);
+
+const SCOPES = [
+  ['one', 'shop', 'gk_1', 'member'],
+  ['one', 'shop', 'gk_2', 'viewer'],
+  ['one', 'shop', 'gk_2', 'owner'],
+  ['one', 'lab', 'gk_3', 'member'],
+  ['default', 'default', '', ''],
+  ['', '', '', ''],
+].map(([org_id = '', workspace_id = '', gateway_key_id = '', role = '']) =>
+  scopeText({ org_id, workspace_id, gateway_key_id, role }),
+);
+const TENANTS = [
+  undefined,
+  { org_id: 'one', workspace_id: 'shop' },
+  { org_id: 'one', workspace_id: 'lab' },
+  { org_id: 'no', workspace_id: 'body' },
+];
+const HASHES = [undefined, new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+const hexOf = (bytes: Uint8Array | undefined) => (bytes === undefined ? '' : Buffer.from(bytes).toString('hex'));
+
+const nearEdge = fc.tuple(fc.constantFrom(0, 0, HOUR, DAY, 7 * DAY), fc.integer({ min: -2, max: 2 }));
+const moment = fc.oneof(
+  { weight: 3, arbitrary: nearEdge.map(([edge, off]) => MONDAY + edge + off) },
+  { weight: 1, arbitrary: fc.integer({ min: MONDAY - 2 * DAY, max: MONDAY + 9 * DAY }) },
+);
+/** Most questions have few filters, or most answers would be empty. */
+const rarely = <T>(...values: T[]) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constantFrom(...values) });
+const range = fc
+  .tuple(fc.option(moment, { nil: undefined, freq: 2 }), fc.option(moment, { nil: undefined, freq: 2 }))
+  .map(([one, other]) =>
+    one !== undefined && other !== undefined && one > other ? { from: other, to: one } : { from: one, to: other },
+  );
+
+const trace = fc.record({
+  timestamp: moment,
+  latency_ms: fc.oneof({ weight: 3, arbitrary: fc.nat(2) }, fc.nat(200), fc.nat(20_000), fc.nat(3 * HOUR)),
+  /** What a clock that is set meanwhile adds to `created_at`. */
+  skew: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.integer({ min: -2 * DAY, max: 2 * DAY })),
+  scope: fc.constantFrom(...SCOPES),
+  provider: fc.constantFrom('openai' as const, 'anthropic' as const, 'unknown' as const),
+  model: fc.constantFrom('small', 'large', 'unknown'),
+  api_key_hash: fc.constantFrom(...HASHES),
+  response_status: fc.constantFrom(200, 200, 201, 404, 429, 499, 500, 503),
+  input_tokens: fc.nat(5_000),
+  output_tokens: fc.nat(5_000),
+  total_tokens: fc.oneof(fc.nat(10), fc.nat(10_000_000)),
+  time_to_first_token_us: fc.oneof(fc.constant(0), fc.nat(9_000_000)),
+  estimated_cost_usd: fc.oneof(fc.nat(10_000_000), fc.integer({ min: 0, max: 20e12 })).map((pico) => pico / PICO_PER_USD),
+  thread_id: fc.constantFrom(undefined, undefined, 't1', 't2'),
+  /** Whether the store refuses it. */
+  isBad: fc.oneof({ weight: 19, arbitrary: fc.constant(false) }, fc.constant(true)),
+});
+type RandomTrace = typeof trace extends fc.Arbitrary<infer T> ? T : never;
+
+const question: fc.Arbitrary<MeasureQuery> = fc
+  .record({
+    provider: rarely('openai', 'nobody'),
+    model: rarely('small', 'nothing'),
+    tenant: rarely(...TENANTS),
+    groupBy: fc.constantFrom(undefined, ...GROUPS),
+    bucket: fc.constantFrom(undefined, ...BUCKETS),
+    percentiles: fc.boolean(),
+  })
+  .chain((asked) => range.map((within) => ({ ...asked, ...within })));
+
+const listQuery: fc.Arbitrary<TraceQuery> = fc
+  .record({
+    provider: rarely('openai', 'nobody'),
+    model: rarely('small', 'nothing'),
+    tenant: rarely(...TENANTS),
+    api_key_hash: rarely(hexOf(HASHES[1]), 'ab'.repeat(32), 'nonsense'),
+    thread_id: rarely('t1', 't3'),
+    status: rarely(200, 404, 503),
+    min_tokens: rarely(5, 100, 1_000_000),
+    max_tokens: rarely(5, 100, 9_000_000),
+    limit: fc.integer({ min: 1, max: 12 }),
+  })
+  .chain((query) => range.map((within) => ({ ...query, ...within })));
+
+let seed = 0;
+const createId = createTraceIds((count) => new Uint8Array(count).fill((seed += 1)));
+
+function recordOf({ skew, isBad, thread_id, ...of }: RandomTrace): TraceRecord {
+  const created_at = of.timestamp + of.latency_ms + skew;
+  return {
+    ...of,
+    id: createId(created_at),
+    created_at,
+    request_method: 'POST',
+    request_path: '/openai/v1/responses',
+    outcome: 'completed',
+    usage_status: 'reported',
+    cost_status: 'priced',
+    lineage: thread_id === undefined ? {} : { thread_id },
+    request_headers: '',
+    response_headers: '',
+    request_body: undefined,
+    response_body: undefined,
+    metadata: '{}',
+    ...(isBad ? { latency_ms: null as unknown as number } : {}),
+  };
+}
+
+const isOf = (record: TraceRecord, tenant: TraceQuery['tenant']) => {
+  const { org_id, workspace_id } = readScope(record.scope);
+  return tenant === undefined || (tenant.org_id === org_id && tenant.workspace_id === workspace_id);
+};
+const isIn = (record: TraceRecord, of: Pick<TraceQuery, 'from' | 'to' | 'provider' | 'model' | 'tenant'>) =>
+  record.timestamp >= (of.from ?? 0) &&
+  record.timestamp <= (of.to ?? Number.POSITIVE_INFINITY) &&
+  record.provider === (of.provider ?? record.provider) &&
+  record.model === (of.model ?? record.model) &&
+  isOf(record, of.tenant);
+
+/** Doubles of whole trillionths, added up as these. */
+function exactSum(prices: readonly number[]): number {
+  return prices.reduce((sum, usd) => sum + Math.round(usd * PICO_PER_USD), 0) / PICO_PER_USD;
+}
+
+function groupOf(record: TraceRecord, groupBy: MeasureQuery['groupBy']): string {
+  if (groupBy === undefined) return '';
+  if (groupBy === 'route') return record.provider === 'unknown' ? '/other' : `/${record.provider}/*`;
+  if (groupBy === 'key') return readScope(record.scope).gateway_key_id;
+  return groupBy === 'api_key_hash' ? hexOf(record.api_key_hash) : record[groupBy];
+}
+
+/** What the store has to answer, without its percentiles. */
+function scanned(records: readonly TraceRecord[], asked: MeasureQuery) {
+  const kept = records.filter((record) => isIn(record, asked));
+  const groups = Map.groupBy(kept, (record) => {
+    const start = asked.bucket === undefined ? 0 : bucketStartOf(record.timestamp, asked.bucket);
+    return JSON.stringify([String(start).padStart(15), groupOf(record, asked.groupBy)]);
+  });
+  return [...groups]
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([key, of]) => {
+      const [start, group] = JSON.parse(key) as [string, string];
+      const sum = (value: (record: TraceRecord) => number) => of.reduce((total, record) => total + value(record), 0);
+      const errors = (from: number, to: number) => sum(({ response_status: at }) => (at >= from && at <= to ? 1 : 0));
+      return {
+        latencies: of.map(({ latency_ms: latency }) => latency).toSorted((left, right) => left - right),
+        sums: {
+          bucketStart: Number(start),
+          group,
+          requests: of.length,
+          errors4xx: errors(400, 499),
+          errors5xx: errors(500, 599),
+          inputTokens: sum((record) => record.input_tokens),
+          outputTokens: sum((record) => record.output_tokens),
+          totalTokens: sum((record) => record.total_tokens),
+          costUsd: exactSum(of.map((record) => record.estimated_cost_usd)),
+          latencyMs: sum((record) => record.latency_ms),
+          latencyMsMin: Math.min(...of.map((record) => record.latency_ms)),
+          latencyMsMax: Math.max(...of.map((record) => record.latency_ms)),
+          streams: of.filter((record) => record.time_to_first_token_us > 0).length,
+          firstTokenUs: sum((record) => record.time_to_first_token_us),
+          lastActive: Math.max(...of.map((record) => record.timestamp)),
+        },
+      };
+    });
+}
+
+function expectMeasures(found: readonly Measure[] | undefined, records: readonly TraceRecord[], asked: MeasureQuery): void {
+  const wanted = scanned(records, asked);
+  const sums = wanted.map((one) => one.sums);
+  const fields = Object.keys(sums[0] ?? {}) as (keyof Measure)[];
+  expect(found?.map((one) => Object.fromEntries(fields.map((field) => [field, one[field]])))).toEqual(sums);
+  if (asked.percentiles !== true) return;
+  for (const [i, { latencies }] of wanted.entries()) {
+    for (const [share, percentile] of [
+      [0.5, found?.[i]?.p50Ms],
+      [0.95, found?.[i]?.p95Ms],
+      [0.99, found?.[i]?.p99Ms],
+    ] as const) {
+      const exact = latencies[Math.max(1, Math.ceil(share * latencies.length)) - 1] ?? 0;
+      expect(Math.abs((percentile ?? Number.NaN) - exact)).toBeLessThanOrEqual(exact * 0.01);
+    }
+  }
+}
+
+function expectList(reader: SqliteTraceReader, records: readonly TraceRecord[], query: TraceQuery): void {
+  const wanted = records
+    .filter(
+      (record) =>
+        isIn(record, query) &&
+        hexOf(record.api_key_hash) === (query.api_key_hash ?? hexOf(record.api_key_hash)) &&
+        record.lineage.thread_id === (query.thread_id ?? record.lineage.thread_id) &&
+        record.response_status === (query.status ?? record.response_status) &&
+        record.total_tokens >= (query.min_tokens ?? 0) &&
+        record.total_tokens <= (query.max_tokens ?? Number.POSITIVE_INFINITY),
+    )
+    .map(({ id }) => hexOf(id))
+    .toSorted()
+    .toReversed();
+  const found: string[] = [];
+  let after: Uint8Array | undefined;
+  do {
+    const { items, next_cursor: next } = reader.list({ ...query, after });
+    found.push(...items.map(({ id }) => id));
+    after = next === undefined ? undefined : readCursor(next);
+  } while (after !== undefined);
+  expect(found).toEqual(wanted);
+}
+
+function usageOf(usages: readonly DayUsage[]): Record<string, number[]> {
+  const sums: Record<string, number[]> = {};
+  for (const { day, org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_usd } of usages) {
+    const key = [day, org_id, workspace_id, gateway_key_id].join();
+    const before = sums[key] ?? [0, 0, 0];
+    const [count = 0, tokens = 0, cost = 0] = before;
+    sums[key] = [count + requests, tokens + total_tokens, exactSum([cost, cost_usd])];
+  }
+  return sums;
+}
+
+function expectUsage(reader: SqliteTraceReader, told: readonly DayUsage[], records: readonly TraceRecord[]): void {
+  const wanted = records.map(({ created_at, scope, total_tokens, estimated_cost_usd: cost_usd }) => {
+    const day = new Date(created_at).toISOString().slice(0, 10);
+    return { ...readScope(scope), day, requests: 1, total_tokens, cost_usd };
+  });
+  expect(usageOf(told)).toEqual(usageOf(wanted));
+  const days = new Set(wanted.map(({ day }) => day));
+  const kept = [...days].flatMap((day) => reader.quotaTotals(day));
+  expect(usageOf(kept)).toEqual(usageOf(wanted));
+  // One entry a key, whatever roles it had.
+  expect(kept).toHaveLength(Object.keys(usageOf(wanted)).length);
+}
+
+test('every answer equals a plain scan of the traces that were written', () => {
+  let files = 0;
+  const run = (batches: RandomTrace[][], questions: MeasureQuery[], lists: TraceQuery[], journal: number, few: number) => {
+    const path = join(folder.path, `${(files += 1)}.db`);
+    using writer = new SqliteTraceWriter(path, { traces: journal, batches: 3 });
+    using reader = new SqliteTraceReader(path, few);
+    const kept: TraceRecord[] = [];
+    const told: DayUsage[] = [];
+    for (const [i, batch] of batches.entries()) {
+      const records = batch.map(recordOf);
+      const { written, usage } = writer.write(
+        records.length,
+        () => records,
+        (one) => one,
+      );
+      kept.push(...records.filter((_, i) => batch[i]?.isBad === false));
+      told.push(...usage);
+      expect(written).toBe(batch.filter(({ isBad }) => !isBad).length);
+      // A reader remembers what it has read of the journal, which is added to the roll-ups between two questions.
+      const [asked] = i % 2 === 1 ? questions : [];
+      if (asked !== undefined) expectMeasures(reader.measure(asked), kept, asked);
+    }
+    writer.removeOlderThan(0, 0);
+    for (const asked of questions) expectMeasures(reader.measure(asked), kept, asked);
+    for (const query of lists) expectList(reader, kept, query);
+    expectUsage(reader, told, kept);
+  };
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(trace, { maxLength: 25 }), { maxLength: 6 }),
+      fc.array(question, { minLength: 10, maxLength: 10 }),
+      fc.array(listQuery, { minLength: 10, maxLength: 10 }),
+      fc.constantFrom(1, 20, 1_000),
+      // With and without the index of statuses.
+      fc.constantFrom(0, 1_000),
+      run,
+    ),
+    { numRuns: 200, endOnFailure: true },
+  );
+});
