@@ -22,7 +22,8 @@ const SOURCE_MAX_LINES = 400;
 const TEST_MAX_LINES = 800;
 
 /** A package may import those before it. */
-const STACK = words(`faults config lifecycle privacy telemetry worker-threads http-api command-line sqlite postgres kafka credentials
+const STACK =
+  words(`faults config lifecycle privacy telemetry worker-threads http-api command-line sqlite postgres kafka credentials
   traces trace-derivation trace-store-sqlite trace-store-postgres gateway-keys plans registry stores testkit`);
 
 /** Root dependencies that no file imports and no script or configuration names, and who uses them. */

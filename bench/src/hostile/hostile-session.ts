@@ -40,6 +40,8 @@ export class HostileSession {
   found(sort: string, detail: string): void {
     const of = this.#findings.get(sort) ?? [];
     this.#findings.set(sort, of);
+    // Also at once: a run takes many minutes.
+    if (of.length < SHOWN) this.#progress(`found: ${sort}: ${detail.slice(0, 600)}`);
     of.push(of.length < SHOWN ? detail.slice(0, 600) : '');
   }
 

@@ -17,6 +17,7 @@ test.each([
   ['a body', `POST /a HTTP/1.1\r\n${HOST}Content-Length: 3\r\n\r\nabcGET /b HTTP/1.0\r\n\r\n`, ['/a', '/b'], undefined],
   ['a body that is cut', `POST /a HTTP/1.1\r\n${HOST}Content-Length: 3\r\n\r\nab`, [], undefined],
   ['chunks', `POST /a HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nT: a\r\n\r\n`, ['/a'], undefined],
+  ['a line feed before the request', `\nGET /a HTTP/1.1\r\n${HOST}\r\n`, ['/a'], undefined],
   ['a bare line feed', `GET /a HTTP/1.1\n${HOST}\r\n`, [], 'bare LF'],
   ['a folded line', `GET /a HTTP/1.1\r\n${HOST}X: a\r\n b\r\n\r\n`, [], 'field line'],
   [

@@ -26,8 +26,8 @@ export function readStrictly(text: string): StrictReading {
   let at = 0;
   for (;;) {
     const consumed = at;
-    // A reader may skip empty lines before a request (2.2).
-    while (text.startsWith('\r\n', at)) at += 2;
+    // A reader may skip empty lines before a request (2.2), and nobody can take one for a request, whatever ends it.
+    while (text[at] === '\r' || text[at] === '\n') at += 1;
     if (at >= text.length) return { whole, consumed, begun: undefined, refusal: undefined };
     const head = readHead(text, at);
     if ('refusal' in head) return { whole, consumed, begun: undefined, refusal: head.refusal };
