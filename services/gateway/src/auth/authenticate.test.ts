@@ -25,15 +25,14 @@ describe('with keys asked for', () => {
     ['one that is longer than a token may be, also when it is known', LONG],
   ])('%s is 401', (_, token) => {
     expect(of(token)).toMatchObject({
-      status: 401,
-      error: 'missing or invalid gateway key',
+      rejection: { status: 401, error: 'missing or invalid gateway key' },
       caller: { identity: undefined, scope: NO_SCOPE },
     });
   });
 
   test('only the configured header counts', () => {
     for (const name of ['authorization', 'x-api-key', 'x-svc-gateway-key'])
-      expect(authenticate({ [name]: 'token-of-dev' }, 'proxy:write')).toMatchObject({ status: 401 });
+      expect(authenticate({ [name]: 'token-of-dev' }, 'proxy:write')).toMatchObject({ rejection: { status: 401 } });
   });
 
   test('a good one is its key, and was used now', () => {
@@ -42,17 +41,16 @@ describe('with keys asked for', () => {
 
   test('without the permission it is 403, and is known all the same', () => {
     expect(of('token-of-viewer')).toMatchObject({
-      status: 403,
-      error: 'gateway key does not have required permission',
+      rejection: { status: 403, error: 'gateway key does not have required permission' },
       caller: { identity: { key_id: 'viewer' } },
     });
   });
 
   test('when the store has not answered for too long it is 503, known or not; keys of the file go on', () => {
     for (const token of ['token-of-dev', 'sgk_unknown'])
-      expect(of(token, false)).toMatchObject({ status: 503, error: 'gateway key verification unavailable' });
+      expect(of(token, false)).toMatchObject({ rejection: { status: 503, error: 'gateway key verification unavailable' } });
     expect(of('token-of-the-file', false)).toMatchObject({ identity: { key_id: 'fixed' } });
-    expect(of(undefined, false)).toMatchObject({ status: 401 });
+    expect(of(undefined, false)).toMatchObject({ rejection: { status: 401 } });
   });
 });
 

@@ -1,20 +1,20 @@
 import { Fault } from '@vitrine/faults/fault';
 import type { AdminContext } from '../http/admin-app.ts';
 import type { AuditTrail } from './audit-trail.ts';
-import type { Authenticate, CallerRejection } from './caller.ts';
+import type { Authenticate, RejectedCaller } from './caller.ts';
 
 /** The admin API's door: denials are remembered and become faults. */
 export function authorizeBy(authenticate: Authenticate, trail: Pick<AuditTrail, 'denied'>): AdminContext['authorize'] {
   return (request, permission) => {
     const decide = () => authenticate(request.headers, permission);
     const verdict = request.telemetry === undefined ? decide() : request.telemetry.authenticate(decide, request.correlationId);
-    if (!('status' in verdict)) return verdict.identity;
-    trail.denied(request, verdict.caller, verdict.reason);
-    throw faultOf(verdict);
+    if (!('rejection' in verdict)) return verdict.identity;
+    trail.denied(request, verdict.caller, verdict.rejection.reason);
+    throw faultOf(verdict.rejection);
   };
 }
 
-function faultOf({ reason, error: say }: CallerRejection): Fault {
+function faultOf({ reason, error: say }: RejectedCaller['rejection']): Fault {
   switch (reason) {
     case 'unauthorized':
       return new Fault('unauthorized', { say });

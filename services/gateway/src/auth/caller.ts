@@ -2,6 +2,7 @@ import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { Permission } from '@vitrine/gateway-keys/permission';
 import { DEFAULT_SCOPE, NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Rejection } from '../rejection.ts';
 
 /** Who sends a request. */
 export interface Caller {
@@ -11,22 +12,15 @@ export interface Caller {
   readonly scope: string;
 }
 
-/** A caller that is turned away. */
-export interface CallerRejection {
-  readonly status: 401 | 403 | 503;
-  readonly error: string;
-  readonly reason: 'unauthorized' | 'forbidden' | 'key_verification_unavailable';
-  /** Who it was, as far as the key told. */
+/** A request that authentication refuses, and its caller as far as the key identified one. */
+export interface RejectedCaller {
   readonly caller: Caller;
+  readonly rejection: Rejection & { readonly reason: 'unauthorized' | 'forbidden' | 'key_verification_unavailable' };
 }
 
 /** Decides by the key header alone who calls and whether they may. Synchronous and cheap: it runs for every request. With `connection`,
  *  what it showed before is remembered for as long as it lives. */
-export type Authenticate = (
-  headers: IncomingHttpHeaders,
-  permission: Permission,
-  connection?: object,
-) => Caller | CallerRejection;
+export type Authenticate = (headers: IncomingHttpHeaders, permission: Permission, connection?: object) => Caller | RejectedCaller;
 
 /** With authentication off everybody is the one tenant. */
 export const DEFAULT_CALLER: Caller = { identity: undefined, scope: DEFAULT_SCOPE };
@@ -34,21 +28,15 @@ export const DEFAULT_CALLER: Caller = { identity: undefined, scope: DEFAULT_SCOP
 export const ANONYMOUS_CALLER: Caller = { identity: undefined, scope: NO_SCOPE };
 
 // The texts are the specification's. Spec: gateway decisions, section 2.
-export const UNAUTHORIZED: CallerRejection = {
-  status: 401,
-  error: 'missing or invalid gateway key',
-  reason: 'unauthorized',
+export const UNAUTHORIZED: RejectedCaller = {
   caller: ANONYMOUS_CALLER,
+  rejection: { status: 401, error: 'missing or invalid gateway key', reason: 'unauthorized' },
 };
-export const UNVERIFIABLE: CallerRejection = {
-  status: 503,
-  error: 'gateway key verification unavailable',
-  reason: 'key_verification_unavailable',
+export const UNVERIFIABLE: RejectedCaller = {
   caller: ANONYMOUS_CALLER,
+  rejection: { status: 503, error: 'gateway key verification unavailable', reason: 'key_verification_unavailable' },
 };
-export const forbidden = (caller: Caller): CallerRejection => ({
-  status: 403,
-  error: 'gateway key does not have required permission',
-  reason: 'forbidden',
+export const forbidden = (caller: Caller): RejectedCaller => ({
   caller,
+  rejection: { status: 403, error: 'gateway key does not have required permission', reason: 'forbidden' },
 });

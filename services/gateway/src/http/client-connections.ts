@@ -1,7 +1,8 @@
 import { codeOf } from '@vitrine/faults/fault';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ClientResponse, type HttpRejection } from './client-response.ts';
+import type { Rejection } from '../rejection.ts';
+import { ClientResponse } from './client-response.ts';
 import { createCloseCounts, type CloseReason } from './connection-counters.ts';
 import { sendJson, sendJsonOnSocket } from './send-json.ts';
 import { newCorrelationId } from './correlation-id.ts';
@@ -20,7 +21,7 @@ const STALL_TIMEOUT_MS = 60_000;
 const STALL_CHECK_MS = 5_000;
 
 /** What CONNECT names is no resource of the gateway's; these are the methods that those have (RFC 9110, 15.5.6). */
-const CONNECT_REJECTION: HttpRejection = {
+const CONNECT_REJECTION: Rejection = {
   status: 405,
   error: 'method not allowed',
   headers: ['Allow', 'GET, HEAD, POST, DELETE, OPTIONS'],
@@ -29,7 +30,7 @@ const CONNECT_REJECTION: HttpRejection = {
 /** What was refused without ever being served as a request, because it could not be parsed or is no message of HTTP's. */
 export interface RefusedMessage {
   readonly reason: CloseReason;
-  readonly rejection: HttpRejection;
+  readonly rejection: Rejection;
   /** Of the response. */
   readonly correlationId: string;
   readonly remoteAddress: string | undefined;
@@ -131,7 +132,7 @@ export class ClientConnections implements Disposable {
   }
 
   /** Ends a connection on which something came that is not served. Requests before it are answered first. */
-  #refuse(socket: Socket, reason: CloseReason, rejection: HttpRejection, known: KnownOf): void {
+  #refuse(socket: Socket, reason: CloseReason, rejection: Rejection, known: KnownOf): void {
     const connection = this.#open.get(socket);
     if (!socket.writable || connection === undefined) return void socket.destroy();
     if (connection.isClosing) return;
@@ -160,7 +161,7 @@ export class ClientConnections implements Disposable {
     }
   }
 
-  #answer(socket: Socket, reason: CloseReason, rejection: HttpRejection, line: RequestLine | undefined): void {
+  #answer(socket: Socket, reason: CloseReason, rejection: Rejection, line: RequestLine | undefined): void {
     const { remoteAddress } = socket;
     const correlationId = close(socket, rejection);
     if (correlationId !== undefined) this.onRefused?.({ reason, rejection, correlationId, remoteAddress, line });
@@ -186,7 +187,7 @@ function queue({ queued }: Connection, response: ServerResponse): void {
 
 /** Ends a connection with a last response, or none, and destroys it when the client does not end it too. Answers the response's
  *  correlation id. */
-function close(socket: Socket, rejection: HttpRejection | undefined): string | undefined {
+function close(socket: Socket, rejection: Rejection | undefined): string | undefined {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
   if (rejection !== undefined) return sendJsonOnSocket(socket, rejection);
@@ -194,7 +195,7 @@ function close(socket: Socket, rejection: HttpRejection | undefined): string | u
   return undefined;
 }
 
-function parserRejection(code: string): [CloseReason, HttpRejection] {
+function parserRejection(code: string): [CloseReason, Rejection] {
   if (code === 'HPE_HEADER_OVERFLOW') return ['header_overflow', { status: 431, error: 'the request headers are too large' }];
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return ['request_timeout', { status: 408, error: 'the request did not arrive in time' }];

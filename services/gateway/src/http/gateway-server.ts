@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import type { InstrumentRequest } from '../observability/instrument-requests.ts';
+import type { Rejection } from '../rejection.ts';
 import type { ClientConnections } from './client-connections.ts';
-import type { ClientResponse, HttpRejection } from './client-response.ts';
+import type { ClientResponse } from './client-response.ts';
 import { createHttpServer, type HttpServer } from './http-server.ts';
 
 /** Handles a request; `watch` is undefined when nobody is told of it. */
@@ -11,7 +12,7 @@ type Handle<Result> = (
   response: ClientResponse,
   telemetry: RequestTelemetry | undefined,
   connections: ClientConnections,
-  rejection: HttpRejection | undefined,
+  rejection: Rejection | undefined,
 ) => Result;
 
 /** The gateway's HTTP server: the proxy is asked first, and takes every request that has a rejection; everything else goes to the admin API. */

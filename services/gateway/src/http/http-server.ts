@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, type Server } from 'node:http';
+import type { Rejection } from '../rejection.ts';
 import { ClientConnections } from './client-connections.ts';
-import { ClientResponse, type HttpRejection } from './client-response.ts';
+import { ClientResponse } from './client-response.ts';
 
 /** A request's head has to arrive within this, */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -15,9 +16,9 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 const IDLE_CHECK_MS = 50;
 
 /** Serves a request; one with a `rejection` may not be served and is to be answered so, and be the last on its connection. */
-export type ServeRequest = (request: IncomingMessage, response: ClientResponse, rejection?: HttpRejection) => void;
+export type ServeRequest = (request: IncomingMessage, response: ClientResponse, rejection?: Rejection) => void;
 
-const EXPECTATION_FAILED: HttpRejection = { status: 417, error: 'the expectation cannot be met' };
+const EXPECTATION_FAILED: Rejection = { status: 417, error: 'the expectation cannot be met' };
 
 export interface HttpServer {
   readonly server: Server<typeof IncomingMessage, typeof ClientResponse>;

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { HttpRejection } from './client-response.ts';
+import type { Rejection } from '../rejection.ts';
 import { CORRELATION_HEADER, newCorrelationId } from './correlation-id.ts';
 
 /** Answers with JSON on a response whose head has not been sent. */
@@ -45,7 +45,7 @@ function writeHead(
 
 /** Answers with JSON where there is only a socket: requests that could not be parsed, and CONNECT. Ends the connection. Answers the
  *  correlation id; undefined when nothing could be sent any more. */
-export function sendJsonOnSocket(socket: Duplex, { status, error, headers = [] }: HttpRejection): string | undefined {
+export function sendJsonOnSocket(socket: Duplex, { status, error, headers = [] }: Rejection): string | undefined {
   if (!socket.writable) {
     socket.destroy();
     return undefined;

@@ -1,5 +1,5 @@
 import type { DayAccount, ScopeAccounts } from './day-accounts.ts';
-import type { QuotaCode } from './limit-response.ts';
+import type { QuotaCode } from './limit-rejections.ts';
 import type { BoundThresholds } from './thresholds.ts';
 
 /** Whether a daily quota is reached: by what is settled, or, as `unsettled`, perhaps by exchanges that have ended and whose

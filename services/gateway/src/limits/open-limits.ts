@@ -2,9 +2,8 @@ import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { GatewayConfig } from '../config.ts';
-import { openGate, type Gate, type Rejection } from '../proxy/gate.ts';
+import { openGate, type Gate } from './gate.ts';
 import { ineffectiveLimits } from './ineffective-limits.ts';
-import { limitResponse, type LimitRejection } from './limit-response.ts';
 import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
 import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
@@ -55,27 +54,15 @@ export async function openLimits(config: GatewayConfig, tools: LimitsContext): P
   const ledger = hasDailyLimits(config) ? new QuotaLedger({ totals, clock, steadyClock, onFailedRead }) : undefined;
   await ledger?.read();
   const fresh = ledger === undefined ? undefined : keepTotalsFresh(ledger);
-  const gate = new UsageGate({ book, ledger, steadyClock, onUnknownPlan: reportUnknownPlans(logger, steadyClock) });
+  const gate = new UsageGate({ book, ledger, clock, steadyClock, onUnknownPlan: reportUnknownPlans(logger, steadyClock) });
   return {
-    gate: (identity) => {
-      const refusal = gate.check(identity);
-      if (refusal === undefined) return undefined;
-      return 'then' in refusal ? refusal.then((late) => answerOf(late, clock)) : answerOf(refusal, clock);
-    },
+    gate: (identity) => gate.check(identity),
     ledger,
     [Symbol.dispose]: () => {
       isOpen = false;
       fresh?.[Symbol.dispose]();
     },
   };
-}
-
-function answerOf(refusal: LimitRejection, clock: () => number): Rejection;
-function answerOf(refusal: LimitRejection | undefined, clock: () => number): Rejection | undefined;
-function answerOf(refusal: LimitRejection | undefined, clock: () => number): Rejection | undefined {
-  if (refusal === undefined) return undefined;
-  const reason = refusal.code === 'unavailable' ? 'limit_check_unavailable' : refusal.code;
-  return { ...limitResponse(refusal, clock()), reason };
 }
 
 function reportUnknownPlans(logger: Logger, clock: () => number): (identity: Identity) => void {

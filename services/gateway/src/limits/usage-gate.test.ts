@@ -3,7 +3,8 @@ import type { Identity } from '@vitrine/gateway-keys/identity';
 import { scopeText } from '@vitrine/traces/exchange-scope';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
-import { limitResponse } from './limit-response.ts';
+import { rejectionBody } from '../rejection.ts';
+import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection } from './limit-rejections.ts';
 import { limitsConfig, plansConfig } from './limits-config.ts';
 import { QuotaLedger } from './quota-ledger.ts';
 import { ThresholdTable } from './thresholds.ts';
@@ -51,6 +52,7 @@ async function setUp(limits: object, { plans = {}, stored = [] as DayUsage[], wa
   const gate = new UsageGate({
     book,
     ledger,
+    clock: () => NOON,
     steadyClock: () => time.steady,
     onUnknownPlan: ({ plan }) => unknownPlans.push(plan),
     settlementWaitMaxMs: waitMaxMs,
@@ -79,7 +81,7 @@ describe('the usage gate', () => {
     for (const [scope, name] of disabled) {
       const { gate } = await setUp({ per_key, per_workspace }, { stored: [used('gk_1', 10, 1)] });
       await gate.check(one);
-      codes.push((await gate.check(one))?.code);
+      codes.push((await gate.check(one))?.reason);
       Object.assign(scope, { [name]: 0 });
     }
     expect(codes).toEqual([
@@ -97,7 +99,7 @@ describe('the usage gate', () => {
       { per_key: { max_tokens_per_day: 100 }, per_workspace: { max_tokens_per_day: 100 } },
       { stored: [used('gk_1', 50), used('gk_2', 50)] },
     );
-    expect(gate.check(one)).toEqual({ code: 'WORKSPACE_DAILY_TOKENS_EXCEEDED' });
+    expect(gate.check(one)).toMatchObject({ reason: 'WORKSPACE_DAILY_TOKENS_EXCEEDED' });
     expect(gate.check(identity('gk_3', { workspace_id: 'other' }))).toBeUndefined();
   });
 
@@ -116,7 +118,7 @@ describe('the usage gate', () => {
   test('a refused quota uses up no request', async () => {
     const { gate, ledger } = await setUp({ per_key: { max_tokens_per_day: 10 }, per_workspace: { requests_per_minute: 1 } });
     ledger.settled(0, [used('gk_1', 10)]);
-    for (let i = 0; i < 5; i += 1) expect(gate.check(one)).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED' });
+    for (let i = 0; i < 5; i += 1) expect(gate.check(one)).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
     expect(gate.check(two)).toBeUndefined();
   });
 
@@ -126,7 +128,7 @@ describe('the usage gate', () => {
     time.steady = 15_000;
     expect(gate.check(one)).toBeUndefined();
     time.steady = 15_001;
-    expect(gate.check(one)).toEqual({ code: 'unavailable' });
+    expect(gate.check(one)).toBe(LIMIT_CHECK_UNAVAILABLE);
     expect(gate.check(identity('gk_9', { plan: 'rated' }))).toBeUndefined();
     await ledger.read();
     expect(gate.check(one)).toBeUndefined();
@@ -145,13 +147,13 @@ describe('the usage gate', () => {
     expect(passes(identity('gk_1', { plan: 'large' }))).toBe(3);
     expect(passes(identity('gk_2', { plan: 'large', workspace_plan: 'large', workspace_id: 'w' }))).toBe(1);
     expect(passes(identity('gk_3', { plan: 'free' }))).toBe(4);
-    expect(gate.check(one)).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED' });
+    expect(gate.check(one)).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
   });
 
   test('a plan that is not configured refuses, and is told', async () => {
     const { gate, unknownPlans } = await setUp({});
-    expect(gate.check(identity('gk_1', { plan: 'gone' }))).toEqual({ code: 'unavailable' });
-    expect(gate.check(identity('gk_1', { workspace_plan: 'gone' }))).toEqual({ code: 'unavailable' });
+    expect(gate.check(identity('gk_1', { plan: 'gone' }))).toBe(LIMIT_CHECK_UNAVAILABLE);
+    expect(gate.check(identity('gk_1', { workspace_plan: 'gone' }))).toBe(LIMIT_CHECK_UNAVAILABLE);
     expect(unknownPlans).toEqual(['gone', undefined]);
   });
 });
@@ -178,7 +180,14 @@ describe('when the wall clock is set to another day', () => {
     asked[0]?.answer([]);
     await reading;
     const book = new ThresholdTable(limitsConfig.parse(limits), plansConfig.parse({}));
-    const gate = new UsageGate({ book, ledger, steadyClock: () => 0, onUnknownPlan: () => {}, settlementWaitMaxMs: 50 });
+    const gate = new UsageGate({
+      book,
+      ledger,
+      clock: () => NOON,
+      steadyClock: () => 0,
+      onUnknownPlan: () => {},
+      settlementWaitMaxMs: 50,
+    });
     return { gate, ledger, time, asked };
   }
 
@@ -193,7 +202,7 @@ describe('when the wall clock is set to another day', () => {
     const day = new Date(time.now).toISOString().slice(0, 10);
     expect(asked.slice(1).map((question) => question.day)).toEqual([day]);
     asked[1]?.answer([{ ...used('gk_2', 100), day }]);
-    expect(await Promise.all(waiting)).toEqual([undefined, { code: 'KEY_DAILY_TOKENS_EXCEEDED' }]);
+    expect(await Promise.all(waiting)).toMatchObject([undefined, { reason: 'KEY_DAILY_TOKENS_EXCEEDED' }]);
     expect(gate.check(one)).toBeUndefined();
   });
 
@@ -216,8 +225,8 @@ describe('when the wall clock is set to another day', () => {
     time.now -= DAY_MS;
     const waiting = gate.check(one);
     if (fails) asked[1]?.fail();
-    expect(await waiting).toEqual({ code: 'unavailable' });
-    if (fails) expect(gate.check(one)).toEqual({ code: 'unavailable' });
+    expect(await waiting).toBe(LIMIT_CHECK_UNAVAILABLE);
+    if (fails) expect(gate.check(one)).toBe(LIMIT_CHECK_UNAVAILABLE);
   });
 });
 
@@ -234,7 +243,7 @@ describe('near a daily quota', () => {
     expect(await waiting).toBeUndefined();
     const next = gate.check(one);
     ledger.settled(1, [used('gk_1', 60)]);
-    expect(await next).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED' });
+    expect(await next).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
   });
 
   test('far from it nothing waits', async () => {
@@ -256,7 +265,7 @@ describe('near a daily quota', () => {
     const waiting = gate.check(one);
     ledger.taken(takenBy('gk_1'));
     ledger.settled(1, [used('gk_1', 60)]);
-    expect(await waiting).toEqual({ code: 'WORKSPACE_DAILY_TOKENS_EXCEEDED' });
+    expect(await waiting).toMatchObject({ reason: 'WORKSPACE_DAILY_TOKENS_EXCEEDED' });
   });
 
   test('what was dropped is waited for no longer, and has used nothing', async () => {
@@ -270,7 +279,7 @@ describe('near a daily quota', () => {
   test('when the writer stands still, nobody can tell', async () => {
     const { gate, ledger } = await setUp(limits, { waitMaxMs: 5 });
     ledger.taken(takenBy('gk_1'));
-    expect(await gate.check(one)).toEqual({ code: 'unavailable' });
+    expect(await gate.check(one)).toBe(LIMIT_CHECK_UNAVAILABLE);
   });
 
   test('whatever ends when: none passes after its key had spent the quota, known to the store or not', async () => {
@@ -295,7 +304,7 @@ describe('near a daily quota', () => {
           const usage = ended * tokens;
           const check = async () => {
             const refusal = await gate.check(one);
-            if (usage >= 100) expect(refusal).toEqual({ code: 'KEY_DAILY_TOKENS_EXCEEDED' });
+            if (usage >= 100) expect(refusal).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
             // What was in flight when it came may have spent the rest.
             if (refusal !== undefined) expect(ended * tokens).toBeGreaterThanOrEqual(100);
             if (refusal === undefined) inFlight += 1;
@@ -317,13 +326,11 @@ describe('what the caller is told', () => {
     ['KEY_RATE_LIMIT_EXCEEDED', 'request rate limit exceeded for key'],
     ['WORKSPACE_RATE_LIMIT_EXCEEDED', 'request rate limit exceeded for workspace'],
   ] as const)('%s: when to come again', (code, error) => {
-    expect(limitResponse({ code, waitMs: 1_001 }, at)).toEqual({
-      status: 429,
-      body: { error, code, retry_after_seconds: 2 },
-      headers: ['Retry-After', '2'],
-    });
-    expect(limitResponse({ code, waitMs: 0.5 }, at).headers).toEqual(['Retry-After', '1']);
-    expect(limitResponse({ code, waitMs: 60_000 }, at).headers).toEqual(['Retry-After', '60']);
+    const rejection = rateRejection(code, 1_001);
+    expect([rejection.status, rejectionBody(rejection)]).toEqual([429, { error, code, retry_after_seconds: 2 }]);
+    expect(rejection.headers).toEqual(['Retry-After', '2']);
+    expect(rateRejection(code, 0.5).headers).toEqual(['Retry-After', '1']);
+    expect(rateRejection(code, 60_000).headers).toEqual(['Retry-After', '60']);
   });
 
   test.each([
@@ -332,15 +339,13 @@ describe('what the caller is told', () => {
     ['KEY_DAILY_COST_EXCEEDED', 'daily cost limit exceeded for key'],
     ['WORKSPACE_DAILY_COST_EXCEEDED', 'daily cost limit exceeded for workspace'],
   ] as const)('%s: not to try again today', (code, error) => {
-    expect(limitResponse({ code }, at)).toEqual({
-      status: 429,
-      body: { error, code },
-      headers: ['x-should-retry', 'false', 'X-Svc-Quota-Resets-At', '2026-03-02T00:00:00Z'],
-    });
+    const rejection = quotaRejection(code, at);
+    expect([rejection.status, rejectionBody(rejection)]).toEqual([429, { error, code }]);
+    expect(rejection.headers).toEqual(['x-should-retry', 'false', 'X-Svc-Quota-Resets-At', '2026-03-02T00:00:00Z']);
   });
 
   test('unavailable: 503', () => {
-    const body = { error: 'gateway usage limit check unavailable' };
-    expect(limitResponse({ code: 'unavailable' }, at)).toEqual({ status: 503, body, headers: [] });
+    const error = 'gateway usage limit check unavailable';
+    expect([LIMIT_CHECK_UNAVAILABLE.status, rejectionBody(LIMIT_CHECK_UNAVAILABLE)]).toEqual([503, { error }]);
   });
 });

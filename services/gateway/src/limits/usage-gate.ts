@@ -1,6 +1,7 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
+import type { Rejection } from '../rejection.ts';
 import { checkQuotas } from './check-quotas.ts';
-import type { LimitRejection } from './limit-response.ts';
+import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection } from './limit-rejections.ts';
 import type { QuotaLedger } from './quota-ledger.ts';
 import { RateWindows } from './rate-windows.ts';
 import { scopeNames, type ScopeNames } from './scope-names.ts';
@@ -14,6 +15,8 @@ export interface UsageGateOptions {
   readonly book: ThresholdTable;
   /** Undefined when nothing has a daily limit. */
   readonly ledger: QuotaLedger | undefined;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
   /** Milliseconds on a clock that never goes back. */
   readonly steadyClock: () => number;
   /** Told of every request whose key has a plan that is not configured. */
@@ -43,47 +46,47 @@ export class UsageGate {
   }
 
   /** Undefined: it may pass, and counts. Daily quotas are judged before request rates. */
-  check(identity: Identity): LimitRejection | undefined | Promise<LimitRejection | undefined> {
+  check(identity: Identity): Rejection | undefined | Promise<Rejection | undefined> {
     const bound = this.#bounds.get(identity) ?? this.#bind(identity);
-    if (bound === undefined) return { code: 'unavailable' };
+    if (bound === undefined) return LIMIT_CHECK_UNAVAILABLE;
     if (bound.isDaily) {
-      const refusal = this.#checkQuotas(bound);
-      if (refusal !== undefined) return refusal;
+      const rejection = this.#checkQuotas(bound);
+      if (rejection !== undefined) return rejection;
     }
     return this.#checkRates(bound);
   }
 
-  #checkQuotas(bound: Bound, mayWait = true): LimitRejection | undefined | Promise<LimitRejection | undefined> {
+  #checkQuotas(bound: Bound, mayWait = true): Rejection | undefined | Promise<Rejection | undefined> {
     const { ledger } = this.#options;
     const accounts = ledger?.accountsOf(bound.names);
     if (accounts === undefined) {
-      if (!mayWait || ledger?.awaitsTotals !== true) return { code: 'unavailable' };
+      if (!mayWait || ledger?.awaitsTotals !== true) return LIMIT_CHECK_UNAVAILABLE;
       // A clock that was set to another day is nobody's fault; reading that day's totals takes some milliseconds.
       return ledger.totals(this.#settlementWaitMaxMs).then(() => this.#checkQuotas(bound, false) ?? this.#checkRates(bound));
     }
     const code = checkQuotas(accounts, bound.thresholds);
     if (code === undefined) return undefined;
-    if (code !== 'unsettled') return { code };
+    if (code !== 'unsettled') return quotaRejection(code, this.#options.clock());
     return ledger
       ?.settlement(accounts, this.#settlementWaitMaxMs)
-      .then((isSettled) => (isSettled ? this.#checkSettled(bound) : { code: 'unavailable' }));
+      .then((isSettled) => (isSettled ? this.#checkSettled(bound) : LIMIT_CHECK_UNAVAILABLE));
   }
 
   /** What has ended in the meantime was in flight when the request came, and does not hold it up again. */
-  #checkSettled(bound: Bound): LimitRejection | undefined {
+  #checkSettled(bound: Bound): Rejection | undefined {
     const accounts = this.#options.ledger?.accountsOf(bound.names);
-    if (accounts === undefined) return { code: 'unavailable' };
+    if (accounts === undefined) return LIMIT_CHECK_UNAVAILABLE;
     const code = checkQuotas(accounts, bound.thresholds, true);
-    return code === undefined || code === 'unsettled' ? this.#checkRates(bound) : { code };
+    return code === undefined || code === 'unsettled' ? this.#checkRates(bound) : quotaRejection(code, this.#options.clock());
   }
 
-  #checkRates({ names, rates }: Bound): LimitRejection | undefined {
+  #checkRates({ names, rates }: Bound): Rejection | undefined {
     if (rates.key === 0 && rates.workspace === 0) return undefined;
     const verdict = this.#windows.admit(names, rates, this.#options.steadyClock());
     if (verdict === undefined) return undefined;
-    if (verdict === 'full') return { code: 'unavailable' };
+    if (verdict === 'full') return LIMIT_CHECK_UNAVAILABLE;
     const code = verdict.scope === 'key' ? 'KEY_RATE_LIMIT_EXCEEDED' : 'WORKSPACE_RATE_LIMIT_EXCEEDED';
-    return { code, waitMs: verdict.waitMs };
+    return rateRejection(code, verdict.waitMs);
   }
 
   #bind(identity: Identity): Bound | undefined {

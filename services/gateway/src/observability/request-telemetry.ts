@@ -7,7 +7,7 @@ import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchan
 import type { Provider } from '@vitrine/traces/trace';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller, CallerRejection } from '../auth/caller.ts';
+import type { Caller, RejectedCaller } from '../auth/caller.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
 import { metricsStatusOf, requestModelOf } from './exchange-facts.ts';
 
@@ -63,15 +63,15 @@ export class RequestTelemetry {
   }
 
   /** Lets `decide` look at the request's key. */
-  authenticate(decide: () => Caller | CallerRejection, correlationId: string): Caller | CallerRejection {
+  authenticate(decide: () => Caller | RejectedCaller, correlationId: string): Caller | RejectedCaller {
     const startedAt = performance.now();
     const verdict = decide();
-    if (this.#access !== undefined) this.#access.scope = ('status' in verdict ? verdict.caller : verdict).scope;
-    if ('status' in verdict) {
+    if (this.#access !== undefined) this.#access.scope = ('rejection' in verdict ? verdict.caller : verdict).scope;
+    if ('rejection' in verdict) {
       if (this.#access !== undefined) this.#access.isRejected = true;
       this.#identity = verdict.caller.identity;
-      const reason = verdict.reason === 'key_verification_unavailable' ? 'unavailable' : verdict.reason;
-      this.#span?.authenticated(startedAt, performance.now(), reason);
+      const { reason } = verdict.rejection;
+      this.#span?.authenticated(startedAt, performance.now(), reason === 'key_verification_unavailable' ? 'unavailable' : reason);
     } else if (verdict.identity !== undefined) {
       const { org_id, workspace_id, key_id, role } = (this.#identity = verdict.identity);
       this.#span?.authenticated(startedAt, performance.now(), { org_id, workspace_id, key_id, role, correlationId });

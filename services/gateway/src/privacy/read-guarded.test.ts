@@ -73,7 +73,7 @@ describe('reading a body that is to be looked into', () => {
     const { outcomes, write, end } = reading(guard);
     await write('ab', 'cd', 'ef');
     await end();
-    expect(outcomes).toMatchObject([{ refusal: { status: 413, headers: [] } }]);
+    expect(outcomes).toMatchObject([{ rejection: { status: 413 } }]);
     expect(roomIn(guard)).toBe(ALL_ROOM);
   });
 
@@ -82,9 +82,7 @@ describe('reading a body that is to be looked into', () => {
     expect(guard.take(ALL_ROOM - 3)).toBe(true);
     const { outcomes, write } = reading(guard);
     await write('ab', 'cd');
-    expect(outcomes).toMatchObject([
-      { refusal: { status: 503, body: { error: 'too many request bodies are being inspected' } } },
-    ]);
+    expect(outcomes).toMatchObject([{ rejection: { status: 503, error: 'too many request bodies are being inspected' } }]);
     expect(roomIn(guard)).toBe(3);
   });
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Rejection } from '../proxy/gate.ts';
+import type { Rejection } from '../rejection.ts';
 import { tooLarge, uninspectableReason } from './inspectable-body.ts';
 import { GUARD_IS_FULL, uninspectable, type RequestGuard } from './request-guard.ts';
 
@@ -16,7 +16,7 @@ const NOTHING: HeldBody = { release: () => {} };
 export function readGuarded(
   request: IncomingMessage,
   guard: RequestGuard,
-  done: (outcome: { readonly body: Buffer | undefined } | { readonly refusal: Rejection }) => void,
+  done: (outcome: { readonly body: Buffer | undefined } | { readonly rejection: Rejection }) => void,
 ): HeldBody {
   const { headers } = request;
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
@@ -25,7 +25,7 @@ export function readGuarded(
   }
   const why = uninspectableReason(headers, guard.maxBytes);
   if (why !== undefined) {
-    done({ refusal: uninspectable(why) });
+    done({ rejection: uninspectable(why) });
     return NOTHING;
   }
   let chunks: Buffer[] = [];
@@ -43,7 +43,7 @@ export function readGuarded(
       chunks.push(chunk);
     } else {
       release();
-      done({ refusal: fits ? GUARD_IS_FULL : uninspectable(tooLarge(guard.maxBytes)) });
+      done({ rejection: fits ? GUARD_IS_FULL : uninspectable(tooLarge(guard.maxBytes)) });
     }
   };
   const onEnd = () => done({ body: Buffer.concat(chunks) });

@@ -6,7 +6,7 @@ import { isSecretHeader, REDACTED } from '@vitrine/privacy/header-lines';
 import { exchangePolicy } from '@vitrine/trace-derivation/exchange-policy';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { workspaceIdOf } from '@vitrine/traces/exchange-scope';
-import type { Rejection } from '../proxy/gate.ts';
+import type { Rejection } from '../rejection.ts';
 import { inspectableText, type Uninspectable } from './inspectable-body.ts';
 
 /** Bytes of request bodies that are being looked into, over all exchanges; beyond it requests are refused with 503. */
@@ -26,8 +26,8 @@ export interface GuardedRequest {
 
 /** What is to become of it, and what was found in it (`findingsText`). */
 export type Verdict = { readonly findings: string } & (
-  | { readonly refusal: Rejection }
-  | { readonly refusal?: undefined; readonly headers: string[]; readonly body: Buffer | undefined }
+  | { readonly rejection: Rejection }
+  | { readonly rejection?: undefined; readonly headers: string[]; readonly body: Buffer | undefined }
 );
 
 /** Keeps what the rules forbid from providers: looks into whole requests before they leave. Spec: gateway decisions, section 6. */
@@ -65,16 +65,16 @@ export class RequestGuard {
   judge(mode: GuardMode, request: GuardedRequest): Verdict {
     const { body, contentType } = request;
     const text = body === undefined || body.length === 0 ? undefined : inspectableText(body, contentType);
-    if (text !== undefined && 'because' in text) return { refusal: uninspectable(text), findings: '' };
+    if (text !== undefined && 'because' in text) return { rejection: uninspectable(text), findings: '' };
     const redactor = new Redactor(this.#tools, workspaceIdOf(request.scope));
     redactor.path(request.path);
     const inPath = { ...redactor.counts };
     const headers = redactedHeaders(request.headers, redactor, this.#rules.deniedHeaders);
     const redacted = text === undefined || body === undefined ? undefined : redactor.body(text.text, body, text.kind);
     const findings = hasFindings(redactor.counts) ? findingsText(redactor.counts) : '';
-    if (mode === 'block' && findings !== '') return { refusal: blocked(redactor.counts), findings };
+    if (mode === 'block' && findings !== '') return { rejection: blocked(redactor.counts), findings };
     // A path means what it says; without a part of it it would be another one.
-    if (hasFindings(inPath)) return { refusal: blocked(inPath, ' in the path'), findings };
+    if (hasFindings(inPath)) return { rejection: blocked(inPath, ' in the path'), findings };
     if (redacted === undefined || redacted === text?.text) return { headers, body, findings };
     const changed = Buffer.from(redacted);
     return { headers: withLength(headers, changed.length), body: changed, findings };
@@ -87,19 +87,20 @@ export function openRequestGuard(rules: PrivacyRules, maxBytes: number): Request
 }
 
 export function uninspectable({ status, because }: Uninspectable): Rejection {
-  return refusal(status, `request refused by pii policy: the body cannot be inspected, ${because}`, 'pii_uninspectable');
+  const error = `request refused by pii policy: the body cannot be inspected, ${because}`;
+  return { status, error, reason: 'pii_uninspectable' };
 }
 
 /** Too many bodies are being looked into. */
-export const GUARD_IS_FULL = refusal(503, 'too many request bodies are being inspected', 'pii_inspection_full');
+export const GUARD_IS_FULL: Rejection = {
+  status: 503,
+  error: 'too many request bodies are being inspected',
+  reason: 'pii_inspection_full',
+};
 
 function blocked(counts: FindingCounts, where = ''): Rejection {
   const kinds = FINDING_KINDS.filter((kind) => counts[kind] > 0);
-  return refusal(403, `request blocked by pii policy: found ${kinds.join(', ')}${where}`, 'pii_detected');
-}
-
-function refusal(status: number, error: string, reason: string): Rejection {
-  return { status, body: { error }, headers: [], reason };
+  return { status: 403, error: `request blocked by pii policy: found ${kinds.join(', ')}${where}`, reason: 'pii_detected' };
 }
 
 /** Headers that exist to carry the provider's credential go on as they are. */

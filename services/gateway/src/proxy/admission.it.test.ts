@@ -14,16 +14,18 @@ import { RateLimiter } from '../auth/rate-limiter.ts';
 import { BodyBudget } from '../capture/body-budget.ts';
 import { TraceQueue } from '../capture/trace-queue.ts';
 import { createHttpServer } from '../http/http-server.ts';
+import type { Gate } from '../limits/gate.ts';
+import { rejectionBody } from '../rejection.ts';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { rawExchange } from '../testing/raw-exchange.ts';
 import { Deadlines } from './deadlines.ts';
 import { headerReaders } from './forwarded-headers.ts';
-import type { Gate } from './gate.ts';
 import { createProxy } from './proxy.ts';
 
-const REFUSAL = {
+const REJECTION = {
   status: 429,
-  body: { error: 'too many', code: 'KEY_RATE_LIMIT_EXCEEDED', retry_after_seconds: 3 },
+  error: 'too many',
+  details: { code: 'KEY_RATE_LIMIT_EXCEEDED', retry_after_seconds: 3 },
   headers: ['Retry-After', '3'],
   reason: 'KEY_RATE_LIMIT_EXCEEDED',
 };
@@ -147,12 +149,12 @@ describe('the gate', () => {
   });
 
   test.each([
-    ['at once', () => REFUSAL],
-    ['after a while', async () => REFUSAL],
+    ['at once', () => REJECTION],
+    ['after a while', async () => REJECTION],
   ])('may refuse %s, with its own answer; that is traced and audited', async (_, answer) => {
     gate = answer;
     const { status, head, rawHeaders } = await send();
-    expect([status, JSON.parse(head.toString())]).toEqual([429, REFUSAL.body]);
+    expect([status, JSON.parse(head.toString())]).toEqual([429, rejectionBody(REJECTION)]);
     expect(rawHeaders[rawHeaders.indexOf('Retry-After') + 1]).toBe('3');
     expect(await only()).toMatchObject({ outcome: 'rejected', sentStatus: 429, request: { bytes: 0 }, response: { bytes: 0 } });
     expect(denied).toEqual([

@@ -4,13 +4,14 @@ import { findLastRootUsage, findModelOnly, findRootModel } from '@vitrine/trace-
 import type { Outcome } from '@vitrine/traces/trace';
 import type { IncomingMessage } from 'node:http';
 import { BodyCapture } from '../capture/body-capture.ts';
-import type { ClientResponse, HttpRejection, MalformedRequestHandler } from '../http/client-response.ts';
+import type { ClientResponse, MalformedRequestHandler } from '../http/client-response.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
 import { drainRequest } from '../http/drain-request.ts';
 import { sendJson } from '../http/send-json.ts';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import { readGuarded, type HeldBody } from '../privacy/read-guarded.ts';
 import type { GuardMode, RequestGuard } from '../privacy/request-guard.ts';
+import { rejectionBody, type Rejection } from '../rejection.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import type { UpstreamControl, UpstreamHandler } from '../upstream/upstream-connection.ts';
 import type { UpstreamError } from '../upstream/upstream-error.ts';
@@ -19,7 +20,6 @@ import type { ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf, contentCodingOf } from './body-kind.ts';
 import { ResponseWriter } from './response-writer.ts';
 import { CUT_BY_SHUTDOWN, failureOf, lateFailure, OWN_FAILURE, type ExchangeFailure } from './exchange-failure.ts';
-import type { Rejection } from './gate.ts';
 import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
 import { providerCredential } from './provider-credential.ts';
 import { teeRequest } from './tee-request.ts';
@@ -43,7 +43,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   readonly #correlationId: string;
   readonly #telemetry: RequestTelemetry | undefined;
   readonly #scope: string;
-  readonly #onRefused: (reason: string) => void;
+  readonly #onRejected: (reason: string | undefined) => void;
   readonly #startedAt = Date.now();
   readonly #started = performance.now();
   readonly #sent: BodyCapture;
@@ -68,8 +68,8 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     route: UpstreamRoute,
     { request, response, correlationId, telemetry }: ProxiedRequest,
     scope: string,
-    /** Told why, when it is refused after it was admitted. */
-    onRefused: (reason: string) => void,
+    /** Called with the reason of a rejection after admission. */
+    onRejected: (reason: string | undefined) => void,
   ) {
     this.#tools = tools;
     this.#route = route;
@@ -79,7 +79,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     this.#correlationId = correlationId;
     this.#telemetry = telemetry;
     this.#scope = scope;
-    this.#onRefused = onRefused;
+    this.#onRejected = onRejected;
     this.#requestHeaders = tools.headers.request(request.rawHeaders, request.headers.connection);
     this.#sent = new BodyCapture(tools.budget, tools.storedBodyMaxBytes, () => {});
     this.#received = new BodyCapture(tools.budget, tools.storedBodyMaxBytes, () => this.#resume());
@@ -125,7 +125,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     } = this.#request;
     this.#held = readGuarded(this.#request, guard, (outcome) => {
       if (this.#isOver) return;
-      if ('refusal' in outcome) return this.refuse(outcome.refusal);
+      if ('rejection' in outcome) return this.reject(outcome.rejection);
       const { body } = outcome;
       const verdict = guard.judge(mode, {
         headers: this.#requestHeaders.forwarded,
@@ -135,7 +135,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
         body,
       });
       this.#findings = verdict.findings;
-      if (verdict.refusal !== undefined) return this.refuse(verdict.refusal);
+      if (verdict.rejection !== undefined) return this.reject(verdict.rejection);
       this.#sent.kind = bodyKindOf(contentType);
       if (body !== undefined && body.length > 0) this.#sent.push(body);
       this.#dispatch(path, verdict.body, verdict.headers);
@@ -143,16 +143,16 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   }
 
   /** Answers in the provider's place: the request was held back, and now may not go on. */
-  refuse({ status, body, headers, reason }: Rejection): void {
-    this.#onRefused(reason);
+  reject(rejection: Rejection): void {
+    this.#onRejected(rejection.reason);
     if (this.#isOver) return;
     this.#outcome = 'rejected';
     drainRequest(this.#request);
-    sendJson(this.#response, status, body, this.#correlationId, headers);
+    sendJson(this.#response, rejection.status, rejectionBody(rejection), this.#correlationId, rejection.headers);
   }
 
   /** What still came of the request is no HTTP: nothing more of it can be sent on, and nobody knows where a next request would begin. */
-  onMalformedRequest({ status, error }: HttpRejection): void {
+  onMalformedRequest({ status, error }: Rejection): void {
     if (this.#isOver) return;
     this.#outcome = 'rejected';
     this.#control?.abort(this);

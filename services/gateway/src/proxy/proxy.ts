@@ -5,13 +5,15 @@ import { ANONYMOUS_CALLER, type Authenticate, type Caller } from '../auth/caller
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import type { ClientConnections } from '../http/client-connections.ts';
-import type { ClientResponse, HttpRejection } from '../http/client-response.ts';
+import type { ClientResponse } from '../http/client-response.ts';
 import { correlationIdOf } from '../http/correlation-id.ts';
 import { drainRequest } from '../http/drain-request.ts';
 import { sendJson, sendJsonAndClose } from '../http/send-json.ts';
+import type { Gate } from '../limits/gate.ts';
+import { LIMIT_CHECK_UNAVAILABLE } from '../limits/limit-rejections.ts';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
+import { rejectionBody, type Rejection } from '../rejection.ts';
 import { Exchange } from './exchange.ts';
-import type { Gate, Rejection } from './gate.ts';
 import { allowReading, answerPreflight, isPreflight } from './preflight.ts';
 import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
 import { rejectedExchange } from './rejected-exchange.ts';
@@ -29,23 +31,13 @@ export interface Admission {
   readonly anonymousRejections: RateLimiter;
 }
 
-type Refusal = Omit<Rejection, 'reason'>;
-
-/** What a gate answers that broke. Spec: gateway, Limits, rule 8. */
-const UNCHECKED: Rejection = {
-  status: 503,
-  body: { error: 'gateway usage limit check unavailable' },
-  headers: [],
-  reason: 'limit_check_unavailable',
-};
-
 type HandleProxied = (
   request: IncomingMessage,
   response: ClientResponse,
   telemetry: RequestTelemetry | undefined,
   connections: ClientConnections,
   /** Of a request that Node does not serve. */
-  rejection?: HttpRejection,
+  rejection?: Rejection,
 ) => boolean;
 
 /** Handles a request when it belongs to a provider, or may go nowhere, or is not served at all; answers whether it did. What is no sound request is refused
@@ -78,7 +70,7 @@ export function createProxy(
     const authenticate = () => (telemetry === undefined ? decide() : telemetry.authenticate(decide, correlationId));
     if (flaw !== undefined) {
       const verdict = provider === undefined ? ANONYMOUS_CALLER : authenticate();
-      return reject(asked, provider, refusal(flaw.status, flaw.error), 'status' in verdict ? verdict.caller : verdict, true);
+      return reject(asked, provider, flaw, 'rejection' in verdict ? verdict.caller : verdict, true);
     }
     if (target.kind !== 'upstream') return false;
     if (isPreflight(request)) {
@@ -87,16 +79,13 @@ export function createProxy(
       return true;
     }
     const caller = authenticate();
-    if ('status' in caller) {
-      const { status, error, reason, caller: denied } = caller;
-      return reject(asked, provider, { ...refusal(status, error), reason }, denied);
-    }
+    if ('rejection' in caller) return reject(asked, provider, caller.rejection, caller.caller);
     if (request.headers.upgrade?.toLowerCase().includes('websocket') === true)
-      return reject(asked, provider, refusal(501, 'WebSocket connections are not served'), caller);
+      return reject(asked, provider, { status: 501, error: 'WebSocket connections are not served' }, caller);
     if (tools.deadlines.size >= MAX_IN_FLIGHT)
-      return reject(asked, provider, refusal(503, 'too many requests are in flight'), caller);
+      return reject(asked, provider, { status: 503, error: 'too many requests are in flight' }, caller);
     if (response.socket === null && connections.isCrowded(request))
-      return reject(asked, provider, refusal(503, 'too many pipelined requests on this connection'), caller);
+      return reject(asked, provider, { status: 503, error: 'too many pipelined requests on this connection' }, caller);
 
     const stopped = caller.identity === undefined ? undefined : admission.gate(caller.identity);
     if (stopped !== undefined && !('then' in stopped)) return reject(asked, provider, stopped, caller);
@@ -107,9 +96,9 @@ export function createProxy(
       return true;
     }
     void stopped.then(
-      (late) => (late === undefined ? forward(exchange, path) : exchange.refuse(late)),
+      (late) => (late === undefined ? forward(exchange, path) : exchange.reject(late)),
       (bug: unknown) => {
-        exchange.refuse(UNCHECKED);
+        exchange.reject(LIMIT_CHECK_UNAVAILABLE);
         throw bug;
       },
     );
@@ -123,11 +112,13 @@ function createReject(tools: ProxyContext, admission: Admission) {
   return (
     asked: ProxiedRequest,
     provider: Provider | undefined,
-    { status, body, headers, reason }: Refusal & { reason?: string },
+    rejection: Rejection,
     caller: Caller,
     isFlawed = false,
   ): true => {
     const { request, response, correlationId, telemetry, connections } = asked;
+    const { status, headers, reason } = rejection;
+    const body = rejectionBody(rejection);
     telemetry?.endsWith(response, true);
     if (isFlawed) {
       connections.stopServing(request.socket);
@@ -136,7 +127,7 @@ function createReject(tools: ProxyContext, admission: Admission) {
       drainRequest(request);
       sendJson(response, status, body, correlationId, headers);
     }
-    if (reason !== undefined) audit(admission, asked, caller, reason);
+    audit(admission, asked, caller, reason);
     // Only what could have a trace uses up what may have one.
     const isKept = provider !== undefined && (caller.scope !== ANONYMOUS_CALLER.scope || admission.anonymousRejections.take());
     if (!isKept) return true;
@@ -151,15 +142,12 @@ function audit(
   { trail }: Admission,
   { request, correlationId, telemetry }: ProxiedRequest,
   caller: Caller,
-  reason: string,
+  reason: string | undefined,
 ): void {
+  if (reason === undefined) return;
   const denied = () => trail.denied({ method: request.method ?? '', path: request.url ?? '', correlationId }, caller, reason);
   if (telemetry === undefined) denied();
   else telemetry.run(denied);
-}
-
-function refusal(status: number, error: string): Refusal {
-  return { status, body: { error }, headers: [] };
 }
 
 /** Node takes a request line without a version for HTTP/0.9 and reads headers behind it, which such a request has none of; and HTTP/2.0 for a

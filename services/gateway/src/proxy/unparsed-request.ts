@@ -19,7 +19,7 @@ export function createUnparsedHandler(
     const provider = routeUnder(url, routes)?.provider;
     if (provider === undefined) return;
     const verdict = authenticate({}, 'proxy:write');
-    const { scope } = 'status' in verdict ? verdict.caller : verdict;
+    const { scope } = 'rejection' in verdict ? verdict.caller : verdict;
     if (scope === ANONYMOUS_CALLER.scope && !anonymousRejections.take()) return;
     const of = { provider, scope, status, correlationId, now: Date.now() };
     tools.onEnd(rejectedExchange({ method, url, headers: {}, rawHeaders: [] }, of, tools.headers), undefined);

@@ -1,0 +1,49 @@
+import type { Rejection } from '../rejection.ts';
+import { DAY_MS } from './utc-day.ts';
+
+// Statuses, texts, codes and headers: spec, gateway, Errors; decisions, section 5.
+
+const RATE_ERRORS = {
+  KEY_RATE_LIMIT_EXCEEDED: 'request rate limit exceeded for key',
+  WORKSPACE_RATE_LIMIT_EXCEEDED: 'request rate limit exceeded for workspace',
+} as const;
+
+const QUOTA_ERRORS = {
+  KEY_DAILY_TOKENS_EXCEEDED: 'daily token limit exceeded for key',
+  WORKSPACE_DAILY_TOKENS_EXCEEDED: 'daily token limit exceeded for workspace',
+  KEY_DAILY_COST_EXCEEDED: 'daily cost limit exceeded for key',
+  WORKSPACE_DAILY_COST_EXCEEDED: 'daily cost limit exceeded for workspace',
+} as const;
+export type QuotaCode = keyof typeof QUOTA_ERRORS;
+
+/** The usage is unknown: a request that cannot be checked is not let through. Spec: gateway, Limits, rule 8. */
+export const LIMIT_CHECK_UNAVAILABLE: Rejection = {
+  status: 503,
+  error: 'gateway usage limit check unavailable',
+  reason: 'limit_check_unavailable',
+};
+
+/** A request rate is exceeded for another `waitMs`. */
+export function rateRejection(code: keyof typeof RATE_ERRORS, waitMs: number): Rejection {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+  return {
+    status: 429,
+    error: RATE_ERRORS[code],
+    details: { code, retry_after_seconds: seconds },
+    headers: ['Retry-After', String(seconds)],
+    reason: code,
+  };
+}
+
+/** A daily quota is used up: the official SDKs are told not to retry, and every client when the quota resets. `nowMs`: milliseconds since
+ *  the epoch. */
+export function quotaRejection(code: QuotaCode, nowMs: number): Rejection {
+  const midnight = new Date((Math.floor(nowMs / DAY_MS) + 1) * DAY_MS).toISOString().replace('.000', '');
+  return {
+    status: 429,
+    error: QUOTA_ERRORS[code],
+    details: { code },
+    headers: ['x-should-retry', 'false', 'X-Svc-Quota-Resets-At', midnight],
+    reason: code,
+  };
+}
