@@ -1,61 +1,58 @@
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
-import { Fault, messageOf } from '@vitrine/faults/fault';
 import { WorkerCalls } from '@vitrine/worker-threads/worker-calls';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
 import type { KeyRow } from '../gateway-key.ts';
+import type { AuditLog } from '../audit-log.ts';
 import type {
-  AuditEvents,
-  AuditStore,
   CreateOutcome,
   KeyChanges,
   KeyStore,
   KeyTokens,
+  KeyUse,
   NewKey,
   RevokeOutcome,
   RotateOutcome,
 } from '../key-store.ts';
-import type { KeyWorkerCall, KeyWorkerMethod } from './key-worker.ts';
-import type { SqliteKeyStore } from './sqlite-key-store.ts';
+import { keyStoreUnavailable } from './key-store-fault.ts';
+import type { KeyWorkerCall, KeyWorkerData, KeyWorkerMethod } from './key-worker.ts';
+import type { SqliteKeyStore, SqliteKeyStoreOptions } from './sqlite-key-store.ts';
 
-/** A script that makes keys all at once: one takes about a millisecond. */
+/** A script may create many keys at once; each takes about a millisecond. */
 const MAX_PENDING_CALLS = 1_024;
-/** How often the file is asked whether another process has written to it: 20 µs of the worker thread. */
+/** How often the file is polled for writes of another process: 20 µs of the worker thread. */
 const WATCH_INTERVAL_MS = 1_000;
 
-/** In the place of the version of a file that cannot be asked. */
+/** Stands for the version of a file that cannot be read. */
 const GONE = 'gone';
 
-/** Gateway keys and audit events of a single machine: one SQLite file on a worker thread, which the first question starts. Several
- *  processes may use the file at once. */
-export class EmbeddedKeyStore implements KeyStore, AuditStore, AuditEvents, AsyncDisposable {
-  readonly #path: string;
-  readonly #calls: WorkerCalls;
+/** Calls of the thread that has the file. */
+export type KeyCalls = Pick<WorkerCalls, 'call'> & AsyncDisposable;
 
-  constructor(path: string) {
+/** Gateway keys and audit events of a single machine: one SQLite file on a worker thread, which the first call starts. Several
+ *  processes may use the file at once. */
+export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
+  readonly #path: string;
+  readonly #calls: KeyCalls;
+
+  constructor(path: string, calls: KeyCalls = startKeyWorker(path)) {
     this.#path = path;
-    this.#calls = new WorkerCalls(
-      () =>
-        new Worker(new URL('./key-worker.ts', import.meta.url), {
-          workerData: { path },
-          resourceLimits: { maxYoungGenerationSizeMb: 4 },
-        }),
-      MAX_PENDING_CALLS,
-    );
+    this.#calls = calls;
   }
 
   list(tenant: Tenant | undefined): Promise<KeyRow[]> {
-    return this.#ask('list', tenant);
+    return this.#call('list', tenant);
   }
 
   find(id: string, tenant: Tenant | undefined): Promise<KeyRow | undefined> {
-    return this.#ask('find', id, tenant);
+    return this.#call('find', id, tenant);
   }
 
   hasId(id: string): Promise<boolean> {
-    return this.#ask('hasId', id);
+    return this.#call('hasId', id);
   }
 
   create(
@@ -64,7 +61,7 @@ export class EmbeddedKeyStore implements KeyStore, AuditStore, AuditEvents, Asyn
     event: AuditEvent,
     idAsToken: readonly TokenHash[] = [],
   ): Promise<CreateOutcome> {
-    return this.#ask('create', key, known, event, idAsToken);
+    return this.#call('create', key, known, event, idAsToken);
   }
 
   rotate(
@@ -73,78 +70,83 @@ export class EmbeddedKeyStore implements KeyStore, AuditStore, AuditEvents, Asyn
     known: readonly [TokenHash, ...TokenHash[]],
     event: AuditEvent,
   ): Promise<RotateOutcome> {
-    return this.#ask('rotate', id, tenant, known, event);
+    return this.#call('rotate', id, tenant, known, event);
   }
 
   revoke(id: string, tenant: Tenant | undefined, event: AuditEvent): Promise<RevokeOutcome> {
-    return this.#ask('revoke', id, tenant, event);
+    return this.#call('revoke', id, tenant, event);
   }
 
   keepTokens(keys: readonly KeyTokens[]): Promise<string[]> {
-    return this.#ask('keepTokens', keys);
+    return this.#call('keepTokens', keys);
   }
 
   changes(since: number): Promise<KeyChanges> {
-    return this.#ask('changes', since);
+    return this.#call('changes', since);
   }
 
-  markUsed(uses: readonly { readonly id: string; readonly at: number }[]): Promise<void> {
-    return this.#ask('markUsed', uses);
+  markUsed(uses: readonly KeyUse[]): Promise<void> {
+    return this.#call('markUsed', uses);
   }
 
   appendAudit(events: readonly AuditEvent[]): Promise<void> {
-    return this.#ask('appendAudit', events);
+    return this.#call('appendAudit', events);
   }
 
   listAudit(query: AuditQuery): Promise<AuditEventPage> {
-    return this.#ask('listAudit', query);
+    return this.#call('listAudit', query);
   }
 
-  removeAuditBefore(at: number): Promise<number> {
-    return this.#ask('removeAuditBefore', at);
+  async removeAuditBefore(at: number): Promise<number> {
+    return existsSync(this.#path) ? this.#call('removeAuditBefore', at) : 0;
   }
 
   watch(onChange: () => void): Disposable {
     let last: string | undefined;
-    let isAsking = false;
-    const look = async () => {
-      if (isAsking) return;
-      isAsking = true;
+    let isPolling = false;
+    const poll = async () => {
+      if (isPolling) return;
+      isPolling = true;
       try {
-        const version = await this.#ask('dataVersion');
+        const version = await this.#call('dataVersion');
         if (last !== undefined && version !== last) onChange();
         last = version;
       } catch {
-        // Whoever watches then asks for changes, and learns there, at once, that the store is gone and why.
+        // The watcher then reads the changes, and at once gets the fault with the reason.
         if (last !== GONE) onChange();
         last = GONE;
       } finally {
-        isAsking = false;
+        isPolling = false;
       }
     };
-    const timer = setInterval(() => void look(), WATCH_INTERVAL_MS);
+    const timer = setInterval(() => void poll(), WATCH_INTERVAL_MS);
     timer.unref();
-    void look();
+    void poll();
     return { [Symbol.dispose]: () => clearInterval(timer) };
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#calls[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#calls[Symbol.asyncDispose]();
   }
 
-  async #ask<M extends KeyWorkerMethod>(
+  async #call<M extends KeyWorkerMethod>(
     method: M,
     ...args: Parameters<SqliteKeyStore[M]>
   ): Promise<ReturnType<SqliteKeyStore[M]>> {
     try {
       return (await this.#calls.call({ method, args } satisfies KeyWorkerCall)) as ReturnType<SqliteKeyStore[M]>;
     } catch (cause) {
-      const reason = messageOf(cause);
-      throw new Fault('key_store_unavailable', {
-        say: 'gateway key store is unavailable',
-        log: { path: this.#path, reason },
-        cause,
-      });
+      throw keyStoreUnavailable(this.#path, cause);
     }
   }
+}
+
+/** `options`: bounds that tests make small. */
+export function startKeyWorker(path: string, options: Omit<SqliteKeyStoreOptions, 'openDatabase'> = {}): WorkerCalls {
+  const url = new URL('./key-worker.ts', import.meta.url);
+  const workerData = { path, options } satisfies KeyWorkerData;
+  return new WorkerCalls(
+    () => new Worker(url, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 4 } }),
+    MAX_PENDING_CALLS,
+  );
 }

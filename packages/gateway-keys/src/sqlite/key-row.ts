@@ -1,12 +1,37 @@
-import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { KeyRow } from '../gateway-key.ts';
 import type { NewKey } from '../key-store.ts';
 import { PERMISSIONS } from '../permission.ts';
 
-/** Columns of `gateway_keys` that make a `KeyRow`, in the order of `keyValues`. */
-export const KEY_COLUMNS =
+/** Columns of `gateway_keys` that a new key fills, in the order of `keyValues`. */
+const NEW_KEY_COLUMNS =
   'id, org_id, workspace_id, name, description, created_by, role, permissions, plan, created_at, managed_by, managed_resource, ' +
   'pepper_version, token_mac, revision';
+
+export const INSERT_KEY: string = `INSERT INTO gateway_keys (${NEW_KEY_COLUMNS}) VALUES (${Array(15).fill('?').join(',')})`;
+/** To be continued with conditions on active keys. */
+export const SELECT_ACTIVE_KEYS: string = `SELECT ${NEW_KEY_COLUMNS}, last_used_at FROM gateway_keys WHERE revoked_at IS NULL`;
+
+/** The active keys of a tenant, or of all. */
+export function listKeyRows(database: DatabaseSync, tenant: Tenant | undefined): KeyRow[] {
+  const { condition, values } = ofTenant(tenant);
+  return database
+    .prepare(`${SELECT_ACTIVE_KEYS}${condition} ORDER BY created_at, id`)
+    .all(...values)
+    .map(keyRowOf);
+}
+
+export function findKeyRow(database: DatabaseSync, id: string, tenant: Tenant | undefined): KeyRow | undefined {
+  const { condition, values } = ofTenant(tenant);
+  const row = database.prepare(`${SELECT_ACTIVE_KEYS}${condition} AND id = ?`).get(...values, id);
+  return row === undefined ? undefined : keyRowOf(row);
+}
+
+function ofTenant(tenant: Tenant | undefined): { readonly condition: string; readonly values: SQLInputValue[] } {
+  if (tenant === undefined) return { condition: '', values: [] };
+  return { condition: ' AND org_id = ? AND workspace_id = ?', values: [tenant.org_id, tenant.workspace_id] };
+}
 
 export function keyValues(key: NewKey, revision: number): SQLInputValue[] {
   return [
@@ -39,7 +64,7 @@ export function keyRowOf(row: Record<string, SQLOutputValue>): KeyRow {
     description: text('description'),
     created_by: text('created_by'),
     role: text('role') ?? '',
-    // A later version may know more of them.
+    // A later version may store permissions that this one does not know.
     permissions: PERMISSIONS.filter((permission) => granted.includes(permission)),
     plan: text('plan'),
     created_at: Number(row['created_at']),

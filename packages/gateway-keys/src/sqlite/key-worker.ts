@@ -1,12 +1,17 @@
-// Entry of the worker thread that keeps gateway keys: the proxy's thread never waits for SQLite.
+// Entry of the worker thread that stores gateway keys: the proxy's thread never waits for SQLite.
 import { invariant } from '@vitrine/faults/invariant';
 import { serveCalls } from '@vitrine/worker-threads/serve-calls';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { SqliteKeyStore } from './sqlite-key-store.ts';
+import { SqliteKeyStore, type SqliteKeyStoreOptions } from './sqlite-key-store.ts';
 
-/** What can be asked of the thread: the store's own methods. */
+export interface KeyWorkerData {
+  readonly path: string;
+  readonly options: SqliteKeyStoreOptions;
+}
+
+/** The store's own methods. */
 export type KeyWorkerMethod = Exclude<keyof SqliteKeyStore, symbol | 'isReplaced'>;
 
 export interface KeyWorkerCall {
@@ -15,9 +20,9 @@ export interface KeyWorkerCall {
 }
 
 invariant(parentPort !== null, 'runs on a worker thread');
-const { path } = workerData as { readonly path: string };
+const { path, options } = workerData as KeyWorkerData;
 makeFolder(dirname(path));
-let store = new SqliteKeyStore(path);
+let store = new SqliteKeyStore(path, options);
 
 serveCalls(
   parentPort,
@@ -29,11 +34,11 @@ serveCalls(
   () => store[Symbol.dispose](),
 );
 
-/** Whoever restores a copy puts another file in the place of the one that is open: what is changed there from then on would never be
- *  seen here, such as a revocation, and what is changed here would be lost. */
+/** Restoring a backup puts another file in the place of the open one: changes made there, such as a revocation, would never be seen here,
+ *  and changes made here would be lost. */
 function reopenWhenReplaced(): void {
   if (!store.isReplaced) return;
-  const opened = new SqliteKeyStore(path);
+  const opened = new SqliteKeyStore(path, options);
   store[Symbol.dispose]();
   store = opened;
 }

@@ -120,7 +120,7 @@ describe('keys', () => {
     store = new SqliteKeyStore(path, { maxActiveKeys: 2, maxDenials: 10 });
     create('one');
     create('two');
-    expect(create('three')).toEqual({ kind: 'full' });
+    expect(create('three')).toEqual({ kind: 'full', maxActiveKeys: 2 });
     store.revoke('one', A, event());
     expect(create('three')).toMatchObject({ kind: 'created' });
   });

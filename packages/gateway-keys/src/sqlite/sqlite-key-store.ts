@@ -3,53 +3,54 @@ import { foreignFile } from '@vitrine/sqlite/database-file';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { keepDatabasePrivate, makePrivateFile } from '@vitrine/sqlite/private-file';
 import { statSync } from 'node:fs';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue } from 'node:sqlite';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
 import type { KeyRow } from '../gateway-key.ts';
-import type { CreateOutcome, KeyChanges, KeyTokens, NewKey, RevokeOutcome, RotateOutcome } from '../key-store.ts';
+import type { CreateOutcome, KeyChanges, KeyTokens, KeyUse, NewKey, RevokeOutcome, RotateOutcome } from '../key-store.ts';
 import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
-import { KEY_COLUMNS, keyRowOf, keyValues } from './key-row.ts';
+import { findKeyRow, INSERT_KEY, keyRowOf, keyValues, listKeyRows, SELECT_ACTIVE_KEYS } from './key-row.ts';
 import { createKeyTables, KEY_DATABASE } from './key-tables.ts';
 
 const IN_MEMORY = ':memory:';
 /** How long a call waits for another process's lock: the command line writes beside a running gateway. */
 const BUSY_TIMEOUT_MS = 2_000;
-/** A store of one machine; every gateway process holds them all. */
+/** Every gateway process holds all active keys in memory. */
 const MAX_ACTIVE_KEYS = 20_000;
-/** Denials kept at most of each kind (`audit-rows.ts`): somebody who is turned away all the time must not fill the disk. */
+/** Stored denials of each kind (`audit-rows.ts`): a client that is denied all the time must not fill the disk. */
 const MAX_DENIALS = 1_000_000;
 
-const COLUMNS = `${KEY_COLUMNS}, last_used_at`;
-const INSERT_KEY = `INSERT INTO gateway_keys (${KEY_COLUMNS}) VALUES (${Array(15).fill('?').join(',')})`;
-
-/** The limits of a store, which tests make small. */
-export interface KeyStoreBounds {
-  readonly maxActiveKeys: number;
-  readonly maxDenials: number;
+export interface SqliteKeyStoreOptions {
+  readonly maxActiveKeys?: number;
+  readonly maxDenials?: number;
+  /** Tests make its statements fail. */
+  readonly openDatabase?: (path: string, options: DatabaseSyncOptions) => DatabaseSync;
 }
 
-/** Gateway keys and audit events in one SQLite file, which several processes may have open. Synchronous: it lives on a worker thread
- *  (`key-worker.ts`). See `KeyStore` for what its methods promise. */
+/** Gateway keys and audit events in one SQLite file, which several processes may have open. Synchronous: it runs on a worker thread
+ *  (`key-worker.ts`). Its methods are those of `KeyStore` and `AuditLog`. */
 export class SqliteKeyStore implements Disposable {
   readonly #database: DatabaseSync;
-  readonly #bounds: KeyStoreBounds;
+  readonly #maxActiveKeys: number;
+  readonly #maxDenials: number;
   readonly #path: string;
   readonly #file: string;
 
-  constructor(path: string, bounds: KeyStoreBounds = { maxActiveKeys: MAX_ACTIVE_KEYS, maxDenials: MAX_DENIALS }) {
-    this.#bounds = bounds;
+  constructor(path: string, options: SqliteKeyStoreOptions = {}) {
+    const { maxActiveKeys = MAX_ACTIVE_KEYS, maxDenials = MAX_DENIALS, openDatabase = openDatabaseSync } = options;
+    this.#maxActiveKeys = maxActiveKeys;
+    this.#maxDenials = maxDenials;
     this.#path = path;
-    // Opening it would change a database of somebody else's.
+    // Opening a database of another program would change it.
     const foreign = foreignFile(path, KEY_DATABASE);
     if (foreign !== undefined) throw new Error(foreign);
     if (path !== IN_MEMORY) {
       makePrivateFile(path);
       keepDatabasePrivate(path);
     }
-    this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    this.#database = openDatabase(path, { timeout: BUSY_TIMEOUT_MS });
     try {
-      // Keys are few and matter: a change that was answered survives also a power cut.
+      // Keys are few and matter: a confirmed change survives a power cut too.
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       createKeyTables(this.#database);
       this.#file = fileAt(path);
@@ -59,8 +60,8 @@ export class SqliteKeyStore implements Disposable {
     }
   }
 
-  /** Whether another file has the path now. Throws while none has, or an empty one: somebody is putting a copy there, and a new file
-   *  would be in its way. */
+  /** Whether another file has the path now. Throws while there is none, or an empty one: a backup is being restored, and a new database
+   *  would collide with it. */
   get isReplaced(): boolean {
     if (fileAt(this.#path) === this.#file) return false;
     if (statSync(this.#path).size === 0) throw new Error('the file has been replaced by an empty one');
@@ -68,13 +69,11 @@ export class SqliteKeyStore implements Disposable {
   }
 
   list(tenant: Tenant | undefined): KeyRow[] {
-    const { where, values } = activeOf(tenant);
-    return this.#all(`SELECT ${COLUMNS} FROM gateway_keys WHERE ${where} ORDER BY created_at, id`, values);
+    return listKeyRows(this.#database, tenant);
   }
 
   find(id: string, tenant: Tenant | undefined): KeyRow | undefined {
-    const { where, values } = activeOf(tenant);
-    return this.#all(`SELECT ${COLUMNS} FROM gateway_keys WHERE id = ? AND ${where}`, [id, ...values])[0];
+    return findKeyRow(this.#database, id, tenant);
   }
 
   hasId(id: string): boolean {
@@ -83,8 +82,8 @@ export class SqliteKeyStore implements Disposable {
 
   create(key: NewKey, known: readonly TokenHash[], event: AuditEvent, idAsToken: readonly TokenHash[] = []): CreateOutcome {
     return this.#transaction((): CreateOutcome => {
-      if (this.#count('SELECT count(*) AS n FROM gateway_keys WHERE revoked_at IS NULL') >= this.#bounds.maxActiveKeys)
-        return { kind: 'full' };
+      const active = this.#count('SELECT count(*) AS n FROM gateway_keys WHERE revoked_at IS NULL');
+      if (active >= this.#maxActiveKeys) return { kind: 'full', maxActiveKeys: this.#maxActiveKeys };
       if (this.hasId(key.id) || this.#isKnown(idAsToken)) return { kind: 'id_taken' };
       if (this.#isKnown(known)) return { kind: 'token_taken' };
       const revision = this.#nextRevision();
@@ -130,21 +129,22 @@ export class SqliteKeyStore implements Disposable {
   }
 
   changes(since: number): KeyChanges {
-    // One snapshot: a change between the questions would be skipped for ever.
+    // One snapshot: a change that is committed between these reads would be skipped for ever.
     return this.#transaction((): KeyChanges => {
-      const active = `SELECT ${COLUMNS} FROM gateway_keys WHERE revision > ? AND revoked_at IS NULL`;
       const revoked = 'SELECT id, revision FROM gateway_keys WHERE revision > ? AND revoked_at IS NOT NULL';
-      const gone = since === 0 ? [] : this.#database.prepare(revoked).all(since);
       return {
         store: this.#file,
         revision: this.#nextRevision() - 1,
-        active: this.#all(active, [since]),
-        revoked: gone.map((row) => ({ id: String(row['id']), revision: Number(row['revision']) })),
+        active: this.#database.prepare(`${SELECT_ACTIVE_KEYS} AND revision > ?`).all(since).map(keyRowOf),
+        revoked: (since === 0 ? [] : this.#database.prepare(revoked).all(since)).map(({ id, revision }) => ({
+          id: String(id),
+          revision: Number(revision),
+        })),
       };
     }, 'BEGIN');
   }
 
-  markUsed(uses: readonly { readonly id: string; readonly at: number }[]): void {
+  markUsed(uses: readonly KeyUse[]): void {
     const later = 'UPDATE gateway_keys SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at, 0) < ?';
     this.#transaction(() => {
       const update = this.#database.prepare(later);
@@ -161,10 +161,10 @@ export class SqliteKeyStore implements Disposable {
   }
 
   removeAuditBefore(at: number): number {
-    return this.#transaction(() => removeAuditEvents(this.#database, at, this.#bounds.maxDenials));
+    return this.#transaction(() => removeAuditEvents(this.#database, at, this.#maxDenials));
   }
 
-  /** Differs from its last answer when another connection has written to the file, or the file is another. */
+  /** Differs from the last result when another connection has written to the file, or another file has its path. */
   dataVersion(): string {
     return `${this.#file} ${String(this.#database.prepare('PRAGMA data_version').get()?.['data_version'])}`;
   }
@@ -173,31 +173,25 @@ export class SqliteKeyStore implements Disposable {
     this.#database.close();
   }
 
-  /** Whether a key has or had this token, whoever's it is. */
+  /** Whether a key of any tenant has or had this token. */
   #isKnown(hashes: readonly TokenHash[]): boolean {
     const same = 'SELECT count(*) AS n FROM token_hashes WHERE token_mac = ?';
     return hashes.some(({ token_mac }) => this.#count(same, token_mac) > 0);
   }
 
-  /** Under every pepper: another process may have only some of them. */
+  /** Under every pepper: another process may be configured with only some of them. */
   #keepHashes(id: string, hashes: readonly TokenHash[]): void {
     const keep = this.#database.prepare('INSERT OR IGNORE INTO token_hashes VALUES (?, ?, ?)');
     for (const { token_mac, pepper_version } of hashes) keep.run(token_mac, pepper_version, id);
   }
 
+  /** Writers of all processes take it inside `BEGIN IMMEDIATE`, so revisions are committed in order. */
   #nextRevision(): number {
     return 1 + this.#count('SELECT coalesce(max(revision), 0) AS n FROM gateway_keys');
   }
 
   #count(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#database.prepare(sql).get(...values)?.['n'] ?? 0);
-  }
-
-  #all(sql: string, values: SQLInputValue[]): KeyRow[] {
-    return this.#database
-      .prepare(sql)
-      .all(...values)
-      .map(keyRowOf);
   }
 
   #transaction<T>(work: () => T, begin: 'BEGIN' | 'BEGIN IMMEDIATE' = 'BEGIN IMMEDIATE'): T {
@@ -213,15 +207,13 @@ export class SqliteKeyStore implements Disposable {
   }
 }
 
-/** Tells the file at a path from every other, as long as one of both is open. */
+function openDatabaseSync(path: string, options: DatabaseSyncOptions): DatabaseSync {
+  return new DatabaseSync(path, options);
+}
+
+/** Distinguishes the file at a path from every other, as long as one of both is open. */
 function fileAt(path: string): string {
   if (path === IN_MEMORY) return path;
   const { dev, ino } = statSync(path, { bigint: true });
   return `${dev}:${ino}`;
-}
-
-function activeOf(tenant: Tenant | undefined): { where: string; values: SQLInputValue[] } {
-  if (tenant === undefined) return { where: 'revoked_at IS NULL', values: [] };
-  const where = 'revoked_at IS NULL AND org_id = ? AND workspace_id = ?';
-  return { where, values: [tenant.org_id, tenant.workspace_id] };
 }

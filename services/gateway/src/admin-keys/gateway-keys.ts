@@ -125,7 +125,7 @@ export class GatewayKeys {
       );
       if (outcome.kind === 'created') return this.#told(outcome.row, token);
       if (outcome.kind === 'full')
-        throw new Fault('gateway_keys_full', { say: 'there are as many gateway keys as there may be; revoke some' });
+        throw new Fault('gateway_keys_full', { say: `gateway key limit reached (${outcome.maxActiveKeys}); revoke unused keys` });
       throw outcome.kind === 'id_taken' ? idTaken() : tokenTaken();
     });
   }

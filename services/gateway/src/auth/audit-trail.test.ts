@@ -30,7 +30,6 @@ beforeEach(() => {
         await untilWritten;
         written.push(...events);
       },
-      removeAuditBefore: async () => 0,
     },
     logger: createLogger('t', 'info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }),
     clock: () => wall + now,

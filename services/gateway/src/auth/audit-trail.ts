@@ -1,5 +1,5 @@
 import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
-import type { AuditStore } from '@vitrine/gateway-keys/key-store';
+import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/privacy/scrub';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
@@ -24,7 +24,7 @@ export interface DeniedRequest {
 }
 
 export interface AuditTrailOptions {
-  readonly store: AuditStore;
+  readonly store: Pick<AuditLog, 'appendAudit'>;
   readonly logger: Logger;
   readonly redactPathFor?: RedactPath | undefined;
   /** Milliseconds since the epoch, for the events. */

@@ -1,7 +1,7 @@
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { identityOf, keyScope, type KeyRow } from '@vitrine/gateway-keys/gateway-key';
 import type { Identity } from '@vitrine/gateway-keys/identity';
-import type { KeyChanges } from '@vitrine/gateway-keys/key-store';
+import type { KeyChanges, KeyUse } from '@vitrine/gateway-keys/key-store';
 import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from './caller.ts';
 
@@ -18,12 +18,6 @@ export interface RingKey extends Caller {
   lastUsedAt: number;
   /** The last of these moments that the store knows. */
   toldUseAt: number;
-}
-
-/** When a key was used, milliseconds since the epoch. */
-export interface KeyUse {
-  readonly id: string;
-  readonly at: number;
 }
 
 /** Every accepted key of this process, by the keyed hash of its token. What the store tells may come late and out of order: of

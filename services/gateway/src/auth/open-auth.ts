@@ -1,8 +1,7 @@
+import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { isReservedKeyId } from '@vitrine/gateway-keys/key-fields';
-import type { AuditStore } from '@vitrine/gateway-keys/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { existsSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
 import { authenticateBy, allowAll } from './authenticate.ts';
 import type { Authenticate } from './caller.ts';
@@ -33,7 +32,7 @@ export async function openAuth(
   await using opened = new AsyncDisposableStack();
   const keepAudit = () =>
     opened.use(
-      keepAuditRetention(path, store, (error) =>
+      keepAuditRetention(store, (error) =>
         logger.error({ err: error, next_step: LOOK_AT_STORE }, 'old audit events were not removed'),
       ),
     );
@@ -102,10 +101,9 @@ function warnOfKeys(ids: readonly string[], withTakenToken: readonly string[], l
   }
 }
 
-/** Removes audit events after 365 days, at the start and every hour; makes no file for it. Spec: gateway decisions, section 6. */
-function keepAuditRetention(path: string, store: AuditStore, report: (error: unknown) => void): Disposable {
+/** Removes audit events after 365 days, at the start and every hour. Spec: gateway decisions, section 6. */
+function keepAuditRetention(store: Pick<AuditLog, 'removeAuditBefore'>, report: (error: unknown) => void): Disposable {
   const removeAll = async () => {
-    if (!existsSync(path)) return;
     while ((await store.removeAuditBefore(Date.now() - AUDIT_RETENTION_MS)) > 0);
   };
   const run = () => void removeAll().catch(report);

@@ -2,12 +2,15 @@ import { openPepperFile } from '@vitrine/credentials/pepper-file';
 import { createPepperText, readPepper, type Pepper } from '@vitrine/credentials/pepper';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { Fault, messageOf } from '@vitrine/faults/fault';
-import type { AuditEventPage, AuditQuery } from '@vitrine/gateway-keys/audit-event-page';
+import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
+import type { KeyReader, KeyStore } from '@vitrine/gateway-keys/key-store';
 import { EmbeddedKeyStore } from '@vitrine/gateway-keys/sqlite/embedded-key-store';
+import { SqliteKeyReader } from '@vitrine/gateway-keys/sqlite/sqlite-key-reader';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { keepPrivate } from '@vitrine/sqlite/private-file';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { GatewayKeys, type KeyMaterial } from '../admin-keys/gateway-keys.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { RedactPath } from '../privacy/path-redactor.ts';
@@ -16,19 +19,21 @@ import { fileKeyRows } from './file-keys.ts';
 import { keyFiles } from './key-files.ts';
 import { KeyRing } from './key-ring.ts';
 
-/** Gateway keys as this process has them; nothing is opened before it is needed. */
+/** The gateway keys of this process; nothing is opened before it is needed. */
 export interface OpenKeys extends AsyncDisposable {
+  /** Where the keys are stored, for messages. */
   readonly path: string;
-  readonly store: EmbeddedKeyStore;
+  readonly store: KeyStore & AuditLog;
   readonly trail: AuditTrail;
   readonly keys: GatewayKeys;
-  /** With what has been denied until now. Faults: `key_store_unavailable`. */
-  readonly listAudit: (query: AuditQuery) => Promise<AuditEventPage>;
+  /** Includes denials that are not written yet. Faults: `key_store_unavailable`. */
+  readonly listAudit: AuditLog['listAudit'];
   /** Faults: `pepper_unusable`, `storage_unusable`. */
   readonly material: () => KeyMaterial;
 }
 
-/** Opens keys and audit events. `hidePath` is for the audit of requests. */
+/** Opens the store of keys and audit events. This is the only file that names an implementation of it. `redactPathFor` is for the audit of
+ *  requests. */
 export function openKeys(config: GatewayConfig, logger: Logger, redactPathFor?: RedactPath): OpenKeys {
   const { database: path } = keyFiles(config.storage.path);
   const store = new EmbeddedKeyStore(path);
@@ -44,7 +49,7 @@ export function openKeys(config: GatewayConfig, logger: Logger, redactPathFor?: 
     trail,
     keys,
     listAudit: async (query) => {
-      // Denials wait up to a second; whoever asks has mostly just seen one.
+      // Denials are written up to a second later, and are often listed just after one was seen.
       await trail.flush();
       return store.listAudit(query);
     },
@@ -56,6 +61,18 @@ export function openKeys(config: GatewayConfig, logger: Logger, redactPathFor?: 
   };
 }
 
+/** Reads stored keys and audit events without changing the store, such as migrating that of a gateway of an earlier version. Undefined
+ *  where nothing was ever stored. Faults: `key_store_unavailable`. */
+export async function readKeys<T>(
+  { storage }: Pick<GatewayConfig, 'storage'>,
+  read: (reader: KeyReader) => Promise<T>,
+): Promise<T | undefined> {
+  const { database: path } = keyFiles(storage.path);
+  if (!existsSync(path)) return undefined;
+  using reader = new SqliteKeyReader(path);
+  return await read(reader);
+}
+
 function keyMaterial({ auth, storage }: GatewayConfig, readAt: number): KeyMaterial {
   const hashes = new TokenHashes(peppersOf(auth, storage.path, readAt));
   const fixed = fileKeyRows(auth.keys, hashes, readAt);
@@ -64,7 +81,7 @@ function keyMaterial({ auth, storage }: GatewayConfig, readAt: number): KeyMater
 
 function peppersOf({ peppers, store }: GatewayConfig['auth'], storagePath: string, now: number): readonly Pepper[] {
   if (peppers.length > 0) return peppers;
-  // Hashes that are kept nowhere need no pepper that is.
+  // Hashes that are stored nowhere need no stored pepper.
   if (store === 'file') return [readPepper(createPepperText(randomBytes, now))].filter((one) => one !== undefined);
   const { folder, pepper } = keyFiles(storagePath);
   try {

@@ -1,10 +1,10 @@
 import { codeOf, Fault, messageOf } from '@vitrine/faults/fault';
 import { AUDIT_ACTIONS, type AuditEventPage, type AuditQuery } from '@vitrine/gateway-keys/audit-event-page';
-import { existsSync } from 'node:fs';
 import type { z } from 'zod';
 import { auditFilters, DEFAULT_LIMIT } from '../admin-audit/audit-query.ts';
 import { keyFiles } from '../auth/key-files.ts';
-import { readKeyDatabase } from '../auth/read-key-database.ts';
+import { readKeys } from '../auth/open-keys.ts';
+import type { GatewayConfig } from '../config.ts';
 import { rangeQuery, readQuery } from '../http/query-shapes.ts';
 import { command, usageError } from './command.ts';
 import { commandConfig } from './command-config.ts';
@@ -63,7 +63,7 @@ Examples:
     const limit = wholeNumber('--limit', values.limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT;
     const { cursor: after, ...filters } = filtersOf(values);
     const query = { ...filters, ...tenantFilterOf(values), limit, after };
-    const page = readEvents(keyFiles(commandConfig(values.config, context).storage.path).database, query);
+    const page = await readEvents(commandConfig(values.config, context), query);
     if (isJson) printJson(context, page);
     else printText(context, textOf(page));
     return 0;
@@ -83,13 +83,14 @@ function filtersOf(values: Readonly<Record<string, unknown>>): z.infer<typeof fi
   }
 }
 
-/** Faults: `storage_unusable` when there is no file, `key_store_unavailable`. */
-function readEvents(path: string, query: AuditQuery): AuditEventPage {
-  if (!existsSync(path))
-    throw new Fault('storage_unusable', {
-      say: `${path} is not there: no gateway has kept keys or audit events beside its traces`,
-    });
-  return readKeyDatabase(path, (reader) => reader.listAudit(query));
+/** Faults: `storage_unusable` when nothing was ever stored, `key_store_unavailable`. */
+async function readEvents(config: GatewayConfig, query: AuditQuery): Promise<AuditEventPage> {
+  const page = await readKeys(config, (reader) => reader.listAudit(query));
+  if (page !== undefined) return page;
+  const path = keyFiles(config.storage.path).database;
+  throw new Fault('storage_unusable', {
+    say: `${path} is not there: no gateway has kept keys or audit events beside its traces`,
+  });
 }
 
 function textOf({ items, next_cursor: cursor }: AuditEventPage): string {

@@ -5,8 +5,7 @@ import { createLogger } from '@vitrine/telemetry/logger';
 import { existsSync } from 'node:fs';
 import { keyFiles } from '../auth/key-files.ts';
 import { reasonOf } from '../auth/open-auth.ts';
-import { openKeys } from '../auth/open-keys.ts';
-import { readKeyDatabase } from '../auth/read-key-database.ts';
+import { openKeys, readKeys } from '../auth/open-keys.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { Check } from './check.ts';
 
@@ -46,8 +45,8 @@ function found(status: Check['status'], summary: string, details: readonly strin
 
 async function countKeys(config: GatewayConfig) {
   await using opened = openKeys(config, createLogger('svc-gateway', 'silent', { write: () => true }));
-  const isKept = config.auth.store === 'database' && existsSync(opened.path);
-  const kept = isKept ? readKeyDatabase(opened.path, (reader) => reader.list()) : [];
+  const stored = config.auth.store === 'database' ? await readKeys(config, (reader) => reader.list(undefined)) : undefined;
+  const kept = stored ?? [];
   const hasPepper =
     config.auth.peppers.length > 0 || config.auth.store === 'file' || existsSync(keyFiles(config.storage.path).pepper);
   const withoutPlan = kept.filter(({ plan }) => plan !== undefined && !Object.hasOwn(config.plans, plan)).map(({ id }) => id);
