@@ -4,37 +4,10 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { copyFileSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { auditEvent, newKey } from '../testing/key-rows.ts';
 import { EmbeddedKeyStore } from './embedded-key-store.ts';
 
-const event = {
-  at: 1,
-  actor: 'system',
-  action: 'gateway_key.create',
-  target: 'k',
-  outcome: 'allow',
-  reason: '',
-  correlation_id: 'c',
-  org_id: 'a',
-  workspace_id: 'w',
-} as const;
-const key = (id: string) => ({
-  id,
-  org_id: 'a',
-  workspace_id: 'w',
-  name: undefined,
-  description: undefined,
-  created_by: 'system',
-  role: 'owner',
-  permissions: [],
-  plan: undefined,
-  created_at: 1,
-  managed_by: undefined,
-  managed_resource: undefined,
-  pepper_version: 1,
-  token_mac: new Uint8Array(Buffer.from(`mac of ${id}`)),
-});
-
-test('opens nothing before the first question, and makes its folder then', async () => {
+test('opens nothing before the first call, and creates its folder then', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'not', 'yet', 'gateway-keys.db');
   await using store = new EmbeddedKeyStore(path);
@@ -43,20 +16,12 @@ test('opens nothing before the first question, and makes its folder then', async
   expect(existsSync(path)).toBe(true);
 });
 
-test('tells when another process has written, and not of its own changes', async () => {
+test('removal of old events creates no file', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'gateway-keys.db');
   await using store = new EmbeddedKeyStore(path);
-  await using other = new EmbeddedKeyStore(path);
-  let told = 0;
-  await store.create(key('own'), [key('own')], event);
-  using _watching = store.watch(() => (told += 1));
-  // The watch asked before this, in the order of calls.
-  await store.create(key('second'), [key('second')], event);
-  expect(told).toBe(0);
-  expect(await other.revoke('own', undefined, event)).toEqual({ kind: 'revoked', revision: 3 });
-  await waitUntil(() => told === 1, { what: 'the other process to be noticed' });
-  expect(await store.changes(2)).toMatchObject({ revoked: [{ id: 'own', revision: 3 }] });
+  expect(await store.removeAuditBefore(1)).toBe(0);
+  expect(existsSync(path)).toBe(false);
 });
 
 test('two processes that open a new file at once both can', async () => {
@@ -77,17 +42,17 @@ test('a file that is no database is a fault, and is used again when it is one', 
   expect(await store.list(undefined)).toEqual([]);
 });
 
-test('a file that was taken away is missed, and the one in its place is told of and used', async () => {
+test('a file that was removed is a fault, and one in its place is notified and used', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'gateway-keys.db');
   await using store = new EmbeddedKeyStore(path);
-  await store.create(key('old'), [key('old')], event);
-  let told = 0;
-  using _watching = store.watch(() => (told += 1));
+  await store.create(newKey('old'), [newKey('old')], auditEvent());
+  let notified = 0;
+  using _watching = store.watch(() => (notified += 1));
   const before = await store.changes(0);
   {
     await using other = new EmbeddedKeyStore(join(folder.path, 'other.db'));
-    await other.create(key('new'), [key('new')], event);
+    await other.create(newKey('new'), [newKey('new')], auditEvent());
   }
   for (const suffix of ['', '-wal', '-shm']) renameSync(path + suffix, `${path}.away${suffix}`);
   const codeOfList = async () => codeOf(await store.list(undefined).catch((error: unknown) => error));
@@ -97,7 +62,7 @@ test('a file that was taken away is missed, and the one in its place is told of 
   expect(await codeOfList()).toBe('key_store_unavailable');
   copyFileSync(join(folder.path, 'other.db'), path);
   expect((await store.list(undefined)).map(({ id }) => id)).toEqual(['new']);
-  await waitUntil(() => told > 0, { what: 'the other file to be noticed' });
+  await waitUntil(() => notified > 0, { what: 'the other file to be noticed' });
   const after = await store.changes(before.revision);
   expect(after.revision).toBe(before.revision);
   expect(after.store).not.toBe(before.store);

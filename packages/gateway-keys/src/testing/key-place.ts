@@ -1,0 +1,30 @@
+import type { ListedAuditEvent } from '../audit-event-page.ts';
+import { readAuditCursor, type AuditQuery } from '../audit-event-page.ts';
+import type { AuditLog } from '../audit-log.ts';
+import type { KeyStore } from '../key-store.ts';
+
+export type OpenedKeyStore = KeyStore & AuditLog & AsyncDisposable;
+
+/** An empty place for keys. Each `open` is the store of another process. */
+export interface KeyPlace extends AsyncDisposable {
+  open(): OpenedKeyStore;
+}
+
+/** The store's bounds, where a test needs smaller ones. */
+export interface KeyBounds {
+  readonly maxActiveKeys?: number;
+  readonly maxDenials?: number;
+}
+
+/** All pages of a query; only the last may be short, and only the first empty. */
+export async function allAuditEvents(log: AuditLog, query: AuditQuery): Promise<ListedAuditEvent[]> {
+  const items: ListedAuditEvent[] = [];
+  let after = query.after;
+  do {
+    const page = await log.listAudit({ ...query, after });
+    if (page.next_cursor !== undefined && page.items.length !== query.limit) throw new Error('a page before the last is short');
+    items.push(...page.items);
+    after = page.next_cursor === undefined ? undefined : readAuditCursor(page.next_cursor);
+  } while (after !== undefined);
+  return items;
+}

@@ -1,0 +1,263 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import fc from 'fast-check';
+import type { KeyStore, NewKey } from '../key-store.ts';
+import type { KeyBounds, KeyPlace, OpenedKeyStore } from './key-place.ts';
+import { A, auditEvent, B, hashOf, newKey, T0 } from './key-rows.ts';
+
+const create = (store: KeyStore, id: string, fields: Partial<NewKey> = {}) => {
+  const key = newKey(id, fields);
+  return store.create(key, [key], auditEvent({ target: id }));
+};
+const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+
+/** The promises of `KeyStore`. */
+export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace>): void {
+  let place: KeyPlace;
+  let store: OpenedKeyStore;
+  beforeEach(async () => {
+    place = await openPlace();
+    store = place.open();
+  });
+  afterEach(async () => {
+    await store[Symbol.asyncDispose]();
+    await place[Symbol.asyncDispose]();
+  });
+
+  describe('keys', () => {
+    test('a key comes back as it was made, also to another process', async () => {
+      const full = newKey('full', {
+        name: 'n',
+        description: 'd',
+        permissions: ['keys:manage'],
+        plan: 'gold',
+        managed_by: 'operator',
+        managed_resource: 'GatewayKey team-a/ci',
+      });
+      const row = { ...full, last_used_at: undefined, revision: expect.any(Number) };
+      expect(await store.create(full, [full], auditEvent())).toEqual({ kind: 'created', row });
+      await using other = place.open();
+      expect(await other.find('full', A)).toEqual(row);
+    });
+
+    test('active keys are listed by created_at, then id', async () => {
+      await create(store, 'z', { created_at: T0 });
+      await create(store, 'b', { created_at: T0 + 1 });
+      await create(store, 'a', { created_at: T0 + 1 });
+      await create(store, 'gone', { created_at: T0 });
+      await store.revoke('gone', A, auditEvent());
+      expect(ids(await store.list(A))).toEqual(['z', 'a', 'b']);
+    });
+
+    test('a store is full at its bound, and has room again after a revocation', async () => {
+      await using small = await openPlace({ maxActiveKeys: 2 });
+      await using full = small.open();
+      await create(full, 'one');
+      await create(full, 'two');
+      expect(await create(full, 'three')).toEqual({ kind: 'full', maxActiveKeys: 2 });
+      await full.revoke('one', A, auditEvent());
+      expect(await create(full, 'three')).toMatchObject({ kind: 'created' });
+    });
+
+    test('last_used_at only goes forward', async () => {
+      await create(store, 'k');
+      await store.markUsed([{ id: 'k', at: T0 + 5 }]);
+      await store.markUsed([
+        { id: 'k', at: T0 + 3 },
+        { id: 'nobody', at: T0 },
+      ]);
+      expect((await store.find('k', A))?.last_used_at).toBe(T0 + 5);
+    });
+  });
+
+  describe('ids and tokens', () => {
+    test('are taken for ever, also those of a revoked key, also by another tenant', async () => {
+      await create(store, 'once');
+      await store.revoke('once', A, auditEvent());
+      expect(await create(store, 'once', { ...hashOf('another token') })).toEqual({ kind: 'id_taken' });
+      expect(await create(store, 'once', { ...B, ...hashOf('another token') })).toEqual({ kind: 'id_taken' });
+      expect(await create(store, 'twice', { ...hashOf('token of once') })).toEqual({ kind: 'token_taken' });
+      expect(await store.list(undefined)).toEqual([]);
+    });
+
+    test('a token stays taken after it was rotated away, for the same key, the same tenant and any other', async () => {
+      await create(store, 'k', hashOf('first'));
+      for (const next of ['second', 'third'])
+        expect(await store.rotate('k', undefined, [hashOf(next)], auditEvent())).toMatchObject({ kind: 'rotated' });
+      for (const old of ['first', 'second']) {
+        expect(await create(store, 'same-tenant', hashOf(old))).toEqual({ kind: 'token_taken' });
+        expect(await create(store, 'other-tenant', { ...B, ...hashOf(old) })).toEqual({ kind: 'token_taken' });
+        expect(await store.rotate('k', undefined, [hashOf(old)], auditEvent())).toEqual({ kind: 'token_taken' });
+      }
+      await store.revoke('k', A, auditEvent());
+      await using other = place.open();
+      for (const old of ['first', 'second', 'third'])
+        expect(await create(other, 'later', { ...B, ...hashOf(old) })).toEqual({ kind: 'token_taken' });
+    });
+
+    test('a token is known by its hash under an older pepper, and to a process that has only that one', async () => {
+      await create(store, 'old', hashOf('token', 1));
+      const rotated = await store.rotate('old', A, [hashOf('next', 2), hashOf('next', 1)], auditEvent());
+      expect(rotated.kind).toBe('rotated');
+      const again = newKey('new', hashOf('token', 2));
+      expect(await store.create(again, [again, hashOf('token', 1)], auditEvent())).toEqual({ kind: 'token_taken' });
+      expect(await create(store, 'of an older process', hashOf('next', 1))).toEqual({ kind: 'token_taken' });
+    });
+
+    test('a token that differs in case or by a sign is another token', async () => {
+      await create(store, 'k', hashOf('Token'));
+      const others = [await create(store, 'l', hashOf('token')), await create(store, 'm', hashOf('Token~'))];
+      expect(others.map(({ kind }) => kind)).toEqual(['created', 'created']);
+    });
+
+    test('a token is given to one of two processes that ask for it at once', async () => {
+      await using other = place.open();
+      await Promise.all([store.list(undefined), other.list(undefined)]);
+      const outcomes = await Promise.all(
+        Array.from({ length: 40 }, (_, i) =>
+          create(i % 2 === 0 ? store : other, `k${i}`, { ...(i % 2 === 0 ? A : B), ...hashOf('wanted by all') }),
+        ),
+      );
+      expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['created', ...Array<string>(39).fill('token_taken')]);
+    });
+
+    test('rotating ends the old token, and neither a token in use nor the present one is taken', async () => {
+      await create(store, 'k');
+      await create(store, 'other');
+      const rotate = (token: string) => store.rotate('k', A, [hashOf(token)], auditEvent());
+      expect(await rotate('token of other')).toEqual({ kind: 'token_taken' });
+      expect(await rotate('token of k')).toEqual({ kind: 'token_taken' });
+      expect(await rotate('new')).toMatchObject({ kind: 'rotated', row: { ...hashOf('new'), id: 'k' } });
+      expect((await store.find('k', A))?.token_mac).toEqual(hashOf('new').token_mac);
+    });
+
+    test('tokens of keys that are not stored are reserved, and those that another key has are named', async () => {
+      await create(store, 'k', hashOf('stored'));
+      const keys = [
+        { id: 'file-1', known: [hashOf('stored')] },
+        { id: 'file-2', known: [hashOf('in the file')] },
+      ];
+      expect(await store.keepTokens(keys)).toEqual(['file-1']);
+      expect(await create(store, 'l', hashOf('in the file'))).toEqual({ kind: 'token_taken' });
+      expect(await store.keepTokens(keys)).toEqual(['file-1']);
+    });
+  });
+
+  describe('changes', () => {
+    test('from nothing they are the active keys, and afterwards what has changed since', async () => {
+      for (const id of ['a', 'b', 'c']) await create(store, id);
+      await store.revoke('a', A, auditEvent());
+      const first = await store.changes(0);
+      expect([ids(first.active).toSorted(), first.revoked]).toEqual([['b', 'c'], []]);
+      await store.rotate('b', A, [hashOf('new')], auditEvent());
+      await store.revoke('c', A, auditEvent());
+      const next = await store.changes(first.revision);
+      expect([ids(next.active), ids(next.revoked), next.store]).toEqual([['b'], ['c'], first.store]);
+      expect(await store.changes(next.revision)).toMatchObject({ revision: next.revision, active: [], revoked: [] });
+    });
+
+    test('use is no change', async () => {
+      await create(store, 'a');
+      const { revision } = await store.changes(0);
+      await store.markUsed([{ id: 'a', at: T0 }]);
+      expect(await store.changes(revision)).toMatchObject({ revision, active: [], revoked: [] });
+    });
+
+    test('of two processes that write at once are all seen by a third that follows', async () => {
+      await using one = place.open();
+      await using two = place.open();
+      const write = async (writer: KeyStore, name: string) => {
+        for (let i = 0; i < 30; i += 1) {
+          await create(writer, `${name}${i}`);
+          if (i % 3 === 1) await writer.rotate(`${name}${i}`, A, [hashOf(`next of ${name}${i}`)], auditEvent());
+          if (i % 3 === 2) await writer.revoke(`${name}${i - 1}`, A, auditEvent());
+        }
+      };
+      const seen = new Map<string, { readonly revision: number; readonly token: string | undefined }>();
+      let revision = 0;
+      const follow = async () => {
+        const changes = await store.changes(revision);
+        expect(changes.revision).toBeGreaterThanOrEqual(revision);
+        for (const { id, revision: at, token_mac } of changes.active)
+          if (at > (seen.get(id)?.revision ?? 0)) seen.set(id, { revision: at, token: textOf(token_mac) });
+        for (const { id, revision: at } of changes.revoked)
+          if (at > (seen.get(id)?.revision ?? 0)) seen.set(id, { revision: at, token: undefined });
+        revision = changes.revision;
+      };
+      const writers = { writing: 2 };
+      const untilWritten = ['a', 'b'].map((name, i) => write(i === 0 ? one : two, name).finally(() => (writers.writing -= 1)));
+      while (writers.writing > 0) await follow();
+      await Promise.all(untilWritten);
+      await follow();
+      const active = [...seen].filter(([, { token }]) => token !== undefined).map(([id, { token }]) => [id, token]);
+      const stored = (await store.list(undefined)).map(({ id, token_mac }) => [id, textOf(token_mac)]);
+      expect(new Map(active as [string, string][])).toEqual(new Map(stored as [string, string][]));
+      expect(stored).toHaveLength(40);
+    });
+
+    test('of another process are notified, and own ones are not', async () => {
+      await using other = place.open();
+      let notified = 0;
+      await create(store, 'own');
+      using _watching = store.watch(() => (notified += 1));
+      // The watch has read the present version before this: calls are in order.
+      await create(store, 'second');
+      expect(notified).toBe(0);
+      const { revision } = await store.changes(0);
+      const revoked = await other.revoke('own', undefined, auditEvent());
+      await waitUntil(() => notified === 1, { what: 'the change of the other process' });
+      const changes = await store.changes(revision);
+      expect([revoked.kind, ids(changes.revoked)]).toEqual(['revoked', ['own']]);
+    });
+  });
+}
+
+/** `numRuns`: places to open. */
+export function testTenantIsolation(openPlace: () => Promise<KeyPlace>, numRuns: number): void {
+  test('no row of one tenant is ever seen or changed by another, whatever both do', async () => {
+    const tenant = fc.constantFrom(A, B, { org_id: 'a', workspace_id: 'v' });
+    const id = fc.constantFrom('k1', 'k2', 'k3', 'k4');
+    const token = fc.constantFrom('t1', 't2', 't3', 't4', 't5');
+    const step = fc.record({ kind: fc.constantFrom('create', 'rotate', 'revoke'), tenant, id, token });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        await using ownPlace = await openPlace();
+        await using own = ownPlace.open();
+        // The expected state: tenant, token, and whether the key is active, by id.
+        const owners = new Map<string, { tenant: typeof A; token: string; isActive: boolean }>();
+        const tokens = new Set<string>();
+        for (const { kind, tenant: actor, id: target, token: chosen } of steps) {
+          const known = owners.get(target);
+          const isOwn = known?.tenant === actor && known.isActive;
+          const event = auditEvent({ ...actor, target });
+          if (kind === 'create') {
+            const expected = known !== undefined ? 'id_taken' : tokens.has(chosen) ? 'token_taken' : 'created';
+            expect((await create(own, target, { ...actor, ...hashOf(chosen) })).kind).toBe(expected);
+            if (expected === 'created') owners.set(target, { tenant: actor, token: chosen, isActive: true });
+          } else if (kind === 'rotate') {
+            const expected = !isOwn ? 'not_found' : tokens.has(chosen) ? 'token_taken' : 'rotated';
+            expect((await own.rotate(target, actor, [hashOf(chosen)], event)).kind).toBe(expected);
+            if (expected === 'rotated' && known !== undefined) known.token = chosen;
+          } else {
+            expect((await own.revoke(target, actor, event)).kind).toBe(isOwn ? 'revoked' : 'not_found');
+            if (isOwn && known !== undefined) known.isActive = false;
+          }
+          // Never removed: a token that a key had once is taken for ever.
+          for (const one of owners.values()) tokens.add(one.token);
+          for (const reader of [A, B]) {
+            const visible = [...owners].filter(([, one]) => one.isActive && one.tenant === reader);
+            expect(new Map((await own.list(reader)).map((row) => [row.id, textOf(row.token_mac)]))).toEqual(
+              new Map(visible.map(([one, { token: text }]) => [one, textOf(hashOf(text).token_mac)])),
+            );
+            expect((await own.find(target, reader))?.id).toBe(visible.some(([one]) => one === target) ? target : undefined);
+          }
+        }
+      }),
+      { numRuns },
+    );
+  });
+}
+
+function textOf(mac: Uint8Array): string {
+  return Buffer.from(mac).toString('hex');
+}
