@@ -39,7 +39,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   readonly #route: UpstreamRoute;
   readonly #request: IncomingMessage;
   readonly #response: ClientResponse;
-  readonly #answer: ResponseWriter;
+  readonly #writer: ResponseWriter;
   readonly #correlationId: string;
   readonly #telemetry: RequestTelemetry | undefined;
   readonly #scope: string;
@@ -75,7 +75,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     this.#route = route;
     this.#request = request;
     this.#response = response;
-    this.#answer = new ResponseWriter(response);
+    this.#writer = new ResponseWriter(response);
     this.#correlationId = correlationId;
     this.#telemetry = telemetry;
     this.#scope = scope;
@@ -170,7 +170,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     this.#responseHeaders = read;
     this.#expectedBytes = contentLength === undefined || this.#request.method === 'HEAD' ? -1 : contentLength;
-    this.#answer.begin(status, reason, read.forwarded, contentLength !== undefined);
+    this.#writer.begin(status, reason, read.forwarded, contentLength !== undefined);
     this.#touch();
   }
 
@@ -179,21 +179,21 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     if (this.#chunks === 0 && this.#isStream) this.#firstByteUs = this.#elapsedUs();
     this.#chunks += 1;
     const isKept = this.#received.push(chunk);
-    if (this.#received.bytes === this.#expectedBytes) this.#answer.writeLast(chunk);
+    if (this.#received.bytes === this.#expectedBytes) this.#writer.writeLast(chunk);
     else this.#write(chunk, isKept);
     this.#touch();
   }
 
   #write(chunk: Buffer, isKept: boolean): void {
-    const isRoom = this.#answer.write(chunk);
+    const isRoom = this.#writer.write(chunk);
     if (isRoom && isKept) return;
     this.#control?.pause(this);
-    if (!isRoom) this.#answer.onceDrained(() => this.#resume());
+    if (!isRoom) this.#writer.onceDrained(() => this.#resume());
   }
 
   onEnd(): void {
     this.#telemetry?.upstreamEnded();
-    this.#answer.end();
+    this.#writer.end();
   }
 
   onError(error: UpstreamError): void {
@@ -212,7 +212,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
       times: this.#tools.times,
       isRequestWhole: this.#request.complete,
       hasBegun: this.#responseHeaders !== undefined,
-      isClientBehind: this.#answer.isBehind,
+      isClientBehind: this.#writer.isBehind,
       isGatewayBehind: this.#received.isBehind,
       upstream: this.#control?.progress(this),
     };
@@ -323,7 +323,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   }
 
   #resume(): void {
-    if (!this.#answer.isBehind && !this.#received.isBehind) this.#control?.resume(this);
+    if (!this.#writer.isBehind && !this.#received.isBehind) this.#control?.resume(this);
   }
 
   #touch(): void {

@@ -1,34 +1,27 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What node refuses in a reason phrase; it carries no meaning, so the answer goes on without it. */
+/** What Node refuses in a reason phrase; it carries no meaning, so the response goes on without it. */
 const INVALID_REASON = /[^\t\x20-\x7e\x80-\xff]/;
-/** How long an answer's head waits for the first piece of its body: sent apart, they cost a system call and a wake-up more. */
+/** How long the head of a stream waits for the first chunk of its body: sent apart, they cost a system call and a wake-up more. */
 const HEAD_WAITS_MS = 2;
-/** Up to this size a piece is copied behind what frames it, and both leave as one. */
+/** Up to this size a chunk is copied between its framing, and a body is written as one text with its head. */
 const JOINED_MAX_BYTES = 16_384;
 
-/** What node keeps of a response's head; it has no public name. */
-interface NodeHead {
-  readonly _header: string | null;
-  _headerSent: boolean;
-  readonly chunkedEncoding: boolean;
-}
-
-/** An answer on its way to the client: node makes its head and ends it, and what is between goes to the socket in as few pieces as
- *  there are. Node writes a head, a chunk's length, the chunk and its end each by itself: forwarding 2 KB took 4.5 % more CPU so. */
+/** Writes the response to the client: Node makes its head and ends it, and what is between goes to the socket. Through `response.write`, which
+ *  writes a length, a chunk and its end each by itself, a stream of 50 chunks takes 10 % more CPU. */
 export class ResponseWriter {
   readonly #response: ServerResponse;
+  #isHeadSent = false;
   #awaitsDrain = false;
-  /** Undefined while another answer is before this one on its connection: node then keeps the pieces until its turn comes. */
+  /** Undefined while another response is before this one on its connection: Node keeps the chunks then. */
   #socket: Socket | undefined;
 
   constructor(response: ServerResponse) {
     this.#response = response;
   }
 
-  /** Makes the head. It leaves with the first piece; where that may be long in coming, as in streams, which have no length, after 2 ms
-   *  by itself. */
+  /** Makes the head. It leaves with the first chunk; that of a response without a length, such as a stream, after 2 ms at the latest. */
   begin(status: number, reason: string, headers: string[], hasLength: boolean): void {
     this.#response.sendDate = false;
     this.#response.writeHead(status, INVALID_REASON.test(reason) ? '' : reason, headers);
@@ -36,26 +29,25 @@ export class ResponseWriter {
     if (!hasLength) setTimeout(() => this.#flushHead(), HEAD_WAITS_MS);
   }
 
-  /** False: the client is behind, hold the answer until `onceDrained`. */
-  write(piece: Buffer): boolean {
+  /** False: the client is behind, hold the response until `onceDrained`. */
+  write(chunk: Buffer): boolean {
     const socket = this.#socket;
-    // To a chunked body, an empty piece would be its end.
-    if (socket === undefined || piece.length === 0) return this.#response.write(piece);
-    // Pieces that come at once leave at once.
+    // To a chunked body, an empty chunk would be its end.
+    if (socket === undefined || chunk.length === 0) return this.#response.write(chunk);
+    // Chunks that come at once leave at once.
     if (socket.writableCorked === 0) {
       socket.cork();
       queueMicrotask(() => socket.uncork());
     }
-    return this.#send(socket, piece);
+    this.#flushHead();
+    return this.#response.chunkedEncoding ? writeFramed(socket, chunk) : socket.write(chunk);
   }
 
-  /** The last piece of an answer whose head told its length. */
-  writeLast(piece: Buffer): void {
-    if (this.#socket === undefined) {
-      this.#response.end(piece);
-      return;
-    }
-    this.#send(this.#socket, piece);
+  /** Writes the last chunk of a response whose head has its length. */
+  writeLast(chunk: Buffer): void {
+    // Node joins a head with a text, not with a buffer; writing two parts takes 4 µs more.
+    if (!this.#isHeadSent && chunk.length <= JOINED_MAX_BYTES) return void this.#response.end(chunk.toString('latin1'), 'latin1');
+    this.write(chunk);
     this.#response.end();
   }
 
@@ -63,7 +55,7 @@ export class ResponseWriter {
     if (!this.#response.writableEnded) this.#response.end();
   }
 
-  /** Calls back when the client has caught up; once for all the pieces that still come until then. */
+  /** Calls back when the client has caught up; once for all the chunks that still come until then. */
   onceDrained(listener: () => void): void {
     if (this.#awaitsDrain) return;
     this.#awaitsDrain = true;
@@ -77,35 +69,23 @@ export class ResponseWriter {
     return (this.#socket ?? this.#response).writableNeedDrain;
   }
 
-  get #node(): NodeHead {
-    return this.#response as unknown as NodeHead;
-  }
-
   #flushHead(): void {
-    if (!this.#node._headerSent && !this.#response.destroyed) this.#response.flushHeaders();
-  }
-
-  #send(socket: Socket, piece: Buffer): boolean {
-    const node = this.#node;
-    const head = node._headerSent ? '' : (node._header ?? '');
-    node._headerSent = true;
-    const before = node.chunkedEncoding ? `${head}${piece.length.toString(16)}\r\n` : head;
-    const after = node.chunkedEncoding ? '\r\n' : '';
-    if (piece.length <= JOINED_MAX_BYTES) return socket.write(joined(before, piece, after));
-    socket.cork();
-    if (before !== '') socket.write(before, 'latin1');
-    let isRoom = socket.write(piece);
-    if (after !== '') isRoom = socket.write(after, 'latin1');
-    socket.uncork();
-    return isRoom;
+    if (this.#isHeadSent || this.#response.writableEnded || this.#response.destroyed) return;
+    this.#isHeadSent = true;
+    this.#response.flushHeaders();
   }
 }
 
-function joined(before: string, piece: Buffer, after: string): Buffer {
-  if (before === '' && after === '') return piece;
-  const whole = Buffer.allocUnsafe(before.length + piece.length + after.length);
-  whole.write(before, 'latin1');
-  whole.set(piece, before.length);
-  whole.write(after, before.length + piece.length, 'latin1');
-  return whole;
+function writeFramed(socket: Socket, chunk: Buffer): boolean {
+  const size = `${chunk.length.toString(16)}\r\n`;
+  if (chunk.length > JOINED_MAX_BYTES) {
+    socket.write(size, 'latin1');
+    socket.write(chunk);
+    return socket.write('\r\n', 'latin1');
+  }
+  const framed = Buffer.allocUnsafe(size.length + chunk.length + 2);
+  framed.write(size, 'latin1');
+  framed.set(chunk, size.length);
+  framed.write('\r\n', size.length + chunk.length, 'latin1');
+  return socket.write(framed);
 }
