@@ -228,7 +228,7 @@ function adminRoutes(of: {
 /** What has not ended by now is cut, so that it leaves a trace before the queue is written out. */
 function cutExchanges(deadlines: Deadlines, connections: ClientConnections, shutdown: AbortController): Promise<void> {
   shutdown.abort();
-  for (const exchange of deadlines.watched()) exchange.onDeadline();
+  for (const exchange of deadlines.tracked()) exchange.onDeadline();
   connections[Symbol.dispose]();
   return deadlines.empty();
 }

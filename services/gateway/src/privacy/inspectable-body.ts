@@ -12,7 +12,7 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
 const TEXT_TYPE = /^(?:text\/[\w.+-]+|application\/(?:x-www-form-urlencoded|(?:x-)?(?:ndjson|jsonl|json-?lines|json-seq)))$/;
 const CHARSETS: readonly (string | undefined)[] = [undefined, 'utf-8', 'utf8', 'us-ascii'];
 
-/** Why a request's body cannot be looked into, as far as its headers tell; undefined when they promise that it can. What cannot be
+/** Why a request's body cannot be inspected, as far as its headers say; undefined when it can. What cannot be
  *  looked into must not pass where something is to be kept from a provider. */
 export function uninspectableReason(headers: IncomingHttpHeaders, maxBytes: number): Uninspectable | undefined {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';

@@ -10,7 +10,7 @@ export type RedactPath = (path: string, scope: string) => string;
 /** Without rules: credentials are hidden. */
 export const redactCredentials: RedactPath = (path) => scrub(path).text;
 
-/** The same of paths whose traces may have to hide personal data as well. */
+/** The same for paths whose traces may have to hide personal data as well. */
 export function pathRedactor(rules: PrivacyRules): RedactPath {
   if (!hasMode(rules, ['redact_storage', 'redact_upstream', 'block'])) return redactCredentials;
   const tools = openPrivacyContext(rules);

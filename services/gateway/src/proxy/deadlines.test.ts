@@ -1,26 +1,26 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Deadlines, DEADLINE_TICK_MS, type Deadlined } from './deadlines.ts';
+import { Deadlines, DEADLINE_TICK_MS, type Tracked } from './deadlines.ts';
 
-const one = (): Deadlined => ({ restartMs: 0, deadlineAt: Number.POSITIVE_INFINITY, slot: 0, onDeadline: () => {} });
+const one = (): Tracked => ({ restartMs: 0, deadlineAt: Number.POSITIVE_INFINITY, slot: 0, onDeadline: () => {} });
 
 test('watches exactly those that were not forgotten, in whatever order they go', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(), { maxLength: 60 }), (choices) => {
       using deadlines = new Deadlines(() => 0, 1_000_000);
-      const watched: Deadlined[] = [];
+      const tracked: Tracked[] = [];
       for (const choice of choices) {
-        if (choice % 3 > 0 || watched.length === 0) {
+        if (choice % 3 > 0 || tracked.length === 0) {
           const added = one();
-          watched.push(added);
-          deadlines.telemetry(added);
+          tracked.push(added);
+          deadlines.track(added);
         } else {
-          const [gone] = watched.splice(choice % watched.length, 1);
+          const [gone] = tracked.splice(choice % tracked.length, 1);
           if (gone !== undefined) deadlines.forget(gone);
         }
-        expect(new Set(deadlines.watched())).toEqual(new Set(watched));
-        expect(deadlines.size).toBe(watched.length);
-        for (const each of watched) expect(deadlines.watched()[each.slot]).toBe(each);
+        expect(new Set(deadlines.tracked())).toEqual(new Set(tracked));
+        expect(deadlines.size).toBe(tracked.length);
+        for (const each of tracked) expect(deadlines.tracked()[each.slot]).toBe(each);
       }
     }),
   );
@@ -29,7 +29,7 @@ test('watches exactly those that were not forgotten, in whatever order they go',
 test('empty resolves when the last is forgotten', async () => {
   using deadlines = new Deadlines(() => 0, 1_000_000);
   const [first, last] = [one(), one()];
-  for (const each of [first, last]) deadlines.telemetry(each);
+  for (const each of [first, last]) deadlines.track(each);
   let isEmpty = false;
   const empty = deadlines.empty().then(() => (isEmpty = true));
   deadlines.forget(first);
@@ -40,7 +40,7 @@ test('empty resolves when the last is forgotten', async () => {
 });
 
 /** Begins its time anew when it is told to, and remembers when. */
-class Timed implements Deadlined {
+class Timed implements Tracked {
   restartMs = 0;
   deadlineAt = Number.POSITIVE_INFINITY;
   slot = 0;
@@ -69,7 +69,7 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
         const clock = () => Date.now() + skew;
         using deadlines = new Deadlines(clock);
         const timed = new Timed(clock);
-        deadlines.telemetry(timed);
+        deadlines.track(timed);
         jest.advanceTimersByTime(3 * DEADLINE_TICK_MS + Math.floor(phaseMs));
         skew = phaseMs % 1;
         const begunAt = clock();
@@ -92,7 +92,7 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
         let now = 0;
         using deadlines = new Deadlines(() => now, 1_000_000);
         const timed = new Timed(() => now);
-        deadlines.telemetry(timed);
+        deadlines.track(timed);
         let begunAt = 0;
         let latestTick = 0;
         let longestGap = 0;
@@ -138,7 +138,7 @@ test('whoever goes when its time is up, alone or with others, hides nobody from 
           leave(index);
           leave(specs[index]?.takes ?? 0);
         };
-        deadlines.telemetry(each);
+        deadlines.track(each);
       }
       deadlines.tick();
       const late = specs.flatMap(({ isLate }, index) => (isLate ? [index] : []));

@@ -1,5 +1,5 @@
 /** Something that has to get on by a certain time. */
-export interface Deadlined {
+export interface Tracked {
   /** Set it to begin its time anew: so many milliseconds from now. `Deadlines` takes note at its next tick, and sets it to 0. */
   restartMs: number;
   /** On the clock of `Deadlines`; kept by it. */
@@ -13,7 +13,7 @@ export interface Deadlined {
 export const DEADLINE_TICK_MS = 100;
 
 /** One timer for all exchanges: looks every `tickMs` at who is late. A timer or an AbortSignal per request costs 0.15 to 0.9 µs
- *  and a heap entry each, a look at the clock for each piece of a stream 0.03; beginning anew is an assignment here. Time counts from the
+ *  and a heap entry each, reading the clock for each chunk of a stream 0.03; a restart is an assignment here. Time counts from the
  *  tick after it: a deadline is never early, and late by two ticks at most, and by what the event loop is late itself. (Counted from
  *  the tick before it, as it was, deadlines came up to a tick early.)
  *
@@ -21,7 +21,7 @@ export const DEADLINE_TICK_MS = 100;
  *  tables behind, each still holding what it held, so that every request outlived its scavenges (at 32 connections: 20 MB
  *  copied every 100 ms, and 14 µs of collector threads a request instead of 3). */
 export class Deadlines implements Disposable {
-  readonly #watched: Deadlined[] = [];
+  readonly #tracked: Tracked[] = [];
   readonly #clock: () => number;
   readonly #timer: NodeJS.Timeout;
   #emptied = Promise.withResolvers<void>();
@@ -34,41 +34,41 @@ export class Deadlines implements Disposable {
   }
 
   get size(): number {
-    return this.#watched.length;
+    return this.#tracked.length;
   }
 
-  telemetry(one: Deadlined): void {
-    one.slot = this.#watched.push(one) - 1;
+  track(one: Tracked): void {
+    one.slot = this.#tracked.push(one) - 1;
   }
 
-  forget(one: Deadlined): void {
-    const last = this.#watched.pop();
+  forget(one: Tracked): void {
+    const last = this.#tracked.pop();
     if (last !== undefined && last !== one) {
-      this.#watched[one.slot] = last;
+      this.#tracked[one.slot] = last;
       last.slot = one.slot;
     }
-    if (this.#watched.length === 0) this.#emptied.resolve();
+    if (this.#tracked.length === 0) this.#emptied.resolve();
   }
 
   /** Resolves when none is watched. */
   async empty(): Promise<void> {
-    while (this.#watched.length > 0) {
+    while (this.#tracked.length > 0) {
       this.#emptied = Promise.withResolvers<void>();
       await this.#emptied.promise;
     }
   }
 
   /** Every one that is watched now. */
-  watched(): Deadlined[] {
-    return [...this.#watched];
+  tracked(): Tracked[] {
+    return [...this.#tracked];
   }
 
   /** What the timer does. */
   tick(): void {
     const now = this.#clock();
     // From the end: when one is forgotten meanwhile, its place is taken by one that was looked at before.
-    for (let at = this.#watched.length - 1; at >= 0; at -= 1) {
-      const one = this.#watched[at];
+    for (let at = this.#tracked.length - 1; at >= 0; at -= 1) {
+      const one = this.#tracked[at];
       if (one === undefined) continue;
       if (one.restartMs > 0) {
         one.deadlineAt = now + one.restartMs;

@@ -6,7 +6,7 @@ import type { ProxyTimes } from './proxy-context.ts';
 /** Why an exchange with a provider did not end as it should, although its client had not left. */
 export interface ExchangeFailure {
   readonly outcome: 'upstream_error' | 'timeout';
-  /** For the client, when no answer has begun. */
+  /** For the client, when no response has begun. */
   readonly text: string;
   /** Undefined: the provider is not to blame. */
   readonly upstreamError: UpstreamErrorClass | undefined;
@@ -15,7 +15,7 @@ export interface ExchangeFailure {
   readonly cause?: unknown;
 }
 
-/** What the client is told, and what an operator can do. Longer: docs/failure-modes.md, Upstream errors. */
+/** The error text for the client, and the next step for an operator. More in docs/failure-modes.md, Upstream errors. */
 const CLASSES: Readonly<Record<UpstreamErrorClass, Pick<ExchangeFailure, 'outcome' | 'text'> & { readonly nextStep: string }>> = {
   dns: {
     outcome: 'upstream_error',
@@ -76,7 +76,7 @@ export function failureOf({ code, message, cause }: UpstreamError): ExchangeFail
   return code === 'request_failed' ? OWN_FAILURE : upstreamFailure(code, message, cause);
 }
 
-/** A bug of ours, which is logged where it is caught. */
+/** A bug in the gateway, which is logged where it is caught. */
 export const OWN_FAILURE: ExchangeFailure = ownFailure('upstream_error', 'the request could not be forwarded');
 export const CUT_BY_SHUTDOWN: ExchangeFailure = ownFailure('timeout', 'the gateway is shutting down');
 
@@ -85,7 +85,7 @@ export interface LateExchange {
   readonly times: ProxyTimes;
   /** Whether the client has sent its whole request. */
   readonly isRequestWhole: boolean;
-  /** Whether the head of the answer has come, */
+  /** Whether the head of the response has arrived, */
   readonly hasBegun: boolean;
   /** whether the client has not taken what came of it, or the gateway, */
   readonly isClientBehind: boolean;
@@ -94,7 +94,7 @@ export interface LateExchange {
   readonly upstream: UpstreamProgress | undefined;
 }
 
-/** Whom an exchange has waited for too long. Undefined: a client that does not take its answer. */
+/** Which side an exchange has waited for too long. Undefined: a client that does not read its response. */
 export function lateFailure(late: LateExchange): ExchangeFailure | undefined {
   const { times, isRequestWhole, hasBegun, upstream } = late;
   const { firstByteTimeoutMs, idleTimeoutMs } = times;

@@ -15,7 +15,7 @@ import { rejectionBody, type Rejection } from '../rejection.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import type { UpstreamControl, UpstreamHandler } from '../upstream/upstream-connection.ts';
 import type { UpstreamError } from '../upstream/upstream-error.ts';
-import type { Deadlined } from './deadlines.ts';
+import type { Tracked } from './deadlines.ts';
 import type { ReadHeaders } from './forwarded-headers.ts';
 import { bodyKindOf, contentCodingOf } from './body-kind.ts';
 import { ResponseWriter } from './response-writer.ts';
@@ -24,18 +24,18 @@ import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-contex
 import { providerCredential } from './provider-credential.ts';
 import { teeRequest } from './tee-request.ts';
 
-/** Request bodies up to this length leave in one piece with their head; longer ones and those of unknown length stream. */
+/** Request bodies up to this length are sent in one write with their head; longer ones and those of unknown length stream. */
 const BUFFERED_REQUEST_MAX_BYTES = 65_536;
 
 const findNothing = (): undefined => undefined;
 
 /** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
  *  captured exchange when it has ended, however it ended. Spec: gateway decisions, section 5. */
-export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHandler {
+export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandler {
   restartMs: number;
   deadlineAt = Number.POSITIVE_INFINITY;
   slot = 0;
-  readonly #tools: ProxyContext;
+  readonly #context: ProxyContext;
   readonly #route: UpstreamRoute;
   readonly #request: IncomingMessage;
   readonly #response: ClientResponse;
@@ -52,7 +52,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   readonly #requestHeaders: ReadHeaders;
   #responseHeaders: ReadHeaders | undefined;
   #isStream = false;
-  /** Whether the answer ends with its connection, so that nobody can tell whether it came whole. */
+  /** Whether the response ends with its connection, so that it is unknown whether it is complete. */
   #isOpenEnded = false;
   #firstByteUs = 0;
   #chunks = 0;
@@ -64,14 +64,14 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   #held: HeldBody | undefined;
 
   constructor(
-    tools: ProxyContext,
+    context: ProxyContext,
     route: UpstreamRoute,
     { request, response, correlationId, telemetry }: ProxiedRequest,
     scope: string,
     /** Called with the reason of a rejection after admission. */
     onRejected: (reason: string | undefined) => void,
   ) {
-    this.#tools = tools;
+    this.#context = context;
     this.#route = route;
     this.#request = request;
     this.#response = response;
@@ -80,20 +80,20 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     this.#telemetry = telemetry;
     this.#scope = scope;
     this.#onRejected = onRejected;
-    this.#requestHeaders = tools.headers.request(request.rawHeaders, request.headers.connection);
-    this.#sent = new BodyCapture(tools.budget, tools.storedBodyMaxBytes, () => {});
-    this.#received = new BodyCapture(tools.budget, tools.storedBodyMaxBytes, () => this.#resume());
-    this.restartMs = tools.times.firstByteTimeoutMs;
-    tools.deadlines.telemetry(this);
+    this.#requestHeaders = context.headers.request(request.rawHeaders, request.headers.connection);
+    this.#sent = new BodyCapture(context.budget, context.storedBodyMaxBytes, () => {});
+    this.#received = new BodyCapture(context.budget, context.storedBodyMaxBytes, () => this.#resume());
+    this.restartMs = context.times.firstByteTimeoutMs;
+    context.deadlines.track(this);
     response.handler = this;
     response.on('close', () => this.#onClose());
   }
 
   /** Sends the request on. `path` is the checked path at the upstream. */
   forward(path: string): void {
-    // While the request was held back its client may have left, or sent what is no HTTP.
+    // While the request was delayed its client may have left, or sent something that is not HTTP.
     if (this.#isOver || this.#outcome !== 'completed') return;
-    const { guard } = this.#tools;
+    const { guard } = this.#context;
     const guardMode = guard?.modeOf({ provider: this.#route.provider, scope: this.#scope, path: this.#request.url ?? '' });
     if (guard !== undefined && guardMode !== undefined) return this.#forwardGuarded(path, guard, guardMode);
     const { headers } = this.#request;
@@ -117,7 +117,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     });
   }
 
-  /** Sends a request on when it was read whole and looked into. Its trace is made of what the client sent. */
+  /** Forwards a request after it was read whole and inspected. Its trace is made of what the client sent. */
   #forwardGuarded(path: string, guard: RequestGuard, mode: GuardMode): void {
     const {
       headers: { 'content-type': contentType },
@@ -142,7 +142,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     });
   }
 
-  /** Answers in the provider's place: the request was held back, and now may not go on. */
+  /** Responds in the provider's place: the request was delayed, and now must not be forwarded. */
   reject(rejection: Rejection): void {
     this.#onRejected(rejection.reason);
     if (this.#isOver) return;
@@ -151,7 +151,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     sendJson(this.#response, rejection.status, rejectionBody(rejection), this.#correlationId, rejection.headers);
   }
 
-  /** What still came of the request is no HTTP: nothing more of it can be sent on, and nobody knows where a next request would begin. */
+  /** The rest of the request is not HTTP: nothing more of it can be forwarded, and where a next request would begin is unknown. */
   onMalformedRequest({ status, error }: Rejection): void {
     if (this.#isOver) return;
     this.#outcome = 'rejected';
@@ -166,7 +166,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     this.#received.coding = contentCodingOf(contentEncoding);
     this.#isStream = this.#received.kind === 'sse';
     this.#isOpenEnded = body.kind === 'open';
-    const read = this.#tools.headers.response(headers, connection);
+    const read = this.#context.headers.response(headers, connection);
     read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     this.#responseHeaders = read;
     this.#expectedBytes = contentLength === undefined || this.#request.method === 'HEAD' ? -1 : contentLength;
@@ -209,14 +209,14 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     // The first reason counts.
     if (this.#isOver || this.#outcome !== 'completed') return;
     const late = {
-      times: this.#tools.times,
+      times: this.#context.times,
       isRequestWhole: this.#request.complete,
       hasBegun: this.#responseHeaders !== undefined,
       isClientBehind: this.#writer.isBehind,
       isGatewayBehind: this.#received.isBehind,
       upstream: this.#control?.progress(this),
     };
-    const failure = this.#tools.shutdown.aborted ? CUT_BY_SHUTDOWN : lateFailure(late);
+    const failure = this.#context.shutdown.aborted ? CUT_BY_SHUTDOWN : lateFailure(late);
     if (failure === undefined) this.#response.destroy();
     else this.#fail(failure);
   }
@@ -241,8 +241,8 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     this.#touchFirstByte();
   }
 
-  /** The provider has failed, or was too slow: says so when nothing was sent yet, else breaks the connection, because an
-   *  answer that ends as if it were whole would be a lie. */
+  /** The provider has failed or was too slow: responds with an error when nothing was sent yet, else breaks the connection, because a
+   *  response that ends normally would look complete. */
   #fail(failure: ExchangeFailure): void {
     if (this.#outcome !== 'completed') return;
     const { outcome, text, upstreamError } = failure;
@@ -258,7 +258,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
       sendJson(response, status, { error: text, upstream_error: upstreamError }, correlationId);
     }
     this.#control?.abort(this);
-    this.#tools.onFailure({ failure, provider: this.#route.provider, status, correlationId, telemetry: this.#telemetry });
+    this.#context.onFailure({ failure, provider: this.#route.provider, status, correlationId, telemetry: this.#telemetry });
   }
 
   /** The response is over: sent whole, or its connection is gone. */
@@ -269,7 +269,7 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
     const isWhole = this.#response.writableFinished;
     if (!isWhole && this.#outcome === 'completed') this.#outcome = 'client_closed';
     if (!isWhole) this.#control?.abort(this);
-    // A provider may answer before it has read everything; what the client still sends is read and dropped.
+    // A provider may respond before it has read everything; what the client still sends is read and dropped.
     if (!this.#request.complete) drainRequest(this.#request);
     const latencyUs = this.#elapsedUs();
     const waits = [this.#sent.finished(), this.#received.finished()].filter((wait) => wait !== undefined);
@@ -279,18 +279,18 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
 
   #handOver(latencyUs: number, isWhole: boolean): void {
     try {
-      // A stream that is cut may go on in the background, and need not say so.
+      // A response whose stream is cut may continue in the background without saying so.
       const isResponse = this.#isStream && this.#request.url?.includes('/responses') === true;
       const findModel = isResponse ? findModelOnly : findRootModel;
       const request = this.#sent.captured(this.#request.complete ? 'whole' : 'cut', 'model', findModel);
-      // Without the request's model, the whole answer is asked for its own.
+      // Without the request's model, the model of the whole response is used.
       const ending = isWhole ? (this.#isOpenEnded ? 'open' : 'whole') : 'cut';
       const response = this.#received.captured(ending, 'usage', request.part === 'model' ? findLastRootUsage : findNothing);
       const exchange = this.#captured(latencyUs, request, response);
       this.#telemetry?.exchangeEnded(exchange);
-      this.#tools.onEnd(exchange, this.#telemetry);
+      this.#context.onEnd(exchange, this.#telemetry);
     } finally {
-      this.#tools.deadlines.forget(this);
+      this.#context.deadlines.forget(this);
     }
   }
 
@@ -327,11 +327,11 @@ export class Exchange implements UpstreamHandler, Deadlined, MalformedRequestHan
   }
 
   #touch(): void {
-    this.restartMs = this.#tools.times.idleTimeoutMs;
+    this.restartMs = this.#context.times.idleTimeoutMs;
   }
 
   #touchFirstByte(): void {
-    this.restartMs = this.#tools.times.firstByteTimeoutMs;
+    this.restartMs = this.#context.times.firstByteTimeoutMs;
   }
 
   #elapsedUs(): number {

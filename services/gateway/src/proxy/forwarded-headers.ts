@@ -32,7 +32,7 @@ export interface HeaderReaders {
   /** Reads a request's raw headers. On to the provider go all but the connection's own and what `Connection` names, Host, Expect,
    *  cookies, the gateway key, the gateway's `X-Svc-*` and the client's `X-Forwarded-*`. Spec: gateway decisions, section 5. */
   readonly request: (raw: readonly string[], connection: string | undefined) => ReadHeaders;
-  /** Reads an answer's raw headers. On to the client go all but the connection's own and `Set-Cookie`. */
+  /** Reads a response's raw headers. All but the hop-by-hop headers and `Set-Cookie` are forwarded to the client. */
   readonly response: (raw: readonly string[], connection: string | undefined) => ReadHeaders;
 }
 
@@ -89,7 +89,7 @@ function shapeOf(name: string): number {
   return (name.charCodeAt(0) & 31) * 64 + (name.length & 63);
 }
 
-/** Whether a header's name needs no second look. Prefixes are told by their first letters: `x-sv`, `x-fo` and `p`. */
+/** Whether a header's name needs no further check. Prefixes are recognised by their first letters: `x-sv`, `x-fo` and `p`. */
 function isPlain(name: string, shapes: Uint8Array): boolean {
   const first = name.charCodeAt(0) | 0x20;
   if (first === 0x70) return false;

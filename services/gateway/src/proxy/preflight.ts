@@ -16,7 +16,7 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
 }
 
 /** Answers such a question: any page may send any headers. What protects the providers and the traces are keys, which a page has to be
- *  given; cookies, which browsers add by themselves, never reach a provider. The provider is not asked, because it does not know the
+ *  given; cookies, which browsers add by themselves, never reach a provider. The provider is not involved, because it does not know the
  *  gateway's own headers. */
 export function answerPreflight(request: IncomingMessage, response: ServerResponse, correlationId: string): void {
   const asked = request.headers['access-control-request-headers'] ?? '';

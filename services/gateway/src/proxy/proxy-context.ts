@@ -20,28 +20,28 @@ export interface ProxyTimes {
   readonly idleTimeoutMs: number;
 }
 
-/** What every exchange of a gateway shares. */
+/** What all exchanges of a gateway share. */
 export interface ProxyContext {
   readonly times: ProxyTimes;
   readonly deadlines: Deadlines;
   readonly budget: BodyBudget;
   readonly headers: HeaderReaders;
-  /** Undefined when no request is to be looked into before it leaves. */
+  /** Undefined when no request is inspected before it is forwarded. */
   readonly guard: RequestGuard | undefined;
   /** 0 when bodies are not stored. */
   readonly storedBodyMaxBytes: number;
-  /** Aborted when what is still in flight is cut, so that the gateway can stop. */
+  /** Aborted when exchanges in flight are cut, so that the gateway can stop. */
   readonly shutdown: AbortSignal;
   readonly onFailure: (failed: FailedExchange) => void;
   readonly onEnd: (exchange: CapturedExchange, telemetry: RequestTelemetry | undefined) => void;
 }
 
-/** A request for a provider, and where its answer goes. */
+/** A request for a provider, and its response. */
 export interface ProxiedRequest {
   readonly request: IncomingMessage;
   readonly response: ClientResponse;
   readonly correlationId: string;
-  /** Undefined when nobody is told of it. */
+  /** Undefined without telemetry. */
   readonly telemetry: RequestTelemetry | undefined;
   /** Those of the server that the request came to. */
   readonly connections: ClientConnections;

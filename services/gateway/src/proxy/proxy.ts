@@ -45,13 +45,13 @@ type HandleProxied = (
  *  Runs before express, which costs more per request than all of this. Spec: gateway decisions, section 5. */
 export function createProxy(
   routes: readonly UpstreamRoute[],
-  tools: ProxyContext,
+  context: ProxyContext,
   queue: TraceQueue,
   admission: Admission,
 ): HandleProxied {
-  const reject = createReject(tools, admission);
+  const reject = createReject(context, admission);
   const forward = (exchange: Exchange, path: string) => {
-    if (queue.shouldDelay(tools.deadlines.size)) void queue.room().then(() => exchange.forward(path));
+    if (queue.shouldDelay(context.deadlines.size)) void queue.room().then(() => exchange.forward(path));
     else exchange.forward(path);
   };
 
@@ -82,7 +82,7 @@ export function createProxy(
     if ('rejection' in caller) return reject(asked, provider, caller.rejection, caller.caller);
     if (request.headers.upgrade?.toLowerCase().includes('websocket') === true)
       return reject(asked, provider, { status: 501, error: 'WebSocket connections are not served' }, caller);
-    if (tools.deadlines.size >= MAX_IN_FLIGHT)
+    if (context.deadlines.size >= MAX_IN_FLIGHT)
       return reject(asked, provider, { status: 503, error: 'too many requests are in flight' }, caller);
     if (response.socket === null && connections.isCrowded(request))
       return reject(asked, provider, { status: 503, error: 'too many pipelined requests on this connection' }, caller);
@@ -90,7 +90,7 @@ export function createProxy(
     const stopped = caller.identity === undefined ? undefined : admission.gate(caller.identity);
     if (stopped !== undefined && !('then' in stopped)) return reject(asked, provider, stopped, caller);
     const { route, path } = target;
-    const exchange = new Exchange(tools, route, asked, caller.scope, (reason) => audit(admission, asked, caller, reason));
+    const exchange = new Exchange(context, route, asked, caller.scope, (reason) => audit(admission, asked, caller, reason));
     if (stopped === undefined) {
       forward(exchange, path);
       return true;
@@ -108,7 +108,7 @@ export function createProxy(
 
 /** Answers in the provider's place, and leaves a trace and, when there is a reason, an audit record. `isFlawed`: what came in one piece with the
  *  request is no request, whatever it looks like. */
-function createReject(tools: ProxyContext, admission: Admission) {
+function createReject(context: ProxyContext, admission: Admission) {
   return (
     asked: ProxiedRequest,
     provider: Provider | undefined,
@@ -133,7 +133,7 @@ function createReject(tools: ProxyContext, admission: Admission) {
     if (!isKept) return true;
     const { scope } = caller;
     const of = { provider, scope, status, correlationId, now: Date.now() };
-    tools.onEnd(rejectedExchange(request, of, tools.headers), telemetry);
+    context.onEnd(rejectedExchange(request, of, context.headers), telemetry);
     return true;
   };
 }

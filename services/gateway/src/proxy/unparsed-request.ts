@@ -6,11 +6,11 @@ import { rejectedExchange } from './rejected-exchange.ts';
 import { routeUnder, type ProviderRoute } from './request-target.ts';
 
 /** Leaves a trace of requests below a provider's prefix that could not be parsed, such as those with too many headers (431). Of their headers
- *  nothing is believed: with authentication on they belong to no tenant, like other requests of nobody who is known, and so many of these
+ *  nothing is trusted: with authentication on they belong to no tenant, like other anonymous requests, and so many of these
  *  a second have a trace. Spec: gateway decisions, section 5. */
 export function createUnparsedHandler(
   routes: readonly ProviderRoute[],
-  tools: Pick<ProxyContext, 'headers' | 'onEnd'>,
+  context: Pick<ProxyContext, 'headers' | 'onEnd'>,
   { authenticate, anonymousRejections }: Pick<Admission, 'authenticate' | 'anonymousRejections'>,
 ): (refused: RefusedMessage) => void {
   return ({ line, rejection: { status }, correlationId }) => {
@@ -22,6 +22,6 @@ export function createUnparsedHandler(
     const { scope } = 'rejection' in verdict ? verdict.caller : verdict;
     if (scope === ANONYMOUS_CALLER.scope && !anonymousRejections.take()) return;
     const of = { provider, scope, status, correlationId, now: Date.now() };
-    tools.onEnd(rejectedExchange({ method, url, headers: {}, rawHeaders: [] }, of, tools.headers), undefined);
+    context.onEnd(rejectedExchange({ method, url, headers: {}, rawHeaders: [] }, of, context.headers), undefined);
   };
 }

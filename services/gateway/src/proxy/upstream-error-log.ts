@@ -7,7 +7,7 @@ import { nextStepOf, type ExchangeFailure } from './exchange-failure.ts';
 /** Between two lines of one class. Spec: gateway decisions, section 5. */
 const INTERVAL_MS = 1_000;
 
-/** A failure of an exchange, and whose it was. */
+/** A failure of an exchange, and which exchange it was. */
 export interface FailedExchange {
   readonly failure: ExchangeFailure;
   readonly provider: Provider;

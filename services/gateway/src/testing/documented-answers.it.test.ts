@@ -59,10 +59,10 @@ describe('an answer that the description does not know', () => {
     ['GET', '/api/word', 'must be equal to one of the allowed values'],
     ['GET', '/api/id', 'must match pattern'],
   ])('%s %s: the one who asked learns why, and so does disposal', async (method, path, why) => {
-    const telemetry = await watchAnswers(url);
+    const watch = await watchAnswers(url);
     const response = await fetch(url + path, { method });
     expect([response.status, await response.json()]).toEqual([500, { error: expect.stringContaining(why) }]);
-    expect(() => telemetry[Symbol.dispose]()).toThrow(why);
+    expect(() => watch[Symbol.dispose]()).toThrow(why);
   });
 });
 

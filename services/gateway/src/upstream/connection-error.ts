@@ -11,7 +11,7 @@ const NOT_PRINTABLE = /[^\x20-\x7e\xa0-\xff]+/g;
 const OPENSSL_REASON = /:SSL routines:[^:]*:([^:]+):/;
 const TLS_CODE = /^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/;
 
-/** What a socket's error means to the exchange under way. `where` says how much of the answer had come, when the connection was open.
+/** What a socket's error means to the exchange in progress. `where`: how much of the response had arrived, when the connection was open.
  *  The classes and what to do about them: docs/failure-modes.md, Upstream errors. */
 export function connectionError(error: unknown, at: ConnectionStage, isTls: boolean, where: string): UpstreamError {
   // Who resets has accepted, although the system may say so of the attempt: of a port that is closed it says ECONNREFUSED.
@@ -40,7 +40,7 @@ function detailOf(error: unknown): string {
   return [...new Set(texts)].join('; ').replace(NOT_PRINTABLE, ' ').trim().slice(0, DETAIL_MAX_LENGTH);
 }
 
-/** What a host with several addresses answers is one error for each, together without a message. */
+/** A host with several addresses gives an aggregate error: one for each, and no message. */
 function attemptsOf(error: unknown): readonly unknown[] {
   const several = typeof error === 'object' && error !== null && 'errors' in error ? error.errors : undefined;
   return Array.isArray(several) && several.length > 0 ? several : [error];

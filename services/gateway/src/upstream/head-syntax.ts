@@ -12,7 +12,7 @@ const STATUS_LINE_START =
 const HEADER_LINE_START = /^(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]*|[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r?|\r)$/;
 const VERSION = Buffer.from('HTTP/1.');
 
-/** The lines of an answer's head, without the empty one. Throws `malformed_response`. Source: RFC 9112, sections 4 and 5. */
+/** The lines of a response's head, without the empty one. Throws `malformed_response`. Source: RFC 9112, sections 4 and 5. */
 export function checkHead(text: string): void {
   if (!HEAD.test(text)) throw malformed(flawOf(text));
 }
@@ -29,13 +29,13 @@ export function checkCutHead(text: string): void {
   if (!HEADER_LINE_START.test(text.slice(end + 2))) throw malformed('invalid header line');
 }
 
-/** Throws `malformed_response` when no answer begins like this. Whoever speaks another protocol is not waited for until it is late. */
+/** Throws `malformed_response` when no response begins like this, so that another protocol is recognised before the timeout. */
 export function checkStart(bytes: Buffer): void {
   const length = Math.min(bytes.length, VERSION.length);
   if (bytes.compare(VERSION, 0, length, 0, length) !== 0) throw malformed(flawOf(bytes.toString('latin1', 0, 16)));
 }
 
-/** What is wrong with a head. Says nothing of what stands in it: where an answer is out of step, that is a part of a body. */
+/** What is wrong with a head. Quotes nothing of it: when responses are out of step, it is a part of a body. */
 function flawOf(text: string): string {
   const bad = text.split('\r\n').findIndex((line, at) => !(at === 0 ? STATUS_LINE : HEADER_LINE).test(line));
   if (bad > 0) return `invalid header line ${bad}`;
@@ -43,7 +43,7 @@ function flawOf(text: string): string {
   return protocol === undefined ? 'invalid status line' : `invalid status line: the provider speaks ${protocol}`;
 }
 
-/** What answers where a URL's scheme or port is wrong, by the first bytes of a TLS record and of an HTTP/2 frame of settings. */
+/** The protocol behind a wrong scheme or port, recognised by the first bytes of a TLS record or of an HTTP/2 settings frame. */
 function protocolOf(text: string): string | undefined {
   const [first, second, , fourth] = Array.from({ length: 4 }, (_, at) => text.charCodeAt(at));
   if (first !== undefined && first >= 0x14 && first <= 0x17 && second === 0x03) return 'TLS';

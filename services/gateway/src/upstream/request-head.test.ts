@@ -10,14 +10,14 @@ const request = (more: Partial<UpstreamRequest>): UpstreamRequest => ({
   ...more,
 });
 const START = 'POST /v1/x?y=1 HTTP/1.1\r\nHost: api.test\r\nConnection: keep-alive\r\nX-A: b\r\nx-a: caf\u00e9\r\n';
-const pieces = (async function* () {})();
+const chunks = (async function* () {})();
 
 test.each([
   ['a body has its own length', { body: Buffer.from('hello') }, `${START}Content-Length: 5\r\n\r\n`],
-  ['pieces have the length that was said', { body: pieces }, `${START}Content-Length: 7\r\n\r\n`],
+  ['pieces have the length that was said', { body: chunks }, `${START}Content-Length: 7\r\n\r\n`],
   [
     'pieces of unknown length are chunked',
-    { body: pieces, headers: ['X-A', 'b', 'x-a', 'caf\u00e9'] },
+    { body: chunks, headers: ['X-A', 'b', 'x-a', 'caf\u00e9'] },
     `${START}Transfer-Encoding: chunked\r\n\r\n`,
   ],
   ['a POST without a body says so', { headers: ['X-A', 'b', 'x-a', 'caf\u00e9'] }, `${START}Content-Length: 0\r\n\r\n`],

@@ -7,7 +7,7 @@ export interface UpstreamRequest {
   readonly path: string;
   /** Names and values in turn, without those of the connection. */
   readonly headers: readonly string[];
-  /** Undefined: none. What comes in pieces has the length that a `Content-Length` among the headers says, or is chunked. */
+  /** Undefined: none. A streamed body has the length of a `Content-Length` among the headers, or is chunked. */
   readonly body: Buffer | AsyncIterable<Buffer> | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface Framing {
   readonly isChunked: boolean;
 }
 
-/** Methods of which a server may expect a body, and then a word that there is none. */
+/** Methods for which a server may expect a body, so that its absence has to be said with `Content-Length: 0`. */
 const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 const LINE_BREAK = /[\r\n\0]/;
 

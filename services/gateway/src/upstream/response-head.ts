@@ -1,14 +1,14 @@
 import { checkHead } from './head-syntax.ts';
 import { malformed } from './upstream-error.ts';
 
-/** How long the body of an answer is. */
+/** How the length of a response's body is known. */
 export type BodyLength =
   | { readonly kind: 'bytes'; readonly bytes: number }
   | { readonly kind: 'chunked' }
   /** It ends with the connection. */
   | { readonly kind: 'open' };
 
-/** The head of an answer, checked. */
+/** The head of a response, checked. */
 export interface ResponseHead {
   readonly status: number;
   readonly reason: string;
@@ -36,7 +36,7 @@ const LOOKED_AT: ReadonlyMap<number, readonly Looked[]> = Map.groupBy<number, Lo
   (name) => name.length,
 );
 
-/** Reads an answer's head: everything before the empty line, as latin-1. Strict where a reader who is not would see another message:
+/** Parses a response's head: everything before the empty line, as latin-1. Strict where a reader who is not would see another message:
  *  line ends, names, folded lines, two lengths, codings that are not `chunked` alone. Throws `malformed_response`.
  *  Source: RFC 9112, sections 4 to 6. */
 export function readResponseHead(text: string, isHead: boolean): ResponseHead {

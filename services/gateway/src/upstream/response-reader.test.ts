@@ -15,13 +15,13 @@ interface Read {
 }
 
 /** Reads what comes in these pieces; each is written over when it was read, as a connection does. */
-function read(pieces: readonly string[], { isHead = false, closes = false } = {}): Read {
+function read(chunks: readonly string[], { isHead = false, closes = false } = {}): Read {
   const body: string[] = [];
   let ended = false;
   const reader = new ResponseReader(
     {
       onHead: () => {},
-      onData: (piece) => body.push(piece.toString('latin1')),
+      onData: (chunk) => body.push(chunk.toString('latin1')),
       onEnd: () => (ended = true),
     },
     isHead,
@@ -29,8 +29,8 @@ function read(pieces: readonly string[], { isHead = false, closes = false } = {}
   let code = '';
   let message = '';
   try {
-    for (const piece of pieces) {
-      const bytes = Buffer.from(piece, 'latin1');
+    for (const chunk of chunks) {
+      const bytes = Buffer.from(chunk, 'latin1');
       reader.push(bytes);
       bytes.fill('!');
     }
@@ -209,10 +209,10 @@ test('how the bytes are cut makes no difference', () => {
   fc.assert(
     fc.property(answers, fc.array(fc.nat(200), { maxLength: 8 }), ({ text, body }, cuts) => {
       const at = [0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length].toSorted((a, b) => a - b);
-      const pieces = at.slice(1).map((end, i) => text.slice(at[i], end));
+      const chunks = at.slice(1).map((end, i) => text.slice(at[i], end));
       const whole = read([text]);
       expect(whole).toMatchObject({ body, ended: true, surplus: 0, code: '' });
-      expect(read(pieces)).toEqual(whole);
+      expect(read(chunks)).toEqual(whole);
     }),
     { numRuns: 500 },
   );

@@ -5,22 +5,22 @@ import { malformed, upstreamError } from './upstream-error.ts';
 
 /** As Node bounds the heads of requests. */
 const HEAD_MAX_BYTES = 16_384;
-/** Informational answers before the final one. */
+/** Informational (1xx) responses before the final one. */
 const MAX_INFORMATIONAL = 16;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** Who gets an answer as it is read. */
+/** Receives a response as it is parsed. */
 export interface ResponseConsumer {
   onHead(head: ResponseHead): void;
-  onData(piece: Buffer): void;
+  onData(chunk: Buffer): void;
   onEnd(): void;
 }
 
-/** Reads one answer off the bytes of a connection, however they are cut. Neither they nor the pieces that are told of are kept: they may be
- *  written over afterwards. Informational answers are skipped. What follows the answer is
- *  counted in `surplus`: nobody asked for it, and the connection is not to be used again. */
+/** Parses one response from the bytes of a connection, however they are segmented. It keeps neither them nor the chunks that it passes on:
+ *  they may be overwritten afterwards. Informational responses are skipped. Bytes after the response are counted in `surplus`: no request
+ *  is waiting for them, and the connection must not be used again. */
 export class ResponseReader {
-  readonly #taker: ResponseConsumer;
+  readonly #consumer: ResponseConsumer;
   readonly #isHead: boolean;
   #state: 'head' | 'bytes' | 'chunked' | 'open' | 'ended' = 'head';
   /** What has come of the head. */
@@ -31,9 +31,9 @@ export class ResponseReader {
   #head: ResponseHead | undefined;
   surplus = 0;
 
-  /** `isHead`: the request's method was HEAD, and its answer has no body. */
-  constructor(taker: ResponseConsumer, isHead: boolean) {
-    this.#taker = taker;
+  /** `isHead`: the request's method was HEAD, and its response has no body. */
+  constructor(consumer: ResponseConsumer, isHead: boolean) {
+    this.#consumer = consumer;
     this.#isHead = isHead;
   }
 
@@ -53,7 +53,7 @@ export class ResponseReader {
     if (rest.length === 0) return;
     if (this.#state === 'bytes') this.#takeBytes(rest);
     else if (this.#chunked !== undefined && this.#state === 'chunked') this.#takeChunked(rest, this.#chunked);
-    else if (this.#state === 'open') this.#taker.onData(rest);
+    else if (this.#state === 'open') this.#consumer.onData(rest);
     else this.surplus += rest.length;
   }
 
@@ -65,7 +65,7 @@ export class ResponseReader {
     return this.#informational === 0 ? 'before the response' : 'after an informational response';
   }
 
-  /** The connection has ended in good order. Throws `reset` when the answer had not, and `malformed_response` when what has come could not
+  /** The connection has ended normally. Throws `reset` when the response had not, and `malformed_response` when what has arrived could not
    *  have become one. */
   close(): void {
     if (this.#state === 'ended') return;
@@ -93,7 +93,7 @@ export class ResponseReader {
   #begin(head: ResponseHead): void {
     if (head.status < 200) {
       this.#informational += 1;
-      if (head.status === 101) throw malformed('status 101, and no upgrade was asked for');
+      if (head.status === 101) throw malformed('status 101 without a requested upgrade');
       if (this.#informational > MAX_INFORMATIONAL) throw malformed(`more than ${MAX_INFORMATIONAL} informational responses`);
       return;
     }
@@ -101,26 +101,26 @@ export class ResponseReader {
     this.#state = head.body.kind;
     if (head.body.kind === 'bytes') this.#left = head.body.bytes;
     if (head.body.kind === 'chunked') this.#chunked = new ChunkedBody();
-    this.#taker.onHead(head);
+    this.#consumer.onHead(head);
     if (head.body.kind === 'bytes' && this.#left === 0) this.#end();
   }
 
   #takeBytes(bytes: Buffer): void {
-    const piece = bytes.length <= this.#left ? bytes : bytes.subarray(0, this.#left);
-    this.#left -= piece.length;
-    this.surplus += bytes.length - piece.length;
-    this.#taker.onData(piece);
+    const chunk = bytes.length <= this.#left ? bytes : bytes.subarray(0, this.#left);
+    this.#left -= chunk.length;
+    this.surplus += bytes.length - chunk.length;
+    this.#consumer.onData(chunk);
     if (this.#left === 0) this.#end();
   }
 
   #takeChunked(bytes: Buffer, chunked: ChunkedBody): void {
-    const taken = chunked.push(bytes, this.#taker);
+    const taken = chunked.push(bytes, this.#consumer);
     this.surplus += bytes.length - taken;
     if (chunked.isEnded) this.#end();
   }
 
   #end(): void {
     this.#state = 'ended';
-    this.#taker.onEnd();
+    this.#consumer.onEnd();
   }
 }

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import type { Framing } from './request-head.ts';
 import { upstreamError, type UpstreamError } from './upstream-error.ts';
 
-/** Writes a request's body piece by piece, as fast as the provider takes it. Ends early, and answers false, when the connection is closed or
- *  `isOver` says that nobody waits for it any more. Throws what reading the body throws, and `request_failed` when it is not as long as its
- *  head said. */
+/** Writes a request's body chunk by chunk, as fast as the provider reads it. Ends early, and returns false, when the connection is closed or
+ *  `isOver` says that its exchange is over. Throws what reading the body throws, and `request_failed` when its length is not that of its
+ *  head. */
 export async function upload(
   socket: Socket,
   body: AsyncIterable<Buffer>,
@@ -12,12 +12,12 @@ export async function upload(
   isOver: () => boolean,
 ): Promise<boolean> {
   let sent = 0;
-  for await (const piece of body) {
+  for await (const chunk of body) {
     if (socket.destroyed || isOver()) return false;
-    if (piece.length === 0) continue;
-    sent += piece.length;
+    if (chunk.length === 0) continue;
+    sent += chunk.length;
     if (length !== undefined && sent > length) throw wrongLength();
-    const isRoom = isChunked ? writeChunk(socket, piece) : socket.write(piece);
+    const isRoom = isChunked ? writeChunk(socket, chunk) : socket.write(chunk);
     if (!isRoom) await drained(socket);
   }
   if (socket.destroyed || isOver()) return false;
@@ -26,10 +26,10 @@ export async function upload(
   return true;
 }
 
-function writeChunk(socket: Socket, piece: Buffer): boolean {
+function writeChunk(socket: Socket, chunk: Buffer): boolean {
   socket.cork();
-  socket.write(`${piece.length.toString(16)}\r\n`, 'latin1');
-  socket.write(piece);
+  socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1');
+  socket.write(chunk);
   const isRoom = socket.write('\r\n', 'latin1');
   socket.uncork();
   return isRoom;

@@ -7,53 +7,51 @@ import { ResponseReader, type ResponseConsumer } from './response-reader.ts';
 import { upload } from './upload.ts';
 import { isUpstreamError, upstreamError, type UpstreamError } from './upstream-error.ts';
 
-/** All connections read into this, one after the other. A buffer for each read, which Node makes otherwise, is 64 KB that are cut down to what
- *  came. */
+/** All connections read into this, one after the other. Otherwise Node allocates 64 KB for each read and cuts them down. */
 const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
-/** Who sent a request, and gets its answer: `onHead`, pieces, then `onEnd`; or `onError` at any point, and nothing after it. Never called
+/** Receives the response to a request: `onHead`, chunks, then `onEnd`; or `onError` at any point, and nothing after it. Never called
  *  before `send` has returned, nor after `abort`. */
 export interface UpstreamHandler extends ResponseConsumer {
   onError(error: UpstreamError): void;
 }
 
-/** What the sender of a request can do about it. Connections go from request to request: each says who it is, and whoever's exchange is
- *  over moves nothing any more. */
+/** Controls a request in progress. Connections are reused: every call names its handler, and that of a finished exchange has no effect. */
 export interface UpstreamControl {
-  /** Holds the answer back. What was read already still comes: 64 KiB at most. */
+  /** Pauses the response. What was read already still arrives: 64 KiB at most. */
   pause(by: UpstreamHandler): void;
   resume(by: UpstreamHandler): void;
-  /** Gives the exchange up, and closes its connection. */
+  /** Ends the exchange and closes its connection. */
   abort(by: UpstreamHandler): void;
-  /** How far the exchange has come, for whoever has to say why it did not end; undefined when it is over. */
+  /** How far the exchange has come, to explain why it did not end; undefined when it is over. */
   progress(by: UpstreamHandler): UpstreamProgress | undefined;
 }
 
 export interface UpstreamProgress {
   readonly stage: ConnectionStage;
-  /** The provider does not take what is sent to it. */
+  /** The provider does not read what is sent to it. */
   readonly isSendingBlocked: boolean;
-  /** How much of the answer has come, such as `before the response`. */
+  /** How much of the response has arrived, such as `before the response`. */
   readonly received: string;
 }
 
-/** Where a socket puts what it reads, and whom it tells how much that is. */
+/** The buffer that a socket reads into, and the callback for each read. */
 export interface ReadInto {
   readonly buffer: Buffer;
   readonly callback: (length: number) => boolean;
 }
 
-/** What connections need of their pool, and tell it. */
+/** The pool, as its connections see it. */
 export interface ConnectionOwner {
   readonly hostname: string;
   readonly connectTimeoutMs: number;
   connect(onread: ReadInto): Socket;
-  /** Another request may follow. `keepAlive`: the answer's header of that name. */
+  /** Another request may follow. `keepAlive`: the response's header of that name. */
   released(connection: UpstreamConnection, keepAlive: string | undefined): void;
   closed(connection: UpstreamConnection): void;
 }
 
-/** One connection to a provider, for one request at a time. Where anything is out of order, it is closed and not used again. */
+/** One connection to a provider, for one request at a time. After any irregularity it is closed and not used again. */
 export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
   /** Milliseconds on the pool's clock; of one that is idle. */
   idleUntil = 0;
@@ -137,13 +135,13 @@ export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
     return { stage: this.#stage, isSendingBlocked: this.#socket.writableNeedDrain, received: this.#received };
   }
 
-  /** A provider may give an idle connection up just when the next request is on its way. */
+  /** A provider may close an idle connection just when the next request is sent. */
   get #received(): string {
     const received = this.#reader?.progress ?? '';
     return received === 'before the response' && this.idleUntil > 0 ? `${received}, on a reused connection` : received;
   }
 
-  /** Closes it. An exchange under way fails with `error`. */
+  /** Closes it. An exchange in progress fails with `error`. */
   destroy(error: UpstreamError): void {
     const handler = this.#handler;
     this.#handler = undefined;
@@ -155,9 +153,9 @@ export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
     this.#handler?.onHead(head);
   }
 
-  onData(piece: Buffer): void {
-    // The next read writes over it.
-    this.#handler?.onData(Buffer.from(piece));
+  onData(chunk: Buffer): void {
+    // The next read overwrites it.
+    this.#handler?.onData(Buffer.from(chunk));
   }
 
   onEnd(): void {
@@ -175,7 +173,7 @@ export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
     if (reader.isEnded) this.#release(reader);
   }
 
-  /** The provider sends no more. Whoever half-closes gets no further request. */
+  /** The provider has half-closed the connection, which gets no further request. */
   #ended(): void {
     if (this.#stage === 'tls') return this.destroy(upstreamError('tls', 'connection closed within the TLS handshake'));
     try {
@@ -214,13 +212,13 @@ export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
 
   #broken(error: unknown): void {
     if (isUpstreamError(error)) return this.destroy(error);
-    // A bug of ours costs the exchange, and is told as every other.
+    // A bug in the gateway fails the exchange like any other error.
     this.destroy(upstreamError('request_failed', 'response could not be passed on', error));
     throw error;
   }
 }
 
-/** One piece is written at once; a text and a buffer together take a list, a request object and 4 µs more. */
+/** One buffer instead of a text and a buffer, which take a list, a request object and 4 µs more. */
 function joined(head: string, body: Buffer): Buffer {
   const whole = Buffer.allocUnsafe(head.length + body.length);
   whole.write(head, 'latin1');

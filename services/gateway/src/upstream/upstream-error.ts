@@ -1,12 +1,12 @@
 import { codeOf } from '@vitrine/faults/fault';
 import { UPSTREAM_ERRORS, type UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 
-/** Why a provider gave no whole answer: a class of failure, or what is not the provider's doing. */
+/** Why there is no complete response: a class of upstream failure, or a cause on our side. */
 export const UPSTREAM_ERROR_CODES = [
   ...UPSTREAM_ERRORS,
   /** The request's body ended before it was whole: its sender has left. */
   'request_aborted',
-  /** A bug of ours: the request cannot be written, or its answer cannot be passed on. */
+  /** A bug in the gateway: the request cannot be written, or its response cannot be forwarded. */
   'request_failed',
 ] as const;
 export type UpstreamErrorCode = UpstreamErrorClass | 'request_aborted' | 'request_failed';

@@ -56,15 +56,15 @@ interface Ended {
 /** Sends a request, and gives back how it ended. */
 function ask(pool: UpstreamPool, body: Buffer | AsyncIterable<Buffer> = Buffer.from('{}')) {
   const { promise: ended, resolve } = Promise.withResolvers<Ended>();
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   const handler: UpstreamHandler = {
     onHead: () => {},
-    onData: (piece) => void pieces.push(piece),
+    onData: (chunk) => void chunks.push(chunk),
     onEnd: () => resolve({ code: '', message: '' }),
     onError: (error) => resolve({ code: codeOf(error), message: messageOf(error) }),
   };
   const control = pool.send({ method: 'POST', path: '/', headers: [], body }, handler);
-  return { ended, pieces, control, handler };
+  return { ended, pieces: chunks, control, handler };
 }
 
 const expectFailure = async (pool: UpstreamPool, code: string, message: RegExp) =>
@@ -179,9 +179,9 @@ test('a request body that breaks off is not the fault of the provider', async ()
 
 test('where a request stands can be asked while it lasts', async () => {
   const pool = poolTo(`http://${await answering((socket) => socket.write(`${OK}\r\nh`))}`);
-  const { control, handler, pieces } = ask(pool);
+  const { control, handler, pieces: chunks } = ask(pool);
   expect(control.progress(handler)).toMatchObject({ stage: 'connect', received: 'before the response' });
-  await waitUntil(() => pieces.length > 0, { what: 'a piece of the body' });
+  await waitUntil(() => chunks.length > 0, { what: 'a piece of the body' });
   expect(control.progress(handler)).toEqual({ stage: 'open', isSendingBlocked: false, received: 'within the response body' });
   control.abort(handler);
   expect(control.progress(handler)).toBeUndefined();

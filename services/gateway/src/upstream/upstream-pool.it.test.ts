@@ -23,10 +23,10 @@ interface Answer {
   readonly body: Buffer;
 }
 
-class Taker {
+class Consumer {
   readonly #done = Promise.withResolvers<Answer>();
   readonly answer = this.#done.promise;
-  readonly pieces: Buffer[] = [];
+  readonly chunks: Buffer[] = [];
   control: UpstreamControl | undefined;
   status = 0;
   ends = 0;
@@ -34,12 +34,12 @@ class Taker {
   onHead({ status }: { status: number }): void {
     this.status = status;
   }
-  onData(piece: Buffer): void {
-    this.pieces.push(piece);
+  onData(chunk: Buffer): void {
+    this.chunks.push(chunk);
   }
   onEnd(): void {
     this.ends += 1;
-    this.#done.resolve({ status: this.status, body: Buffer.concat(this.pieces) });
+    this.#done.resolve({ status: this.status, body: Buffer.concat(this.chunks) });
   }
   onError(error: Error): void {
     this.ends += 1;
@@ -47,10 +47,10 @@ class Taker {
   }
 }
 
-function ask(pool: UpstreamPool, more: Partial<UpstreamRequest> = {}): Taker {
-  const taker = new Taker();
-  taker.control = pool.send({ method: 'POST', path: '/', headers: [], body: Buffer.from('{}'), ...more }, taker);
-  return taker;
+function ask(pool: UpstreamPool, more: Partial<UpstreamRequest> = {}): Consumer {
+  const consumer = new Consumer();
+  consumer.control = pool.send({ method: 'POST', path: '/', headers: [], body: Buffer.from('{}'), ...more }, consumer);
+  return consumer;
 }
 
 async function listening(server: Server, scheme = 'http'): Promise<string> {
@@ -154,10 +154,10 @@ describe('connections', () => {
   test('end with the pool, and so do their exchanges', async () => {
     const { origin } = await byHand(() => {});
     const pool = new UpstreamPool({ origin, connectTimeoutMs: 1_000 });
-    const taker = ask(pool);
+    const consumer = ask(pool);
     pool[Symbol.dispose]();
-    await expect(taker.answer).rejects.toMatchObject({ code: 'request_failed' });
-    expect(taker.ends).toBe(1);
+    await expect(consumer.answer).rejects.toMatchObject({ code: 'request_failed' });
+    expect(consumer.ends).toBe(1);
   });
 });
 
@@ -193,7 +193,7 @@ describe('over TLS', () => {
 });
 
 describe('a body in pieces', () => {
-  async function* pieces(...texts: readonly string[]): AsyncGenerator<Buffer> {
+  async function* chunks(...texts: readonly string[]): AsyncGenerator<Buffer> {
     for (const text of texts) yield Buffer.from(text);
   }
 
@@ -202,7 +202,7 @@ describe('a body in pieces', () => {
     ['of a known length', ['Content-Length', '9']],
   ])('%s arrives whole', async (_, headers) => {
     const pool = poolTo(await listening(createHttp((request, response) => void request.pipe(response))));
-    expect((await ask(pool, { headers, body: pieces('one', '', 'two', 'six') }).answer).body.toString()).toBe('onetwosix');
+    expect((await ask(pool, { headers, body: chunks('one', '', 'two', 'six') }).answer).body.toString()).toBe('onetwosix');
   });
 
   test.each([
@@ -210,8 +210,8 @@ describe('a body in pieces', () => {
     ['longer', '10'],
   ])('that is not as long as was said fails: %s', async (_, length) => {
     const pool = poolTo(await listening(createHttp((request, response) => void request.pipe(response))));
-    const taker = ask(pool, { headers: ['Content-Length', length], body: pieces('one', 'two', 'six') });
-    await expect(taker.answer).rejects.toMatchObject({ code: 'request_failed' });
+    const consumer = ask(pool, { headers: ['Content-Length', length], body: chunks('one', 'two', 'six') });
+    await expect(consumer.answer).rejects.toMatchObject({ code: 'request_failed' });
   });
 
   test('waits for a provider that does not read', async () => {
@@ -227,25 +227,25 @@ describe('a body in pieces', () => {
     await once(server, 'listening');
     opened.defer(() => void server.close());
     const pool = poolTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    const taker = ask(pool, { body: endless() });
+    const consumer = ask(pool, { body: endless() });
     let last = -1;
     await waitUntil(() => pulled === last || void (last = pulled), { what: 'the upload to stand still' });
     expect(pulled).toBeLessThan(1_000);
-    taker.control?.abort(taker);
-    expect(taker.ends).toBe(0);
+    consumer.control?.abort(consumer);
+    expect(consumer.ends).toBe(0);
   });
 });
 
 test('an answer that is held back comes when it is let go on', async () => {
   const body = Buffer.alloc(20_000_000, 'x');
   const pool = poolTo(await listening(createHttp((_, response) => void response.end(body))));
-  const taker = ask(pool);
-  await waitUntil(() => taker.pieces.length > 0, { what: 'the first piece' });
-  taker.control?.pause(taker);
+  const consumer = ask(pool);
+  await waitUntil(() => consumer.chunks.length > 0, { what: 'the first piece' });
+  consumer.control?.pause(consumer);
   let last = -1;
-  const received = () => taker.pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const received = () => consumer.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   await waitUntil(() => received() === last || void (last = received()), { what: 'the answer to stand still' });
   expect(received()).toBeLessThan(body.length);
-  taker.control?.resume(taker);
-  expect((await taker.answer).body.equals(body)).toBe(true);
+  consumer.control?.resume(consumer);
+  expect((await consumer.answer).body.equals(body)).toBe(true);
 });

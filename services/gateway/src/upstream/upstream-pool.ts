@@ -13,7 +13,7 @@ import { upstreamError } from './upstream-error.ts';
 /** How long a connection is kept for the next request, unless the provider says how long it keeps it. */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 600_000;
-/** A provider that closes after n seconds must not meet a request on its way: so much earlier the connection is given up. */
+/** How much earlier than the provider an idle connection is closed, so that no request is sent into a closing one. */
 const IDLE_MARGIN_MS = 1_000;
 const SWEEP_MS = 1_000;
 const TCP_KEEP_ALIVE_MS = 60_000;
@@ -26,10 +26,10 @@ export interface UpstreamPoolOptions {
   readonly ca?: string;
 }
 
-/** The connections to one provider. Each carries one request at a time; the one that was used last is used next. There are as many as there
- *  are requests in flight, which the proxy bounds.
+/** The connections to one provider. Each carries one request at a time; the one that was used last is used next. There are as many as
+ *  requests in flight, which the proxy bounds.
  *
- *  This is our own because it is what the gateway spends most on: with it a bare forwarder takes 0.64 of the CPU of the same with
+ *  It is not a library because the gateway spends most of its time here: with it a bare forwarder takes 0.64 of the CPU of the same with
  *  undici's `dispatch`, and forwards 1.4 to 1.7 times as much. */
 export class UpstreamPool implements ConnectionOwner, Disposable {
   readonly #origin: URL;
@@ -52,7 +52,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
     this.#sweep.unref();
   }
 
-  /** Sends a request. Throws `request_failed` for one that cannot be sent; everything else is told to `handler`, and later. */
+  /** Sends a request. Throws `request_failed` for one that cannot be sent; every other error goes to `handler`, later. */
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamControl {
     const framing = writeRequestHead(request, this.#origin.host);
     const connection = this.#takeIdle() ?? this.#open();
