@@ -2,7 +2,7 @@ import type { BodyKind } from '@vitrine/privacy/body-kind';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Why a body cannot be looked into, for the caller. */
+/** Why a body cannot be inspected, for the caller. */
 export interface Uninspectable {
   readonly status: 400 | 413 | 415;
   readonly because: string;
@@ -33,7 +33,7 @@ export function tooLarge(maxBytes: number): Uninspectable {
 /** A body's text and what it is read as, or why it cannot be read. What says that it is JSON has to be: whoever reads broken JSON in
  *  another way might find in it what was not seen here. */
 export function inspectableText(body: Buffer, contentType: string | undefined): { text: string; kind: BodyKind } | Uninspectable {
-  // JSON in UTF-16 is sound UTF-8 with zeros.
+  // JSON in UTF-16 is valid UTF-8 with zeros.
   if (!isUtf8(body) || body.includes(0)) return { status: 415, because: 'it is not UTF-8 text' };
   const text = body.toString('utf8');
   const isJson = JSON_TYPE.test(contentType?.split(';')[0]?.trim().toLowerCase() ?? '');

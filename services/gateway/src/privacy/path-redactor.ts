@@ -4,7 +4,7 @@ import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
 import { workspaceIdOf } from '@vitrine/traces/exchange-scope';
 
-/** What may be kept of a path; `scope` is its exchange's (`exchange-scope.ts`). */
+/** Redacts a path for storage; `scope` is that of its exchange (`exchange-scope.ts`). */
 export type RedactPath = (path: string, scope: string) => string;
 
 /** Without rules: credentials are hidden. */
@@ -13,6 +13,6 @@ export const redactCredentials: RedactPath = (path) => scrub(path).text;
 /** The same for paths whose traces may have to hide personal data as well. */
 export function pathRedactor(rules: PrivacyRules): RedactPath {
   if (!hasMode(rules, ['redact_storage', 'redact_upstream', 'block'])) return redactCredentials;
-  const tools = openPrivacyContext(rules);
-  return (path, scope) => new Redactor(tools, workspaceIdOf(scope)).path(scrub(path).text);
+  const context = openPrivacyContext(rules);
+  return (path, scope) => new Redactor(context, workspaceIdOf(scope)).path(scrub(path).text);
 }

@@ -5,7 +5,7 @@ import { GUARD_IS_FULL, uninspectable, type RequestGuard } from './request-guard
 
 /** A body on its way into the guard. */
 export interface HeldBody {
-  /** Stops reading and gives the room of what was read back; may be called again and again. */
+  /** Stops reading and releases the memory; may be called several times. */
   readonly release: () => void;
 }
 

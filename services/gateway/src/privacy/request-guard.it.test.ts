@@ -126,15 +126,15 @@ describe('redact_upstream', () => {
       },
       required: ['email'],
     };
-    const tools = [
+    const context = [
       { type: 'function', function: { name: 'f', parameters: schema } },
       { name: 'g', input_schema: { $defs: { password: { type: 'string' } }, ...schema } },
     ];
     const response_format = { type: 'json_schema', json_schema: { name: 'h', schema } };
     await send('/openai/v1/chat/completions', {
-      body: json({ tools, response_format, password: { type: 'string', value: 'hunter2' } }),
+      body: json({ tools: context, response_format, password: { type: 'string', value: 'hunter2' } }),
     });
-    expect(JSON.parse(lastAtProvider().body)).toEqual({ tools, response_format, password: '[FIELD]' });
+    expect(JSON.parse(lastAtProvider().body)).toEqual({ tools: context, response_format, password: '[FIELD]' });
     expect((await gateway.newest(count)).request_body).toBe(lastAtProvider().body);
   });
 

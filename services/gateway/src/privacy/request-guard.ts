@@ -9,13 +9,13 @@ import { workspaceIdOf } from '@vitrine/traces/exchange-scope';
 import type { Rejection } from '../rejection.ts';
 import { inspectableText, type Uninspectable } from './inspectable-body.ts';
 
-/** Bytes of request bodies that are being looked into, over all exchanges; beyond it requests are refused with 503. */
+/** Bytes of request bodies under inspection, over all exchanges; beyond it requests are rejected with 503. */
 const INSPECTED_TOTAL_MAX_BYTES = 64 * 1_048_576;
 
 export type GuardMode = 'redact_upstream' | 'block';
 const GUARD_MODES: readonly PrivacyMode[] = ['redact_upstream', 'block'] satisfies GuardMode[];
 
-/** A request before it leaves: names and values of the headers that go on, its path as the client sent it, its body. */
+/** A request before it is forwarded: names and values of its forwarded headers, its path as the client sent it, its body. */
 export interface GuardedRequest {
   readonly headers: readonly string[];
   readonly path: string;
@@ -24,23 +24,23 @@ export interface GuardedRequest {
   readonly body: Buffer | undefined;
 }
 
-/** What is to become of it, and what was found in it (`findingsText`). */
+/** The request to forward, or its rejection, and the findings (`findingsText`). */
 export type Verdict = { readonly findings: string } & (
   | { readonly rejection: Rejection }
   | { readonly rejection?: undefined; readonly headers: string[]; readonly body: Buffer | undefined }
 );
 
-/** Keeps what the rules forbid from providers: looks into whole requests before they leave. Spec: gateway decisions, section 6. */
+/** Keeps what the rules forbid from providers: inspects whole requests before they are forwarded. Spec: gateway decisions, section 6. */
 export class RequestGuard {
-  /** The largest body that is looked into. */
+  /** The largest body that is inspected. */
   readonly maxBytes: number;
   readonly #rules: PrivacyRules;
-  readonly #tools: PrivacyContext;
+  readonly #context: PrivacyContext;
   #held = 0;
 
   constructor(rules: PrivacyRules, maxBytes: number) {
     this.#rules = rules;
-    this.#tools = openPrivacyContext(rules);
+    this.#context = openPrivacyContext(rules);
     this.maxBytes = maxBytes;
   }
 
@@ -50,7 +50,7 @@ export class RequestGuard {
     return mode === 'redact_upstream' || mode === 'block' ? mode : undefined;
   }
 
-  /** Whether so many more bytes may be held; they have to be given back. */
+  /** Whether so many more bytes may be held; to be returned with `give`. */
   take(bytes: number): boolean {
     if (this.#held + bytes > INSPECTED_TOTAL_MAX_BYTES) return false;
     this.#held += bytes;
@@ -61,19 +61,19 @@ export class RequestGuard {
     this.#held -= bytes;
   }
 
-  /** Looks into a request. Synchronous: 6 µs for a body of 2 KB, 3 ms for 1 MB. */
-  judge(mode: GuardMode, request: GuardedRequest): Verdict {
+  /** Inspects a request. Synchronous: 6 µs for a body of 2 KB, 3 ms for 1 MB. */
+  inspect(mode: GuardMode, request: GuardedRequest): Verdict {
     const { body, contentType } = request;
     const text = body === undefined || body.length === 0 ? undefined : inspectableText(body, contentType);
     if (text !== undefined && 'because' in text) return { rejection: uninspectable(text), findings: '' };
-    const redactor = new Redactor(this.#tools, workspaceIdOf(request.scope));
+    const redactor = new Redactor(this.#context, workspaceIdOf(request.scope));
     redactor.path(request.path);
     const inPath = { ...redactor.counts };
     const headers = redactedHeaders(request.headers, redactor, this.#rules.deniedHeaders);
     const redacted = text === undefined || body === undefined ? undefined : redactor.body(text.text, body, text.kind);
     const findings = hasFindings(redactor.counts) ? findingsText(redactor.counts) : '';
     if (mode === 'block' && findings !== '') return { rejection: blocked(redactor.counts), findings };
-    // A path means what it says; without a part of it it would be another one.
+    // A redacted path would be another resource.
     if (hasFindings(inPath)) return { rejection: blocked(inPath, ' in the path'), findings };
     if (redacted === undefined || redacted === text?.text) return { headers, body, findings };
     const changed = Buffer.from(redacted);
@@ -91,7 +91,7 @@ export function uninspectable({ status, because }: Uninspectable): Rejection {
   return { status, error, reason: 'pii_uninspectable' };
 }
 
-/** Too many bodies are being looked into. */
+/** Too many bodies are under inspection. */
 export const GUARD_IS_FULL: Rejection = {
   status: 503,
   error: 'too many request bodies are being inspected',
@@ -103,7 +103,7 @@ function blocked(counts: FindingCounts, where = ''): Rejection {
   return { status: 403, error: `request blocked by pii policy: found ${kinds.join(', ')}${where}`, reason: 'pii_detected' };
 }
 
-/** Headers that exist to carry the provider's credential go on as they are. */
+/** Headers for the provider's credential are forwarded unchanged. */
 function redactedHeaders(headers: readonly string[], redactor: Redactor, denied: readonly string[]): string[] {
   const redacted = [...headers];
   for (let at = 0; at + 1 < headers.length; at += 2) {

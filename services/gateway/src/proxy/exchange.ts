@@ -127,7 +127,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       if (this.#isOver) return;
       if ('rejection' in outcome) return this.reject(outcome.rejection);
       const { body } = outcome;
-      const verdict = guard.judge(mode, {
+      const verdict = guard.inspect(mode, {
         headers: this.#requestHeaders.forwarded,
         path: url,
         scope: this.#scope,

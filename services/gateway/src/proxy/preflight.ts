@@ -9,17 +9,17 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 const MAX_AGE = '600';
 const FIELD_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
-/** Whether a browser asks if a page of another origin may send a request: that one will have credentials, this one cannot.
+/** Whether the request is a browser's CORS preflight, which never has credentials.
  *  Source: Fetch standard, CORS-preflight fetch. */
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }
 
-/** Answers such a question: any page may send any headers. What protects the providers and the traces are keys, which a page has to be
+/** Allows any page to send any headers. What protects the providers and the traces are keys, which a page has to be
  *  given; cookies, which browsers add by themselves, never reach a provider. The provider is not involved, because it does not know the
  *  gateway's own headers. */
-export function answerPreflight(request: IncomingMessage, response: ServerResponse, correlationId: string): void {
-  const asked = request.headers['access-control-request-headers'] ?? '';
+export function respondToPreflight(request: IncomingMessage, response: ServerResponse, correlationId: string): void {
+  const requestedHeaders = request.headers['access-control-request-headers'] ?? '';
   drainRequest(request);
   response.writeHead(204, 'No Content', [
     ALLOW_ORIGIN,
@@ -31,14 +31,14 @@ export function answerPreflight(request: IncomingMessage, response: ServerRespon
     CORRELATION_HEADER,
     correlationId,
     // A wildcard would leave Authorization out.
-    ...(FIELD_NAMES.test(asked) ? ['Access-Control-Allow-Headers', asked] : []),
+    ...(FIELD_NAMES.test(requestedHeaders) ? ['Access-Control-Allow-Headers', requestedHeaders] : []),
   ]);
   response.end();
 }
 
-/** Lets the page that sent a request read its response, whoever answers it, unless the response says itself who may. To be called before
- *  anything is written. */
-export function allowReading(response: ServerResponse): void {
+/** Lets the page that sent a request read its response, unless the response has such headers itself. To be called before anything is
+ *  written. */
+export function allowCrossOriginRead(response: ServerResponse): void {
   const writeHead = response.writeHead.bind(response) as (status: number, reason: string, headers: string[]) => ServerResponse;
   response.writeHead = ((status: number, reason: string, headers: string[]) =>
     writeHead(status, reason, [...headers, ...missing(headers)])) as ServerResponse['writeHead'];

@@ -14,20 +14,20 @@ import { LIMIT_CHECK_UNAVAILABLE } from '../limits/limit-rejections.ts';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import { rejectionBody, type Rejection } from '../rejection.ts';
 import { Exchange } from './exchange.ts';
-import { allowReading, answerPreflight, isPreflight } from './preflight.ts';
+import { allowCrossOriginRead, respondToPreflight, isPreflight } from './preflight.ts';
 import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
 import { rejectedExchange } from './rejected-exchange.ts';
 import { readTarget } from './request-target.ts';
 
-/** Requests in flight at most; more are refused with 503. */
+/** Requests in flight at most; more are rejected with 503. */
 const MAX_IN_FLIGHT = 16_384;
 
-/** What is between a client and a provider. */
+/** The checks between a client and a provider. */
 export interface Admission {
   readonly authenticate: Authenticate;
   readonly gate: Gate;
   readonly trail: Pick<AuditTrail, 'denied'>;
-  /** Which rejections of nobody leave a trace. Spec: gateway decisions, section 5. */
+  /** Limits the traces of anonymous rejections. Spec: gateway decisions, section 5. */
   readonly anonymousRejections: RateLimiter;
 }
 
@@ -36,12 +36,12 @@ type HandleProxied = (
   response: ClientResponse,
   telemetry: RequestTelemetry | undefined,
   connections: ClientConnections,
-  /** Of a request that Node does not serve. */
+  /** Set for a request that must not be served. */
   rejection?: Rejection,
 ) => boolean;
 
-/** Handles a request when it belongs to a provider, or may go nowhere, or is not served at all; answers whether it did. What is no sound request is refused
- *  before anybody asks whose it is; then come the key, the bounds, the gate.
+/** Handles requests for a provider and requests that must be rejected, and returns whether it did. Malformed requests are rejected before
+ *  authentication; then come authentication, the bounds, and the usage limits.
  *  Runs before express, which costs more per request than all of this. Spec: gateway decisions, section 5. */
 export function createProxy(
   routes: readonly UpstreamRoute[],
@@ -59,43 +59,43 @@ export function createProxy(
     const target = readTarget(request.url ?? '', routes);
     const reason =
       target.kind === 'refused' ? target.reason : (versionError(request) ?? hostError(request) ?? codingError(request));
-    const flaw = reason === undefined ? rejection : { status: 400, error: reason };
-    if (flaw === undefined && target.kind === 'other') return false;
+    const invalid = reason === undefined ? rejection : { status: 400, error: reason };
+    if (invalid === undefined && target.kind === 'other') return false;
     const provider = target.kind === 'other' ? undefined : target.route?.provider;
     telemetry?.belongsTo(provider);
     const correlationId = correlationIdOf(request.headers);
-    const asked: ProxiedRequest = { request, response, correlationId, telemetry, connections };
-    if (request.headers.origin !== undefined && provider !== undefined) allowReading(response);
+    const proxied: ProxiedRequest = { request, response, correlationId, telemetry, connections };
+    if (request.headers.origin !== undefined && provider !== undefined) allowCrossOriginRead(response);
     const decide = () => admission.authenticate(request.headers, 'proxy:write', request.socket);
     const authenticate = () => (telemetry === undefined ? decide() : telemetry.authenticate(decide, correlationId));
-    if (flaw !== undefined) {
+    if (invalid !== undefined) {
       const verdict = provider === undefined ? ANONYMOUS_CALLER : authenticate();
-      return reject(asked, provider, flaw, 'rejection' in verdict ? verdict.caller : verdict, true);
+      return reject(proxied, provider, invalid, 'rejection' in verdict ? verdict.caller : verdict, true);
     }
     if (target.kind !== 'upstream') return false;
     if (isPreflight(request)) {
       telemetry?.endsWith(response);
-      answerPreflight(request, response, correlationId);
+      respondToPreflight(request, response, correlationId);
       return true;
     }
     const caller = authenticate();
-    if ('rejection' in caller) return reject(asked, provider, caller.rejection, caller.caller);
+    if ('rejection' in caller) return reject(proxied, provider, caller.rejection, caller.caller);
     if (request.headers.upgrade?.toLowerCase().includes('websocket') === true)
-      return reject(asked, provider, { status: 501, error: 'WebSocket connections are not served' }, caller);
+      return reject(proxied, provider, { status: 501, error: 'WebSocket connections are not served' }, caller);
     if (context.deadlines.size >= MAX_IN_FLIGHT)
-      return reject(asked, provider, { status: 503, error: 'too many requests are in flight' }, caller);
+      return reject(proxied, provider, { status: 503, error: 'too many requests are in flight' }, caller);
     if (response.socket === null && connections.isCrowded(request))
-      return reject(asked, provider, { status: 503, error: 'too many pipelined requests on this connection' }, caller);
+      return reject(proxied, provider, { status: 503, error: 'too many pipelined requests on this connection' }, caller);
 
-    const stopped = caller.identity === undefined ? undefined : admission.gate(caller.identity);
-    if (stopped !== undefined && !('then' in stopped)) return reject(asked, provider, stopped, caller);
+    const limited = caller.identity === undefined ? undefined : admission.gate(caller.identity);
+    if (limited !== undefined && !('then' in limited)) return reject(proxied, provider, limited, caller);
     const { route, path } = target;
-    const exchange = new Exchange(context, route, asked, caller.scope, (reason) => audit(admission, asked, caller, reason));
-    if (stopped === undefined) {
+    const exchange = new Exchange(context, route, proxied, caller.scope, (reason) => audit(admission, proxied, caller, reason));
+    if (limited === undefined) {
       forward(exchange, path);
       return true;
     }
-    void stopped.then(
+    void limited.then(
       (late) => (late === undefined ? forward(exchange, path) : exchange.reject(late)),
       (bug: unknown) => {
         exchange.reject(LIMIT_CHECK_UNAVAILABLE);
@@ -106,31 +106,32 @@ export function createProxy(
   };
 }
 
-/** Answers in the provider's place, and leaves a trace and, when there is a reason, an audit record. `isFlawed`: what came in one piece with the
- *  request is no request, whatever it looks like. */
+/** Responds in the provider's place, and records a trace and, when there is a reason, an audit record. `isMalformed`: bytes behind the
+ *  request are not served as another request, whatever they look like. */
 function createReject(context: ProxyContext, admission: Admission) {
   return (
-    asked: ProxiedRequest,
+    proxied: ProxiedRequest,
     provider: Provider | undefined,
     rejection: Rejection,
     caller: Caller,
-    isFlawed = false,
+    isMalformed = false,
   ): true => {
-    const { request, response, correlationId, telemetry, connections } = asked;
+    const { request, response, correlationId, telemetry, connections } = proxied;
     const { status, headers, reason } = rejection;
     const body = rejectionBody(rejection);
     telemetry?.endsWith(response, true);
-    if (isFlawed) {
+    if (isMalformed) {
       connections.stopServing(request.socket);
       drainRequest(request, sendJsonAndClose(response, status, body, correlationId));
     } else {
       drainRequest(request);
       sendJson(response, status, body, correlationId, headers);
     }
-    audit(admission, asked, caller, reason);
-    // Only what could have a trace uses up what may have one.
-    const isKept = provider !== undefined && (caller.scope !== ANONYMOUS_CALLER.scope || admission.anonymousRejections.take());
-    if (!isKept) return true;
+    audit(admission, proxied, caller, reason);
+    // Only a request that could have a trace uses up the rate of anonymous traces.
+    const isRecorded =
+      provider !== undefined && (caller.scope !== ANONYMOUS_CALLER.scope || admission.anonymousRejections.take());
+    if (!isRecorded) return true;
     const { scope } = caller;
     const of = { provider, scope, status, correlationId, now: Date.now() };
     context.onEnd(rejectedExchange(request, of, context.headers), telemetry);
