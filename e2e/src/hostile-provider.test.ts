@@ -49,7 +49,7 @@ const answerWith = (bytes: string | Uint8Array, afterwards: AfterWriting = 'clos
 };
 const OWN = {
   502: [/^the provider(?:'s)? .+ \((?:reset|malformed_response)\)$/, /^(?:reset|malformed_response)$/],
-  504: [/^the provider did not answer in time \(first_byte_timeout\)$/, /^first_byte_timeout$/],
+  504: [/^the provider did not respond in time \(first_byte_timeout\)$/, /^first_byte_timeout$/],
 } as const;
 
 /** The gateway's own word on a provider that failed before it had answered. */

@@ -83,7 +83,7 @@ function expectNormal(answers: readonly Answer[]): void {
 const dropLines = ({ process }: RunningGateway) =>
   process.stdout
     .split('\n')
-    .filter((line) => line.includes('"traces were dropped"'))
+    .filter((line) => line.includes('"traces dropped"'))
     .map((line) => JSON.parse(line) as DropLine);
 interface DropLine {
   readonly where: string;
@@ -97,7 +97,7 @@ const countIn = (lines: readonly DropLine[]) => lines.reduce((sum, { count }) =>
 
 describe('a locked database', () => {
   test.each(['EXCLUSIVE', 'IMMEDIATE'] as const)(
-    'by BEGIN %s: requests pass as ever, what is lost is counted as contention, and afterwards traces are written again',
+    'by BEGIN %s: requests pass as ever, what is lost is counted as contention, and afterwards trace writes recover',
     async (how) => {
       const gateway = await serve();
       expect(statuses(await exchange(gateway, 20))).toEqual([200]);

@@ -96,7 +96,7 @@ export class HostileSession {
   async #lookAt(side: HostileSide, before: TraceCounts, now: TraceCounts): Promise<void> {
     const accepted = now.accepted - before.accepted;
     const written = now.written - before.written;
-    if (now.dropped !== before.dropped) this.found('traces were dropped', String(now.dropped - before.dropped));
+    if (now.dropped !== before.dropped) this.found('traces dropped', String(now.dropped - before.dropped));
     if (written !== accepted) this.found('traces were taken and not written', `${accepted} taken, ${written} written`);
     await side.check(accepted);
     for (const refused of this.#provider.refused.splice(0))

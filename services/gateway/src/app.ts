@@ -181,12 +181,12 @@ function reportRefused(
 }
 
 function reportRetention(logger: Logger): (error: unknown) => void {
-  return (error) => logger.error({ err: error, next_step: AFTER_FAILED_RETENTION }, 'old traces were not removed');
+  return (error) => logger.error({ err: error, next_step: AFTER_FAILED_RETENTION }, 'retention failed');
 }
 
 function reportStep(logger: Logger): Parameters<typeof runShutdownStep>[2] {
   const next_step = 'what the step would have done is lost, see docs/failure-modes.md#a-shutdown-step-that-fails';
-  return ({ error, ...step }) => logger.error({ ...step, err: error, next_step }, 'a shutdown step failed');
+  return ({ error, ...step }) => logger.error({ ...step, err: error, next_step }, 'shutdown step failed');
 }
 
 /** What the admin API serves, and of whom. */

@@ -52,7 +52,7 @@ async function main(): Promise<number> {
     demo: values.demo,
     createLogger: (service, level) => createLogger(service, level, process.stderr),
   });
-  handleUncaught(process, (error) => process.stderr.write(`vitrine: a bug was survived: ${scrub(inspect(error)).text}\n`));
+  handleUncaught(process, (error) => process.stderr.write(`vitrine: uncaught exception: ${scrub(inspect(error)).text}\n`));
   process.stdout.write(welcome(standalone.gatewayUrl, values.demo, standalone.keyHeader));
   await signal;
   process.stdout.write('\nVitrine is stopping: requests under way are finished and traces are written.\n');

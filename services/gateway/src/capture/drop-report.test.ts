@@ -36,7 +36,7 @@ test('a drop is logged at once, with its class, the error of SQLite behind it an
   expect(lines).toEqual([
     expect.objectContaining({
       level: 'error',
-      msg: 'traces were dropped',
+      msg: 'traces dropped',
       where: 'write',
       operation: 'write_batch_fallback',
       error_class: 'unknown',

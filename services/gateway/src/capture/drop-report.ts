@@ -30,8 +30,8 @@ export class DropReport implements Disposable {
 
   #log(drop: Drop): void {
     const next_step = nextStepAfter(drop);
-    if (drop.where === 'enqueue') this.#logger.error({ ...drop, next_step }, 'traces were dropped');
-    else this.#logger.error({ ...drop, error: undefined, err: loggedError(drop.error), next_step }, 'traces were dropped');
+    if (drop.where === 'enqueue') this.#logger.error({ ...drop, next_step }, 'traces dropped');
+    else this.#logger.error({ ...drop, error: undefined, err: loggedError(drop.error), next_step }, 'traces dropped');
   }
 }
 

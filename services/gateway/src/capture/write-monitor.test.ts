@@ -59,7 +59,7 @@ test.each([4, 1])('from a batch of which %d were lost to the next that is writte
   expect(monitor.isFailing).toBe(true);
   await batch(0);
   expect(monitor.isFailing).toBe(false);
-  expect(lines).toMatchObject([{ level: 'info', msg: 'traces are written again', lost: lost + 1, failed_for_ms: 1_200 }]);
+  expect(lines).toMatchObject([{ level: 'info', msg: 'trace writes recovered', lost: lost + 1, failed_for_ms: 1_200 }]);
   expect(jest.getTimerCount()).toBe(0);
 });
 

@@ -88,7 +88,7 @@ export class WriteMonitor implements TraceSink, Disposable {
   #recovered(): void {
     if (this.#failingSince === undefined) return;
     const failed_for_ms = Math.round(this.#options.steadyClock() - this.#failingSince);
-    this.#options.logger.info({ failed_for_ms, lost: this.#lost }, 'traces are written again');
+    this.#options.logger.info({ failed_for_ms, lost: this.#lost }, 'trace writes recovered');
     this.#failingSince = undefined;
     this.#lost = 0;
   }

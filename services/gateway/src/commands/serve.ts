@@ -24,7 +24,7 @@ Examples:
     const logger = createLogger('svc-gateway', config.log.level, context.stdout);
     warnOfOldSettings(commandOldSettings(values.config, context), logger);
     await using gateway = await startGateway(config, logger);
-    context.surviveBugs((error) => logger.error({ err: error }, 'a bug was survived'));
+    context.surviveBugs((error) => logger.error({ err: error }, 'uncaught exception'));
     logger.info({ url: gateway.url, config }, 'gateway is listening');
     const signal = await context.untilStopped();
     logger.info({ signal }, 'gateway is shutting down');

@@ -53,7 +53,7 @@ test('degraded while writes fail; ok again when a test write succeeds, although 
     expect(await gateway.get('/')).toMatchObject({ status: 'ok' });
   }
   await healthBecomes([]);
-  expect(gateway.log.some((line) => line.includes('"lost":1') && line.includes('traces are written again'))).toBe(true);
+  expect(gateway.log.some((line) => line.includes('"lost":1') && line.includes('trace writes recovered'))).toBe(true);
 });
 
 test('ok again as soon as a batch is written whole', async () => {

@@ -53,7 +53,7 @@ async function openTelemetry(config: OtelConfig, logger: Logger): Promise<Teleme
   const { startTelemetry } = await import('@vitrine/telemetry/otel/start-telemetry');
   const { endpoint } = config;
   const next_step = 'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
-  const onExportError = (reason: string) => logger.warn({ reason, endpoint, next_step }, 'telemetry has trouble');
+  const onExportError = (reason: string) => logger.warn({ reason, endpoint, next_step }, 'telemetry export failed');
   return startTelemetry({ config, version: VERSION, onExportError });
 }
 

@@ -20,11 +20,11 @@ export async function serveScrape(
   const { prometheus_port: port } = observability.otel;
   if (scrape === undefined || port === undefined) return undefined;
   const { server, connections } = createScrapeServer(scrape, (error) =>
-    logger.error({ err: error, next_step: 'report it with this line: it is a bug' }, 'the scrape failed'),
+    logger.error({ err: error, next_step: 'report it with this line: it is a bug' }, 'scrape failed'),
   );
   const portKey = 'observability.otel.prometheus_port (SVC_OBSERVABILITY_OTEL_PROMETHEUS_PORT)';
   const url = await listen(server, { host, port, hostKey: 'server.host (SVC_SERVER_HOST)', portKey });
-  logger.info({ url: url + scrape.path }, 'the scrape is served');
+  logger.info({ url: url + scrape.path }, 'scrape endpoint listening');
   return {
     [Symbol.dispose]: () => {
       server.close();

@@ -421,7 +421,7 @@ describe('the scrape', () => {
     await start(`${AUTH}\nobservability: {otel: {prometheus_port: 0}}`);
     const served = gateway.log
       .map((line) => JSON.parse(line) as { msg: string; url: string })
-      .find(({ msg }) => msg === 'the scrape is served');
+      .find(({ msg }) => msg === 'scrape endpoint listening');
     const own = new URL(served?.url ?? '');
     expect(own.pathname).toBe('/metrics');
     expect((await fetch(own)).status).toBe(200);

@@ -23,7 +23,7 @@ test.each<[string, Partial<LateExchange>, string, string]>([
     'no connection within first_byte_timeout_ms 20',
   ],
   ['no connection', { upstream: { ...open, stage: 'connect' } }, 'connect_timeout', 'TCP is connecting'],
-  ['no secure connection', { upstream: { ...open, stage: 'tls' } }, 'connect_timeout', 'TLS is being agreed on'],
+  ['no secure connection', { upstream: { ...open, stage: 'tls' } }, 'connect_timeout', 'TLS handshake under way'],
   [
     'a request that is not taken',
     { isRequestWhole: false, upstream: { ...open, isSendingBlocked: true } },

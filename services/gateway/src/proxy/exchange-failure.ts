@@ -44,7 +44,7 @@ const CLASSES: Readonly<Record<UpstreamErrorClass, Pick<ExchangeFailure, 'outcom
   },
   first_byte_timeout: {
     outcome: 'timeout',
-    text: 'the provider did not answer in time',
+    text: 'the provider did not respond in time',
     nextStep: "check the provider's status, or raise proxy.first_byte_timeout_ms",
   },
   idle_timeout: {
@@ -105,7 +105,7 @@ export function lateFailure(late: LateExchange): ExchangeFailure | undefined {
   }
   if (upstream === undefined) return ownFailure('timeout', 'the request did not arrive in time');
   if (upstream.stage !== 'open') {
-    const what = { dns: 'its name is being resolved', connect: 'TCP is connecting', tls: 'TLS is being agreed on' }[
+    const what = { dns: 'its name is being resolved', connect: 'TCP is connecting', tls: 'TLS handshake under way' }[
       upstream.stage
     ];
     const detail = `no connection within first_byte_timeout_ms ${firstByteTimeoutMs}, ${what}`;

@@ -105,7 +105,7 @@ describe('a provider that', () => {
   afterAll(async () => gateway[Symbol.asyncDispose]());
 
   const RESET = 'the provider closed the connection before its response was complete';
-  const SILENT = 'the provider did not answer in time';
+  const SILENT = 'the provider did not respond in time';
   const MALFORMED = "the provider's response is not valid HTTP/1.1";
   const write = (text: string) => (socket: Socket) => void socket.write(text);
   test.each<[string, (socket: Socket) => void, string, string | undefined, RegExp]>([

@@ -2,7 +2,7 @@ import { codeOf, messageOf } from '@vitrine/faults/fault';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 import { upstreamError, type UpstreamError } from './upstream-error.ts';
 
-/** How far a connection has come: its host's name is being resolved, it is being made, TLS is being agreed on, it carries HTTP. */
+/** How far a connection has come: its host's name is being resolved, it is being made, its TLS handshake is under way, it carries HTTP. */
 export type ConnectionStage = 'dns' | 'connect' | 'tls' | 'open';
 
 /** Longer words of the system are cut: certificates list their names there. */

@@ -213,7 +213,7 @@ export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
   #broken(error: unknown): void {
     if (isUpstreamError(error)) return this.destroy(error);
     // A bug in the gateway fails the exchange like any other error.
-    this.destroy(upstreamError('request_failed', 'response could not be passed on', error));
+    this.destroy(upstreamError('request_failed', 'response could not be forwarded', error));
     throw error;
   }
 }
