@@ -1,6 +1,6 @@
 import type { Span } from './text-span.ts';
 
-/** Whoever is named so, behind an equals sign or a colon, has a secret as value. */
+/** Names with a secret as their value, behind an equals sign or a colon. */
 export const SECRET_NAMES = ['password', 'secret', 'token'] as const;
 
 /** What stands behind such a name where a value may follow: one of these is in every text that `findAssignedSecrets` finds in. */
@@ -22,7 +22,7 @@ const BARE = new RegExp(String.raw`(?:${VALUE}|\\(?!["'${'`'}]))+`, 'y');
 const BARE_IN_JSON = new RegExp(String.raw`(?:${VALUE}|\\[\\/])+`, 'y');
 const LONGEST_NAME = 32;
 const NUMBERED_TYPE = /^(?:u?int|float|big|bytes|utf)[\w-]*$/i;
-const HIDDEN_ALREADY = /^\[[A-Z_]*REDACTED(?::[0-9a-f]+)?\]$/;
+const ALREADY_REDACTED = /^\[[A-Z_]*REDACTED(?::[0-9a-f]+)?\]$/;
 
 export interface AssignmentOptions {
   /** In JSON a quote without a backslash ends a string. */
@@ -36,7 +36,7 @@ export interface AssignmentOptions {
  *  - `password="x y"`, `password: 'x y'`: any value, up to its closing quote or the line's end; of tokens, behind a colon or among blanks,
  *    only what looks like a secret: parsers are full of `token === 'else'`.
  *  - `password: x`, `password = x`: a value that looks like a secret: prose and code say `password: string`.
- *  - `"password": "x"`, whole names only, and of tokens only what looks like a secret: models answer with `{"token":"Hello"}`.
+ *  - `"password": "x"`, whole names only, and of tokens only what looks like a secret: models respond with `{"token":"Hello"}`.
  *  No span reaches over a line's end; in JSON, over a string's; and it never splits an escape. */
 export function findAssignedSecrets(text: string, { isJson, withMembers }: AssignmentOptions): Span[] {
   const found: Span[] = [];
@@ -44,14 +44,14 @@ export function findAssignedSecrets(text: string, { isJson, withMembers }: Assig
   for (let match = ASSIGNMENT.exec(text); match !== null; match = ASSIGNMENT.exec(text)) {
     const value = match[2]?.endsWith('"') === true && !withMembers ? undefined : valueOf(text, match, isJson);
     if (value === undefined) continue;
-    // A value without quotes may end in another name, whose value is still to come: `password=a=token: b`.
+    // A value without quotes may end in another name with its own value: `password=a=token: b`.
     ASSIGNMENT.lastIndex = Math.max(ASSIGNMENT.lastIndex, match[6] === undefined ? value.end - LONGEST_NAME : value.end);
-    if (value.end > value.start && !HIDDEN_ALREADY.test(text.slice(value.start, value.end))) found.push(value);
+    if (value.end > value.start && !ALREADY_REDACTED.test(text.slice(value.start, value.end))) found.push(value);
   }
   return found;
 }
 
-/** Whether a value looks like one that nobody should see: letters and digits, or signs; no number, variable, call, or
+/** Whether a value looks like a secret: letters and digits, or signs; no number, variable, call, or
  *  other assignment. */
 export function looksSecret(value: string, isPassword: boolean = false): boolean {
   if (value.length < 4 || /[([]/.test(value) || /^(?:\$\w+$|\*+$|[A-Za-z_]+=)/.test(value)) return false;
@@ -90,7 +90,7 @@ function bareValue(text: string, from: number, isJson: boolean, isPassword: bool
   return looksSecret(bare, isPassword) ? { start: from, end: from + bare.length } : undefined;
 }
 
-/** Where a value ends whose opening quote stands before `from`: at the quote that is written with as many backslashes, or else at the
+/** The end of a value with its opening quote before `from`: the quote that is written with as many backslashes, or else the
  *  end of the line or of JSON's string. */
 function endOfQuoted(text: string, from: number, quote: string, isJson: boolean): number {
   const slashes = quote.length - 1;

@@ -2,7 +2,7 @@ import type { Span } from './text-span.ts';
 
 const BEARER = /bearer(?:[ \t+]|\\{1,15}t){1,8}([A-Za-z0-9._~+/-]+=*)/gi;
 /** A token of this length is one wherever it stands. "The bearer of bad news" and "bearer bonds" have shorter words; words as
- *  long as this are hidden, because a token may be all letters. */
+ *  long as this are redacted, because a token may be all letters. */
 const LENGTH_ANYWHERE = 6;
 const LOOKED_BACK = 40;
 /** What a header's value, a string or a parameter begins behind; behind `authorization:` it is a header whatever follows. */
@@ -27,7 +27,7 @@ export function findBearerTokens(text: string): Span[] {
 
 function isToken(text: string, bearer: number, start: number, end: number): boolean {
   const token = text.slice(start, end);
-  // `Bearer realm="..."` is how an answer asks for a token.
+  // `Bearer realm="..."` is the challenge of a response that requires a token.
   if (/^[a-z_]+=$/i.test(token) && /["'\\]/.test(text[end] ?? '')) return false;
   const word = token.replace(/\.+$/, '');
   if (word.length >= LENGTH_ANYWHERE) return true;

@@ -10,8 +10,8 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** How a body is divided into events; undefined: it is none that has several. By what it looks like rather than by its content type:
- *  NDJSON has many, and a provider may answer a stream with an error in JSON. Cost: two searches for a line feed. */
+/** How a body is divided into events; undefined: it is a single value. By what it looks like rather than by its content type:
+ *  NDJSON has many, and a provider may respond to a streaming request with an error in JSON. Cost: two searches for a line feed. */
 export function framingOf(text: string, kind: BodyKind): Framing | undefined {
   // What begins so is JSON, as almost every body is.
   const isObject = text.charCodeAt(0) === OPEN_BRACE;

@@ -1,8 +1,8 @@
-/** Members that tell texts of one stream apart: a choice, a tool call, a block, an item, a row. Not among them: indexes that change from piece
- *  to piece (`start_char_index`), and `id`, which the first piece of a tool call has and the others have not. */
+/** Members that distinguish the texts of one stream: a choice, a tool call, a block, an item, a row. Not among them: indexes that change from fragment
+ *  to fragment (`start_char_index`), and `id`, which the first fragment of a tool call has and the others have not. */
 export const IDENTITIES = ['index', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'item_id', 'custom_id'];
 
-/** An object of an event, or an element of an array: what it says of whose text is below it. */
+/** An object of an event, or an element of an array: what it says about the text below it. */
 export class ContainerIdentity {
   readonly above: ContainerIdentity | undefined;
   readonly #position: number;
@@ -24,14 +24,14 @@ export class ContainerIdentity {
     this.#values[identity] = value;
   }
 
-  /** To be asked when the whole event is read. */
+  /** Complete only when the whole event has been read. */
   get key(): string {
     const own = this.#values?.join() ?? (this.#position < 0 ? '' : String(this.#position));
     return this.above === undefined ? `${typeOfText(this.type)} ${own}` : `${this.above.key}/${own}`;
   }
 }
 
-/** A block's start holds the first piece of the text that its deltas continue. */
+/** A block's start holds the first fragment of the text that its deltas continue. */
 function typeOfText(type: string): string {
   return type.endsWith('_start') || type.endsWith('_delta') ? type.slice(0, -6) : type;
 }

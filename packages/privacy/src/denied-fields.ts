@@ -3,7 +3,7 @@ import { EnclosingNames } from './enclosing-name.ts';
 import { decodedString, endOfValue } from './json-text.ts';
 import { describedValues } from './schema-values.ts';
 
-/** A value whose field's name is denied. */
+/** The value of a field with a denied name. */
 export interface DeniedValue extends Span {
   /** What stands there; of a JSON string what it says. */
   readonly value: string;
@@ -17,7 +17,7 @@ const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
 /** Fields by their names: whole names, whatever the case of letters, and with `-`, `_`, a space or nothing where a denied name has
  *  one of these: `api_key` is also `apiKey`, `token` is not `max_tokens`. Spec: gateway decisions, section 6, `body.key_denylist`. */
 export class DeniedFields {
-  /** For a sieve: one of these stands in every JSON text with such a field. */
+  /** For a prefilter: one of these stands in every JSON text with such a field. */
   readonly words: readonly string[];
   readonly #member: RegExp;
   /** The same where characters may be written as escapes; it takes longer. */
@@ -26,7 +26,7 @@ export class DeniedFields {
   readonly #part: RegExp;
   readonly #isDenied: ((member: string, value: string) => boolean) | undefined;
 
-  /** `isDenied`: whether a member of JSON with such a name is one of these; any, unless told. */
+  /** `isDenied`: whether a member of JSON with such a name is one of these; by default any is. */
   constructor(names: readonly string[], isDenied?: (member: string, value: string) => boolean) {
     this.#isDenied = isDenied;
     this.words = names.flatMap(wordsOf);

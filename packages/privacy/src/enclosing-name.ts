@@ -1,10 +1,10 @@
 import { decodedString, isSpace } from './json-text.ts';
 
-/** The members of an object begin no further before one of them. */
+/** The beginning of an object is looked for this many characters before one of its members. */
 const WITHIN = 65_536;
 
-/** Tells the names of objects from the members in them: in `"properties": {"a": 1, "b": 2}` both are in `properties`. Reads backwards, so
- *  that text around the JSON does not matter. To be asked forwards; then members of one object cost one pass together. */
+/** Finds the names of objects from the members in them: in `"properties": {"a": 1, "b": 2}` both are in `properties`. Reads backwards, so
+ *  that text around the JSON does not matter. When positions ascend, members of one object cost one pass together. */
 export class EnclosingNames {
   readonly #text: string;
   /** For members at every depth what is before them may be passed again; more than this in all is not. */
@@ -17,8 +17,8 @@ export class EnclosingNames {
     this.#budget = 4 * text.length;
   }
 
-  /** The name of the member that holds the object in which the member stands whose name begins (with its quote) at `at`; undefined for
-   *  none, and when it is too far away. */
+  /** A member's name begins (with its quote) at `at`: the name of the member that holds the object around it. Undefined when there is
+   *  none or it is too far away. */
   around(at: number): string | undefined {
     this.#lastName = this.#find(at);
     this.#lastAt = at;
@@ -46,7 +46,7 @@ export class EnclosingNames {
   }
 }
 
-/** The name of the member whose value begins at `value`. */
+/** The name of the member with its value at `value`. */
 function nameBefore(text: string, value: number): string | undefined {
   const colon = lastBefore(text, value);
   const end = lastBefore(text, colon);

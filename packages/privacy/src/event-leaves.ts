@@ -1,7 +1,7 @@
 import { ContainerIdentity, IDENTITIES } from './container-identity.ts';
 import { decodedString, endOfString, isSpace } from './json-text.ts';
 
-/** A string of an event that may be a piece of a text which other events continue, between its quotes. */
+/** A string of an event that may be a fragment of a text that other events continue, between its quotes. */
 export interface TextLeaf {
   readonly start: number;
   readonly end: number;
@@ -13,13 +13,13 @@ export interface TextLeaf {
 export interface EventLeaves {
   readonly texts: readonly TextLeaf[];
   /** Where the other values stand, start and end in turns: numbers, words, and strings that are no part of any text; without those that
-   *  tell texts apart. */
+   *  distinguish texts. */
   readonly scalars: readonly number[];
   /** Where its JSON ended; -1 when it was cut or is broken, and then the leaves are those before the break. */
   readonly end: number;
 }
 
-/** What is nested deeper is no piece of a text. */
+/** A string that is nested deeper does not count as a fragment of a text. */
 const MAX_DEPTH = 32;
 /** Names are shorter than this: to walk them takes less than to call `indexOf`. */
 const WALKED = 24;
@@ -27,14 +27,14 @@ const WALKED = 24;
 /** What comes whole: names, and what providers write from lists of theirs or at random. */
 const WHOLES =
   'id name model role status finish_reason stop_reason service_tier system_fingerprint call_id created_at obfuscation';
-/** What a name is beside one of `IDENTITIES`, whose number it is then. */
+/** The role of a name, unless it is one of `IDENTITIES`: then the role is its number there. */
 const TEXT = -1;
 const WHOLE = -2;
 const TYPE = -3;
 const OBJECT = -4;
 const DONE = -5;
 
-/** Names that count, by their length: that tells most others from them. */
+/** Names that count, by their length, which excludes most others. */
 const NAMES = namesByLength([
   ...IDENTITIES.map((name, at) => ({ name, role: at })),
   ...WHOLES.split(' ').map((name) => ({ name, role: WHOLE })),
@@ -52,12 +52,12 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** The same for all pieces of one text: where it stands, and what tells it apart from others there. */
+/** The same for all fragments of one text: its path, and what distinguishes it from others there. */
 export function keyOf({ path, container }: TextLeaf): string {
   return `${path} ${container.key}`;
 }
 
-/** Whether an event says of itself that such a leaf is a piece, and no whole text. */
+/** Whether an event declares such a leaf a fragment rather than a whole text. */
 export function isDelta({ path, container }: TextLeaf): boolean {
   let root = container;
   while (root.above !== undefined) root = root.above;

@@ -7,7 +7,7 @@ import { StreamText } from './stream-text.ts';
 /** How a body is divided into events: server-sent events, or JSON values in lines (NDJSON, JSON text sequences). */
 export type Framing = 'sse' | 'lines';
 
-/** An event whose JSON stands in several `data` lines. */
+/** An event with its JSON in several `data` lines. */
 export interface SplitEvent {
   readonly data: string;
   /** Its lines: where they begin, where their data stands, and where that is in `data`. */

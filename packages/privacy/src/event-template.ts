@@ -3,24 +3,24 @@ import { endOfString } from './json-text.ts';
 import { isLineEnd, type LineEnds } from './line-ends.ts';
 import type { StreamText } from './stream-text.ts';
 
-/** Events with more values that are not the same each time are read anew each time. */
+/** Events with more changing values are parsed each time. */
 export const MAX_SLOTS = 8;
 const UNCHANGED: readonly boolean[] = [];
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Most pieces are shorter than this: to walk them takes less than to call `indexOf`. */
+/** Most fragments are shorter than this: to walk them takes less than to call `indexOf`. */
 const WALKED = 16;
 /** Where the slots of the event at hand are, and which of their strings have no escapes: one event is compared at a time. */
 const starts = new Int32Array(MAX_SLOTS);
 const ends = new Int32Array(MAX_SLOTS);
 const arePlain = new Uint8Array(MAX_SLOTS);
 
-/** The place of a value that is not the same each time. */
+/** The position of a changing value. */
 interface Slot {
   readonly start: number;
   readonly end: number;
   readonly isString: boolean;
-  /** What it is a piece of; undefined for what is no text. */
+  /** The text that it is a fragment of; undefined when it belongs to no text. */
   readonly text: StreamText | undefined;
 }
 
@@ -29,12 +29,12 @@ export interface ReadEvent {
   readonly start: number;
   readonly end: number;
   readonly leaves: EventLeaves;
-  /** For each of its text leaves the text that it is a piece of. */
+  /** For each of its text leaves the text that it is a fragment of. */
   readonly texts: readonly StreamText[];
 }
 
-/** How events are written but for a few values. Events of a stream differ in little but their piece, and comparing what is around it takes
- *  a tenth of the time of reading. What tells texts apart is compared, so no piece is taken for one of another text. */
+/** How events are written but for a few values. Events of a stream differ in little but their fragment, and comparing what is around it takes
+ *  a tenth of the time of reading. What distinguishes texts is compared, so no fragment is taken for one of another text. */
 export class EventTemplate {
   readonly #slots: readonly Slot[];
   /** What stands before, between and behind the slots. */
@@ -52,7 +52,7 @@ export class EventTemplate {
     this.#between = [...slots.map((slot, at) => stream.slice(slots[at - 1]?.end ?? event.start, slot.start)), last];
   }
 
-  /** The end of the event that begins at `start` when it is written so; its pieces are added to their texts then. Else -1. */
+  /** The end of the event that begins at `start` when it is written so; its fragments are added to their texts then. Else -1. */
   matchAt(stream: string, start: number, lines: LineEnds): number {
     const between = this.#between;
     const slots = this.#slots;

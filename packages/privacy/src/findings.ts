@@ -2,7 +2,7 @@
 export const DETECTORS = ['email', 'phone', 'ssn', 'token_like'] as const;
 export type Detector = (typeof DETECTORS)[number];
 
-/** What can be found: beside what detectors find, headers and fields that are hidden because of their names. */
+/** What can be found: beside what detectors find, headers and fields that are redacted because of their names. */
 export const FINDING_KINDS = ['header', ...DETECTORS, 'field_name'] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 

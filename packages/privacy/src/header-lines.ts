@@ -20,7 +20,7 @@ export function isSecretHeader(name: string): boolean {
 }
 
 // Header lines are a message's headers as text: names and values in turn, one a line. A header can hold no line break, so that
-// the line's number tells which it is. One string crosses to a worker thread at a fraction of the cost of an array.
+// the line's number says which it is. One string crosses to a worker thread at a fraction of the cost of an array.
 
 /** The first value of a header, trimmed. `name` is lower-case. */
 export function headerOf(lines: string, name: string): string | undefined {

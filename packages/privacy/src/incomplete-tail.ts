@@ -8,7 +8,7 @@ export function dropIncompleteTail(text: string): string {
   let end = text.length;
   const least = Math.max(0, end - HALF_SECRET_MAX);
   while (end > least && isPartOfWord(text, end - 1)) end -= 1;
-  // A longer run of such characters is data in base64; or a token, whose parts are joined by dots and which begins like one.
+  // A longer run of such characters is data in base64; or a token: parts joined by dots, and the beginning of one.
   if (end === least) end = startOfToken(text, end);
   const number = /[-+. ()\d]*$/.exec(text.slice(Math.max(0, end - NUMBER_MAX), end))?.[0] ?? '';
   return text.slice(0, /\d/.test(number) ? end - number.length : end);

@@ -1,4 +1,4 @@
-/** Where the string ends whose first character stands at `from`: its closing quote, or `to` when it has none before. */
+/** The end of the string with its first character at `from`: its closing quote, or `to` when there is none before. */
 export function endOfString(text: string, from: number, to: number): number {
   for (let at = text.indexOf('"', from); at >= 0 && at < to; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

@@ -1,8 +1,8 @@
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Where the lines of a text end: at LF, and for server-sent events at CR as well; in lines of JSON that is white space. To be asked
- *  forwards; then all lines together take one pass. */
+/** Where the lines of a text end: at LF, and for server-sent events at CR as well; in lines of JSON that is white space. When
+ *  positions ascend, all lines together take one pass. */
 export class LineEnds {
   readonly #text: string;
   #lf = -1;

@@ -12,7 +12,7 @@ export interface PrivacyContext {
   readonly fields: DeniedFields;
   /** Matches a placeholder, alone. */
   readonly placeholder: RegExp;
-  /** Matches the names of denied headers in header lines; undefined when there are none but those that are always hidden. */
+  /** Matches the names of denied headers in header lines; undefined when only headers that are always redacted are denied. */
   readonly deniedHeader: RegExp | undefined;
   /** What is looked for in bodies, and texts that cannot hold it. */
   readonly inBodies: readonly Detector[];
@@ -24,16 +24,16 @@ export interface PrivacyContext {
   readonly whenOff?: PrivacyContext | undefined;
 }
 
-/** Characters of ASCII that JSON may write as escapes; they could hide any of the others. */
+/** Characters of ASCII that JSON may write as escapes; each could stand for one of the others. */
 const ESCAPES = ['2', '3', '4', '5', '6', '7'].map((digit) => `\\u00${digit}`);
 
 export function openPrivacyContext(rules: PrivacyRules): PrivacyContext {
   const whenOff =
-    hasMode(rules, ['off']) && rules.detectors.token_like ? toolsOf(credentialRules(rules), credentialFields()) : undefined;
-  return { ...toolsOf(rules, new DeniedFields(rules.deniedFields)), whenOff };
+    hasMode(rules, ['off']) && rules.detectors.token_like ? contextOf(credentialRules(rules), credentialFields()) : undefined;
+  return { ...contextOf(rules, new DeniedFields(rules.deniedFields)), whenOff };
 }
 
-function toolsOf(rules: PrivacyRules, fields: DeniedFields): PrivacyContext {
+function contextOf(rules: PrivacyRules, fields: DeniedFields): PrivacyContext {
   const inBodies = DETECTORS.filter((detector) => rules.detectors[detector]);
   const inLines = DETECTORS.filter((detector) => rules.detectors[detector] || detector === 'token_like');
   return {
@@ -53,7 +53,7 @@ function credentialRules(rules: PrivacyRules): PrivacyRules {
   return { ...rules, detectors, deniedHeaders: [], format: CREDENTIAL_REDACTED };
 }
 
-/** What JSON and forms say instead of `password=`. Models answer with pieces of words as `{"token":"Hello"}`. */
+/** What JSON and forms say instead of `password=`. Models respond with parts of words as `{"token":"Hello"}`. */
 function credentialFields(): DeniedFields {
   return new DeniedFields(SECRET_NAMES, (name, value) => !/token/i.test(name) || looksSecret(value));
 }

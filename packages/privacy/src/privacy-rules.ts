@@ -1,6 +1,6 @@
 import type { Detector } from './findings.ts';
 
-/** `redact_storage` hides what is found in the stored copy, `redact_upstream` in the request before it leaves as well, and `block`
+/** `redact_storage` redacts findings in the stored copy, `redact_upstream` also in the request before it is forwarded, and `block`
  *  refuses such requests. Spec: gateway decisions, section 6, `pii.mode`. */
 export const PRIVACY_MODES = ['off', 'redact_storage', 'redact_upstream', 'block'] as const;
 export type PrivacyMode = (typeof PRIVACY_MODES)[number];
@@ -10,7 +10,7 @@ export interface PrivacyRules {
   readonly mode: PrivacyMode;
   readonly policyId: string;
   readonly detectors: Readonly<Record<Detector, boolean>>;
-  /** Headers to hide beside those that are always hidden; lower-case. */
+  /** Headers to redact beside those that always are; lower-case. */
   readonly deniedHeaders: readonly string[];
   readonly deniedFields: readonly string[];
   /** With `{type}` and `{hash}` to be filled in. */
@@ -38,7 +38,7 @@ export interface PrivacyPolicy {
   readonly policyId: string;
 }
 
-/** An exchange as far as rules look at it: whose it is, and its path as the client sent it. */
+/** The fields of an exchange that rules match: its tenant and key, and its path as the client sent it. */
 export interface PrivacySubject {
   readonly org_id: string;
   readonly workspace_id: string;

@@ -5,11 +5,11 @@ import { REDACTED } from './header-lines.ts';
 
 const SECRET_NAME = '(?:key|token|secret|password|auth|sig|signature|credential)=';
 const SECRET_PARAMETER = new RegExp(`(?<=[?&][^=&]*${SECRET_NAME})(?!\\[REDACTED\\])[^&]+`, 'gi');
-/** Most queries have none, which this tells in half the time. */
+/** Most queries have none, which this finds in half the time. */
 const HAS_SECRET_NAME = new RegExp(SECRET_NAME, 'i');
 const QUERY = /\?.*/s;
 
-/** A request path as it may be stored: whatever looks like a credential is hidden, and so are the values of query parameters
+/** A request path as it may be stored: whatever looks like a credential is redacted, and so are the values of query parameters
  *  that are named like one, also where names and values are percent-encoded. Spec: gateway decisions, section 1, `request_path`. */
 export function redactPath(path: string): { text: string; count: number } {
   if (!path.includes('?') && !path.includes('%')) return scrub(path, REDACTED);

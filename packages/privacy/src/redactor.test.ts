@@ -46,7 +46,7 @@ describe('bodies', () => {
     }
   });
 
-  test('JSON stays JSON, keeps its shape, and tells no secret', () => {
+  test('JSON stays JSON, keeps its shape, and has no secret left', () => {
     const secret = fc.constantFrom(
       'alice@example.com',
       '123-45-6789',
@@ -83,14 +83,14 @@ describe('bodies', () => {
         const shape = (one: unknown): unknown =>
           Array.isArray(one) ? one.map(shape) : typeof one === 'object' && one !== null ? Object.keys(one) : typeof one;
         expect(shape((JSON.parse(redacted) as { value: unknown }).value)).toEqual(shape(value));
-        for (const hidden of ['alice@example', '45-6789', '12345678', 'canary', '"password":"hunter'])
-          expect(redacted).not.toContain(hidden);
+        for (const secret of ['alice@example', '45-6789', '12345678', 'canary', '"password":"hunter'])
+          expect(redacted).not.toContain(secret);
       }),
       { numRuns: 300 },
     );
   });
 
-  test('wherever a body is cut, nothing of a denied value survives', () => {
+  test('wherever a body is cut, nothing of a denied value is left', () => {
     const text = JSON.stringify({
       a: { password: 'hunter2 is 1 word', n: 5 },
       arguments: JSON.stringify({ token: 'hunter2' }),
@@ -112,7 +112,7 @@ describe('bodies', () => {
     ['names of parts', '; name="token"\r\n'.repeat(20_000)],
     ['brackets of a form', 'a[='.repeat(100_000)],
     ['addresses of a form', 'a%40b.com='.repeat(30_000)],
-    ['pieces', 'data: {"text":"a@'.repeat(20_000)],
+    ['fragments', 'data: {"text":"a@'.repeat(20_000)],
     ['lines of events that never end', 'data: {"text":"a@\n'.repeat(20_000)],
     ['one event of many lines', `data: {"a":[0\n${'data: ,"a@b.com"\n'.repeat(20_000)}data: ]}\n\n`],
     ['texts in turns', Array.from({ length: 6_000 }, (_, at) => `data: {"index":${at % 99},"delta":"a@b.com "}\n\n`).join('')],
@@ -136,7 +136,7 @@ test.each<[string, BodyKind, string, Partial<FindingCounts>]>([
   ['in text', undefined, 'a@b.cc '.repeat(150_000), { email: 150_000 }],
   ['in a string', 'json', `{"c":"\\n${'a@b.cc '.repeat(150_000)}"}`, { email: 150_000 }],
   [
-    'in two pieces',
+    'in two fragments',
     'sse',
     ['a', 'c'].map((name) => `data: {"delta":"${`${name}@b.cc `.repeat(75_000)}"}\n\n`).join(''),
     { email: 150_000 },
@@ -196,7 +196,7 @@ describe('placeholders', () => {
 });
 
 describe('headers', () => {
-  test('denied ones are hidden by name, whatever the case of letters, and others by what they say', () => {
+  test('denied ones are redacted by name, whatever the case of letters, and others by what they say', () => {
     const some = redactor();
     const lines = ['X-USER', 'bob', 'x-team.name', 'red', 'x-teamXname', 'blue', 'a', 'x-user', 'b', 'to bob@example.com'];
     expect(some.headers(lines.join('\n')).split('\n')).toEqual([
@@ -214,13 +214,13 @@ describe('headers', () => {
     expect(some.counts).toEqual(counted({ header: 2, email: 1 }));
   });
 
-  test('what was hidden before is not counted again', () => {
+  test('what was redacted before is not counted again', () => {
     const some = redactor();
     expect(some.headers('x-user\n[REDACTED]')).toBe('x-user\n[REDACTED]');
     expect(some.counts).toEqual(noFindings());
   });
 
-  test('a value that is a denied name hides nothing else', () => {
+  test('a value that is a denied name causes no other redaction', () => {
     const lines = 'a\nx-user\nx-user\nbob';
     expect(redactor().headers(lines)).toBe('a\nx-user\nx-user\n[REDACTED]');
   });

@@ -13,16 +13,16 @@ import type { Redaction } from './scrubber.ts';
 import { streamEdits } from './stream-edits.ts';
 import { append, editedText, editsWithin, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
 
-/** JSON in a string of JSON, as arguments of tools are, is looked into this deep; below that it is text. */
+/** JSON in strings of JSON (such as arguments of tools) is parsed to this depth; below that it is text. */
 const MAX_DEPTH = 4;
-/** Of a hash this much stands in a placeholder. */
+/** Hexadecimal digits of the hash in a placeholder. */
 const HASH_DIGITS = 16;
 
 const FIND: Readonly<Record<Detector, (text: string) => Span[]>> = {
   email: findEmails,
   phone: findPhones,
   ssn: findSsns,
-  // Which members of JSON are hidden say the denied fields.
+  // Members of JSON are left to the denied fields.
   token_like: (text) => findCredentials(text, { withMembers: false }),
 };
 const TYPES: Readonly<Record<FindingKind, string>> = {
@@ -34,39 +34,39 @@ const TYPES: Readonly<Record<FindingKind, string>> = {
   field_name: 'FIELD',
 };
 
-/** Hides in texts of one workspace what the rules forbid to keep, and counts it. Most texts hold nothing, which costs 1 ns a character;
+/** Redacts in texts of one workspace what the rules forbid to store, and counts it. Most texts hold nothing, which costs 1 ns a character;
  *  the others are walked string by string. JSON stays JSON, and nothing else of it changes. Takes a time that grows with the length
  *  of the text only, and never throws. Spec: gateway decisions, section 6, `pii`. */
 export class Redactor implements Redaction {
   readonly counts = noFindings();
-  readonly #tools: PrivacyContext;
+  readonly #context: PrivacyContext;
   readonly #workspaceId: string;
 
-  /** `workspaceId`: whose exchange it is. The same value has another hash in another workspace. */
-  constructor(tools: PrivacyContext, workspaceId: string) {
-    this.#tools = tools;
+  /** `workspaceId`: the workspace of the exchange. The same value has another hash in another workspace. */
+  constructor(context: PrivacyContext, workspaceId: string) {
+    this.#context = context;
     this.#workspaceId = workspaceId;
   }
 
   /** A text that is no body: a name, an id, the value of a header, header lines. */
   line(text: string): string {
-    return this.#tools.linePrefilter.mayMatch(text) ? this.#edited(text, this.#detected(text, this.#tools.inLines)) : text;
+    return this.#context.linePrefilter.mayMatch(text) ? this.#edited(text, this.#detected(text, this.#context.inLines)) : text;
   }
 
   /** A path, also where it is percent-encoded, and with values of denied names in its query. */
   path(path: string): string {
     const { text, count } = redactPath(path);
     this.counts.token_like += count;
-    const { linePrefilter, inLines, fields } = this.#tools;
+    const { linePrefilter, inLines, fields } = this.#context;
     const found = linePrefilter.mayMatch(text) ? this.#detected(text, inLines) : [];
     const named = text.includes('?') ? fields.pairsOf(text).filter(({ value }) => value !== REDACTED) : [];
     const encoded = /[%+]/.test(text) ? this.#encodedEdits(text) : [];
     return this.#edited(text, mergedEdits([...named.map((value) => this.#fieldEdit(value)), ...encoded, ...found]));
   }
 
-  /** Header lines (`header-lines.ts`) with the values of denied headers hidden. */
+  /** Header lines (`header-lines.ts`) with the values of denied headers redacted. */
   headers(lines: string): string {
-    const { deniedHeader } = this.#tools;
+    const { deniedHeader } = this.#context;
     if (deniedHeader?.test(lines) !== true) return this.line(lines);
     const parts = lines.split('\n');
     for (let at = 0; at + 1 < parts.length; at += 2) {
@@ -79,7 +79,7 @@ export class Redactor implements Redaction {
 
   /** A body's text; `isCut` when it has no end. `bytes` are the same text, in UTF-8 or latin-1. */
   body(text: string, bytes: Uint8Array, kind: BodyKind, isCut = false): string {
-    const { bodyPrefilter } = this.#tools;
+    const { bodyPrefilter } = this.#context;
     const isClean = !bodyPrefilter.mayMatchBytes(bytes);
     const framing = framingOf(text, kind);
     const isJson = kind === 'json' || /^\s*[{["]/.test(text);
@@ -101,7 +101,7 @@ export class Redactor implements Redaction {
 
   /** Texts that are not JSON, line by line, because a quote without its partner would turn strings inside out. */
   #looseEdits(text: string): TextEdit[] {
-    const { fields } = this.#tools;
+    const { fields } = this.#context;
     const edits = [...fields.pairsOf(text), ...fields.partsOf(text)].map((value) => this.#fieldEdit(value));
     append(edits, this.#formEdits(text));
     append(edits, this.#lineEdits(text));
@@ -113,7 +113,7 @@ export class Redactor implements Redaction {
     const ends = new LineEnds(text, true);
     for (let start = 0, end = 0; start < text.length; start = end + 1) {
       end = ends.endFrom(start);
-      if (end === start || !this.#tools.bodyPrefilter.mayMatch(text, start, end) || isLeftOut?.(start) === true) continue;
+      if (end === start || !this.#context.bodyPrefilter.mayMatch(text, start, end) || isLeftOut?.(start) === true) continue;
       append(edits, movedEdits(this.#edits(text.slice(start, end), 0), start));
     }
     return edits;
@@ -122,15 +122,15 @@ export class Redactor implements Redaction {
   #edits(text: string, depth: number): TextEdit[] {
     const edits: TextEdit[] = [];
     let at = 0;
-    for (const field of this.#tools.fields.membersOf(text)) {
-      if (this.#tools.placeholder.test(field.value)) continue;
+    for (const field of this.#context.fields.membersOf(text)) {
+      if (this.#context.placeholder.test(field.value)) continue;
       this.#walk(text, at, field.start, depth, edits);
       const edit = this.#fieldEdit(field);
       edits.push({ ...edit, text: `"${edit.text}"` });
       at = field.end;
     }
     this.#walk(text, at, text.length, depth, edits);
-    if (!text.includes('"') || !this.#tools.inBodies.includes('token_like') || isJsonText(text)) return edits;
+    if (!text.includes('"') || !this.#context.inBodies.includes('token_like') || isJsonText(text)) return edits;
     // Outside of JSON `password="x y"` is one thing.
     return mergedEdits([...this.#detected(text, ['token_like']), ...edits]);
   }
@@ -148,7 +148,7 @@ export class Redactor implements Redaction {
   }
 
   #walkString(text: string, start: number, end: number, depth: number, edits: TextEdit[]): void {
-    if (!this.#tools.bodyPrefilter.mayMatch(text, start, end)) return;
+    if (!this.#context.bodyPrefilter.mayMatch(text, start, end)) return;
     const written = text.slice(start, end);
     const said = decodedString(written);
     // Without escapes it says what is written; and what cannot be read was no string after all.
@@ -161,7 +161,7 @@ export class Redactor implements Redaction {
   /** Edits in what a string says, when that is not what is written. */
   #saidEdits(said: string, depth: number): TextEdit[] {
     const isJson = depth < MAX_DEPTH && said.includes('"');
-    return isJson ? this.#edits(said, depth + 1) : this.#detected(said, this.#tools.inBodies);
+    return isJson ? this.#edits(said, depth + 1) : this.#detected(said, this.#context.inBodies);
   }
 
   /** A form says everything percent-encoded, an `@` too. It holds no white space, as everything does that people write. */
@@ -170,12 +170,12 @@ export class Redactor implements Redaction {
     return Array.from(text.matchAll(/[^&]+/g)).flatMap(({ index, 0: pair }) => this.#pairEdits(pair, index));
   }
 
-  /** Edits of a name and of its value, each by itself; but that the value is a secret may only be told by the name. */
+  /** Edits of a name and of its value, each by itself; but a value may be a secret only because of the name. */
   #pairEdits(pair: string, from: number): TextEdit[] {
     const parts = pair.split('=');
     const said = parts.map(formDecoded);
     const whole = said.join('=');
-    const { bodyPrefilter, inBodies } = this.#tools;
+    const { bodyPrefilter, inBodies } = this.#context;
     if (whole === pair || !bodyPrefilter.mayMatch(whole)) return [];
     const secrets = inBodies.includes('token_like') ? this.#detected(whole, ['token_like']) : [];
     const edits: TextEdit[] = [];
@@ -195,14 +195,14 @@ export class Redactor implements Redaction {
   }
 
   #walkPlain(text: string, start: number, end: number, edits: TextEdit[]): void {
-    if (!this.#tools.bodyPrefilter.mayMatch(text, start, end)) return;
-    append(edits, movedEdits(this.#detected(text.slice(start, end), this.#tools.inBodies), start));
+    if (!this.#context.bodyPrefilter.mayMatch(text, start, end)) return;
+    append(edits, movedEdits(this.#detected(text.slice(start, end), this.#context.inBodies), start));
   }
 
   #detected(text: string, detectors: readonly Detector[]): TextEdit[] {
     const edits = detectors.flatMap((detector) =>
       FIND[detector](text)
-        .filter(({ start, end }) => !this.#tools.placeholder.test(text.slice(start, end)))
+        .filter(({ start, end }) => !this.#context.placeholder.test(text.slice(start, end)))
         .map((span) => this.#edit(text, span, detector)),
     );
     return edits.length < 2 ? edits : mergedEdits(edits);
@@ -212,7 +212,7 @@ export class Redactor implements Redaction {
     const query = path.includes('?') ? path.indexOf('?') : path.length;
     return Array.from(path.matchAll(/[^/?&=]+/g)).flatMap(({ index, 0: part }) => {
       const said = index > query ? formDecoded(part) : percentDecoded(part);
-      const [found] = said === part ? [] : this.#detected(said, this.#tools.inLines);
+      const [found] = said === part ? [] : this.#detected(said, this.#context.inLines);
       return found === undefined ? [] : [{ ...found, start: index, end: index + part.length }];
     });
   }
@@ -226,7 +226,7 @@ export class Redactor implements Redaction {
   }
 
   #placeholder(kind: FindingKind, value: string): string {
-    const { format, salt } = this.#tools.rules;
+    const { format, salt } = this.#context.rules;
     const digits = () => hash('sha256', `${this.#workspaceId}:${salt}:${value}`).slice(0, HASH_DIGITS);
     return format.replace(/\{type\}/g, TYPES[kind]).replace(/\{hash\}/g, digits);
   }

@@ -1,9 +1,9 @@
 import type { Span } from './scrub.ts';
 import { JsonCursor } from './json-cursor.ts';
 
-/** Deeper schemas are taken for data. */
+/** Deeper schemas are treated as data. */
 const MAX_DEPTH = 32;
-/** Words and empty values, which say nothing. */
+/** Words and empty values, which hold no secret. */
 const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
 
@@ -47,12 +47,12 @@ const KEYWORDS = new Map<string, Read>([
   ...keywords('uniqueItems deprecated readOnly writeOnly nullable', boolean),
 ]);
 /** One of these says what a field may hold. Without any it may be a schema as well, and may as well be data. */
-const TELLING = new Set(
+const DESCRIPTIVE = new Set(
   'type $ref $dynamicRef const enum items prefixItems properties patternProperties additionalProperties allOf anyOf oneOf not if'.split(
     ' ',
   ),
 );
-/** Members whose objects describe fields in members of the names of those, and how. */
+/** Members with objects that describe fields by name, and how to read each description. */
 const HOLDERS = new Map<string, Read>([
   ...keywords('properties patternProperties $defs definitions dependentSchemas', readSchema),
   ...keywords('dependentRequired', names),
@@ -60,8 +60,8 @@ const HOLDERS = new Map<string, Read>([
 ]);
 
 /** Where the description of a field in a JSON Schema names values of it: a default, constants, examples, and what extensions (`x-`) say.
- *  `holder` is the name of the member whose object the description is a member of. Undefined when that holds no descriptions, and when
- *  what stands between the two places is none, or was cut: something in it is no keyword, or not what belongs to the keyword. */
+ *  `holder` is the name of the member that holds the object with the description. Undefined when that holds no descriptions, and when
+ *  the text between the two places is no description, or was cut: something in it is no keyword, or not what belongs to the keyword. */
 export function describedValues(json: string, start: number, end: number, holder: string | undefined): Span[] | undefined {
   const read = HOLDERS.get(holder ?? '');
   const reading = { cursor: new JsonCursor(json, start, end), values: [] };
@@ -69,14 +69,14 @@ export function describedValues(json: string, start: number, end: number, holder
 }
 
 function readSchema(reading: Reading, depth: number): boolean {
-  let isTelling = depth > 0;
+  let isDescriptive = depth > 0;
   if (depth > MAX_DEPTH) return false;
   const isSchema = reading.cursor.members((name) => {
-    isTelling ||= TELLING.has(name);
+    isDescriptive ||= DESCRIPTIVE.has(name);
     const read = KEYWORDS.get(name) ?? (name.startsWith('x-') ? value : undefined);
     return read?.(reading, depth + 1) === true;
   });
-  return isSchema && isTelling;
+  return isSchema && isDescriptive;
 }
 
 function schemaOrNames(reading: Reading, depth: number): boolean {

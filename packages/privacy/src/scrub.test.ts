@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { findCredentials, scrub } from './scrub.ts';
 
 const corpus = JSON.parse(readFileSync(new URL('../testdata/scrub-corpus.json', import.meta.url), 'utf8')) as {
-  readonly hidden: readonly (readonly [string, string])[];
+  readonly redacted: readonly (readonly [string, string])[];
   readonly left: readonly string[];
 };
 
@@ -63,7 +63,7 @@ const parts = fc.constantFrom(
 const texts = fc.array(parts, { maxLength: 14 }).map((some) => some.join(''));
 
 describe('scrub', () => {
-  test.each(corpus.hidden)('hides the credential in %j', (text, expected) => {
+  test.each(corpus.redacted)('redacts the credential in %j', (text, expected) => {
     expect(scrub(text).text).toBe(expected);
     expect(scrub(text).count).toBe(findCredentials(text).length);
     expect(scrub(text).count).toBeGreaterThan(0);
@@ -107,11 +107,11 @@ describe('scrub', () => {
     );
   });
 
-  test.each(corpus.hidden)('finds nothing more in what is left of %j', (_, expected) => {
+  test.each(corpus.redacted)('finds nothing more in what is left of %j', (_, expected) => {
     expect(scrub(expected)).toEqual({ text: expected, count: 0 });
   });
 
-  test('line ends stay where they are: header lines are told apart by them', () => {
+  test('line ends stay where they are: header lines are separated by them', () => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(scrub(text).text.split(/[\r\n]/).length).toBe(text.split(/[\r\n]/).length);

@@ -13,7 +13,7 @@ export const CREDENTIAL_REDACTED = '[CREDENTIAL_REDACTED]';
 const BEGINS = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]|\\u[0-9A-Fa-f]{4}))`;
 
 // No alternative can match a quote or a backslash, so scrubbing JSON text leaves JSON.
-// The prefix alternatives ask for six more characters, or "sk-" in prose and "pk_id" in a schema would vanish too. Lookbehinds
+// The prefix alternatives require six more characters, or "sk-" in prose and "pk_id" in a schema would vanish too. Lookbehinds
 // are bounded: an unbounded one made a megabyte of spaces cost minutes.
 const TOKENS = new RegExp(
   [
@@ -28,16 +28,16 @@ const ASSIGNED = { words: SECRET_NAMES, before: BEHIND_SECRET_NAMES };
 /** How JSON may write a character of ASCII. */
 const JSON_ESCAPES = { words: ['\\u00'], before: ['0', '1', '2', '3', '4', '5', '6', '7'] };
 
-/** One of these stands in every text that holds a credential: what a sieve has to look for. */
+/** One of these stands in every text that holds a credential: what a prefilter has to look for. */
 export const CREDENTIAL_PATTERNS: PrefilterPatterns = {
   words: PREFIXES,
   prefixes: [ASSIGNED, JSON_ESCAPES],
   percentEscapes: true,
 };
 
-// Most texts hold none of them, and this tells so at a tenth of the cost.
+// Most texts hold none of them, which this finds at a tenth of the cost.
 const prefilter = new TextPrefilter(CREDENTIAL_PATTERNS);
-/** The same of a text whose escapes are looked at anyway. */
+/** The same for a text with escapes that are undone anyway. */
 const wordPrefilter = new TextPrefilter({ words: PREFIXES, prefixes: [ASSIGNED] });
 
 // How JSON begins, or a line of an event stream that holds some; `[INFO] ` and `{name` begin other texts.
@@ -61,7 +61,7 @@ export function findCredentials(text: string, { withMembers = true }: { withMemb
   return prefilter.mayMatch(text) ? findIn(text, withMembers) : [];
 }
 
-/** Whether a text is JSON as far as its beginning tells: there a quote without a backslash ends a string. */
+/** Whether a text begins like JSON: there a quote without a backslash ends a string. */
 export function isJsonText(text: string): boolean {
   return JSON_BEGINS.test(text);
 }

@@ -4,7 +4,7 @@ import { redactPath } from './redact-path.ts';
 import { noFindings, type FindingCounts } from './findings.ts';
 import type { Redactor } from './redactor.ts';
 
-/** Hides what may not be kept of an exchange, and counts it. */
+/** Redacts what may not be stored of an exchange, and counts it. */
 export interface Redaction {
   readonly counts: FindingCounts;
   /** A text that is no body: a name, an id, the value of a header. */
@@ -16,12 +16,12 @@ export interface Redaction {
   readonly body?: ((text: string, bytes: Uint8Array, kind: BodyKind, isCut?: boolean) => string) | undefined;
 }
 
-/** What is hidden where `pii.mode` is `off`: credentials, and nothing else. */
+/** The redaction where `pii.mode` is `off`: credentials, and nothing else. */
 export class Scrubber implements Redaction {
   readonly counts = noFindings();
   readonly body: Redaction['body'];
 
-  /** `inBodies` hides credentials in bodies; without it they are kept as they are. */
+  /** `inBodies` redacts credentials in bodies; without it they are kept as they are. */
   constructor(inBodies?: Redactor) {
     if (inBodies === undefined) return;
     this.counts = inBodies.counts;

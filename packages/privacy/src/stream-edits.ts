@@ -14,28 +14,28 @@ export interface StreamSearch {
   readonly isCut: boolean;
 }
 
-/** What is to be replaced in the body of a stream: inside its events, and in texts that come in pieces, which are read as one, because
- *  an address seldom comes in one piece. A finding over several pieces is replaced in the first; the others lose their part of it. */
+/** What is to be replaced in the body of a stream: inside its events, and in texts that come in fragments, which are read as one, because
+ *  an address is seldom within one fragment. A finding over several fragments is replaced in the first; the others lose their part of it. */
 export function streamEdits(stream: string, framing: Framing, search: StreamSearch): TextEdit[] {
   const { texts, splitEvents } = readEventStream(stream, framing);
-  const inPieces: StreamText[] = [];
+  const fragmented: StreamText[] = [];
   const edits: TextEdit[] = [];
   for (const text of texts) {
-    if (!text.isInPieces && !(search.isCut && text.isOpenEnded)) continue;
-    inPieces.push(text);
+    if (!text.isFragmented && !(search.isCut && text.isOpenEnded)) continue;
+    fragmented.push(text);
     append(edits, spreadEdits(stream, textEdits(stream, text, framing, search), text));
   }
   if (search.bodyEdits !== undefined) {
     const splitLines = new Set(splitEvents.flatMap(({ parts }) => parts.map((part) => part.lineStart)));
     const others = search.bodyEdits((lineStart) => splitLines.has(lineStart));
     for (const event of splitEvents) append(others, splitEventEdits(event, search));
-    append(edits, outsideOf(inPieces, others));
+    append(edits, outsideOf(fragmented, others));
   }
   return edits.length < 2 ? edits : mergedEdits(edits);
 }
 
-/** Edits of a text in pieces, by what it says as a whole. What a piece says by itself is hidden as well: it is stored like that, and events
- *  that only look like pieces may hold whole texts. Not so a denied field: half of one is no field. */
+/** Edits of a text in fragments, by what it says as a whole. Findings in a fragment alone are redacted as well: it is stored like that, and events
+ *  that only look like fragments may hold whole texts. Not so a denied field: half of one is no field. */
 function textEdits(stream: string, text: StreamText, framing: Framing, { editsOf, bodyEdits, isCut }: StreamSearch): TextEdit[] {
   const { joined } = text;
   const whole = editsOf(joined);
@@ -47,18 +47,18 @@ function textEdits(stream: string, text: StreamText, framing: Framing, { editsOf
   return edits === whole && tail === joined.length ? whole : mergedEdits(edits);
 }
 
-/** Edits of pieces by themselves, in the text. */
+/** Edits of fragments by themselves, in the text. */
 function ownEdits(stream: string, text: StreamText, editsOf: StreamSearch['editsOf']): TextEdit[] {
   const edits: TextEdit[] = [];
   let from = 0;
-  for (const { piece } of text.piecesIn(stream)) {
-    for (const edit of movedEdits(editsOf(piece), from)) if (!isOfField(edit)) edits.push(edit);
-    from += piece.length;
+  for (const { fragment } of text.fragmentsIn(stream)) {
+    for (const edit of movedEdits(editsOf(fragment), from)) if (!isOfField(edit)) edits.push(edit);
+    from += fragment.length;
   }
   return edits;
 }
 
-/** Edits of a text without those that only add to what a piece has by itself. Deltas in lines say what they are; other lines may be rows of
+/** Edits of a text without those that only add to what a fragment has by itself. Deltas in lines say what they are; other lines may be rows of
  *  a file, and an address at the end of a row must not take the beginning of the next with it. */
 function withoutRowOverlaps(whole: readonly TextEdit[], own: readonly TextEdit[]): TextEdit[] {
   let next = 0;
@@ -80,10 +80,10 @@ function splitEventEdits(event: SplitEvent, { editsOf }: StreamSearch): TextEdit
   }));
 }
 
-/** Edits that are not inside of a piece: what a piece says is edited with its text. */
+/** Edits that are not inside of a fragment: what a fragment says is edited with its text. */
 function outsideOf(texts: readonly StreamText[], edits: readonly TextEdit[]): readonly TextEdit[] {
   if (edits.length === 0) return edits;
-  // Pieces do not overlap: sorted by themselves, starts and ends are in the same order.
+  // Fragments do not overlap: sorted by themselves, starts and ends are in the same order.
   const starts = Float64Array.from(texts.flatMap(({ spans }) => spans.filter((_, at) => at % 2 === 0))).toSorted();
   const ends = Float64Array.from(texts.flatMap(({ spans }) => spans.filter((_, at) => at % 2 === 1))).toSorted();
   let next = 0;
@@ -95,15 +95,15 @@ function outsideOf(texts: readonly StreamText[], edits: readonly TextEdit[]): re
     });
 }
 
-/** Edits of what pieces say together, as edits of how each of them is written. */
+/** Edits of what fragments say together, as edits of how each of them is written. */
 function spreadEdits(stream: string, edits: readonly TextEdit[], text: StreamText): TextEdit[] {
   const spread: TextEdit[] = [];
   let next = 0;
   let from = 0;
   if (edits.length === 0) return spread;
-  for (const { start, end, piece } of text.piecesIn(stream)) {
+  for (const { start, end, fragment } of text.fragmentsIn(stream)) {
     if (next >= edits.length) break;
-    const to = from + piece.length;
+    const to = from + fragment.length;
     let said = '';
     const kinds: TextEdit['kinds'][number][] = [];
     let kept = from;
@@ -111,14 +111,14 @@ function spreadEdits(stream: string, edits: readonly TextEdit[], text: StreamTex
     for (let edit = edits[next]; edit !== undefined && edit.start < to; edit = edits[next]) {
       isChanged = true;
       if (edit.start >= from) {
-        said += piece.slice(kept - from, edit.start - from) + edit.text;
+        said += fragment.slice(kept - from, edit.start - from) + edit.text;
         append(kinds, edit.kinds);
       }
       kept = Math.min(edit.end, to);
       if (edit.end > to) break;
       next += 1;
     }
-    if (isChanged) spread.push({ start, end, text: encodedString(said + piece.slice(kept - from)), kinds });
+    if (isChanged) spread.push({ start, end, text: encodedString(said + fragment.slice(kept - from)), kinds });
     from = to;
   }
   return spread;

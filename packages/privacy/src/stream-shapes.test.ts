@@ -51,11 +51,11 @@ const cuts = (text: string) => [
   Array.from(text),
 ];
 
-describe('a finding that is cut anywhere is hidden, and the text around it is not:', () => {
+describe('a finding that is cut anywhere is redacted, and the text around it is not:', () => {
   test.each(ALL_SHAPES)('%s', (_, shape) => {
     for (const [kind, secret, placeholder] of SECRETS) {
-      for (const pieces of cuts(carried(shape, `to ${secret}, then`))) {
-        const events = pieces.map((piece, at) => JSON.stringify(shape.event(piece, 0, at)));
+      for (const fragments of cuts(carried(shape, `to ${secret}, then`))) {
+        const events = fragments.map((fragment, at) => JSON.stringify(shape.event(fragment, 0, at)));
         const { text, counts } = redacted(writeSse(events, PLAIN));
         const after = parseEvents(readSse(text));
         expect([...joinTexts(shape, after).values()]).toEqual([carried(shape, `to ${placeholder}, then`)]);
@@ -67,8 +67,8 @@ describe('a finding that is cut anywhere is hidden, and the text around it is no
 
   test.each(ALL_SHAPES)('%s, in lines', (_, shape) => {
     for (const [, secret] of SECRETS) {
-      for (const pieces of cuts(carried(shape, `to ${secret}, then`))) {
-        const lines = pieces.map((piece, at) => `${JSON.stringify(shape.event(piece, 0, at))}\n`).join('');
+      for (const fragments of cuts(carried(shape, `to ${secret}, then`))) {
+        const lines = fragments.map((fragment, at) => `${JSON.stringify(shape.event(fragment, 0, at))}\n`).join('');
         for (const kind of ['json', undefined] as const) {
           const after = parseEvents(readJsonLines(redacted(lines, kind).text));
           const [joined = ''] = joinTexts(shape, after).values();
@@ -81,9 +81,12 @@ describe('a finding that is cut anywhere is hidden, and the text around it is no
 
   test.each(TURN_SHAPES.map((shape) => [shape.name, shape] as const))('%s, two texts in turns', (_, shape) => {
     for (const [, secret, placeholder] of SECRETS) {
-      for (const pieces of cuts(carried(shape, `to ${secret}, then`))) {
+      for (const fragments of cuts(carried(shape, `to ${secret}, then`))) {
         const others = Array.from(carried(shape, 'not a secret at all, and longer than that'));
-        const both = pieces.flatMap((piece, at) => [shape.event(piece, 0, 2 * at), shape.event(others[at] ?? '', 1, 2 * at + 1)]);
+        const both = fragments.flatMap((fragment, at) => [
+          shape.event(fragment, 0, 2 * at),
+          shape.event(others[at] ?? '', 1, 2 * at + 1),
+        ]);
         const after = parseEvents(
           readSse(
             redacted(
@@ -96,7 +99,7 @@ describe('a finding that is cut anywhere is hidden, and the text around it is no
         );
         expect([...joinTexts(shape, after).values()]).toEqual([
           carried(shape, `to ${placeholder}, then`),
-          others.slice(0, pieces.length).join(''),
+          others.slice(0, fragments.length).join(''),
         ]);
       }
     }
@@ -105,9 +108,9 @@ describe('a finding that is cut anywhere is hidden, and the text around it is no
 
 describe('a stream may be written in any way:', () => {
   const shape = TURN_SHAPES[0]!;
-  const pieces = ['to ali', 'ce@exam', 'ple.com, then'];
-  const events = pieces.map((piece, at) => shape.event(piece, 0, at));
-  const expectHidden = (text: string) =>
+  const fragments = ['to ali', 'ce@exam', 'ple.com, then'];
+  const events = fragments.map((fragment, at) => shape.event(fragment, 0, at));
+  const expectRedacted = (text: string) =>
     expect([...joinTexts(shape, parseEvents(readSse(redacted(text).text))).values()]).toEqual(['to [EMAIL], then']);
 
   test.each([
@@ -118,7 +121,7 @@ describe('a stream may be written in any way:', () => {
     ['no blank line at the end', { hasLastBlankLine: false }],
     ['no space after data:', { spaceAfterColon: false }],
   ])('%s', (_, style) => {
-    expectHidden(
+    expectRedacted(
       writeSse(
         events.map((event) => JSON.stringify(event)),
         { ...PLAIN, ...style },
@@ -128,7 +131,7 @@ describe('a stream may be written in any way:', () => {
 
   test('several data lines an event', () => {
     for (const lineEnd of ['\n', '\r\n', '\r'])
-      expectHidden(
+      expectRedacted(
         writeSse(
           events.map((event) => JSON.stringify(event, null, 1)),
           { ...PLAIN, lineEnd, hasOtherFields: true },
@@ -142,14 +145,14 @@ describe('a stream may be written in any way:', () => {
     ['an @ as an escape', (json: string) => json.replaceAll('@', String.raw`\u0040`)],
     ['a name with escapes', (json: string) => json.replaceAll('content', String.raw`c\u006fntent`)],
   ])('%s', (_, rewrite) => {
-    expectHidden(
+    expectRedacted(
       writeSse(
         events.map((event) => rewrite(JSON.stringify(event))),
         PLAIN,
       ),
     );
     // Not all events need to be written alike.
-    expectHidden(
+    expectRedacted(
       writeSse(
         events.map((event, at) => (at % 2 === 0 ? rewrite : String)(JSON.stringify(event))),
         PLAIN,
@@ -162,14 +165,14 @@ describe('a stream may be written in any way:', () => {
     const cut = [text.slice(0, 1), text.slice(1, 9), text.slice(9, -1), text.slice(-1)];
     const { text: after } = redacted(
       writeSse(
-        cut.map((piece, at) => JSON.stringify(shape.event(piece, 0, at))),
+        cut.map((fragment, at) => JSON.stringify(shape.event(fragment, 0, at))),
         PLAIN,
       ),
     );
     expect([...joinTexts(shape, parseEvents(readSse(after))).values()]).toEqual(['\u{1f600}[EMAIL]\u{1f600}']);
   });
 
-  test('a denied field whose name and value have lines of their own', () => {
+  test('a denied field with its name and its value on separate lines', () => {
     const { text } = redacted('data: {"a":\ndata: {"password":\ndata:  "hunter2",\ndata: "secret": {"b":\ndata: 1}}}\n\n');
     expect(parseEvents(readSse(text))).toEqual([{ a: { password: '[FIELD]', secret: '[FIELD]' } }]);
   });
@@ -222,13 +225,13 @@ describe('texts that are not one are not read as one:', () => {
     );
   });
 
-  test('a denied field in a row hides all of its value', () => {
+  test('all of the value of a denied field in a row is redacted', () => {
     const row = (token: string) => ({ args: JSON.stringify({ token, n: 1 }) });
     const text = lines(row('hunter2 bob@example.com'), row('x'));
     expect(redacted(text, 'json').text).toBe(lines(row('[FIELD]'), row('[FIELD]')));
   });
 
-  test('whole texts in events of a stream are each hidden', () => {
+  test('whole texts in events of a stream are each redacted', () => {
     const quote = (cited_text: string) => ({
       type: 'content_block_delta',
       index: 0,
@@ -238,17 +241,17 @@ describe('texts that are not one are not read as one:', () => {
     expect(text).not.toMatch(/\d{3}-\d\d/);
   });
 
-  test('what is no field yet is left: JSON in pieces stays JSON', () => {
+  test('what is no field yet is left: JSON in fragments stays JSON', () => {
     const shape = TURN_SHAPES.find((one) => one.isJson)!;
     for (const args of ['{"token":null,"a":1}', '{"token":"","a":1}', '{"token":true}', '{"token":"[FIELD]"}'])
-      for (const pieces of cuts(args)) {
-        const text = stream(...pieces.map((piece, at) => shape.event(piece, 0, at)));
+      for (const fragments of cuts(args)) {
+        const text = stream(...fragments.map((fragment, at) => shape.event(fragment, 0, at)));
         expect(redacted(text).text).toBe(text);
       }
   });
 });
 
-test('an event that repeats the whole text is hidden as the pieces are', () => {
+test('an event that repeats the whole text is redacted as the fragments are', () => {
   const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
   const part = (text: string) => ({ type: 'output_text', text, annotations: [] });
   const events = (first: string, second: string, whole: string) => [
@@ -270,7 +273,7 @@ test('an event that repeats the whole text is hidden as the pieces are', () => {
   expect(counts.email).toBe(5);
 });
 
-test('the start of a block holds the first piece of its text', () => {
+test('the start of a block holds the first fragment of its text', () => {
   const events = [
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'to bob@exa' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'mple.com' } },
@@ -292,8 +295,8 @@ test('of a stream that was cut no text ends with half of a secret', () => {
   const shape = TURN_SHAPES[0]!;
   for (const [, secret] of SECRETS) {
     for (let length = 1; length < secret.length; length += 1) {
-      const events = Array.from(`it is ${secret.slice(0, length)}`).flatMap((piece, at) => [
-        shape.event(piece, 0, at),
+      const events = Array.from(`it is ${secret.slice(0, length)}`).flatMap((fragment, at) => [
+        shape.event(fragment, 0, at),
         shape.event('a', 1, at),
       ]);
       const text = writeSse(
@@ -363,7 +366,7 @@ describe('any stream', () => {
       framing: fc.option(style, { nil: undefined }),
     });
   const textsOf = (shape: StreamShape, texts: string[]) => (SINGLE_SHAPES.includes(shape) ? texts.slice(0, 1) : texts);
-  /** An event without its piece. */
+  /** An event without its fragment. */
   const restOf = (shape: StreamShape, event: Event): unknown =>
     JSON.parse(
       JSON.stringify(event, (key, value: unknown) =>

@@ -6,8 +6,8 @@ import { TextPrefilter } from './text-prefilter.ts';
 const WORDS = ['"email', 'bearer ', 'sk-', '\\u004', 'password='];
 const prefilter = new TextPrefilter({ words: WORDS, characters: '@', numbers: true });
 
-/** Asked in every way that there is, wherever the bytes lie in memory. */
-function answers(some: TextPrefilter, text: string): boolean[] {
+/** The result of each method, for every alignment of the bytes in memory. */
+function matchesOf(some: TextPrefilter, text: string): boolean[] {
   const bytes = Buffer.from(`-${text}`).subarray(1);
   return [
     some.mayMatch(text),
@@ -19,7 +19,7 @@ function answers(some: TextPrefilter, text: string): boolean[] {
 const YES = [true, true, true, true];
 const NO = [false, false, false, false];
 
-describe('a sieve catches', () => {
+describe('a prefilter catches', () => {
   test.each([
     ...WORDS,
     'a"Email"',
@@ -35,7 +35,7 @@ describe('a sieve catches', () => {
     '\u4f60\u597dsk-\u4f60',
     'xx\u00e9@',
   ])('%j', (text) => {
-    for (const before of ['', 'x', 'xy']) expect(answers(prefilter, `${before.replace(/./g, ' ')}${text} `)).toEqual(YES);
+    for (const before of ['', 'x', 'xy']) expect(matchesOf(prefilter, `${before.replace(/./g, ' ')}${text} `)).toEqual(YES);
   });
 
   test('a word wherever it stands, in any case, among other texts', () => {
@@ -44,7 +44,7 @@ describe('a sieve catches', () => {
     });
     fc.assert(
       fc.property(noise, fc.constantFrom(...WORDS), fc.boolean(), noise, (before, word, isUpper, after) => {
-        expect(answers(prefilter, before + (isUpper ? word.toUpperCase() : word) + after)).toEqual(YES);
+        expect(matchesOf(prefilter, before + (isUpper ? word.toUpperCase() : word) + after)).toEqual(YES);
       }),
     );
   });
@@ -84,7 +84,7 @@ describe('a sieve catches', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), someCharacters, fc.nat(5), (parts, which, how) => {
         const text = escaped(parts.join(''), which, how);
-        if (findCredentials(text).length > 0) expect(answers(credentials, text)).toEqual(YES);
+        if (findCredentials(text).length > 0) expect(matchesOf(credentials, text)).toEqual(YES);
       }),
       { numRuns: 10_000 },
     );
@@ -108,7 +108,7 @@ describe('a sieve catches', () => {
         (name, before, sign, after, value, which, how) => {
           const text = escaped(`${name}${before}${sign}${after}${value}`, which, how);
           expect(findCredentials(text)).not.toEqual([]);
-          expect(answers(credentials, text)).toEqual(YES);
+          expect(matchesOf(credentials, text)).toEqual(YES);
         },
       ),
       { numRuns: 10_000 },
@@ -116,7 +116,7 @@ describe('a sieve catches', () => {
   });
 });
 
-describe('a sieve lets through', () => {
+describe('a prefilter lets through', () => {
   test.each([
     '',
     'x',
@@ -133,6 +133,6 @@ describe('a sieve lets through', () => {
     '\\u00e9',
     'pass word=',
   ])('%j', (text) => {
-    expect(answers(prefilter, text)).toEqual(NO);
+    expect(matchesOf(prefilter, text)).toEqual(NO);
   });
 });

@@ -3,7 +3,7 @@ export interface Prefixes {
   readonly before: readonly string[];
 }
 
-/** What a sieve has to catch: texts that hold one of these, whatever the case of letters. */
+/** What a prefilter has to match: texts that hold one of these, whatever the case of letters. */
 export interface PrefilterPatterns {
   /** Of three ASCII characters at least. */
   readonly words: readonly string[];
@@ -26,7 +26,7 @@ interface Candidate {
   readonly before: Followers;
 }
 
-/** Words one of which has to follow; none is asked for where there are none. `isFirst` tells whether one begins with a character. */
+/** Words of which one has to follow, if there are any. `isFirst`: whether one begins with a character. */
 interface Followers {
   readonly words: readonly Uint8Array[];
   readonly isFirst: Uint8Array;
@@ -48,7 +48,7 @@ const PERCENT = 0x25;
 /** Sets the case of letters aside. It also takes some other characters for each other, which only catches more. */
 const FOLD = 0x20;
 
-/** Tells texts that may hold something from those that cannot, in one pass that looks at every second pair of characters only (as
+/** Separates texts that may hold something from those that cannot, in one pass that looks at every second pair of characters only (as
  *  Wu and Manber do): every word has three rare characters by which it is found, and one of their two pairs is looked at. It may
  *  err by catching too much. A character costs about 1 ns; in a regular expression of the credentials alone 1.7 ns. */
 export class TextPrefilter {
@@ -66,7 +66,7 @@ export class TextPrefilter {
   /** Whether `text` between the two indexes may hold something; what reaches beyond them may be missed. */
   mayMatch(text: string, from = 0, to: number = text.length): boolean {
     const listOfPair = this.#listOfPair;
-    // `| 0` tells the compiler that these are small integers.
+    // `| 0` lets the compiler know that these are small integers.
     const end = to | 0;
     for (let at = (from | 0) + 1; at < end; at += 2) {
       const list = listOfPair[((text.charCodeAt(at - 1) & 0xff) << FIRST) | ((text.charCodeAt(at) & 0xff) << SECOND)]!;

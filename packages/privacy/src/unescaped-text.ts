@@ -14,7 +14,7 @@ export interface UnescapedText {
 const ESCAPE = /(?:%|\\{1,15}u00)([0-9A-Fa-f]{2})/g;
 
 /** Undoes one level of percent-encoding and of JSON's `\u00XX`; undefined when there is none. Bytes beyond ASCII become single
- *  characters of latin-1, which is enough to tell that no ASCII letter stands there. */
+ *  characters of latin-1, which is enough to know that no ASCII letter is there. */
 export function unescapedText(text: string): UnescapedText | undefined {
   if (!text.includes('%') && !text.includes('\\u00')) return undefined;
   /** Where in the new text the characters stand that were escapes, and how much shorter it is behind each. */

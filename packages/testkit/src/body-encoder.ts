@@ -12,13 +12,13 @@ const CODERS = {
 };
 type Coding = keyof typeof CODERS;
 
-/** Compresses a body piece by piece; `encode` gives all the bytes that are needed to read its piece. */
+/** Compresses a body chunk by chunk; `encode` gives all the bytes that are needed to decode its chunk. */
 export interface BodyEncoder extends Disposable {
-  readonly encode: (piece: Buffer) => Promise<Buffer>;
+  readonly encode: (chunk: Buffer) => Promise<Buffer>;
   readonly finish: () => Promise<Buffer>;
 }
 
-/** The coding that the scenario asks for, if the client accepts it; without `accept-encoding` it accepts all (RFC 9110). */
+/** The coding that the scenario requests, if the client accepts it; without `accept-encoding` it accepts all (RFC 9110). */
 export function codingOf(scenario: Scenario, headers: IncomingHttpHeaders): Coding | undefined {
   const accepted = headers['accept-encoding'];
   const codings = (accepted ?? '*')
@@ -46,7 +46,7 @@ export function bodyEncoder(coding: Coding): BodyEncoder {
     return bytes;
   };
   return {
-    encode: (piece) => step((done) => coder.write(piece, done)),
+    encode: (chunk) => step((done) => coder.write(chunk, done)),
     finish: () => {
       // 'end' comes after the last data; the callback of end() would come before it.
       return step((done) =>

@@ -16,9 +16,9 @@ const SAY: Readonly<Record<MockErrorKind, (what: string) => string>> = {
 
 const dialect: MockDialect = {
   routes: new Map([
-    ['POST /v1/messages', { takes: 'json', answer: anthropicMessages }],
-    ['POST /v1/messages/count_tokens', { takes: 'json', answer: anthropicCountTokens }],
-    ['GET /v1/models', { takes: 'nothing', answer: models }],
+    ['POST /v1/messages', { takes: 'json', respond: anthropicMessages }],
+    ['POST /v1/messages/count_tokens', { takes: 'json', respond: anthropicCountTokens }],
+    ['GET /v1/models', { takes: 'nothing', respond: models }],
   ]),
   hasCredential: (headers) => Boolean(headers['x-api-key']) || /^bearer +\S/i.test(headers.authorization ?? ''),
   headers: (number) => ({

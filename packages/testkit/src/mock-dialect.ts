@@ -6,7 +6,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A request as a route sees it. */
 export interface MockCall {
-  /** The exchange's number, from 1; every id in the answer is made of it. */
+  /** The exchange's number, from 1; every id in the response is made of it. */
   readonly number: number;
   /** The JSON body, {} for a route that takes none. */
   readonly body: JsonObject;
@@ -22,7 +22,7 @@ export type RouteResult =
 
 export interface MockRoute {
   readonly takes: 'json' | 'multipart' | 'nothing';
-  readonly answer: (call: MockCall) => RouteResult;
+  readonly respond: (call: MockCall) => RouteResult;
 }
 
 export type MockErrorKind = 'no_credential' | 'invalid_request' | 'not_found' | 'too_large';
@@ -32,7 +32,7 @@ export interface MockDialect {
   /** By method and path: `POST /v1/messages`. */
   readonly routes: ReadonlyMap<string, MockRoute>;
   readonly hasCredential: (headers: IncomingHttpHeaders) => boolean;
-  /** The headers that every answer carries. */
+  /** The headers of every response. */
   readonly headers: (number: number) => OutgoingHttpHeaders;
   readonly error: (status: number, message: string, number: number) => unknown;
   readonly say: (kind: MockErrorKind, what: string) => string;
@@ -54,5 +54,5 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Answers carry this time, not the clock's: the same request always gets the same bytes but for its ids. */
+/** Responses carry this time, not the clock's: the same request always gets the same bytes but for its ids. */
 export const MOCK_TIME_S = 1_767_225_600;

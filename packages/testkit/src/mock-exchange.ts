@@ -1,14 +1,14 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { RecordedRequest } from './recorded-request.ts';
 
-/** One request and the answer to it, with what serve-exchange.ts needs to know of the server. */
+/** One request and its response, with what serve-exchange.ts needs to know of the server. */
 export interface MockExchange {
   /** From 1. */
   readonly number: number;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly record: RecordedRequest;
-  /** What every answer of the provider carries. */
+  /** The headers of every response of the provider. */
   readonly headers: OutgoingHttpHeaders;
   readonly chunkDelayMs: number;
   /** Aborts when the connection is gone. */

@@ -18,11 +18,11 @@ const SAY: Readonly<Record<MockErrorKind, (what: string) => string>> = {
 
 const dialect: MockDialect = {
   routes: new Map([
-    ['POST /v1/chat/completions', { takes: 'json', answer: openaiChat }],
-    ['POST /v1/responses', { takes: 'json', answer: openaiResponses }],
-    ['POST /v1/embeddings', { takes: 'json', answer: openaiEmbeddings }],
-    ['POST /v1/audio/transcriptions', { takes: 'multipart', answer: openaiTranscriptions }],
-    ['GET /v1/models', { takes: 'nothing', answer: openaiModels }],
+    ['POST /v1/chat/completions', { takes: 'json', respond: openaiChat }],
+    ['POST /v1/responses', { takes: 'json', respond: openaiResponses }],
+    ['POST /v1/embeddings', { takes: 'json', respond: openaiEmbeddings }],
+    ['POST /v1/audio/transcriptions', { takes: 'multipart', respond: openaiTranscriptions }],
+    ['GET /v1/models', { takes: 'nothing', respond: openaiModels }],
   ]),
   hasCredential: (headers) => /^bearer +\S/i.test(headers.authorization ?? ''),
   headers: (number) => ({

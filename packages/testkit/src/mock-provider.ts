@@ -14,7 +14,7 @@ export interface ReceivedRequest {
   readonly rawHeaders: readonly string[];
   /** What has arrived of the body by now, at most the first MiB. */
   readonly body: Buffer;
-  /** Whether the client left before it had sent the request and got the whole answer. */
+  /** Whether the client left before it had sent the request and got the whole response. */
   readonly aborted: boolean;
 }
 

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import OpenAI from 'openai';
-import { awkwardPieces } from './awkward-pieces.ts';
+import { awkwardChunks } from './awkward-chunks.ts';
 import { startMockAnthropic } from './mock-anthropic.ts';
 import { startMockOpenai } from './mock-openai.ts';
 import type { MockProvider, ReceivedRequest } from './mock-provider.ts';
@@ -138,8 +138,8 @@ describe('the openai SDK', () => {
   });
 
   test('a status', async () => {
-    const answer = openai.chat.completions.create({ model, messages: MESSAGES }, withScenario('status=429'));
-    await expect(answer).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    const response = openai.chat.completions.create({ model, messages: MESSAGES }, withScenario('status=429'));
+    await expect(response).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
   });
 });
 
@@ -190,8 +190,8 @@ describe('the anthropic SDK', () => {
   test('an error inside a stream, and a status', async () => {
     const stream = await anthropic.messages.create({ ...params, stream: true }, withScenario('error-in-stream'));
     await expect(all(stream)).rejects.toMatchObject({ error: { error: { type: 'overloaded_error' } } });
-    const answer = anthropic.messages.create(params, withScenario('status=529'));
-    await expect(answer).rejects.toMatchObject({ status: 529, error: { error: { type: 'overloaded_error' } } });
+    const response = anthropic.messages.create(params, withScenario('status=529'));
+    await expect(response).rejects.toMatchObject({ status: 529, error: { error: { type: 'overloaded_error' } } });
   });
 });
 
@@ -221,20 +221,20 @@ const bodyOf = (stream: boolean) => {
   return JSON.stringify({ model: 'm', stream, messages: MESSAGES, input: PROMPT, stream_options: { include_usage: true } });
 };
 
-/** A request and the answer to it, which is awaited only when a test wants it. */
+/** A request and its response, which is awaited only when a test wants it. */
 function open(url: string, { scenario = '', method = 'POST', headers = {} }: Options) {
   const all = { authorization: 'Bearer k', [SCENARIO_HEADER]: scenario, connection: 'close', ...headers };
   const request = httpRequest(url, { method, headers: all });
-  const { promise: answer, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const { promise: responded, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request.on('response', resolve).on('error', reject);
-  answer.catch(() => {});
-  return { request, answer };
+  responded.catch(() => {});
+  return { request, responded };
 }
 
 async function send(url: string, options: Options): Promise<Sent> {
-  const { request, answer } = open(url, options);
+  const { request, responded } = open(url, options);
   request.end(options.body);
-  const response = await answer;
+  const response = await responded;
   const chunks: Buffer[] = [];
   response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => {});
   await new Promise((resolve) => response.once('close', resolve));
@@ -242,7 +242,7 @@ async function send(url: string, options: Options): Promise<Sent> {
   return { status: statusCode, headers, chunks, body: Buffer.concat(chunks), broken: !complete };
 }
 
-const ask = (api: Api, stream: boolean, scenario: string, headers: Options['headers'] = {}) => {
+const sendPrompt = (api: Api, stream: boolean, scenario: string, headers: Options['headers'] = {}) => {
   return send(mockOf(api).url + PATHS[api], { scenario, headers, body: bodyOf(stream) });
 };
 const last = (mock: MockProvider): ReceivedRequest => {
@@ -265,21 +265,21 @@ const CONTENT: Readonly<Record<Api, string>> = {
 
 describe('scenarios of every route', () => {
   test.each(EVERY)('%s, stream %s: codings, split, crlf, no-usage, bad-gzip', async (api, stream) => {
-    const plain = await ask(api, stream, '');
+    const plain = await sendPrompt(api, stream, '');
     expect(plain.headers['content-encoding']).toBeUndefined();
     expect(plain.headers['content-length']).toBe(stream ? undefined : String(plain.body.length));
 
     const decoders = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync, deflate: inflateSync };
     for (const [coding, decode] of Object.entries(decoders)) {
-      const coded = await ask(api, stream, coding);
+      const coded = await sendPrompt(api, stream, coding);
       expect(coded.headers['content-encoding']).toBe(coding);
       expect(withoutIds(decode(coded.body))).toBe(withoutIds(plain.body));
       if (stream) expect(coded.chunks.length).toBeGreaterThan(8); // each event was flushed
-      const refused = await ask(api, stream, coding, { 'accept-encoding': `identity, ${coding};q=0` });
+      const refused = await sendPrompt(api, stream, coding, { 'accept-encoding': `identity, ${coding};q=0` });
       expect(refused.headers['content-encoding']).toBeUndefined();
     }
 
-    const crlf = await ask(api, stream, 'crlf, split');
+    const crlf = await sendPrompt(api, stream, 'crlf, split');
     expect(withoutIds(crlf.body)).toBe(withoutIds(plain.body).replaceAll('\n', '\r\n'));
     expect(crlf.chunks.some((chunk) => (chunk[0] ?? 0) >>> 6 === 2)).toBe(true);
     expect(crlf.chunks.some((chunk) => chunk[0] === 0x0a)).toBe(stream);
@@ -287,30 +287,30 @@ describe('scenarios of every route', () => {
 
     const usage = /_tokens":\d/;
     expect(plain.body.toString()).toMatch(usage);
-    const noUsage = await ask(api, stream, 'no-usage');
+    const noUsage = await sendPrompt(api, stream, 'no-usage');
     expect(noUsage.body.toString()).not.toMatch(usage);
 
-    const bad = await ask(api, stream, 'bad-gzip');
+    const bad = await sendPrompt(api, stream, 'bad-gzip');
     expect(bad).toMatchObject({ status: 200, broken: false, headers: { 'content-encoding': 'gzip' } });
     expect(() => gunzipSync(bad.body)).toThrow();
   });
 
   test.each(EVERY)('%s, stream %s: chunks, chunk-bytes, cut, huge-line', async (api, stream) => {
-    const sized = await ask(api, stream, 'chunks=7,chunk-bytes=50');
+    const sized = await sendPrompt(api, stream, 'chunks=7,chunk-bytes=50');
     expect(count(sized.body, 'vitrine vitrine ')).toBeGreaterThan(0);
     if (stream) expect(count(sized.body, CONTENT[api])).toBe(7);
     else expect(sized.body.includes(`"${'vitrine vitrine vitrine vitrine vitrine vitrine vi'.repeat(7)}"`)).toBe(true);
 
     for (const chunks of [0, 2, 5]) {
-      const cut = await ask(api, stream, `cut=${chunks},gzip`, { 'accept-encoding': 'identity' });
+      const cut = await sendPrompt(api, stream, `cut=${chunks},gzip`, { 'accept-encoding': 'identity' });
       expect(cut).toMatchObject({ status: 200, broken: true });
       if (stream) expect(count(cut.body, CONTENT[api])).toBe(chunks);
       else expect(cut.body.length).toBe(Math.floor(Number(cut.headers['content-length']) / 2));
       expect(last(mockOf(api)).aborted).toBe(false);
     }
-    expect((await ask(api, stream, 'cut=6')).broken).toBe(!stream);
+    expect((await sendPrompt(api, stream, 'cut=6')).broken).toBe(!stream);
 
-    const huge = await ask(api, stream, 'huge-line');
+    const huge = await sendPrompt(api, stream, 'huge-line');
     const longest = Math.max(
       ...huge.body
         .toString()
@@ -323,12 +323,12 @@ describe('scenarios of every route', () => {
   test.each(EVERY)('%s, stream %s: stall, slow and endless end when the client leaves', async (api, stream) => {
     const mock = mockOf(api);
     for (const scenario of ['stall', 'endless', 'endless,gzip,split', 'slow=3600000']) {
-      const { request, answer } = open(mock.url + PATHS[api], { scenario });
+      const { request, responded } = open(mock.url + PATHS[api], { scenario });
       const before = mock.exchanges;
       request.end(bodyOf(stream));
       await waitUntil(() => mock.exchanges > before && last(mock).body.length > 0, { what: 'the request' });
       if (!scenario.startsWith('slow')) {
-        const response = await answer;
+        const response = await responded;
         let bytes = 0;
         response.on('data', (chunk: Buffer) => (bytes += chunk.length)).on('error', () => {});
         const enough = scenario === 'stall' ? 100 : 1_000;
@@ -343,14 +343,14 @@ describe('scenarios of every route', () => {
 
   test('slow waits before the headers', async () => {
     const begin = performance.now();
-    expect(await ask('chat', false, 'slow=60')).toMatchObject({ status: 200, broken: false });
+    expect(await sendPrompt('chat', false, 'slow=60')).toMatchObject({ status: 200, broken: false });
     expect(performance.now() - begin).toBeGreaterThan(55);
   });
 
   test('endless honours back-pressure', async () => {
-    const { request, answer } = open(openaiMock.url + PATHS.chat, { scenario: 'endless,chunk-bytes=1000000' });
+    const { request, responded } = open(openaiMock.url + PATHS.chat, { scenario: 'endless,chunk-bytes=1000000' });
     request.end(bodyOf(true));
-    const response = await answer;
+    const response = await responded;
     response.pause();
     const sample = async () => {
       const before = process.memoryUsage().arrayBuffers + process.memoryUsage().external;
@@ -370,10 +370,10 @@ describe('scenarios instead of the route', () => {
   test.each(['openai', 'anthropic'] as const)('%s: status, redirect, bytes, reset, early', async (name) => {
     const mock = name === 'openai' ? openaiMock : anthropicMock;
     for (const [status, retryAfter] of [[400], [404], [429, '1'], [500], [503, '1'], [529, '1']] as const) {
-      const answer = await send(`${mock.url}/anything`, { scenario: `status=${status}` });
-      expect(answer).toMatchObject({ status, broken: false });
-      expect(answer.headers['retry-after']).toBe(retryAfter);
-      expect(JSON.parse(answer.body.toString())).toMatchObject({ error: { message: expect.stringContaining(String(status)) } });
+      const response = await send(`${mock.url}/anything`, { scenario: `status=${status}` });
+      expect(response).toMatchObject({ status, broken: false });
+      expect(response.headers['retry-after']).toBe(retryAfter);
+      expect(JSON.parse(response.body.toString())).toMatchObject({ error: { message: expect.stringContaining(String(status)) } });
     }
     const redirect = await send(`${mock.url}/anything`, { scenario: 'redirect' });
     expect(redirect).toMatchObject({ status: 302, headers: { location: '/v1/redirected' } });
@@ -389,10 +389,13 @@ describe('scenarios instead of the route', () => {
     expect(last(mock).aborted).toBe(false);
   });
 
-  test('early answers before the body is read, then drains it', async () => {
-    const { request, answer } = open(openaiMock.url + PATHS.chat, { scenario: 'early', headers: { connection: 'keep-alive' } });
+  test('early responds before the body is read, then drains it', async () => {
+    const { request, responded } = open(openaiMock.url + PATHS.chat, {
+      scenario: 'early',
+      headers: { connection: 'keep-alive' },
+    });
     request.write('{');
-    const response = await answer;
+    const response = await responded;
     const body = Buffer.concat(await all(response as AsyncIterable<Buffer>));
     expect(JSON.parse(body.toString())).toMatchObject({ object: 'chat.completion' });
     request.end(Buffer.alloc(3 * 1024 * 1024));
@@ -400,18 +403,18 @@ describe('scenarios instead of the route', () => {
     expect(last(openaiMock).aborted).toBe(false);
   });
 
-  test('an upload that stops after an early answer is an abort', async () => {
-    const { request, answer } = open(openaiMock.url, { scenario: 'early' });
+  test('an upload that stops after an early response is an abort', async () => {
+    const { request, responded } = open(openaiMock.url, { scenario: 'early' });
     request.write('{');
-    expect((await answer).statusCode).toBe(200);
+    expect((await responded).statusCode).toBe(200);
     request.destroy();
     await waitUntil(() => last(openaiMock).aborted, { what: 'the abort' });
   });
 
-  test('echo answers 100 MB as they came, at the pace of the reader', async () => {
+  test('echo returns 100 MB as they came, at the pace of the reader', async () => {
     const block = pseudoRandomBytes(1_000_000);
     let sent = 0;
-    const { request, answer } = open(`${openaiMock.url}/v1/files`, {
+    const { request, responded } = open(`${openaiMock.url}/v1/files`, {
       scenario: 'echo',
       headers: { 'content-type': 'image/png' },
     });
@@ -421,9 +424,9 @@ describe('scenarios instead of the route', () => {
       })(),
       { highWaterMark: 1 },
     ).pipe(request);
-    const response = await answer;
+    const response = await responded;
     for (let turn = 0; turn < 50; turn++) await send(`${openaiMock.url}/v1/models`, { method: 'GET' });
-    expect(sent).toBeLessThan(50); // what the kernel's buffers take; nobody has read yet
+    expect(sent).toBeLessThan(50); // what the kernel's buffers take; nothing has been read yet
     let at = 0;
     let equal = true;
     for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -457,10 +460,10 @@ describe('what a client does wrong', () => {
     ['/__proto__', { method: 'GET' }, 404, 'Invalid URL'],
     ['/v1/models', { method: 'HEAD', scenario: 'bytes=1000000' }, 200, ''],
   ])('%s: case %#', async (path, options, status, text) => {
-    const answer = await send(openaiMock.url + path, options);
-    expect(answer.status).toBe(status);
-    expect(answer.body.toString()).toContain(text);
-    if (status >= 400) expect(JSON.parse(answer.body.toString())).toMatchObject({ error: { type: 'invalid_request_error' } });
+    const response = await send(openaiMock.url + path, options);
+    expect(response.status).toBe(status);
+    expect(response.body.toString()).toContain(text);
+    if (status >= 400) expect(JSON.parse(response.body.toString())).toMatchObject({ error: { type: 'invalid_request_error' } });
   });
 
   test.each<[Options, number, string]>([
@@ -469,12 +472,12 @@ describe('what a client does wrong', () => {
     [{ ...post, method: 'PUT' }, 404, 'not_found_error'],
     [{ ...post, body: Buffer.alloc(33 * 1024 * 1024, ' ') }, 413, 'request_too_large'],
   ])('/v1/messages: case %#', async (options, status, type) => {
-    const answer = await send(`${anthropicMock.url}/v1/messages`, options);
-    expect(answer.status).toBe(status);
-    expect(JSON.parse(answer.body.toString())).toMatchObject({
+    const response = await send(`${anthropicMock.url}/v1/messages`, options);
+    expect(response.status).toBe(status);
+    expect(JSON.parse(response.body.toString())).toMatchObject({
       type: 'error',
       error: { type },
-      request_id: answer.headers['request-id'],
+      request_id: response.headers['request-id'],
     });
   });
 
@@ -494,7 +497,7 @@ describe('what a client does wrong', () => {
       await once(socket, 'close');
       if (openaiMock.exchanges > before) await waitUntil(() => last(openaiMock).aborted, { what: 'the abort' });
     }
-    expect((await ask('chat', false, '')).status).toBe(200);
+    expect((await sendPrompt('chat', false, '')).status).toBe(200);
   });
 });
 
@@ -551,10 +554,10 @@ describe('the small tools', () => {
     }
   });
 
-  test('awkwardPieces cut inside characters, line ends and data', () => {
+  test('awkwardChunks cut inside characters, line ends and data', () => {
     const bytes = Buffer.from('data: ü\r\n\n');
-    const pieces = awkwardPieces(bytes);
-    expect(pieces.map((piece) => piece.toString('latin1'))).toEqual(['dat', 'a: \u00c3', '\u00bc\r', '\n', '\n']);
+    const chunks = awkwardChunks(bytes);
+    expect(chunks.map((chunk) => chunk.toString('latin1'))).toEqual(['dat', 'a: \u00c3', '\u00bc\r', '\n', '\n']);
   });
 
   test('waitUntil gives the value or names what it waited for', async () => {

@@ -9,11 +9,11 @@ export interface BodyChunk {
   readonly content: boolean;
 }
 
-/** An answer that is ready to be written. */
+/** A response that is ready to be written. */
 export interface MockResponse {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
-  readonly pieces: Iterable<BodyChunk> | AsyncIterable<BodyChunk>;
+  readonly chunks: Iterable<BodyChunk> | AsyncIterable<BodyChunk>;
   /** Bytes of the whole body, where that is known before it is written. */
   readonly length?: number;
   /** After how many content chunks to destroy the socket. */
@@ -22,17 +22,17 @@ export interface MockResponse {
 
 const BLANKS = Buffer.alloc(16 * 1024, ' ');
 
-/** A route's answer as the scenario wants it. */
-export function mockResponseOf(answer: RouteResult, scenario: Scenario): MockResponse {
-  if (answer.kind === 'json' && !scenario.has('endless')) return jsonResponse(200, answer.body, scenario);
+/** A route's result as the response that the scenario wants. */
+export function mockResponseOf(result: RouteResult, scenario: Scenario): MockResponse {
+  if (result.kind === 'json' && !scenario.has('endless')) return jsonResponse(200, result.body, scenario);
   const cut = scenario.get('cut');
-  const events = answer.kind === 'events';
+  const events = result.kind === 'events';
   return {
     status: 200,
     headers: events
       ? { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
       : { 'content-type': 'application/json' },
-    pieces: events ? eventChunks(answer, scenario.has('crlf') ? '\r\n' : '\n') : blankChunks(),
+    chunks: events ? eventChunks(result, scenario.has('crlf') ? '\r\n' : '\n') : blankChunks(),
     ...(cut === undefined ? {} : { cutAfter: cut }),
   };
 }
@@ -45,7 +45,7 @@ export function jsonResponse(status: number, body: unknown, scenario: Scenario, 
   return {
     status,
     headers: { 'content-type': 'application/json', ...headers },
-    pieces: halves.map((bytes, index) => ({ bytes, content: index === 0 })),
+    chunks: halves.map((bytes, index) => ({ bytes, content: index === 0 })),
     length: bytes.length,
     ...(scenario.has('cut') ? { cutAfter: 1 } : {}),
   };

@@ -11,7 +11,7 @@ const MAX_RECEIVED = 1000;
 /** Longer than any test pauses: a connection that the mock closed while idle would look like a fault of the gateway. */
 const KEEP_ALIVE_TIMEOUT_MS = 60_000;
 
-/** Starts a server that answers in the dialect's way. */
+/** Starts a server that speaks the dialect. */
 export async function startMockServer(dialect: MockDialect, options: MockOptions = {}): Promise<MockProvider> {
   const { host = '127.0.0.1', port = 0, chunkDelayMs = 0 } = options;
   const received: RecordedRequest[] = [];
@@ -34,7 +34,7 @@ export async function startMockServer(dialect: MockDialect, options: MockOptions
       record,
       headers: dialect.headers(exchanges),
       chunkDelayMs,
-      ...watchClient(request, response, record, () => disposed),
+      ...trackClient(request, response, record, () => disposed),
     };
     const served = serveExchange(exchange, dialect)
       .catch((error: unknown) => breakOff(exchange, dialect, error))
@@ -66,7 +66,7 @@ export async function startMockServer(dialect: MockDialect, options: MockOptions
 }
 
 /** Notices when the connection goes before its exchange is over, and whether that was the client's doing. */
-function watchClient(request: IncomingMessage, response: ServerResponse, record: RecordedRequest, disposed: () => boolean) {
+function trackClient(request: IncomingMessage, response: ServerResponse, record: RecordedRequest, disposed: () => boolean) {
   const gone = new AbortController();
   let ownDoing = false;
   const left = () => {
@@ -75,7 +75,7 @@ function watchClient(request: IncomingMessage, response: ServerResponse, record:
   // What breaks on the connection shows in the close; without a listener it would end the process.
   request.on('error', () => {});
   response.on('error', () => {});
-  // Node forgets a request once it is answered: one that is still arriving then (`early`) would never end.
+  // Node forgets a request once its response has ended: one that is still arriving then (`early`) would never end.
   const { socket } = request;
   const drop = () => void request.destroy();
   socket.once('close', drop);

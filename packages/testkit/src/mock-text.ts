@@ -5,7 +5,7 @@ const WORDS = ['The ', 'größte ', 'Schaufenster ', '展示窗 ', 'glänzt ✨�
 const DEFAULT_CHUNKS = 5;
 const HUGE_LINE_BYTES = 2_200_000;
 
-/** How many content chunks the answer has; Infinity when it is endless. */
+/** How many content chunks the response has; Infinity when it is endless. */
 export function chunkCount(scenario: Scenario): number {
   return scenario.has('endless') ? Infinity : (scenario.get('chunks') ?? DEFAULT_CHUNKS);
 }
@@ -22,7 +22,7 @@ export function chunkText(scenario: Scenario, index: number): string {
   return 'vitrine '.repeat(Math.ceil(bytes / 8)).slice(0, bytes);
 }
 
-/** The content chunks as a stream sends them, with the huge one where it was asked for; ends early before an error. */
+/** The content chunks as a stream sends them, with the huge one where it was requested; ends early before an error. */
 export function* streamedChunks(scenario: Scenario): Generator<string> {
   const end = Math.min(chunkCount(scenario), errorAfter(scenario));
   for (let index = 0; index < end; index++) {
@@ -30,7 +30,7 @@ export function* streamedChunks(scenario: Scenario): Generator<string> {
   }
 }
 
-/** The whole text of a JSON answer, and of the last events of a stream. */
+/** The whole text of a JSON response, and of the last events of a stream. */
 export function wholeText(scenario: Scenario): string {
   const chunks = scenario.has('endless') ? 0 : chunkCount(scenario);
   return Array.from({ length: chunks }, (_, index) => chunkText(scenario, index)).join('');

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = new URL('../../../', import.meta.url);
 
-/** The command of a script `exec node ...` of a checkout's package.json, this one's unless told, for any working folder: programs are started
+/** The command of a script `exec node ...` of a checkout's package.json (by default this one's), for any working folder: programs are started
  *  as their users start them, without npm around them. `root` ends with a slash. */
 export function npmScript(name: string, root: URL = ROOT): readonly [string, ...string[]] {
   const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { scripts: Record<string, string> };

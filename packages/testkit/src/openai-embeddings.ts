@@ -15,7 +15,7 @@ export function openaiEmbeddings(call: MockCall): RouteResult {
   const prompt_tokens = inputs.reduce<number>((tokens, one) => tokens + (Array.isArray(one) ? one.length : countWords(one)), 0);
   const data = inputs.slice(0, MAX_INPUTS).map((_, index) => {
     const vector = vectorOf(index, size);
-    // The SDK asks for base64 unless told otherwise, and decodes it.
+    // The SDK requests base64 by default, and decodes it.
     const embedding = encoding_format === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector];
     return { object: 'embedding' as const, index, embedding };
   });

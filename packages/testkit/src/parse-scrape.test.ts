@@ -26,7 +26,7 @@ test.each([
   ['no end', text('# TYPE c counter', 'c_total 1'), /EOF/],
   ['no line feed', '# EOF', /line feed/],
   ['a counter without _total', text('# TYPE c counter', 'c 1', '# EOF'), /no sample of c/],
-  ['a sample of nobody', text('x 1', '# EOF'), /without a family/],
+  ['a sample without a family', text('x 1', '# EOF'), /without a family/],
   ['a family twice', text('# TYPE a gauge', 'a 1', '# TYPE b gauge', 'b 1', '# TYPE a gauge', '# EOF'), /declared twice/],
   ['a sample twice', text('# TYPE a gauge', 'a{x="1",y="2"} 1', 'a{y="2",x="1"} 2', '# EOF'), /stands twice/],
   ['a label twice', text('# TYPE a gauge', 'a{x="1",x="2"} 1', '# EOF'), /label stands twice/],

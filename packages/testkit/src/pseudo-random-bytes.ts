@@ -16,7 +16,7 @@ export function* pseudoRandomBlocks(count: number, seed: number = DEFAULT_SEED):
   }
 }
 
-/** The same bytes in one piece: what the scenario `bytes=N` answers. */
+/** The same bytes in one buffer: the body of the scenario `bytes=N`. */
 export function pseudoRandomBytes(count: number, seed: number = DEFAULT_SEED): Buffer {
   return Buffer.concat([...pseudoRandomBlocks(count, seed)]);
 }

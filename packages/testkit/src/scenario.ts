@@ -9,16 +9,19 @@ interface ScenarioRow {
 }
 
 /** Every scenario there is. They combine freely; where two contradict, the one that stands first here wins.
- *  A content chunk is one piece of the answer's text in a stream, or 64 KiB of `bytes`, or one read of `echo`. */
+ *  A content chunk is one part of the response's text in a stream, or 64 KiB of `bytes`, or one read of `echo`. */
 export const SCENARIOS = {
-  // Instead of the provider's answer, on any path, with or without a credential:
-  reset: { does: 'resets the connection before any answer' },
-  early: { does: 'answers 200 JSON before the request body is read, then drains the body' },
-  echo: { does: 'answers the request body unchanged with its content type, while it arrives' },
-  status: { does: 'answers error JSON with status N; 429, 503 and 529 carry retry-after: 1', argument: [400, 599] },
-  redirect: { does: 'answers 302 to /v1/redirected' },
-  bytes: { does: 'answers N pseudo-random bytes (pseudo-random-bytes.ts) as application/octet-stream', argument: [0, 2 ** 30] },
-  // What the provider's answer says:
+  // Instead of the provider's response, on any path, with or without a credential:
+  reset: { does: 'resets the connection before any response' },
+  early: { does: 'responds with 200 and JSON before the request body is read, then drains the body' },
+  echo: { does: 'returns the request body unchanged with its content type, while it arrives' },
+  status: { does: 'responds with status N and error JSON; 429, 503 and 529 carry retry-after: 1', argument: [400, 599] },
+  redirect: { does: 'responds with 302 to /v1/redirected' },
+  bytes: {
+    does: 'responds with N pseudo-random bytes (pseudo-random-bytes.ts) as application/octet-stream',
+    argument: [0, 2 ** 30],
+  },
+  // Content of the provider's response:
   chunks: { does: 'the text has N content chunks (5 when not given)', argument: [0, 1_000_000] },
   'chunk-bytes': { does: 'each content chunk has N bytes of text', argument: [1, 2 ** 23] },
   endless: { does: 'sends content chunks for ever (JSON: white space) until the client leaves, at the pace it reads' },
@@ -35,17 +38,17 @@ export const SCENARIOS = {
   br: { does: 'the same with br' },
   zstd: { does: 'the same with zstd' },
   deflate: { does: 'the same with deflate (zlib format)' },
-  split: { does: 'writes in pieces cut inside UTF-8 sequences, CRLF, blank lines and `data:`' },
+  split: { does: 'writes in chunks cut inside UTF-8 sequences, CRLF, blank lines and `data:`' },
 } as const satisfies Record<string, ScenarioRow>;
 
 export type ScenarioName = keyof typeof SCENARIOS;
-/** The scenarios that a request asks for with their arguments; 1 for one that takes none. */
+/** The requested scenarios with their arguments; 1 where there is no argument. */
 export type Scenario = ReadonlyMap<ScenarioName, number>;
 
-/** How much text one answer may hold: Responses repeat the whole text at the end, so it has to fit in memory. */
+/** How much text one response may hold: Responses repeat the whole text at the end, so it has to fit in memory. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
-/** Reads the header's value; the answer is a sentence when it makes no sense. */
+/** Reads the header's value; a string is an error message. */
 export function parseScenario(header: string | undefined): Scenario | string {
   const scenario = new Map<ScenarioName, number>();
   for (const part of (header ?? '').split(',').map((part) => part.trim())) {

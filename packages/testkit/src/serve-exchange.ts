@@ -17,13 +17,13 @@ const STATUS_OF: Readonly<Record<MockErrorKind, number>> = {
   too_large: 413,
 };
 
-/** Answers one request; throws when the client leaves. */
+/** Serves one request; throws when the client leaves. */
 export async function serveExchange(exchange: MockExchange, dialect: MockDialect): Promise<void> {
   const { request, response, signal } = exchange;
   const scenario = parseScenario(request.headers[SCENARIO_HEADER]?.toString());
   if (typeof scenario === 'string') {
     await readBody(exchange, false);
-    return writeResponse(exchange, new Map(), errorReply(exchange, dialect, new Map(), 'invalid_request', scenario));
+    return writeResponse(exchange, new Map(), errorResponse(exchange, dialect, new Map(), 'invalid_request', scenario));
   }
   const beforeBody = scenario.has('reset') || scenario.has('early') || scenario.has('echo');
   const instead = scenario.has('status') || scenario.has('redirect') || scenario.has('bytes');
@@ -40,12 +40,12 @@ export async function serveExchange(exchange: MockExchange, dialect: MockDialect
   } else if (scenario.has('echo')) {
     await writeResponse(exchange, scenario, echoResponse(exchange, scenario));
   } else {
-    const reply = insteadResponse(exchange, dialect, scenario) ?? providerReply(exchange, dialect, scenario, body);
-    await writeResponse(exchange, scenario, reply);
+    const mockResponse = insteadResponse(exchange, dialect, scenario) ?? providerResponse(exchange, dialect, scenario, body);
+    await writeResponse(exchange, scenario, mockResponse);
   }
 }
 
-/** Reads the request to its end; the answer is the body if it is to be collected and not too long. */
+/** Reads the request to its end; returns the body if it is to be collected and not too long. */
 async function readBody({ request, record }: MockExchange, collect: boolean): Promise<Buffer | undefined> {
   let chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -56,11 +56,11 @@ async function readBody({ request, record }: MockExchange, collect: boolean): Pr
   return collect && record.length <= MAX_JSON_BYTES ? Buffer.concat(chunks) : undefined;
 }
 
-/** The answers that stand in for the provider's on any path. */
+/** The responses that replace the provider's on any path. */
 function insteadResponse(exchange: MockExchange, dialect: MockDialect, scenario: Scenario): MockResponse | undefined {
   const status = scenario.get('status');
   if (status !== undefined) {
-    const body = dialect.error(status, `The mock was asked for status ${status}.`, exchange.number);
+    const body = dialect.error(status, `The scenario requests status ${status}.`, exchange.number);
     return jsonResponse(status, body, scenario, RETRY_AFTER.has(status) ? { 'retry-after': '1' } : {});
   }
   if (scenario.has('redirect')) return jsonResponse(302, {}, scenario, { location: '/v1/redirected' });
@@ -90,28 +90,28 @@ function streamResponse(
   return {
     status: 200,
     headers: { 'content-type': type },
-    pieces: contentChunks(chunks),
+    chunks: contentChunks(chunks),
     ...(Number.isSafeInteger(length) ? { length } : {}),
     ...(cutAfter === undefined ? {} : { cutAfter }),
   };
 }
 
-/** What the route would answer to {}: the body is not read yet. */
+/** The route's response to {}: the body is not read yet. */
 function earlyResponse(exchange: MockExchange, dialect: MockDialect, scenario: Scenario): MockResponse {
   const route = routeOf(exchange.request, dialect);
   return route === undefined
     ? jsonResponse(200, {}, scenario)
-    : mockResponseOf(route.answer(callOf(exchange, scenario, {})), scenario);
+    : mockResponseOf(route.respond(callOf(exchange, scenario, {})), scenario);
 }
 
-function providerReply(
+function providerResponse(
   exchange: MockExchange,
   dialect: MockDialect,
   scenario: Scenario,
   bytes: Buffer | undefined,
 ): MockResponse {
   const { request } = exchange;
-  const refuse = (kind: MockErrorKind, what: string) => errorReply(exchange, dialect, scenario, kind, what);
+  const refuse = (kind: MockErrorKind, what: string) => errorResponse(exchange, dialect, scenario, kind, what);
   const route = routeOf(request, dialect);
   if (!dialect.hasCredential(request.headers)) return refuse('no_credential', '');
   if (route === undefined) return refuse('not_found', `${request.method} ${request.url}`);
@@ -121,10 +121,16 @@ function providerReply(
   }
   const body = route.takes === 'json' ? parseObject(bytes?.toString() ?? '') : {};
   if (body === undefined) return refuse('invalid_request', 'We could not parse the JSON body of your request.');
-  return mockResponseOf(route.answer(callOf(exchange, scenario, body)), scenario);
+  return mockResponseOf(route.respond(callOf(exchange, scenario, body)), scenario);
 }
 
-function errorReply(x: MockExchange, dialect: MockDialect, scenario: Scenario, kind: MockErrorKind, what: string): MockResponse {
+function errorResponse(
+  x: MockExchange,
+  dialect: MockDialect,
+  scenario: Scenario,
+  kind: MockErrorKind,
+  what: string,
+): MockResponse {
   const status = STATUS_OF[kind];
   return jsonResponse(status, dialect.error(status, dialect.say(kind, what), x.number), scenario);
 }

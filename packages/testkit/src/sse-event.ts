@@ -1,11 +1,11 @@
-/** One server-sent event; `content` marks those that carry a content chunk of the answer. */
+/** One server-sent event; `content` marks those that carry a content chunk of the response. */
 export interface SseEvent {
   readonly event?: string;
   readonly data: string;
   readonly content?: boolean;
 }
 
-/** An event whose data is JSON and whose name, for the APIs that name their events, is the `type` inside it. */
+/** An event with JSON as data; its name, for the APIs that name their events, is the `type` in that. */
 export function typedEvent(value: { readonly type: string }, content = false): SseEvent {
   return { event: value.type, data: JSON.stringify(value), content };
 }

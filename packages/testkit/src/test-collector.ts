@@ -27,7 +27,7 @@ export interface TestCollector extends AsyncDisposable {
   readonly metricExports: readonly (readonly CollectedMetric[])[];
   /** How each request came, such as `http/protobuf+gzip /v1/traces`. */
   readonly requests: readonly string[];
-  /** `hang`: reads requests and never answers. `refuse`: answers 400 at once, which clients do not retry. */
+  /** `hang`: reads requests and never responds. `refuse`: responds with 400 at once, which clients do not retry. */
   behaviour: CollectorBehaviour;
 }
 
@@ -38,7 +38,7 @@ const SERVICES: Readonly<Record<Signal, string>> = {
   metrics: '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export',
 };
 
-/** Starts a collector. `discard`: answer and forget, for measuring. */
+/** Starts a collector. `discard`: respond and keep nothing, for measuring. */
 export async function startTestCollector({ discard = false }: { discard?: boolean } = {}): Promise<TestCollector> {
   const spans: CollectedSpan[] = [];
   const metricExports: CollectedMetric[][] = [];
@@ -50,7 +50,7 @@ export async function startTestCollector({ discard = false }: { discard?: boolea
     if (signal === 'traces') spans.push(...decodeSpans(body, encoding));
     else metricExports.push(decodeMetrics(body, encoding));
   };
-  const http = createServer((request, response) => void answer(request, response, state, take));
+  const http = createServer((request, response) => void respond(request, response, state, take));
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
   const grpc = await startGrpc(state, take);
@@ -81,7 +81,7 @@ export async function startTestCollector({ discard = false }: { discard?: boolea
 
 type Take = (signal: Signal, body: Uint8Array, encoding: OtlpEncoding, how: string) => void;
 
-async function answer(
+async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   state: { behaviour: CollectorBehaviour },
@@ -109,7 +109,7 @@ async function startGrpc(state: { behaviour: CollectorBehaviour }, take: Take): 
   const server = new GrpcServer();
   for (const signal of ['traces', 'metrics'] as const) {
     server.addService(bytesService(SERVICES[signal]), {
-      export: (call: { request: Buffer }, callback: (error: object | null, answer?: Buffer) => void) => {
+      export: (call: { request: Buffer }, callback: (error: object | null, response?: Buffer) => void) => {
         if (state.behaviour === 'hang') return;
         if (state.behaviour === 'refuse') return callback({ code: grpcStatus.INVALID_ARGUMENT, details: 'refused' });
         take(signal, call.request, 'protobuf', `grpc ${signal}`);

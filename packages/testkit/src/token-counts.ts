@@ -1,4 +1,4 @@
-/** The token counts of one answer, in OpenAI's sense: `input` includes `cacheRead` and `cacheWrite`, `output` includes `reasoning`. */
+/** The token counts of one response, in OpenAI's sense: `input` includes `cacheRead` and `cacheWrite`, `output` includes `reasoning`. */
 export interface TokenCounts {
   readonly input: number;
   readonly cacheRead: number;
@@ -13,7 +13,7 @@ const REASONING_TOKENS = 3;
 /** Deeper than any message; a client's absurd nesting must not overflow the stack. */
 const MAX_DEPTH = 8;
 
-/** The counts for a prompt of `words` words and an answer of `chunks` content chunks: a word or a chunk is a token. */
+/** The counts for a prompt of `words` words and a response of `chunks` content chunks: a word or a chunk is a token. */
 export function tokenCounts(words: number, chunks: number): TokenCounts {
   const input = TEMPLATE_TOKENS + words;
   const quarter = Math.floor(input / 4);

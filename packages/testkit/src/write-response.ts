@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { awkwardPieces } from './awkward-pieces.ts';
+import { awkwardChunks } from './awkward-chunks.ts';
 import { bodyEncoder, codingOf } from './body-encoder.ts';
 import type { MockExchange } from './mock-exchange.ts';
 import type { BodyChunk, MockResponse } from './mock-response.ts';
@@ -11,43 +11,43 @@ import type { Scenario } from './scenario.ts';
 /** Starts like gzip, so that a decoder begins and then fails in the middle. */
 const GARBAGE = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]), pseudoRandomBytes(1000)]);
 
-/** Writes the reply the way the scenario wants it, at the pace of the client; throws when the client leaves. */
-export async function writeResponse(exchange: MockExchange, scenario: Scenario, reply: MockResponse): Promise<void> {
+/** Writes the response the way the scenario wants it, at the pace of the client; throws when the client leaves. */
+export async function writeResponse(exchange: MockExchange, scenario: Scenario, mock: MockResponse): Promise<void> {
   const { request, response, signal } = exchange;
   signal.throwIfAborted();
   const broken = scenario.has('bad-gzip');
   const coding = broken ? undefined : codingOf(scenario, request.headers);
   using encoder = coding === undefined ? undefined : bodyEncoder(coding);
-  // Pieces of a body with a length would be joined again on the way; chunked framing keeps them apart.
-  const framed = broken || encoder !== undefined || scenario.has('split') || reply.length === undefined;
-  response.writeHead(reply.status, {
+  // Chunks of a body with a length would be joined again on the way; chunked framing keeps them apart.
+  const framed = broken || encoder !== undefined || scenario.has('split') || mock.length === undefined;
+  response.writeHead(mock.status, {
     ...exchange.headers,
-    ...reply.headers,
-    ...(framed ? {} : { 'content-length': reply.length }),
+    ...mock.headers,
+    ...(framed ? {} : { 'content-length': mock.length }),
     ...(broken ? { 'content-encoding': 'gzip' } : {}),
     ...(coding === undefined ? {} : { 'content-encoding': coding }),
   });
   if (framed) response.flushHeaders();
   if (request.method === 'HEAD') return void response.end();
-  const put = (bytes: Buffer) => writeBytes(response, scenario.has('split') ? awkwardPieces(bytes) : [bytes], signal);
+  const put = (bytes: Buffer) => writeBytes(response, scenario.has('split') ? awkwardChunks(bytes) : [bytes], signal);
 
   let contentChunks = 0;
   let first = true;
-  for await (const piece of broken ? [{ bytes: GARBAGE, content: true }] : reply.pieces) {
-    if (isCut(reply, contentChunks, piece)) {
+  for await (const chunk of broken ? [{ bytes: GARBAGE, content: true }] : mock.chunks) {
+    if (isCut(mock, contentChunks, chunk)) {
       // Awaited here: leaving the loop ends an echo's request, and with it the connection.
       await cutOff(exchange);
       return;
     }
-    // One turn of the event loop between pieces: a fast reader may not starve the process, and pieces leave one by one.
+    // One turn of the event loop between chunks: a fast reader may not starve the process, and chunks leave one by one.
     if (!first) await nextTurn(undefined, { signal });
     first = false;
-    if (piece.content && contentChunks > 0 && exchange.chunkDelayMs > 0) await wait(exchange.chunkDelayMs, undefined, { signal });
-    await put(encoder === undefined ? piece.bytes : await encoder.encode(piece.bytes));
-    if (piece.content) contentChunks++;
+    if (chunk.content && contentChunks > 0 && exchange.chunkDelayMs > 0) await wait(exchange.chunkDelayMs, undefined, { signal });
+    await put(encoder === undefined ? chunk.bytes : await encoder.encode(chunk.bytes));
+    if (chunk.content) contentChunks++;
     if (scenario.has('stall') && contentChunks > 0) await once(signal, 'abort');
   }
-  if (isCut(reply, contentChunks)) return cutOff(exchange);
+  if (isCut(mock, contentChunks)) return cutOff(exchange);
   if (encoder !== undefined) await put(await encoder.finish());
   response.end();
 }
@@ -58,8 +58,8 @@ function isCut({ cutAfter }: MockResponse, contentChunks: number, next?: BodyChu
   return contentChunks > 0 || next === undefined || next.content;
 }
 
-async function writeBytes(response: ServerResponse, pieces: readonly Buffer[], signal: AbortSignal): Promise<void> {
-  for (const bytes of pieces) {
+async function writeBytes(response: ServerResponse, chunks: readonly Buffer[], signal: AbortSignal): Promise<void> {
+  for (const bytes of chunks) {
     signal.throwIfAborted();
     if (bytes.length > 0 && !response.write(bytes)) await once(response, 'drain', { signal });
   }

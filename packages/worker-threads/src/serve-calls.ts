@@ -4,7 +4,7 @@ import type { CallResult } from './worker-calls.ts';
 
 type Message = { readonly call: number; readonly argument: unknown } | { readonly close: true };
 
-/** An answer with buffers that are moved, not copied: the worker has them no more. */
+/** A result with buffers that are transferred, not copied: the worker loses access to them. */
 export class Transfer {
   readonly value: unknown;
   readonly buffers: ArrayBuffer[];
@@ -15,8 +15,8 @@ export class Transfer {
   }
 }
 
-/** The worker's half of `WorkerCalls`: answers each call with what `answer` returns or throws, and ends when told to. */
-export function serveCalls(port: MessagePort, answer: (argument: unknown) => unknown, close: () => void): void {
+/** The worker's half of `WorkerCalls`: replies to each call with what `handle` returns or throws, and ends on the close message. */
+export function serveCalls(port: MessagePort, handle: (argument: unknown) => unknown, close: () => void): void {
   port.on('message', (message: Message) => {
     if ('close' in message) {
       close();
@@ -25,8 +25,8 @@ export function serveCalls(port: MessagePort, answer: (argument: unknown) => unk
     }
     const { call, argument } = message;
     try {
-      const answered = answer(argument);
-      const { value, buffers } = answered instanceof Transfer ? answered : { value: answered, buffers: [] };
+      const result = handle(argument);
+      const { value, buffers } = result instanceof Transfer ? result : { value: result, buffers: [] };
       port.postMessage({ call, value } satisfies CallResult, buffers);
     } catch (error) {
       port.postMessage({ call, error: messageOf(error) } satisfies CallResult);

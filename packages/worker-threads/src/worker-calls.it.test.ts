@@ -3,7 +3,7 @@ import { codeOf } from '@vitrine/faults/fault';
 import { Worker } from 'node:worker_threads';
 import { WorkerCalls } from './worker-calls.ts';
 
-/** A worker that doubles, as `serveCalls` would answer. */
+/** A worker that doubles, as a handler of `serveCalls` would. */
 const DOUBLING = `
   const { parentPort } = require('node:worker_threads');
   parentPort.on('message', (message) => {

@@ -1,7 +1,7 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { Worker, type Transferable } from 'node:worker_threads';
 
-/** What a thread has under way may take so long when it is closed; less than a step of the shutdown. */
+/** How long a closed thread may take to finish its calls; less than a step of the shutdown. */
 const CLOSES_WITHIN_MS = 4_000;
 
 interface Pending {
@@ -9,10 +9,10 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** What a worker thread answers with; see `serveCalls`. */
+/** The message of a worker thread for one call; see `serveCalls`. */
 export type CallResult = { readonly call: number; readonly value: unknown } | { readonly call: number; readonly error: string };
 
-/** A worker thread that is asked and answers. When the thread dies, the calls under way are rejected and the next call starts
+/** Calls to a worker thread and their results. When the thread dies, the calls under way are rejected and the next call starts
  *  a new one, so that nothing which reaches a worker can end the process.
  *  Faults: `worker_failed` (the call threw, or the thread died), `worker_busy` (more than `maxPending` calls under way). */
 export class WorkerCalls implements AsyncDisposable {
@@ -29,10 +29,10 @@ export class WorkerCalls implements AsyncDisposable {
   }
 
   call(argument: unknown, transfer: readonly Transferable[] = []): Promise<unknown> {
-    // Whoever is late must not start a thread that nobody ends.
+    // A late call must not start a thread that is never closed.
     if (this.#isClosed) return Promise.reject(new Fault('worker_failed', { say: 'the worker thread was closed' }));
     if (this.#pending.size >= this.#maxPending) {
-      return Promise.reject(new Fault('worker_busy', { say: 'too many questions are waiting for an answer' }));
+      return Promise.reject(new Fault('worker_busy', { say: 'too many calls are waiting for the worker thread' }));
     }
     const call = (this.#calls += 1);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -58,11 +58,11 @@ export class WorkerCalls implements AsyncDisposable {
     if (this.#worker !== undefined) return this.#worker;
     const worker = this.#start();
     this.#worker = worker;
-    worker.on('message', (answer: CallResult) => {
-      const pending = this.#pending.get(answer.call);
-      this.#pending.delete(answer.call);
-      if ('error' in answer) pending?.reject(new Fault('worker_failed', { say: answer.error }));
-      else pending?.resolve(answer.value);
+    worker.on('message', (result: CallResult) => {
+      const pending = this.#pending.get(result.call);
+      this.#pending.delete(result.call);
+      if ('error' in result) pending?.reject(new Fault('worker_failed', { say: result.error }));
+      else pending?.resolve(result.value);
     });
     let reason: unknown = 'it was stopped';
     worker.on('error', (error: unknown) => {

@@ -6,10 +6,10 @@ export type Event = Readonly<Record<string, unknown>>;
 /** The texts of one kind of stream, which come in turns: two of them at most. */
 export interface StreamShape {
   readonly name: string;
-  /** The event that carries a piece of one of the texts; `at` numbers the events of the stream. */
-  readonly event: (piece: string, text: number, at: number) => Event;
-  /** Whose piece an event carries, and the piece. */
-  readonly piece: (event: Event) => readonly [text: string, piece: string] | undefined;
+  /** The event that carries a fragment of one of the texts; `at` numbers the events of the stream. */
+  readonly event: (fragment: string, text: number, at: number) => Event;
+  /** The text that an event carries a fragment of, and the fragment. */
+  readonly fragment: (event: Event) => readonly [text: string, fragment: string] | undefined;
   /** Where it is carried: to be set aside when the rest of an event is compared. */
   readonly path: readonly (string | number)[];
   /** Whether the texts are JSON, as arguments of tools are. */
@@ -35,14 +35,14 @@ function chat(name: string, below: string[], more: { isJson?: boolean; isIndexLa
     name: `chat ${below.join('.')}${name}`,
     path,
     ...more,
-    event: (piece, index, at) => {
-      const delta = objectWith(below, piece);
+    event: (fragment, index, at) => {
+      const delta = objectWith(below, fragment);
       const choice = more.isIndexLast === true ? { finish_reason: null, delta, index } : { index, delta, finish_reason: null };
       return { ...CHUNK, choices: [choice], obfuscation: `x${at * 7_919}` };
     },
-    piece: (event) => {
-      const piece = valueAt(event, path);
-      return typeof piece === 'string' ? [String(valueAt(event, ['choices', 0, 'index'])), piece] : undefined;
+    fragment: (event) => {
+      const fragment = valueAt(event, path);
+      return typeof fragment === 'string' ? [String(valueAt(event, ['choices', 0, 'index'])), fragment] : undefined;
     },
   };
 }
@@ -60,7 +60,7 @@ function responses(type: string, place: (text: number) => Event, isJson = false)
       sequence_number,
       obfuscation: `y${sequence_number * 31}`,
     }),
-    piece: (event) => {
+    fragment: (event) => {
       if (event['type'] !== type) return undefined;
       const id = [event['item_id'], event['output_index'], event['content_index'], event['summary_index']].join('/');
       return [id, String(event['delta'])];
@@ -75,10 +75,14 @@ function block(type: string, below: string[], isJson = false): StreamShape {
     name: type,
     path,
     isJson,
-    event: (piece, index) => ({ type: 'content_block_delta', index, delta: { type, ...(objectWith(below, piece) as object) } }),
-    piece: (event) => {
-      const piece = event['type'] === 'content_block_delta' ? valueAt(event, path) : undefined;
-      return typeof piece === 'string' ? [String(event['index']), piece] : undefined;
+    event: (fragment, index) => ({
+      type: 'content_block_delta',
+      index,
+      delta: { type, ...(objectWith(below, fragment) as object) },
+    }),
+    fragment: (event) => {
+      const fragment = event['type'] === 'content_block_delta' ? valueAt(event, path) : undefined;
+      return typeof fragment === 'string' ? [String(event['index']), fragment] : undefined;
     },
   };
 }
@@ -87,22 +91,24 @@ const toolCalls: StreamShape = {
   name: 'chat tool_calls[].function.arguments',
   path: ['choices', 0, 'delta', 'tool_calls', 0, 'function', 'arguments'],
   isJson: true,
-  event: (piece, index, at) => ({
+  event: (fragment, index, at) => ({
     ...CHUNK,
     choices: [
       {
         index: 0,
-        // Only the first piece of a call says which it is.
+        // Only the first fragment of a call says which it is.
         delta: {
-          tool_calls: [{ index, ...(at < 2 ? { id: `call_${index}`, type: 'function' } : {}), function: { arguments: piece } }],
+          tool_calls: [
+            { index, ...(at < 2 ? { id: `call_${index}`, type: 'function' } : {}), function: { arguments: fragment } },
+          ],
         },
       },
     ],
   }),
-  piece: (event) => {
+  fragment: (event) => {
     const call = valueAt(event, ['choices', 0, 'delta', 'tool_calls', 0]);
-    const piece = valueAt(call, ['function', 'arguments']);
-    return typeof piece === 'string' ? [String(valueAt(call, ['index'])), piece] : undefined;
+    const fragment = valueAt(call, ['function', 'arguments']);
+    return typeof fragment === 'string' ? [String(valueAt(call, ['index'])), fragment] : undefined;
   },
 };
 
@@ -114,26 +120,26 @@ const completion: StreamShape = {
     object: 'text_completion',
     choices: [{ text, index, logprobs: null, finish_reason: null }],
   }),
-  piece: (event) => {
-    const piece = valueAt(event, ['choices', 0, 'text']);
-    return typeof piece === 'string' ? [String(valueAt(event, ['choices', 0, 'index'])), piece] : undefined;
+  fragment: (event) => {
+    const fragment = valueAt(event, ['choices', 0, 'text']);
+    return typeof fragment === 'string' ? [String(valueAt(event, ['choices', 0, 'index'])), fragment] : undefined;
   },
 };
 
 /** One text alone in its stream. */
-function single(name: string, event: (piece: string, at: number) => Event, path: string[]): StreamShape {
+function single(name: string, event: (fragment: string, at: number) => Event, path: string[]): StreamShape {
   return {
     name,
     path,
-    event: (piece, _, at) => event(piece, at),
-    piece: (event) => {
-      const piece = valueAt(event, path);
-      return typeof piece === 'string' ? ['', piece] : undefined;
+    event: (fragment, _, at) => event(fragment, at),
+    fragment: (event) => {
+      const fragment = valueAt(event, path);
+      return typeof fragment === 'string' ? ['', fragment] : undefined;
     },
   };
 }
 
-/** Kinds whose texts come in turns. */
+/** Kinds with alternating texts. */
 export const TURN_SHAPES: readonly StreamShape[] = [
   chat('', ['content']),
   chat(', index behind delta', ['content'], { isIndexLast: true }),
@@ -178,7 +184,7 @@ export const SINGLE_SHAPES: readonly StreamShape[] = [
 export function joinTexts(shape: StreamShape, events: readonly Event[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const event of events) {
-    const found = shape.piece(event);
+    const found = shape.fragment(event);
     if (found !== undefined) texts.set(found[0], (texts.get(found[0]) ?? '') + found[1]);
   }
   return texts;

@@ -3,17 +3,17 @@ const CR = 0x0d;
 const [D, A, T] = Buffer.from('dat');
 
 /** Cuts where a careless reader stumbles: before each UTF-8 continuation byte, between CR and LF, inside a blank line, and
- *  inside `data`. The pieces together are the bytes. */
-export function awkwardPieces(bytes: Buffer): Buffer[] {
-  const pieces: Buffer[] = [];
+ *  inside `data`. The chunks together are the bytes. */
+export function awkwardChunks(bytes: Buffer): Buffer[] {
+  const chunks: Buffer[] = [];
   let start = 0;
   for (let at = 1; at < bytes.length; at++) {
     if (!isAwkward(bytes, at)) continue;
-    pieces.push(bytes.subarray(start, at));
+    chunks.push(bytes.subarray(start, at));
     start = at;
   }
-  if (start < bytes.length) pieces.push(bytes.subarray(start));
-  return pieces;
+  if (start < bytes.length) chunks.push(bytes.subarray(start));
+  return chunks;
 }
 
 function isAwkward(bytes: Buffer, at: number): boolean {
