@@ -2,32 +2,32 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 
-/** A helper process that answers questions over IPC, one at a time. */
+/** A helper process that is called over IPC, one call at a time. */
 export interface Forked {
   readonly pid: number;
   readonly port: number;
-  ask(question: unknown): Promise<unknown>;
+  call(message: unknown): Promise<unknown>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a source and waits until it says its port. */
+/** Starts a source and waits until it reports its port. */
 export async function forked(source: URL, ...args: string[]): Promise<Forked> {
   const file = basename(source.pathname);
   const child = fork(source, args, { execArgv: [] });
-  const { port } = (await answerOf(child, file)) as { port: number };
+  const { port } = (await nextMessage(child, file)) as { port: number };
   return {
     pid: child.pid ?? 0,
     port,
-    ask(question) {
-      const answer = answerOf(child, file);
-      if (child.connected) child.send(question as object);
-      return answer;
+    call(message) {
+      const result = nextMessage(child, file);
+      if (child.connected) child.send(message as object);
+      return result;
     },
     [Symbol.asyncDispose]: () => stop(child),
   };
 }
 
-function answerOf(child: ChildProcess, file: string): Promise<unknown> {
+function nextMessage(child: ChildProcess, file: string): Promise<unknown> {
   if (hasEnded(child)) return Promise.reject(new Error(`${file} has ended`));
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const died = () => reject(new Error(`${file} has ended`));

@@ -11,7 +11,7 @@ const benches: readonly Bench[] = [proxyBench, analyticsBench, telemetryBench, h
 const [name, ...rest] = process.argv.slice(2);
 process.exitCode = await main(name, rest);
 
-/** The exit status: 0 measured and whole, 1 something was broken, 2 not understood. */
+/** The exit status: 0 measured without a broken promise, 1 something was broken, 2 invalid arguments. */
 async function main(name: string | undefined, rest: readonly string[]): Promise<number> {
   if (name === '--help' || name === '-h') return help(benches);
   if (name === undefined) return refuse('Name a bench.');
@@ -34,13 +34,13 @@ async function main(name: string | undefined, rest: readonly string[]): Promise<
     for (const line of broken) console.error(`BROKEN: ${line}`);
     return broken.length === 0 ? 0 : 1;
   } catch (error) {
-    // What is not a plain Error is a bug of the bench, and its stack is wanted.
+    // Anything but a plain Error is a bug of the bench: show its stack.
     console.error(error instanceof Error && error.name === 'Error' ? `Stopped: ${error.message}` : error);
     return 1;
   }
 }
 
-/** The keys in the order that people expect. */
+/** The keys in the order of the documentation. */
 function ordered({ case: name, metric, value, unit, baseline, ratio }: BenchRow) {
   return { case: name, metric, value, unit, baseline, ratio };
 }

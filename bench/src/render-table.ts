@@ -24,7 +24,7 @@ function cell(row: BenchRow): string {
   return row.ratio === undefined ? value : `${value} (${ratioText(row.ratio)})`;
 }
 
-/** A ratio that is nearly 1 but not 1 keeps its digits: "1.00" would hide one lost row in a million. */
+/** A ratio that is nearly 1 but not 1 keeps its digits: "1.00" would not show one lost row in a million. */
 function ratioText(ratio: number): string {
   if (ratio !== 1 && Math.abs(ratio - 1) < 0.001) return ratio.toFixed(7);
   return ratio.toFixed(2);

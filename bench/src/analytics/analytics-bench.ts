@@ -27,42 +27,42 @@ async function runAnalyticsBench(plan: AnalyticsPlan, progress: Progress): Promi
   const dir = await mkdtemp(join(tmpdir(), 'vitrine-bench-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const path = plan.file ?? join(dir, 'traces.db');
-  const session = await askStore(path, plan, progress);
-  await askGateway(path, dir, session);
+  const session = await measureStore(path, plan, progress);
+  await measureGateway(path, dir, session);
   return { rows: session.rows, broken: session.broken };
 }
 
-/** Lists, and what is answered of everybody and of a tenant: as the store answers, with its threads. */
-async function askStore(path: string, plan: AnalyticsPlan, progress: Progress): Promise<AnalyticsSession> {
+/** Lists, and analytics of all tenants and of one: of the store itself, with its threads. */
+async function measureStore(path: string, plan: AnalyticsPlan, progress: Progress): Promise<AnalyticsSession> {
   const loaded = await loadTraces(path, plan, progress);
   await using store = loaded.store;
   const session = new AnalyticsSession(loaded.from, plan, progress);
   await session.load(loaded);
-  // The read worker starts with the first question.
+  // The read worker starts with the first query.
   await store.list({ limit: 1 });
   for (const [name, filter] of LIST_FILTERS) await session.list(store, 'lists', name, filter);
   for (const [name, filter] of RARE_FILTERS) await session.list(store, 'rare lists', name, filter);
-  await session.analytics('analytics of all', (question) => store.answer(question));
-  await session.firstAskings('analytics of all, asked first', (question) => store.answer(question));
-  await session.analytics('analytics of a tenant', (question) => store.answer({ ...question, tenant: tenantOf(0) }));
+  await session.analytics('analytics of all', (query) => store.answer(query));
+  await session.firstQueries('analytics of all, first query', (query) => store.answer(query));
+  await session.analytics('analytics of a tenant', (query) => store.answer({ ...query, tenant: tenantOf(0) }));
   return session;
 }
 
-/** What is answered of everybody once more, as a client of a gateway gets it, to the last byte. The largest answer has 4 MB. */
-async function askGateway(path: string, home: string, session: AnalyticsSession): Promise<void> {
+/** Analytics of all tenants once more, as a client of a gateway gets them, to the last byte. The largest response has 4 MB. */
+async function measureGateway(path: string, home: string, session: AnalyticsSession): Promise<void> {
   const variables = { SVC_STORAGE_PATH: resolve(path), SVC_TRACING_RETENTION_DAYS: '3650' };
   const gateway = await startGateway({ home, upstream: 'http://127.0.0.1:9', variables });
   try {
     const get = async (path: string) => {
       // The streams of `fetch` take longer over four megabytes than the gateway.
       const { statusCode, body } = await request(`http://127.0.0.1:${gateway.port}${path}`);
-      const answer = await body.bytes();
-      if (statusCode !== 200) throw new Error(`${path} was answered ${statusCode}: ${Buffer.from(answer).toString()}`);
-      return answer;
+      const bytes = await body.bytes();
+      if (statusCode !== 200) throw new Error(`GET ${path}: status ${statusCode}: ${Buffer.from(bytes).toString()}`);
+      return bytes;
     };
     await get('/api/traces?limit=1');
-    await session.analytics('analytics of all, over HTTP', (question) => get(pathOf(question)));
-    await session.firstAskings('analytics of all, over HTTP, asked first', (question) => get(pathOf(question)));
+    await session.analytics('analytics of all, over HTTP', (query) => get(pathOf(query)));
+    await session.firstQueries('analytics of all, over HTTP, first query', (query) => get(pathOf(query)));
     const large = pathOf({ endpoint: 'usage', groupBy: 'model', bucket: 'hour' });
     await session.meanwhile(
       'for health, beside usage by model and hour',

@@ -3,17 +3,17 @@ import { parseArgs } from 'node:util';
 export interface AnalyticsPlan {
   readonly traces: number;
   readonly days: number;
-  /** How often each question is asked. */
+  /** How often each query is run. */
   readonly repeats: number;
-  /** Where the traces stay for another run; undefined: nowhere. */
+  /** The file that keeps the traces for another run; undefined: none. */
   readonly file: string | undefined;
 }
 
 export const ANALYTICS_OPTIONS = [
-  ['--traces N', 'traces to load, 5000000 unless told'],
-  ['--days N', 'days over which they are spread, 30 unless told'],
-  ['--repeats N', 'times that each question is asked, 40 unless told'],
-  ['--file PATH', 'keep the traces there, and load none when they are there already'],
+  ['--traces N', 'traces to load (default 5000000)'],
+  ['--days N', 'days over which they are spread (default 30)'],
+  ['--repeats N', 'times that each query is run (default 40)'],
+  ['--file PATH', 'keep the traces there; a file with traces is used as it is'],
 ] as const;
 
 /** Reads the options of `bench analytics`. */

@@ -8,11 +8,11 @@ import { ENDPOINTS, HOUR_MS, LARGE_SERIES, RANGES, type ListFilter, type Range }
 
 const PAGE = 50;
 const FAR_PAGE = 100;
-/** Askings that are not measured: the first ones compile what the others run. */
+/** Queries that are not measured: the first ones compile what the others run. */
 const WARM_UPS = 10;
 const MIB = 2 ** 20;
 
-/** Asks the questions of the bench as often as planned, and keeps what they took. */
+/** Runs the queries of the bench as often as planned, and records what they took. */
 export class AnalyticsSession {
   readonly rows: BenchRow[] = [];
   readonly broken: string[] = [];
@@ -56,28 +56,28 @@ export class AnalyticsSession {
     }
   }
 
-  async analytics(name: string, ask: (question: AnalyticsQuery) => Promise<Uint8Array>): Promise<void> {
-    for (const [endpoint, question] of ENDPOINTS) {
+  async analytics(name: string, run: (query: AnalyticsQuery) => Promise<Uint8Array>): Promise<void> {
+    for (const [endpoint, query] of ENDPOINTS) {
       for (const [rangeName, range] of RANGES) {
         const subject = `${endpoint}, ${rangeName}`;
         const found = await this.#measure(name, subject, (i) =>
-          ask({ ...question, ...range(this.#from, this.#plan.days, this.#shareOf(i)) }),
+          run({ ...query, ...range(this.#from, this.#plan.days, this.#shareOf(i)) }),
         );
         if (found === 0) this.broken.push(`${name}, ${subject}: nothing was found`);
       }
     }
   }
 
-  /** The largest series as nobody asked for them before: each begins an hour earlier than the one before, so that nothing helps which
-   *  the store kept of another. */
-  async firstAskings(name: string, ask: (question: AnalyticsQuery) => Promise<Uint8Array>): Promise<void> {
-    for (const [endpoint, question] of LARGE_SERIES) {
+  /** The largest series without help of a cache: each range begins an hour earlier than the one before, so that no text which the
+   *  store has cached of another can be used. */
+  async firstQueries(name: string, run: (query: AnalyticsQuery) => Promise<Uint8Array>): Promise<void> {
+    for (const [endpoint, query] of LARGE_SERIES) {
       let from = this.#from;
-      await this.#measure(name, `${endpoint}, all time`, () => ask({ ...question, from: (from -= HOUR_MS) }));
+      await this.#measure(name, `${endpoint}, all time`, () => run({ ...query, from: (from -= HOUR_MS) }));
     }
   }
 
-  /** How long small requests wait at most, one after the other, while a large answer is made and sent: what one client's question
+  /** How long small requests wait at most, one after the other, while a large response is made and sent: what one client's query
    *  costs the others. */
   async meanwhile(name: string, large: () => Promise<unknown>, small: () => Promise<unknown>): Promise<void> {
     const longest: number[] = [];
@@ -93,15 +93,15 @@ export class AnalyticsSession {
       await over;
       longest.push(most);
     }
-    this.#tell('the longest wait', name, longest, 1);
+    this.#report('the longest wait', name, longest, 1);
   }
 
-  /** Anywhere, and the same at every run. */
+  /** A pseudo-random share, the same at every run. */
   #shareOf(i: number): number {
     return (i * 0.618_034) % 1;
   }
 
-  /** Where page 100 begins. */
+  /** The cursor of page 100. */
   async #farCursor(store: EmbeddedTraceStore, filter: ListFilter, range: Range): Promise<Uint8Array | undefined> {
     let after: Uint8Array | undefined;
     for (let left = PAGE * (FAR_PAGE - 1); left > 0; left -= 200) {
@@ -112,22 +112,22 @@ export class AnalyticsSession {
     return after;
   }
 
-  /** Asks as often as planned, answers how many rows there were at most. */
-  async #measure(name: string, subject: string, ask: (i: number) => Promise<number | Uint8Array>): Promise<number> {
+  /** Runs a query as often as planned; returns how many rows there were at most. */
+  async #measure(name: string, subject: string, run: (i: number) => Promise<number | Uint8Array>): Promise<number> {
     const times: number[] = [];
     let found = 0;
-    for (let i = 0; i < WARM_UPS; i += 1) await ask(i);
+    for (let i = 0; i < WARM_UPS; i += 1) await run(i);
     for (let i = 0; i < this.#plan.repeats; i += 1) {
       const started = performance.now();
-      const answer = await ask(i);
+      const response = await run(i);
       times.push(performance.now() - started);
-      found = Math.max(found, typeof answer === 'number' ? answer : rowsOf(answer));
+      found = Math.max(found, typeof response === 'number' ? response : rowsOf(response));
     }
-    this.#tell(name, subject, times, found);
+    this.#report(name, subject, times, found);
     return found;
   }
 
-  #tell(name: string, subject: string, times: number[], found: number): void {
+  #report(name: string, subject: string, times: number[], found: number): void {
     times.sort((left, right) => left - right);
     const at = (share: number) => times[Math.max(0, Math.ceil(share * times.length) - 1)] ?? Number.NaN;
     this.rows.push(
@@ -139,8 +139,8 @@ export class AnalyticsSession {
   }
 }
 
-/** An answer without rows is one. */
-function rowsOf(answer: Uint8Array): number {
-  const { items } = JSON.parse(Buffer.from(answer).toString()) as { items?: unknown[] };
+/** A response without rows counts as one. */
+function rowsOf(response: Uint8Array): number {
+  const { items } = JSON.parse(Buffer.from(response).toString()) as { items?: unknown[] };
   return items?.length ?? 1;
 }

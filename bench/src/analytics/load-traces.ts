@@ -8,7 +8,7 @@ import { Traffic } from './traffic.ts';
 
 const DAY_MS = 86_400_000;
 const BATCH = 256;
-const TOLD_EVERY = 250_000;
+const PROGRESS_EVERY = 250_000;
 
 const NO_PRIVACY: PrivacyRules = {
   mode: 'off',
@@ -23,9 +23,9 @@ const NO_PRIVACY: PrivacyRules = {
 
 export interface Loaded {
   readonly store: EmbeddedTraceStore;
-  /** When the traces begin. */
+  /** The time of the oldest trace. */
   readonly from: number;
-  /** Of the whole way: making an exchange, packing, deriving, writing. Undefined when nothing was loaded. */
+  /** Time for making an exchange, packing, deriving and writing. Undefined when nothing was loaded. */
   readonly microsPerTrace: number | undefined;
 }
 
@@ -49,15 +49,16 @@ export async function loadTraces(path: string, plan: AnalyticsPlan, progress: Pr
     while (!batch.isFull && made < plan.traces) batch.add(traffic.exchange(made++ / plan.traces));
     await writing;
     writing = store.write(batch);
-    if (made % TOLD_EVERY < BATCH) progress(`loaded ${made.toLocaleString('en')} of ${plan.traces.toLocaleString('en')} traces`);
+    if (made % PROGRESS_EVERY < BATCH)
+      progress(`loaded ${made.toLocaleString('en')} of ${plan.traces.toLocaleString('en')} traces`);
   }
   await writing;
   return { store, from, microsPerTrace: ((performance.now() - started) * 1_000) / plan.traces };
 }
 
-/** Where the traces begin, to an hour. */
+/** The time of the oldest trace, to an hour. */
 async function oldestOf(store: EmbeddedTraceStore): Promise<number> {
-  const answer = await store.answer({ endpoint: 'usage', bucket: 'hour' });
-  const { items } = JSON.parse(Buffer.from(answer).toString()) as { items: { bucket_start: string }[] };
+  const response = await store.answer({ endpoint: 'usage', bucket: 'hour' });
+  const { items } = JSON.parse(Buffer.from(response).toString()) as { items: { bucket_start: string }[] };
   return Date.parse(items[0]?.bucket_start ?? '');
 }

@@ -10,7 +10,7 @@ export type ListFilter = Omit<TraceQuery, 'limit' | 'after' | 'from' | 'to'>;
 
 const hashOf = (key: number | string) => hash('sha256', credentialOf(key));
 
-/** One filter each, and some that are rarer than the target asks for (`beyond`). */
+/** One filter each, and some that are rarer than the target requires (`beyond`). */
 export const LIST_FILTERS: readonly (readonly [name: string, filter: ListFilter])[] = [
   ['no filter', {}],
   ['provider', { provider: 'anthropic' }],
@@ -34,7 +34,7 @@ export const RARE_FILTERS: readonly (readonly [name: string, filter: ListFilter]
   ['what no trace has', { min_tokens: 10_000_000 }],
 ];
 
-/** Ranges of time, anywhere in what was loaded: `share` (0 to 1) tells where. */
+/** Ranges of time, anywhere in what was loaded: `share` (0 to 1) is the position. */
 export const RANGES: readonly (readonly [name: string, range: (from: number, days: number, share: number) => Range])[] = [
   ['all time', () => ({})],
   ['7 days', (from, days, share) => rangeAt(from, days, share, 7 * DAY_MS)],
@@ -47,8 +47,8 @@ function rangeAt(from: number, days: number, share: number, length: number): Ran
   return { from: start, to: start + length };
 }
 
-/** What the endpoints are asked, beside the range and the tenant. */
-export const ENDPOINTS: readonly (readonly [name: string, question: AnalyticsQuery])[] = [
+/** The queries of the endpoints, beside the range and the tenant. */
+export const ENDPOINTS: readonly (readonly [name: string, query: AnalyticsQuery])[] = [
   ['usage', { endpoint: 'usage' }],
   ['usage by model and hour', { endpoint: 'usage', groupBy: 'model', bucket: 'hour' }],
   ['usage by provider and day', { endpoint: 'usage', groupBy: 'provider', bucket: 'day' }],
@@ -70,14 +70,14 @@ export const ENDPOINTS: readonly (readonly [name: string, question: AnalyticsQue
 
 export const LARGE_SERIES = ENDPOINTS.filter(([name]) => name.endsWith('by model and hour'));
 
-/** The question as a client asks it. */
-export function pathOf(question: AnalyticsQuery): string {
-  const { endpoint, from, to, provider, model } = question;
-  const { groupBy, bucket } = { groupBy: undefined, bucket: undefined, ...question };
-  const query = new URLSearchParams();
+/** The query as a client's request path. */
+export function pathOf(query: AnalyticsQuery): string {
+  const { endpoint, from, to, provider, model } = query;
+  const { groupBy, bucket } = { groupBy: undefined, bucket: undefined, ...query };
+  const parameters = new URLSearchParams();
   const given = { from: momentText(from), to: momentText(to), provider, model, group_by: groupBy, bucket };
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
-  return `/api/analytics/${endpoint}?${query.toString()}`;
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) parameters.set(name, value);
+  return `/api/analytics/${endpoint}?${parameters.toString()}`;
 }
 
 function momentText(at: number | undefined): string | undefined {

@@ -1,8 +1,8 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { scopeText, type Tenant } from '@vitrine/traces/exchange-scope';
 
-// Traffic as a company's might look: twelve workspaces, three hundred keys of which a few send most, forty models likewise, more by
-// day than by night. Beside it stand needles: kinds of traces that are one in a thousand, spread over all the time or all within
+// Traffic like that of a company: twelve workspaces, three hundred keys of which a few send most, forty models likewise, more by
+// day than by night. Among it are needles: kinds of traces that are one in a thousand, spread over all the time or all within
 // a few hours of its first days.
 
 const DAY_MS = 86_400_000;
@@ -93,7 +93,7 @@ export class Traffic {
     };
   }
 
-  /** Of each kind one trace in a thousand: at any time, or all within a hundredth of it, close to the beginning. */
+  /** One trace in a thousand of each kind: at any time, or all within a hundredth of it, close to the beginning. */
   #needle(share: number): Needle | undefined {
     const isClusterTime = share > 0.1 && share < 0.11;
     const kind = NEEDLES[Math.floor(this.#random() * (isClusterTime ? ONE_IN / 100 : ONE_IN))];

@@ -12,31 +12,35 @@ import { HostileSession } from './hostile-session.ts';
 
 interface Plan {
   readonly requests: number;
-  readonly answers: number;
+  readonly responses: number;
   readonly seed: number;
   readonly first: number;
   readonly checkout?: URL | undefined;
 }
 
 const OPTIONS = [
-  ['--requests N', 'hostile requests, 100000 unless told'],
-  ['--answers N', 'hostile answers of the provider, 100000 unless told'],
-  ['--seed N', 'other cases; 1 unless told. A case is the same whenever seed and number are'],
-  ['--checkout DIR', 'the gateway of another checkout (installed), to see what it did not stand'],
-  ['--first N', 'the number of the first case, 0 unless told: to see one again by itself'],
+  ['--requests N', 'hostile requests (default 100000)'],
+  ['--responses N', 'hostile responses of the provider (default 100000)'],
+  ['--seed N', 'other cases (default 1). A case is the same whenever seed and number are'],
+  ['--checkout DIR', 'the gateway of another checkout (installed), to see what broke it'],
+  ['--first N', 'the number of the first case (default 0): to repeat one by itself'],
 ] as const;
 
 const CLIENTS = 256;
-/** Many of them wait for the gateway to give a provider up. */
+/** Many of them wait for the gateway's timeout of a provider. */
 const EXCHANGES = 256;
 const PROVIDER_TIMEOUT_MS = 1_000;
 
-/** Whether a gateway stands what clients and providers of bad will send. Every case that breaks a promise is printed with its number. */
+/** Whether a gateway withstands what hostile clients and providers send. Every case that breaks a promise is printed with its number. */
 export const hostileBench: Bench = {
   name: 'hostile',
-  sentence: 'generated hostile requests and hostile answers against a gateway, counted by kind',
+  sentence: 'generated hostile requests and hostile responses against a gateway, counted by kind',
   options: OPTIONS,
-  examples: ['hostile', 'hostile --requests 1000000 --answers 1000000', 'hostile --requests 1 --answers 0 --seed 1 --first 4711'],
+  examples: [
+    'hostile',
+    'hostile --requests 1000000 --responses 1000000',
+    'hostile --requests 1 --responses 0 --seed 1 --first 4711',
+  ],
   prepare(args) {
     const plan = readPlan(args);
     return 'problem' in plan ? plan : { run: (progress) => runHostile(plan, progress) };
@@ -49,7 +53,7 @@ function readPlan(args: readonly string[]): Plan | { readonly problem: string } 
       args: [...args],
       options: {
         requests: { type: 'string', default: '100000' },
-        answers: { type: 'string', default: '100000' },
+        responses: { type: 'string', default: '100000' },
         seed: { type: 'string', default: '1' },
         first: { type: 'string', default: '0' },
         checkout: { type: 'string' },
@@ -57,7 +61,7 @@ function readPlan(args: readonly string[]): Plan | { readonly problem: string } 
     });
     return {
       requests: whole('--requests', values.requests, 0),
-      answers: whole('--answers', values.answers, 0),
+      responses: whole('--responses', values.responses, 0),
       seed: whole('--seed', values.seed, 0),
       first: whole('--first', values.first, 0),
       checkout: checkoutOf(values.checkout),
@@ -71,13 +75,13 @@ function readPlan(args: readonly string[]): Plan | { readonly problem: string } 
 export async function runHostile(plan: Plan, progress: Progress): Promise<BenchOutcome> {
   const outcomes: BenchOutcome[] = [];
   if (plan.requests > 0) outcomes.push(await runSide('requests', plan, progress));
-  if (plan.answers > 0) outcomes.push(await runSide('answers', plan, progress));
+  if (plan.responses > 0) outcomes.push(await runSide('responses', plan, progress));
   return { rows: outcomes.flatMap(({ rows }) => rows), broken: outcomes.flatMap(({ broken }) => broken) };
 }
 
 async function runSide(
-  name: 'requests' | 'answers',
-  { requests, answers, seed, first, checkout }: Plan,
+  name: 'requests' | 'responses',
+  { requests, responses, seed, first, checkout }: Plan,
   progress: Progress,
 ): Promise<BenchOutcome> {
   await using stack = new AsyncDisposableStack();
@@ -104,9 +108,9 @@ async function runSide(
   const session = new HostileSession(gateway, provider, progress);
   try {
     if (name === 'requests') await session.run(hostileClients(session, gateway.port, provider, seed, CLIENTS), first, requests);
-    else await session.run(hostileProviders(session, gateway.port, seed, EXCHANGES), first, answers);
+    else await session.run(hostileProviders(session, gateway.port, seed, EXCHANGES), first, responses);
   } catch (error) {
-    session.found('the gateway did not answer any more', `${String(error)}; the end of its log:\n${await gateway.lastWords()}`);
+    session.found('the gateway did not respond any more', `${String(error)}; the end of its log:\n${await gateway.logTail()}`);
   }
   const log = await gateway.errors();
   for (const line of log) session.found('an error in the log', line);

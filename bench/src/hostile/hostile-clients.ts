@@ -1,4 +1,4 @@
-import { rawTalk } from './raw-connection.ts';
+import { rawExchange } from './raw-connection.ts';
 import { REQUEST_KINDS, SMUGGLED } from './hostile-requests.ts';
 import type { HostileProvider } from './hostile-provider.ts';
 import type { HostileSession, HostileSide } from './hostile-session.ts';
@@ -8,11 +8,11 @@ import { readResponsesStrictly } from './strict-responses.ts';
 import { readStrictly } from './strict-requests.ts';
 
 const PREFIX = '/openai';
-/** What the gateway answers takes a millisecond or two; for what it still waits for, nobody has to wait. */
+/** The gateway responds within a millisecond or two; a request that it still waits for needs no longer. */
 const PATIENCE_MS = 250;
 const KINDS = Object.entries(REQUEST_KINDS);
 
-/** Clients of bad will against a provider that answers. */
+/** Hostile clients against a sound provider. */
 export function hostileClients(
   session: HostileSession,
   port: number,
@@ -20,10 +20,10 @@ export function hostileClients(
   seed: number,
   concurrency: number,
 ): HostileSide {
-  /** What a strict reader takes for a whole request, by what the provider should see of it. */
+  /** The targets of what a strict reader takes for whole requests: the provider may see no other. */
   const allowed = new Set<string>();
-  /** Requests whose answer came, which therefore must have a trace. */
-  const answered: string[] = [];
+  /** Requests with a response, which therefore must have a trace. */
+  const responded: string[] = [];
   return {
     name: 'requests',
     concurrency,
@@ -33,28 +33,28 @@ export function hostileClients(
       const text = bytes.toString('latin1');
       const strict = readStrictly(text);
       for (const { target } of strict.whole) allowed.add(target);
-      const talk = await rawTalk(port, bytes, {
+      const exchange = await rawExchange(port, bytes, {
         ending,
         patienceMs: PATIENCE_MS,
-        // Whatever a lenient reader would still find is given the time to be forwarded.
+        // Whatever a lenient reader would still find gets the time to be forwarded.
         isEnough: (come) =>
           strict.refusal === undefined &&
           strict.whole.length > 0 &&
           readResponsesStrictly(come, false).statuses.length >= strict.whole.length,
       });
-      const { statuses, fault } = readResponsesStrictly(talk.text, talk.isClosed);
+      const { statuses, fault } = readResponsesStrictly(exchange.text, exchange.isClosed);
       const where = `seed ${seed}, case ${id} (${kind}): ${JSON.stringify(text.slice(0, 300))}`;
-      if (fault !== undefined) session.found('an answer that is no HTTP', `${fault}; ${where}`);
+      if (fault !== undefined) session.found('a response that is not HTTP', `${fault}; ${where}`);
       if (statuses.some((status) => status >= 500 && status !== 501 && status !== 503))
         session.found('a server error', `${statuses.join()}; ${where}`);
       tally(kind, 'sent');
-      tally(kind, statuses.length === 0 ? `no answer${talk.isClosed ? ', closed' : ''}` : `answered ${statuses[0]}`);
+      tally(kind, statuses.length === 0 ? `no response${exchange.isClosed ? ', closed' : ''}` : `status ${statuses[0]}`);
       tally(
         kind,
         strict.refusal === undefined ? (strict.whole.length > 0 ? 'sound' : 'cut') : `strictly refused: ${strict.refusal}`,
       );
       for (const [n, { target }] of strict.whole.entries())
-        if (target.startsWith(`${PREFIX}/v1/hostile/`) && isOfExchange(statuses[n])) answered.push(target);
+        if (target.startsWith(`${PREFIX}/v1/hostile/`) && isOfExchange(statuses[n])) responded.push(target);
     },
     async check(traces) {
       const stored = await storedPaths(`http://127.0.0.1:${port}`, traces);
@@ -68,17 +68,17 @@ export function hostileClients(
         const kept = stored.get(target)?.length ?? 0;
         if (kept < seen) session.found('an exchange without a trace', `${target}: the provider saw ${seen}, stored ${kept}`);
       }
-      for (const [target, seen] of counted(answered)) {
+      for (const [target, seen] of counted(responded)) {
         const kept = stored.get(target)?.length ?? 0;
-        if (kept < seen) session.found('an answered request without a trace', `${target}: ${seen} answered, ${kept} stored`);
+        if (kept < seen) session.found('a request with a response but no trace', `${target}: ${seen} responses, ${kept} stored`);
       }
       allowed.clear();
-      answered.length = 0;
+      responded.length = 0;
     },
   };
 }
 
-/** Whether an answer of this status is that of an exchange, and not of the parser, which may know less than the strict reader. */
+/** Whether a response of this status is that of an exchange, and not of the parser, which may know less than the strict reader. */
 function isOfExchange(status: number | undefined): boolean {
   return status !== undefined && ![400, 405, 408, 417, 431].includes(status);
 }

@@ -3,17 +3,17 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { HostileResponse } from './hostile-responses.ts';
 import { readStrictly, type StrictRequest } from './strict-requests.ts';
 
-/** A provider that reads requests strictly, byte by byte as the gateway sends them, and answers with whatever bytes it is told to. */
+/** A provider that reads requests strictly, byte by byte as the gateway sends them, and responds with whatever bytes it is given. */
 export interface HostileProvider extends AsyncDisposable {
   readonly port: number;
-  /** Targets of the requests whose head came, and of those that came whole; the caller empties them. */
+  /** Targets of the requests with a complete head, and of the complete ones; the caller empties them. */
   readonly begun: string[];
   readonly whole: string[];
-  /** What came that a strict reader refuses. */
+  /** Received bytes that a strict reader refuses. */
   readonly refused: string[];
 }
 
-export async function startHostileProvider(answerTo: (request: StrictRequest) => HostileResponse): Promise<HostileProvider> {
+export async function startHostileProvider(responseTo: (request: StrictRequest) => HostileResponse): Promise<HostileProvider> {
   const begun: string[] = [];
   const whole: string[] = [];
   const refused: string[] = [];
@@ -25,8 +25,8 @@ export async function startHostileProvider(answerTo: (request: StrictRequest) =>
     let rest = '';
     let isBegun = false;
     socket.setNoDelay(true).setEncoding('latin1');
-    socket.on('data', (piece: string) => {
-      rest += piece;
+    socket.on('data', (chunk: string) => {
+      rest += chunk;
       const reading = readStrictly(rest);
       if (reading.refusal !== undefined) {
         refused.push(`${reading.refusal}: ${JSON.stringify(rest.slice(0, 400))}`);
@@ -37,7 +37,7 @@ export async function startHostileProvider(answerTo: (request: StrictRequest) =>
         if (!isBegun) begun.push(request.target);
         isBegun = false;
         whole.push(request.target);
-        const { bytes, ending } = answerTo(request);
+        const { bytes, ending } = responseTo(request);
         socket.write(bytes, () => {
           if (ending === 'reset') socket.resetAndDestroy();
           else if (ending === 'close') socket.end();

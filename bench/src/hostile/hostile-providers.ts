@@ -2,7 +2,7 @@ import { RESPONSE_KINDS, idsMarkedIn, type HostileResponse } from './hostile-res
 import { pathOf } from './hostile-requests.ts';
 import type { HostileSession, HostileSide } from './hostile-session.ts';
 import { randomOf } from './random.ts';
-import { rawTalk } from './raw-connection.ts';
+import { rawExchange } from './raw-connection.ts';
 import { storedPaths } from './stored-paths.ts';
 import { readResponsesStrictly } from './strict-responses.ts';
 
@@ -11,18 +11,18 @@ const KINDS = Object.entries(RESPONSE_KINDS);
 const PATIENCE_MS = 10_000;
 const BODY = '{"model":"gpt-4o-mini","messages":[]}';
 
-/** What the provider answers to a request for `target`. */
+/** The provider's response to a request for `target`. */
 export function hostileResponse(seed: number, target: string): HostileResponse {
   const id = Number(/\/hostile\/(\d+)\./.exec(target)?.[1] ?? 0);
   const [, make] = KINDS[id % KINDS.length] ?? KINDS[0]!;
   return make(randomOf(seed, id), id);
 }
 
-/** Sound clients in front of a provider that answers with whatever bytes. */
+/** Sound clients in front of a provider that responds with arbitrary bytes. */
 export function hostileProviders(session: HostileSession, port: number, seed: number, concurrency: number): HostileSide {
   const sent: string[] = [];
   return {
-    name: 'answers',
+    name: 'responses',
     concurrency,
     async play(id, tally) {
       const [kind] = KINDS[id % KINDS.length] ?? KINDS[0]!;
@@ -30,18 +30,17 @@ export function hostileProviders(session: HostileSession, port: number, seed: nu
       sent.push(path);
       const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer sk-fuzz\r\nContent-Type: application/json\r\nConnection: close\r\n`;
       const request = Buffer.from(`${head}Content-Length: ${BODY.length}\r\n\r\n${BODY}`, 'latin1');
-      const talk = await rawTalk(port, request, { ending: 'wait', patienceMs: PATIENCE_MS, isEnough: () => false });
-      const { statuses, fault, isCut, bodies } = readResponsesStrictly(talk.text, talk.isClosed);
-      const where = `seed ${seed}, case ${id} (${kind}): ${JSON.stringify(talk.text.slice(0, 300))}`;
-      if (fault !== undefined) session.found('an answer that is no HTTP', `${fault}; ${where}`);
-      if (!talk.isClosed) session.found('a client that waits for ever', where);
-      if (statuses.length > 1) session.found('more than one answer', where);
-      const anonymousRejections = idsMarkedIn(talk.text).filter((marked) => marked !== id);
-      if (anonymousRejections.length > 0)
-        session.found('an answer to another request', `${anonymousRejections.join()}; ${where}`);
+      const exchange = await rawExchange(port, request, { ending: 'wait', patienceMs: PATIENCE_MS, isEnough: () => false });
+      const { statuses, fault, isCut, bodies } = readResponsesStrictly(exchange.text, exchange.isClosed);
+      const where = `seed ${seed}, case ${id} (${kind}): ${JSON.stringify(exchange.text.slice(0, 300))}`;
+      if (fault !== undefined) session.found('a response that is not HTTP', `${fault}; ${where}`);
+      if (!exchange.isClosed) session.found('a client that waits for ever', where);
+      if (statuses.length > 1) session.found('more than one response', where);
+      const foreignIds = idsMarkedIn(exchange.text).filter((marked) => marked !== id);
+      if (foreignIds.length > 0) session.found('a response to another request', `${foreignIds.join()}; ${where}`);
       if (bodies.some((body) => body.includes('internal'))) session.found('an error of our own', where);
       tally(kind, 'sent');
-      tally(kind, statuses.length > 0 ? `answered ${statuses[0]}` : isCut ? 'cut' : 'closed');
+      tally(kind, statuses.length > 0 ? `status ${statuses[0]}` : isCut ? 'cut' : 'closed');
     },
     async check(traces) {
       const stored = await storedPaths(`http://127.0.0.1:${port}`, traces);

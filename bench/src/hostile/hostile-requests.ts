@@ -4,11 +4,11 @@ import type { Random } from './random.ts';
 /** What a client writes on one connection, and how it leaves. */
 export interface HostileStream {
   readonly bytes: Buffer;
-  /** `wait` for the gateway's answers; the others right after the last byte. */
+  /** `wait` for the gateway's responses; the others right after the last byte. */
   readonly ending: 'wait' | 'half-close' | 'reset';
 }
 
-/** The path that a request must never be seen with: it stands where no sound reader finds a request. */
+/** A path that the provider must never see: no sound reader finds a request where it is. */
 export const SMUGGLED = '/openai/v1/smuggled';
 /** The path of the n-th request of a case. */
 export const pathOf = (id: number, n = 0): string => `/openai/v1/hostile/${id}.${n}`;
@@ -160,7 +160,7 @@ export function broken(random: Random, bytes: Buffer, edits = 1 + random.int(4))
   return result;
 }
 
-/** What clients of bad will send, by kind. The n-th case of a seed is always the same. */
+/** What hostile clients send, by kind. The n-th case of a seed is always the same. */
 export const REQUEST_KINDS: Readonly<Record<string, (random: Random, id: number) => HostileStream>> = {
   'request line': (random, id) => {
     const first = `${random.pick(METHODS)}${random.pick(SPACES)}${targets(random, id)}${random.pick(SPACES)}${random.pick(VERSIONS)}`;

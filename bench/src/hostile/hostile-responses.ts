@@ -9,12 +9,12 @@ export interface HostileResponse {
   readonly ending: 'keep' | 'close' | 'reset';
 }
 
-/** What tells the answer of a request from those of others; a broken one is no mark. */
-export const markOf = (id: number): string => `answer-${id}-${checkOf(id)}`;
+/** What distinguishes the response to a request from others; a damaged one is no mark. */
+export const markOf = (id: number): string => `marked-${id}-${checkOf(id)}`;
 
 /** Ids of the marks in a text. */
 export const idsMarkedIn = (text: string): number[] =>
-  [...text.matchAll(/answer-(-?\d+)-([0-9a-f]{8})/g)]
+  [...text.matchAll(/marked-(-?\d+)-([0-9a-f]{8})/g)]
     .filter(([, id, check]) => checkOf(Number(id)) === check)
     .map(([, id]) => Number(id));
 
@@ -47,7 +47,7 @@ interface Sound {
   readonly framing?: string;
 }
 
-function answer(
+function responseOf(
   body: Buffer | string,
   { first = 'HTTP/1.1 200 OK', lines = '', type = 'application/json', framing }: Sound = {},
 ): Buffer {
@@ -119,36 +119,36 @@ const LINES = [
 ];
 const ending = (random: Random) => random.pick(['keep', 'keep', 'close', 'reset'] as const);
 
-/** What providers of bad will, or broken ones, answer, by kind. */
+/** The responses of hostile or broken providers, by kind. */
 export const RESPONSE_KINDS: Readonly<Record<string, (random: Random, id: number) => HostileResponse>> = {
   'status line': (random, id) => {
     const first = `${random.pick(VERSIONS)}${random.pick([' ', '  ', '\t', ''])}${random.pick(STATUSES)}`;
-    return { bytes: answer(json(id), { first }), ending: ending(random) };
+    return { bytes: responseOf(json(id), { first }), ending: ending(random) };
   },
   headers: (random, id) => {
     const lines = Array.from({ length: 1 + random.int(3) }, () => random.pick(LINES)).join('');
     const huge = random.chance(0.05) ? `X-Huge: ${'a'.repeat(random.int(40_000))}\r\n` : '';
-    return { bytes: answer(json(id), { lines: lines + huge }), ending: ending(random) };
+    return { bytes: responseOf(json(id), { lines: lines + huge }), ending: ending(random) };
   },
-  length: (random, id) => ({ bytes: answer(json(id), { framing: random.pick(FRAMINGS) }), ending: ending(random) }),
+  length: (random, id) => ({ bytes: responseOf(json(id), { framing: random.pick(FRAMINGS) }), ending: ending(random) }),
   chunks: (random, id) => {
     const body = chunked(random, random.chance(0.5) ? json(id) : events(id));
     const lied = random.chance(0.7) ? broken(random, body) : body;
-    return { bytes: answer(lied, { framing: CHUNKED }), ending: ending(random) };
+    return { bytes: responseOf(lied, { framing: CHUNKED }), ending: ending(random) };
   },
   'early close': (random, id) => {
     const whole = random.chance(0.5)
-      ? answer(json(id))
-      : answer(chunked(random, events(id)), { framing: CHUNKED, type: 'text/event-stream' });
+      ? responseOf(json(id))
+      : responseOf(chunked(random, events(id)), { framing: CHUNKED, type: 'text/event-stream' });
     return { bytes: whole.subarray(0, random.int(whole.length)), ending: random.pick(['close', 'reset'] as const) };
   },
   'too much': (random, id) => {
-    const extra = random.pick([answer(json(-1)), Buffer.from('garbage'), random.bytes(200)]);
-    return { bytes: Buffer.concat([answer(json(id)), extra]), ending: ending(random) };
+    const extra = random.pick([responseOf(json(-1)), Buffer.from('garbage'), random.bytes(200)]);
+    return { bytes: Buffer.concat([responseOf(json(id)), extra]), ending: ending(random) };
   },
   informational: (random, id) => {
     const interim = 'HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n'.repeat(random.int(24));
-    return { bytes: Buffer.concat([Buffer.from(interim), answer(json(id))]), ending: ending(random) };
+    return { bytes: Buffer.concat([Buffer.from(interim), responseOf(json(id))]), ending: ending(random) };
   },
   'coded body': (random, id) => {
     const [coding, code] = random.pick(CODERS);
@@ -156,14 +156,14 @@ export const RESPONSE_KINDS: Readonly<Record<string, (random: Random, id: number
     const coded = code(Buffer.from(isStream ? events(id) : json(id)));
     const body = random.pick([() => coded, () => broken(random, coded), () => coded.subarray(0, random.int(coded.length))])();
     const type = isStream ? 'text/event-stream' : 'application/json';
-    return { bytes: answer(body, { lines: `Content-Encoding: ${coding}\r\n`, type }), ending: ending(random) };
+    return { bytes: responseOf(body, { lines: `Content-Encoding: ${coding}\r\n`, type }), ending: ending(random) };
   },
   stream: (random, id) => {
     const text = broken(random, Buffer.from(events(id)), 1 + random.int(6));
-    return { bytes: answer(chunked(random, text), { framing: CHUNKED, type: 'Text/Event-Stream' }), ending: ending(random) };
+    return { bytes: responseOf(chunked(random, text), { framing: CHUNKED, type: 'Text/Event-Stream' }), ending: ending(random) };
   },
   bytes: (random, id) => ({
-    bytes: random.chance(0.3) ? random.bytes(random.int(400)) : broken(random, answer(json(id)), 1 + random.int(8)),
+    bytes: random.chance(0.3) ? random.bytes(random.int(400)) : broken(random, responseOf(json(id)), 1 + random.int(8)),
     ending: random.pick(['close', 'reset'] as const),
   }),
 };

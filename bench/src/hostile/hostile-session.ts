@@ -4,18 +4,18 @@ import { rssMibOf } from '../proxy/process-cost.ts';
 import type { HostileProvider } from './hostile-provider.ts';
 import { settledCounts, type TraceCounts } from './stored-paths.ts';
 
-/** Cases between two looks at what the gateway has counted and stored. */
+/** Cases between two checks of what the gateway has counted and stored. */
 const BATCH = 20_000;
-/** Findings that are shown of each sort; the rest is counted. */
+/** Findings that are printed of each sort; the rest is counted. */
 const SHOWN = 5;
 
 export interface HostileSide {
-  readonly name: 'requests' | 'answers';
+  readonly name: 'requests' | 'responses';
   /** At once. */
   readonly concurrency: number;
-  /** Plays the case and adds to `tally`, whose keys are the columns of the report. */
+  /** Plays the case and adds to `tally`: its keys are the columns of the report. */
   play(id: number, tally: Tally): Promise<void>;
-  /** Looks at what a batch has left. `traces` is how many the gateway has taken for it. */
+  /** Checks what a batch has left. `traces` is how many the gateway has accepted for it. */
   check(traces: number): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export class HostileSession {
     this.#progress = progress;
   }
 
-  /** Something that must not be; `detail` lets it be found again. */
+  /** A broken promise; `detail` lets the case be repeated. */
   found(sort: string, detail: string): void {
     const of = this.#findings.get(sort) ?? [];
     this.#findings.set(sort, of);
@@ -97,7 +97,7 @@ export class HostileSession {
     const accepted = now.accepted - before.accepted;
     const written = now.written - before.written;
     if (now.dropped !== before.dropped) this.found('traces dropped', String(now.dropped - before.dropped));
-    if (written !== accepted) this.found('traces were taken and not written', `${accepted} taken, ${written} written`);
+    if (written !== accepted) this.found('traces accepted but not written', `${accepted} accepted, ${written} written`);
     await side.check(accepted);
     for (const refused of this.#provider.refused.splice(0))
       this.found('a forwarded request that a strict reader refuses', refused);

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { runHostile } from './hostile-bench.ts';
 
-/** The long run, a million of each, is a matter of an evening: npm run bench -- hostile --requests 1000000 --answers 1000000. */
+/** The long run, a million of each, is a matter of an evening: npm run bench -- hostile --requests 1000000 --responses 1000000. */
 const CASES = 4_000;
 
 test.each([
-  ['requests', { requests: CASES, answers: 0 }],
-  ['answers', { requests: 0, answers: CASES }],
+  ['requests', { requests: CASES, responses: 0 }],
+  ['responses', { requests: 0, responses: CASES }],
 ])(
-  'hostile %s break no promise: no crash, no answer that is no HTTP, nothing smuggled, a trace for every exchange',
+  'hostile %s break no promise: no crash, no response that is not HTTP, nothing smuggled, a trace for every exchange',
   async (_name, counts) => {
     const { rows, broken } = await runHostile({ ...counts, seed: 1, first: 0 }, () => {});
     expect(broken).toEqual([]);

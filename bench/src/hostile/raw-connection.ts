@@ -1,14 +1,14 @@
 import { connect } from 'node:net';
 
-/** What came back on a connection. */
-export interface RawTalk {
+/** The bytes that came back on a connection. */
+export interface RawExchange {
   /** Latin-1. */
   readonly text: string;
   /** By the other side. */
   readonly isClosed: boolean;
 }
 
-export interface RawTalkOptions {
+export interface RawExchangeOptions {
   readonly ending: 'wait' | 'half-close' | 'reset';
   /** Whether all has come that can be waited for. */
   readonly isEnough: (text: string) => boolean;
@@ -17,8 +17,12 @@ export interface RawTalkOptions {
 }
 
 /** Writes bytes on a new connection, and resolves to what came until either side ended it. */
-export function rawTalk(port: number, bytes: Buffer, { ending, isEnough, patienceMs }: RawTalkOptions): Promise<RawTalk> {
-  const { promise, resolve } = Promise.withResolvers<RawTalk>();
+export function rawExchange(
+  port: number,
+  bytes: Buffer,
+  { ending, isEnough, patienceMs }: RawExchangeOptions,
+): Promise<RawExchange> {
+  const { promise, resolve } = Promise.withResolvers<RawExchange>();
   let text = '';
   let isOwnEnd = false;
   const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
@@ -34,8 +38,8 @@ export function rawTalk(port: number, bytes: Buffer, { ending, isEnough, patienc
       else if (ending === 'reset') leave();
     });
   });
-  socket.on('data', (piece: string) => {
-    text += piece;
+  socket.on('data', (chunk: string) => {
+    text += chunk;
     if (isEnough(text)) leave();
   });
   socket.on('end', () => socket.end());

@@ -61,6 +61,6 @@ export async function storedPaths(url: string, count: number): Promise<Map<strin
 
 async function getJson(url: string): Promise<unknown> {
   const response = await fetch(url, { signal: AbortSignal.timeout(SETTLED_WITHIN_MS) });
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${url}: status ${response.status}: ${await response.text()}`);
   return response.json();
 }

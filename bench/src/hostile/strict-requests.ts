@@ -8,13 +8,13 @@ export interface StrictReading {
   /** Those that came to their end, and how many characters they and the empty lines between them take. */
   readonly whole: readonly StrictRequest[];
   readonly consumed: number;
-  /** One whose head came, but not all of its body. */
+  /** One with a complete head and an incomplete body. */
   readonly begun: StrictRequest | undefined;
   /** Why nothing behind the whole ones is a request; undefined when the bytes just stop. */
   readonly refusal: string | undefined;
 }
 
-/** More than one space around the target is the same to whoever takes it and to whoever splits at white space (RFC 9112, section 3). */
+/** Readers that accept more than one space around the target and readers that split at white space agree (RFC 9112, section 3). */
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) +([\x21-\x7e\x80-\xff]+) +HTTP\/1\.([01])$/;
 const FIELD_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[\t ]*((?:[\t \x21-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)[\t ]*$/;
 const CHUNK_SIZE = /^([0-9A-Fa-f]{1,15})(?:[\t ]*;[\t \x21-\x7e\x80-\xff]*)?$/;
@@ -26,7 +26,7 @@ export function readStrictly(text: string): StrictReading {
   let at = 0;
   for (;;) {
     const consumed = at;
-    // A reader may skip empty lines before a request (2.2), and nobody can take one for a request, whatever ends it.
+    // A reader may skip empty lines before a request (2.2), and no reader can take one for a request, whatever ends it.
     while (text[at] === '\r' || text[at] === '\n') at += 1;
     if (at >= text.length) return { whole, consumed, begun: undefined, refusal: undefined };
     const head = readHead(text, at);

@@ -1,18 +1,18 @@
-/** The answers in what a server has written. */
+/** The responses in the bytes of a server. */
 export interface StrictResponses {
-  /** Statuses of the final answers that came to their end. */
+  /** Statuses of the final responses that came to their end. */
   readonly statuses: readonly number[];
   readonly bodies: readonly string[];
-  /** Whether the bytes stop within an answer. */
+  /** Whether the bytes stop within a response. */
   readonly isCut: boolean;
-  /** Why the bytes are no answers. */
+  /** Why the bytes are not responses. */
   readonly fault: string | undefined;
 }
 
 const STATUS_LINE = /^HTTP\/1\.1 ([1-9]\d\d) [\t \x20-\x7e\x80-\xff]*$/;
 const FIELD_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+): ?([\t \x20-\x7e\x80-\xff]*)$/;
 
-/** Reads what a gateway has written on a connection, to requests other than HEAD, narrowly: one well-formed answer after the other. */
+/** Reads what a gateway has written on a connection, to requests other than HEAD, narrowly: one well-formed response after the other. */
 export function readResponsesStrictly(text: string, isClosed: boolean): StrictResponses {
   const statuses: number[] = [];
   const bodies: string[] = [];
@@ -49,7 +49,7 @@ function isHeadBegun(text: string): boolean {
   return first.length < 'HTTP/1.1 200 '.length || STATUS_LINE.test(first);
 }
 
-/** A body and its end; undefined for one that is not all there; a text says what is wrong. */
+/** A body and its end; undefined for one that is not complete; a string is an error message. */
 function readBody(
   text: string,
   from: number,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { JSON_ANSWER, kindOf, requestBytes, STREAM_EVENTS } from './exchange.ts';
+import { JSON_BODY, kindOf, requestBytes, STREAM_EVENTS } from './exchange.ts';
 
 test.each(['json', 'stream', 'stream-cut'] as const)(
   'a %s request is whole HTTP with 1,024 bytes of JSON, and the mock knows its kind',
@@ -14,12 +14,12 @@ test.each(['json', 'stream', 'stream-cut'] as const)(
   },
 );
 
-test('the JSON answer is 2,048 bytes with usage', () => {
-  expect(JSON_ANSWER).toHaveLength(2048);
-  expect(JSON.parse(JSON_ANSWER.toString())).toMatchObject({ usage: { total_tokens: 616 } });
+test('the JSON response is 2,048 bytes with usage', () => {
+  expect(JSON_BODY).toHaveLength(2048);
+  expect(JSON.parse(JSON_BODY.toString())).toMatchObject({ usage: { total_tokens: 616 } });
 });
 
-test('the streamed answer is 50 chunks, the last with usage, and [DONE]', () => {
+test('the streamed response is 50 chunks, the last with usage, and [DONE]', () => {
   const data = STREAM_EVENTS.map((event) => /^data: (.*)\n\n$/.exec(event.toString())?.[1] ?? '');
   expect(data.pop()).toBe('[DONE]');
   expect(data).toHaveLength(50);

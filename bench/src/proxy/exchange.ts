@@ -8,14 +8,14 @@ const PROSE =
   'A shop in the old town sells lamps, tables and a chair that nobody bought for 11 years. Its owner wrote \\"not for sale\\" on a card, ' +
   'then moved the card to the window, and since that day 3 people a week ask for the price of the card.\\n';
 
-/** `"stream":true` and the mark below stand in the first bytes, where the mock looks for them. */
+/** `"stream":true` and the mark below are in the first bytes, where the mock looks for them. */
 const STREAM_MARK = '"stream":true';
 const CUT_MARK = '"user":"bench-cut"';
 const WHOLE_MARK = '"user":"bench-all"';
 
 export type RequestKind = 'json' | 'stream' | 'stream-cut';
 
-/** What the mock answers to a request that begins with `body`. */
+/** The kind of response to a request that begins with `body`. */
 export function kindOf(body: Buffer): RequestKind {
   const start = body.subarray(0, 120);
   if (!start.includes(STREAM_MARK)) return 'json';
@@ -52,14 +52,14 @@ export function requestBytes(kind: RequestKind, port: number, path: string, gate
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
 }
 
-/** The JSON answer: 2,048 bytes. */
-export const JSON_ANSWER = padded(
+/** The body of the JSON response: 2,048 bytes. */
+export const JSON_BODY = padded(
   `{"id":"chatcmpl-bench0000000000000000","object":"chat.completion","created":1767225600,"model":"${MODEL}-2024-07-18","choices":[{"index":0,"message":{"role":"assistant","refusal":null,"content":"`,
   '"},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":214,"completion_tokens":402,"total_tokens":616,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0}},"service_tier":"default","system_fingerprint":"fp_bench"}',
   2048,
 );
 
-/** The events of the streamed answer, each one write of the mock: 50 chunks (48 deltas, the end, the usage) and `[DONE]`. */
+/** The events of the streamed response, each one write of the mock: 50 chunks (48 deltas, the end, the usage) and `[DONE]`. */
 export const STREAM_EVENTS: readonly Buffer[] = [
   ...Array.from({ length: 48 }, (_, index) => event(`"choices":[{"index":0,"delta":{"content":" lamp${index + 10}"}}]`)),
   event('"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]'),
@@ -67,7 +67,7 @@ export const STREAM_EVENTS: readonly Buffer[] = [
   Buffer.from('data: [DONE]\n\n'),
 ];
 
-export const STREAM_ANSWER = Buffer.concat(STREAM_EVENTS);
+export const STREAM_BODY = Buffer.concat(STREAM_EVENTS);
 
 const commonHeaders = [
   ['date', 'Thu, 01 Jan 2026 00:00:00 GMT'],
@@ -87,7 +87,7 @@ const commonHeaders = [
 export const JSON_HEADERS = [
   ...commonHeaders,
   ['content-type', 'application/json'],
-  ['content-length', String(JSON_ANSWER.length)],
+  ['content-length', String(JSON_BODY.length)],
 ].flat();
 export const STREAM_HEADERS = [
   ...commonHeaders,

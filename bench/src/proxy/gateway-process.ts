@@ -14,7 +14,7 @@ export interface GatewayProcess {
   readonly pid: number;
   readonly port: number;
   /** The last lines that it printed. */
-  lastWords(): Promise<string>;
+  logTail(): Promise<string>;
   /** The lines of its log of level `error`, bugs among them. */
   errors(): Promise<string[]>;
   stop(): Promise<void>;
@@ -23,14 +23,14 @@ export interface GatewayProcess {
 export interface GatewayOptions {
   /** An empty folder, for its database and its log. */
   readonly home: string;
-  /** Of both providers. */
+  /** The upstream of both providers. */
   readonly upstream: string;
   readonly variables?: Readonly<Record<string, string>>;
-  /** The checkout whose gateway it is; this one unless told. */
+  /** The checkout of the gateway; by default this one. */
   readonly checkout?: URL | undefined;
 }
 
-/** Starts a gateway as its users do, with a fresh database, and waits for its health. */
+/** Starts a gateway as its users do, with a fresh database, and waits until it is healthy. */
 export async function startGateway(options: GatewayOptions): Promise<GatewayProcess> {
   const port = await freePort();
   const logFile = join(options.home, 'gateway.log');
@@ -56,7 +56,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   const gateway: GatewayProcess = {
     pid: child.pid ?? 0,
     port,
-    lastWords: async () => (await readFile(logFile, 'utf8')).trim().split('\n').slice(-30).join('\n'),
+    logTail: async () => (await readFile(logFile, 'utf8')).trim().split('\n').slice(-30).join('\n'),
     errors: async () => (await readFile(logFile, 'utf8')).split('\n').filter((line) => /^\{"level":(?:"error"|50)/.test(line)),
     async stop() {
       process.off('exit', killNow);
@@ -64,13 +64,13 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
     },
   };
   for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end && child.exitCode === null; await sleep(100)) {
-    const answer = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => undefined);
-    if (answer?.status === 200) return gateway;
+    const response = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => undefined);
+    if (response?.status === 200) return gateway;
   }
   const fate =
     child.exitCode === null ? `is not healthy after ${READY_WITHIN_MS / 1000} s` : `ended with status ${child.exitCode}`;
   await gateway.stop();
-  throw new Error(`the gateway ${fate}; the end of its log:\n${await gateway.lastWords()}`);
+  throw new Error(`the gateway ${fate}; the end of its log:\n${await gateway.logTail()}`);
 }
 
 async function freePort(): Promise<number> {

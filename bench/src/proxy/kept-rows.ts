@@ -22,14 +22,14 @@ export async function settledRows(read: () => Promise<number | undefined>, expec
 
 async function get(port: number, path: string, gatewayKey?: string): Promise<unknown> {
   const headers: Record<string, string> = gatewayKey === undefined ? {} : { 'x-svc-gateway-key': gatewayKey };
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
-  if (answer.status !== 200) throw new Error(`GET ${path} of the gateway answered ${answer.status}: ${await answer.text()}`);
-  return answer.json();
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+  if (response.status !== 200) throw new Error(`GET ${path} of the gateway: status ${response.status}: ${await response.text()}`);
+  return response.json();
 }
 
 function numberAt(value: unknown, ...path: string[]): number {
   let at = value;
   for (const key of path) at = (at as Record<string, unknown> | null)?.[key];
-  if (typeof at !== 'number') throw new Error(`the gateway's answer has no number at ${path.join('.')}`);
+  if (typeof at !== 'number') throw new Error(`the gateway's response has no number at ${path.join('.')}`);
   return at;
 }

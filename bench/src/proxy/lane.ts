@@ -3,18 +3,18 @@ import { connect, type Socket } from 'node:net';
 import { ResponseReader } from './response-reader.ts';
 import type { Step } from './load.ts';
 
-export type Ending = 'answered' | 'cutByClient' | 'cutByUpstream' | 'error';
+export type Ending = 'completed' | 'cutByClient' | 'cutByUpstream' | 'error';
 
-/** What the lanes of one load share. */
+/** The state that the lanes of one load share. */
 export interface Traffic {
   readonly port: number;
   readonly steps: readonly Step[];
-  /** Whether no more requests may leave. */
+  /** Whether no more requests may be sent. */
   over(): boolean;
-  /** A request leaves. */
+  /** A request is sent. */
   started(): void;
   ended(ending: Ending, sentAt: number, why: string): void;
-  /** A connection could not be made; no request had left. */
+  /** A connection could not be made; no request was sent. */
   refused(why: string): void;
   /** The lane will send no more. */
   stopped(): void;
@@ -23,7 +23,7 @@ export interface Traffic {
 // Read synchronously and copied nowhere, so that all sockets of the process can share it.
 const buffer = Buffer.allocUnsafe(64 * 1024);
 
-/** One keep-alive connection in a closed loop: the next request leaves when the answer is complete. */
+/** One keep-alive connection in a closed loop: the next request is sent when the response is complete. */
 export class Lane {
   readonly #traffic: Traffic;
   readonly #reader = new ResponseReader();
@@ -73,15 +73,15 @@ export class Lane {
     const step = steps[this.#turn++ % steps.length];
     if (step === undefined || this.#socket === undefined) return this.open(() => this.next());
     this.#step = step;
-    this.#reader.expect(step.answer);
+    this.#reader.expect(step.body);
     this.#traffic.started();
     this.#sentAt = performance.now();
     this.#socket.write(step.request);
   }
 
-  /** Ends an exchange that nothing moves any more. */
+  /** Ends an exchange that has stalled. */
   abandon(): void {
-    if (this.#step !== undefined) this.#end('error', 'no answer');
+    if (this.#step !== undefined) this.#end('error', 'no response');
   }
 
   #read(length: number): boolean {
@@ -94,13 +94,13 @@ export class Lane {
     if (reading === 'broken') this.#end('error', this.#reader.fault);
     else if (this.#reader.seen >= step.leaveAt) this.#end('cutByClient');
     else if (reading === 'done')
-      this.#end(step.upstreamDies ? 'error' : 'answered', 'a stream that the upstream broke ended whole');
+      this.#end(step.upstreamDies ? 'error' : 'completed', 'a stream that the upstream broke ended whole');
     return true;
   }
 
   #end(ending: Ending, why = ''): void {
     this.#step = undefined;
-    if (ending !== 'answered') this.#drop();
+    if (ending !== 'completed') this.#drop();
     this.#traffic.ended(ending, this.#sentAt, why);
     if (this.#socket === undefined) this.open(() => this.next());
     else this.next();

@@ -1,11 +1,11 @@
-import { JSON_ANSWER, PROXY_PREFIX, DIRECT_PATH, requestBytes, STREAM_ANSWER, STREAM_EVENTS } from './exchange.ts';
+import { JSON_BODY, PROXY_PREFIX, DIRECT_PATH, requestBytes, STREAM_BODY, STREAM_EVENTS } from './exchange.ts';
 import type { LoadKind } from './proxy-plan.ts';
 
-/** What the load process is asked for: `seconds` of load, or exactly `requests` of them where that is given. */
+/** An order for the load process: `seconds` of load, or exactly `requests` of them where that is given. */
 export interface LoadOrder {
   readonly port: number;
   readonly proxied: boolean;
-  /** What the target wants to see of a caller. */
+  /** The key that the target requires of a caller. */
   readonly gatewayKey?: string;
   readonly kind: LoadKind;
   readonly connections: number;
@@ -14,9 +14,9 @@ export interface LoadOrder {
 }
 
 export interface LoadResult {
-  /** answered + cutByClient + cutByUpstream + errors, refused connections apart. */
+  /** completed + cutByClient + cutByUpstream + errors, refused connections apart. */
   readonly sent: number;
-  readonly answered: number;
+  readonly completed: number;
   readonly cutByClient: number;
   readonly cutByUpstream: number;
   readonly errors: number;
@@ -32,7 +32,7 @@ export interface LoadResult {
 /** One exchange that a connection plays: what goes out, what must come back, and where it is meant to break. */
 export interface Step {
   readonly request: Buffer;
-  readonly answer: Buffer;
+  readonly body: Buffer;
   /** The client leaves once it has this many body bytes: never before the first chunk, so the mock has seen every exchange. */
   readonly leaveAt: number;
   readonly upstreamDies: boolean;
@@ -42,8 +42,8 @@ export interface Step {
 export function stepsOf(order: LoadOrder): Step[] {
   const path = order.proxied ? PROXY_PREFIX + DIRECT_PATH : DIRECT_PATH;
   const request = requestBytes(order.kind === 'json' ? 'json' : 'stream', order.port, path, order.gatewayKey);
-  if (order.kind === 'json') return [{ request, answer: JSON_ANSWER, leaveAt: Infinity, upstreamDies: false }];
-  const whole = { request, answer: STREAM_ANSWER, leaveAt: Infinity, upstreamDies: false };
+  if (order.kind === 'json') return [{ request, body: JSON_BODY, leaveAt: Infinity, upstreamDies: false }];
+  const whole = { request, body: STREAM_BODY, leaveAt: Infinity, upstreamDies: false };
   if (order.kind === 'stream') return [whole];
   const left = [1, 5, 15, 25, 40].map((events) => ({ ...whole, leaveAt: bytesOf(events) }));
   const died = { ...whole, request: requestBytes('stream-cut', order.port, path, order.gatewayKey), upstreamDies: true };

@@ -1,7 +1,7 @@
 import type { Forked } from '../forked.ts';
 import { settledRows } from './kept-rows.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
-import { cpuMicrosOf, watchRss } from './process-cost.ts';
+import { cpuMicrosOf, sampleRss } from './process-cost.ts';
 import type { ProxyCase } from './proxy-plan.ts';
 import type { Target } from './target.ts';
 
@@ -33,13 +33,13 @@ export interface Extent {
   readonly rssEveryMs?: number;
 }
 
-/** Puts one load on one target, and waits until a gateway has stored what it saw. */
+/** Runs one load against one target, and waits until a gateway has stored every exchange. */
 export async function measure(helpers: Helpers, target: Target, item: ProxyCase, extent: Extent): Promise<Measure> {
   const { mock, loader } = helpers;
-  const mockBefore = (await mock.ask({})) as number;
+  const mockBefore = (await mock.call({})) as number;
   const rowsBefore = await target.storedRows?.();
   const cpuBefore = target.pid === undefined ? undefined : cpuMicrosOf(target.pid);
-  using rss = watchRss(target.pid ?? 0, extent.rssEveryMs ?? 200);
+  using rss = sampleRss(target.pid ?? 0, extent.rssEveryMs ?? 200);
   const order: LoadOrder = {
     port: target.port,
     proxied: target.proxied,
@@ -49,9 +49,9 @@ export async function measure(helpers: Helpers, target: Target, item: ProxyCase,
     ...(target.gatewayKey === undefined ? {} : { gatewayKey: target.gatewayKey }),
     ...(extent.requests === undefined ? {} : { requests: extent.requests }),
   };
-  const load = (await loader.ask(order)) as LoadResult;
+  const load = (await loader.call(order)) as LoadResult;
   const rssMib = rss.stop();
-  const seen = ((await mock.ask({})) as number) - mockBefore;
+  const seen = ((await mock.call({})) as number) - mockBefore;
   const rows = await newRows(target, rowsBefore, seen);
   const cpuAfter = target.pid === undefined ? undefined : cpuMicrosOf(target.pid);
   return {
@@ -83,7 +83,7 @@ export function brokenBy({ case: name, target, round, load, mock, rows }: Measur
   return broken;
 }
 
-/** One line for people who wait. */
+/** One line of progress. */
 export function progressOf({ case: name, target, round, load, mock, rows, cpuMicros, rssMib }: Measure): string {
   const cuts = load.cutByClient + load.cutByUpstream;
   const parts = [

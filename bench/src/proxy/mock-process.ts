@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-import { JSON_ANSWER, JSON_HEADERS, kindOf, STREAM_EVENTS, STREAM_HEADERS } from './exchange.ts';
+import { JSON_BODY, JSON_HEADERS, kindOf, STREAM_EVENTS, STREAM_HEADERS } from './exchange.ts';
 import { serve } from './serve.ts';
 
-/** The provider: the leanest honest node:http server. It drains the request, counts it and answers prebuilt bytes. */
+/** The provider: the leanest honest node:http server. It drains the request, counts it and responds with prebuilt bytes. */
 let exchanges = 0;
 
 // Framed once: the parts of a stream go straight to the socket, which halves the mock's cost per stream; it shares two cores with
@@ -31,7 +31,7 @@ function begin(req: IncomingMessage, res: ServerResponse, chunk: Buffer): void {
   req.resume();
   const kind = kindOf(chunk);
   if (kind === 'json') {
-    res.writeHead(200, JSON_HEADERS).end(JSON_ANSWER);
+    res.writeHead(200, JSON_HEADERS).end(JSON_BODY);
     return;
   }
   const stream: Stream = { res, cut: kind === 'stream-cut', next: 0 };

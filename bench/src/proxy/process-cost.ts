@@ -19,7 +19,7 @@ export function rssMibOf(pid: number): number | undefined {
 }
 
 /** Samples a process's memory until `stop`, which returns the samples, or until it is disposed of. */
-export function watchRss(pid: number, everyMs: number): Disposable & { stop(): number[] } {
+export function sampleRss(pid: number, everyMs: number): Disposable & { stop(): number[] } {
   const samples: number[] = [];
   const sample = () => {
     const mib = rssMibOf(pid);

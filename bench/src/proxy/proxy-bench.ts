@@ -52,7 +52,7 @@ class Session {
   readonly #rows: BenchRow[] = [];
   readonly #broken: string[] = [];
 
-  /** `dir`: for what the targets keep. */
+  /** `dir`: for the files of the targets. */
   constructor(helpers: Helpers, progress: Progress, dir: string) {
     this.#helpers = helpers;
     this.#progress = progress;
@@ -77,7 +77,7 @@ class Session {
     return { rows: [...rows, ...this.#rows], broken: this.#broken };
   }
 
-  /** What is started later is some percent faster; so every other start begins with the other checkout. */
+  /** Processes that start later are some percent faster; so every other start begins with the other checkout. */
   async #startTargets(plan: ProxyPlan, start: number, stack: AsyncDisposableStack): Promise<Target[]> {
     const dir = join(this.#dir, String(start));
     const both = start % 2 === 0 ? [undefined, plan.against] : [plan.against, undefined];
@@ -89,7 +89,7 @@ class Session {
     return targets;
   }
 
-  /** Targets take turns within a round: noise of the machine then meets all alike. */
+  /** Targets take turns within a round, so that noise of the machine affects all alike. */
   async #rounds(plan: ProxyPlan, start: number, item: ProxyCase, targets: readonly Target[]): Promise<Measure[]> {
     const measures: Measure[] = [];
     const warmUp = { round: 0, seconds: WARM_UP_SECONDS };
@@ -107,7 +107,8 @@ class Session {
     if (target === undefined) return;
     this.#progress(`${SOAK_CASE.name}  ${target.name}  ${requests.toLocaleString('en')} requests, this takes minutes`);
     const measured = await this.#measure(target, SOAK_CASE, { round: 1, seconds: 0, requests, rssEveryMs: 1000 });
-    if (measured.rssMib.length < LEAST_SAMPLES) this.#progress(`${SOAK_CASE.name}  too short to tell the memory of its quarters`);
+    if (measured.rssMib.length < LEAST_SAMPLES)
+      this.#progress(`${SOAK_CASE.name}  too short to compare the memory of its quarters`);
     this.#rows.push(...soakRows(measured));
   }
 
@@ -121,7 +122,7 @@ class Session {
 
 const isGateway = (target: Target) => target.storedRows !== undefined;
 
-/** Each time beginning with another one, and turned round every other time, or one of two would always come behind the other. */
+/** Rotated by one each turn, and reversed every other turn: otherwise one of two would always run after the other. */
 function inTurn(targets: readonly Target[], turn: number): readonly Target[] {
   const first = turn % Math.max(1, targets.length);
   const rotated = [...targets.slice(first), ...targets.slice(0, first)];

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 export const TARGET_NAMES = ['direct', 'bare', 'gateway', 'gateway+limits', 'gateway+bodies'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
-/** `cut` = streams of which the client or the provider breaks most; only counts matter there, so only gateways run it. */
+/** `cut` = streams, most of them cut by the client or the provider; only counts matter there, so only gateways run it. */
 export type LoadKind = 'json' | 'stream' | 'cut';
 
 export interface ProxyCase {
@@ -24,27 +24,27 @@ export const PROXY_CASES: readonly ProxyCase[] = [
 
 export interface ProxyPlan {
   readonly rounds: number;
-  /** How often everything that is measured is started anew; rounds are divided among the starts. */
+  /** How often all measured processes are started; rounds are divided among the starts. */
   readonly starts: number;
   readonly seconds: number;
   readonly cases: readonly ProxyCase[];
   readonly targets: readonly TargetName[];
   /** Requests of the long run; 0 = none. */
   readonly soak: number;
-  /** Another checkout, whose gateways run beside this one's. */
+  /** Another checkout: its gateways run beside this one's. */
   readonly against: URL | undefined;
 }
 
 export const PROXY_OPTIONS = [
-  ['--rounds N', 'rounds per case, 12 unless told; figures are medians over rounds'],
-  ['--seconds N', 'seconds per round, case and target, 1 unless told: a busy machine changes within a few'],
+  ['--rounds N', 'rounds per case (default 12); figures are medians over rounds'],
+  ['--seconds N', 'seconds per round, case and target (default 1): a busy machine changes within a few'],
   ['--cases A,B', `some of ${PROXY_CASES.map((item) => item.name).join(', ')}, or none`],
   ['--targets A,B', `some of ${TARGET_NAMES.join(', ')}`],
   ['--bodies', 'of the gateways only the one that captures bodies'],
   ['--no-bodies', 'of the gateways only those that capture no bodies'],
-  ['--against DIR', 'each gateway beside the one of another checkout (installed), with the ratio between both'],
+  ['--against DIR', 'each gateway beside that of another checkout (installed), with the ratio between both'],
   ['--starts N', 'starts of all processes, among which rounds are divided: one process is up to 5 % off; 1, with --against 6'],
-  ['--soak N', 'afterwards one run of N requests at 32 connections that watches memory; off unless told'],
+  ['--soak N', 'afterwards one run of N requests at 32 connections that samples memory; off by default'],
 ] as const;
 
 /** Reads the options of `bench proxy`. */
@@ -91,8 +91,8 @@ export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly p
 
 function pick<Name extends string>(option: string, list: string, known: readonly Name[]): Name[] {
   const wanted = list.split(',').filter((name) => name !== '');
-  const stranger = wanted.find((name) => !known.some((item) => item === name));
-  if (stranger !== undefined) throw new Error(`${option}: there is no "${stranger}"; there is: ${known.join(', ')}.`);
+  const unknownName = wanted.find((name) => !known.some((item) => item === name));
+  if (unknownName !== undefined) throw new Error(`${option}: there is no "${unknownName}"; there is: ${known.join(', ')}.`);
   return known.filter((name) => wanted.includes(name));
 }
 

@@ -5,7 +5,7 @@ import { proxyRows } from './proxy-rows.ts';
 
 const load = {
   sent: 100,
-  answered: 100,
+  completed: 100,
   cutByClient: 0,
   cutByUpstream: 0,
   errors: 0,
@@ -71,7 +71,7 @@ test.each([
   ['a lost row', { rows: 99 }, '99 rows stored, the mock saw 100 exchanges'],
   ['a row too many', { rows: 101 }, '101 rows stored, the mock saw 100 exchanges'],
   ['a request that the mock did not see', { mock: 99, rows: 99 }, 'the client sent 100 requests, the mock saw 99'],
-  ['an error', { load: { ...load, errors: 1, errorSamples: ['1 x answered 502'] } }, '1 errors (1 x answered 502)'],
+  ['an error', { load: { ...load, errors: 1, errorSamples: ['1 x status 502'] } }, '1 errors (1 x status 502)'],
 ])('%s breaks the bench', (_, more, line) => {
   expect(brokenBy(measured('gateway', 2, 80, more))).toEqual([`json-32, gateway, round 2: ${line}`]);
 });

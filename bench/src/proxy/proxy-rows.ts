@@ -26,7 +26,7 @@ export function proxyRows(measures: readonly Measure[], kind: 'speed' | 'counts'
     const before = byTarget.get(`${target}${BEFORE}`) ?? [];
     const speed = [
       compared({ ...metric('req_per_s'), unit: 'req/s' }, of, reqPerSec, against),
-      // What keys and limits cost stands against the same gateway without them.
+      // The cost of keys and limits: against the same gateway without them.
       ...(target === 'gateway+limits'
         ? [compared({ ...metric('req_per_s_of_gateway'), unit: 'req/s' }, of, reqPerSec, byTarget.get('gateway') ?? [])]
         : []),
@@ -48,7 +48,7 @@ export function proxyRows(measures: readonly Measure[], kind: 'speed' | 'counts'
     const sum = (count: (measure: Measure) => number) => of.reduce((total, measure) => total + count(measure), 0);
     const counts = [
       { ...metric('sent'), value: sum(({ load }) => load.sent), unit: 'requests' },
-      { ...metric('answered'), value: sum(({ load }) => load.answered), unit: 'requests' },
+      { ...metric('completed'), value: sum(({ load }) => load.completed), unit: 'requests' },
       { ...metric('cut_by_client'), value: sum(({ load }) => load.cutByClient), unit: 'requests' },
       { ...metric('cut_by_upstream'), value: sum(({ load }) => load.cutByUpstream), unit: 'requests' },
     ];
@@ -64,7 +64,7 @@ export function proxyRows(measures: readonly Measure[], kind: 'speed' | 'counts'
   });
 }
 
-/** `rows` in the database, exchanges that the `mock` saw, and both in `kept`, whose ratio must be 1. */
+/** `rows` in the database, exchanges that the `mock` saw, and both in `kept`: their ratio must be 1. */
 function keptRows(metric: (figure: string) => Pick<BenchRow, 'case' | 'metric'>, rows: number, mock: number): BenchRow[] {
   return [
     { ...metric('rows'), value: rows, unit: 'rows' },

@@ -7,11 +7,11 @@ const head = 'HTTP/1.1 200 OK\r\nDate: x\r\n';
 const plain = `${head}Content-Length: 16\r\n\r\n${body.toString()}`;
 const chunked = `${head}transfer-encoding: chunked\r\n\r\n4\r\n0123\r\nC;x=y\r\n456789abcdef\r\n0\r\n\r\n`;
 
-/** Pushes the answer in parts of `size` bytes; the first reading that is not `more`, and the reader. */
-function read(answer: string, size = answer.length) {
+/** Pushes the response in parts of `size` bytes; the first reading that is not `more`, and the reader. */
+function read(response: string, size = response.length) {
   const reader = new ResponseReader();
   reader.expect(body);
-  const bytes = Buffer.from(answer);
+  const bytes = Buffer.from(response);
   for (let at = 0; at < bytes.length; at += size) {
     const reading = reader.push(bytes.subarray(at, at + size));
     if (reading !== 'more') return { reading, reader };
@@ -19,13 +19,13 @@ function read(answer: string, size = answer.length) {
   return { reading: 'more', reader };
 }
 
-describe('a right answer is done at its last byte, however it is cut into parts', () => {
+describe('a right response is done at its last byte, however it is cut into parts', () => {
   test.each([
     ['content-length', plain],
     ['chunked', chunked],
-  ])('%s', (_, answer) => {
-    for (let size = 1; size <= answer.length; size += 1) expect(read(answer, size).reading).toBe('done');
-    expect(read(answer.slice(0, -1))).toMatchObject({ reading: 'more' });
+  ])('%s', (_, response) => {
+    for (let size = 1; size <= response.length; size += 1) expect(read(response, size).reading).toBe('done');
+    expect(read(response.slice(0, -1))).toMatchObject({ reading: 'more' });
   });
 });
 
@@ -33,22 +33,22 @@ test('the bytes of the body that have come are counted, so that a client can lea
   expect(read(chunked.slice(0, chunked.indexOf('\r\nC;'))).reader.seen).toBe(4);
 });
 
-test('one reader reads one answer after the other', () => {
+test('one reader reads one response after the other', () => {
   const { reader } = read(plain);
   reader.expect(body);
   expect(reader.push(Buffer.from(chunked))).toBe('done');
 });
 
 test.each([
-  ['another status', plain.replace('200 OK', '502 Bad Gateway'), 'answered 502'],
+  ['another status', plain.replace('200 OK', '502 Bad Gateway'), 'status 502'],
   ['a changed byte', plain.replace('789', '7x9'), 'body differs after byte 0'],
   ['another length', plain.replace('16', '15'), 'content-length 15 instead of 16'],
-  ['no length', `${head}\r\n`, 'answered without a length'],
+  ['no length', `${head}\r\n`, 'response without a length'],
   ['a lost chunk', chunked.replace('C;x=y\r\n456789abcdef\r\n', ''), 'body ended whole after 4 of 16 bytes'],
-  ['an invented chunk', chunked.replace('0\r\n\r\n', '1\r\n!\r\n0\r\n\r\n'), 'answered more bytes than expected'],
-  ['a chunk size that is no number', chunked.replace('4\r\n', 'zz\r\n'), 'answered with a chunk size that is no number'],
-  ['bytes behind the end', `${plain}!`, 'bytes after the end of the answer'],
-])('%s is broken', (_, answer, fault) => {
-  const { reading, reader } = read(answer);
+  ['an invented chunk', chunked.replace('0\r\n\r\n', '1\r\n!\r\n0\r\n\r\n'), 'more bytes than expected'],
+  ['a chunk size that is no number', chunked.replace('4\r\n', 'zz\r\n'), 'a chunk size that is no number'],
+  ['bytes behind the end', `${plain}!`, 'bytes after the end of the response'],
+])('%s is broken', (_, response, fault) => {
+  const { reading, reader } = read(response);
   expect([reading, reader.fault]).toEqual(['broken', fault]);
 });

@@ -1,11 +1,11 @@
 export type Reading = 'more' | 'done' | 'broken';
 
-/** Reads one HTTP/1.1 answer after the other from the parts a socket delivers and compares the body, byte for byte, with the
+/** Reads one HTTP/1.1 response after the other from the parts a socket delivers and compares the body, byte for byte, with the
  *  expected one. Knows only what the bench needs: status 200, content-length or chunked. */
 export class ResponseReader {
-  /** Body bytes of the current answer that have come and were right. */
+  /** Body bytes of the current response that have come and were right. */
   seen = 0;
-  /** Why the answer is broken. */
+  /** Why the response is broken. */
   fault = '';
   #expected: Buffer = Buffer.alloc(0);
   #head: Buffer | undefined;
@@ -57,10 +57,10 @@ export class ResponseReader {
   }
 
   #readHead(head: string): boolean {
-    if (!head.startsWith('HTTP/1.1 200 ')) return this.#fail(`answered ${head.slice(9, 12)}`);
+    if (!head.startsWith('HTTP/1.1 200 ')) return this.#fail(`status ${head.slice(9, 12)}`);
     const length = /\r\ncontent-length: *(\d+)\r\n/i.exec(head);
     if (length === null) {
-      if (!/\r\ntransfer-encoding: *chunked\r\n/i.test(head)) return this.#fail('answered without a length');
+      if (!/\r\ntransfer-encoding: *chunked\r\n/i.test(head)) return this.#fail('response without a length');
       this.#state = 'size';
       return true;
     }
@@ -83,14 +83,14 @@ export class ResponseReader {
       if (this.#sizeRead) continue;
       const digit = byte <= 57 ? byte - 48 : (byte | 32) - 87;
       this.#left = this.#left * 16 + digit;
-      if (digit < 0 || digit > 15 || this.#left >= 2 ** 31) this.#fail('answered with a chunk size that is no number');
+      if (digit < 0 || digit > 15 || this.#left >= 2 ** 31) this.#fail('a chunk size that is no number');
     }
     return part.length;
   }
 
   #readBody(part: Buffer, from: number, to: number): boolean {
     const seen = this.seen + to - from;
-    if (seen > this.#expected.length) return this.#fail('answered more bytes than expected');
+    if (seen > this.#expected.length) return this.#fail('more bytes than expected');
     if (part.compare(this.#expected, this.seen, seen, from, to) !== 0) return this.#fail(`body differs after byte ${this.seen}`);
     this.seen = seen;
     this.#left -= to - from;
@@ -103,7 +103,7 @@ export class ResponseReader {
   }
 
   #finish(behind: number): Reading {
-    if (behind > 0) this.#fail('bytes after the end of the answer');
+    if (behind > 0) this.#fail('bytes after the end of the response');
     if (this.seen < this.#expected.length) this.#fail(`body ended whole after ${this.seen} of ${this.#expected.length} bytes`);
     return this.fault === '' ? 'done' : 'broken';
   }

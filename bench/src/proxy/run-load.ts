@@ -4,7 +4,7 @@ import { stepsOf, type LoadOrder, type LoadResult } from './load.ts';
 const TOO_MANY_ERRORS = 100;
 const STALL_MS = 30_000;
 
-/** Plays one load to its end. Every request that left is waited for, so that counts here, at the mock and in a database agree. */
+/** Runs one load to its end. It waits for every request that was sent, so that counts here, at the mock and in a database agree. */
 export function runLoad(order: LoadOrder): Promise<LoadResult> {
   return new Run(order).result;
 }
@@ -16,7 +16,7 @@ class Run implements Traffic {
   readonly #order: LoadOrder;
   readonly #lanes: readonly Lane[];
   readonly #done = Promise.withResolvers<LoadResult>();
-  readonly #counts: Record<Ending, number> = { answered: 0, cutByClient: 0, cutByUpstream: 0, error: 0 };
+  readonly #counts: Record<Ending, number> = { completed: 0, cutByClient: 0, cutByUpstream: 0, error: 0 };
   readonly #reasons = new Map<string, number>();
   #latencies = new Float64Array(1 << 16);
   #sent = 0;
@@ -25,10 +25,10 @@ class Run implements Traffic {
   #startedAt = 0;
   #deadline = Infinity;
   #endedAt = 0;
-  #lateAnswers = 0;
+  #lateResponses = 0;
   #lastMoveAt = 0;
   #cpu = process.cpuUsage();
-  #watch: NodeJS.Timeout | undefined;
+  #stallTimer: NodeJS.Timeout | undefined;
 
   constructor(order: LoadOrder) {
     this.port = order.port;
@@ -39,14 +39,14 @@ class Run implements Traffic {
     for (const lane of this.#lanes) lane.open(() => this.#opened());
   }
 
-  /** The clock starts when all connections stand. */
+  /** The clock starts when all connections are open. */
   #opened(): void {
     this.#running += 1;
     if (this.#running < this.#lanes.length) return;
     this.#cpu = process.cpuUsage();
     this.#startedAt = this.#lastMoveAt = performance.now();
     if (this.#order.requests === undefined) this.#deadline = this.#startedAt + this.#order.seconds * 1000;
-    this.#watch = setInterval(() => this.#lookForStall(), 1000);
+    this.#stallTimer = setInterval(() => this.#lookForStall(), 1000);
     for (const lane of this.#lanes) lane.next();
   }
 
@@ -62,9 +62,9 @@ class Run implements Traffic {
     const now = (this.#lastMoveAt = performance.now());
     this.#counts[ending] += 1;
     if (ending === 'error') return this.#note(why);
-    if (ending !== 'answered') return;
-    if (now > this.#deadline) this.#lateAnswers += 1;
-    const index = this.#counts.answered - 1;
+    if (ending !== 'completed') return;
+    if (now > this.#deadline) this.#lateResponses += 1;
+    const index = this.#counts.completed - 1;
     if (index === this.#latencies.length) {
       const grown = new Float64Array(index * 2);
       grown.set(this.#latencies);
@@ -90,7 +90,7 @@ class Run implements Traffic {
     this.#running -= 1;
     if (this.#running > 0) return;
     this.#endedAt = performance.now();
-    clearInterval(this.#watch);
+    clearInterval(this.#stallTimer);
     this.#done.resolve(this.#summary());
   }
 
@@ -102,18 +102,18 @@ class Run implements Traffic {
 
   #summary(): LoadResult {
     const { user, system } = process.cpuUsage(this.#cpu);
-    const { answered, cutByClient, cutByUpstream } = this.#counts;
-    const sorted = this.#latencies.subarray(0, answered).toSorted();
-    const quantile = (share: number) => sorted[Math.min(answered - 1, Math.floor(answered * share))] ?? Number.NaN;
+    const { completed, cutByClient, cutByUpstream } = this.#counts;
+    const sorted = this.#latencies.subarray(0, completed).toSorted();
+    const quantile = (share: number) => sorted[Math.min(completed - 1, Math.floor(completed * share))] ?? Number.NaN;
     const seconds = (Math.min(this.#endedAt, this.#deadline) - this.#startedAt) / 1000;
     return {
       sent: this.#sent,
-      answered,
+      completed,
       cutByClient,
       cutByUpstream,
       errors: this.#errors(),
       errorSamples: [...this.#reasons].slice(0, 5).map(([why, count]) => `${count} x ${why}`),
-      reqPerSec: (answered - this.#lateAnswers) / seconds,
+      reqPerSec: (completed - this.#lateResponses) / seconds,
       p50Ms: quantile(0.5),
       p99Ms: quantile(0.99),
       clientCpuMicros: (user + system) / Math.max(1, this.#sent),

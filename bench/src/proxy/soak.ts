@@ -4,7 +4,7 @@ import type { Measure } from './measure.ts';
 import { proxyRows } from './proxy-rows.ts';
 
 export const SOAK_CASE = { name: 'soak-32', kind: 'json', connections: 32 } as const;
-/** Fewer samples of memory, one a second, are not cut into quarters. */
+/** Fewer samples of memory (one a second) are too few for quarters. */
 export const LEAST_SAMPLES = 8;
 
 /** The long run: speed and kept rows as in any case, the median memory of each quarter of its time, and the growth from the

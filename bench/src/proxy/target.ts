@@ -16,23 +16,23 @@ limits: { per_key: ${THRESHOLDS}, per_workspace: ${THRESHOLDS} }
 
 const BODIES = { SVC_TRACING_CAPTURE_BODIES: 'true', SVC_PII_MODE: 'redact_storage' };
 
-/** Behind the name of a gateway that is run from another checkout, to be compared with. */
+/** Suffix of the name of a gateway that runs from another checkout, for comparison. */
 export const BEFORE = '@before';
 
-/** What a load is sent to. */
+/** The receiver of a load. */
 export interface Target {
   readonly name: string;
   readonly port: number;
-  /** Whether the provider's prefix stands before the path. */
+  /** Whether the path has the provider's prefix. */
   readonly proxied: boolean;
   readonly gatewayKey?: string;
-  /** The process whose cost is measured; none for the mock itself. */
+  /** The process to measure; none for the mock itself. */
   readonly pid?: number;
   /** Rows in the target's database, or undefined while it is still writing. */
   storedRows?(): Promise<number | undefined>;
 }
 
-/** Starts a target in front of `mock`; `stack` stops it. `checkout`: whose gateway it is, when it is not this checkout's. */
+/** Starts a target in front of `mock`; `stack` stops it. `checkout`: the checkout of the gateway, when it is not this one. */
 export async function startTarget(
   target: TargetName,
   mock: Forked,
@@ -55,7 +55,7 @@ export async function startTarget(
   return startGatewayTarget(name, { home, upstream, checkout }, stack, GATEWAY_KEY);
 }
 
-/** Starts a gateway as a target that asks for `gatewayKey`, when there is one. */
+/** Starts a gateway as a target that requires `gatewayKey`, when there is one. */
 export async function startGatewayTarget(
   name: string,
   options: GatewayOptions,
@@ -66,7 +66,7 @@ export async function startGatewayTarget(
   stack.defer(() => gateway.stop());
   const rows = () =>
     storedRows(gateway.port, gatewayKey).catch(async (error: unknown) => {
-      throw new Error(`${name} does not tell its rows (${String(error)}); the end of its log:\n${await gateway.lastWords()}`, {
+      throw new Error(`${name} does not report its rows (${String(error)}); the end of its log:\n${await gateway.logTail()}`, {
         cause: error,
       });
     });

@@ -60,7 +60,7 @@ function readPlan(args: readonly string[]): Plan | { readonly problem: string } 
 
 async function run(plan: Plan, progress: Progress): Promise<BenchOutcome> {
   await using collector = await forked(new URL('./collector-process.ts', import.meta.url));
-  const urls = (await collector.ask({})) as { readonly http: string; readonly grpc: string };
+  const urls = (await collector.call({})) as { readonly http: string; readonly grpc: string };
   const answers = new Map<Mode, RecorderResult[]>(MODES.map((mode) => [mode, []]));
   // Modes take turns: noise of the machine then meets all alike.
   for (let round = 0; round < plan.rounds; round += 1) {
@@ -68,7 +68,7 @@ async function run(plan: Plan, progress: Progress): Promise<BenchOutcome> {
       const order: RecorderOrder = { otel: settingsOf(mode, urls), requests: plan.requests };
       // A process for each: what one mode has compiled and collected must not help the next.
       await using recorder = await forked(new URL('./recorder-process.ts', import.meta.url));
-      const answer = (await recorder.ask(order)) as RecorderResult;
+      const answer = (await recorder.call(order)) as RecorderResult;
       answers.get(mode)?.push(answer);
       progress(`${mode}  ${(answer.cpuMicros / plan.requests).toFixed(2)} µs/request  lost ${answer.lost} of the spans`);
     }
