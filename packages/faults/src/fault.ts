@@ -1,4 +1,4 @@
-/** What a fault carries: `say` may leave the process, `log` may not. */
+/** The parts of a fault: `say` may leave the process, `log` may not. */
 export interface FaultDetails {
   readonly say: string;
   readonly log?: Readonly<Record<string, unknown>>;

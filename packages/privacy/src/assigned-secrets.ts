@@ -3,7 +3,7 @@ import type { Span } from './text-span.ts';
 /** Names with a secret as their value, behind an equals sign or a colon. */
 export const SECRET_NAMES = ['password', 'secret', 'token'] as const;
 
-/** What stands behind such a name where a value may follow: one of these is in every text that `findAssignedSecrets` finds in. */
+/** The characters between such a name and its value: every text in which `findAssignedSecrets` finds something holds a name with one of these. */
 export const BEHIND_SECRET_NAMES = ['=', ':', '"', "'", '`', '\\', ' =', ' :', '  ', ' \t', '\t'];
 
 // The name, perhaps in quotes, a sign, perhaps an opening quote: one that a value follows, not what follows a string of JSON or of
@@ -27,7 +27,7 @@ const ALREADY_REDACTED = /^\[[A-Z_]*REDACTED(?::[0-9a-f]+)?\]$/;
 export interface AssignmentOptions {
   /** In JSON a quote without a backslash ends a string. */
   readonly isJson: boolean;
-  /** Whether also `"password":"x"` is one. */
+  /** Whether JSON members such as `"password":"x"` count too. */
   readonly withMembers: boolean;
 }
 

@@ -1,11 +1,11 @@
 import type { Span } from './text-span.ts';
 
 const BEARER = /bearer(?:[ \t+]|\\{1,15}t){1,8}([A-Za-z0-9._~+/-]+=*)/gi;
-/** A token of this length is one wherever it stands. "The bearer of bad news" and "bearer bonds" have shorter words; words as
+/** A token of this length counts anywhere. "The bearer of bad news" and "bearer bonds" have shorter words; words as
  *  long as this are redacted, because a token may be all letters. */
 const LENGTH_ANYWHERE = 6;
 const LOOKED_BACK = 40;
-/** What a header's value, a string or a parameter begins behind; behind `authorization:` it is a header whatever follows. */
+/** The text before a header's value, a string or a parameter; after `authorization:` it is a header whatever follows. */
 const AUTHORIZATION = /authorization\W{0,24}$/i;
 const BEGINS_VALUE = /(?:^|[\r\n"'=&?;/]|\\[nrt])[ \t]{0,4}$/;
 const ENDS_VALUE = /[\r\n"'&;,\\)\]}`]/;

@@ -13,7 +13,7 @@ const CLOSE_BRACE = 0x7d;
 /** How a body is divided into events; undefined: it is a single value. By what it looks like rather than by its content type:
  *  NDJSON has many, and a provider may respond to a streaming request with an error in JSON. Cost: two searches for a line feed. */
 export function framingOf(text: string, kind: BodyKind): Framing | undefined {
-  // What begins so is JSON, as almost every body is.
+  // A text that begins so is JSON, as almost every body is.
   const isObject = text.charCodeAt(0) === OPEN_BRACE;
   if (kind === 'sse' && (!(isObject || /^\s*[{[]/.test(text)) || /[\r\n]data:/.test(text))) return 'sse';
   if (!isObject && EVENTS.test(text)) return 'sse';

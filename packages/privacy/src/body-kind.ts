@@ -1,3 +1,3 @@
-/** What a body's content type makes of it; undefined: anything else. */
+/** The kind of a body by its content type; undefined: any other. */
 export const BODY_KINDS = [undefined, 'json', 'sse'] as const;
 export type BodyKind = (typeof BODY_KINDS)[number];

@@ -1,14 +1,14 @@
-/** Members that distinguish the texts of one stream: a choice, a tool call, a block, an item, a row. Not among them: indexes that change from fragment
- *  to fragment (`start_char_index`), and `id`, which the first fragment of a tool call has and the others have not. */
+/** Members that distinguish the texts of one stream: a choice, a tool call, a block, an item, a row. Not among them: indexes that change
+ *  from fragment to fragment (`start_char_index`), and `id`, which only the first fragment of a tool call has. */
 export const IDENTITIES = ['index', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'item_id', 'custom_id'];
 
 /** An object of an event, or an element of an array: what it says about the text below it. */
 export class ContainerIdentity {
   readonly above: ContainerIdentity | undefined;
   readonly #position: number;
-  /** Of `IDENTITIES`, by their number there; members come in any order. */
+  /** Values of `IDENTITIES`, by their index there; members come in any order. */
   #values: string[] | undefined;
-  /** Of the root: its members of these names. */
+  /** The root's members of these names. */
   type = '';
   object = '';
   isUnfinished = false;

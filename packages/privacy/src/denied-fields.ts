@@ -5,7 +5,7 @@ import { describedValues } from './schema-values.ts';
 
 /** The value of a field with a denied name. */
 export interface DeniedValue extends Span {
-  /** What stands there; of a JSON string what it says. */
+  /** The value as written; a JSON string decoded. */
   readonly value: string;
 }
 
@@ -17,7 +17,7 @@ const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
 /** Fields by their names: whole names, whatever the case of letters, and with `-`, `_`, a space or nothing where a denied name has
  *  one of these: `api_key` is also `apiKey`, `token` is not `max_tokens`. Spec: gateway decisions, section 6, `body.key_denylist`. */
 export class DeniedFields {
-  /** For a prefilter: one of these stands in every JSON text with such a field. */
+  /** For a prefilter: every JSON text with such a field contains one of these. */
   readonly words: readonly string[];
   readonly #member: RegExp;
   /** The same where characters may be written as escapes; it takes longer. */
@@ -39,7 +39,7 @@ export class DeniedFields {
   }
 
   /** Values of denied members in JSON text, cut or whole, and in texts that hold some JSON. What says nothing (`null`, `true`, what is
-   *  empty) is left. Of a description of such a member, in a JSON Schema, only the values that it names count. It has to stand where
+   *  empty) is left. Of a description of such a member, in a JSON Schema, only the values that it names count. It has to be where
    *  descriptions do, because data may look the same. */
   *membersOf(text: string): Generator<DeniedValue> {
     const member = new RegExp(text.includes('\\u00') ? this.#escapedMember : this.#member);
@@ -86,7 +86,7 @@ function orEscape(part: string): string {
   }).join('');
 }
 
-/** Texts that stand before or in the name, however it is written: up to its first separator, when that is long enough. */
+/** Texts that every spelling of the name contains: the name up to its first separator, when that is long enough. */
 function wordsOf(name: string): string[] {
   const [first = '', ...rest] = name.split(/[-_ ]/);
   if (first.length > 1) return [`"${first}`];

@@ -12,7 +12,7 @@ export interface TextLeaf {
 
 export interface EventLeaves {
   readonly texts: readonly TextLeaf[];
-  /** Where the other values stand, start and end in turns: numbers, words, and strings that are no part of any text; without those that
+  /** Positions of the other values, start and end in turns: numbers, words, and strings that are no part of any text; without those that
    *  distinguish texts. */
   readonly scalars: readonly number[];
   /** Where its JSON ended; -1 when it was cut or is broken, and then the leaves are those before the break. */
@@ -24,7 +24,7 @@ const MAX_DEPTH = 32;
 /** Names are shorter than this: to walk them takes less than to call `indexOf`. */
 const WALKED = 24;
 
-/** What comes whole: names, and what providers write from lists of theirs or at random. */
+/** Members with whole values: names, and values that providers take from lists of theirs or make at random. */
 const WHOLES =
   'id name model role status finish_reason stop_reason service_tier system_fingerprint call_id created_at obfuscation';
 /** The role of a name, unless it is one of `IDENTITIES`: then the role is its number there. */
@@ -86,11 +86,11 @@ interface Reading {
   readonly text: string;
   readonly to: number;
   at: number;
-  /** The name of the member at hand; empty for an element. */
+  /** The name of the current member; empty for an element. */
   nameStart: number;
   nameEnd: number;
   isNameEscaped: boolean;
-  /** Whether the string that was passed last may have escapes. */
+  /** Whether the last string may have escapes. */
   isEscaped: boolean;
   readonly texts: TextLeaf[];
   readonly scalars: number[];
@@ -176,7 +176,7 @@ function readWord(reading: Reading, container: ContainerIdentity, depth: number)
   return end > start;
 }
 
-/** What the name of the member at hand is. */
+/** The role of the current member's name. */
 function roleOf(reading: Reading): number {
   const { text, nameStart, nameEnd } = reading;
   if (reading.isNameEscaped) {
@@ -202,7 +202,7 @@ function said(text: string, start: number, end: number): string {
   return decodedString(written) ?? written;
 }
 
-/** Goes behind the string that begins at `start`; its end. */
+/** Moves past the string that begins at `start`; returns its end. */
 function passString(reading: Reading, start: number): number {
   const { text, to } = reading;
   const walked = Math.min(start + WALKED, to);
@@ -245,7 +245,7 @@ function pathOf(path: string, name: string): string {
   return `${path}.${name === 'content_block' ? 'delta' : name}`;
 }
 
-/** Where a number or a word ends that begins at `from`. */
+/** The end of the number or word that begins at `from`. */
 export function endOfWord(text: string, from: number, to: number): number {
   let at = from;
   while (at < to && isOfWord(text.charCodeAt(at))) at += 1;

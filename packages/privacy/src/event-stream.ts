@@ -10,18 +10,18 @@ export type Framing = 'sse' | 'lines';
 /** An event with its JSON in several `data` lines. */
 export interface SplitEvent {
   readonly data: string;
-  /** Its lines: where they begin, where their data stands, and where that is in `data`. */
+  /** Its lines: their start, the span of their data, and the position of that in `data`. */
   readonly parts: readonly { readonly lineStart: number; readonly start: number; readonly end: number; readonly at: number }[];
 }
 
-/** What was read of a stream. */
+/** The texts and split events of a stream. */
 export interface EventStream {
   /** In the order in which they begin. */
   readonly texts: Iterable<StreamText>;
   readonly splitEvents: readonly SplitEvent[];
 }
 
-/** As many texts come in turns without a second reading of their events: choices, tool calls. */
+/** So many alternating texts (choices, tool calls) are read without parsing each of their events. */
 const MAX_TEMPLATES = 4;
 const DATA = 'data:';
 const LF = 0x0a;
@@ -37,9 +37,9 @@ class EventStreamReader {
   readonly #lines: LineEnds;
   readonly #texts = new Map<string, StreamText>();
   readonly #splitEvents: SplitEvent[] = [];
-  /** The one that was last of use is first. */
+  /** The most recently matched one is first. */
   readonly #templates: EventTemplate[] = [];
-  /** Up to here lines were found to make no event together. */
+  /** Up to here lines are known not to make an event together. */
   #separateUpTo = 0;
 
   constructor(text: string, framing: Framing) {
@@ -175,7 +175,7 @@ function dataOf(text: string, start: number, end: number): number | undefined {
   return from < end && text.charCodeAt(from) === 0x20 ? from + 1 : from;
 }
 
-/** Where in the body a character of a split event stands. */
+/** The position in the body of a character of a split event. */
 export function placeInBody({ parts }: SplitEvent, at: number): number {
   let low = 0;
   for (let high = parts.length; high - low > 1;) {

@@ -8,9 +8,9 @@ export const MAX_SLOTS = 8;
 const UNCHANGED: readonly boolean[] = [];
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Most fragments are shorter than this: to walk them takes less than to call `indexOf`. */
+/** Most fragments are shorter than this: a loop over them is faster than `indexOf`. */
 const WALKED = 16;
-/** Where the slots of the event at hand are, and which of their strings have no escapes: one event is compared at a time. */
+/** Positions of the slots of the current event, and which of their strings have no escapes: one event is compared at a time. */
 const starts = new Int32Array(MAX_SLOTS);
 const ends = new Int32Array(MAX_SLOTS);
 const arePlain = new Uint8Array(MAX_SLOTS);
@@ -37,7 +37,7 @@ export interface ReadEvent {
  *  a tenth of the time of reading. What distinguishes texts is compared, so no fragment is taken for one of another text. */
 export class EventTemplate {
   readonly #slots: readonly Slot[];
-  /** What stands before, between and behind the slots. */
+  /** The text before, between and after the slots. */
   readonly #between: readonly string[];
   /** The event that it was made of. */
   readonly event: ReadEvent;
@@ -107,12 +107,12 @@ function changesBetween(stream: string, { event, changing }: EventTemplate, scal
   return changes;
 }
 
-/** Where a short string without escapes ends; -1 for any other. */
+/** The end of a short string without escapes; -1 for any other. */
 function endOfPlain(stream: string, from: number): number {
   for (let at = from; at < from + WALKED; at += 1) {
     const code = stream.charCodeAt(at);
     if (code === QUOTE) return at;
-    // Of what a broken line leaves open the end is not looked for in the next line.
+    // The end of a string that a broken line leaves open is not looked for in the next line.
     if (code === BACKSLASH || !(code >= 0x20)) return -1;
   }
   return -1;

@@ -1,12 +1,12 @@
-/** What looks for personal data and secrets in texts, each to be switched by itself. */
+/** Detectors of personal data and secrets, each switched by itself. */
 export const DETECTORS = ['email', 'phone', 'ssn', 'token_like'] as const;
 export type Detector = (typeof DETECTORS)[number];
 
-/** What can be found: beside what detectors find, headers and fields that are redacted because of their names. */
+/** Kinds of findings: those of detectors, and headers and fields that are redacted because of their names. */
 export const FINDING_KINDS = ['header', ...DETECTORS, 'field_name'] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
-/** How many of each kind. Spec: gateway decisions, section 1, `redaction_counts`. */
+/** Counts by kind. Spec: gateway decisions, section 1, `redaction_counts`. */
 export type FindingCounts = Record<FindingKind, number>;
 
 export function noFindings(): FindingCounts {

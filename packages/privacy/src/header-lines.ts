@@ -1,4 +1,4 @@
-/** What stands in the place of a secret that is never stored. */
+/** The replacement for a secret that is never stored. */
 export const REDACTED = '[REDACTED]';
 
 /** Headers that exist to carry a secret. Spec: gateway decisions, sections 1 and 5. */

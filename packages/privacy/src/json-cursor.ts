@@ -24,7 +24,7 @@ export class JsonCursor {
     return true;
   }
 
-  /** What a string says. */
+  /** The decoded value of a string. */
   string(): string | undefined {
     if (this.peek() !== '"') return undefined;
     const start = this.at + 1;

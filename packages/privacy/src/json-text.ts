@@ -8,7 +8,7 @@ export function endOfString(text: string, from: number, to: number): number {
   return to;
 }
 
-/** Where the value ends that begins at `from`, its brackets and quotes included; the end of the text when it was cut. */
+/** The end of the value that begins at `from`, its brackets and quotes included; the end of the text when it was cut. */
 export function endOfValue(text: string, from: number): number {
   const first = text[from];
   if (first === '"') return Math.min(text.length, endOfString(text, from + 1, text.length) + 1);
@@ -34,7 +34,7 @@ export function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** What a JSON string says that is written so between its quotes, also when it was cut; undefined when it is none. */
+/** The value of a JSON string that is written so between its quotes, also when it was cut; undefined when it is invalid. */
 export function decodedString(written: string): string | undefined {
   if (!written.includes('\\')) return written;
   return parsedString(written) ?? parsedString(written.replace(/\\(?:u[0-9A-Fa-f]{0,3})?$/, ''));

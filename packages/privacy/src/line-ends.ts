@@ -1,7 +1,7 @@
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Where the lines of a text end: at LF, and for server-sent events at CR as well; in lines of JSON that is white space. When
+/** The line ends of a text: LF, and for server-sent events CR as well; in lines of JSON that is white space. When
  *  positions ascend, all lines together take one pass. */
 export class LineEnds {
   readonly #text: string;
@@ -34,7 +34,7 @@ export class LineEnds {
   }
 }
 
-/** Where the line after the one begins that ends at `end`. */
+/** The start of the line after the one that ends at `end`. */
 export function nextLine(text: string, end: number): number {
   return text.charCodeAt(end) === CR && text.charCodeAt(end + 1) === LF ? end + 2 : end + 1;
 }

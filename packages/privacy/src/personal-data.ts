@@ -29,7 +29,7 @@ export function findEmails(text: string): Span[] {
   return found;
 }
 
-/** Phone numbers: international with a plus (9 to 15 digits), or North American with separators. Bare digits are none. */
+/** Phone numbers: international with a plus (9 to 15 digits), or North American with separators. Bare digits do not count. */
 export function findPhones(text: string): Span[] {
   const international = spansOf(text, INTERNATIONAL).map(({ start, end }) => {
     const number = internationalNumber(text.slice(start, end));
@@ -38,7 +38,7 @@ export function findPhones(text: string): Span[] {
   return [...international.filter(({ start, end }) => end > start), ...spansOf(text, NATIONAL)];
 }
 
-/** A number without groups of digits behind it that would make it too long: they are others. Empty when it is none. */
+/** A number without groups of digits behind it that would make it too long: they are others. Empty when it is not a number. */
 function internationalNumber(groups: string): string {
   const [least, most] = INTERNATIONAL_DIGITS;
   let number = groups;

@@ -14,10 +14,10 @@ export interface PrivacyContext {
   readonly placeholder: RegExp;
   /** Matches the names of denied headers in header lines; undefined when only headers that are always redacted are denied. */
   readonly deniedHeader: RegExp | undefined;
-  /** What is looked for in bodies, and texts that cannot hold it. */
+  /** The detectors for bodies, and the prefilter for bodies without findings. */
   readonly inBodies: readonly Detector[];
   readonly bodyPrefilter: TextPrefilter;
-  /** The same for what is no body: a credential is never kept there, whatever is configured. */
+  /** The same for texts other than bodies: a credential is never stored there, whatever is configured. */
   readonly inLines: readonly Detector[];
   readonly linePrefilter: TextPrefilter;
   /** For bodies where the mode is `off`: credentials alone. Undefined when no mode is, or they are not to be looked for. */
@@ -53,7 +53,7 @@ function credentialRules(rules: PrivacyRules): PrivacyRules {
   return { ...rules, detectors, deniedHeaders: [], format: CREDENTIAL_REDACTED };
 }
 
-/** What JSON and forms say instead of `password=`. Models respond with parts of words as `{"token":"Hello"}`. */
+/** The fields of JSON and forms that correspond to `password=`. Models respond with parts of words as `{"token":"Hello"}`. */
 function credentialFields(): DeniedFields {
   return new DeniedFields(SECRET_NAMES, (name, value) => !/token/i.test(name) || looksSecret(value));
 }

@@ -5,7 +5,7 @@ import type { Detector } from './findings.ts';
 export const PRIVACY_MODES = ['off', 'redact_storage', 'redact_upstream', 'block'] as const;
 export type PrivacyMode = (typeof PRIVACY_MODES)[number];
 
-/** What is looked for, what stands in its place, and where. It crosses to worker threads; the salt in it is a secret. */
+/** What is detected, how it is replaced, and for which exchanges. It is sent to worker threads; its salt is a secret. */
 export interface PrivacyRules {
   readonly mode: PrivacyMode;
   readonly policyId: string;
@@ -32,7 +32,7 @@ export interface PrivacyScope {
   readonly policy_id?: string | undefined;
 }
 
-/** What holds for one exchange. */
+/** The rules of one exchange. */
 export interface PrivacyPolicy {
   readonly mode: PrivacyMode;
   readonly policyId: string;

@@ -135,7 +135,7 @@ export class Redactor implements Redaction {
     return mergedEdits([...this.#detected(text, ['token_like']), ...edits]);
   }
 
-  /** Looks into the strings between two places, and at what stands between those. */
+  /** Walks the strings between two positions, and the text between those. */
   #walk(text: string, from: number, to: number, depth: number, edits: TextEdit[]): void {
     for (let at = from; at < to;) {
       const quote = text.indexOf('"', at);

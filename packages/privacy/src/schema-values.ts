@@ -14,7 +14,7 @@ interface Reading {
   readonly values: Span[];
 }
 
-/** Passes what stands at the cursor; false when it is not what belongs there. */
+/** Consumes the value at the cursor; false when it is not of the expected form. */
 type Read = (reading: Reading, depth: number) => boolean;
 
 const text: Read = ({ cursor }) => cursor.string() !== undefined;
@@ -59,7 +59,7 @@ const HOLDERS = new Map<string, Read>([
   ...keywords('dependencies', schemaOrNames),
 ]);
 
-/** Where the description of a field in a JSON Schema names values of it: a default, constants, examples, and what extensions (`x-`) say.
+/** Values that the description of a field in a JSON Schema names: a default, constants, examples, and those of extensions (`x-`).
  *  `holder` is the name of the member that holds the object with the description. Undefined when that holds no descriptions, and when
  *  the text between the two places is no description, or was cut: something in it is no keyword, or not what belongs to the keyword. */
 export function describedValues(json: string, start: number, end: number, holder: string | undefined): Span[] | undefined {

@@ -6,7 +6,7 @@ import { findUnescaped } from './unescaped-text.ts';
 
 export type { Span } from './text-span.ts';
 
-/** What stands in the place of a credential in logs, spans, stored bodies and errors. Spec: gateway, Credential scrubbing. */
+/** The replacement for a credential in logs, spans, stored bodies and errors. Spec: gateway, Credential scrubbing. */
 export const CREDENTIAL_REDACTED = '[CREDENTIAL_REDACTED]';
 
 // Where a word may begin: not behind a letter or a digit, unless that is the end of an escape in JSON text ("\nsk-...").
@@ -28,7 +28,7 @@ const ASSIGNED = { words: SECRET_NAMES, before: BEHIND_SECRET_NAMES };
 /** How JSON may write a character of ASCII. */
 const JSON_ESCAPES = { words: ['\\u00'], before: ['0', '1', '2', '3', '4', '5', '6', '7'] };
 
-/** One of these stands in every text that holds a credential: what a prefilter has to look for. */
+/** Every text with a credential contains one of these: the patterns for a prefilter. */
 export const CREDENTIAL_PATTERNS: PrefilterPatterns = {
   words: PREFIXES,
   prefixes: [ASSIGNED, JSON_ESCAPES],
@@ -55,7 +55,7 @@ export function scrub(text: string, replacement: string = CREDENTIAL_REDACTED): 
   return { text: replacedSpans(text, found, replacement), count: found.length };
 }
 
-/** Where credentials stand in a text, in their order: what `scrub` would replace. `withMembers: false` leaves out members of JSON that
+/** The spans of credentials in a text, in order: what `scrub` would replace. `withMembers: false` leaves out members of JSON that
  *  are named like one, for callers with rules of their own for those. */
 export function findCredentials(text: string, { withMembers = true }: { withMembers?: boolean } = {}): Span[] {
   return prefilter.mayMatch(text) ? findIn(text, withMembers) : [];

@@ -218,7 +218,7 @@ describe('texts that are not one are not read as one:', () => {
     expect(redacted(text).text).toBe(text);
   });
 
-  test('rows of a file keep what stands beside a finding in the row before', () => {
+  test('rows of a file keep the text beside a finding in the row before', () => {
     const text = lines({ c: 'write to bob@example.com' }, { c: 'call 415-555-0100' }, { c: '123-45-6789' }, { c: '1 more' });
     expect(redacted(text, 'json').text).toBe(
       lines({ c: 'write to [EMAIL]' }, { c: 'call [PHONE]' }, { c: '[SSN]' }, { c: '1 more' }),

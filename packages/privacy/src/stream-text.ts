@@ -4,9 +4,9 @@ import { decodedString } from './json-text.ts';
 export class StreamText {
   /** Whether its events say that they carry fragments; else they may as well carry whole texts. */
   readonly isDelta: boolean;
-  /** Where the fragments are written, between their quotes: start and end in turns. */
+  /** Positions of the fragments between their quotes: start and end in turns. */
   readonly spans: number[] = [];
-  /** What they say together. */
+  /** The decoded fragments, joined. */
   joined = '';
   #first = '';
   #isConstant = true;
@@ -29,12 +29,12 @@ export class StreamText {
     return !this.#isConstant;
   }
 
-  /** Whether what was read may be its beginning only, when the stream was cut. */
+  /** Whether a cut stream may hold only its beginning. */
   get isOpenEnded(): boolean {
     return this.isFragmented || (this.isDelta && this.spans.length === 2);
   }
 
-  /** The fragments, and where each of them is written. */
+  /** The decoded fragments and their positions. */
   *fragmentsIn(stream: string): Generator<{ readonly start: number; readonly end: number; readonly fragment: string }> {
     for (let at = 0; at + 1 < this.spans.length; at += 2) {
       const start = this.spans[at]!;

@@ -9,7 +9,7 @@ export interface PrefilterPatterns {
   readonly words: readonly string[];
   /** Words that count only in front of one of some texts. */
   readonly prefixes?: readonly Prefixes[];
-  /** Single ASCII characters that count wherever they stand. */
+  /** Single ASCII characters that count anywhere. */
   readonly characters?: string;
   /** Numbers as people write them: two digits, one of `-. `, and four digits; or a plus and a digit that are not in the middle of
    *  something else. */
@@ -18,8 +18,8 @@ export interface PrefilterPatterns {
   readonly percentEscapes?: boolean;
 }
 
-/** What may stand at a pair: a word in lower case, or the digits around a separator or behind a plus; and how far before the pair's
- *  second character the word, the separator or the plus stands. A word with `before` counts only in front of one of those. */
+/** A possible match at a pair: a word in lower case, or the digits around a separator or after a plus; and how far before the pair's
+ *  second character the word, the separator or the plus is. A word with `before` counts only in front of one of those. */
 interface Candidate {
   readonly folded: Uint8Array;
   readonly back: number;
@@ -36,7 +36,7 @@ const ANYTHING = followersOf([]);
 const SEPARATED = new Uint8Array(0);
 const AFTER_PLUS = new Uint8Array(0);
 const AFTER_PERCENT = new Uint8Array(0);
-/** Where the characters of a pair stand in the number that this machine reads from two bytes. */
+/** The bit positions of a pair's characters in the number that this machine reads from two bytes. */
 const FIRST = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 8;
 const SECOND = 8 - FIRST;
 /** Letters from the most to the least frequent in texts. */
@@ -117,7 +117,7 @@ export class TextPrefilter {
     this.#addAround(PLUS, AFTER_PLUS);
   }
 
-  /** Every pair that a sign stands in. */
+  /** Every pair with a sign. */
   #addAround(sign: number, folded: Uint8Array): void {
     for (let code = 0; code < 256; code += 1) {
       this.#add(String.fromCharCode(sign, code), { folded, back: 1, before: ANYTHING });
@@ -177,7 +177,7 @@ function isPlus(text: string | Uint8Array, plus: number): boolean {
   return plus === 0 || !/[\w+/=]/.test(String.fromCharCode(codeAt(text, plus - 1)));
 }
 
-/** Of a character of ASCII: the others are no part of what is looked for. */
+/** Only escapes of ASCII characters: the patterns have no others. */
 function isPercentEscape(text: string | Uint8Array, percent: number): boolean {
   const high = codeAt(text, percent + 1);
   return codeAt(text, percent) === PERCENT && high >= 0x30 && high <= 0x37 && isHexDigit(codeAt(text, percent + 2));
@@ -202,7 +202,7 @@ function folded(word: string): Uint8Array {
   return Uint8Array.from(word, (character) => character.charCodeAt(0) | FOLD);
 }
 
-/** Where the three characters of a word begin that few texts have. */
+/** The index of the three characters of a word that are rarest in texts. */
 function rarestAt(word: string): number {
   const rates = Array.from({ length: word.length - 2 }, (_, at) => rateOf(word, at) + rateOf(word, at + 1));
   return rates.indexOf(Math.min(...rates));

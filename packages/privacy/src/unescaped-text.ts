@@ -1,9 +1,9 @@
 import { mergedSpans, type Span } from './text-span.ts';
 
-/** Escapes within escapes are undone so often to look for something. */
+/** Nested escapes are undone to this depth. */
 const LEVELS_MAX = 4;
 
-/** A text with its escapes undone, and where its characters stand in the text that it was made of. */
+/** A text with its escapes undone, and the positions of its characters in the original. */
 export interface UnescapedText {
   readonly text: string;
   /** The index in the original text; of an index behind an escape, the one behind the whole escape. */
@@ -17,7 +17,7 @@ const ESCAPE = /(?:%|\\{1,15}u00)([0-9A-Fa-f]{2})/g;
  *  characters of latin-1, which is enough to know that no ASCII letter is there. */
 export function unescapedText(text: string): UnescapedText | undefined {
   if (!text.includes('%') && !text.includes('\\u00')) return undefined;
-  /** Where in the new text the characters stand that were escapes, and how much shorter it is behind each. */
+  /** Positions in the new text of the characters that were escapes, and how much shorter it is after each. */
   const positions: number[] = [];
   const shortened = [0];
   let removed = 0;
@@ -38,7 +38,7 @@ export function unescapedText(text: string): UnescapedText | undefined {
 
 const unmoved = (index: number) => index;
 
-/** What `find` finds in a text as it is written and as it reads with its escapes undone, once and again; as spans of the text. */
+/** The findings of `find` in a text as it is written and with its escapes undone, level by level; as spans of the original. */
 export function findUnescaped(text: string, find: (text: string) => Span[]): Span[] {
   const found = find(text);
   let originalAt = unmoved;

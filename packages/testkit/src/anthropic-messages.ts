@@ -20,7 +20,7 @@ export function anthropicCountTokens(call: MockCall): RouteResult {
 
 function* messageEvents(call: MockCall): Generator<SseEvent> {
   const counts = countsOf(call);
-  // What the first event counts as output is not final: the last event's count replaces it.
+  // The first event's output count is not final: the last event's count replaces it.
   const first = message(call, { content: [], stop_reason: null, usage: usageOf(counts, 1) });
   const start = { type: 'message_start', message: first };
   yield typedEvent(start);

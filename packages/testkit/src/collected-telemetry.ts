@@ -43,10 +43,10 @@ export interface CollectedMetric {
   readonly resource: CollectedAttributes;
 }
 
-/** What a request to a collector is encoded in. */
+/** The encoding of a request to a collector. */
 export type OtlpEncoding = 'protobuf' | 'json';
 
-// What both encodings have in common after parsing: the names of OTLP JSON, with ids in hex and 64-bit numbers as text.
+// The common form of both encodings after parsing: the names of OTLP JSON, with ids in hex and 64-bit numbers as text.
 type Raw = { readonly [key: string]: unknown };
 
 const { root } = protobuf.parse(OTLP_SCHEMA, { keepCase: false });

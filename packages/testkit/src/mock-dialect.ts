@@ -27,7 +27,7 @@ export interface MockRoute {
 
 export type MockErrorKind = 'no_credential' | 'invalid_request' | 'not_found' | 'too_large';
 
-/** What makes one provider different from another. */
+/** The differences between providers. */
 export interface MockDialect {
   /** By method and path: `POST /v1/messages`. */
   readonly routes: ReadonlyMap<string, MockRoute>;

@@ -72,7 +72,7 @@ function trackClient(request: IncomingMessage, response: ServerResponse, record:
   const left = () => {
     if (!ownDoing && !disposed()) record.aborted = true;
   };
-  // What breaks on the connection shows in the close; without a listener it would end the process.
+  // An error of the connection shows in the close; without a listener it would end the process.
   request.on('error', () => {});
   response.on('error', () => {});
   // Node forgets a request once its response has ended: one that is still arriving then (`early`) would never end.

@@ -10,7 +10,7 @@ import { chunkCount, errorAfter, streamedChunks, wholeText } from './mock-text.t
 import { type SseEvent, typedEvent } from './sse-event.ts';
 import { countWords, tokenCounts } from './token-counts.ts';
 
-/** What the wire carries: `output_text` is the SDK's addition. */
+/** The wire format: `output_text` is the SDK's addition. */
 type WireResponse = Omit<Response, 'output_text' | 'usage'> & { usage: ResponseUsage | null };
 /** `Omit` of each member, and the response as it is on the wire. */
 type Unnumbered<Event> = Event extends { sequence_number: number }

@@ -2,7 +2,7 @@ import type { RouteResult, MockCall } from './mock-dialect.ts';
 import { wholeText } from './mock-text.ts';
 import { countWords } from './token-counts.ts';
 
-/** What a second of sound weighs here. */
+/** Bytes of a second of sound. */
 const BYTES_PER_SECOND = 16_000;
 const TOKENS_PER_SECOND = 10;
 

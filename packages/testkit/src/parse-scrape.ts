@@ -56,7 +56,7 @@ export function parseScrape(body: string, format: 'openmetrics' | 'classic'): Sc
     const suffixes = isOpen || family.type !== 'counter' ? (SUFFIXES[family.type] ?? []) : [''];
     if (!suffixes.some((suffix) => sample.name === family.name + suffix)) refuse(line, `no sample of ${family.name}`);
     const key = sample.name + keyOf(sample.labels);
-    if (seen.has(key)) refuse(line, 'a sample stands twice');
+    if (seen.has(key)) refuse(line, 'a duplicate sample');
     seen.add(key);
     if (sample.exemplar !== undefined) checkExemplar(sample, isOpen, (why) => refuse(line, why));
     family.samples.push(sample);
@@ -87,7 +87,7 @@ function sampleOf(line: string): ScrapeSample | undefined {
 
 function labelsOf(text = ''): Record<string, string> {
   const pairs = [...text.matchAll(LABEL)].map(([, name = '', value = '']) => [name, unescape(value)] as const);
-  if (new Set(pairs.map(([name]) => name)).size !== pairs.length) throw new Error(`a label stands twice: ${text}`);
+  if (new Set(pairs.map(([name]) => name)).size !== pairs.length) throw new Error(`a duplicate label: ${text}`);
   return Object.fromEntries(pairs);
 }
 

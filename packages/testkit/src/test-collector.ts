@@ -11,7 +11,7 @@ import {
   type OtlpEncoding,
 } from './collected-telemetry.ts';
 
-/** What a collector does with an export. */
+/** How a collector handles an export. */
 export type CollectorBehaviour = 'accept' | 'hang' | 'refuse';
 
 /** An OpenTelemetry collector for tests: OTLP over HTTP (protobuf and JSON, gzip too) and over gRPC, on any free ports. It keeps

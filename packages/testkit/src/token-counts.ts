@@ -7,7 +7,7 @@ export interface TokenCounts {
   readonly reasoning: number;
 }
 
-/** What the chat template costs. Never 0, so that the shortest prompt already has cached tokens to map. */
+/** Tokens of the chat template. Never 0, so that the shortest prompt already has cached tokens to map. */
 const TEMPLATE_TOKENS = 8;
 const REASONING_TOKENS = 3;
 /** Deeper than any message; a client's absurd nesting must not overflow the stack. */

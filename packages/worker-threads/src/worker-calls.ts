@@ -48,7 +48,7 @@ export class WorkerCalls implements AsyncDisposable {
     if (worker === undefined) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     worker.postMessage({ close: true });
-    // One that is stuck does not keep the process from ending.
+    // A stuck thread must not keep the process from ending.
     const late = setTimeout(() => void worker.terminate(), CLOSES_WITHIN_MS);
     await ended;
     clearTimeout(late);

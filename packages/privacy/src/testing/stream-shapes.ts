@@ -10,7 +10,7 @@ export interface StreamShape {
   readonly event: (fragment: string, text: number, at: number) => Event;
   /** The text that an event carries a fragment of, and the fragment. */
   readonly fragment: (event: Event) => readonly [text: string, fragment: string] | undefined;
-  /** Where it is carried: to be set aside when the rest of an event is compared. */
+  /** Its path, which is left out when the rest of an event is compared. */
   readonly path: readonly (string | number)[];
   /** Whether the texts are JSON, as arguments of tools are. */
   readonly isJson?: boolean;
