@@ -7,12 +7,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { filesText, telemetryText, unpackedBodies } from './leak-search.ts';
-import { rawTalk } from './raw-talk.ts';
+import { rawExchange } from './raw-exchange.ts';
 import { startGateway, type RunningGateway } from './running-gateway.ts';
 
 // `secret-sweep.test.ts` sends every form of a secret to every place; here are the odd places, and personal data.
 // A secret of its own is sent to every place that a client or a provider can put one. None of them may be found again: not in a file,
-// not in the log, not in what the API tells, not in what the gateway itself answers. A secret names the place it was sent to.
+// not in the log, not in the API's responses about traces, not in the gateway's own responses. A secret names the place it was sent to.
 
 const MARK = 'canary';
 const keyFor = (place: string) => `sk-proj-${MARK}-${place}-0123456789`;
@@ -22,8 +22,8 @@ let opened: AsyncDisposableStack;
 let gateway: RunningGateway;
 let collector: TestCollector;
 let folder: string;
-/** What the gateway itself answered. */
-const ownAnswers: string[] = [];
+/** Responses of the gateway itself. */
+const ownResponses: string[] = [];
 
 beforeAll(async () => {
   opened = new AsyncDisposableStack();
@@ -58,7 +58,7 @@ interface Sent {
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** Sends a request with the gateway key; the answer's text. */
+/** Sends a request with the gateway key; the response's text. */
 async function send(path: string, { method = 'POST', headers = {}, body }: Sent = {}): Promise<string> {
   const response = await fetch(gateway.url + path, {
     method,
@@ -74,9 +74,9 @@ async function send(path: string, { method = 'POST', headers = {}, body }: Sent 
   return response.text();
 }
 
-/** Sends something that the gateway answers by itself. */
+/** Sends a request that the gateway responds to by itself. */
 async function provoke(path: string, sent: Sent = {}): Promise<void> {
-  ownAnswers.push(await send(path, sent));
+  ownResponses.push(await send(path, sent));
 }
 
 const CHAT = '/openai/v1/chat/completions';
@@ -98,7 +98,7 @@ async function diagnostics(): Promise<{ enqueue_accepted_total: number; written_
   return (JSON.parse(text) as { diagnostics: { enqueue_accepted_total: number; written_total: number } }).diagnostics;
 }
 
-/** The mock echoes them, so that each is in a request and in an answer. */
+/** The mock echoes them, so that each is in a request and in a response. */
 async function sendBodies(): Promise<void> {
   const nested = json({ password: `${MARK}-nested`, note: keyFor('nested') });
   for (const body of [
@@ -120,9 +120,9 @@ async function sendBodies(): Promise<void> {
     headers: { 'content-encoding': 'gzip' },
   });
   await send(CHAT, { body: new Uint8Array(Buffer.from(`\xff {"token":"${MARK}-latin-1"} ${keyFor('latin-1')}`, 'latin1')) });
-  const pieces = Array.from(`so ${keyFor('stream')} and ${MARK}@example.com.`.match(/.{1,5}/g) ?? [], event);
+  const chunks = Array.from(`so ${keyFor('stream')} and ${MARK}@example.com.`.match(/.{1,5}/g) ?? [], event);
   await send(CHAT, {
-    body: `${pieces.join('')}data: ${json({ token: `${MARK}-event` })}\n\n`,
+    body: `${chunks.join('')}data: ${json({ token: `${MARK}-event` })}\n\n`,
     headers: { 'content-type': 'text/event-stream' },
   });
   const form = new FormData();
@@ -194,24 +194,24 @@ async function sendErrors(): Promise<void> {
     `${keyFor('method')} / HTTP/1.1\r\nHost: a\r\n\r\n`,
     `GET / HTTP/1.1\r\nHost: a\r\nX: ${keyFor('long-header').repeat(1_000)}\r\n\r\n`,
   ])
-    ownAnswers.push(await rawTalk(gateway.port, line, { until: (answer) => answer.includes('}') }));
+    ownResponses.push(await rawExchange(gateway.port, line, { until: (response) => response.includes('}') }));
 }
 
 /** Where a secret could come to light, and what is there. */
 const SINKS: Readonly<Record<string, () => Promise<string>>> = {
-  'every trace, as the API tells it': async () => {
+  'every trace, as the API returns it': async () => {
     const list = await send('/api/traces?limit=200', { method: 'GET' });
     const { items } = JSON.parse(list) as { items: { id: string }[] };
     const details = await Promise.all(items.map(({ id }) => send(`/api/traces/${id}`, { method: 'GET' })));
     return [list, ...details, ...details.flatMap(unpackedBodies)].join('\n');
   },
-  'the other answers of the API': async () =>
+  'the other responses of the API': async () =>
     (
       await Promise.all(
         ['/', '/api/health', '/api/diagnostics/trace-pipeline', '/api/gateway-keys'].map((path) => send(path, { method: 'GET' })),
       )
     ).join('\n'),
-  'what the gateway answers by itself': () => Promise.resolve(ownAnswers.join('\n')),
+  "the gateway's own responses": () => Promise.resolve(ownResponses.join('\n')),
   'the log': () => Promise.resolve(gateway.process.stdout + gateway.process.stderr),
   'the spans': () => Promise.resolve(telemetryText(collector.spans)),
   'the metrics': () => Promise.resolve(telemetryText(collector.metricExports)),

@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
-import type { HostileAnswer } from './hostile-provider.ts';
+import type { HostileResponse } from './hostile-provider.ts';
 import { referenceResponse, type Reference } from './reference-response.ts';
 
 /** One thing that a provider does to one request, and what has to come of it. */
 export interface ChaosCase {
   readonly name: string;
-  /** Nobody listens where the second goes. */
+  /** Nothing listens at the upstream of `anthropic`. */
   readonly route: 'openai' | 'anthropic';
   readonly method: 'POST' | 'HEAD';
-  readonly answer: HostileAnswer;
+  readonly response: HostileResponse;
   readonly reference: Reference;
   readonly expected: Expected;
 }
@@ -16,7 +16,7 @@ export interface ChaosCase {
 export interface Expected {
   readonly outcome: 'completed' | 'upstream_error' | 'timeout';
   readonly upstreamError: string | undefined;
-  /** Of the trace, and of the gateway's own answer. */
+  /** Of the trace, and of the gateway's own response. */
   readonly status: number;
 }
 
@@ -31,7 +31,7 @@ const JSON_BODY = '{"id":"r","usage":{"prompt_tokens":1}}';
 const ZIPPED = gzipSync(JSON_BODY);
 const chunk = (data: string) => `${data.length.toString(16)}\r\n${data}\r\n`;
 
-/** Whole answers of every kind that there is. */
+/** Complete responses of every kind. */
 const SAMPLES: readonly Sample[] = [
   sample(
     'json',
@@ -67,13 +67,13 @@ function sample(name: string, text: string, method: 'POST' | 'HEAD' = 'POST'): S
   return { name, method, bytes: latin1(text) };
 }
 
-/** Nobody takes the connection. */
+/** Nothing accepts the connection. */
 export const refusals = (count: number): ChaosCase[] =>
   Array.from({ length: count }, (_, at) => ({
     name: `refusal ${at}`,
     route: 'anthropic',
     method: 'POST',
-    answer: { bytes: '', afterwards: 'reset' },
+    response: { bytes: '', afterwards: 'reset' },
     reference: referenceResponse(Buffer.alloc(0), 'POST'),
     expected: { outcome: 'upstream_error', upstreamError: 'connect_refused', status: 502 },
   }));
@@ -83,7 +83,7 @@ export const cuts = (): ChaosCase[] => SAMPLES.flatMap((one) => [...prefixes(one
 /** The provider falls silent at every byte. */
 export const stalls = (): ChaosCase[] => SAMPLES.flatMap((one) => prefixes(one, 'keep'));
 
-/** Every byte is another, is missing, or comes twice; and what follows the answer is nobody's. */
+/** Every byte is changed, missing or doubled; and surplus bytes follow the response. */
 export const lies = (): ChaosCase[] =>
   SAMPLES.flatMap((one) => {
     const { bytes } = one;
@@ -99,7 +99,7 @@ export const lies = (): ChaosCase[] =>
     ]);
     const behind = ['x', '\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil'].flatMap((more) =>
       (['close', 'reset', 'keep'] as const)
-        // Without a length it would be a part of the answer, which only its end ends.
+        // Without a length they would be part of the response, which ends with the connection.
         .filter((afterwards) => afterwards === 'close' || one.name !== 'until the connection ends')
         .map((afterwards) =>
           caseOf(one, `${JSON.stringify(more)} behind it, then ${afterwards}`, Buffer.concat([bytes, latin1(more)]), afterwards),
@@ -108,22 +108,22 @@ export const lies = (): ChaosCase[] =>
     return [...atEveryByte, ...behind];
   });
 
-function prefixes(one: Sample, afterwards: HostileAnswer['afterwards']): ChaosCase[] {
+function prefixes(one: Sample, afterwards: HostileResponse['afterwards']): ChaosCase[] {
   return Array.from({ length: one.bytes.length + 1 }, (_, length) =>
     caseOf(one, `${afterwards} after ${length} bytes`, one.bytes.subarray(0, length), afterwards),
   );
 }
 
-function caseOf({ name, method }: Sample, what: string, bytes: Buffer, then: HostileAnswer['afterwards']): ChaosCase {
+function caseOf({ name, method }: Sample, what: string, bytes: Buffer, then: HostileResponse['afterwards']): ChaosCase {
   const reference = referenceResponse(bytes, method);
-  // A connection that has carried a whole answer may carry the next request when it ends: that would be the failure of another case.
+  // A connection that has carried a whole response may carry the next request when it ends: that would be the failure of another case.
   const afterwards = reference.end === 'whole' && reference.surplus === 0 ? 'keep' : then;
   const expected = expectedOf(reference, afterwards);
-  return { name: `${name}: ${what}`, route: 'openai', method, answer: { bytes, afterwards }, reference, expected };
+  return { name: `${name}: ${what}`, route: 'openai', method, response: { bytes, afterwards }, reference, expected };
 }
 
-/** What a trace has to say. */
-function expectedOf({ end, head, isUntilClose }: Reference, afterwards: HostileAnswer['afterwards']): Expected {
+/** The expected trace. */
+function expectedOf({ end, head, isUntilClose }: Reference, afterwards: HostileResponse['afterwards']): Expected {
   if (end === 'whole' || (end === 'partial' && isUntilClose && afterwards === 'close'))
     return { outcome: 'completed', upstreamError: undefined, status: head?.status ?? 0 };
   if (end === 'malformed') return { outcome: 'upstream_error', upstreamError: 'malformed_response', status: 502 };

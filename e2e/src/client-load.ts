@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 
-export interface Answer {
+export interface ChatResponse {
   readonly status: number;
   readonly body: string;
   readonly latencyMs: number;
@@ -8,10 +8,10 @@ export interface Answer {
 
 /** What clients in a loop have seen. Each request names a model of its own, by which its trace is known. */
 export interface ClientLoad extends AsyncDisposable {
-  /** Models of the requests whose whole answer, a 2xx, has arrived. */
-  readonly answered: readonly string[];
-  /** Answers that were none. */
-  readonly refused: readonly Answer[];
+  /** Models of the requests with a complete 2xx response. */
+  readonly completed: readonly string[];
+  /** Responses with another status. */
+  readonly refused: readonly ChatResponse[];
   readonly latenciesMs: readonly number[];
   /** No request is begun after this; resolves when those under way have ended. */
   stop(): Promise<void>;
@@ -27,9 +27,12 @@ export interface ChatOptions {
   readonly onText?: (text: string) => void;
 }
 
-/** One chat completion through a gateway; rejects when the answer does not arrive whole. */
-export function chat(gatewayUrl: string, { model, scenario = '', stream = false, agent, onText }: ChatOptions): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+/** One chat completion through a gateway; rejects when the response does not arrive whole. */
+export function chat(
+  gatewayUrl: string,
+  { model, scenario = '', stream = false, agent, onText }: ChatOptions,
+): Promise<ChatResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<ChatResponse>();
   const started = performance.now();
   const body = JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'hello there' }] });
   const headers = {
@@ -54,11 +57,11 @@ export function chat(gatewayUrl: string, { model, scenario = '', stream = false,
   return promise;
 }
 
-/** Starts `clients` clients with a connection each that ask again as soon as they are answered. A connection that breaks is
+/** Starts `clients` clients with a connection each that send the next request as soon as a response is complete. A connection that breaks is
  *  replaced; a client gives up when it is refused a new one. */
 export function startLoad(gatewayUrl: string, clients: number, name = 'load'): ClientLoad {
-  const answered: string[] = [];
-  const refused: Answer[] = [];
+  const completed: string[] = [];
+  const refused: ChatResponse[] = [];
   const latenciesMs: number[] = [];
   const stopping = new AbortController();
   const client = async (number: number) => {
@@ -66,10 +69,10 @@ export function startLoad(gatewayUrl: string, clients: number, name = 'load'): C
     for (let count = 0; !stopping.signal.aborted; count += 1) {
       const model = `${name}-${number}-${count}`;
       try {
-        const answer = await chat(gatewayUrl, { model, agent });
-        latenciesMs.push(answer.latencyMs);
-        if (answer.status < 300) answered.push(model);
-        else refused.push(answer);
+        const response = await chat(gatewayUrl, { model, agent });
+        latenciesMs.push(response.latencyMs);
+        if (response.status < 300) completed.push(model);
+        else refused.push(response);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') break;
       }
@@ -81,5 +84,5 @@ export function startLoad(gatewayUrl: string, clients: number, name = 'load'): C
     stopping.abort();
     return running;
   };
-  return { answered, refused, latenciesMs, stop, gaveUp: running, [Symbol.asyncDispose]: stop };
+  return { completed, refused, latenciesMs, stop, gaveUp: running, [Symbol.asyncDispose]: stop };
 }

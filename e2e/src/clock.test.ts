@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const CLOCK = fileURLToPath(new URL('./settable-clock.ts', import.meta.url));
 const TOKEN = 'one-token-0123456789-0123456789';
-/** What one exchange of `ask` costs, and how many a day may have. */
+/** What one exchange of `sendChat` costs, and how many a day may have. */
 const TOKENS = 20;
 const A_DAY = 10;
 /** A batch is written within some 30 ms; a clock that was put back held it up for as long as it was put back. */
@@ -50,19 +50,19 @@ const written = async () =>
   (await get<{ diagnostics: Diagnostics }>('/api/diagnostics/trace-pipeline')).diagnostics.written_total;
 
 /** One exchange; its status, and when its quota ends if it was refused for one. */
-async function ask(scenario = ''): Promise<{ status: number; resetsAt: string | null }> {
+async function sendChat(scenario = ''): Promise<{ status: number; resetsAt: string | null }> {
   const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello there you all' }] });
   const url = `${gateway.url}/openai/v1/chat/completions`;
-  const answer = await fetch(url, { method: 'POST', headers: { ...headers, 'x-mock-scenario': scenario }, body });
-  await answer.arrayBuffer();
-  return { status: answer.status, resetsAt: answer.headers.get('x-svc-quota-resets-at') };
+  const response = await fetch(url, { method: 'POST', headers: { ...headers, 'x-mock-scenario': scenario }, body });
+  await response.arrayBuffer();
+  return { status: response.status, resetsAt: response.headers.get('x-svc-quota-resets-at') };
 }
 
 let sent = 0;
 /** The statuses of `count` exchanges, one after the other. Each has its trace soon. */
 async function statuses(count: number): Promise<number[]> {
   const seen: number[] = [];
-  for (let i = 0; i < count; i += 1) seen.push((await ask()).status);
+  for (let i = 0; i < count; i += 1) seen.push((await sendChat()).status);
   sent += count;
   await waitUntil(async () => (await written()) === sent, { what: `${sent} traces`, timeoutMs: WRITTEN_WITHIN_MS });
   return seen;
@@ -78,20 +78,20 @@ async function setClock(to: keyof typeof settings): Promise<void> {
 
 const times = (status: number, count: number) => Array.from({ length: count }, () => status);
 
-test('a wall clock that is set back or forward stops no trace, refuses nobody, and each UTC day has its own quota', async () => {
+test('a wall clock that is set back or forward stops no trace, refuses no request, and each UTC day has its own quota', async () => {
   expect(await statuses(3)).toEqual(times(200, 3));
-  const underWay = ask('slow=1500');
+  const underWay = sendChat('slow=1500');
   sent += 1;
   await setClock('a day back');
   // A load from all sides at once: the totals of that day are being read.
-  const atOnce = Array.from({ length: 4 }, () => ask());
+  const atOnce = Array.from({ length: 4 }, () => sendChat());
   expect((await Promise.all(atOnce)).map(({ status }) => status)).toEqual(times(200, 4));
   expect((await underWay).status).toBe(200);
   sent += 4;
   // What was under way ended on that day, and counts there.
   expect(await statuses(A_DAY - 4)).toEqual([...times(200, A_DAY - 5), 429]);
   sent += 1;
-  expect((await ask()).resetsAt).toBe(`${dayOf(noon)}T00:00:00Z`);
+  expect((await sendChat()).resetsAt).toBe(`${dayOf(noon)}T00:00:00Z`);
 
   await setClock('noon again');
   expect(await statuses(A_DAY - 3 + 1)).toEqual([...times(200, A_DAY - 3), 429]);

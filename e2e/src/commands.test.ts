@@ -41,7 +41,7 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** Runs a command in the gateway's folder, with what the gateway was told about storage and port. */
+/** Runs a command in the gateway's folder, with the gateway's settings of storage and port. */
 async function run(line: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const words = line === '' ? [] : line.split(' ');
   await using running = startProcess({
@@ -66,7 +66,7 @@ interface Diagnosis {
 }
 
 describe('beside a running gateway', () => {
-  test('version prints the version that the gateway tells', async () => {
+  test('version prints the version that the gateway reports', async () => {
     const { version } = await gateway.get<{ version: string }>('/');
     for (const line of ['version', '--version', '-v'])
       expect(await run(line)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -199,10 +199,10 @@ describe('with keys', () => {
     await run('keys create --role viewer --plan gold', { ...storage, SVC_CONFIG: join(own, 'plans.yaml') });
     expect(await posture()).toEqual([0, 'warn']);
     const locked = stack.use(await startGateway({ folder: own, upstream: 'http://127.0.0.1:9', variables }));
-    const asked = `diagnostics --base-url ${locked.url}`;
-    const { code, stderr } = await run(asked);
+    const command = `diagnostics --base-url ${locked.url}`;
+    const { code, stderr } = await run(command);
     expect([code, stderr]).toEqual([1, expect.stringContaining('answered 401: missing or invalid gateway key')]);
-    expect((await run(asked, { VITRINE_GATEWAY_KEY: token })).code).toBe(0);
+    expect((await run(command, { VITRINE_GATEWAY_KEY: token })).code).toBe(0);
     const broken = stack.use(await temporaryFolder('commands-broken')).path;
     await writeFile(join(broken, 'gateway-keys.db'), 'these are my notes. '.repeat(200));
     const { stdout } = await run('doctor', {
@@ -212,7 +212,7 @@ describe('with keys', () => {
     });
     expect(stdout).toMatch(/^fail {2}auth_posture: .+\n.+\n.+the file is text and not an SQLite database$/m);
     for (const bad of ['--auth-header Cookie', '--gateway-key hunter2-ü']) {
-      const refused = await run(`${asked} ${bad}`, { VITRINE_GATEWAY_KEY: 'hunter2\nhunter2' });
+      const refused = await run(`${command} ${bad}`, { VITRINE_GATEWAY_KEY: 'hunter2\nhunter2' });
       expect([refused.code, refused.stderr]).toEqual([2, expect.not.stringContaining('hunter2')]);
     }
   });

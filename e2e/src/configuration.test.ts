@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => folder[Symbol.asyncDispose]());
 
-/** A port that is taken. Whoever tries to listen on it has something to say about it. */
+/** A port that is taken: a process that tries to listen on it reports an error. */
 async function takenPort(): Promise<AsyncDisposable & { port: number }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -122,7 +122,7 @@ extra: 1
   test.each([
     ['the gateway', GATEWAY],
     ['npm start', STANDALONE],
-  ])('%s tells faults of one part and of two at once', async (_name, command) => {
+  ])('%s reports faults of one part and of two at once', async (_name, command) => {
     const text = 'auth: { keys: [{ id: a, token: token-0123456789-0123456789, plan: gold }] }\nlog: { level: loud }\n';
     const { code, said } = await refusal(command, { yaml: text, env: { SVC_SERVER_PORT: 'x' } });
     expect(said).toContain('has 3 faults');
@@ -153,7 +153,7 @@ describe.each([
     ['SVC_CONFIG names a file that is not there', [], { SVC_CONFIG: 'gone.yaml' }, 'gone.yaml'],
     ['a price override that is not there', [], { SVC_PRICES_OVERRIDE_PATH: 'none.yaml' }, 'SVC_PRICES_OVERRIDE_PATH'],
     ['a busy port', [], {}, 'SVC_SERVER_PORT'],
-    ['a host that is none of this machine', [], { SVC_SERVER_HOST: '192.0.2.1' }, 'SVC_SERVER_HOST'],
+    ['a host that this machine does not have', [], { SVC_SERVER_HOST: '192.0.2.1' }, 'SVC_SERVER_HOST'],
   ])('%s: one clear message, and the end with 1', async (_case, args, env: Record<string, string>, named) => {
     const { code, said } = await refusal(command, { args, env });
     expect(said).toContain(named);
@@ -175,7 +175,7 @@ describe('a data folder', () => {
     const dataDir = join(folder.path, 'in-use');
     const { running: first, url } = await serve(dataDir);
     await using _first = first;
-    await first.answers(url);
+    await first.untilServing(url);
 
     const { running: second } = await serve(dataDir);
     await using _second = second;
@@ -183,20 +183,20 @@ describe('a data folder', () => {
     expect(second.stderr).toContain('VITRINE_DATA_DIR');
     expect(second.stderr).toContain('in use');
     expect(second.stderr).not.toMatch(LOOKS_LIKE_A_STACK);
-    await first.answers(url);
+    await first.untilServing(url);
 
     first.signal('SIGKILL');
     await first.end();
     const { running: third, url: thirdUrl } = await serve(dataDir);
     await using _third = third;
-    await third.answers(thirdUrl);
+    await third.untilServing(thirdUrl);
   });
 
   test('is named as SVC_STORAGE_PATH where the gateway runs alone', async () => {
     const dataDir = join(folder.path, 'in-use-by-gateway');
     const { running: first, url } = await serve(dataDir);
     await using _first = first;
-    await first.answers(url);
+    await first.untilServing(url);
     const { code, said } = await refusal(GATEWAY, { env: { SVC_STORAGE_PATH: join(dataDir, 'traces.db') } });
     expect(said).toContain('SVC_STORAGE_PATH');
     expect(code).toBe(1);
@@ -205,7 +205,7 @@ describe('a data folder', () => {
   test.each([
     ['stands below a file', 'VITRINE_DATA_DIR', STANDALONE, { VITRINE_DATA_DIR: `${import.meta.filename}/data` }],
     ['stands below a file', 'SVC_STORAGE_PATH', GATEWAY, { SVC_STORAGE_PATH: `${import.meta.filename}/data/traces.db` }],
-    // Where the system answers "no such file" to making a folder, Node's own recursive mkdir tries for ever.
+    // Where the system reports "no such file" for making a folder, Node's own recursive mkdir tries for ever.
     ['no folder can be made in', 'VITRINE_DATA_DIR', STANDALONE, { VITRINE_DATA_DIR: '/proc/nowhere' }],
   ])('that %s is an error that names %s', async (_case, named, command, env: Record<string, string>) => {
     const { code, said } = await refusal(command, { env });

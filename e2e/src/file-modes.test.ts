@@ -9,7 +9,7 @@ import { startProcess } from './running-process.ts';
 
 // Traces, keys and bundles hold private data: only their owner may read them, whatever the umask.
 
-/** Whatever the gateway makes may be read and written by everybody, as far as the umask goes. */
+/** The umask allows everyone to read and write whatever the gateway makes. */
 const WITHOUT_UMASK = ['sh', '-c', 'umask 0; exec "$@"', 'sh'] as const;
 
 let opened: AsyncDisposableStack;
@@ -85,7 +85,7 @@ describe('only the owner may read', () => {
     });
   });
 
-  test('what was there before and everybody could read; the folder stays as it is', async () => {
+  test('files that were there before and that everyone could read; the folder stays as it is', async () => {
     const old = join(folder, 'old');
     await mkdir(old);
     await chmod(old, 0o755);
@@ -112,7 +112,7 @@ describe('only the owner may read', () => {
   });
 });
 
-test("somebody else's file keeps its mode", async () => {
+test('a foreign file keeps its mode', async () => {
   const foreign = join(folder, 'foreign.db');
   await writeFile(foreign, 'not a database'.repeat(100));
   await chmod(foreign, 0o644);

@@ -5,7 +5,7 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import fc from 'fast-check';
 import { chat } from './client-load.ts';
-import { rawTalk, readAnswers, type TalkOptions, type WireAnswer } from './raw-talk.ts';
+import { rawExchange, readResponses, type RawExchangeOptions, type WireResponse } from './raw-exchange.ts';
 import { startGateway, type RunningGateway } from './running-gateway.ts';
 
 /** The same cases in every run; another seed is a matter of an afternoon, not of a pipeline. */
@@ -32,21 +32,21 @@ const sound = (lines = '') => request(`Content-Length: ${BODY.length}\r\n${lines
 /** A request inside another one's body: it must never be taken for one. */
 const SMUGGLED = `POST /openai/v1/smuggled HTTP/1.1\r\n${AUTH}Content-Length: 0\r\n\r\n`;
 
-/** What the client got; every error answer that carries a body must be JSON. */
-async function talk(bytes: string | Uint8Array, options?: TalkOptions): Promise<WireAnswer[]> {
-  const answers = readAnswers(await rawTalk(gateway.port, bytes, options));
-  for (const answer of answers) expectJsonError(answer);
-  return answers;
+/** What the client got; every error response that carries a body must be JSON. */
+async function send(bytes: string | Uint8Array, options?: RawExchangeOptions): Promise<WireResponse[]> {
+  const responses = readResponses(await rawExchange(gateway.port, bytes, options));
+  for (const response of responses) expectJsonError(response);
+  return responses;
 }
 
-function expectJsonError({ status, headers, body, isWhole }: WireAnswer): void {
+function expectJsonError({ status, headers, body, isWhole }: WireResponse): void {
   if (status < 400 || body === '' || !isWhole) return;
   expect({ status, type: headers['content-type'] }).toEqual({ status, type: expect.stringMatching(/^application\/json/) });
   expect(JSON.parse(body)).toMatchObject({ error: expect.anything() });
 }
 
-/** Whether the first answer is there; servers may leave the connection open after it. */
-const isAnswered = (text: string) => readAnswers(text)[0]?.isWhole === true;
+/** Whether the first response is there; servers may leave the connection open after it. */
+const isResponded = (text: string) => readResponses(text)[0]?.isWhole === true;
 
 const expectHealthy = async () => {
   expect(gateway.process.isRunning).toBe(true);
@@ -72,7 +72,7 @@ describe('requests that could be read in two ways are refused with 400 JSON and 
     ['a chunk size beyond 64 bits', request(chunked, `1${'0'.repeat(16)}\r\n${SMUGGLED}`)],
     ['a chunk longer than its size', request(chunked, `3\r\nabcdef\r\n0\r\n\r\n${SMUGGLED}`)],
     ['an unknown transfer coding at the end', request('Transfer-Encoding: chunked, identity\r\n', `0\r\n\r\n${SMUGGLED}`)],
-    ['a transfer coding that nobody takes off', request('Transfer-Encoding: gzip, chunked\r\n', `0\r\n\r\n${SMUGGLED}`)],
+    ['a transfer coding that is not decoded', request('Transfer-Encoding: gzip, chunked\r\n', `0\r\n\r\n${SMUGGLED}`)],
     ['chunked twice', request('Transfer-Encoding: chunked, chunked\r\n', `0\r\n\r\n${SMUGGLED}`)],
     ['chunks in HTTP/1.0', request(chunked, `0\r\n\r\n`, `POST ${PATH} HTTP/1.0`)],
     ['an unknown transfer coding alone', request('Transfer-Encoding: xchunked\r\n', `0\r\n\r\n${SMUGGLED}`)],
@@ -93,7 +93,7 @@ describe('requests that could be read in two ways are refused with 400 JSON and 
     ['a backslash', request('', '', 'GET /openai/..\\v1 HTTP/1.1')],
     ['an empty segment', request('', '', 'GET //evil.test/openai/v1 HTTP/1.1')],
     ['a fragment', request('', '', 'GET /openai/v1#/../x HTTP/1.1')],
-    ['a method that is none', request('', '', 'BREW /openai/v1/models HTTP/1.1')],
+    ['an unknown method', request('', '', 'BREW /openai/v1/models HTTP/1.1')],
     ['HTTP/2 by prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['HTTP/3.0', request('', '', 'GET /openai/v1/models HTTP/3.0')],
     ['HTTP/2.0 in the syntax of HTTP/1.1', request('', '', 'GET /openai/v1/models HTTP/2.0')],
@@ -102,9 +102,9 @@ describe('requests that could be read in two ways are refused with 400 JSON and 
     ['a TLS hello', Buffer.from('16030100c8010000c40303', 'hex')],
   ])('%s', async (_name, bytes) => {
     const before = upstream.exchanges;
-    const answers = await talk(bytes);
-    expect(answers.map(({ status }) => status)).toEqual([400]);
-    expect(answers[0]?.headers['connection']).toBe('close');
+    const responses = await send(bytes);
+    expect(responses.map(({ status }) => status)).toEqual([400]);
+    expect(responses[0]?.headers['connection']).toBe('close');
     // A body that turns out broken when its request is on its way already aborts that request.
     const reached = () => upstream.received.slice(upstream.received.length - upstream.exchanges + before);
     await waitUntil(() => reached().every(({ aborted }) => aborted), { what: 'the abort of what was on its way' });
@@ -122,35 +122,35 @@ describe('requests that are not served', () => {
       501,
       request('Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n', '', `GET /openai/v1/realtime HTTP/1.1`),
     ],
-    ['an expectation that nobody knows', 417, sound('Expect: miracles\r\n')],
+    ['an unknown expectation', 417, sound('Expect: miracles\r\n')],
     ['a path that does not exist', 404, request('', '', 'GET /nowhere HTTP/1.1')],
     ['a method that a path does not have', 405, request('Content-Length: 0\r\n', '', 'POST /api/traces HTTP/1.1')],
     ['a malformed escape', 400, request('', '', 'GET /api/traces/%zz HTTP/1.1')],
     ['an unknown trace', 404, request('', '', 'GET /api/traces/__proto__ HTTP/1.1')],
     ['dot segments in the admin API', 400, request('', '', 'GET /api/traces/..%2fhealth HTTP/1.1')],
   ])('%s: %i as JSON', async (_name, status, bytes) => {
-    const [answer, ...more] = await talk(bytes, { until: isAnswered });
-    expect([answer?.status, more]).toEqual([status, []]);
-    expect(answer?.body).toContain('"error"');
+    const [response, ...more] = await send(bytes, { until: isResponded });
+    expect([response?.status, more]).toEqual([status, []]);
+    expect(response?.body).toContain('"error"');
   });
   afterAll(expectHealthy);
 });
 
 describe('requests that are unusual, but sound', () => {
-  test('pipelined ones are answered in their order', async () => {
+  test('pipelined ones get their responses in order', async () => {
     const list = request('', '', 'GET /api/traces HTTP/1.1');
     const unknown = request('', '', 'GET /nowhere HTTP/1.1');
     const all = `${sound()}${list}${unknown}${sound('X-Mock-Scenario: status=418\r\n')}${sound('Connection: close\r\n')}`;
-    expect((await talk(all)).map(({ status }) => status)).toEqual([200, 200, 404, 418, 200]);
+    expect((await send(all)).map(({ status }) => status)).toEqual([200, 200, 404, 418, 200]);
   });
 
   test('pipelined streams come whole, one after the other, whichever provider is first', async () => {
     const body = BODY.replace('{', '{"stream":true,');
     const stream = (scenario: string) => request(`Content-Length: ${body.length}\r\nX-Mock-Scenario: ${scenario}\r\n`, body);
     const all = `${stream('slow=200,chunks=7')}${stream('chunks=3')}${sound()}${stream('chunks=9,split')}${sound('Connection: close\r\n')}`;
-    const answers = await talk(all);
-    const events = answers.map(({ body: text }) => text.match(/"delta":\{"content"/g)?.length ?? 0);
-    expect({ events, isWhole: answers.map(({ isWhole }) => isWhole) }).toEqual({
+    const responses = await send(all);
+    const events = responses.map(({ body: text }) => text.match(/"delta":\{"content"/g)?.length ?? 0);
+    expect({ events, isWhole: responses.map(({ isWhole }) => isWhole) }).toEqual({
       events: [7, 3, 0, 9, 0],
       isWhole: [true, true, true, true, true],
     });
@@ -176,9 +176,9 @@ describe('requests that are unusual, but sound', () => {
     ['a Connection that names what must arrive', sound('Connection: keep-alive, Content-Length, X-A\r\nX-A: b\r\n')],
     ['an upgrade to something else', sound('Connection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n')],
   ])('%s', async (_name, text, isSlow = false) => {
-    const answers = await talk(text, { isSlow, until: isAnswered });
-    expect(answers).toEqual([expect.objectContaining({ status: 200, isWhole: true })]);
-    expect(answers[0]?.body).toContain('"object":"chat.completion"');
+    const responses = await send(text, { isSlow, until: isResponded });
+    expect(responses).toEqual([expect.objectContaining({ status: 200, isWhole: true })]);
+    expect(responses[0]?.body).toContain('"object":"chat.completion"');
   });
 
   const methods = ['GET', 'DELETE', 'OPTIONS', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'M-SEARCH', 'TRACE'];
@@ -187,8 +187,8 @@ describe('requests that are unusual, but sound', () => {
   )('%s with %j passes: the provider says what it thinks of it', async (method, lines = '') => {
     const body = lines === '' ? '' : lines.startsWith('C') ? '{}' : '2\r\n{}\r\n0\r\n\r\n';
     const before = upstream.exchanges;
-    const [answer] = await talk(request(lines, body, `${method} /openai/v1/unheard-of HTTP/1.1`), { until: isAnswered });
-    expect(answer).toMatchObject({ status: 404, body: expect.stringContaining('Invalid URL') });
+    const [response] = await send(request(lines, body, `${method} /openai/v1/unheard-of HTTP/1.1`), { until: isResponded });
+    expect(response).toMatchObject({ status: 404, body: expect.stringContaining('Invalid URL') });
     expect(upstream.exchanges).toBe(before + 1);
     expect(upstream.received.at(-1)?.body.toString()).toBe(lines === '' ? '' : '{}');
   });
@@ -201,32 +201,32 @@ describe('requests that stop in the middle', () => {
 
   test.each(['end', 'reset'] as const)('at every byte, by %s: an error in JSON or none, never a request', async (afterwards) => {
     const before = upstream.exchanges;
-    const answers = await inTurns(cuts, (length) => talk(whole.subarray(0, length), { afterwards }));
-    expect([...new Set(answers.flat().map(({ status }) => status))]).toEqual(afterwards === 'end' ? [400] : []);
+    const responses = await inTurns(cuts, (length) => send(whole.subarray(0, length), { afterwards }));
+    expect([...new Set(responses.flat().map(({ status }) => status))]).toEqual(afterwards === 'end' ? [400] : []);
     expect(upstream.exchanges).toBe(before);
     await expectHealthy();
   });
 
-  test('and leave after the whole request, before its answer', async () => {
-    await inTurns(Array(50).fill(whole) as Buffer[], (bytes) => talk(bytes, { afterwards: 'reset' }));
+  test('and leave after the whole request, before its response', async () => {
+    await inTurns(Array(50).fill(whole) as Buffer[], (bytes) => send(bytes, { afterwards: 'reset' }));
     await expectHealthy();
   });
 });
 
 describe('garbage behind a sound request', () => {
-  test('is not answered in the place of that request', async () => {
-    const answers = await talk(`${sound('X-Mock-Scenario: slow=50\r\n')}garbage\r\n\r\n`);
-    // The whole answer and then the refusal, or the end of the connection at either point.
-    expect(answers.map(({ status }) => status)).toEqual([200, 400].slice(0, answers.length));
+  test('gets no response in the place of that request', async () => {
+    const responses = await send(`${sound('X-Mock-Scenario: slow=50\r\n')}garbage\r\n\r\n`);
+    // The whole response and then the refusal, or the end of the connection at either point.
+    expect(responses.map(({ status }) => status)).toEqual([200, 400].slice(0, responses.length));
   });
 
-  test('is not answered in the middle of that answer', async () => {
+  test('gets no response in the middle of that response', async () => {
     const stream = BODY.replace('{', '{"stream":true,');
-    const text = await rawTalk(
+    const text = await rawExchange(
       gateway.port,
       request(`X-Mock-Scenario: endless\r\nContent-Length: ${stream.length}\r\n`, stream),
       {
-        reply: (answer) => (answer.includes('data: ') ? 'garbage\r\n\r\n' : ''),
+        followUp: (response) => (response.includes('data: ') ? 'garbage\r\n\r\n' : ''),
       },
     );
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
@@ -270,14 +270,12 @@ describe('garbage', () => {
           text = Buffer.concat([text.subarray(0, at), inserted, text.subarray(at + removed)]);
         return text;
       }),
-    // Pieces of the grammar in any order.
-    fc
-      .array(fc.constantFrom(...GRAMMAR), { minLength: 1, maxLength: 30 })
-      .map((pieces) => Buffer.from(pieces.join(''), 'latin1')),
+    // Parts of the grammar in any order.
+    fc.array(fc.constantFrom(...GRAMMAR), { minLength: 1, maxLength: 30 }).map((parts) => Buffer.from(parts.join(''), 'latin1')),
   );
 
-  test('of any kind is answered in JSON or not at all, and the gateway serves on', async () => {
-    await inTurns(fc.sample(bytes, { seed: SEED, numRuns: RUNS }), (some) => talk(some, { afterwards: 'end' }));
+  test('of any kind gets a response in JSON or none, and the gateway serves on', async () => {
+    await inTurns(fc.sample(bytes, { seed: SEED, numRuns: RUNS }), (some) => send(some, { afterwards: 'end' }));
     await expectHealthy();
   });
 });

@@ -3,13 +3,13 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import fc from 'fast-check';
 import { startHostileProvider, type AfterWriting, type HostileProvider } from './hostile-provider.ts';
-import { rawTalk, readAnswers, type WireAnswer } from './raw-talk.ts';
+import { rawExchange, readResponses, type WireResponse } from './raw-exchange.ts';
 import { startGateway, type RunningGateway, type TraceItem } from './running-gateway.ts';
 
 const SEED = 20_260_314;
 const RUNS = 150;
-/** How long a provider may be silent here; the gateway looks four times a second. */
-const PATIENCE_MS = 400;
+/** How long a provider may be silent here; the gateway checks four times a second. */
+const TIMEOUT_MS = 400;
 
 let provider: HostileProvider;
 let gateway: RunningGateway;
@@ -24,58 +24,58 @@ afterAll(async () => opened.disposeAsync());
 async function serve(): Promise<RunningGateway> {
   const folder = opened.use(await temporaryFolder('hostile'));
   const variables = {
-    SVC_PROXY_FIRST_BYTE_TIMEOUT_MS: String(PATIENCE_MS),
-    SVC_PROXY_IDLE_TIMEOUT_MS: String(PATIENCE_MS),
+    SVC_PROXY_FIRST_BYTE_TIMEOUT_MS: String(TIMEOUT_MS),
+    SVC_PROXY_IDLE_TIMEOUT_MS: String(TIMEOUT_MS),
     SVC_TRACING_CAPTURE_BODIES: 'true',
   };
   return opened.use(await startGateway({ folder: folder.path, upstream: provider.url, variables }));
 }
 
 const MODEL = 'gpt-4o-mini';
-const ASKED = JSON.stringify({ model: MODEL, messages: [] });
-/** Asks the gateway on a connection of its own, and gives back the one answer that came; undefined for none. */
-async function ask(method = 'POST'): Promise<WireAnswer | undefined> {
-  const body = method === 'POST' ? ASKED : '';
+const BODY = JSON.stringify({ model: MODEL, messages: [] });
+/** Sends a request to the gateway on a connection of its own; the one response that came, or undefined. */
+async function sendRequest(method = 'POST'): Promise<WireResponse | undefined> {
+  const body = method === 'POST' ? BODY : '';
   const head = `${method} /openai/v1/chat/completions HTTP/1.1\r\nHost: gateway.test\r\nConnection: close\r\n`;
   const sent = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  const text = await rawTalk(gateway.port, sent, { timeoutMs: 5 * PATIENCE_MS });
-  const answers = readAnswers(text);
-  expect(answers.length).toBeLessThanOrEqual(1);
-  return answers[0];
+  const text = await rawExchange(gateway.port, sent, { timeoutMs: 5 * TIMEOUT_MS });
+  const responses = readResponses(text);
+  expect(responses.length).toBeLessThanOrEqual(1);
+  return responses[0];
 }
 
-const answerWith = (bytes: string | Uint8Array, afterwards: AfterWriting = 'close') => {
-  provider.answer = { bytes, afterwards };
+const respondWith = (bytes: string | Uint8Array, afterwards: AfterWriting = 'close') => {
+  provider.response = { bytes, afterwards };
 };
 const OWN = {
   502: [/^the provider(?:'s)? .+ \((?:reset|malformed_response)\)$/, /^(?:reset|malformed_response)$/],
   504: [/^the provider did not respond in time \(first_byte_timeout\)$/, /^first_byte_timeout$/],
 } as const;
 
-/** The gateway's own word on a provider that failed before it had answered. */
-function expectOwn(answer: WireAnswer | undefined, status: 502 | 504): void {
-  expect(answer).toMatchObject({ status, isWhole: true, headers: { 'content-type': 'application/json' } });
+/** The gateway's own response for a provider that failed before it had responded. */
+function expectOwn(response: WireResponse | undefined, status: 502 | 504): void {
+  expect(response).toMatchObject({ status, isWhole: true, headers: { 'content-type': 'application/json' } });
   const [error, upstreamError] = OWN[status];
   const own = { error: expect.stringMatching(error), upstream_error: expect.stringMatching(upstreamError) };
-  expect(JSON.parse(answer?.body ?? '')).toEqual(own);
+  expect(JSON.parse(response?.body ?? '')).toEqual(own);
 }
 
-const isBroken = (answer: WireAnswer | undefined) => answer?.isWhole !== true;
+const isBroken = (response: WireResponse | undefined) => response?.isWhole !== true;
 
-/** After whatever has happened: the process lives, and a sound answer passes as it is. */
+/** After every case: the process lives, and a sound response passes unchanged. */
 async function expectHealthy(): Promise<void> {
   expect(gateway.process.isRunning).toBe(true);
   expect((await gateway.health()).status).toBe('ok');
-  answerWith(
+  respondWith(
     'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{"sound":true}'.slice(0, -1),
     'keep',
   );
-  expect(await ask()).toMatchObject({ status: 200, body: '{"sound":true' });
+  expect(await sendRequest()).toMatchObject({ status: 200, body: '{"sound":true' });
 }
 
 let seen = 0;
 beforeEach(async () => {
-  // A test that has brought the gateway down must not speak for those after it.
+  // A test that has brought the gateway down must not fail those after it.
   const isServing = await gateway.health().then(
     () => true,
     () => false,
@@ -98,7 +98,7 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const JSON_HEAD = `${OK}Content-Type: application/json\r\n`;
 const CHUNKED = `${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n`;
 
-describe('an answer that is none becomes 502 JSON and a trace', () => {
+describe('a response that is not HTTP becomes 502 JSON and a trace', () => {
   test.each([
     ['nothing', ''],
     ['garbage', '\x00\xff\xfe garbage \r\n\r\n'],
@@ -119,35 +119,35 @@ describe('an answer that is none becomes 502 JSON and a trace', () => {
     ['a length beyond 64 bits', `${OK}Content-Length: 99999999999999999999\r\n\r\nhello`],
     ['100 KB in one header', `${OK}X-Large: ${'a'.repeat(100_000)}\r\nContent-Length: 0\r\n\r\n`],
     ['10,000 headers', `${OK}${'X-Many: aaaaaaaa\r\n'.repeat(10_000)}Content-Length: 0\r\n\r\n`],
-    ['an upgrade that nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nbytes'],
-    ['only informational answers', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(50)],
+    ['an upgrade that was not requested', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nbytes'],
+    ['only informational responses', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(50)],
   ])('%s', async (_name, bytes) => {
-    answerWith(bytes);
-    expectOwn(await ask(), 502);
+    respondWith(bytes);
+    expectOwn(await sendRequest(), 502);
     await traced(1);
     expect(await newest()).toMatchObject({ outcome: 'upstream_error', response_status: 502 });
   });
 
-  test('a reset in the place of an answer', async () => {
-    answerWith('', 'reset');
-    expectOwn(await ask(), 502);
+  test('a reset in the place of a response', async () => {
+    respondWith('', 'reset');
+    expectOwn(await sendRequest(), 502);
     await traced(1);
   });
 
   test.each([
     ['silence', ''],
     ['half a head, and silence', `${OK}Content-Length:`],
-    ['informational answers, and silence', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(16)],
+    ['informational responses, and silence', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(16)],
   ])('%s: 504 JSON and a trace', async (_name, bytes) => {
-    answerWith(bytes, 'keep');
-    expectOwn(await ask(), 504);
+    respondWith(bytes, 'keep');
+    expectOwn(await sendRequest(), 504);
     await traced(1);
     expect(await newest()).toMatchObject({ outcome: 'timeout', response_status: 504 });
   });
   afterAll(expectHealthy);
 });
 
-describe('an answer that breaks off breaks the connection of the client', () => {
+describe('a response that breaks off breaks the connection of the client', () => {
   test.each([
     ['a length that is too long', `${JSON_HEAD}Content-Length: 100\r\n\r\n{"a":1}`, 'close'],
     ['a length that is too long, then a reset', `${JSON_HEAD}Content-Length: 100\r\n\r\n{"a":1}`, 'reset'],
@@ -159,9 +159,9 @@ describe('an answer that breaks off breaks the connection of the client', () => 
     ['no last chunk, and silence', `${CHUNKED}7\r\n{"a":1}\r\n`, 'keep'],
     ['chunks followed by garbage', `${CHUNKED}7\r\n{"a":1}\r\ngarbage`, 'close'],
   ] as const)('%s', async (_name, bytes, afterwards) => {
-    answerWith(bytes, afterwards);
-    const answer = await ask();
-    expect({ answer, isBroken: isBroken(answer) || answer?.status === 502 }).toMatchObject({ isBroken: true });
+    respondWith(bytes, afterwards);
+    const response = await sendRequest();
+    expect({ response, isBroken: isBroken(response) || response?.status === 502 }).toMatchObject({ isBroken: true });
     await traced(1);
     expect((await newest())?.outcome).toMatch(/^(upstream_error|timeout)$/);
   });
@@ -173,20 +173,20 @@ describe('an answer that breaks off breaks the connection of the client', () => 
     ['with a length, reset', whole, 'reset'],
     ['in chunks, closed', chunked, 'close'],
     ['in chunks, reset', chunked, 'reset'],
-  ] as const)('at every byte of one %s: never an answer that looks whole', async (_name, bytes, afterwards) => {
+  ] as const)('at every byte of one %s: never a response that looks whole', async (_name, bytes, afterwards) => {
     const headLength = bytes.indexOf('\r\n\r\n') + 4;
     for (let length = 0; length < bytes.length; length += 1) {
-      answerWith(bytes.slice(0, length), afterwards);
-      const answer = await ask();
-      if (length < headLength) expectOwn(answer, 502);
-      else expect({ length, isBroken: isBroken(answer) || answer?.status === 502 }).toEqual({ length, isBroken: true });
+      respondWith(bytes.slice(0, length), afterwards);
+      const response = await sendRequest();
+      if (length < headLength) expectOwn(response, 502);
+      else expect({ length, isBroken: isBroken(response) || response?.status === 502 }).toEqual({ length, isBroken: true });
     }
     await traced(bytes.length);
   });
   afterAll(expectHealthy);
 });
 
-describe('an answer that is odd, but one', () => {
+describe('a response that is odd, but valid', () => {
   const withHeader = (lines: string) => `${JSON_HEAD}${lines}Content-Length: 7\r\n\r\n{"a":1}`;
   test.each([
     ['bytes above 127 in a header', withHeader('X-A: \xe9\xff\r\n')],
@@ -204,8 +204,8 @@ describe('an answer that is odd, but one', () => {
     ['headers named like parts of an object', withHeader('__proto__: a\r\nconstructor: b\r\ntoString: c\r\n')],
     ['the same length twice', withHeader('Content-Length: 7\r\n')],
     ['an unknown coding', withHeader('Content-Encoding: rot13\r\n')],
-    ['gzip that is none', withHeader('Content-Encoding: gzip\r\n')],
-    ['br, zstd and gzip that are none', withHeader('Content-Encoding: br, zstd, gzip\r\n')],
+    ['gzip that is not', withHeader('Content-Encoding: gzip\r\n')],
+    ['br, zstd and gzip that are not', withHeader('Content-Encoding: br, zstd, gzip\r\n')],
     ['hints before it', `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${withHeader('')}`],
     ['a flood of hints before it', `${'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(5_000)}${withHeader('')}`],
     ['a 102 before it', `HTTP/1.1 102 Processing\r\n\r\n${withHeader('')}`],
@@ -215,53 +215,53 @@ describe('an answer that is odd, but one', () => {
     ['status 299', withHeader('').replace('200', '299')],
     ['status 599', withHeader('').replace('200', '599')],
     ['status 999', withHeader('').replace('200', '999')],
-  ])('%s: the client gets it, or 502 JSON; a trace is left; the next answer is sound', async (_name, bytes) => {
-    answerWith(bytes);
-    const answer = await ask();
-    if (answer?.status === 502) expectOwn(answer, 502);
-    else expect(answer).toMatchObject({ status: Number(/ ([259]\d\d)/.exec(bytes)?.[1]), body: '{"a":1}', isWhole: true });
+  ])('%s: the client gets it, or 502 JSON; a trace is left; the next response is sound', async (_name, bytes) => {
+    respondWith(bytes);
+    const response = await sendRequest();
+    if (response?.status === 502) expectOwn(response, 502);
+    else expect(response).toMatchObject({ status: Number(/ ([259]\d\d)/.exec(bytes)?.[1]), body: '{"a":1}', isWhole: true });
     await traced(1);
     await expectHealthy();
   });
 
-  test.each(['HEAD', 'GET', 'DELETE'])('a body that answers %s although there should be none, or not', async (method) => {
-    answerWith(`${JSON_HEAD}Content-Length: 7\r\n\r\n{"a":1}`, 'keep');
-    expect(await ask(method)).toMatchObject({ status: 200 });
+  test.each(['HEAD', 'GET', 'DELETE'])('%s with a body, although there should be none, or not', async (method) => {
+    respondWith(`${JSON_HEAD}Content-Length: 7\r\n\r\n{"a":1}`, 'keep');
+    expect(await sendRequest(method)).toMatchObject({ status: 200 });
     await traced(1);
     await expectHealthy();
   });
 
   test.each(['204 No Content', '304 Not Modified'])('%s with a body', async (status) => {
-    answerWith(`HTTP/1.1 ${status}\r\nContent-Length: 7\r\n\r\n{"a":1}`, 'keep');
-    expect([Number(status.slice(0, 3)), 502]).toContain((await ask())?.status);
+    respondWith(`HTTP/1.1 ${status}\r\nContent-Length: 7\r\n\r\n{"a":1}`, 'keep');
+    expect([Number(status.slice(0, 3)), 502]).toContain((await sendRequest())?.status);
     await traced(1);
     await expectHealthy();
   });
 });
 
-test('bytes behind an answer are never the answer to the next request', async () => {
+test('bytes behind a response are never the response to the next request', async () => {
   const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil';
   for (const afterwards of ['keep', 'close'] as const) {
-    answerWith(`${JSON_HEAD}Content-Length: 7\r\n\r\n{"a":1}${evil}`, afterwards);
-    const answers = [await ask(), await ask(), await ask()];
-    expect(answers.map((answer) => answer?.body).filter((body) => body?.includes('evil'))).toEqual([]);
+    respondWith(`${JSON_HEAD}Content-Length: 7\r\n\r\n{"a":1}${evil}`, afterwards);
+    const responses = [await sendRequest(), await sendRequest(), await sendRequest()];
+    expect(responses.map((response) => response?.body).filter((body) => body?.includes('evil'))).toEqual([]);
     await expectHealthy();
   }
 });
 
-test('answers of any bytes leave the gateway serving, and a trace each', async () => {
+test('responses of any bytes leave the gateway serving, and a trace each', async () => {
   const sound = Buffer.from(`${JSON_HEAD}X-Request-Id: r\r\nContent-Length: 7\r\n\r\n{"a":1}`, 'latin1');
   const edits = fc.array(fc.tuple(fc.nat(sound.length - 1), fc.nat(3), fc.uint8Array({ maxLength: 3 })), {
     minLength: 1,
     maxLength: 4,
   });
-  const answers = edits.map((some) =>
+  const responses = edits.map((some) =>
     some.reduce((bytes, [at, gone, come]) => Buffer.concat([bytes.subarray(0, at), come, bytes.subarray(at + gone)]), sound),
   );
-  for (const bytes of fc.sample(answers, { seed: SEED, numRuns: RUNS })) {
-    answerWith(bytes);
-    const answer = await ask();
-    if (answer?.status === 502) expectOwn(answer, 502);
+  for (const bytes of fc.sample(responses, { seed: SEED, numRuns: RUNS })) {
+    respondWith(bytes);
+    const response = await sendRequest();
+    if (response?.status === 502) expectOwn(response, 502);
   }
   await traced(RUNS);
   await expectHealthy();

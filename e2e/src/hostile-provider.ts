@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** What a hostile provider does once a request's head has come, beside writing bytes. */
+/** What a hostile provider does to the connection once it has written its bytes. */
 export type AfterWriting = 'close' | 'reset' | 'keep';
 
-export interface HostileAnswer {
+export interface HostileResponse {
   readonly bytes: Uint8Array | string;
   /** `keep` leaves the connection open, as a provider that serves more than one request. */
   readonly afterwards: AfterWriting;
@@ -12,16 +12,16 @@ export interface HostileAnswer {
 
 export interface HostileProvider extends AsyncDisposable {
   readonly url: string;
-  /** What every request that comes from now on is answered with; by its head, if need be. */
-  answer: HostileAnswer | ((head: string) => HostileAnswer);
+  /** The response to every request from now on; a function of the request's head, if need be. */
+  response: HostileResponse | ((head: string) => HostileResponse);
   /** Connections that are open. */
   readonly connections: number;
 }
 
-/** A server that reads heads of requests and answers each with whatever bytes it is told to. */
+/** A server that reads heads of requests and responds to each with the configured bytes. */
 export async function startHostileProvider(): Promise<HostileProvider> {
   const sockets = new Set<Socket>();
-  const provider: { answer: HostileProvider['answer'] } = { answer: { bytes: '', afterwards: 'close' } };
+  const provider: { response: HostileProvider['response'] } = { response: { bytes: '', afterwards: 'close' } };
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -30,7 +30,7 @@ export async function startHostileProvider(): Promise<HostileProvider> {
     socket.setEncoding('latin1').on('data', (text: string) => {
       seen += text;
       if (!isWholeRequest(seen)) return;
-      const { bytes, afterwards } = typeof provider.answer === 'function' ? provider.answer(seen) : provider.answer;
+      const { bytes, afterwards } = typeof provider.response === 'function' ? provider.response(seen) : provider.response;
       seen = '';
       const ended = () => {
         if (afterwards === 'reset') socket.resetAndDestroy();
@@ -43,11 +43,11 @@ export async function startHostileProvider(): Promise<HostileProvider> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    get answer() {
-      return provider.answer;
+    get response() {
+      return provider.response;
     },
-    set answer(answer) {
-      provider.answer = answer;
+    set response(response) {
+      provider.response = response;
     },
     get connections() {
       return sockets.size;

@@ -47,7 +47,7 @@ const status = async (token: string, path = '/openai/v1/models') => {
 const becomes = (token: string, wanted: number) => waitUntil(async () => (await status(token)) === wanted, { what: `${wanted}` });
 
 describe('the command line beside a running gateway', () => {
-  test('a gateway without a key says how to get one, and refuses everybody', async () => {
+  test('a gateway without a key says how to get one, and refuses every request', async () => {
     await gateway.process.says(/there is no gateway key.*gateway keys create --role owner/);
     expect(await status('sgk_none')).toBe(401);
   });

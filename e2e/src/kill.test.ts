@@ -44,7 +44,7 @@ test(`kill -9 in the middle of load, ${ROUNDS} times: the file opens again and n
       break;
     }
     await using load = startLoad(gateway.url, 16, `round-${round}`);
-    await waitUntil(() => load.answered.length > 500 * (round + 1), { what: 'the load to be under way' });
+    await waitUntil(() => load.completed.length > 500 * (round + 1), { what: 'the load to be under way' });
     for (const { id, model } of await gateway.traces()) shown.set(id, model);
     countShown = (await gateway.health()).trace_count;
     gateway.process.signal('SIGKILL');

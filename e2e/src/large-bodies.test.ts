@@ -9,7 +9,7 @@ import { request as httpRequest } from 'node:http';
 import { startGateway } from './running-gateway.ts';
 
 const MEBIBYTE = 1_048_576;
-const PIECES = 100;
+const CHUNKS = 100;
 const GROWTH_MAX_MB = 64;
 
 let upstream: MockProvider;
@@ -25,8 +25,8 @@ function memoryOf(pid: number): { now: number; peak: number } {
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') };
 }
 
-/** Sends a piece many times, reads the same back meanwhile, and gives the hash of what came. */
-async function echo(url: string, piece: Buffer, pieces: number): Promise<string> {
+/** Sends a chunk many times, reads the same back meanwhile, and returns the hash of what came. */
+async function echo(url: string, chunk: Buffer, chunks: number): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const headers = { authorization: 'Bearer sk-test-0123', 'content-type': 'application/octet-stream', 'x-mock-scenario': 'echo' };
   const request = httpRequest(`${url}/openai/v1/files`, { method: 'POST', headers }, (response) => {
@@ -36,8 +36,8 @@ async function echo(url: string, piece: Buffer, pieces: number): Promise<string>
     response.on('end', () => resolve(hash.digest('hex')));
   });
   request.on('error', reject);
-  for (let i = 0; i < pieces; i += 1) {
-    if (!request.write(piece)) await new Promise((drained) => request.once('drain', drained));
+  for (let i = 0; i < chunks; i += 1) {
+    if (!request.write(chunk)) await new Promise((drained) => request.once('drain', drained));
   }
   request.end();
   return promise;
@@ -50,14 +50,14 @@ describe('100 MB each way', () => {
   ])(`pass byte for byte while memory grows by less than ${GROWTH_MAX_MB} MB, bodies %s`, async (_, variables) => {
     await using folder = await temporaryFolder('large');
     await using gateway = await startGateway({ folder: folder.path, upstream: upstream.url, variables });
-    const piece = pseudoRandomBytes(MEBIBYTE);
+    const chunk = pseudoRandomBytes(MEBIBYTE);
     const expected = createHash('sha256');
-    for (let i = 0; i < PIECES; i += 1) expected.update(piece);
-    // What a first exchange loads is not what a large one holds.
-    await echo(gateway.url, piece, 1);
+    for (let i = 0; i < CHUNKS; i += 1) expected.update(chunk);
+    // The memory that a first exchange loads is not part of what a large one holds.
+    await echo(gateway.url, chunk, 1);
     await gateway.health();
     const before = memoryOf(gateway.process.pid).now;
-    expect(await echo(gateway.url, piece, PIECES)).toBe(expected.digest('hex'));
+    expect(await echo(gateway.url, chunk, CHUNKS)).toBe(expected.digest('hex'));
     expect(memoryOf(gateway.process.pid).peak - before).toBeLessThan(GROWTH_MAX_MB);
   });
 });

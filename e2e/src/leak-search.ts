@@ -37,9 +37,9 @@ function valuesText(row: Record<string, unknown>): string[] {
   });
 }
 
-/** What a collector was told. */
-export function telemetryText(told: unknown): string {
-  return JSON.stringify(told, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+/** Everything that a collector received. */
+export function telemetryText(received: unknown): string {
+  return JSON.stringify(received, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 }
 
 /** Bodies of a trace's detail that are not text. */

@@ -27,7 +27,7 @@ const ticks = (pid: number) => {
 test.each([
   ['its reader has left', '> >(exec true)', 0],
   ['the disk is full', '> /dev/full', 1],
-])('a gateway whose log cannot be written because %s serves on, at rest, and ends in order', async (_, where, code) => {
+])('a gateway with a log that cannot be written because %s serves on, at rest, and ends in order', async (_, where, code) => {
   const upstream = opened.use(await startMockOpenai());
   const variables = { SVC_AUTH_ENABLED: 'true' };
   const gateway = opened.use(await startGateway({ folder, upstream: upstream.url, variables, under: outputTo(where) }));

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { GATEWAY, STANDALONE, startGateway } from './running-gateway.ts';
 import { freePort, ROOT, startProcess } from './running-process.ts';
 
-// What somebody sees who comes from ongoingai/gateway.
+// Coming from ongoingai/gateway, as a user sees it.
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
@@ -39,7 +39,7 @@ describe("the old gateway's variables and file", () => {
       const cwd = await newFolder({ 'ongoingai.yaml': 'server: { port: 9090 }' });
       const env = { SVC_SERVER_PORT: String(port), ...OLD_VARIABLES };
       await using running = startProcess({ command, cwd, env });
-      await running.answers(`http://127.0.0.1:${port}/api/health`);
+      await running.untilServing(`http://127.0.0.1:${port}/api/health`);
       running.signal('SIGTERM');
       expect((await running.end()).code).toBe(0);
       const said = running.stdout + running.stderr;
@@ -61,7 +61,7 @@ describe("the old gateway's variables and file", () => {
     const port = await freePort();
     const cwd = await newFolder({ 'vitrine.yaml': '', 'ongoingai.yaml': '' });
     await using running = startProcess({ command: GATEWAY, cwd, env: { SVC_SERVER_PORT: String(port) } });
-    await running.answers(`http://127.0.0.1:${port}/api/health`);
+    await running.untilServing(`http://127.0.0.1:${port}/api/health`);
     expect(running.stdout).not.toContain(WARNING);
   });
 
@@ -90,7 +90,7 @@ describe("the old gateway's variables and file", () => {
   });
 });
 
-test('its trace file as storage.path is refused by everybody who would open it, with what to do, and stays as it was', async () => {
+test('its trace file as storage.path is refused by every program that would open it, with what to do, and stays as it was', async () => {
   const cwd = await newFolder();
   using old = new OngoingaiStore(join(cwd, 'ongoingai.db'));
   old.add([{ id: 'a'.repeat(32), completedAt: Date.UTC(2026, 1, 12) }]);
@@ -144,12 +144,12 @@ describe('gateway wrap', () => {
   });
 
   test("has the program's exit code, output and errors, and takes its options for its own", async () => {
-    const script = 'echo "$@"; echo trouble >&2; exit 42';
+    const script = 'echo "$@"; echo failure >&2; exit 42';
     expect(await end(['wrap', '--', 'sh', '-c', script, 'sh', '--help', '--config', '--'])).toEqual({
       code: 42,
       signal: null,
       stdout: '--help --config --\n',
-      stderr: 'trouble\n',
+      stderr: 'failure\n',
     });
   });
 

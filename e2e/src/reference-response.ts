@@ -1,15 +1,14 @@
-/** What the bytes of a provider's answer are, read by the letter of RFC 9112 (sections 4 to 7) as a strict proxy has to, and knowing nothing
- *  of the gateway's own reader. */
+/** A strict reader of a provider's response by RFC 9112 (sections 4 to 7), independent of the gateway's own reader. */
 export interface Reference {
-  /** `partial`: more bytes could make a whole answer of them; `malformed`: none could. */
+  /** `partial`: more bytes could make a whole response of them; `malformed`: none could. */
   readonly end: 'whole' | 'partial' | 'malformed';
-  /** Of the final answer, when it has come. */
+  /** Of the final response, when it has come. */
   readonly head: ReferenceHead | undefined;
-  /** As far as it has come, without its transfer coding. */
+  /** The bytes so far, without the transfer coding. */
   readonly body: string;
   /** Whether the end of the connection ends the body. */
   readonly isUntilClose: boolean;
-  /** Bytes behind a whole answer. */
+  /** Bytes behind a whole response. */
   readonly surplus: number;
 }
 
@@ -102,7 +101,7 @@ function readResponse(
   for (let informational = 0; ; informational += 1) {
     const head = readHead(cursor);
     const length = lengthOf(head);
-    // Nobody has asked for an upgrade; and somewhere it has to end.
+    // No upgrade was requested; and informational responses need a bound.
     if (head.status === 101 || informational > 16) throw new Malformed();
     if (head.status < 200) continue;
     read.head = head;
@@ -133,7 +132,7 @@ function readHead(cursor: Cursor): ReferenceHead {
   return { status, headers };
 }
 
-/** How long the body is, as far as headers tell. */
+/** The length of the body by its headers. */
 function lengthOf({ headers }: ReferenceHead): number | 'chunked' | undefined {
   const valuesOf = (wanted: string) => headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
   const lengths = valuesOf('content-length');
@@ -173,7 +172,7 @@ function readExtension(cursor: Cursor): void {
   else cursor.literal('\r\n');
 }
 
-/** They are dropped: only where they end is of interest. */
+/** Trailers are dropped: only their end matters. */
 function readTrailers(cursor: Cursor): void {
   for (let line = ''; ;) {
     line += cursor.next();

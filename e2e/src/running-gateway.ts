@@ -16,7 +16,7 @@ export interface GatewayOptions {
   readonly under?: readonly [string, ...string[]];
 }
 
-/** What GET /api/health answers. */
+/** The response of GET /api/health. */
 export interface Health {
   readonly status: string;
   readonly reasons?: readonly string[];
@@ -73,7 +73,7 @@ export async function startGateway({ folder, upstream, variables = {}, under }: 
   });
   const url = `http://127.0.0.1:${port}`;
   try {
-    await running.answers(`${url}/api/health`);
+    await running.untilServing(`${url}/api/health`);
   } catch (error) {
     await running[Symbol.asyncDispose]();
     throw error;
@@ -105,6 +105,6 @@ async function allTraces(url: string): Promise<TraceItem[]> {
 async function getJson<T>(url: string): Promise<T> {
   const response = await fetch(url);
   const text = await response.text();
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${url}: status ${response.status}: ${text}`);
   return JSON.parse(text) as T;
 }

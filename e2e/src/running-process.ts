@@ -32,8 +32,8 @@ export interface RunningProcess extends AsyncDisposable {
   signal(name: NodeJS.Signals, to?: 'process' | 'group'): void;
   /** Waits for the standard output to match; throws at once when the process has ended before. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Waits for a GET of `url` to be answered with 2xx. */
-  answers(url: string): Promise<void>;
+  /** Waits until a GET of `url` gets a 2xx. */
+  untilServing(url: string): Promise<void>;
   /** Waits for the end; throws after 20 s, or `withinMs`. */
   end(withinMs?: number): Promise<ProcessEnd>;
 }
@@ -48,17 +48,17 @@ export function startProcess({ command: [file, ...args], env = {}, cwd = ROOT }:
   // 'close' comes after the last output.
   child.once('close', (code, signal) => (end = { code, signal }));
   child.once('error', (error) => (said.stderr += String(error)));
-  const told = (what: string) => new Error(`${what}; ${file} ${args.join(' ')} said:\n${said.stdout}\n${said.stderr}`);
+  const failure = (what: string) => new Error(`${what}; ${file} ${args.join(' ')} said:\n${said.stdout}\n${said.stderr}`);
   const until = <T>(what: string, check: () => Promise<T | undefined> | T | undefined, timeoutMs = END_WITHIN_MS) =>
     waitUntil(
       async () => {
         const result = await check();
-        if (result === undefined && end !== undefined) throw told(`it ended (${JSON.stringify(end)}) before ${what}`);
+        if (result === undefined && end !== undefined) throw failure(`it ended (${JSON.stringify(end)}) before ${what}`);
         return result;
       },
       { what, timeoutMs },
     ).catch((error: unknown) => {
-      throw end === undefined ? told(String(error)) : error;
+      throw end === undefined ? failure(String(error)) : error;
     });
   return {
     pid: child.pid ?? 0,
@@ -73,8 +73,8 @@ export function startProcess({ command: [file, ...args], env = {}, cwd = ROOT }:
     },
     signal: (name, to = 'process') => sendSignal(to === 'group' ? -(child.pid ?? 0) : (child.pid ?? 0), name),
     says: (pattern) => until(`it said ${pattern}`, () => pattern.exec(said.stdout) ?? undefined),
-    async answers(url) {
-      await until(`${url} answered`, async () => ((await statusOf(url)) ?? 500) < 300 || undefined);
+    async untilServing(url) {
+      await until(`${url} responded with 2xx`, async () => ((await statusOf(url)) ?? 500) < 300 || undefined);
     },
     end: (withinMs) => until('the process ended', () => end, withinMs),
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,5 @@
-/** Every way in which a secret of the vocabulary is written, around a part that only one cell of the sweep has. The part stands at the
- *  beginning and at the end, so that a form of which only a piece is hidden is found by the other. Spec: gateway, Credential scrubbing;
+/** Every way in which a secret of the vocabulary is written, around a part that only one cell of the sweep has. The part is at the
+ *  beginning and at the end, so that a form that is only partly redacted is found by the other. Spec: gateway, Credential scrubbing;
  *  decisions, section 6. */
 export const SECRET_FORMS: Readonly<Record<string, (part: string) => string>> = {
   'sk-': (part) => `sk-${part}${part}`,
@@ -55,7 +55,7 @@ export class SecretCells {
     return part;
   }
 
-  /** The cells whose parts stand in a text, however it is written. */
+  /** The cells with parts in a text, however it is written. */
   foundIn(text: string): string[] {
     const found = new Set<string>();
     for (const reading of readingsOf(text)) {
@@ -68,7 +68,7 @@ export class SecretCells {
   }
 }
 
-/** A text as it is, with its escapes undone, and what stands in it as base64. */
+/** A text as it is, with its escapes undone, and its base64 decoded. */
 function* readingsOf(text: string): Generator<string> {
   yield text;
   let unescaped = text;

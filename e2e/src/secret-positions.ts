@@ -18,7 +18,7 @@ export const asPath = (secret: string) => secret.replace(/[^\x21-\x7e]|["#%?\\<>
 const everyByte = (secret: string) => secret.replace(/./gs, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
 const inJsonEscapes = (secret: string) => secret.replace(/./gs, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** How a secret may stand in a path or in a query. */
+/** Positions of a secret in a path or in a query. */
 export const ESCAPINGS: Readonly<Record<string, (secret: string) => string>> = {
   raw: asPath,
   'escaped once': encodeURIComponent,
@@ -91,28 +91,28 @@ function multipart(name: string, value: string): SecretRequest {
   return { headers: { 'content-type': 'multipart/form-data; boundary=edge' }, body };
 }
 
-/** Where a client can put a secret. The provider says everything back: bodies as its body, `x-note` as a header. */
+/** Where a client can put a secret. The provider echoes everything: bodies as its body, `x-note` as a header. */
 export const POSITIONS: Readonly<Record<string, Position>> = { ...HEADS, ...BODIES };
 
-type Event = (piece: string, index: number) => string;
+type Event = (chunk: string, index: number) => string;
 
-/** Events of streams that carry what a model says. */
+/** Events of streams that carry a model's text. */
 const EVENTS: Readonly<Record<string, Event>> = {
   'chat completions': (content, index) => json({ id: 'c', choices: [{ index, delta: { content } }] }),
-  'arguments of a tool': (piece, index) =>
-    json({ choices: [{ index: 0, delta: { tool_calls: [{ index, function: { arguments: piece } }] } }] }),
+  'arguments of a tool': (chunk, index) =>
+    json({ choices: [{ index: 0, delta: { tool_calls: [{ index, function: { arguments: chunk } }] } }] }),
   responses: (delta, index) => json({ type: 'response.output_text.delta', output_index: index, content_index: 0, delta }),
   messages: (text, index) => json({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } }),
-  "a tool's input": (piece, index) =>
-    json({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: piece } }),
+  "a tool's input": (chunk, index) =>
+    json({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: chunk } }),
 };
 export const STREAMS: readonly string[] = Object.keys(EVENTS);
 
-/** A stream in which each secret comes in two pieces, cut after so many of its characters; then one in single characters. */
+/** A stream in which each secret comes in two chunks, cut after so many of its characters; then one in single characters. */
 export function streamOf(kind: string, secrets: readonly { readonly text: string; readonly cutAt: number }[]): string {
-  const event = (piece: string) => `data: ${EVENTS[kind]?.(piece, 0)}\n\n`;
-  const pieces = secrets.flatMap(({ text, cutAt }) =>
+  const event = (chunk: string) => `data: ${EVENTS[kind]?.(chunk, 0)}\n\n`;
+  const chunks = secrets.flatMap(({ text, cutAt }) =>
     cutAt === 0 ? ['one\n', ...text.split(''), '\n'] : [`so\n${text.slice(0, cutAt)}`, `${text.slice(cutAt)}\n, and`],
   );
-  return pieces.map(event).join('');
+  return chunks.map(event).join('');
 }

@@ -17,16 +17,16 @@ import { ESCAPINGS, POSITIONS, STREAMS, streamOf, type SecretRequest } from './s
 const GATEWAY_KEY = 'sgk_0123456789-0123456789-0123456789';
 const PROVIDER_KEY = 'Bearer sk-proj-0123456789-0123456789';
 const AT_ONCE = 24;
-/** Of so many traces one is also asked for by its id. */
+/** One of so many traces is also read by its id. */
 const DETAILS_EVERY = 8;
 const MODES = ['off', 'redact_storage', 'redact_upstream', 'block'] as const;
 const SCOPES = `pii: { scopes: [${MODES.map((mode) => `{ match: { route_prefix: /openai/${mode} }, mode: ${mode} }`).join(', ')}] }`;
-/** What shows something of traces. The group is that of `state of a trace`. */
+/** Commands that show something of traces. The group is that of `state of a trace`. */
 const COMMANDS: readonly string[] = [
   'report --limit 200 --format json',
   'debug --trace-group-id 0af7651916cd43dd8448eb211c80319c --limit 500 --diff --include-headers --include-bodies --bundle-out bundle',
 ];
-/** What shows none of them differs with keys at most. */
+/** Commands that show no trace: their output differs with keys at most. */
 const OTHER_COMMANDS: readonly string[] = ['report --limit 200', 'doctor', 'diagnostics'];
 const ALL_FORMS = { ...SECRET_FORMS, ...SHORT_FORMS };
 
@@ -48,7 +48,7 @@ const json = (value: unknown) => JSON.stringify(value);
 
 describe.each(KINDS)('a gateway: %s', (_, kind) => {
   const cells = new SecretCells();
-  const ownAnswers = new Set<string>();
+  const ownResponses = new Set<string>();
   let opened: AsyncDisposableStack;
   let folder: string;
   let provider: EchoProvider;
@@ -89,9 +89,9 @@ ${kind.pii}
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
-    // Other answers are the provider's.
+    // Other responses are the provider's.
     if (response.status >= 400 || path.startsWith('/api/'))
-      for (const one of [text, ...Array.from(response.headers).flat()]) ownAnswers.add(one);
+      for (const one of [text, ...Array.from(response.headers).flat()]) ownResponses.add(one);
     return text;
   }
 
@@ -134,9 +134,9 @@ ${kind.pii}
     });
   }
 
-  /** Asks the admin API, which tells what it does not like. */
+  /** Sends invalid requests to the admin API, which names the invalid value. */
   async function askAll(): Promise<void> {
-    const asked = Object.keys(ALL_FORMS).flatMap((form): SecretRequest[] => {
+    const invalid = Object.keys(ALL_FORMS).flatMap((form): SecretRequest[] => {
       const in_ = (where: string) => encodeURIComponent(secretFor(form, where));
       return [
         ...['limit', 'from', 'cursor', 'status', 'model', in_('name of a parameter')].map((name) => ({
@@ -152,10 +152,10 @@ ${kind.pii}
         { method: 'DELETE', path: `/api/gateway-keys/${in_('id of a key')}` },
       ];
     });
-    for (const one of asked) await send(one);
+    for (const one of invalid) await send(one);
   }
 
-  /** Asks without a key until each denial is audited: of a burst only some are. */
+  /** Sends requests without a key until each denial is audited: of a burst only some are. */
   async function deny(): Promise<void> {
     const targets: string[] = [];
     for (const [escaping, escaped] of Object.entries(ESCAPINGS))
@@ -222,7 +222,7 @@ ${kind.pii}
   const get = (path: string) => send({ method: 'GET', path });
 
   const sinks: Readonly<Record<string, () => Promise<string>>> = {
-    'the traces, as the API tells them': async () => {
+    'the traces, as the API returns them': async () => {
       const details: string[] = [];
       // All of them are in the files, from which these are made.
       const waiting = (await ids()).filter((_, i) => i % DETAILS_EVERY === 0);
@@ -232,7 +232,7 @@ ${kind.pii}
       await Promise.all(Array.from({ length: AT_ONCE }, readOne));
       return [...details, ...details.flatMap(unpackedBodies)].join('\n');
     },
-    'the other answers of the API': async () => {
+    'the other responses of the API': async () => {
       const analytics = ['usage', 'cost', 'models', 'keys', 'latency', 'errors', 'summary'].map(
         (name) => `/api/analytics/${name}`,
       );
@@ -240,7 +240,7 @@ ${kind.pii}
       const grouped = ['errors', 'latency'].map((name) => `/api/analytics/${name}?group_by=model`);
       return (await Promise.all([...paths, ...grouped].map(get))).join('\n');
     },
-    'what the gateway answered by itself': () => Promise.resolve([...ownAnswers].join('\n')),
+    "the gateway's own responses": () => Promise.resolve([...ownResponses].join('\n')),
     'the spans': () => Promise.resolve(telemetryText(collector.spans)),
     'the metrics': () => Promise.resolve(telemetryText(collector.metricExports)),
     'the scrape': () => get('/metrics'),
@@ -267,8 +267,8 @@ ${kind.pii}
 
   test('the sweep is as wide as it says', () => {
     expect(cells.count).toBeGreaterThan(kind.modes.length * 4_000);
-    // Something was hidden of every body; without bodies, of headers and of some paths.
-    const hidden = databaseText(gateway.databasePath).match(/(?:CREDENTIAL|TOKEN)_REDACTED/g) ?? [];
-    expect(hidden.length).toBeGreaterThan(kind.captures ? exchanges : exchanges / 5);
+    // Something was redacted in every body; without bodies, in headers and in some paths.
+    const redactions = databaseText(gateway.databasePath).match(/(?:CREDENTIAL|TOKEN)_REDACTED/g) ?? [];
+    expect(redactions.length).toBeGreaterThan(kind.captures ? exchanges : exchanges / 5);
   });
 });

@@ -30,22 +30,22 @@ describe('SIGTERM', () => {
   });
   afterEach(async () => opened.disposeAsync());
 
-  test('in the middle of load: every request that was answered has its trace, and the end is 0', async () => {
+  test('in the middle of load: every request with a response has its trace, and the end is 0', async () => {
     await using load = startLoad(gateway.url, CLIENTS);
-    await waitUntil(() => load.answered.length > 1_000, { what: 'the load to be under way' });
+    await waitUntil(() => load.completed.length > 1_000, { what: 'the load to be under way' });
     const before = performance.now();
     gateway.process.signal('SIGTERM');
     expect(await gateway.process.end()).toEqual({ code: 0, signal: null });
     expect(performance.now() - before).toBeLessThan(STEP_MS + SLACK_MS);
     await load.stop();
     const stored = new Set(storedModels(gateway.databasePath));
-    expect(load.answered.filter((model) => !stored.has(model))).toEqual([]);
+    expect(load.completed.filter((model) => !stored.has(model))).toEqual([]);
     expect(load.refused).toEqual([]);
   });
 
-  test('with requests in flight: new connections are refused, those requests are answered whole, then it ends', async () => {
+  test('with requests in flight: new connections are refused, those requests get complete responses, then it ends', async () => {
     const before = upstream.exchanges;
-    const answers = [
+    const responses = [
       chat(gateway.url, { model: 'slow-json', scenario: 'slow=300' }),
       chat(gateway.url, { model: 'slower-stream', scenario: 'slow=1500,chunks=20', stream: true }),
     ];
@@ -53,7 +53,7 @@ describe('SIGTERM', () => {
     gateway.process.signal('SIGTERM');
     await waitUntil(() => refusesConnections(gateway.port), { what: 'new connections to be refused', timeoutMs: 1_000 });
     expect(gateway.process.isRunning).toBe(true);
-    const [json, stream] = await Promise.all(answers);
+    const [json, stream] = await Promise.all(responses);
     expect(json).toMatchObject({ status: 200, body: expect.stringContaining('"object":"chat.completion"') });
     expect(stream).toMatchObject({ status: 200, body: expect.stringMatching(/data: \[DONE\]\s+$/) });
     expect(await gateway.process.end()).toEqual({ code: 0, signal: null });
@@ -62,8 +62,8 @@ describe('SIGTERM', () => {
 
   test('while a stream would go on for ever: it is cut after 5 s and leaves a trace', async () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const answer = chat(gateway.url, { model: 'endless', scenario: 'endless', stream: true, onText: () => begin() });
-    const cut = expect(answer).rejects.toThrow();
+    const response = chat(gateway.url, { model: 'endless', scenario: 'endless', stream: true, onText: () => begin() });
+    const cut = expect(response).rejects.toThrow();
     await begun;
     const before = performance.now();
     gateway.process.signal('SIGTERM');
@@ -87,7 +87,7 @@ describe('SIGTERM', () => {
 
   test('with clients that keep idle connections: they do not hold it up', async () => {
     await using load = startLoad(gateway.url, CLIENTS);
-    await waitUntil(() => load.answered.length >= CLIENTS, { what: 'a connection for every client' });
+    await waitUntil(() => load.completed.length >= CLIENTS, { what: 'a connection for every client' });
     await load.stop();
     const before = performance.now();
     gateway.process.signal('SIGTERM');
@@ -97,8 +97,8 @@ describe('SIGTERM', () => {
 
   test('again while it still ends: it ends at once', async () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const answer = chat(gateway.url, { model: 'endless', scenario: 'endless', stream: true, onText: () => begin() });
-    const cut = expect(answer).rejects.toThrow();
+    const response = chat(gateway.url, { model: 'endless', scenario: 'endless', stream: true, onText: () => begin() });
+    const cut = expect(response).rejects.toThrow();
     await begun;
     gateway.process.signal('SIGTERM');
     await waitUntil(() => refusesConnections(gateway.port), { what: 'the shutdown to begin' });
@@ -117,7 +117,7 @@ describe('SIGTERM', () => {
 test.each([
   ['Ctrl+C in a terminal', 'SIGINT', 'group'],
   ['SIGTERM to npm alone', 'SIGTERM', 'process'],
-] as const)('npm start ends in order on %s: requests in flight are answered and traced', async (_name, signal, to) => {
+] as const)('npm start ends in order on %s: requests in flight get responses and traces', async (_name, signal, to) => {
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder('shutdown'));
   const port = await freePort();
@@ -128,12 +128,12 @@ test.each([
   };
   const running = opened.use(startProcess({ command: ['npm', 'start'], env }));
   const url = `http://127.0.0.1:${port}`;
-  await running.answers(`${url}/api/health`);
+  await running.untilServing(`${url}/api/health`);
   const before = upstream.exchanges;
-  const answer = chat(url, { model: 'in-flight', scenario: 'slow=600' });
+  const response = chat(url, { model: 'in-flight', scenario: 'slow=600' });
   await waitUntil(() => upstream.exchanges > before, { what: 'the request to be in flight' });
   running.signal(signal, to);
-  expect(await answer).toMatchObject({ status: 200 });
+  expect(await response).toMatchObject({ status: 200 });
   await waitUntil(() => refusesConnections(port), { what: 'the port to be free' });
   await running.end();
   expect(running.stdout).toContain('Vitrine is stopping');

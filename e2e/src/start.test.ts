@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import type { TraceItem } from './running-gateway.ts';
 import { freePort, ROOT, startProcess, type RunningProcess } from './running-process.ts';
 
-/** As a shell outside npm has it: npm itself may run on an older Node than the one that the project brings. */
+/** The PATH of a shell outside npm: npm itself may run on an older Node than the one that the project brings. */
 const PATH = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
@@ -14,7 +14,7 @@ const PATH = (process.env['PATH'] ?? '')
 const npmStart = (args: readonly string[], env: Readonly<Record<string, string>>) =>
   startProcess({ command: ['npm', 'start', ...(args.length === 0 ? [] : ['--', ...args])], env: { PATH, ...env } });
 
-/** Runs a command line as if it were pasted into a terminal, and gives back what it printed. */
+/** Runs a command line as if it were pasted into a terminal, and returns its output. */
 async function paste(line: string): Promise<string> {
   await using shell = startProcess({ command: ['bash', '-c', line], cwd: join(ROOT, 'e2e') });
   const { code } = await shell.end();
@@ -22,7 +22,7 @@ async function paste(line: string): Promise<string> {
   return shell.stdout;
 }
 
-/** The indented commands of what was printed, those with a backslash at the end of a line in one piece. */
+/** The indented commands of what was printed, those with a backslash at the end of a line joined. */
 const commandsIn = (printed: string, name: 'curl' | 'export') =>
   [...printed.matchAll(new RegExp(`^ +(${name} (?:[^\n]*\\\\\n)*[^\n]*)$`, 'gm'))].map(([, command = '']) => command);
 

@@ -10,7 +10,7 @@ const CLIENTS = 8;
 /** The specification's budget of one step of a shutdown, and what a busy machine may add. */
 const STEP_MS = 5_000;
 const SLACK_MS = 2_500;
-/** Server, client, route, enqueue: nobody is asked for a key. */
+/** Server, client, route, enqueue: no request needs a key. */
 const SPANS_OF_A_REQUEST = 4;
 /** With these, more than the 16,384 spans that may wait for the collector. */
 const REQUESTS_THAT_FILL = 4_500;
@@ -38,7 +38,7 @@ const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[v
 /** The latencies of `requests` more requests. */
 async function load(gateway: RunningGateway, requests: number, name: string): Promise<readonly number[]> {
   await using clients = startLoad(gateway.url, CLIENTS, name);
-  await waitUntil(() => clients.answered.length >= requests, { what: `${requests} answers`, timeoutMs: 60_000 });
+  await waitUntil(() => clients.completed.length >= requests, { what: `${requests} responses`, timeoutMs: 60_000 });
   await clients.stop();
   expect(clients.refused).toEqual([]);
   return clients.latenciesMs;
@@ -49,17 +49,17 @@ async function spansBy(gateway: RunningGateway, result: string): Promise<number>
   return Number(new RegExp(`svc_telemetry_spans_total{result="${result}"} (\\d+)`).exec(text)?.[1]);
 }
 
-test('a collector that never answers slows no request, takes no memory without bound, and delays the end by its steps', async () => {
+test('a collector that never responds slows no request, takes no memory without bound, and delays the end by its steps', async () => {
   const gateway = await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '60000' });
   await load(gateway, 1_000, 'warm-up');
-  const answered = await load(gateway, 1_000, 'answered');
+  const normal = await load(gateway, 1_000, 'normal');
   collector.behaviour = 'hang';
   await load(gateway, REQUESTS_THAT_FILL, 'filling');
   await waitUntil(async () => (await spansBy(gateway, 'dropped')) > 0, { what: 'spans that found no room' });
   const dropped = await spansBy(gateway, 'dropped');
   const hung = await load(gateway, 1_000, 'hung');
-  expect(median(hung)).toBeLessThan(2 * median(answered));
-  // Of what comes now, nothing is held.
+  expect(median(hung)).toBeLessThan(2 * median(normal));
+  // Nothing of what comes now is held.
   expect((await spansBy(gateway, 'dropped')) - dropped).toBeGreaterThanOrEqual(1_000 * SPANS_OF_A_REQUEST);
 
   const before = performance.now();
@@ -73,7 +73,7 @@ test('a collector that never answers slows no request, takes no memory without b
 test('SIGTERM under load: the collector has every span and the last count of every request', async () => {
   const gateway = await start({ OTEL_METRIC_EXPORT_INTERVAL: '600000', OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' });
   await using clients = startLoad(gateway.url, CLIENTS);
-  await waitUntil(() => clients.answered.length > 500, { what: 'the load to be under way' });
+  await waitUntil(() => clients.completed.length > 500, { what: 'the load to be under way' });
   gateway.process.signal('SIGTERM');
   expect(await gateway.process.end()).toEqual({ code: 0, signal: null });
   await clients.stop();
@@ -83,7 +83,7 @@ test('SIGTERM under load: the collector has every span and the last count of eve
       .filter(({ attributes }) => (attributes['route'] ?? '/openai/*') === '/openai/*')
       .reduce((total, { value = 0 }) => total + value, 0);
   const requests = named('POST /openai/*');
-  expect(requests).toBeGreaterThanOrEqual(clients.answered.length);
+  expect(requests).toBeGreaterThanOrEqual(clients.completed.length);
   expect([named('proxy POST /openai/*'), named('gateway.route'), named('gateway.trace.enqueue')]).toEqual([
     requests,
     named('POST /openai/*') + named('GET /api/*'),
@@ -96,7 +96,7 @@ test('SIGTERM under load: the collector has every span and the last count of eve
     'svc.trace.written_total',
   ])
     expect([name, sum(name)]).toEqual([name, requests]);
-  // Compression is none of the specification's settings: the exporters read it themselves.
+  // Compression is not among the specification's settings: the exporters read it themselves.
   expect([...new Set(collector.requests)].toSorted()).toEqual([
     'http/protobuf+gzip /v1/metrics',
     'http/protobuf+gzip /v1/traces',

@@ -4,7 +4,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { readFileSync } from 'node:fs';
 import { cuts, lies, refusals, stalls, type ChaosCase } from './chaos-cases.ts';
 import { startHostileProvider, type HostileProvider } from './hostile-provider.ts';
-import { rawTalk } from './raw-talk.ts';
+import { rawExchange } from './raw-exchange.ts';
 import { referenceResponse } from './reference-response.ts';
 import { startGateway, type RunningGateway, type TraceItem } from './running-gateway.ts';
 import { freePort } from './running-process.ts';
@@ -14,12 +14,12 @@ const PATIENT_MS = 20_000;
 const IMPATIENT_MS = 1_000;
 const REFUSED = 500;
 const AT_ONCE = 64;
-/** Those that only wait. */
+/** Concurrency of cases that only wait. */
 const WAITING_AT_ONCE = 256;
 const GROWTH_MAX_MB = 64;
-/** Thirty seconds on two cores that nobody else uses. */
+/** Thirty seconds on two idle cores. */
 const TEST_TIMEOUT_MS = 240_000;
-/** Clocks are corrected by parts of a second's thousandth while they run. */
+/** A second, less the corrections by parts of a millisecond that a running clock gets. */
 const SECOND_MS = 995;
 
 let opened: AsyncDisposableStack;
@@ -44,10 +44,10 @@ const BODY = '{"model":"gpt-4o-mini"}';
 const send = (gateway: RunningGateway, method: string, path: string) => {
   const body = method === 'HEAD' ? '' : `Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
   const head = `${method} ${path} HTTP/1.1\r\nHost: gateway.test\r\nConnection: close\r\n`;
-  return rawTalk(gateway.port, head + (body === '' ? '\r\n' : body), { timeoutMs: 2 * PATIENT_MS });
+  return rawExchange(gateway.port, head + (body === '' ? '\r\n' : body), { timeoutMs: 2 * PATIENT_MS });
 };
 
-/** Runs all of them, so many at a time. */
+/** Runs all of them, `atOnce` at a time. */
 async function inParallel<T>(all: readonly T[], atOnce: number, run: (one: T, at: number) => Promise<void>): Promise<void> {
   const queue = all.entries();
   const worker = async () => {
@@ -56,8 +56,8 @@ async function inParallel<T>(all: readonly T[], atOnce: number, run: (one: T, at
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** Headers of a connection, those that the gateway adds, and those that it keeps to itself. */
-const OF_NOBODY = new Set(
+/** Headers of a connection, those that the gateway adds, and those that it does not forward. */
+const NOT_FORWARDED = new Set(
   'connection keep-alive proxy-connection te trailer transfer-encoding upgrade proxy-authenticate set-cookie x-svc-correlation-id'.split(
     ' ',
   ),
@@ -67,11 +67,11 @@ function endToEnd(headers: readonly (readonly [string, string])[]): string[] {
     .filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.split(',').map((one) => one.trim().toLowerCase()));
   return headers
-    .filter(([name]) => !OF_NOBODY.has(name.toLowerCase()) && !named.includes(name.toLowerCase()))
+    .filter(([name]) => !NOT_FORWARDED.has(name.toLowerCase()) && !named.includes(name.toLowerCase()))
     .map(([name, value]) => `${name}: ${value}`);
 }
 
-/** Whether what the client got is what it has to be; undefined when it is, else what is wrong. */
+/** What is wrong with the client's response; undefined when it is as expected. */
 function flawOf({ method, reference, expected }: ChaosCase, text: string): string | undefined {
   const got = referenceResponse(Buffer.from(text, 'latin1'), method);
   const { head, body } = reference;
@@ -83,10 +83,10 @@ function flawOf({ method, reference, expected }: ChaosCase, text: string): strin
   }
   if (expected.outcome !== 'completed') {
     const isPrefix = got.head === undefined || (got.head.status === head?.status && body.startsWith(got.body));
-    if (got.end === 'whole') return 'an answer that looks whole';
+    if (got.end === 'whole') return 'a response that looks whole';
     return isPrefix ? undefined : 'what the provider did not send';
   }
-  if (got.end !== 'whole' || got.head?.status !== head?.status || got.body !== body) return 'another answer';
+  if (got.end !== 'whole' || got.head?.status !== head?.status || got.body !== body) return 'another response';
   return isEqual(endToEnd(got.head?.headers ?? []), endToEnd(head?.headers ?? [])) ? undefined : 'other headers';
 }
 
@@ -120,10 +120,10 @@ const seenIn = (traces: readonly Traced[] | undefined) =>
     hasDetail: typeof metadata['upstream_error_detail'] === 'string',
   }));
 
-/** Does all of it to a gateway; the client, and the one trace of each, have to say what is expected. */
+/** Runs all cases against a gateway; the client's response and the one trace of each have to be as expected. */
 async function expectAll(gateway: RunningGateway, run: string, cases: readonly ChaosCase[], atOnce: number): Promise<void> {
   const pathOf = ({ route }: ChaosCase, at: number) => `/${route}/v1/${run}/${at}`;
-  provider.answer = (head) => cases[Number(/\/(\d+) HTTP/.exec(head)?.[1])]?.answer ?? { bytes: '', afterwards: 'reset' };
+  provider.response = (head) => cases[Number(/\/(\d+) HTTP/.exec(head)?.[1])]?.response ?? { bytes: '', afterwards: 'reset' };
   const before = await gateway.diagnostics();
   const flaws: unknown[] = [];
   await inParallel(cases, atOnce, async (one, at) => {
@@ -192,20 +192,20 @@ const failuresOf = (cases: readonly ChaosCase[]) =>
 const memoryMb = ({ process }: RunningGateway) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1]) / 1_024;
 
-/** After whatever has happened: the process lives, nothing is held, and a sound answer passes as it is. */
+/** After every case: the process lives, nothing is held, and a sound response passes unchanged. */
 async function expectHealthy(gateway: RunningGateway): Promise<void> {
   await waitUntil(() => provider.connections === 0, { what: 'the end of every connection to the provider' });
   expect(gateway.process.isRunning).toBe(true);
   expect((await gateway.health()).status).toBe('ok');
   expect(await gateway.diagnostics()).toMatchObject({ queue_depth: 0, total_dropped_total: 0, body_bytes_held: 0 });
   expect(gateway.process.stdout).not.toContain('uncaught exception');
-  provider.answer = { bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nsound', afterwards: 'keep' };
+  provider.response = { bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nsound', afterwards: 'keep' };
   expect(await send(gateway, 'POST', '/openai/v1/sound')).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nsound$/);
 }
 
-describe('a provider that refuses, resets, stalls and lies at every byte of an answer', () => {
+describe('a provider that refuses, resets, stalls and lies at every byte of a response', () => {
   test(
-    'refuses, breaks off or lies: the client, the one trace and the log tell what it was',
+    'refuses, breaks off or lies: the client, the one trace and the log name the cause',
     async () => {
       const gateway = await serve(PATIENT_MS);
       const refused = refusals(REFUSED);
@@ -233,7 +233,7 @@ describe('a provider that refuses, resets, stalls and lies at every byte of an a
   );
 
   test(
-    'falls silent: the client, the one trace and the log tell when',
+    'falls silent: the client, the one trace and the log say when',
     async () => {
       const gateway = await serve(IMPATIENT_MS);
       const cases = stalls();

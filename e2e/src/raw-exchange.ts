@@ -1,35 +1,35 @@
 import { connect } from 'node:net';
 
-/** One answer of an HTTP/1.1 server as it came over the wire; `body` is decoded from chunks, not from compression. */
-export interface WireAnswer {
+/** One response of an HTTP/1.1 server as it came over the wire; `body` is decoded from chunks, not from compression. */
+export interface WireResponse {
   readonly status: number;
   /** Names in lower case; the last value of a name counts. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** False when the connection ended before the answer did. */
+  /** False when the connection ended before the response did. */
   readonly isWhole: boolean;
 }
 
-export interface TalkOptions {
-  /** What is done once everything is written: the sending half is closed, which Node takes for leaving; the connection is
+export interface RawExchangeOptions {
+  /** What happens once everything is written: the sending half is closed, which Node takes for leaving; the connection is
    *  reset; or nothing, by default: the server has to end the connection. */
   readonly afterwards?: 'end' | 'reset' | 'wait';
   /** Every byte in a packet of its own. */
   readonly isSlow?: boolean;
-  /** What is written, once, when it is not '' for what has come. */
-  readonly reply?: (answer: string) => string;
+  /** Further bytes, written once, as soon as this returns some for what has come. */
+  readonly followUp?: (response: string) => string;
   /** Leaves as soon as this has come. */
-  readonly until?: (answer: string) => boolean;
+  readonly until?: (response: string) => boolean;
   readonly timeoutMs?: number;
 }
 
-/** Writes bytes on a new connection and gives back, as latin1, all that comes until it is closed. */
-export function rawTalk(port: number, bytes: Uint8Array | string, options: TalkOptions = {}): Promise<string> {
-  const { afterwards = 'wait', isSlow = false, reply, until = () => false, timeoutMs = 5_000 } = options;
+/** Writes bytes on a new connection and resolves to all that comes, as latin1, until it is closed. */
+export function rawExchange(port: number, bytes: Uint8Array | string, options: RawExchangeOptions = {}): Promise<string> {
+  const { afterwards = 'wait', isSlow = false, followUp, until = () => false, timeoutMs = 5_000 } = options;
   const data = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  let answer = '';
-  let isReplied = false;
+  let response = '';
+  let hasFollowedUp = false;
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   const written = () => {
     if (afterwards === 'end') socket.end();
@@ -42,30 +42,30 @@ export function rawTalk(port: number, bytes: Uint8Array | string, options: TalkO
   if (isSlow) writeFrom(0);
   else socket.write(data, written);
   const timer = setTimeout(() => {
-    reject(new Error(`no end of the connection after ${timeoutMs} ms; sent ${preview(data)}, got ${JSON.stringify(answer)}`));
+    reject(new Error(`no end of the connection after ${timeoutMs} ms; sent ${preview(data)}, got ${JSON.stringify(response)}`));
     socket.destroy();
   }, timeoutMs);
   socket.setEncoding('latin1');
   socket.on('data', (text: string) => {
-    answer += text;
-    if (until(answer)) socket.destroy();
-    const more = isReplied ? '' : (reply?.(answer) ?? '');
+    response += text;
+    if (until(response)) socket.destroy();
+    const more = hasFollowedUp ? '' : (followUp?.(response) ?? '');
     if (more === '') return;
-    isReplied = true;
+    hasFollowedUp = true;
     socket.write(more, 'latin1');
   });
-  // What breaks shows in what has come.
+  // A broken connection shows in what has come.
   socket.on('error', () => {});
   socket.on('close', () => {
     clearTimeout(timer);
-    resolve(answer);
+    resolve(response);
   });
   return promise;
 }
 
-/** The final answers in what a server has sent; informational ones are passed over. Throws at what is no HTTP. */
-export function readAnswers(text: string): WireAnswer[] {
-  const answers: WireAnswer[] = [];
+/** The final responses in the bytes of a server; informational ones are skipped. Throws at anything that is not HTTP. */
+export function readResponses(text: string): WireResponse[] {
+  const responses: WireResponse[] = [];
   for (let rest = text; rest !== '';) {
     const headEnd = rest.indexOf('\r\n\r\n');
     const [statusLine = '', ...lines] = rest.slice(0, headEnd === -1 ? rest.length : headEnd).split('\r\n');
@@ -74,12 +74,12 @@ export function readAnswers(text: string): WireAnswer[] {
     const headers = Object.fromEntries(
       lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
     );
-    if (headEnd === -1) return [...answers, { status, headers, body: '', isWhole: false }];
+    if (headEnd === -1) return [...responses, { status, headers, body: '', isWhole: false }];
     const { body, used, isWhole } = readBody(status, headers, rest.slice(headEnd + 4));
-    if (status >= 200) answers.push({ status, headers, body, isWhole });
+    if (status >= 200) responses.push({ status, headers, body, isWhole });
     rest = rest.slice(headEnd + 4 + used);
   }
-  return answers;
+  return responses;
 }
 
 function readBody(status: number, headers: Readonly<Record<string, string>>, text: string) {

@@ -7,13 +7,13 @@ import { execFile } from 'node:child_process';
 import { Agent } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { chat, type Answer } from './client-load.ts';
+import { chat, type ChatResponse } from './client-load.ts';
 import { startGateway, type Diagnostics, type GatewayOptions, type RunningGateway } from './running-gateway.ts';
 import { storedModels } from './trace-rows.ts';
 
-/** Far above what an exchange takes on a busy machine, far below the 2 s that a write waits for a lock. */
+/** Far above the latency of an exchange on a busy machine, far below the 2 s that a write waits for a lock. */
 const NORMAL_LATENCY_MS = { median: 60, max: 1_000 };
-/** So many exchanges are under way at once. */
+/** Exchanges under way at once. */
 const CLIENTS = 8;
 /** What one file of the gateway may hold on its "full disk", in blocks of 1 KiB: the tables fit, a few hundred traces do not. */
 const FILE_MAX_KIB = 160;
@@ -34,7 +34,7 @@ async function serve(options: Partial<GatewayOptions> = {}): Promise<RunningGate
   return opened.use(await startGateway({ folder: folder.path, upstream: upstream.url, ...options }));
 }
 
-/** Holds the gateway's database as another program might; disposal lets go. */
+/** Locks the gateway's database as another program might; disposal releases it. */
 function holdDatabase(path: string, how: 'EXCLUSIVE' | 'IMMEDIATE'): Disposable {
   const database = new DatabaseSync(path, { timeout: 5_000 });
   database.exec(`BEGIN ${how}`);
@@ -43,18 +43,18 @@ function holdDatabase(path: string, how: 'EXCLUSIVE' | 'IMMEDIATE'): Disposable 
 
 let sent = 0;
 /** `count` exchanges, some at a time. */
-async function exchange(gateway: RunningGateway, count: number): Promise<Answer[]> {
+async function exchange(gateway: RunningGateway, count: number): Promise<ChatResponse[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
-  const answers: Answer[] = [];
+  const responses: ChatResponse[] = [];
   const left = Array(count).keys();
   const client = async () => {
-    for (const _ of left) answers.push(await chat(gateway.url, { model: `storage-${(sent += 1)}`, agent }));
+    for (const _ of left) responses.push(await chat(gateway.url, { model: `storage-${(sent += 1)}`, agent }));
   };
   await Promise.all(Array.from({ length: CLIENTS }, client)).finally(() => agent.destroy());
-  return answers;
+  return responses;
 }
 
-/** The diagnostics once `isEnough`; `meanwhile` is done before each look. */
+/** The diagnostics once `isEnough`; `meanwhile` runs before each check. */
 const settled = (
   gateway: RunningGateway,
   isEnough: (diagnostics: Diagnostics) => boolean,
@@ -70,11 +70,11 @@ const settled = (
     { what, timeoutMs: 15_000 },
   );
 
-const statuses = (answers: readonly Answer[]) => [...new Set(answers.map(({ status }) => status))];
+const statuses = (responses: readonly ChatResponse[]) => [...new Set(responses.map(({ status }) => status))];
 
-function expectNormal(answers: readonly Answer[]): void {
-  expect(statuses(answers)).toEqual([200]);
-  const latencies = answers.map(({ latencyMs }) => latencyMs).toSorted((a, b) => a - b);
+function expectNormal(responses: readonly ChatResponse[]): void {
+  expect(statuses(responses)).toEqual([200]);
+  const latencies = responses.map(({ latencyMs }) => latencyMs).toSorted((a, b) => a - b);
   expect(latencies[latencies.length >> 1]).toBeLessThan(NORMAL_LATENCY_MS.median);
   expect(latencies.at(-1)).toBeLessThan(NORMAL_LATENCY_MS.max);
 }
@@ -104,7 +104,7 @@ describe('a locked database', () => {
       await settled(gateway, ({ written_total: written }) => written === 20, '20 traces');
 
       using lock = holdDatabase(gateway.databasePath, how);
-      const during: Answer[] = [];
+      const during: ChatResponse[] = [];
       // One batch waits 2 s, then its first item once more: the load goes on beyond that.
       const lost = await settled(
         gateway,
@@ -141,9 +141,9 @@ describe('a locked database', () => {
   test('for longer than the queue has room: the newest traces are dropped and counted, requests pass', async () => {
     const gateway = await serve({ variables: { SVC_QUEUE_CAPACITY: '64', SVC_QUEUE_BATCH: '16' } });
     using lock = holdDatabase(gateway.databasePath, 'EXCLUSIVE');
-    const answers = await exchange(gateway, 400);
+    const responses = await exchange(gateway, 400);
     const full = await settled(gateway, ({ enqueue_dropped_total: dropped }) => dropped > 0, 'a full queue');
-    expect(statuses(answers)).toEqual([200]);
+    expect(statuses(responses)).toEqual([200]);
     expect(full.queue_depth).toBeLessThanOrEqual(64);
     expect(full.queue_capacity).toBe(64);
     lock[Symbol.dispose]();
@@ -166,12 +166,12 @@ describe('a locked database', () => {
 describe('a full disk', () => {
   test('requests pass as ever, what is lost is counted with its class, and with room again traces are written', async () => {
     const gateway = await serve({ under: ['bash', '-c', `ulimit -S -f ${FILE_MAX_KIB}; exec "$@"`, '--'] });
-    const answers: Answer[] = [];
+    const responses: ChatResponse[] = [];
     const lost = await settled(
       gateway,
       ({ write_dropped_total: dropped }) => dropped > 0,
       'a dropped trace',
-      async () => answers.push(...(await exchange(gateway, 5 * CLIENTS))),
+      async () => responses.push(...(await exchange(gateway, 5 * CLIENTS))),
     );
     expect(lost.written_total).toBeGreaterThan(0);
     expect(dropLines(gateway)[0]).toMatchObject({
@@ -183,8 +183,8 @@ describe('a full disk', () => {
     expect(connection + unknown).toBe(lost.write_dropped_total);
     expect([timeout, contention, constraint]).toEqual([0, 0, 0]);
 
-    answers.push(...(await exchange(gateway, 200)));
-    expectNormal(answers);
+    responses.push(...(await exchange(gateway, 200)));
+    expectNormal(responses);
     expect(gateway.process.isRunning).toBe(true);
     const counted = await settled(gateway, ({ queue_depth: depth }) => depth === 0, 'an empty queue');
     expect(counted.written_total + counted.total_dropped_total).toBe(
