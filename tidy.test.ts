@@ -34,6 +34,55 @@ const UNNAMED_TOOLS: Readonly<Record<string, string>> = {
   typescript: 'as tsc',
 };
 
+/** Names and texts that only this repository had, and what to write instead: an engineer who searches for a rate limiter does not find
+ *  `PerSecond`. Pages of docs/adr are history and may keep them. */
+const PRIVATE_WORDS: Readonly<Record<string, string>> = {
+  PassingBody: 'BodyCapture',
+  PassingTap: 'StreamingUsageReader',
+  ProxyTools: 'ProxyContext',
+  ProxyDoor: 'Admission',
+  RequestWatch: 'RequestTelemetry',
+  watchedSink: 'instrumentedSink',
+  tellsTokens: 'reportsTokens',
+  PerSecond: 'RateLimiter',
+  STRANGERS_A_SECOND: 'ANONYMOUS_REJECTIONS_PER_SECOND',
+  ShownKeys: 'ConnectionTokenCache',
+  KeyWish: 'NewKeyRequest',
+  KeptPieces: 'LruCache',
+  letEverybodyIn: 'allowAll',
+  EVERYBODY: 'ALL',
+  Stretch: 'TimeRange, IdRange',
+  LineageStretches: 'LineageTimeRanges',
+  TraceStretches: 'TraceTimeRanges',
+  hullOf: 'a name with range or bounds',
+  readOut: 'drainRequest',
+  CollectorMood: 'CollectorBehaviour',
+  Sought: 'Query, Filter',
+  Question: 'Query',
+  Piece: 'Chunk, Segment, Fragment',
+  awkwardPieces: 'awkwardChunks',
+  Reply: 'Response',
+  answerJson: 'sendJson',
+  WireAnswer: 'WireResponse',
+  HostileAnswer: 'HostileResponse',
+  lastWords: 'logTail',
+  createTroubleReport: 'createExportErrorLog',
+  whyNoKeyHeader: 'keyHeaderError',
+  withoutCutTail: 'dropIncompleteTail',
+  sieve: 'prefilter',
+  Hiding: 'Redaction',
+  hideCredentials: 'redactCredentials',
+  pathHider: 'pathRedactor',
+  GateRefusal: 'Rejection',
+  LimitRefusal: 'Rejection',
+  'a bug was survived': 'uncaught exception',
+  'telemetry has trouble': 'telemetry export failed',
+  'old traces were not removed': 'retention failed',
+  'traces were dropped': 'traces dropped',
+  'the scrape is served': 'scrape endpoint listening',
+  'the head is none': 'malformed status line or header',
+};
+
 interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -123,6 +172,18 @@ describe('sources', () => {
       tooLong
         .filter(({ lines, most }) => lines > most)
         .map(({ file, lines, most }) => `${file}: ${lines} lines, at most ${most}`),
+    );
+  });
+
+  test('names and texts use the words of the field', () => {
+    const ruled = files.filter((file) => /^(?:packages|services|bench|e2e|docs)\/.*\.(?:ts|js|md|ya?ml)$/.test(file));
+    const words = Object.keys(PRIVATE_WORDS).map((word) => RegExp.escape(word));
+    const pattern = new RegExp(`(?<![A-Za-z0-9_])(?:${words.join('|')})(?![A-Za-z0-9_])`, 'g');
+    expectNone(
+      ruled
+        .filter((file) => !file.startsWith('docs/adr/'))
+        .flatMap((file) => (texts.get(file) ?? read(file)).match(pattern)?.map((word) => ({ file, word })) ?? [])
+        .map(({ file, word }) => `${file}: ${word}: write ${PRIVATE_WORDS[word]}`),
     );
   });
 
