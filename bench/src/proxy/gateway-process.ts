@@ -9,10 +9,14 @@ import { npmScript } from '@vitrine/testkit/npm-script';
 import { stop } from '../forked.ts';
 
 const READY_WITHIN_MS = 20_000;
+/** Small against a start of some 400 ms, which is measured. */
+const POLL_MS = 10;
 
 export interface GatewayProcess {
   readonly pid: number;
   readonly port: number;
+  /** When the process was started, on the clock of `performance.now()`. */
+  readonly spawnedAt: number;
   /** The last lines that it printed. */
   logTail(): Promise<string>;
   /** The lines of its log of level `error`, bugs among them. */
@@ -36,6 +40,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   const logFile = join(options.home, 'gateway.log');
   const log = openSync(logFile, 'w');
   const [node, ...args] = npmScript('gateway', options.checkout);
+  const spawnedAt = performance.now();
   const child = spawn(node, args, {
     // Not the checkout: a vitrine.yaml there would be read.
     cwd: options.home,
@@ -56,6 +61,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   const gateway: GatewayProcess = {
     pid: child.pid ?? 0,
     port,
+    spawnedAt,
     logTail: async () => (await readFile(logFile, 'utf8')).trim().split('\n').slice(-30).join('\n'),
     errors: async () => (await readFile(logFile, 'utf8')).split('\n').filter((line) => /^\{"level":(?:"error"|50)/.test(line)),
     async stop() {
@@ -63,7 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
       await stop(child);
     },
   };
-  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end && child.exitCode === null; await sleep(100)) {
+  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end && child.exitCode === null; await sleep(POLL_MS)) {
     const response = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => undefined);
     if (response?.status === 200) return gateway;
   }
@@ -73,7 +79,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   throw new Error(`the gateway ${fate}; the end of its log:\n${await gateway.logTail()}`);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const server = createServer().listen(0, '127.0.0.1', resolve);
   await promise;

@@ -6,7 +6,7 @@ import type { Bench, BenchOutcome, BenchRow, Progress } from '../bench.ts';
 import { forked } from '../forked.ts';
 import { brokenBy, measure, progressOf, type Extent, type Helpers, type Measure } from './measure.ts';
 import { PROXY_OPTIONS, readProxyPlan, type ProxyCase, type ProxyPlan } from './proxy-plan.ts';
-import { proxyRows } from './proxy-rows.ts';
+import { proxyRows, startRows } from './proxy-rows.ts';
 import { LEAST_SAMPLES, SOAK_CASE, soakRows } from './soak.ts';
 import { startTarget, type Target } from './target.ts';
 
@@ -61,9 +61,11 @@ class Session {
 
   async run(plan: ProxyPlan): Promise<BenchOutcome> {
     const measures: Measure[] = [];
+    const targetsOfStarts: Target[] = [];
     for (let start = 0; start < plan.starts; start += 1) {
       await using stack = new AsyncDisposableStack();
       const targets = await this.#startTargets(plan, start, stack);
+      targetsOfStarts.push(...targets);
       for (const item of plan.cases)
         measures.push(...(await this.#rounds(plan, start, item, item.kind === 'cut' ? targets.filter(isGateway) : targets)));
       if (plan.soak > 0 && start === plan.starts - 1) await this.#soak(plan.soak, targets);
@@ -74,7 +76,7 @@ class Session {
         item.kind === 'cut' ? 'counts' : 'speed',
       ),
     );
-    return { rows: [...rows, ...this.#rows], broken: this.#broken };
+    return { rows: [...rows, ...startRows(targetsOfStarts), ...this.#rows], broken: this.#broken };
   }
 
   /** Processes that start later are some percent faster; so every other start begins with the other checkout. */

@@ -2,7 +2,10 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
-export const TARGET_NAMES = ['direct', 'bare', 'gateway', 'gateway+limits', 'gateway+bodies'] as const;
+import { findNginx } from './nginx.ts';
+
+/** `gateway+all`: keys, six limits, metrics, and a span for each request. `nginx` only where it is installed. */
+export const TARGET_NAMES = ['direct', 'bare', 'nginx', 'gateway', 'gateway+limits', 'gateway+all', 'gateway+bodies'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 /** `cut` = streams, most of them cut by the client or the provider; only counts matter there, so only gateways run it. */
@@ -48,7 +51,10 @@ export const PROXY_OPTIONS = [
 ] as const;
 
 /** Reads the options of `bench proxy`. */
-export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly problem: string } {
+export function readProxyPlan(
+  args: readonly string[],
+  hasNginx = findNginx() !== undefined,
+): ProxyPlan | { readonly problem: string } {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -58,13 +64,14 @@ export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly p
         starts: { type: 'string' },
         seconds: { type: 'string', default: '1' },
         cases: { type: 'string', default: PROXY_CASES.map((item) => item.name).join() },
-        targets: { type: 'string', default: TARGET_NAMES.join() },
+        targets: { type: 'string', default: TARGET_NAMES.filter((name) => name !== 'nginx' || hasNginx).join() },
         bodies: { type: 'boolean' },
         against: { type: 'string' },
         soak: { type: 'string', default: '0' },
       },
     });
-    const left = values.bodies === undefined ? [] : values.bodies ? ['gateway', 'gateway+limits'] : ['gateway+bodies'];
+    const left =
+      values.bodies === undefined ? [] : values.bodies ? ['gateway', 'gateway+limits', 'gateway+all'] : ['gateway+bodies'];
     const targets = pick('--targets', values.targets, TARGET_NAMES).filter((name) => !left.includes(name));
     const names =
       values.cases === 'none'
@@ -74,6 +81,7 @@ export function readProxyPlan(args: readonly string[]): ProxyPlan | { readonly p
             values.cases,
             PROXY_CASES.map((item) => item.name),
           );
+    if (targets.includes('nginx') && !hasNginx) throw new Error('--targets: nginx is not installed.');
     if (targets.length === 0) throw new Error('No target is left to measure.');
     return {
       rounds: whole('--rounds', values.rounds, 1),

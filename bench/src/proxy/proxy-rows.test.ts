@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { brokenBy, type Measure } from './measure.ts';
-import { proxyRows } from './proxy-rows.ts';
+import { proxyRows, startRows } from './proxy-rows.ts';
 
 const load = {
   sent: 100,
@@ -78,4 +78,14 @@ test.each([
 
 test('a load without loss breaks nothing', () => {
   expect(brokenBy(measured('gateway', 2, 80, { rows: 100 }))).toEqual([]);
+});
+
+test('the time to the first response is the median over the starts of a gateway, and of nothing else', () => {
+  const rows = startRows([
+    { name: 'gateway', firstResponseMs: 400 },
+    { name: 'bare' },
+    { name: 'gateway', firstResponseMs: 500 },
+    { name: 'gateway', firstResponseMs: 410 },
+  ]);
+  expect(rows).toEqual([{ case: 'start', metric: 'gateway.first_response_ms', value: 410, unit: 'ms' }]);
 });

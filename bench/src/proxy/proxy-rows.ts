@@ -1,7 +1,7 @@
 import type { BenchRow } from '../bench.ts';
 import { median } from '../median.ts';
 import type { Measure } from './measure.ts';
-import { BEFORE } from './target.ts';
+import { BEFORE, type Target } from './target.ts';
 
 type Figure = (measure: Measure) => number | undefined;
 
@@ -104,5 +104,13 @@ function paired(of: readonly Measure[], figure: Figure, against: readonly Measur
     const other = against.find(({ round }) => round === measure.round);
     const theirs = other === undefined ? undefined : figure(other);
     return mine === undefined || theirs === undefined ? [] : [[mine, theirs] as [number, number]];
+  });
+}
+
+/** How long gateways took from the start of their process to their first response through the proxy: medians over starts. */
+export function startRows(targets: readonly Pick<Target, 'name' | 'firstResponseMs'>[]): BenchRow[] {
+  return [...Map.groupBy(targets, ({ name }) => name)].flatMap(([name, of]) => {
+    const times = of.flatMap(({ firstResponseMs }) => firstResponseMs ?? []);
+    return times.length === 0 ? [] : [{ case: 'start', metric: `${name}.first_response_ms`, value: median(times), unit: 'ms' }];
   });
 }

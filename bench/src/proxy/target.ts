@@ -3,6 +3,8 @@ import { join } from 'node:path';
 
 import { forked, type Forked } from '../forked.ts';
 import { startGateway, type GatewayOptions } from './gateway-process.ts';
+import { findNginx, startNginx } from './nginx.ts';
+import { DIRECT_PATH, PROXY_PREFIX } from './exchange.ts';
 import { storedRows } from './kept-rows.ts';
 import type { TargetName } from './proxy-plan.ts';
 
@@ -28,6 +30,8 @@ export interface Target {
   readonly gatewayKey?: string;
   /** The process to measure; none for the mock itself. */
   readonly pid?: number;
+  /** From the start of a gateway's process to its first response through the proxy. */
+  readonly firstResponseMs?: number;
   /** Rows in the target's database, or undefined while it is still writing. */
   storedRows?(): Promise<number | undefined>;
 }
@@ -48,11 +52,19 @@ export async function startTarget(
     return { name, port: bare.port, proxied: true, pid: bare.pid };
   }
   const home = join(dir, name);
+  if (target === 'nginx') {
+    const nginx = await startNginx(findNginx() ?? 'nginx', mock.port, home);
+    stack.defer(() => nginx.stop());
+    return { name, port: nginx.port, proxied: true, pid: nginx.pid };
+  }
   await mkdir(home, { recursive: true });
   if (target === 'gateway') return startGatewayTarget(name, { home, upstream, checkout }, stack);
   if (target === 'gateway+bodies') return startGatewayTarget(name, { home, upstream, checkout, variables: BODIES }, stack);
   await writeFile(join(home, 'vitrine.yaml'), LIMITS);
-  return startGatewayTarget(name, { home, upstream, checkout }, stack, GATEWAY_KEY);
+  if (target === 'gateway+limits') return startGatewayTarget(name, { home, upstream, checkout }, stack, GATEWAY_KEY);
+  const collector = stack.use(await forked(new URL('../telemetry/collector-process.ts', import.meta.url)));
+  const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}` };
+  return startGatewayTarget(name, { home, upstream, checkout, variables }, stack, GATEWAY_KEY);
 }
 
 /** Starts a gateway as a target that requires `gatewayKey`, when there is one. */
@@ -71,5 +83,17 @@ export async function startGatewayTarget(
       });
     });
   const key = gatewayKey === undefined ? {} : { gatewayKey };
-  return { name, port: gateway.port, proxied: true, ...key, pid: gateway.pid, storedRows: rows };
+  await firstResponse(gateway.port, gatewayKey);
+  const firstResponseMs = performance.now() - gateway.spawnedAt;
+  return { name, port: gateway.port, proxied: true, ...key, pid: gateway.pid, firstResponseMs, storedRows: rows };
+}
+
+async function firstResponse(port: number, gatewayKey: string | undefined): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}${PROXY_PREFIX}${DIRECT_PATH}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(gatewayKey === undefined ? {} : { 'x-svc-gateway-key': gatewayKey }) },
+    body: '{"model":"gpt-4o-mini","messages":[]}',
+  });
+  await response.arrayBuffer();
+  if (!response.ok) throw new Error(`the first request got ${response.status}`);
 }
