@@ -65,3 +65,17 @@ test('whatever comes when: every event is in one line, and lines of a kind are a
     { numRuns: 50 },
   );
 });
+
+test('when the timer is late, the next event after the interval is written at once, with those that waited', () => {
+  const lines: string[] = [];
+  let now = 0;
+  const timing = { clock: () => now, schedule: () => () => {} };
+  using throttle = new LogThrottle<string>(1_000, (event, count) => lines.push(`${event} ${count}`), timing);
+  for (const event of ['a', 'b']) throttle.add('kind', event);
+  now = 999;
+  throttle.add('kind', 'c');
+  expect(lines).toEqual(['a 1']);
+  now = 1_000;
+  throttle.add('kind', 'd');
+  expect(lines).toEqual(['a 1', 'd 3']);
+});

@@ -1,54 +1,85 @@
-interface Quiet<Event> {
-  /** The latest since the last line; undefined: none. */
-  latest: Event | undefined;
-  count: number;
-  readonly timer: NodeJS.Timeout;
+/** What a throttle measures its interval by. */
+export interface ThrottleTiming {
+  /** Milliseconds on a clock that never goes back. */
+  readonly clock: () => number;
+  /** Runs `work` after `ms`; returns what cancels it. */
+  readonly schedule: (work: () => void, ms: number) => () => void;
 }
 
-/** Keeps a flood of events out of the log, and none of them from being counted: of each kind the first is written at once, then after each
- *  `intervalMs` the latest with the number of those that came since the last line, and on disposal what is left. By timers, so that no clock
- *  that is set changes it. There are as many entries as kinds: whoever names kinds bounds them. */
+/** One kind of event. */
+interface Kind<Event> {
+  quietUntil: number;
+  /** The latest event without a line, in a tuple because an event may be undefined. */
+  latest: readonly [Event] | undefined;
+  /** Events without a line. */
+  count: number;
+  cancel: (() => void) | undefined;
+}
+
+/** The steady clock and timers that keep no process alive: disposal writes what they would have written. */
+const SYSTEM_TIMING: ThrottleTiming = {
+  clock: () => performance.now(),
+  schedule: (work, ms) => {
+    const timer = setTimeout(work, Math.ceil(ms)).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Limits a log to one line per kind of event and interval, and counts every event in exactly one line: the first of a kind is written at
+ *  once, then after `intervalMs` the latest with the number of events since the line before, and on disposal what is left. Keeps one entry
+ *  per kind, so callers bound the number of kinds. */
 export class LogThrottle<Event> implements Disposable {
   readonly #intervalMs: number;
   readonly #write: (event: Event, count: number) => void;
-  readonly #quiet = new Map<string, Quiet<Event>>();
+  readonly #timing: ThrottleTiming;
+  readonly #kinds = new Map<string, Kind<Event>>();
 
-  constructor(intervalMs: number, write: (event: Event, count: number) => void) {
+  constructor(intervalMs: number, write: (event: Event, count: number) => void, timing: Partial<ThrottleTiming> = {}) {
     this.#intervalMs = intervalMs;
     this.#write = write;
+    this.#timing = { ...SYSTEM_TIMING, ...timing };
   }
 
-  /** `count`: how many the event stands for. */
-  add(kind: string, event: Event, count: number = 1): void {
-    const quiet = this.#quiet.get(kind);
-    if (quiet === undefined) {
-      this.#write(event, count);
-      this.#beQuiet(kind);
-    } else {
-      quiet.latest = event;
-      quiet.count += count;
-    }
+  /** `count`: how many events this one stands for. */
+  add(name: string, event: Event, count: number = 1): void {
+    const kind = this.#kindOf(name);
+    kind.latest = [event];
+    kind.count += count;
+    this.#writeWhenDue(kind);
   }
 
   [Symbol.dispose](): void {
-    const left = [...this.#quiet.values()];
-    this.#quiet.clear();
-    for (const { timer, latest, count } of left) {
-      clearTimeout(timer);
-      if (latest !== undefined) this.#write(latest, count);
-    }
+    for (const kind of this.#kinds.values()) this.#writeLatest(kind);
+    this.#kinds.clear();
   }
 
-  #beQuiet(kind: string): void {
-    const timer = setTimeout(() => this.#endQuiet(kind), this.#intervalMs).unref();
-    this.#quiet.set(kind, { latest: undefined, count: 0, timer });
+  #kindOf(name: string): Kind<Event> {
+    const known = this.#kinds.get(name);
+    if (known !== undefined) return known;
+    const kind = { quietUntil: Number.NEGATIVE_INFINITY, latest: undefined, count: 0, cancel: undefined };
+    this.#kinds.set(name, kind);
+    return kind;
   }
 
-  #endQuiet(kind: string): void {
-    const { latest, count = 0 } = this.#quiet.get(kind) ?? {};
-    this.#quiet.delete(kind);
+  /** Timers may fire early by a fraction of a millisecond, so the clock decides. */
+  #writeWhenDue(kind: Kind<Event>): void {
+    const waitMs = kind.quietUntil - this.#timing.clock();
+    if (waitMs <= 0) return this.#writeLatest(kind);
+    kind.cancel ??= this.#timing.schedule(() => {
+      kind.cancel = undefined;
+      this.#writeWhenDue(kind);
+    }, waitMs);
+  }
+
+  #writeLatest(kind: Kind<Event>): void {
+    kind.cancel?.();
+    const { latest, count } = kind;
+    kind.cancel = undefined;
+    kind.latest = undefined;
+    kind.count = 0;
     if (latest === undefined) return;
-    this.#write(latest, count);
-    this.#beQuiet(kind);
+    this.#write(latest[0], count);
+    // Measured from after the line, so that the time of writing is not part of the interval.
+    kind.quietUntil = this.#timing.clock() + this.#intervalMs;
   }
 }

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
 import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
+import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/privacy/scrub';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
@@ -40,14 +41,14 @@ export class AuditTrail implements AsyncDisposable {
   readonly #options: AuditTrailOptions;
   readonly #backlogs: Readonly<Record<AuditKind, AuditBacklog>>;
   readonly #lost = new Map<AuditLossCause, number>();
+  readonly #lossLog: LogThrottle<undefined>;
   #flushing: Promise<void> | undefined;
   #reportedLost = 0;
-  #quietUntil = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
-  #reportTimer: NodeJS.Timeout | undefined;
 
   constructor(options: AuditTrailOptions) {
     this.#options = options;
+    this.#lossLog = new LogThrottle(LOST_REPORT_INTERVAL_MS, () => this.#writeLost(), { clock: options.steadyClock });
     const backlog = (kind: AuditKind) => new AuditBacklog(kind, options.steadyClock, (cause) => this.#lose(cause, 1));
     this.#backlogs = { key_change: backlog('key_change'), caller: backlog('caller'), anonymous: backlog('anonymous') };
   }
@@ -105,10 +106,9 @@ export class AuditTrail implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#flushing;
-    this.#quietUntil = Number.NEGATIVE_INFINITY;
     await this.flush();
+    this.#lossLog[Symbol.dispose]();
     clearTimeout(this.#timer);
-    clearTimeout(this.#reportTimer);
   }
 
   #admits(kind: AuditKind, actor: string, reason: string): boolean {
@@ -153,17 +153,10 @@ export class AuditTrail implements AsyncDisposable {
   }
 
   #reportLost(): void {
-    const now = this.#options.steadyClock();
-    if (this.lost === this.#reportedLost) return;
-    if (now < this.#quietUntil) {
-      // The last count is logged too, when nobody is turned away any more.
-      this.#reportTimer ??= setTimeout(() => {
-        this.#reportTimer = undefined;
-        this.#reportLost();
-      }, this.#quietUntil - now).unref();
-      return;
-    }
-    this.#quietUntil = now + LOST_REPORT_INTERVAL_MS;
+    if (this.lost !== this.#reportedLost) this.#lossLog.add('', undefined);
+  }
+
+  #writeLost(): void {
     const counts = { count: this.lost - this.#reportedLost, total: this.lost, total_by_cause: this.lostByCause };
     this.#options.logger.warn({ ...counts, next_step: AFTER_UNRECORDED }, 'denials left no record');
     this.#reportedLost = this.lost;

@@ -1,4 +1,5 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
+import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { GatewayConfig } from '../config.ts';
@@ -54,23 +55,26 @@ export async function openLimits(config: GatewayConfig, tools: LimitsContext): P
   const ledger = hasDailyLimits(config) ? new QuotaLedger({ totals, clock, steadyClock, onFailedRead }) : undefined;
   await ledger?.read();
   const fresh = ledger === undefined ? undefined : keepTotalsFresh(ledger);
-  const gate = new UsageGate({ book, ledger, clock, steadyClock, onUnknownPlan: reportUnknownPlans(logger, steadyClock) });
+  const unknownPlans = unknownPlanLog(logger, steadyClock);
+  const gate = new UsageGate({ book, ledger, clock, steadyClock, onUnknownPlan: (identity) => unknownPlans.add('', identity) });
   return {
     gate: (identity) => gate.check(identity),
     ledger,
     [Symbol.dispose]: () => {
       isOpen = false;
       fresh?.[Symbol.dispose]();
+      unknownPlans[Symbol.dispose]();
     },
   };
 }
 
-function reportUnknownPlans(logger: Logger, clock: () => number): (identity: Identity) => void {
-  let quietUntil = Number.NEGATIVE_INFINITY;
-  return ({ key_id, plan, workspace_plan }) => {
-    if (clock() < quietUntil) return;
-    quietUntil = clock() + UNKNOWN_PLAN_REPORT_INTERVAL_MS;
+function unknownPlanLog(logger: Logger, clock: () => number): LogThrottle<Identity> {
+  const write = ({ key_id, plan, workspace_plan }: Identity, count: number) => {
     const next_step = `add the plan to plans and restart, or take it from the key: ${WHY_UNAVAILABLE}`;
-    logger.error({ key_id, plan, workspace_plan, next_step }, 'a plan is not configured, so that its requests are refused');
+    logger.error(
+      { key_id, plan, workspace_plan, count, next_step },
+      'a plan is not configured, so that its requests are refused',
+    );
   };
+  return new LogThrottle(UNKNOWN_PLAN_REPORT_INTERVAL_MS, write, { clock });
 }

@@ -1,3 +1,4 @@
+import { LogThrottle, type ThrottleTiming } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Provider } from '@vitrine/traces/trace';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
@@ -16,102 +17,60 @@ export interface FailedExchange {
   readonly telemetry: RequestTelemetry | undefined;
 }
 
-/** Runs `work` after so many milliseconds; gives back how to call that off. */
-export type Schedule = (work: () => void, ms: number) => () => void;
-
-interface Recent {
-  quietUntil: number;
-  /** Not logged yet, by provider. */
-  suppressed: Map<Provider, number>;
-  last: FailedExchange | undefined;
-  cancel: (() => void) | undefined;
+interface UpstreamFailure extends FailedExchange {
+  readonly upstreamError: UpstreamErrorClass;
 }
 
-/** Logs upstream failures: of each class the first at once, then one line a second at most, which says how many had none. What is left over
- *  is logged when the second has passed, so that no failure goes uncounted. */
+/** Logs upstream failures: of each class the first at once, then one line a second at most, which says by provider how many had none. What
+ *  is left over is logged when the second has passed, so that no failure goes uncounted. */
 export class UpstreamErrorLog implements Disposable {
   readonly #logger: Logger;
-  readonly #clock: () => number;
-  readonly #schedule: Schedule;
-  readonly #recent = new Map<UpstreamErrorClass, Recent>();
+  readonly #throttle: LogThrottle<UpstreamFailure>;
+  /** Failures since the last line of their class, by provider. */
+  readonly #counts = new Map<UpstreamErrorClass, Map<Provider, number>>();
 
   /** `clock`: milliseconds that only go forward. */
-  constructor(logger: Logger, clock: () => number, schedule: Schedule = scheduleUnref) {
+  constructor(logger: Logger, clock: ThrottleTiming['clock'], schedule?: ThrottleTiming['schedule']) {
     this.#logger = logger;
-    this.#clock = clock;
-    this.#schedule = schedule;
+    const timing = schedule === undefined ? { clock } : { clock, schedule };
+    this.#throttle = new LogThrottle(INTERVAL_MS, (failed) => this.#write(failed), timing);
   }
 
   report(failed: FailedExchange): void {
     const { upstreamError } = failed.failure;
     if (upstreamError === undefined) return;
-    const recent = this.#recentOf(upstreamError);
-    const wait = recent.quietUntil - this.#clock();
-    if (wait <= 0) return this.#write(upstreamError, recent, failed);
-    recent.suppressed.set(failed.provider, (recent.suppressed.get(failed.provider) ?? 0) + 1);
-    recent.last = failed;
-    recent.cancel ??= this.#schedule(() => this.#writeLast(upstreamError, recent), wait);
+    const counts = this.#counts.get(upstreamError) ?? new Map<Provider, number>();
+    counts.set(failed.provider, (counts.get(failed.provider) ?? 0) + 1);
+    this.#counts.set(upstreamError, counts);
+    this.#throttle.add(upstreamError, { ...failed, upstreamError });
   }
 
   /** Logs what is left over. */
   [Symbol.dispose](): void {
-    for (const [upstreamError, recent] of this.#recent) {
-      recent.cancel?.();
-      this.#flush(upstreamError, recent);
-    }
+    this.#throttle[Symbol.dispose]();
   }
 
-  #recentOf(upstreamError: UpstreamErrorClass): Recent {
-    const known = this.#recent.get(upstreamError);
-    if (known !== undefined) return known;
-    const recent: Recent = { quietUntil: -Infinity, suppressed: new Map(), last: undefined, cancel: undefined };
-    this.#recent.set(upstreamError, recent);
-    return recent;
-  }
-
-  /** Timers may be early by a part of a millisecond. */
-  #writeLast(upstreamError: UpstreamErrorClass, recent: Recent): void {
-    const wait = recent.quietUntil - this.#clock();
-    if (wait > 0) recent.cancel = this.#schedule(() => this.#writeLast(upstreamError, recent), wait);
-    else this.#flush(upstreamError, recent);
-  }
-
-  /** The last of those without a line gets one. */
-  #flush(upstreamError: UpstreamErrorClass, recent: Recent): void {
-    recent.cancel = undefined;
-    const { last, suppressed } = recent;
-    if (last === undefined) return;
-    suppressed.set(last.provider, (suppressed.get(last.provider) ?? 1) - 1);
-    this.#write(upstreamError, recent, last);
-  }
-
-  #write(upstreamError: UpstreamErrorClass, recent: Recent, failed: FailedExchange): void {
-    recent.cancel?.();
-    recent.cancel = undefined;
-    const suppressed = Object.fromEntries([...recent.suppressed].filter(([, count]) => count > 0));
-    recent.suppressed = new Map();
-    recent.last = undefined;
-    const { provider, status, correlationId, telemetry, failure } = failed;
+  #write({ provider, status, correlationId, telemetry, upstreamError, failure: { detail, cause } }: UpstreamFailure): void {
     const fields = {
       provider,
       upstream_error: upstreamError,
-      upstream_error_detail: failure.detail,
+      upstream_error_detail: detail,
       status,
       correlation_id: correlationId,
-      suppressed,
+      suppressed: this.#takeSuppressed(upstreamError, provider),
       next_step: nextStepOf(upstreamError),
-      ...(failure.cause === undefined ? {} : { err: failure.cause }),
+      ...(cause === undefined ? {} : { err: cause }),
     };
     const log = () => this.#logger.warn(fields, 'upstream request failed');
     if (telemetry === undefined) log();
     else telemetry.run(log);
-    // After the line, so that its own time is not part of the second.
-    recent.quietUntil = this.#clock() + INTERVAL_MS;
   }
-}
 
-/** Keeps no process alive: disposal logs what is left over. */
-function scheduleUnref(work: () => void, ms: number): () => void {
-  const timer = setTimeout(work, Math.ceil(ms)).unref();
-  return () => clearTimeout(timer);
+  /** All failures of the class since its last line, except the one of `provider` that gets the line now. */
+  #takeSuppressed(upstreamError: UpstreamErrorClass, logged: Provider): Record<string, number> {
+    const counts = this.#counts.get(upstreamError) ?? new Map<Provider, number>();
+    this.#counts.delete(upstreamError);
+    const suppressed = [...counts].map(([provider, count]) => [provider, provider === logged ? count - 1 : count] as const);
+    return Object.fromEntries(suppressed.filter(([, count]) => count > 0));
+  }
 }
