@@ -1,6 +1,6 @@
 import { setImmediate as immediately, setTimeout as wait } from 'node:timers/promises';
 
-import type { Telemetry } from '@vitrine/telemetry/otel/start-telemetry';
+import type { GatewayTelemetry } from '@vitrine/gateway/observability/start-gateway-telemetry';
 
 /** How the recorder is to run. */
 export interface RecorderOrder {
@@ -20,7 +20,7 @@ export interface RecorderResult {
 const MODELS = ['gpt-4o', 'gpt-4o-mini', 'claude-sonnet-4-5', 'text-embedding-3-small'];
 const CALLER = { org_id: 'org-a', workspace_id: 'ws-a', key_id: 'gk_0123456789abcdef', role: 'developer' };
 const NO_HEADERS = {};
-/** Requests told of in one turn of the event loop. */
+/** Requests recorded in one turn of the event loop. */
 const IN_ONE_TURN = 64;
 /** Spans on their way to the collector, beyond which the next turn waits: nothing is to be dropped. */
 const SPANS_ON_THEIR_WAY = 8_192;
@@ -31,7 +31,7 @@ process.on('disconnect', () => process.exit());
 process.on('SIGTERM', () => process.exit());
 process.send?.({ port: 0 });
 
-/** Tells telemetry of requests, as the gateway would; nothing else happens in this process. */
+/** Records requests as the gateway would; nothing else happens in this process. */
 async function record({ otel, requests }: RecorderOrder): Promise<RecorderResult> {
   const telemetry = otel === undefined ? undefined : await start(otel);
   await run(Math.ceil(requests / 2), telemetry);
@@ -46,7 +46,7 @@ async function record({ otel, requests }: RecorderOrder): Promise<RecorderResult
 }
 
 /** Resolves when every sampled span has left. */
-async function run(requests: number, telemetry: Telemetry | undefined): Promise<void> {
+async function run(requests: number, telemetry: GatewayTelemetry | undefined): Promise<void> {
   const counts = telemetry?.spanCounts ?? { exported: 0, failed: 0, dropped: 0 };
   const ended = () => counts.exported + counts.failed + counts.dropped;
   const endedBefore = ended();
@@ -61,18 +61,18 @@ async function run(requests: number, telemetry: Telemetry | undefined): Promise<
   while (onTheirWay() > 0) await wait(1);
 }
 
-async function start(otel: Readonly<Record<string, unknown>>): Promise<Telemetry | undefined> {
-  const { readOtelConfig } = await import('@vitrine/telemetry/otel/read-otel-config');
-  const { startTelemetry } = await import('@vitrine/telemetry/otel/start-telemetry');
-  return startTelemetry({
-    config: readOtelConfig(otel, {}),
+async function start(otel: Readonly<Record<string, unknown>>): Promise<GatewayTelemetry | undefined> {
+  const { readGatewayConfig } = await import('@vitrine/gateway/config');
+  const { startGatewayTelemetry } = await import('@vitrine/gateway/observability/start-gateway-telemetry');
+  return startGatewayTelemetry({
+    config: readGatewayConfig(undefined, {}, { observability: { otel } }).observability.otel,
     version: '0.0.0',
     onExportError: (message) => console.error(message),
   });
 }
 
-/** What the gateway tells of one authenticated request to a provider. Answers whether it was sampled. */
-function request(telemetry: Telemetry | undefined, number: number): boolean {
+/** Records what the gateway records of one authenticated request to a provider. Returns whether it was sampled. */
+function request(telemetry: GatewayTelemetry | undefined, number: number): boolean {
   if (telemetry === undefined) return false;
   const model = MODELS[number % MODELS.length];
   const at = performance.now();

@@ -24,7 +24,7 @@ const OPTIONS = [
   ['--gateway-rounds N', 'rounds of 1 s through a gateway, 24 unless told; 0 for none'],
 ] as const;
 
-/** What telemetry costs. By itself: a process that does nothing but tell of requests, and a collector in another; the process with
+/** What telemetry costs. By itself: a process that does nothing but record requests, and a collector in another; the process with
  *  telemetry off does the same work without it, and the difference is telemetry's. And in a gateway under load, whose figures hold
  *  all the noise of one and are good to some 7 µs: they are shown, and not judged. */
 export const telemetryBench: Bench = {

@@ -6,7 +6,7 @@ export type { Logger } from 'pino';
 
 /** A pino logger whose every line passes through `scrub()` on its way out: names, messages, errors and nested values alike,
  *  because what is scrubbed is the finished line. A line that is written in an active span carries its `trace_id` and `span_id`.
- *  Spec: gateway, Log and metric correlation. */
+ *  Spec: Log and metric correlation. */
 export function createLogger(service: string, level: string, destination: DestinationStream): Logger {
   const scrubbed: DestinationStream = { write: (line: string) => destination.write(scrub(line).text) };
   return pino(

@@ -121,7 +121,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   });
   opened.use(await serveScrape(scrape, config, logger));
   const access = config.log.access ? openAccessLog(logger, redactPathFor) : undefined;
-  const instrumentRequest = observability.watchRequests(routes, access);
+  const instrumentRequest = observability.instrumentRequests(routes, access);
   const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, instrumentRequest);
   observability.observeConnections(connections, config.server.max_connections);
   const unparsed = opened.use(new UnparsedLog(logger, redactPathFor));
@@ -155,13 +155,13 @@ async function openPipeline(of: {
 
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
   const budget = new BodyBudget(config.queue.max_body_bytes);
-  const sink = observability.watchSink(store, store.driver);
+  const sink = observability.instrumentSink(store, store.driver);
   const writes = opened.use(new WriteMonitor({ sink, probe: () => store.probe(), steadyClock: clocks.steadyClock, logger }));
   const onDrop = (drop: Drop) => drops.dropped(drop);
   const queue = new TraceQueue({ ...config.queue, ...clocks, sink: writes, budget, onDrop, ledger: limits.ledger });
   countUnwritten = () => queue.drained();
   stop('write the trace queue', () => queue.drained());
-  observability.watchQueue(queue);
+  observability.observeQueue(queue);
   return { store, limits, budget, writes, queue };
 }
 

@@ -1,6 +1,6 @@
 import type { ConfigFault } from '@vitrine/config/config-fault';
 import type { DeepPartial } from '@vitrine/config/partial-value';
-import type { OtelConfig } from '@vitrine/telemetry/otel/otel-config';
+import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { AuthConfig } from './auth/auth-config.ts';
 import type { PlanConfig } from './limits/limits-config.ts';
 

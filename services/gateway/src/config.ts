@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
 import { isKeyFile } from './auth/key-files.ts';
 import { configRules } from './config-rules.ts';
-import { otelVariables } from '@vitrine/telemetry/otel/otel-variables';
+import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { limitsConfig, plansConfig } from './limits/limits-config.ts';
 import { oldKeyHint } from './old-gateway/old-names.ts';
 import { observabilityConfig } from './observability/observability-config.ts';
@@ -122,7 +122,7 @@ export function inspectGatewayConfig(
   const { SVC_CONFIG: _file, ...variables } = env;
   return inspectConfig(
     gatewayConfig,
-    { defaults, yaml, env: variables, prefix: 'SVC_', named: otelVariables(), hintOf: oldKeyHint },
+    { defaults, yaml, env: variables, prefix: 'SVC_', named: otelVariables('SVC_'), hintOf: oldKeyHint },
     configRules,
   );
 }

@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { routeUnder, type ProviderRoute } from '../proxy/request-target.ts';
 import { RequestTelemetry, type TelemetryContext } from './request-telemetry.ts';
 
-/** Begins the watch of a request. */
+/** Begins the telemetry of a request. */
 export type InstrumentRequest = (request: IncomingMessage, response: ServerResponse) => RequestTelemetry;
 
-export function instrumentRequests(tools: TelemetryContext, routes: readonly ProviderRoute[]): InstrumentRequest {
-  for (const { provider } of routes) tools.metrics?.declareProvider(provider, routeOf(provider));
-  return (request, response) => new RequestTelemetry(tools, routePatternOf(request.url ?? '', routes), request, response);
+export function instrumentRequests(context: TelemetryContext, routes: readonly ProviderRoute[]): InstrumentRequest {
+  for (const { provider } of routes) context.metrics?.declareProvider(provider, routeOf(provider));
+  return (request, response) => new RequestTelemetry(context, routePatternOf(request.url ?? '', routes), request, response);
 }
 
 /** Spec: gateway, Metrics: the values of `route`. */

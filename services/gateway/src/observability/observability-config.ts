@@ -1,5 +1,11 @@
-import { otelConfig } from '@vitrine/telemetry/otel/otel-config';
+import { otelConfig } from '@vitrine/telemetry/config/otel-config';
 import { z } from 'zod';
 
-/** What others are told of the gateway. Spec: gateway, Telemetry export configuration. */
-export const observabilityConfig = z.strictObject({ otel: otelConfig.prefault({}) }).prefault({});
+const otel = otelConfig({ serviceName: 'svc-gateway', reservedPaths: ['/api', '/openai', '/anthropic'] }).extend({
+  /** Whether the metrics of the GenAI semantic conventions are recorded beside the gateway's own. */
+  genai: z.boolean().default(false),
+});
+export type GatewayOtelConfig = Readonly<z.infer<typeof otel>>;
+
+/** Telemetry of the gateway. Spec: gateway, Telemetry export configuration. */
+export const observabilityConfig = z.strictObject({ otel: otel.prefault({}) }).prefault({});

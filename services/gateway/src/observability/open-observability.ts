@@ -1,28 +1,29 @@
 import type { Logger } from '@vitrine/telemetry/logger';
-import { telemetryParts, type OtelConfig } from '@vitrine/telemetry/otel/otel-config';
-import type { Telemetry } from '@vitrine/telemetry/otel/start-telemetry';
+import { telemetryParts } from '@vitrine/telemetry/config/otel-config';
 import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import type { ClientConnections } from '../http/client-connections.ts';
 import type { ProviderRoute } from '../proxy/request-target.ts';
 import { VERSION } from '../version.ts';
 import type { AccessLog } from './access-log.ts';
-import { scrapeEndpoint, type ScrapeEndpoint } from './scrape-endpoint.ts';
-import type { TelemetryContext } from './request-telemetry.ts';
-import { instrumentedSink } from './instrumented-sink.ts';
 import { instrumentRequests, type InstrumentRequest } from './instrument-requests.ts';
+import { instrumentedSink } from './instrumented-sink.ts';
+import type { GatewayOtelConfig } from './observability-config.ts';
+import type { TelemetryContext } from './request-telemetry.ts';
+import { scrapeEndpoint, type ScrapeEndpoint } from './scrape-endpoint.ts';
+import type { GatewayTelemetry } from './start-gateway-telemetry.ts';
 
-/** What others are told of the gateway: everything here does nothing when telemetry is off. */
+/** Telemetry of the gateway; everything here does nothing when telemetry is off. */
 export interface Observability extends Disposable {
   /** Whether requests get spans, whose context then goes on to the providers. */
   readonly hasSpans: boolean;
   /** Undefined unless it is on. */
   readonly scrape: ScrapeEndpoint | undefined;
-  /** Undefined when there is nothing to tell anybody. */
-  watchRequests(routes: readonly ProviderRoute[], access: AccessLog | undefined): InstrumentRequest | undefined;
-  /** `sink`, its batches told of; `store` is its name. */
-  watchSink(sink: TraceSink, store: string): TraceSink;
-  watchQueue(queue: TraceQueue): void;
+  /** Undefined when neither telemetry nor the access log is on. */
+  instrumentRequests(routes: readonly ProviderRoute[], access: AccessLog | undefined): InstrumentRequest | undefined;
+  /** `sink`, with metrics and spans of its batches; `store` is its name. */
+  instrumentSink(sink: TraceSink, store: string): TraceSink;
+  observeQueue(queue: TraceQueue): void;
   observeConnections(connections: ClientConnections, limit: number): void;
   /** Two steps of the shutdown. Spec: gateway, Shutdown. */
   flushSpans(): Promise<void>;
@@ -30,16 +31,16 @@ export interface Observability extends Disposable {
 }
 
 /** Starts what is configured of telemetry; without any of it, nothing of OpenTelemetry's SDK is loaded. */
-export async function openObservability(config: OtelConfig, logger: Logger): Promise<Observability> {
+export async function openObservability(config: GatewayOtelConfig, logger: Logger): Promise<Observability> {
   const telemetry = await openTelemetry(config, logger);
-  const tools: TelemetryContext = { spans: telemetry?.spans, metrics: telemetry?.metrics, genai: config.genai };
+  const context: TelemetryContext = { spans: telemetry?.spans, metrics: telemetry?.metrics, genai: config.genai };
   return {
     hasSpans: telemetry?.spans !== undefined,
     scrape: telemetry?.scrape === undefined ? undefined : scrapeEndpoint(telemetry.scrape, config),
-    watchRequests: (routes, access) =>
-      telemetry === undefined && access === undefined ? undefined : instrumentRequests({ ...tools, access }, routes),
-    watchSink: (sink, store) => (telemetry === undefined ? sink : instrumentedSink(sink, store, tools)),
-    watchQueue: (queue) => telemetry?.metrics?.watchQueue(() => readingOf(queue)),
+    instrumentRequests: (routes, access) =>
+      telemetry === undefined && access === undefined ? undefined : instrumentRequests({ ...context, access }, routes),
+    instrumentSink: (sink, store) => (telemetry === undefined ? sink : instrumentedSink(sink, store, context)),
+    observeQueue: (queue) => telemetry?.metrics?.observeQueue(() => readingOf(queue)),
     observeConnections: (connections, limit) =>
       telemetry?.metrics?.observeConnections(() => ({ open: connections.size, limit, closed: connections.closed })),
     flushSpans: async () => telemetry?.flushSpans(),
@@ -48,13 +49,13 @@ export async function openObservability(config: OtelConfig, logger: Logger): Pro
   };
 }
 
-async function openTelemetry(config: OtelConfig, logger: Logger): Promise<Telemetry | undefined> {
+async function openTelemetry(config: GatewayOtelConfig, logger: Logger): Promise<GatewayTelemetry | undefined> {
   if (telemetryParts(config) === undefined) return undefined;
-  const { startTelemetry } = await import('@vitrine/telemetry/otel/start-telemetry');
+  const { startGatewayTelemetry } = await import('./start-gateway-telemetry.ts');
   const { endpoint } = config;
   const next_step = 'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
   const onExportError = (reason: string) => logger.warn({ reason, endpoint, next_step }, 'telemetry export failed');
-  return startTelemetry({ config, version: VERSION, onExportError });
+  return startGatewayTelemetry({ config, version: VERSION, onExportError });
 }
 
 function readingOf({ depth, capacity, counters }: TraceQueue) {

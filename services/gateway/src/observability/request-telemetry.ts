@@ -1,7 +1,3 @@
-import { genaiOperationName } from '@vitrine/telemetry/otel/genai-metrics';
-import type { GatewayMetrics } from '@vitrine/telemetry/otel/gateway-metrics';
-import type { GatewaySpans } from '@vitrine/telemetry/otel/gateway-spans';
-import type { RequestSpan } from '@vitrine/telemetry/otel/request-span';
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { Provider } from '@vitrine/traces/trace';
@@ -10,12 +6,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller, RejectedCaller } from '../auth/caller.ts';
 import type { AccessEntry, AccessLog } from './access-log.ts';
 import { metricsStatusOf, requestModelOf } from './exchange-facts.ts';
+import type { GatewayMetrics } from './metrics/gateway-metrics.ts';
+import { genaiOperationName } from './metrics/genai-operation.ts';
+import type { GatewaySpans } from './spans/gateway-spans.ts';
+import type { RequestSpan } from './spans/request-span.ts';
 
-/** What a request's watch tells. */
+/** Where the telemetry of a request goes. */
 export interface TelemetryContext {
   readonly spans: GatewaySpans | undefined;
   readonly metrics: GatewayMetrics | undefined;
-  /** Whether what the GenAI conventions name is told too. */
+  /** Whether what the GenAI conventions name is recorded too. */
   readonly genai: boolean;
   /** Undefined unless it is on. */
   readonly access?: AccessLog | undefined;
@@ -31,11 +31,11 @@ interface Ending {
   readonly firstChunkMs?: number | undefined;
 }
 
-const NOBODY = { org_id: undefined, workspace_id: undefined };
+const NO_TENANT = { org_id: undefined, workspace_id: undefined };
 
-/** Tells telemetry of one request, from its first line on: its spans, and its share of the metrics. Spec: gateway, Spans, Metrics. */
+/** Records the spans and metrics of one request, from its first line on. Spec: gateway, Spans, Metrics. */
 export class RequestTelemetry {
-  readonly #tools: TelemetryContext;
+  readonly #context: TelemetryContext;
   readonly #route: string;
   readonly #span: RequestSpan | undefined;
   readonly #access: AccessEntry | undefined;
@@ -49,12 +49,12 @@ export class RequestTelemetry {
   #upstreamStatus: number | undefined;
 
   /** `route`: `/openai/*`, `/anthropic/*`, `/api/*` or `/other`. */
-  constructor(tools: TelemetryContext, route: string, request: IncomingMessage, response: ServerResponse) {
+  constructor(context: TelemetryContext, route: string, request: IncomingMessage, response: ServerResponse) {
     const { method = '', headers } = request;
-    this.#tools = tools;
+    this.#context = context;
     this.#route = route;
-    this.#access = tools.access?.begin(request, response);
-    this.#span = tools.spans?.begin(this.#startedAt, method, route, headers);
+    this.#access = context.access?.begin(request, response);
+    this.#span = context.spans?.begin(this.#startedAt, method, route, headers);
   }
 
   /** Runs `work` with the request's span as the active one, so that what it logs carries its ids. */
@@ -62,7 +62,7 @@ export class RequestTelemetry {
     return this.#span === undefined ? work() : this.#span.run(work);
   }
 
-  /** Lets `decide` look at the request's key. */
+  /** Has the request's key checked by `decide`. */
   authenticate(decide: () => Caller | RejectedCaller, correlationId: string): Caller | RejectedCaller {
     const startedAt = performance.now();
     const verdict = decide();
@@ -85,19 +85,19 @@ export class RequestTelemetry {
     if (this.#access !== undefined) this.#access.provider = provider;
   }
 
-  /** The request leaves for its provider. Answers the headers that carry its trace there, as names and values in turn. */
+  /** The request is sent to its provider. Returns the headers that carry its trace there, as names and values in turn. */
   sent(path: string): readonly string[] {
     this.#sentAt = performance.now();
-    if (this.#tools.genai) this.#operation = genaiOperationName(path);
+    if (this.#context.genai) this.#operation = genaiOperationName(path);
     return this.#span?.startUpstream(this.#sentAt, { provider: this.#provider ?? 'unknown', operation: this.#operation }) ?? [];
   }
 
-  /** The provider has begun its answer, */
+  /** The provider's response has begun, */
   answered(status: number): void {
     this.#upstreamStatus = status;
   }
 
-  /** and has ended it, or will not. */
+  /** and has ended, or will not. */
   upstreamEnded(): void {
     this.#answeredAt ??= performance.now();
   }
@@ -115,7 +115,7 @@ export class RequestTelemetry {
     if (this.#access !== undefined) this.run(() => this.#access?.exchangeEnded(exchange));
   }
 
-  /** The request is answered here: it is over when `response` is. */
+  /** The gateway responds itself: the request ends with `response`. */
   endsWith(response: ServerResponse, isRejected = false): void {
     if (this.#access !== undefined && isRejected) this.#access.isRejected = true;
     response.once('close', () => {
@@ -128,13 +128,13 @@ export class RequestTelemetry {
   enqueue(exchange: CapturedExchange, enqueue: (exchange: CapturedExchange) => boolean): void {
     const startedAt = performance.now();
     const isAccepted = enqueue(exchange);
-    this.#span?.enqueued(startedAt, performance.now(), isAccepted, this.#identity ?? NOBODY);
-    if (!isAccepted) this.#tools.metrics?.traceDropped(this.#labels(), metricsStatusOf(exchange));
+    this.#span?.enqueued(startedAt, performance.now(), isAccepted, this.#identity ?? NO_TENANT);
+    if (!isAccepted) this.#context.metrics?.traceDropped(this.#labels(), metricsStatusOf(exchange));
   }
 
   #ended({ status, upstreamError, upstreamErrorDetail, firstChunkMs }: Ending): void {
     const now = performance.now();
-    const { metrics } = this.#tools;
+    const { metrics } = this.#context;
     const providerMs = this.#sentAt === undefined ? undefined : (this.#answeredAt ?? now) - this.#sentAt;
     const ended = {
       ...this.#labels(),
@@ -155,7 +155,7 @@ export class RequestTelemetry {
   }
 
   #labels() {
-    const { org_id, workspace_id } = this.#identity ?? NOBODY;
+    const { org_id, workspace_id } = this.#identity ?? NO_TENANT;
     return { provider: this.#provider, model: this.#model, org_id, workspace_id, route: this.#route };
   }
 }

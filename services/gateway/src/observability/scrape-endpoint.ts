@@ -1,5 +1,5 @@
-import type { OtelConfig } from '@vitrine/telemetry/otel/otel-config';
-import type { Telemetry } from '@vitrine/telemetry/otel/start-telemetry';
+import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
+import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** The native scrape endpoint. Spec: gateway, Metrics; decisions, section 2. */
@@ -7,7 +7,7 @@ export interface ScrapeEndpoint {
   readonly path: string;
   /** Whether it needs no key on the main port. */
   readonly isPublic: boolean;
-  /** Answers a GET or a HEAD of the path in the format that the asker accepts. */
+  /** Responds to a GET or a HEAD of the path in the format that the client accepts. */
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 

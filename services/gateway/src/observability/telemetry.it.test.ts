@@ -10,7 +10,7 @@ import { rawExchange, type RawAnswer } from '../testing/raw-exchange.ts';
 import { CLOSE_REASONS } from '../http/connection-counters.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
-// The gateway as its collector sees it. Names, attributes and buckets by themselves are held in packages/telemetry.
+// The gateway as its collector sees it. Names, attributes and buckets by themselves: start-gateway-telemetry.it.test.ts.
 
 const token = (name: string) => `${name}-token-0123456789-0123456789`;
 const key = (id: string, role: string) => `{id: ${id}, token: ${token(id)}, org_id: acme, workspace_id: search, role: ${role}}`;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { leavesOf, variableName } from '@vitrine/config/leaves';
-import { otelVariables } from '@vitrine/telemetry/otel/otel-variables';
+import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COMMANDS } from '../commands/registry.ts';
 import { gatewayConfig } from '../config.ts';
+import { GATEWAY_INSTRUMENTS } from '../observability/metrics/instruments.ts';
 import { OLD_CONFIG } from '../testing/old-config-file.ts';
 import { OLD_KEYS, OLD_VARIABLES } from './old-names.ts';
 
@@ -97,7 +98,7 @@ describe('what it names of ours is there', () => {
   const leaves = leavesOf(gatewayConfig);
   const variables = [
     ...leaves.map(({ path }) => variableName('SVC_', path)),
-    ...otelVariables().map(({ name }) => name),
+    ...otelVariables('SVC_').map(({ name }) => name),
     'SVC_CONFIG',
   ];
 
@@ -117,10 +118,10 @@ describe('what it names of ours is there', () => {
   });
 
   test('metrics have the names of the instruments', () => {
-    const instruments = readFileSync(join(import.meta.dirname, '../../../../packages/telemetry/src/otel/instruments.ts'), 'utf8');
+    const instruments = Object.values(GATEWAY_INSTRUMENTS).map(({ name }) => name);
     for (const name of METRICS) {
       expect(named.has(`svc.${name}`)).toBe(true);
-      expect(instruments).toContain(`'svc.${name}'`);
+      expect(instruments).toContain(`svc.${name}`);
     }
   });
 });

@@ -1,0 +1,129 @@
+import { JsonMetricsSerializer, ProtobufMetricsSerializer, type ISerializer } from '@opentelemetry/otlp-transformer';
+import { DataPointType, type DataPoint, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { exemplarsOf, type Exemplar } from './duration-series.ts';
+import { bytesField, doubleField, fixed64Field, rewriteFields } from '../spans/protobuf-fields.ts';
+
+export type MetricsSerializer = typeof JsonMetricsSerializer;
+
+/** Numbers of the fields on the way from a request to a histogram's points. Source: opentelemetry-proto, metrics.proto. */
+const PATH_TO_METRICS = [1, 2, 2] as const;
+const HISTOGRAM = 9;
+const DATA_POINTS = 1;
+const EXEMPLARS = 8;
+
+// OpenTelemetry JS has no exemplars (open-telemetry/opentelemetry-js#5147). What the stock serializers write is therefore completed:
+// they write metrics and points in the order in which they get them.
+
+/** The stock serializer, with the exemplars of histograms put into their points, each once, and without points that begin after they end. */
+export function withExemplars(encoding: 'json' | 'protobuf'): MetricsSerializer {
+  const stock: ISerializer<ResourceMetrics, ReturnType<MetricsSerializer['deserializeResponse']>> = encoding === 'json'
+    ? JsonMetricsSerializer
+    : ProtobufMetricsSerializer;
+  const insert = encoding === 'json' ? insertIntoJson : insertIntoProtobuf;
+  let last = 0;
+  return {
+    serializeRequest: (collected) => {
+      const metrics = withoutFutureStarts(collected);
+      const bytes = stock.serializeRequest(metrics);
+      const found = newExemplars(metrics, last);
+      if (bytes === undefined || found.isEmpty) return bytes;
+      last = found.newest;
+      return insert(bytes, found.byMetric);
+    },
+    deserializeResponse: (bytes) => stock.deserializeResponse(bytes),
+  };
+}
+
+/** For each metric in the order of writing, for each of its points: the exemplars. Undefined for a metric that has none. */
+type ByMetric = readonly (readonly (readonly Exemplar[])[] | undefined)[];
+
+function newExemplars({ scopeMetrics }: ResourceMetrics, since: number) {
+  let newest = since;
+  let isEmpty = true;
+  const byMetric = scopeMetrics.flatMap(({ metrics }) =>
+    metrics.map((metric) => {
+      if (metric.dataPointType !== DataPointType.HISTOGRAM) return undefined;
+      const byPoint = metric.dataPoints.map((point) =>
+        exemplarsOf(point).filter((exemplar) => exemplar !== undefined && exemplar.number > since),
+      ) as Exemplar[][];
+      for (const { number } of byPoint.flat()) newest = Math.max(newest, number);
+      const isNothing = byPoint.every((exemplars) => exemplars.length === 0);
+      if (!isNothing) isEmpty = false;
+      return isNothing ? undefined : byPoint;
+    }),
+  );
+  return { byMetric, newest, isEmpty };
+}
+
+/** After a clock was put back, points begin in its future, and collectors refuse what begins after it ends. Such a point begins when it
+ *  ends: what is counted in it is true, and goes on. */
+function withoutFutureStarts(metrics: ResourceMetrics): ResourceMetrics {
+  const points = metrics.scopeMetrics.flatMap((scope) => scope.metrics.flatMap(({ dataPoints }): Timed[] => dataPoints));
+  if (!points.some(beginsAfterItsEnd)) return metrics;
+  const corrected = <Point extends Timed>(point: Point): Point =>
+    beginsAfterItsEnd(point) ? { ...point, startTime: point.endTime } : point;
+  const scopeMetrics = metrics.scopeMetrics.map((scope) => ({
+    ...scope,
+    metrics: scope.metrics.map((metric) => ({ ...metric, dataPoints: metric.dataPoints.map(corrected) }) as MetricData),
+  }));
+  return { ...metrics, scopeMetrics };
+}
+
+type Timed = Pick<DataPoint<unknown>, 'startTime' | 'endTime'>;
+
+function beginsAfterItsEnd({ startTime: [seconds, nanos], endTime: [endSeconds, endNanos] }: Timed): boolean {
+  return seconds > endSeconds || (seconds === endSeconds && nanos > endNanos);
+}
+
+interface JsonRequest {
+  readonly resourceMetrics: readonly {
+    readonly scopeMetrics: readonly {
+      readonly metrics: readonly { readonly histogram?: { readonly dataPoints: { exemplars?: unknown }[] } }[];
+    }[];
+  }[];
+}
+
+function insertIntoJson(bytes: Uint8Array, byMetric: ByMetric): Uint8Array {
+  const request = JSON.parse(new TextDecoder().decode(bytes)) as JsonRequest;
+  const metrics = request.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+  for (const [index, byPoint] of byMetric.entries()) {
+    for (const [at, exemplars] of (byPoint ?? []).entries()) {
+      const point = metrics[index]?.histogram?.dataPoints[at];
+      if (point === undefined || exemplars.length === 0) continue;
+      point.exemplars = exemplars.map(({ value, time, traceId, spanId }) => ({
+        timeUnixNano: `${time}000000`,
+        asDouble: value,
+        traceId,
+        spanId,
+      }));
+    }
+  }
+  return new TextEncoder().encode(JSON.stringify(request));
+}
+
+function insertIntoProtobuf(bytes: Uint8Array, byMetric: ByMetric): Uint8Array {
+  const [resource, scope, metric] = PATH_TO_METRICS;
+  let index = 0;
+  const completeMetric = (message: Uint8Array): Uint8Array => {
+    const byPoint = byMetric[index++];
+    if (byPoint === undefined) return message;
+    let at = 0;
+    return rewriteFields(message, HISTOGRAM, (histogram) =>
+      rewriteFields(histogram, DATA_POINTS, (point) =>
+        Buffer.concat([point, ...(byPoint[at++] ?? []).map((exemplar) => bytesField(EXEMPLARS, encodeExemplar(exemplar)))]),
+      ),
+    );
+  };
+  return rewriteFields(bytes, resource, (ofResource) =>
+    rewriteFields(ofResource, scope, (ofScope) => rewriteFields(ofScope, metric, completeMetric)),
+  );
+}
+
+function encodeExemplar({ value, time, traceId, spanId }: Exemplar): Uint8Array {
+  return Buffer.concat([
+    fixed64Field(2, BigInt(time) * 1_000_000n),
+    doubleField(3, value),
+    bytesField(4, Buffer.from(spanId, 'hex')),
+    bytesField(5, Buffer.from(traceId, 'hex')),
+  ]);
+}

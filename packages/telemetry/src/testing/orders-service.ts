@@ -1,0 +1,103 @@
+import { readConfig } from '@vitrine/config/read-config';
+import { z } from 'zod';
+import { otelConfig, type OtelConfig } from '../config/otel-config.ts';
+import { otelVariables } from '../config/otel-variables.ts';
+import { labelOf } from '../metrics/bounded-names.ts';
+import { DurationSeries } from '../metrics/duration-series.ts';
+import { counter, gauge, histogram } from '../metrics/instrument.ts';
+import { counterData, histogramData } from '../metrics/metric-data.ts';
+import { SeriesTable } from '../metrics/series-table.ts';
+import type { ServiceMetrics } from '../metrics/service-metrics.ts';
+import type { SpanIds } from '../spans/ended-span.ts';
+import { ServerSpan } from '../spans/server-span.ts';
+import type { Tracer } from '../spans/tracer.ts';
+
+// A made-up service, which takes orders: what a service has to declare to have telemetry.
+
+const PREFIX = 'ORDERS_';
+const schema = z.strictObject({
+  observability: z
+    .strictObject({ otel: otelConfig({ serviceName: 'svc-orders', reservedPaths: ['/api', '/orders'] }).prefault({}) })
+    .prefault({}),
+});
+
+/** Its configuration of telemetry, from YAML and environment. */
+export function readOrdersConfig(
+  otel: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string>> = {},
+): OtelConfig {
+  const source = { defaults: { observability: { otel } }, env, prefix: PREFIX, named: otelVariables(PREFIX) };
+  return readConfig(schema, source).observability.otel;
+}
+
+export const ORDERS_INSTRUMENTS = {
+  shipped: counter('orders.shipped_total', '{order}', 'Shipped orders.'),
+  payments: counter(
+    'orders.payments_total',
+    '{payment}',
+    'Payments by result.',
+    ['result'],
+    [{ result: 'accepted' }, { result: 'rejected' }],
+  ),
+  items: histogram('orders.items', '{item}', 'Items of an order.', [1, 5, 10]),
+};
+
+/** Those that something else keeps. */
+export const ORDERS_OBSERVED = {
+  waiting: gauge('orders.waiting', '{order}', 'Waiting orders.'),
+  returned: counter('orders.returned_total', '{order}', 'Returned orders by reason.', ['reason']),
+};
+
+/** Those of every request, which are counted outside the SDK. */
+export const ORDERS_REQUESTS = {
+  requests: counter('orders.request_total', '{request}', 'Requests.', ['shop', 'route']),
+  duration: histogram('orders.request_duration_seconds', 's', 'Duration of requests.', [0.01, 0.1, 1], ['shop', 'route']),
+};
+
+/** Declares its metrics; what it returns records them. `clock`: milliseconds since the epoch. */
+export function createOrdersMetrics(metrics: ServiceMetrics, clock: () => number = Date.now) {
+  const table = new SeriesTable({
+    capacity: 100,
+    collapsible: ['shop'],
+    make: (attributes) => {
+      const startedAt = clock();
+      const duration = new DurationSeries(attributes, ORDERS_REQUESTS.duration.buckets, startedAt);
+      return { attributes, startedAt, value: 0, duration };
+    },
+  });
+  metrics.addSource((now) => {
+    const all = [...table.all()];
+    const durations = all.map(({ duration }) => duration);
+    return [counterData(ORDERS_REQUESTS.requests, all, now), histogramData(ORDERS_REQUESTS.duration, durations, now)];
+  });
+  metrics.observe(ORDERS_OBSERVED, () => ({ waiting: 3, returned: [[{ reason: 'broken' }, 2]] }));
+  return {
+    ...metrics.declare(ORDERS_INSTRUMENTS),
+    requestEnded: (shop: string, seconds: number, ids: SpanIds | undefined) => {
+      const series = table.get(shop) ?? table.add(shop, { shop: labelOf(shop), route: '/orders' });
+      series.value += 1;
+      series.duration.record(seconds, ids, clock());
+    },
+  };
+}
+
+/** Records the three spans of one request, and returns its server span. */
+export function recordRequest(
+  tracer: Tracer,
+  { headers = {}, shop = 'berlin', error }: { headers?: Record<string, string>; shop?: string; error?: string } = {},
+): ServerSpan & { readonly sent: readonly string[] } {
+  const span = new ServerSpan(tracer, performance.now(), headers);
+  const clientId = tracer.ids.spanId();
+  const payment = tracer.shapes.of(`pay\n${error}`, () => ({ name: 'pay', kind: 'client', attributes: [], failure: error }));
+  const server = tracer.shapes.of(shop, () => ({
+    name: 'POST /orders',
+    kind: 'server',
+    attributes: ['orders.shop', shop, 'http.response.status_code', 201],
+    failure: undefined,
+  }));
+  const reserve = { name: 'reserve', kind: 'internal' as const, attributes: [], failure: undefined };
+  span.recordChild(reserve, performance.now(), performance.now());
+  span.recordChild(payment, performance.now(), performance.now(), ['orders.payment_id', 'pay-1'], clientId);
+  span.recordSelf(server, ['orders.id', 'o-1'], performance.now());
+  return Object.assign(span, { sent: span.contextHeaders(clientId) });
+}

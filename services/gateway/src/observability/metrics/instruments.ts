@@ -1,0 +1,101 @@
+import { counter, gauge, histogram } from '@vitrine/telemetry/metrics/instrument';
+
+const SCOPE = ['provider', 'model', 'org_id', 'workspace_id', 'route'];
+const SCOPE_AND_STATUS = [...SCOPE, 'status_code'];
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const FLUSH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+/** Batches hold 256 unless `queue.batch` says otherwise, and 4,096 at most. */
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
+const GENAI = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'];
+const GENAI_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const GENAI_TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
+
+/** The trace queue's own figures. */
+export const QUEUE_INSTRUMENTS = {
+  depth: gauge('svc.trace.queue_depth', '{trace}', 'Traces that wait in the queue or are being written.'),
+  capacity: gauge('svc.trace.queue_capacity', '{trace}', 'Traces that the queue can hold.'),
+  enqueued: counter('svc.trace.enqueued_total', '{trace}', 'Traces taken by the queue.'),
+  written: counter('svc.trace.written_total', '{trace}', 'Traces written to the store.'),
+};
+
+/** Of writes to the store. */
+export const WRITE_INSTRUMENTS = {
+  writeFailed: counter('svc.trace.write_failed_total', '{trace}', 'Traces that could not be written to the store.', [
+    'operation',
+    'error_class',
+    'store',
+  ]),
+  flushDuration: histogram('svc.trace.flush_duration_seconds', 's', 'Time to write one batch of traces.', FLUSH_SECONDS),
+  flushBatchSize: histogram('svc.trace.flush_batch_size', '{trace}', 'Traces in one written batch.', BATCH_SIZES),
+};
+
+/** Of every request; kept in `RequestSeries`. */
+export const REQUEST_INSTRUMENTS = {
+  queueDropped: counter(
+    'svc.trace.queue_dropped_total',
+    '{trace}',
+    'Traces dropped because the queue was full.',
+    SCOPE_AND_STATUS,
+  ),
+  providerRequests: counter('svc.provider.request_total', '{request}', 'Requests sent to a provider.', SCOPE_AND_STATUS),
+  providerDuration: histogram(
+    'svc.provider.request_duration_seconds',
+    's',
+    'Time from sending a request to a provider to the end of its answer.',
+    REQUEST_SECONDS,
+    SCOPE,
+  ),
+  proxyRequests: counter('svc.proxy.request_total', '{request}', 'Requests that the gateway answered.', SCOPE_AND_STATUS),
+  proxyDuration: histogram(
+    'svc.proxy.request_duration_seconds',
+    's',
+    'Time from receiving a request to the end of its answer.',
+    REQUEST_SECONDS,
+    SCOPE,
+  ),
+};
+
+/** The 12 instruments of the specification. Spec: gateway, Metrics. */
+export const GATEWAY_INSTRUMENTS = { ...QUEUE_INSTRUMENTS, ...WRITE_INSTRUMENTS, ...REQUEST_INSTRUMENTS };
+
+/** Labels beyond their bounds. */
+export const LABEL_INSTRUMENTS = {
+  collapsed: counter(
+    'svc.telemetry.labels_collapsed_total',
+    '{request}',
+    'Requests whose label became "other" because there are too many: model names, or sets of labels.',
+    ['label'],
+  ),
+};
+
+/** The connections of clients to the gateway. */
+export const CONNECTION_INSTRUMENTS = {
+  open: gauge('svc.server.connections', '{connection}', 'Client connections that are open.'),
+  limit: gauge('svc.server.connection_limit', '{connection}', 'Client connections that may be open: server.max_connections.'),
+  closed: counter(
+    'svc.server.connections_closed_total',
+    '{connection}',
+    'Client connections that the gateway refused or ended, by reason.',
+    ['reason'],
+  ),
+};
+
+/** Metrics of the GenAI semantic conventions, recorded when `observability.otel.genai` is on.
+ *  Source: open-telemetry/semantic-conventions-genai, status Development. */
+export const GENAI_INSTRUMENTS = {
+  operationDuration: histogram('gen_ai.client.operation.duration', 's', 'GenAI operation duration.', GENAI_SECONDS, [
+    ...GENAI,
+    'error.type',
+  ]),
+  timeToFirstChunk: histogram(
+    'gen_ai.client.operation.time_to_first_chunk',
+    's',
+    'Time from the request to the first chunk of a streamed answer.',
+    GENAI_SECONDS,
+    GENAI,
+  ),
+  tokenUsage: histogram('gen_ai.client.token.usage', '{token}', 'Number of input and output tokens used.', GENAI_TOKENS, [
+    ...GENAI,
+    'gen_ai.token.type',
+  ]),
+};

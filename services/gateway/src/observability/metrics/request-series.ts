@@ -1,0 +1,121 @@
+import { BoundedNames, labelOf, OTHER, UNKNOWN } from '@vitrine/telemetry/metrics/bounded-names';
+import { DurationSeries } from '@vitrine/telemetry/metrics/duration-series';
+import type { MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
+import { SeriesTable } from '@vitrine/telemetry/metrics/series-table';
+import { REQUEST_INSTRUMENTS } from './instruments.ts';
+
+/** Model names that get a label of their own. */
+const MAX_MODELS = 256;
+/** Sets of labels that get series of their own; each is two histograms and some counters. */
+const MAX_SERIES = 4_096;
+/** Counters over all series: one for each status that a series has seen. */
+const MAX_COUNTERS = 16_384;
+/** Stands for the statuses beyond `MAX_COUNTERS`. */
+const OTHER_STATUS = -1;
+/** The status of what is declared. */
+const DECLARED_STATUS = 200;
+
+/** Tenant, model and route of a request; what is missing is `unknown`. */
+export interface RequestLabels {
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+  readonly org_id: string | undefined;
+  readonly workspace_id: string | undefined;
+  /** `/openai/*`, `/anthropic/*`, `/api/*` or `/other`. */
+  readonly route: string;
+}
+
+/** The counters of one set of labels and one status. */
+export interface StatusCounts {
+  readonly attributes: MetricAttributes;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Whether it is exported at 0 too, because it was declared. */
+  readonly isDeclared: boolean;
+  proxy: number;
+  provider: number;
+  dropped: number;
+}
+
+/** Everything recorded under one set of labels. */
+export interface Series {
+  readonly attributes: MetricAttributes;
+  /** Whether it is of requests for a provider, whose traces can be dropped. */
+  readonly hasTraces: boolean;
+  readonly statuses: Map<number, StatusCounts>;
+  readonly proxyDuration: DurationSeries;
+  readonly providerDuration: DurationSeries;
+}
+
+/** The series of requests, by their labels. */
+export class RequestSeries {
+  readonly models = new BoundedNames(MAX_MODELS);
+  readonly #clock: () => number;
+  readonly #table = new SeriesTable<Series>({
+    capacity: MAX_SERIES,
+    collapsible: ['model', 'org_id', 'workspace_id'],
+    make: (attributes) => this.#make(attributes),
+  });
+  #counters = 0;
+
+  /** `clock`: milliseconds since the epoch. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Requests that were counted under `other` labels because the table was full. */
+  get collapsed(): number {
+    return this.#table.collapsed;
+  }
+
+  /** The series of a request. `isProven`: the provider has accepted the model. */
+  of(labels: RequestLabels, isProven: boolean): Series {
+    const model = this.models.labelOf(labels.model, isProven);
+    const key = `${labels.provider}\n${labels.route}\n${labels.org_id}\n${labels.workspace_id}\n${model}`;
+    return this.#table.get(key) ?? this.#table.add(key, attributesOf(labels, model));
+  }
+
+  /** From now on a provider's counters exist, at 0, before its first request: a rate sees no increase in a series that begins above 0. */
+  declare(provider: string, route: string): void {
+    const series = this.of({ provider, model: undefined, org_id: undefined, workspace_id: undefined, route }, false);
+    if (!series.statuses.has(DECLARED_STATUS)) this.#addCounts(series, DECLARED_STATUS, true);
+  }
+
+  /** The counts of one status in a series; 0 for a status that is not known. */
+  counts(series: Series, status: number): StatusCounts {
+    const known = series.statuses.get(status);
+    if (known !== undefined) return known;
+    const isFull = this.#counters >= MAX_COUNTERS;
+    if (isFull && status !== OTHER_STATUS) return this.counts(series, OTHER_STATUS);
+    return this.#addCounts(series, status, false);
+  }
+
+  /** All series. */
+  series(): Iterable<Series> {
+    return this.#table.all();
+  }
+
+  #addCounts(series: Series, status: number, isDeclared: boolean): StatusCounts {
+    this.#counters += 1;
+    const label = status === 0 ? UNKNOWN : status === OTHER_STATUS ? OTHER : status;
+    const attributes = { ...series.attributes, status_code: label };
+    const counts = { attributes, startedAt: this.#clock(), isDeclared, proxy: 0, provider: 0, dropped: 0 };
+    series.statuses.set(status, counts);
+    return counts;
+  }
+
+  #make(attributes: MetricAttributes): Series {
+    const now = this.#clock();
+    return {
+      attributes,
+      hasTraces: attributes['provider'] !== UNKNOWN,
+      statuses: new Map(),
+      proxyDuration: new DurationSeries(attributes, REQUEST_INSTRUMENTS.proxyDuration.buckets, now),
+      providerDuration: new DurationSeries(attributes, REQUEST_INSTRUMENTS.providerDuration.buckets, now),
+    };
+  }
+}
+
+function attributesOf({ provider, org_id, workspace_id, route }: RequestLabels, model: string): MetricAttributes {
+  return { provider: labelOf(provider), model, org_id: labelOf(org_id), workspace_id: labelOf(workspace_id), route };
+}

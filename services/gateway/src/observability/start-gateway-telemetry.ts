@@ -1,0 +1,29 @@
+import { startTelemetry, type Telemetry, type TelemetryOptions } from '@vitrine/telemetry/start-telemetry';
+import { createGatewayMetrics, type GatewayMetrics } from './metrics/gateway-metrics.ts';
+import type { GatewayOtelConfig } from './observability-config.ts';
+import { createGatewaySpans, type GatewaySpans } from './spans/gateway-spans.ts';
+
+/** Running telemetry, with the gateway's own metrics and spans. */
+export interface GatewayTelemetry extends Omit<Telemetry, 'metrics' | 'tracer'> {
+  /** Undefined when metrics are neither pushed nor scraped. */
+  readonly metrics: GatewayMetrics | undefined;
+  /** Undefined when spans are off: a client's own trace headers then pass unchanged. */
+  readonly spans: GatewaySpans | undefined;
+}
+
+export interface GatewayTelemetryOptions extends Pick<TelemetryOptions, 'version' | 'onExportError'> {
+  readonly config: GatewayOtelConfig;
+}
+
+/** Starts what `config` enables; undefined when that is nothing. See `startTelemetry`. Spec: gateway, Spans, Metrics. */
+export async function startGatewayTelemetry(options: GatewayTelemetryOptions): Promise<GatewayTelemetry | undefined> {
+  const telemetry = await startTelemetry({ ...options, scope: 'vitrine.gateway', metricPrefix: 'svc' });
+  if (telemetry === undefined) return undefined;
+  const { genai } = options.config;
+  const { metrics, tracer, ...running } = telemetry;
+  return {
+    ...running,
+    metrics: metrics && createGatewayMetrics(metrics, { clock: Date.now, genai }),
+    spans: tracer && createGatewaySpans(tracer, genai),
+  };
+}
