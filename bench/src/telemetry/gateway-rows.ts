@@ -10,7 +10,7 @@ import type { ProxyCase } from '../proxy/proxy-plan.ts';
 import { startGatewayTarget, type Target } from '../proxy/target.ts';
 
 const LOAD: ProxyCase = { name: 'gateway', kind: 'json', connections: 32 };
-/** Short, so that gateways that take turns meet the same weather. */
+/** Short, so that gateways that take turns meet the same noise. */
 const SECONDS = 1;
 /** Until code is compiled. */
 const WARM_UP_ROUNDS = 3;

@@ -26,7 +26,7 @@ const IN_ONE_TURN = 64;
 const SPANS_ON_THEIR_WAY = 8_192;
 const SPANS_OF_ONE = 5;
 
-process.on('message', (order: RecorderOrder) => void record(order).then((answer) => process.send?.(answer)));
+process.on('message', (order: RecorderOrder) => void record(order).then((result) => process.send?.(result)));
 process.on('disconnect', () => process.exit());
 process.on('SIGTERM', () => process.exit());
 process.send?.({ port: 0 });

@@ -19,14 +19,14 @@ interface Plan {
 }
 
 const OPTIONS = [
-  ['--rounds N', 'rounds per mode, 3 unless told; figures are medians over rounds'],
-  ['--requests N', 'requests per round, 200000 unless told'],
-  ['--gateway-rounds N', 'rounds of 1 s through a gateway, 24 unless told; 0 for none'],
+  ['--rounds N', 'rounds per mode, default 3; figures are medians over rounds'],
+  ['--requests N', 'requests per round, default 200000'],
+  ['--gateway-rounds N', 'rounds of 1 s through a gateway, default 24; 0 for none'],
 ] as const;
 
 /** What telemetry costs. By itself: a process that does nothing but record requests, and a collector in another; the process with
- *  telemetry off does the same work without it, and the difference is telemetry's. And in a gateway under load, whose figures hold
- *  all the noise of one and are good to some 7 µs: they are shown, and not judged. */
+ *  telemetry off does the same work without it, and the difference is telemetry's. And in a gateway under load: its figures hold
+ *  all the noise of one and are good to some 7 µs, so they are shown and not judged. */
 export const telemetryBench: Bench = {
   name: 'telemetry',
   sentence: 'CPU of spans and metrics per request, export to a collector included',
@@ -61,19 +61,19 @@ function readPlan(args: readonly string[]): Plan | { readonly problem: string } 
 async function run(plan: Plan, progress: Progress): Promise<BenchOutcome> {
   await using collector = await forked(new URL('./collector-process.ts', import.meta.url));
   const urls = (await collector.call({})) as { readonly http: string; readonly grpc: string };
-  const answers = new Map<Mode, RecorderResult[]>(MODES.map((mode) => [mode, []]));
+  const results = new Map<Mode, RecorderResult[]>(MODES.map((mode) => [mode, []]));
   // Modes take turns: noise of the machine then meets all alike.
   for (let round = 0; round < plan.rounds; round += 1) {
     for (const mode of MODES) {
       const order: RecorderOrder = { otel: settingsOf(mode, urls), requests: plan.requests };
       // A process for each: what one mode has compiled and collected must not help the next.
       await using recorder = await forked(new URL('./recorder-process.ts', import.meta.url));
-      const answer = (await recorder.call(order)) as RecorderResult;
-      answers.get(mode)?.push(answer);
-      progress(`${mode}  ${(answer.cpuMicros / plan.requests).toFixed(2)} µs/request  lost ${answer.lost} of the spans`);
+      const result = (await recorder.call(order)) as RecorderResult;
+      results.get(mode)?.push(result);
+      progress(`${mode}  ${(result.cpuMicros / plan.requests).toFixed(2)} µs/request  lost ${result.lost} of the spans`);
     }
   }
-  const { rows, broken } = outcomeOf(answers, plan.requests);
+  const { rows, broken } = outcomeOf(results, plan.requests);
   return { rows: [...rows, ...(await gatewayRows(plan.gatewayRounds, urls.http, progress))], broken };
 }
 
@@ -97,10 +97,10 @@ function settingsOf(mode: Mode, urls: { readonly http: string; readonly grpc: st
   }
 }
 
-function outcomeOf(answers: ReadonlyMap<Mode, readonly RecorderResult[]>, requests: number): BenchOutcome {
-  const cost = (mode: Mode) => median((answers.get(mode) ?? []).map(({ cpuMicros }) => cpuMicros / requests));
+function outcomeOf(results: ReadonlyMap<Mode, readonly RecorderResult[]>, requests: number): BenchOutcome {
+  const cost = (mode: Mode) => median((results.get(mode) ?? []).map(({ cpuMicros }) => cpuMicros / requests));
   const rows: BenchRow[] = MODES.flatMap((mode) => {
-    const own = answers.get(mode) ?? [];
+    const own = results.get(mode) ?? [];
     return [
       { case: 'telemetry', metric: `${mode}.cpu_us_per_request`, value: cost(mode), unit: 'us' },
       { case: 'telemetry', metric: `${mode}.telemetry_us_per_request`, value: cost(mode) - cost('off'), unit: 'us' },

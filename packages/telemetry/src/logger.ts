@@ -4,8 +4,8 @@ import { scrub } from '@vitrine/privacy/scrub';
 
 export type { Logger } from 'pino';
 
-/** A pino logger whose every line passes through `scrub()` on its way out: names, messages, errors and nested values alike,
- *  because what is scrubbed is the finished line. A line that is written in an active span carries its `trace_id` and `span_id`.
+/** A pino logger that passes every line through `scrub()`: names, messages, errors and nested values alike, because the finished line is
+ *  scrubbed. A line that is written in an active span carries its `trace_id` and `span_id`.
  *  Spec: Log and metric correlation. */
 export function createLogger(service: string, level: string, destination: DestinationStream): Logger {
   const scrubbed: DestinationStream = { write: (line: string) => destination.write(scrub(line).text) };

@@ -33,10 +33,10 @@ export interface Telemetry extends Disposable {
   readonly metrics: ServiceMetrics | undefined;
   /** Undefined when spans are off: trace headers of clients are then to be passed on unchanged. */
   readonly tracer: Tracer | undefined;
-  /** The text of a scrape in the format that `accept` asks for; undefined when the scrape is off. */
+  /** The text of a scrape in the format that `accept` prefers; undefined when the scrape is off. */
   readonly scrape: ((accept: string | undefined) => Promise<Scrape>) | undefined;
   readonly spanCounts: Readonly<SpanCounts>;
-  /** Two steps of a shutdown, whose time the caller limits: each exports what is left and ends its part. Neither rejects. */
+  /** Two steps of a shutdown; each exports what is left and ends its part. The caller limits their time. Neither rejects. */
   flushSpans(): Promise<void>;
   flushMetrics(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export interface TelemetryOptions {
   readonly onExportError: Report;
 }
 
-/** Starts what `config` asks for; undefined when it asks for nothing. Import this module only then: it loads the OpenTelemetry SDK
+/** Starts what `config` enables; undefined when that is nothing. Import this module only when something is enabled: it loads the OpenTelemetry SDK
  *  (240 ms, 40 MB). One at a time in a process, because the SDK registers itself globally; disposal makes room for the next, and
  *  does not wait for what was not flushed before.
  *  Spec: Telemetry export configuration, Spans, Metrics; decisions, section 6. */

@@ -56,7 +56,7 @@ function scrapePath(reservedPaths: readonly string[]) {
     });
 }
 
-/** What a configuration asks for. */
+/** What a configuration enables. */
 export interface TelemetryParts {
   readonly spans: boolean;
   /** Metrics pushed over OTLP. */
@@ -64,7 +64,7 @@ export interface TelemetryParts {
   readonly scrape: boolean;
 }
 
-/** Which parts of telemetry run; undefined when none does, so that nothing of it need be loaded. */
+/** Which parts of telemetry run; undefined when none does, so that nothing of it has to be loaded. */
 export function telemetryParts(config: OtelConfig): TelemetryParts | undefined {
   const parts = {
     spans: config.enabled && config.traces_enabled,

@@ -1,4 +1,4 @@
-/** A collector's address as somebody wrote it. */
+/** A collector's address as it is configured. */
 export interface Endpoint {
   /** Undefined when only host and port were given. */
   readonly scheme: 'http' | 'https' | undefined;
@@ -9,7 +9,7 @@ export interface Endpoint {
   readonly path: string;
 }
 
-/** What `endpoint` and the settings beside it say. */
+/** The settings that an address is made of. */
 export interface EndpointSettings {
   readonly endpoint?: string | undefined;
   readonly protocol: 'http/protobuf' | 'http/json' | 'grpc';
@@ -30,7 +30,7 @@ export function parseEndpoint(text: string): Endpoint | undefined {
   };
 }
 
-/** The address to export to, as a URL: a scheme decides over `insecure`; a missing port is the protocol's, unless a URL was given
+/** The address to export to, as a URL: its scheme has precedence over `insecure`; a missing port is the protocol's, unless a URL was given
  *  for HTTP.
  *  Signal paths are appended for HTTP. Spec: Telemetry export configuration; decisions, section 6. */
 export function exportUrl(
@@ -40,7 +40,7 @@ export function exportUrl(
   const parsed = parseEndpoint(endpoint) ?? { scheme: undefined, host: 'localhost', hasPort: false, path: '' };
   const usualPort = protocol === 'grpc' ? 4317 : 4318;
   const scheme = parsed.scheme ?? (insecure ? 'http' : 'https');
-  // A URL without a port has its scheme's, but gRPC has no such habit.
+  // A URL without a port has its scheme's default; for gRPC that is not customary.
   const isWhole = parsed.hasPort || (parsed.scheme !== undefined && protocol !== 'grpc');
   const host = isWhole ? parsed.host : `${parsed.host}:${usualPort}`;
   return protocol === 'grpc' ? `${scheme}://${host}` : `${scheme}://${host}${parsed.path}/v1/${signal}`;

@@ -13,7 +13,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('the first is told at once, and what followed after a minute, also when it was the last', () => {
+test('the first is logged at once, and what followed after a minute, also when it was the last', () => {
   for (let i = 1; i <= 4; i += 1) report.add(`refused ${i}`);
   expect(lines).toEqual(['refused 1']);
   jest.advanceTimersByTime(60_000);
@@ -32,7 +32,7 @@ test('an outage has a line a minute', () => {
   expect(lines.length).toBeLessThanOrEqual(11);
 });
 
-test('what is left is told at the end', () => {
+test('what is left is logged at the end', () => {
   for (const message of ['first', 'last']) report.add(message);
   report[Symbol.dispose]();
   expect(lines).toEqual(['first', 'last']);

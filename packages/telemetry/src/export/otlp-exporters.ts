@@ -11,7 +11,7 @@ import { exportUrl } from '../config/otlp-endpoint.ts';
 import type { PackedSpans } from '../spans/packed-span-sink.ts';
 
 // Headers, certificates and compression are not the specification's; the exporters take them from OTEL_EXPORTER_OTLP_HEADERS,
-// _CERTIFICATE, _CLIENT_KEY, _CLIENT_CERTIFICATE and _COMPRESSION themselves. gRPC is loaded only when it is asked for.
+// _CERTIFICATE, _CLIENT_KEY, _CLIENT_CERTIFICATE and _COMPRESSION themselves. gRPC is loaded only when it is configured.
 
 /** Sends packed spans over HTTP. Rejects for what the collector did not take, also after the retries that fit into the timeout. */
 export function createSpanSender(config: OtelConfig): (spans: PackedSpans) => Promise<void> {

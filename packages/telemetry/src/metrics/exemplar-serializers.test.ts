@@ -15,7 +15,7 @@ interface Point {
   readonly exemplars?: readonly { readonly spanId: string }[];
 }
 
-/** What a collector gets of the metrics of a service, whose wall clock is set as the test likes. */
+/** The metrics of a service that a collector gets; the test sets the wall clock. */
 function setUp() {
   const time = { now: Date.now() };
   const clock = () => time.now;

@@ -11,8 +11,8 @@ const HISTOGRAM = 9;
 const DATA_POINTS = 1;
 const EXEMPLARS = 8;
 
-// OpenTelemetry JS has no exemplars (open-telemetry/opentelemetry-js#5147). What the stock serializers write is therefore completed:
-// they write metrics and points in the order in which they get them.
+// OpenTelemetry JS has no exemplars (open-telemetry/opentelemetry-js#5147), so they are added to the output of the stock serializers, which
+// write metrics and points in the order in which they get them.
 
 /** The stock serializer, with the exemplars of histograms put into their points, each once, and without points that begin after they end. */
 export function withExemplars(encoding: 'json' | 'protobuf'): MetricsSerializer {
@@ -55,8 +55,8 @@ function newExemplars({ scopeMetrics }: ResourceMetrics, since: number) {
   return { byMetric, newest, isEmpty };
 }
 
-/** After a clock was put back, points begin in its future, and collectors refuse what begins after it ends. Such a point begins when it
- *  ends: what is counted in it is true, and goes on. */
+/** After the clock was put back, points begin in the future, and collectors refuse a point that begins after it ends. Such a point is given
+ *  its end as its start; its counts are right. */
 function withoutFutureStarts(metrics: ResourceMetrics): ResourceMetrics {
   const points = metrics.scopeMetrics.flatMap((scope) => scope.metrics.flatMap(({ dataPoints }): Timed[] => dataPoints));
   if (!points.some(beginsAfterItsEnd)) return metrics;

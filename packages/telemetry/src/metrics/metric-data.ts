@@ -21,7 +21,7 @@ export interface CounterPoint {
   readonly value: number;
 }
 
-/** A counter whose values are kept outside the SDK. `now`: milliseconds since the epoch. */
+/** The data of a counter that is kept outside the SDK. `now`: milliseconds since the epoch. */
 export function counterData(instrument: Instrument, points: readonly CounterPoint[], now: number): SumMetricData {
   const endTime = millisToHrTime(now);
   return {
@@ -38,7 +38,7 @@ export function counterData(instrument: Instrument, points: readonly CounterPoin
   };
 }
 
-/** A histogram whose series are kept outside the SDK. `now`: milliseconds since the epoch. */
+/** The data of a histogram that is kept outside the SDK. `now`: milliseconds since the epoch. */
 export function histogramData(instrument: Instrument, series: readonly DurationSeries[], now: number): HistogramMetricData {
   const endTime = millisToHrTime(now);
   return {

@@ -16,17 +16,17 @@ const CONTENT_TYPES: Readonly<Record<Format, string>> = {
   classic: 'text/plain; version=0.0.4; charset=utf-8',
 };
 
-/** The format that an Accept header asks for: OpenMetrics when it is named with a weight above zero, and not below that of the
+/** The format that an Accept header prefers: OpenMetrics when it is named with a weight above zero, and not below that of the
  *  classic text; the classic text otherwise. */
 export function scrapeFormat(accept: string | undefined): Format {
   const weights = new Map<string, number>();
   for (const part of (accept ?? '').toLowerCase().split(',')) {
-    const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim());
+    const [type = '', ...parameters] = part.split(';').map((token) => token.trim());
     const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
     weights.set(type, Math.max(weights.get(type) ?? 0, weight === undefined ? 1 : Number(weight) || 0));
   }
-  const asked = weights.get('application/openmetrics-text') ?? 0;
-  return asked > 0 && asked >= (weights.get('text/plain') ?? 0) ? 'openmetrics' : 'classic';
+  const openmetrics = weights.get('application/openmetrics-text') ?? 0;
+  return openmetrics > 0 && openmetrics >= (weights.get('text/plain') ?? 0) ? 'openmetrics' : 'classic';
 }
 
 /** Writes collected metrics as OpenMetrics 1.0 with exemplars, or as the classic text format 0.0.4, which has none. Names and labels

@@ -37,7 +37,7 @@ export class SeriesTable<Series> {
     return series;
   }
 
-  all(): Iterable<Series> {
+  series(): Iterable<Series> {
     return this.#bySet.values();
   }
 

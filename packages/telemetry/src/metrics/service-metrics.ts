@@ -4,7 +4,8 @@ import type { CounterInstrument, GaugeInstrument, HistogramInstrument, MetricAtt
 
 type Recorded = CounterInstrument | HistogramInstrument;
 type Observed = CounterInstrument | GaugeInstrument;
-type Recorders<D extends Readonly<Record<string, Recorded>>> = {
+/** What records each of the declared instruments. */
+export type Recorders<D extends Readonly<Record<string, Recorded>>> = {
   readonly [Name in keyof D]: D[Name] extends CounterInstrument ? Counter : Histogram;
 };
 
@@ -62,6 +63,7 @@ export class ServiceMetrics {
       });
     const counter = this.#meter.createCounter(name, { unit, description });
     for (const series of instrument.initial) counter.add(0, series);
+
     return counter;
   }
 }

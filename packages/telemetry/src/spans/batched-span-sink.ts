@@ -5,14 +5,14 @@ import { RandomIds } from './random-ids.ts';
 import { readableSpan } from './readable-span.ts';
 import { BATCH_DELAY_MS, MAX_BATCH_SPANS, MAX_PENDING_SPANS, type SpanCounts } from './span-bounds.ts';
 
-/** Exports at once, when all that waits is flushed together. */
+/** Exports under way at once, when all waiting spans are flushed together. */
 export const MAX_EXPORTS_AT_ONCE = MAX_PENDING_SPANS / MAX_BATCH_SPANS + 1;
-/** The exporter's own timeout comes first, so that what it was is known. */
+/** The exporter's own timeout comes first, because its error says what happened. */
 const TIMEOUT_GRACE_MS = 500;
 
-/** Batches ended spans for one of the SDK's exporters; a span with its attributes takes about 2 KB until the collector has it. A collector
- *  that is slow or gone costs spans, which are counted, and never memory: those on their way count as waiting until the collector has
- *  answered. */
+/** Batches ended spans for one of the SDK's exporters; a span with its attributes takes about 2 KB until the collector has it. While a
+ *  collector is slow or away, spans are dropped and counted instead of held: those being exported count as pending until the collector has
+ *  responded. */
 export class BatchedSpanSink implements SpanSink {
   readonly #counts: SpanCounts;
   readonly #origin: SpanOrigin;
@@ -51,7 +51,7 @@ export class BatchedSpanSink implements SpanSink {
   }
 }
 
-/** `exporter`; `onDone` is told of every batch, once. */
+/** `exporter`; `onDone` is called once for every batch. */
 function counted(exporter: SpanExporter, onDone: (spans: number, isExported: boolean) => void): SpanExporter {
   return {
     export: (spans: ReadableSpan[], callback: (result: ExportResult) => void) => {

@@ -74,7 +74,7 @@ describe('PackedSpanSink', () => {
     await fc.assert(fc.asyncProperty(fc.array(ended, { maxLength: 12 }), twice), { numRuns: 100 });
   });
 
-  test('a span whose id nobody had to know gets one of its own', async () => {
+  test('a span without an id gets one of its own', async () => {
     const sent: PackedSpans[] = [];
     const packed = new PackedSpanSink(async (one) => void sent.push(one), counts(), ORIGIN);
     for (let added = 0; added < 2_000; added += 1) packed.add({ ...plain, spanId: undefined });
@@ -126,8 +126,8 @@ describe('PackedSpanSink', () => {
   test('a credential is not written', async () => {
     const sent: PackedSpans[] = [];
     const packed = new PackedSpanSink(async (one) => void sent.push(one), counts(), ORIGIN);
-    const told = { name: CANARY, attributes: ['text', `a ${CANARY}`], failure: CANARY };
-    packed.add({ ...plain, shape: { ...plain.shape, ...told }, own: ['own', CANARY], traceState: `vendor=${CANARY}` });
+    const texts = { name: CANARY, attributes: ['text', `a ${CANARY}`], failure: CANARY };
+    packed.add({ ...plain, shape: { ...plain.shape, ...texts }, own: ['own', CANARY], traceState: `vendor=${CANARY}` });
     await packed.shutdown();
     expect(Buffer.concat(sent.map(({ bytes }) => bytes)).includes('canary')).toBe(false);
     expect(sent).toHaveLength(1);

@@ -20,8 +20,8 @@ const SCOPE = 1;
 const SPANS = 2;
 
 /** Writes every span into the next request as soon as it has ended, scrubbed. A span then takes 230 bytes instead of objects that would
- *  outlive several collections of a busy heap. A collector that is slow or gone costs spans, which are counted, and never memory. `send`
- *  rejects for what was not taken. */
+ *  outlive several collections of a busy heap. While a collector is slow or away, spans are dropped and counted instead of held. `send`
+ *  rejects for what the collector did not take. */
 export class PackedSpanSink implements SpanSink {
   readonly #send: (spans: PackedSpans) => Promise<void>;
   readonly #counts: SpanCounts;
@@ -69,7 +69,7 @@ export class PackedSpanSink implements SpanSink {
     if (this.#pending > 0) await this.#idle.promise;
   }
 
-  /** What was written becomes a request of its own. */
+  /** Makes a request of the spans written so far. */
   #close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -4,7 +4,7 @@ import type { EndedSpan, SpanAttributes, SpanShape } from './ended-span.ts';
 import { RandomIds, SPAN_ID_BYTES, TRACE_ID_BYTES } from './random-ids.ts';
 import { cleanState, nanosOf } from './readable-span.ts';
 
-/** More than a span takes beside its texts and attributes, and an attribute beside its texts. */
+/** Upper bounds for a span without its texts and attributes, and for an attribute without its texts. */
 const SPAN_BYTES = 160;
 const ATTRIBUTE_BYTES = 32;
 /** Bytes of UTF-8 for one UTF-16 unit, at most. */
@@ -34,7 +34,7 @@ export class PlainSpanWriter {
   #secondLow = 0;
   #secondHigh = 0;
 
-  /** All that was written since the last time, until something else is. */
+  /** The bytes written since the last call; they are valid until the next write. */
   take(): Buffer {
     const written = this.#buffer.subarray(0, this.#at);
     this.#at = 0;
@@ -84,7 +84,7 @@ export class PlainSpanWriter {
     this.#end(begun);
   }
 
-  /** What all spans of the shape have in common, once for all of them. */
+  /** What all spans of the shape have in common, encoded once. */
   #encode(shape: SpanShape): Uint8Array {
     const { kind, attributes, failure } = shape;
     const name = scrub(shape.name).text;
@@ -111,7 +111,7 @@ export class PlainSpanWriter {
     this.#buffer = larger;
   }
 
-  /** Begins a message whose length is not known yet; one byte is left for it. */
+  /** Begins a message whose length is not known yet; one byte is reserved for it. */
   #begin(field: number): number {
     this.#byte((field << 3) | 2);
     this.#at += 1;
@@ -150,7 +150,7 @@ export class PlainSpanWriter {
   #id(field: number, bytes: Uint8Array): void {
     this.#byte((field << 3) | 2);
     this.#byte(bytes.length);
-    // In a loop of our own: calling into Node costs more than 16 bytes.
+    // A loop, because a call into Node takes longer than copying 16 bytes.
     for (let index = 0; index < bytes.length; index += 1) this.#buffer[this.#at++] = bytes[index]!;
   }
 
@@ -171,7 +171,7 @@ export class PlainSpanWriter {
     this.#at = this.#buffer.writeDoubleLE(value, this.#at);
   }
 
-  /** Nanoseconds since the epoch. They need 61 bits; what a second is worth is remembered, because most spans share it. */
+  /** Nanoseconds since the epoch, which need 61 bits; those of the second are cached, because most spans share it. */
   #time(field: number, milliseconds: number): void {
     const seconds = Math.trunc(milliseconds / 1_000);
     if (seconds !== this.#second) {
@@ -203,7 +203,7 @@ export class PlainSpanWriter {
   }
 }
 
-/** The bytes of the newest id: spans of a request follow each other, and share ids. */
+/** Caches the bytes of the newest id: spans of a request follow each other, and share ids. */
 class IdBytes {
   readonly #bytes: Uint8Array;
   #text = '';

@@ -5,9 +5,9 @@ const FIXED64 = 1;
 const BYTES = 2;
 const FIXED32 = 5;
 
-/** The message with every length-delimited field of number `field` replaced by what `rewrite` makes of it; the rest stays as it is. */
+/** The message with every length-delimited field of number `field` replaced by the result of `rewrite`; the rest is copied. */
 export function rewriteFields(message: Uint8Array, field: number, rewrite: (value: Uint8Array) => Uint8Array): Uint8Array {
-  const pieces: Uint8Array[] = [];
+  const parts: Uint8Array[] = [];
   let at = 0;
   let copied = 0;
   while (at < message.length) {
@@ -21,18 +21,18 @@ export function rewriteFields(message: Uint8Array, field: number, rewrite: (valu
     const [length, begin] = readVarint(message, afterTag);
     at = begin + length;
     if (tag >>> 3 !== field) continue;
-    pieces.push(message.subarray(copied, start), bytesField(field, rewrite(message.subarray(begin, at))));
+    parts.push(message.subarray(copied, start), bytesField(field, rewrite(message.subarray(begin, at))));
     copied = at;
   }
   invariant(at === message.length, 'a protobuf message ends with its last field');
-  return Buffer.concat([...pieces, message.subarray(copied)]);
+  return Buffer.concat([...parts, message.subarray(copied)]);
 }
 
 export function bytesField(field: number, value: Uint8Array): Uint8Array {
   return Buffer.concat([fieldHead(field, value.length), value]);
 }
 
-/** What stands before the `length` bytes of a field. */
+/** Tag and length of a field of `length` bytes. */
 export function fieldHead(field: number, length: number): Uint8Array {
   return Buffer.concat([varint((field << 3) | BYTES), varint(length)]);
 }

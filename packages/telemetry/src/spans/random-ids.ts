@@ -4,7 +4,7 @@ const POOL_BYTES = 8_192;
 export const TRACE_ID_BYTES = 16;
 export const SPAN_ID_BYTES = 8;
 
-/** Random ids. Their bytes are drawn in bulk: a call for each would cost as much as the span. */
+/** Random ids. Their bytes are generated in bulk: a call for each would take as long as recording the span. */
 export class RandomIds {
   readonly #pool = Buffer.alloc(POOL_BYTES);
   #at = POOL_BYTES;

@@ -39,7 +39,7 @@ export function readableSpan(span: EndedSpan, { resource, scope }: SpanOrigin, i
   };
 }
 
-/** A trace state is somebody else's text; one that holds a credential is left out as a whole. */
+/** A trace state is a client's text; one that holds a credential is left out as a whole. */
 export function cleanState(state: string): string {
   return state === '' || scrub(state).count === 0 ? state : '';
 }

@@ -22,7 +22,7 @@ const chat = (gateway: TestGateway, headers: Readonly<Record<string, string>> = 
     body: CHAT,
   });
 
-describe('log.access: one line for each request when its answer has ended', () => {
+describe('log.access: one line for each request when its response has ended', () => {
   test('of the proxy: who, what, how it ended, how long and how much', async () => {
     await using gateway = await startTestGateway({ SVC_LOG_ACCESS: 'true' }, KEYS);
     const response = await chat(gateway, { 'x-svc-gateway-key': TOKEN, 'x-request-id': 'mine-1' });
@@ -47,7 +47,7 @@ describe('log.access: one line for each request when its answer has ended', () =
     ]);
   });
 
-  test('of the admin API, with the id that the answer carries, and of requests that nobody serves', async () => {
+  test('of the admin API, with the id of the response, and of requests without a route', async () => {
     await using gateway = await startTestGateway({ SVC_LOG_ACCESS: 'true' });
     const response = await fetch(`${gateway.url}/api/traces?limit=5`);
     const text = await response.text();
@@ -144,7 +144,7 @@ describe('log.access: one line for each request when its answer has ended', () =
       expect(line).toMatchObject({ trace_id: 'ab'.repeat(16), span_id: expect.stringMatching(/^[0-9a-f]{16}$/) });
   });
 
-  test('it is off unless it is asked for', async () => {
+  test('it is off by default', async () => {
     await using gateway = await startTestGateway();
     await (await chat(gateway)).text();
     await gateway.traces(1);

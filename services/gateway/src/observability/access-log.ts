@@ -10,11 +10,11 @@ import { metricsOutcomeOf, metricsStatusOf } from './exchange-facts.ts';
 
 const MESSAGE = 'request ended';
 
-/** Writes one line of the log for each request when its answer has ended, whatever `log.level` lets through (`silent` excepted). */
+/** Writes one line of the log for each request when its response has ended, at any `log.level` except `silent`. */
 export interface AccessLog {
-  /** To be called when the request's head has come, before anybody looks at it or answers. */
+  /** To be called when the request's head has arrived, before it is handled. */
   begin(request: IncomingMessage, response: ServerResponse): AccessEntry;
-  /** For a request that could not be parsed, or that is no message of HTTP's. */
+  /** For a request that could not be parsed. */
   refused(status: number, correlationId: string, request?: Pick<IncomingMessage, 'method' | 'url'>): void;
 }
 
@@ -25,8 +25,8 @@ export function openAccessLog(logger: Logger, redactPathFor: RedactPath): Access
   return {
     begin: (request, response) => new AccessEntry(lines, pathOf, request, response),
     refused: (status, correlationId, request) => {
-      const asked = request && { method: request.method, path: pathOf(request, NO_SCOPE) };
-      lines.info({ ...asked, status, outcome: 'rejected', correlation_id: correlationId }, MESSAGE);
+      const target = request && { method: request.method, path: pathOf(request, NO_SCOPE) };
+      lines.info({ ...target, status, outcome: 'rejected', correlation_id: correlationId }, MESSAGE);
     },
   };
 }
@@ -34,9 +34,9 @@ export function openAccessLog(logger: Logger, redactPathFor: RedactPath): Access
 /** What is known of one request. Bytes are those of bodies, as they are framed on the wire. */
 export class AccessEntry {
   provider: Provider | undefined;
-  /** Whose request it is; see `exchange-scope.ts`. */
+  /** The tenant and key of the request; see `exchange-scope.ts`. */
   scope = NO_SCOPE;
-  /** Whether it was turned away before anybody served it. */
+  /** Whether it was rejected before it was served. */
   isRejected = false;
   readonly #lines: Logger;
   readonly #pathOf: (request: IncomingMessage, scope: string) => string;
@@ -56,13 +56,13 @@ export class AccessEntry {
     this.#pathOf = pathOf;
     this.#request = request;
     this.#response = response;
-    // Whoever asks for the request's id from now on gets the one that stands in the line.
+    // Everything that reads the request's id from now on gets the one of the log line.
     request.headers[CORRELATION_HEADER.toLowerCase()] = correlationIdOf(request.headers);
     this.#countBytes();
   }
 
-  /** The request was answered by the gateway itself. */
-  answered(): void {
+  /** The gateway responded itself. */
+  responded(): void {
     const { headersSent, statusCode, writableFinished } = this.#response;
     const outcome = this.isRejected ? 'rejected' : writableFinished ? 'completed' : 'client_closed';
     this.#write(headersSent ? statusCode : 499, outcome, performance.now() - this.#startedAt, this.#bytesOut);
@@ -93,8 +93,8 @@ export class AccessEntry {
     this.#lines.info(line, MESSAGE);
   }
 
-  /** Whoever reads the request and writes the response, all of it passes through these methods, but for the pieces of a provider's
-   *  answer, which go to the socket; those the exchange has counted. */
+  /** Bodies pass through these methods, except the chunks of a provider's response, which go to the socket; the exchange has counted
+   *  those. */
   #countBytes(): void {
     const [request, response] = [this.#request, this.#response];
     const push = request.push.bind(request);

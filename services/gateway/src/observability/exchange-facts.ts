@@ -4,13 +4,13 @@ import { outcomeOf, statusOf } from '@vitrine/trace-derivation/exchange-outcome'
 import type { Outcome } from '@vitrine/traces/trace';
 import { findRootModel, readFoundModel } from '@vitrine/trace-derivation/whole-json';
 
-/** A held body that is longer is not looked into: that would take the proxy's thread 100 µs and more. */
-const LOOKED_INTO_MAX_BYTES = 65_536;
+/** A longer captured body is not parsed: that would take the proxy's thread 100 µs and more. */
+const PARSED_MAX_BYTES = 65_536;
 
-/** The model that a request asked for, as far as it can be told cheaply: `undefined` for what is encoded, cut or no JSON. */
+/** The model that a request names, where it is cheap to find: `undefined` for a body that is encoded, truncated or not JSON. */
 export function requestModelOf({ part, kind, coding, chunks, bytes, facts }: CapturedBody): string | undefined {
   if (facts !== undefined) return facts === 'undecodable' ? undefined : facts.model;
-  if (kind !== 'json' || coding !== '' || bytes > LOOKED_INTO_MAX_BYTES) return undefined;
+  if (kind !== 'json' || coding !== '' || bytes > PARSED_MAX_BYTES) return undefined;
   const body = joined(chunks);
   const found = part === 'model' ? body : body.length === bytes ? findRootModel(body) : undefined;
   return found === undefined ? undefined : readFoundModel(found);
@@ -21,9 +21,9 @@ export function metricsStatusOf(exchange: Pick<CapturedExchange, 'outcome' | 'se
   return statusOf(exchange, metricsOutcomeOf(exchange));
 }
 
-/** The outcome that its trace will have, but for streams that end with an error of the provider: those are read later. */
+/** The outcome that its trace will have, except for streams that end with an error of the provider: those are read later. */
 export function metricsOutcomeOf(exchange: Pick<CapturedExchange, 'outcome' | 'response'>): Outcome {
-  // Of all that its answer can tell, only whether a client that left had got everything makes a difference.
+  // Of the response, only whether a client that left had received everything makes a difference.
   const facts = exchange.outcome === 'client_closed' ? streamFactsOf(exchange.response) : undefined;
   return outcomeOf(exchange, facts);
 }

@@ -15,7 +15,7 @@ function refusal(text: string, env: Record<string, string> = {}): string {
   return 'accepted';
 }
 
-test('nothing is told to anybody unless it is asked for', () => {
+test('nothing is exported unless it is configured', () => {
   expect(read('')).toEqual({
     enabled: false,
     protocol: 'http/protobuf',
@@ -47,7 +47,7 @@ test('environment wins over YAML: OTEL_*, then the keys of the gateway, then SVC
   });
 });
 
-test('every fault is told at once, by its key and its variable', () => {
+test('every fault is reported at once, by its key and its variable', () => {
   const yaml = 'observability: {otel: {endpoint: "", service_name: " ", export_timeout_ms: 0, tracing: true}}';
   const env = { OTEL_TRACES_SAMPLER_ARG: '1.5', OTEL_METRIC_EXPORT_INTERVAL: 'soon', OTEL_TRACES_EXPORTER: 'zipkin' };
   const said = refusal(yaml, env);

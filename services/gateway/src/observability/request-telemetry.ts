@@ -120,7 +120,7 @@ export class RequestTelemetry {
     if (this.#access !== undefined && isRejected) this.#access.isRejected = true;
     response.once('close', () => {
       this.#ended({ status: response.headersSent ? response.statusCode : 499 });
-      if (this.#access !== undefined) this.run(() => this.#access?.answered());
+      if (this.#access !== undefined) this.run(() => this.#access?.responded());
     });
   }
 

@@ -10,7 +10,7 @@ import type { ScrapeEndpoint } from './scrape-endpoint.ts';
 /** Connections beyond it are closed at once. */
 const MAX_CONNECTIONS = 64;
 
-/** Serves the scrape on a port of its own, where no key is asked for; nothing unless there is a scrape and such a port. Faults:
+/** Serves the scrape on a port of its own, without authentication; nothing unless a scrape and such a port are configured. Faults:
  *  `address_unusable`. Spec: gateway decisions, section 2. */
 export async function serveScrape(
   scrape: ScrapeEndpoint | undefined,

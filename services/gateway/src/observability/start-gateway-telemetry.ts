@@ -1,7 +1,7 @@
 import { startTelemetry, type Telemetry, type TelemetryOptions } from '@vitrine/telemetry/start-telemetry';
-import { createGatewayMetrics, type GatewayMetrics } from './metrics/gateway-metrics.ts';
+import { GatewayMetrics } from './metrics/gateway-metrics.ts';
 import type { GatewayOtelConfig } from './observability-config.ts';
-import { createGatewaySpans, type GatewaySpans } from './spans/gateway-spans.ts';
+import { GatewaySpans } from './spans/gateway-spans.ts';
 
 /** Running telemetry, with the gateway's own metrics and spans. */
 export interface GatewayTelemetry extends Omit<Telemetry, 'metrics' | 'tracer'> {
@@ -23,7 +23,7 @@ export async function startGatewayTelemetry(options: GatewayTelemetryOptions): P
   const { metrics, tracer, ...running } = telemetry;
   return {
     ...running,
-    metrics: metrics && createGatewayMetrics(metrics, { clock: Date.now, genai }),
-    spans: tracer && createGatewaySpans(tracer, genai),
+    metrics: metrics && new GatewayMetrics(metrics, genai),
+    spans: tracer && new GatewaySpans(tracer, genai),
   };
 }

@@ -246,7 +246,7 @@ describe('metrics', () => {
         '1 openai unknown acme search /openai/* 429',
         '1 openai unknown unknown unknown /openai/* 401',
         '1 unknown unknown unknown unknown /other 404',
-        // The scrape before this one, and the API's description, which the test asks for.
+        // The scrape before this one, and the API's description, which the test fetches.
         '1 unknown unknown unknown unknown /api/* 200',
         '1 unknown unknown acme search /other 200',
       ].toSorted(),
@@ -330,7 +330,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('with genai on, the conventions are told beside', async () => {
+  test('with genai on, the metrics of the conventions are exported too', async () => {
     await start(`${AUTH}\nobservability: {otel: {genai: true}}`);
     await scenario('gzip', { headers: { 'accept-encoding': 'gzip' } });
     await scenario('chunks=3', { body: STREAM });
@@ -417,7 +417,7 @@ describe('the scrape', () => {
     expect((await at('/metrics')).status).toBe(200);
   });
 
-  test('has a port of its own that serves nothing else and asks for no key', async () => {
+  test('has a port of its own that serves nothing else and needs no key', async () => {
     await start(`${AUTH}\nobservability: {otel: {prometheus_port: 0}}`);
     const served = gateway.log
       .map((line) => JSON.parse(line) as { msg: string; url: string })

@@ -130,7 +130,7 @@ test('drops and failures are alerted at once: one burst must not end before the 
   expect(lost.map((rule) => rule.for)).toEqual([undefined, undefined]);
 });
 
-test('the collector takes OTLP on the ports that a gateway exports to unless told otherwise', () => {
+test('the collector takes OTLP on the ports that a gateway exports to by default', () => {
   const collector = parse(read('otel-collector.yaml')) as {
     receivers: { otlp: { protocols: { grpc: { endpoint: string }; http: { endpoint: string } } } };
   };

@@ -48,31 +48,23 @@ export interface Series {
 }
 
 /** The series of requests, by their labels. */
-export class RequestSeries {
+export class RequestSeries extends SeriesTable<Series> {
   readonly models = new BoundedNames(MAX_MODELS);
   readonly #clock: () => number;
-  readonly #table = new SeriesTable<Series>({
-    capacity: MAX_SERIES,
-    collapsible: ['model', 'org_id', 'workspace_id'],
-    make: (attributes) => this.#make(attributes),
-  });
   #counters = 0;
 
   /** `clock`: milliseconds since the epoch. */
   constructor(clock: () => number) {
+    const make = (attributes: MetricAttributes) => createSeries(attributes, clock());
+    super({ capacity: MAX_SERIES, collapsible: ['model', 'org_id', 'workspace_id'], make });
     this.#clock = clock;
-  }
-
-  /** Requests that were counted under `other` labels because the table was full. */
-  get collapsed(): number {
-    return this.#table.collapsed;
   }
 
   /** The series of a request. `isProven`: the provider has accepted the model. */
   of(labels: RequestLabels, isProven: boolean): Series {
     const model = this.models.labelOf(labels.model, isProven);
     const key = `${labels.provider}\n${labels.route}\n${labels.org_id}\n${labels.workspace_id}\n${model}`;
-    return this.#table.get(key) ?? this.#table.add(key, attributesOf(labels, model));
+    return this.get(key) ?? this.add(key, attributesOf(labels, model));
   }
 
   /** From now on a provider's counters exist, at 0, before its first request: a rate sees no increase in a series that begins above 0. */
@@ -90,11 +82,6 @@ export class RequestSeries {
     return this.#addCounts(series, status, false);
   }
 
-  /** All series. */
-  series(): Iterable<Series> {
-    return this.#table.all();
-  }
-
   #addCounts(series: Series, status: number, isDeclared: boolean): StatusCounts {
     this.#counters += 1;
     const label = status === 0 ? UNKNOWN : status === OTHER_STATUS ? OTHER : status;
@@ -103,17 +90,16 @@ export class RequestSeries {
     series.statuses.set(status, counts);
     return counts;
   }
+}
 
-  #make(attributes: MetricAttributes): Series {
-    const now = this.#clock();
-    return {
-      attributes,
-      hasTraces: attributes['provider'] !== UNKNOWN,
-      statuses: new Map(),
-      proxyDuration: new DurationSeries(attributes, REQUEST_INSTRUMENTS.proxyDuration.buckets, now),
-      providerDuration: new DurationSeries(attributes, REQUEST_INSTRUMENTS.providerDuration.buckets, now),
-    };
-  }
+function createSeries(attributes: MetricAttributes, now: number): Series {
+  return {
+    attributes,
+    hasTraces: attributes['provider'] !== UNKNOWN,
+    statuses: new Map(),
+    proxyDuration: new DurationSeries(attributes, REQUEST_INSTRUMENTS.proxyDuration.buckets, now),
+    providerDuration: new DurationSeries(attributes, REQUEST_INSTRUMENTS.providerDuration.buckets, now),
+  };
 }
 
 function attributesOf({ provider, org_id, workspace_id, route }: RequestLabels, model: string): MetricAttributes {

@@ -13,19 +13,24 @@ export interface WrittenBatch {
 }
 
 /** The gateway's spans. Times are those of `performance.now()`. Spec: gateway, Spans. */
-export interface GatewaySpans {
+export class GatewaySpans {
+  readonly #tracer: Tracer;
+  readonly #genai: boolean;
+
+  /** `genai`: whether client spans carry the attributes of the GenAI conventions. */
+  constructor(tracer: Tracer, genai: boolean) {
+    this.#tracer = tracer;
+    this.#genai = genai;
+  }
+
   /** Begins the server span of a request; a sampled `traceparent` is respected. `route`: `/openai/*`, `/anthropic/*`, `/api/*` or
    *  `/other`. */
-  begin(at: number, method: string, route: string, headers: IncomingHttpHeaders): RequestSpan;
-  /** One `gateway.trace.write` span, a trace of its own: a batch belongs to no single request. */
-  batchWritten(batch: WrittenBatch): void;
-}
+  begin(at: number, method: string, route: string, headers: IncomingHttpHeaders): RequestSpan {
+    return new RequestSpan(this.#tracer, at, method, route, headers, this.#genai);
+  }
 
-/** `genai`: whether client spans carry the attributes of the GenAI conventions. */
-export function createGatewaySpans(tracer: Tracer, genai: boolean): GatewaySpans {
-  return {
-    begin: (at, method, route, headers) => new RequestSpan(tracer, at, method, route, headers, genai),
-    batchWritten: ({ startedAt, endedAt, batchSize, errorClass }) =>
-      tracer.recordRoot(writeShape(batchSize, errorClass), startedAt, endedAt),
-  };
+  /** One `gateway.trace.write` span, a trace of its own: a batch belongs to no single request. */
+  batchWritten({ startedAt, endedAt, batchSize, errorClass }: WrittenBatch): void {
+    this.#tracer.recordRoot(writeShape(batchSize, errorClass), startedAt, endedAt);
+  }
 }
