@@ -1,5 +1,5 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
-import { scopeText, type Tenant } from '@vitrine/traces/exchange-scope';
+import { DEFAULT_SCOPE, type ExchangeScope, type Tenant } from '@vitrine/traces/exchange-scope';
 
 // Traffic like that of a company: twelve workspaces, three hundred keys of which a few send most, forty models likewise, more by
 // day than by night. Among it are needles: kinds of traces that are one in a thousand, spread over all the time or all within
@@ -20,6 +20,11 @@ export const NEEDLE_STATUS = { spread: 418, clustered: 404 } as const;
 export const NEEDLE_TOKENS = 150_000;
 
 export const tenantOf = (workspace: number): Tenant => ({ org_id: 'org_bench', workspace_id: `ws_${workspace}` });
+const SCOPES: readonly ExchangeScope[] = Array.from({ length: KEYS }, (_, key) => ({
+  ...tenantOf(key % WORKSPACES),
+  gateway_key_id: `gk_${key.toString(16).padStart(16, '0')}`,
+  role: 'developer',
+}));
 export const credentialOf = (key: number | string) => `sk-bench-0123456789abcdefghijklmnop-${key}`;
 export const needleModel = (where: string) => `needle-${where}`;
 export const COMMON_MODEL = MODELS[0]?.name ?? '';
@@ -62,11 +67,7 @@ export class Traffic {
     const credential = credentialOf(needle?.startsWith('key') === true ? needle : key);
     return {
       provider: model.provider,
-      scope: scopeText({
-        ...tenantOf(key % WORKSPACES),
-        gateway_key_id: `gk_${key.toString(16).padStart(16, '0')}`,
-        role: 'developer',
-      }),
+      scope: SCOPES[key] ?? DEFAULT_SCOPE,
       method: 'POST',
       path: model.provider === 'openai' ? '/openai/v1/chat/completions' : '/anthropic/v1/messages',
       sentStatus: status,

@@ -1,6 +1,6 @@
 import { CHOSEN_TOKEN } from '@vitrine/credentials/token';
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
-import { scopeText } from '@vitrine/traces/exchange-scope';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { z } from 'zod';
 import type { Identity } from './identity.ts';
 import { PERMISSIONS, type Permission } from './permission.ts';
@@ -83,6 +83,6 @@ export function identityOf({ id, org_id, workspace_id, role, permissions, plan }
 }
 
 /** The scope of the key's exchanges, as traces carry it. */
-export function keyScope({ id, org_id, workspace_id, role }: KeyRow): string {
-  return scopeText({ org_id, workspace_id, gateway_key_id: id, role });
+export function keyScope({ id, org_id, workspace_id, role }: KeyRow): ExchangeScope {
+  return { org_id, workspace_id, gateway_key_id: id, role };
 }

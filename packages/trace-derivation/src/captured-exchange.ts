@@ -1,5 +1,6 @@
 import type { BodyKind } from '@vitrine/privacy/body-kind';
 import type { BodyFacts } from './body-facts-reader.ts';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Outcome, Provider } from '@vitrine/traces/trace';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 
@@ -7,8 +8,7 @@ import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
  *  time (decoding, parsing, hashing, pricing, redacting) is left to whoever makes the trace of it: see `deriveTrace`. */
 export interface CapturedExchange {
   readonly provider: Provider;
-  /** See `exchange-scope.ts`. */
-  readonly scope: string;
+  readonly scope: ExchangeScope;
   readonly method: string;
   /** As the client sent it, query included; `deriveTrace` removes credentials from it. */
   readonly path: string;

@@ -1,6 +1,6 @@
 import type { BodyFacts } from './body-facts-reader.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
-import { readScope } from '@vitrine/traces/exchange-scope';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { finishedResponse, pendingResponse, readsBack, type BackgroundResponses } from './stored-responses.ts';
 import type { Usage } from './usage.ts';
 
@@ -9,7 +9,7 @@ export interface ChargedUsage {
   /** Undefined when nothing was counted, or nothing is charged for it. */
   readonly usage: Usage | undefined;
   /** Whose it is: another key's, where one polls what the other has created. */
-  readonly scope: string;
+  readonly scope: ExchangeScope;
   /** The model that a response in the background was asked of. */
   readonly model: string | undefined;
   /** Whether nothing could be charged. */
@@ -42,7 +42,7 @@ export function chargedUsage(
     const isReadBack = usage !== undefined;
     return { usage: undefined, scope, model: undefined, isFree: true, responseId: undefined, polledBy: undefined, isReadBack };
   }
-  const [creator, poller] = [readScope(taken.scope).gateway_key_id, readScope(scope).gateway_key_id];
+  const [creator, poller] = [taken.scope.gateway_key_id, scope.gateway_key_id];
   const polledBy = creator === poller ? undefined : poller;
   return { usage, scope: taken.scope, model: taken.model, isFree: false, responseId, polledBy, isReadBack: false };
 }

@@ -7,7 +7,6 @@ import { readLineage, type LineageClaim } from '@vitrine/traces/lineage-headers'
 import { openBody, type OpenBody } from './open-body.ts';
 import type { PriceCatalogue } from './price-catalogue.ts';
 import type { PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
-import { workspaceIdOf } from '@vitrine/traces/exchange-scope';
 import { exchangePolicy } from './exchange-policy.ts';
 import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
@@ -106,9 +105,9 @@ function groupedBy(otelTraceId: string, claim: LineageClaim): LineageClaim {
 }
 
 function openRedaction({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { policy, privacy }: DerivationContext): Redaction {
-  if (mode !== 'off') return new Redactor(privacy, workspaceIdOf(scope));
+  if (mode !== 'off') return new Redactor(privacy, scope.workspace_id);
   return new Scrubber(
-    policy.captureBodies && privacy.whenOff !== undefined ? new Redactor(privacy.whenOff, workspaceIdOf(scope)) : undefined,
+    policy.captureBodies && privacy.whenOff !== undefined ? new Redactor(privacy.whenOff, scope.workspace_id) : undefined,
   );
 }
 

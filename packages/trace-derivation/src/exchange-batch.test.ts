@@ -3,10 +3,13 @@ import fc from 'fast-check';
 import { BODY_KINDS } from '@vitrine/privacy/body-kind';
 import { BODY_ENDINGS, BODY_PARTS, type CapturedExchange } from './captured-exchange.ts';
 import { ExchangeBatch, unpackExchanges } from './exchange-batch.ts';
+import { createScopeReader } from './scope-table.ts';
 import { OUTCOMES, PROVIDERS } from '@vitrine/traces/trace';
 import { UPSTREAM_ERRORS } from '@vitrine/traces/upstream-error';
 
 const latin1 = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) });
+/** Without line feeds. */
+const id = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ''));
 const body = fc.record({
   chunks: fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { maxLength: 3 }),
   bytes: fc.nat(),
@@ -19,7 +22,7 @@ const body = fc.record({
 const exchange: fc.Arbitrary<CapturedExchange> = fc.record({
   provider: fc.constantFrom(...PROVIDERS),
   outcome: fc.constantFrom(...OUTCOMES),
-  scope: latin1,
+  scope: fc.record({ org_id: id, workspace_id: id, gateway_key_id: id, role: id }),
   method: latin1,
   path: latin1,
   sentStatus: fc.nat(599),
@@ -56,7 +59,12 @@ test('exchanges cross a thread boundary unchanged', () => {
       for (const one of exchanges) batch.add(one);
       expect([batch.count, batch.isFull]).toEqual([exchanges.length, true]);
       const packed = batch.pack();
-      const crossed = [...unpackExchanges(structuredClone(packed, { transfer: [packed.bytes.buffer, packed.numbers.buffer] }))];
+      const crossed = [
+        ...unpackExchanges(
+          structuredClone(packed, { transfer: [packed.bytes.buffer, packed.numbers.buffer] }),
+          createScopeReader(),
+        ),
+      ];
       expect(crossed.map(comparable)).toEqual(exchanges.map(comparable));
     }),
   );
@@ -75,6 +83,6 @@ test('a batch grows with what it holds', () => {
   };
   for (let i = 0; i < 2; i += 1) batch.add({ ...(one as CapturedExchange), request: large, response: large });
   expect(batch.bodyBytes).toBe(400_000);
-  const hex = [...unpackExchanges(batch.pack())].map(({ response }) => joined(response));
+  const hex = [...unpackExchanges(batch.pack(), createScopeReader())].map(({ response }) => joined(response));
   expect(hex).toEqual([joined(large), joined(large)]);
 });

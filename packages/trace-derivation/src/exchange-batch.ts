@@ -1,5 +1,7 @@
 import { BODY_KINDS } from '@vitrine/privacy/body-kind';
 import { BODY_ENDINGS, BODY_PARTS, type CapturedBody, type CapturedExchange } from './captured-exchange.ts';
+import { ScopeTable } from './scope-table.ts';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { OUTCOMES, PROVIDERS } from '@vitrine/traces/trace';
 import { UPSTREAM_ERRORS } from '@vitrine/traces/upstream-error';
 
@@ -13,12 +15,13 @@ export interface BatchMemory {
 /** Exchanges in the form in which they wait and cross to another thread: two buffers, which are moved, not copied. */
 export interface PackedExchanges extends BatchMemory {
   readonly count: number;
+  /** See `ScopeTable`. */
+  readonly scopes: readonly string[];
   /** What taps read of bodies that are not held whole, request and response in turn. */
   readonly facts: readonly CapturedBody['facts'][];
 }
 
 const TEXTS = [
-  'scope',
   'method',
   'path',
   'correlationId',
@@ -29,8 +32,8 @@ const TEXTS = [
   'findings',
   'upstreamErrorDetail',
 ] as const;
-/** Eleven of the exchange, one length a text, and seven a body. */
-const NUMBERS = 11 + TEXTS.length + 2 * 7;
+/** Twelve of the exchange, one length a text, and seven a body. */
+const NUMBERS = 12 + TEXTS.length + 2 * 7;
 const MIN_BYTES = 16_384;
 
 /** Collects exchanges for a sink. Their bytes are copied at once: what a waiting exchange holds on to would otherwise survive
@@ -42,6 +45,7 @@ export class ExchangeBatch {
   bodyBytes = 0;
   readonly #capacity: number;
   readonly #numbers: Float64Array<ArrayBuffer>;
+  readonly #scopes = new ScopeTable();
   readonly #facts: CapturedBody['facts'][] = [];
   #bytes: Buffer<ArrayBuffer>;
   #at = 0;
@@ -77,6 +81,7 @@ export class ExchangeBatch {
     numbers[n++] = exchange.secretHeaders;
     numbers[n++] = exchange.hasLineage ? 1 : 0;
     numbers[n++] = exchange.upstreamError === undefined ? -1 : UPSTREAM_ERRORS.indexOf(exchange.upstreamError);
+    numbers[n++] = this.#scopes.numberOf(exchange.scope);
     for (const field of TEXTS) numbers[n++] = this.#write(exchange[field]);
     for (const body of [exchange.request, exchange.response]) {
       numbers[n++] = body.bytes;
@@ -91,7 +96,7 @@ export class ExchangeBatch {
   }
 
   pack(): PackedExchanges {
-    return { count: this.count, numbers: this.#numbers, bytes: this.#bytes, facts: this.#facts };
+    return { count: this.count, scopes: this.#scopes.texts, numbers: this.#numbers, bytes: this.#bytes, facts: this.#facts };
   }
 
   #write(text: string): number {
@@ -122,8 +127,11 @@ export class ExchangeBatch {
   }
 }
 
-/** The exchanges of a batch, made one by one as they are asked for. */
-export function* unpackExchanges({ count, numbers, bytes, facts }: PackedExchanges): Generator<CapturedExchange> {
+/** The exchanges of a batch, made one by one as they are read. `readScope` is of `createScopeReader`. */
+export function* unpackExchanges(
+  { count, scopes, numbers, bytes, facts }: PackedExchanges,
+  readScope: (text: string) => ExchangeScope,
+): Generator<CapturedExchange> {
   // A Buffer arrives from another thread as a plain Uint8Array.
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let n = 0;
@@ -163,7 +171,7 @@ export function* unpackExchanges({ count, numbers, bytes, facts }: PackedExchang
       secretHeaders: number(),
       hasLineage: number() === 1,
       upstreamError: UPSTREAM_ERRORS[number()],
-      scope: text(),
+      scope: readScope(scopes[number()] ?? ''),
       method: text(),
       path: text(),
       correlationId: text(),

@@ -1,5 +1,4 @@
 import { policyFor, type PrivacyPolicy, type PrivacyRules } from '@vitrine/privacy/privacy-rules';
-import { readScope } from '@vitrine/traces/exchange-scope';
 import type { CapturedExchange } from './captured-exchange.ts';
 
 /** The privacy policy of an exchange. Most rules hold for all, which is told without looking at it. */
@@ -7,5 +6,5 @@ export function exchangePolicy(
   rules: PrivacyRules,
   { scope, provider, path }: Pick<CapturedExchange, 'scope' | 'provider' | 'path'>,
 ): PrivacyPolicy {
-  return rules.scopes.length === 0 ? rules : policyFor(rules, { ...readScope(scope), provider, path });
+  return rules.scopes.length === 0 ? rules : policyFor(rules, { ...scope, provider, path });
 }

@@ -1,4 +1,5 @@
 import type { ResponseState } from './body-facts-reader.ts';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Provider } from '@vitrine/traces/trace';
 
 // What a provider stores is read back with the usage that making it had, again and again. Only making it is charged; and what is made in
@@ -10,13 +11,12 @@ export interface BackgroundResponses {
   remember(response: RememberedResponse & { readonly createdAt: number }): void;
   /** Its usage is to be counted now: on whose key, and the model that was asked for. Undefined when it was counted before, was not
    *  created here, or is another tenant's than that of `scope`. */
-  take(id: string, scope: string): Omit<RememberedResponse, 'id'> | undefined;
+  take(id: string, scope: ExchangeScope): Omit<RememberedResponse, 'id'> | undefined;
 }
 
 export interface RememberedResponse {
   readonly id: string;
-  /** See `exchange-scope.ts`. */
-  readonly scope: string;
+  readonly scope: ExchangeScope;
   readonly model: string;
 }
 

@@ -3,7 +3,6 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import fc from 'fast-check';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scopeText } from '@vitrine/traces/exchange-scope';
 import { readReplay } from '@vitrine/traces/replay';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
@@ -60,7 +59,7 @@ test('ancestors equal a plain walk, also where parents go round, lead to another
           const { org_id, workspace_id } = TENANTS[whose]!;
           return {
             ...record,
-            scope: scopeText({ org_id, workspace_id, gateway_key_id: 'k', role: 'member' }),
+            scope: { org_id, workspace_id, gateway_key_id: 'k', role: 'member' },
             lineage: parent === -1 ? {} : { parent_checkpoint_id: idOf(parent) },
           };
         });

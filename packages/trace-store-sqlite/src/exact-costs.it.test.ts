@@ -3,7 +3,7 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import fc from 'fast-check';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scopeText } from '@vitrine/traces/exchange-scope';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { DAY_MS, HOUR_MS, type AnalyticsQuery } from '@vitrine/traces/trace-analytics';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
@@ -21,14 +21,12 @@ afterAll(async () => folder[Symbol.asyncDispose]());
 const nextPath = () => join(folder.path, `${(files += 1)}.db`);
 
 const T0 = Date.UTC(2026, 0, 5);
-const KEYS = ['gk_1', 'gk_2'].map((gateway_key_id) =>
-  scopeText({ org_id: 'o', workspace_id: 'w', gateway_key_id, role: 'member' }),
-);
+const KEYS = ['gk_1', 'gk_2'].map((gateway_key_id) => ({ org_id: 'o', workspace_id: 'w', gateway_key_id, role: 'member' }));
 interface Paid {
   readonly pico: number;
   readonly at: number;
   readonly model: string;
-  readonly scope: string;
+  readonly scope: ExchangeScope;
 }
 const paid: fc.Arbitrary<Paid> = fc.record({
   pico: fc.oneof(
@@ -96,7 +94,7 @@ test('every sum of costs is printed with all its digits, and no others', () => {
         );
         for (const [day, ofDay] of by(({ at }) => new Date(at).toISOString().slice(0, 10))) {
           const totals = reader.quotaTotals(day).map((one): [string, number] => [one.gateway_key_id, one.cost_usd]);
-          const expected = by(({ scope }) => scope.split('\n')[2], ofDay).map(([key, of]) => [key, Number(sumOf(of))]);
+          const expected = by(({ scope }) => scope.gateway_key_id, ofDay).map(([key, of]) => [key, Number(sumOf(of))]);
           // A day's total of a key is one double: exact below 8,192 dollars.
           for (const [key, usd] of totals) if (usd < 8_192) expect(expected).toContainEqual([key, usd]);
           expect(totals).toHaveLength(expected.length);

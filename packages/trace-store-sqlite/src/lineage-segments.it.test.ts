@@ -3,7 +3,6 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { readScope, scopeText } from '@vitrine/traces/exchange-scope';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { readCursor, type TraceQuery } from '@vitrine/traces/trace-store';
@@ -20,9 +19,7 @@ afterAll(async () => folder[Symbol.asyncDispose]());
 
 const T0 = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;
-const SCOPES = ['one', 'two'].map((workspace_id) =>
-  scopeText({ org_id: 'o', workspace_id, gateway_key_id: 'gk_1', role: 'member' }),
-);
+const SCOPES = ['one', 'two'].map((workspace_id) => ({ org_id: 'o', workspace_id, gateway_key_id: 'gk_1', role: 'member' }));
 
 /** Traces of the same millisecond, of a moment, and of times far apart. */
 const moment = fc.tuple(fc.nat(3), fc.constantFrom(1, 30, HOUR)).map(([count, step]) => T0 + count * step);
@@ -127,7 +124,7 @@ test('lists, checkpoints and tenants of a lineage equal a plain scan', () => {
             { ...ids, limit },
           ).length > 0,
       );
-      expect(reader.tenantsWith(ids)).toEqual(whose.map(readScope).map(({ org_id, workspace_id }) => ({ org_id, workspace_id })));
+      expect(reader.tenantsWith(ids)).toEqual(whose.map(({ org_id, workspace_id }) => ({ org_id, workspace_id })));
     }
     writer[Symbol.dispose]();
   };

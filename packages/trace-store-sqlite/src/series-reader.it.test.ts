@@ -3,7 +3,6 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { costItemsOf, seriesOf, usageItemsOf } from '@vitrine/traces/measures-to-response';
-import { scopeText } from '@vitrine/traces/exchange-scope';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { BUCKETS, DAY_MS, HOUR_MS, type AnalyticsQuery } from '@vitrine/traces/trace-analytics';
 import type { SeriesRequest } from '@vitrine/traces/series-text';
@@ -20,7 +19,7 @@ afterAll(async () => folder[Symbol.asyncDispose]());
 
 const T0 = Date.UTC(2026, 0, 5);
 const TENANTS = ['shop', 'lab'].map((workspace_id) => ({ org_id: 'one', workspace_id }));
-const SCOPES = TENANTS.map((tenant) => scopeText({ ...tenant, gateway_key_id: 'gk', role: 'member' }));
+const SCOPES = TENANTS.map((tenant) => ({ ...tenant, gateway_key_id: 'gk', role: 'member' }));
 
 const moment = fc.oneof(
   fc.integer({ min: 0, max: 5 * 24 }).map((hours) => T0 + hours * HOUR_MS),

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { scopeText } from '@vitrine/traces/exchange-scope';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { SqliteBackgroundResponses } from './sqlite-background-responses.ts';
@@ -23,8 +22,7 @@ afterEach(async () => {
 });
 
 const T0 = Date.UTC(2026, 0, 1);
-const scope = (org_id: string, gateway_key_id: string, role = 'member') =>
-  scopeText({ org_id, workspace_id: 'w', gateway_key_id, role });
+const scope = (org_id: string, gateway_key_id: string, role = 'member') => ({ org_id, workspace_id: 'w', gateway_key_id, role });
 const MINE = scope('o', 'gk_1', 'owner');
 const remembered = (id: string, createdAt = T0) => ({ id, scope: MINE, model: 'gpt-4o', createdAt });
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { readScope, scopeText, type ExchangeScope } from '@vitrine/traces/exchange-scope';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { BackgroundResponses, RememberedResponse } from '@vitrine/trace-derivation/stored-responses';
 import type { TraceDictionary } from './trace-dictionary.ts';
 
@@ -17,7 +17,6 @@ export class SqliteBackgroundResponses implements BackgroundResponses {
   readonly #add: StatementSync;
   readonly #take: StatementSync;
   readonly #tenant: StatementSync;
-  readonly #scope: StatementSync;
   readonly #trim: StatementSync;
   readonly #removeOlder: StatementSync;
   #added = 0;
@@ -30,7 +29,6 @@ export class SqliteBackgroundResponses implements BackgroundResponses {
       'UPDATE background_responses SET counted = 1 WHERE tenant = ? AND response = ? AND counted = 0 RETURNING scope, model',
     );
     this.#tenant = database.prepare('SELECT tenant FROM tenants WHERE org_id = ? AND workspace_id = ?');
-    this.#scope = database.prepare('SELECT * FROM scopes JOIN tenants USING (tenant) WHERE scope = ?');
     this.#trim = database.prepare(
       `DELETE FROM background_responses WHERE (tenant, response) IN (SELECT tenant, response FROM background_responses
        ORDER BY created_at DESC LIMIT -1 OFFSET ?)`,
@@ -45,13 +43,11 @@ export class SqliteBackgroundResponses implements BackgroundResponses {
     this.#added += 1;
   }
 
-  take(id: string, scope: string): Omit<RememberedResponse, 'id'> | undefined {
-    const { org_id, workspace_id } = readScope(scope);
+  take(id: string, { org_id, workspace_id }: ExchangeScope): Omit<RememberedResponse, 'id'> | undefined {
     const tenant = this.#tenant.get(org_id, workspace_id)?.['tenant'];
     const taken = tenant === undefined ? undefined : this.#take.get(tenant, hashOf(id));
     if (taken === undefined) return undefined;
-    const creator = this.#scope.get(Number(taken['scope'])) as unknown as ExchangeScope;
-    return { scope: scopeText(creator), model: String(taken['model']) };
+    return { scope: this.#dictionary.scopeOf(Number(taken['scope'])), model: String(taken['model']) };
   }
 
   removeOlderThan(createdBeforeMs: number): void {

@@ -4,7 +4,7 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
-import { NO_SCOPE, scopeText } from '@vitrine/traces/exchange-scope';
+import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import { plainTrace as record } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { TraceDetail } from '@vitrine/traces/trace';
@@ -204,9 +204,7 @@ describe.each([1, 2, 3])('a file of schema %i', (schema) => {
 });
 
 describe('tenants', () => {
-  const scopes = ['one', 'two'].map((workspace_id) =>
-    scopeText({ org_id: 'o', workspace_id, gateway_key_id: 'gk_1', role: 'viewer' }),
-  );
+  const scopes = ['one', 'two'].map((workspace_id) => ({ org_id: 'o', workspace_id, gateway_key_id: 'gk_1', role: 'viewer' }));
 
   test("a foreign trace is not found, and one's own says whose it is", () => {
     const [mine, theirs] = scopes.map((scope, i) => record(T0 + i, { scope })) as [TraceRecord, TraceRecord];

@@ -100,7 +100,7 @@ export class SqliteTraceWriter implements Disposable {
     } catch {
       // What was written stays written. Maintenance tries again, and tells.
     }
-    return { ...result, usage: Array.from(usage.values(), (one) => dayUsageOf(one, this.#dictionary.keyOf(one.scope))) };
+    return { ...result, usage: Array.from(usage.values(), (one) => dayUsageOf(one, this.#dictionary.scopeOf(one.scope))) };
   }
 
   has(id: Uint8Array): boolean {

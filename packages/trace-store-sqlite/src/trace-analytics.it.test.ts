@@ -3,7 +3,6 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import fc from 'fast-check';
 import { join } from 'node:path';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import { readScope, scopeText } from '@vitrine/traces/exchange-scope';
 import { bucketStartOf, BUCKETS, GROUPS, type Measure, type MeasureQuery } from '@vitrine/traces/trace-analytics';
 import { createTraceIds } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
@@ -33,9 +32,7 @@ const SCOPES = [
   ['one', 'lab', 'gk_3', 'member'],
   ['default', 'default', '', ''],
   ['', '', '', ''],
-].map(([org_id = '', workspace_id = '', gateway_key_id = '', role = '']) =>
-  scopeText({ org_id, workspace_id, gateway_key_id, role }),
-);
+].map(([org_id = '', workspace_id = '', gateway_key_id = '', role = '']) => ({ org_id, workspace_id, gateway_key_id, role }));
 const TENANTS = [
   undefined,
   { org_id: 'one', workspace_id: 'shop' },
@@ -130,7 +127,7 @@ function recordOf({ skew, isBad, thread_id, ...of }: RandomTrace): TraceRecord {
 }
 
 const isOf = (record: TraceRecord, tenant: TraceQuery['tenant']) => {
-  const { org_id, workspace_id } = readScope(record.scope);
+  const { org_id, workspace_id } = record.scope;
   return tenant === undefined || (tenant.org_id === org_id && tenant.workspace_id === workspace_id);
 };
 const isIn = (record: TraceRecord, of: Pick<TraceQuery, 'from' | 'to' | 'provider' | 'model' | 'tenant'>) =>
@@ -148,7 +145,7 @@ function exactSum(prices: readonly number[]): number {
 function groupOf(record: TraceRecord, groupBy: MeasureQuery['groupBy']): string {
   if (groupBy === undefined) return '';
   if (groupBy === 'route') return record.provider === 'unknown' ? '/other' : `/${record.provider}/*`;
-  if (groupBy === 'key') return readScope(record.scope).gateway_key_id;
+  if (groupBy === 'key') return record.scope.gateway_key_id;
   return groupBy === 'api_key_hash' ? hexOf(record.api_key_hash) : record[groupBy];
 }
 
@@ -244,7 +241,7 @@ function usageOf(usages: readonly DayUsage[]): Record<string, number[]> {
 function expectUsage(reader: SqliteTraceReader, told: readonly DayUsage[], records: readonly TraceRecord[]): void {
   const wanted = records.map(({ created_at, scope, total_tokens, estimated_cost_usd: cost_usd }) => {
     const day = new Date(created_at).toISOString().slice(0, 10);
-    return { ...readScope(scope), day, requests: 1, total_tokens, cost_usd };
+    return { ...scope, day, requests: 1, total_tokens, cost_usd };
   });
   expect(usageOf(told)).toEqual(usageOf(wanted));
   const days = new Set(wanted.map(({ day }) => day));

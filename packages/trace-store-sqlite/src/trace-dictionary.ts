@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { readScope, type Tenant } from '@vitrine/traces/exchange-scope';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 
 /** Remembered numbers of each kind; beyond that all are forgotten and looked up again. */
 const REMEMBERED_MAX = 4_096;
@@ -7,13 +7,11 @@ const REMEMBERED_MAX = 4_096;
 const TARGETS_MAX = 1_024;
 const NO_CREDENTIAL = new Uint8Array(0);
 
-/** Whose usage is counted. */
-export type ScopeKey = Tenant & { readonly gateway_key_id: string };
-
 /** The numbers under which a file keeps texts that many traces share; a text that is new gets one. */
 export class TraceDictionary {
-  readonly #scopes: Numbers<string>;
-  readonly #keys = new Map<number, ScopeKey>();
+  /** By object: there is one a key. */
+  readonly #scopes: Numbers<ExchangeScope>;
+  readonly #scopesByNumber = new Map<number, ExchangeScope>();
   readonly #models = new Map<string, Numbers<string>>();
   /** By object: whoever hashes credentials remembers their hashes. */
   readonly #credentials: Numbers<Uint8Array>;
@@ -47,10 +45,9 @@ export class TraceDictionary {
       'SELECT credential AS n FROM credentials WHERE api_key_hash = ?',
       'INSERT INTO credentials (api_key_hash, used_day) VALUES (?, 0)',
     );
-    this.#scopes = new Numbers((text) => {
-      const { org_id, workspace_id, gateway_key_id, role } = readScope(text);
-      return scope(tenant(org_id, workspace_id), gateway_key_id, role);
-    });
+    this.#scopes = new Numbers(({ org_id, workspace_id, gateway_key_id, role }) =>
+      scope(tenant(org_id, workspace_id), gateway_key_id, role),
+    );
     this.#newModels = (provider) => new Numbers((name) => model(provider, name));
     this.#credentials = new Numbers((hash) => credential(hash));
     this.#readTargets = database.prepare('SELECT * FROM targets');
@@ -59,23 +56,23 @@ export class TraceDictionary {
     this.forget();
   }
 
-  /** `text` as `scopeText` makes it. */
-  scope(text: string): number {
-    return this.#scopes.of(text);
+  scope(scope: ExchangeScope): number {
+    return this.#scopes.of(scope);
   }
 
   tenantOf(scope: number): number {
     return Number(this.#scopeRow.get(scope)?.['tenant']);
   }
 
-  /** Whose usage a scope's is. */
-  keyOf(scope: number): ScopeKey {
-    const known = this.#keys.get(scope);
+  /** The scope that has a number; the same object while it is remembered. */
+  scopeOf(number: number): ExchangeScope {
+    const known = this.#scopesByNumber.get(number);
     if (known !== undefined) return known;
-    const { org_id = '', workspace_id = '', gateway_key_id = '' } = this.#scopeRow.get(scope) as Record<string, string>;
-    if (this.#keys.size >= REMEMBERED_MAX) this.#keys.clear();
-    this.#keys.set(scope, { org_id, workspace_id, gateway_key_id });
-    return { org_id, workspace_id, gateway_key_id };
+    const { org_id, workspace_id, gateway_key_id, role } = this.#scopeRow.get(number) as unknown as ExchangeScope;
+    const scope = { org_id, workspace_id, gateway_key_id, role };
+    if (this.#scopesByNumber.size >= REMEMBERED_MAX) this.#scopesByNumber.clear();
+    this.#scopesByNumber.set(number, scope);
+    return scope;
   }
 
   model(provider: string, name: string): number {
@@ -103,7 +100,7 @@ export class TraceDictionary {
   /** To be called when what was added was rolled back, or when rows were removed. */
   forget(): void {
     this.#scopes.clear();
-    this.#keys.clear();
+    this.#scopesByNumber.clear();
     this.#models.clear();
     this.#credentials.clear();
     this.#targets.clear();

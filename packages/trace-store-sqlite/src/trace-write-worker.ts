@@ -13,6 +13,7 @@ import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { usagePathOf } from '@vitrine/trace-derivation/stored-responses';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { TokenUse } from '@vitrine/traces/write-result';
+import { createScopeReader } from '@vitrine/trace-derivation/scope-table';
 import { createTraceIds } from '@vitrine/traces/trace-id';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -34,6 +35,7 @@ export type WriteWorkerCall =
 invariant(parentPort !== null, 'runs on a worker thread');
 const { path, policy, priceOverride, reportsTokens, reportsUsage } = workerData as WriteWorkerData;
 const writer = new SqliteTraceWriter(path, undefined, reportsUsage);
+const readScope = createScopeReader();
 const tools = {
   policy,
   privacy: openPrivacyContext(policy.privacy),
@@ -54,7 +56,7 @@ serveCalls(
     let tokens: TokenUse[] = [];
     const exchanges = () => {
       tokens = [];
-      return unpackExchanges(packed);
+      return unpackExchanges(packed, readScope);
     };
     const derive = (exchange: CapturedExchange) => {
       const trace = deriveTrace(exchange, tools);

@@ -1,7 +1,7 @@
 import type { DayUsage } from '@vitrine/traces/day-usage';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { DAY_MS } from '@vitrine/traces/trace-analytics';
 import { UsdSum } from '@vitrine/traces/usd';
-import type { ScopeKey } from './trace-dictionary.ts';
 
 /** Days and scopes make one number below 2^53. */
 const SCOPES_MAX = 2 ** 32;
@@ -41,7 +41,7 @@ export class UsageTally {
   }
 }
 
-export function dayUsageOf(usage: UsageOfKey, key: ScopeKey): DayUsage {
+export function dayUsageOf(usage: UsageOfKey, key: Omit<ExchangeScope, 'role'>): DayUsage {
   const { day, requests, total_tokens, cost } = usage;
   const { org_id, workspace_id, gateway_key_id } = key;
   return { day: dayText(day), org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_usd: cost.usd };

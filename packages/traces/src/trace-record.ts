@@ -1,3 +1,4 @@
+import type { ExchangeScope } from './exchange-scope.ts';
 import type { LineageClaim } from './lineage-headers.ts';
 import type { CostStatus, Outcome, Provider, UsageStatus } from './trace.ts';
 
@@ -5,8 +6,7 @@ import type { CostStatus, Outcome, Provider, UsageStatus } from './trace.ts';
  *  as redacted lines (see `header-lines.ts`), metadata as JSON text. */
 export interface TraceRecord {
   readonly id: Uint8Array<ArrayBuffer>;
-  /** Whose exchange it was; see `exchange-scope.ts`. */
-  readonly scope: string;
+  readonly scope: ExchangeScope;
   readonly timestamp: number;
   readonly created_at: number;
   readonly provider: Provider;

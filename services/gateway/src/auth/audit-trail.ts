@@ -3,7 +3,7 @@ import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/privacy/scrub';
-import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
+import { NO_SCOPE, type ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { redactCredentials, type RedactPath } from '../privacy/path-redactor.ts';
 import { AUDIT_KINDS, AuditBacklog, type AuditKind, type AuditLossCause } from './audit-backlog.ts';
 import type { Caller } from './caller.ts';
@@ -117,7 +117,7 @@ export class AuditTrail implements AsyncDisposable {
     return this.#backlogs[kind].admits(actor, reason);
   }
 
-  #remember(kind: AuditKind, event: AuditEvent, scope: string): void {
+  #remember(kind: AuditKind, event: AuditEvent, scope: ExchangeScope): void {
     const { redactPathFor = redactCredentials, logger } = this.#options;
     const kept = { ...event, target: redactPathFor(event.target, scope).slice(0, TARGET_MAX_LENGTH) };
     logger.warn({ audit: kept, correlation_id: kept.correlation_id }, 'denied');

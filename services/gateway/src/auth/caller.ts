@@ -1,6 +1,6 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { Permission } from '@vitrine/gateway-keys/permission';
-import { DEFAULT_SCOPE, NO_SCOPE } from '@vitrine/traces/exchange-scope';
+import { DEFAULT_SCOPE, NO_SCOPE, type ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Rejection } from '../rejection.ts';
 
@@ -8,8 +8,8 @@ import type { Rejection } from '../rejection.ts';
 export interface Caller {
   /** Undefined with authentication off, and of somebody unknown. */
   readonly identity: Identity | undefined;
-  /** As traces carry it, made once a key. */
-  readonly scope: string;
+  /** One object a key. */
+  readonly scope: ExchangeScope;
 }
 
 /** A request that authentication refuses, and its caller as far as the key identified one. */

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { Secret } from '@vitrine/config/secret';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { KeyRow } from '@vitrine/gateway-keys/gateway-key';
-import { readScope } from '@vitrine/traces/exchange-scope';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { KeyRing } from './key-ring.ts';
 
@@ -24,7 +23,7 @@ test('a token is its key, with identity and scope; anything else is nobody', () 
     permissions: new Set(['proxy:write', 'analytics:read', 'keys:manage']),
     plan: 'gold',
   });
-  expect(readScope(key?.scope ?? '')).toEqual({
+  expect(key?.scope).toEqual({
     org_id: 'acme',
     workspace_id: 'search',
     gateway_key_id: 'k',

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { unpackExchanges, type BatchMemory, type ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
+import { createScopeReader } from '@vitrine/trace-derivation/scope-table';
 import type { BatchResult } from '@vitrine/trace-derivation/trace-sink';
+import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { WriteFailure } from '@vitrine/traces/write-result';
 import { BodyBudget } from './body-budget.ts';
 import { pressureState, utilizationPct } from './queue-pressure.ts';
@@ -10,7 +12,7 @@ import { TraceQueue, type TraceLedger } from './trace-queue.ts';
 
 const exchange = (path: string, bytes = 0): CapturedExchange => ({
   provider: 'openai',
-  scope: '',
+  scope: NO_SCOPE,
   method: 'POST',
   path,
   sentStatus: 200,
@@ -40,7 +42,7 @@ function heldSink() {
   const write = (batch: ExchangeBatch) => {
     const { promise, resolve, reject } = Promise.withResolvers<BatchResult>();
     const packed = batch.pack();
-    const paths = [...unpackExchanges(packed)].map(({ path }) => path);
+    const paths = [...unpackExchanges(packed, createScopeReader())].map(({ path }) => path);
     batches.push({
       paths,
       memory: packed,

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { scopeText } from '@vitrine/traces/exchange-scope';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
 import { DayAccounts } from './day-accounts.ts';
@@ -16,13 +15,12 @@ const SCOPES = [
 ] as const;
 
 const namesOf = (scope: number) => scopeNames('org', SCOPES[scope]?.[0] ?? '', SCOPES[scope]?.[1] ?? '');
-const textOf = (scope: number) =>
-  scopeText({
-    org_id: 'org',
-    workspace_id: SCOPES[scope]?.[0] ?? '',
-    gateway_key_id: SCOPES[scope]?.[1] ?? '',
-    role: 'developer',
-  });
+const exchangeScope = (scope: number) => ({
+  org_id: 'org',
+  workspace_id: SCOPES[scope]?.[0] ?? '',
+  gateway_key_id: SCOPES[scope]?.[1] ?? '',
+  role: 'developer',
+});
 const usageOf = (scope: number, tokens: number, day = DAY): DayUsage => ({
   day,
   org_id: 'org',
@@ -33,7 +31,7 @@ const usageOf = (scope: number, tokens: number, day = DAY): DayUsage => ({
   cost_usd: 0,
 });
 
-const taken = (scope: number, outcome: 'completed' | 'rejected' = 'completed') => ({ scope: textOf(scope), outcome });
+const taken = (scope: number, outcome: 'completed' | 'rejected' = 'completed') => ({ scope: exchangeScope(scope), outcome });
 
 /** A ledger on clocks that stand still, over a store that answers when it is told to. */
 function setUp(rows: () => readonly DayUsage[] = () => []) {

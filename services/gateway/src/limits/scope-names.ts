@@ -1,3 +1,5 @@
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
+
 /** What a key and its workspace are counted under. Ids hold no line feeds, so no two scopes share a name. */
 export interface ScopeNames {
   readonly key: string;
@@ -9,8 +11,13 @@ export function scopeNames(org_id: string, workspace_id: string, key_id: string)
   return { key: `${workspace}\n${key_id}`, workspace };
 }
 
-/** The same of an exchange's scope (`scopeText`), whose last line is the role. */
-export function scopeNamesOf(scope: string): ScopeNames {
-  const key = scope.slice(0, scope.lastIndexOf('\n'));
-  return { key, workspace: key.slice(0, key.lastIndexOf('\n')) };
+const known = new WeakMap<ExchangeScope, ScopeNames>();
+
+/** The names of an exchange's scope, made once for each of these objects. */
+export function scopeNamesOf(scope: ExchangeScope): ScopeNames {
+  const remembered = known.get(scope);
+  if (remembered !== undefined) return remembered;
+  const names = scopeNames(scope.org_id, scope.workspace_id, scope.gateway_key_id);
+  known.set(scope, names);
+  return names;
 }

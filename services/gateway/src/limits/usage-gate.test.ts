@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Identity } from '@vitrine/gateway-keys/identity';
-import { scopeText } from '@vitrine/traces/exchange-scope';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
 import { rejectionBody } from '../rejection.ts';
@@ -33,7 +32,7 @@ const used = (key: string, tokens: number, costUsd = 0): DayUsage => ({
   cost_usd: costUsd,
 });
 const takenBy = (key: string) => ({
-  scope: scopeText({ org_id: 'org', workspace_id: 'ws', gateway_key_id: key, role: 'developer' }),
+  scope: { org_id: 'org', workspace_id: 'ws', gateway_key_id: key, role: 'developer' },
   outcome: 'completed' as const,
 });
 

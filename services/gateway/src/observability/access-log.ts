@@ -1,6 +1,6 @@
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
-import { NO_SCOPE, readScope } from '@vitrine/traces/exchange-scope';
+import { NO_SCOPE, type ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { redactPath } from '@vitrine/privacy/redact-path';
 import type { Outcome, Provider } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -21,7 +21,7 @@ export interface AccessLog {
 export function openAccessLog(logger: Logger, redactPathFor: RedactPath): AccessLog | undefined {
   if (logger.level === 'silent') return undefined;
   const lines = logger.child({}, { level: 'info' });
-  const pathOf = ({ url = '' }: Pick<IncomingMessage, 'url'>, scope: string) => redactPathFor(redactPath(url).text, scope);
+  const pathOf = ({ url = '' }: Pick<IncomingMessage, 'url'>, scope: ExchangeScope) => redactPathFor(redactPath(url).text, scope);
   return {
     begin: (request, response) => new AccessEntry(lines, pathOf, request, response),
     refused: (status, correlationId, request) => {
@@ -34,12 +34,11 @@ export function openAccessLog(logger: Logger, redactPathFor: RedactPath): Access
 /** What is known of one request. Bytes are those of bodies, as they are framed on the wire. */
 export class AccessEntry {
   provider: Provider | undefined;
-  /** The tenant and key of the request; see `exchange-scope.ts`. */
-  scope = NO_SCOPE;
+  scope: ExchangeScope = NO_SCOPE;
   /** Whether it was rejected before it was served. */
   isRejected = false;
   readonly #lines: Logger;
-  readonly #pathOf: (request: IncomingMessage, scope: string) => string;
+  readonly #pathOf: (request: IncomingMessage, scope: ExchangeScope) => string;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #startedAt = performance.now();
@@ -48,7 +47,7 @@ export class AccessEntry {
 
   constructor(
     lines: Logger,
-    pathOf: (request: IncomingMessage, scope: string) => string,
+    pathOf: (request: IncomingMessage, scope: ExchangeScope) => string,
     request: IncomingMessage,
     response: ServerResponse,
   ) {
@@ -77,7 +76,7 @@ export class AccessEntry {
   }
 
   #write(status: number, outcome: Outcome, latencyMs: number, bytesOut: number): void {
-    const { org_id, workspace_id, gateway_key_id } = readScope(this.scope);
+    const { org_id, workspace_id, gateway_key_id } = this.scope;
     const known = { provider: this.provider, org_id, workspace_id, gateway_key_id };
     const line = {
       method: this.#request.method,

@@ -1,6 +1,6 @@
 import type { CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
 import type { CapturePolicy } from '@vitrine/trace-derivation/capture-policy';
-import { scopeText, workspaceIdOf } from '@vitrine/traces/exchange-scope';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { LAST_CHECKPOINT_SEQ, LINEAGE_ID, type LineageClaim } from '@vitrine/traces/lineage-headers';
 import { openBody } from '@vitrine/trace-derivation/open-body';
 import { addFindings, FINDING_KINDS, hasFindings, noFindings, type FindingCounts } from '@vitrine/privacy/findings';
@@ -28,6 +28,8 @@ export interface OldTraceContext {
   readonly keyHeader: string;
   /** The bytes of a credential's hash, the same object for the same hash: writers remember it. */
   readonly hashBytes: (hex: string) => Uint8Array<ArrayBuffer>;
+  /** The same object for the same scope, likewise. */
+  readonly oneScope: (scope: ExchangeScope) => ExchangeScope;
   /** The id here of a trace there, as hex; undefined when the file does not hold it. */
   readonly newIdOf: (oldId: string) => string | undefined;
 }
@@ -44,7 +46,7 @@ export function deriveOldTrace(
   if (row.response_status < 100 || row.response_status > 599) return undefined;
   const metadata = objectOf(row.metadata);
   const provider: Provider = row.provider === 'openai' || row.provider === 'anthropic' ? row.provider : 'unknown';
-  const scope = scopeText({
+  const scope = tools.oneScope({
     org_id: idText(row.org_id) || 'default',
     workspace_id: idText(row.workspace_id) || 'default',
     gateway_key_id: idText(row.gateway_key_id) || idText(metadata['gateway_key_id']),
@@ -52,8 +54,7 @@ export function deriveOldTrace(
   });
   const path = row.request_path || '/';
   const applied = exchangePolicy(tools.policy.privacy, { scope, provider, path });
-  const redaction = (): Redaction =>
-    applied.mode === 'off' ? new Scrubber() : new Redactor(tools.privacy, workspaceIdOf(scope));
+  const redaction = (): Redaction => (applied.mode === 'off' ? new Scrubber() : new Redactor(tools.privacy, scope.workspace_id));
   const [sent, received] = [redaction(), redaction()];
   const headers = [row.request_headers, row.response_headers].map((text) => readOldHeaders(text, tools.keyHeader));
   const [requestHeaders = NO_HEADERS, responseHeaders = NO_HEADERS] = headers;

@@ -1,4 +1,5 @@
 import { Fault } from '@vitrine/faults/fault';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { WriteResult } from '@vitrine/traces/write-result';
 import { setImmediate } from 'node:timers/promises';
@@ -8,6 +9,7 @@ import { newTraceId } from './old-trace-id.ts';
 
 /** Remembered hashes of credentials; a gateway sees few. */
 const HASHES_MAX = 4_096;
+const SCOPES_MAX = 4_096;
 /** Remembered ids of the rows that were read last: most parents are among them, and finding one in the file takes 7 µs. */
 const IDS_MAX = 8_192;
 /** Rows that could not be brought over are named up to this many. */
@@ -152,6 +154,7 @@ function oldTraceTools(
   newIds: ReadonlyMap<string, Uint8Array>,
 ): OldTraceContext {
   const hashes = new Map<string, Uint8Array<ArrayBuffer>>();
+  const scopes = new Map<string, ExchangeScope>();
   return {
     ...tools,
     hashBytes: (hex) => {
@@ -159,6 +162,13 @@ function oldTraceTools(
       if (hashes.size >= HASHES_MAX) hashes.clear();
       hashes.set(hex, bytes);
       return bytes;
+    },
+    oneScope: (scope) => {
+      const text = JSON.stringify(scope);
+      const one = scopes.get(text) ?? scope;
+      if (scopes.size >= SCOPES_MAX) scopes.clear();
+      scopes.set(text, one);
+      return one;
     },
     newIdOf: (oldId) => {
       const known = newIds.get(oldId);

@@ -2,10 +2,10 @@ import { scrub } from '@vitrine/privacy/scrub';
 import { hasMode, type PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
-import { workspaceIdOf } from '@vitrine/traces/exchange-scope';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 
-/** Redacts a path for storage; `scope` is that of its exchange (`exchange-scope.ts`). */
-export type RedactPath = (path: string, scope: string) => string;
+/** Redacts the path of an exchange for storage. */
+export type RedactPath = (path: string, scope: ExchangeScope) => string;
 
 /** Without rules: credentials are hidden. */
 export const redactCredentials: RedactPath = (path) => scrub(path).text;
@@ -14,5 +14,5 @@ export const redactCredentials: RedactPath = (path) => scrub(path).text;
 export function pathRedactor(rules: PrivacyRules): RedactPath {
   if (!hasMode(rules, ['redact_storage', 'redact_upstream', 'block'])) return redactCredentials;
   const context = openPrivacyContext(rules);
-  return (path, scope) => new Redactor(context, workspaceIdOf(scope)).path(scrub(path).text);
+  return (path, scope) => new Redactor(context, scope.workspace_id).path(scrub(path).text);
 }

@@ -5,7 +5,7 @@ import { Redactor } from '@vitrine/privacy/redactor';
 import { isSecretHeader, REDACTED } from '@vitrine/privacy/header-lines';
 import { exchangePolicy } from '@vitrine/trace-derivation/exchange-policy';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
-import { workspaceIdOf } from '@vitrine/traces/exchange-scope';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Rejection } from '../rejection.ts';
 import { inspectableText, type Uninspectable } from './inspectable-body.ts';
 
@@ -19,7 +19,7 @@ const GUARD_MODES: readonly PrivacyMode[] = ['redact_upstream', 'block'] satisfi
 export interface GuardedRequest {
   readonly headers: readonly string[];
   readonly path: string;
-  readonly scope: string;
+  readonly scope: ExchangeScope;
   readonly contentType: string | undefined;
   readonly body: Buffer | undefined;
 }
@@ -66,7 +66,7 @@ export class RequestGuard {
     const { body, contentType } = request;
     const text = body === undefined || body.length === 0 ? undefined : inspectableText(body, contentType);
     if (text !== undefined && 'because' in text) return { rejection: uninspectable(text), findings: '' };
-    const redactor = new Redactor(this.#context, workspaceIdOf(request.scope));
+    const redactor = new Redactor(this.#context, request.scope.workspace_id);
     redactor.path(request.path);
     const inPath = { ...redactor.counts };
     const headers = redactedHeaders(request.headers, redactor, this.#rules.deniedHeaders);

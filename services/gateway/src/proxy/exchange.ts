@@ -1,4 +1,5 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { traceIdIn } from '@vitrine/traces/traceparent';
 import { findLastRootUsage, findModelOnly, findRootModel } from '@vitrine/trace-derivation/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
@@ -42,7 +43,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   readonly #writer: ResponseWriter;
   readonly #correlationId: string;
   readonly #telemetry: RequestTelemetry | undefined;
-  readonly #scope: string;
+  readonly #scope: ExchangeScope;
   readonly #onRejected: (reason: string | undefined) => void;
   readonly #startedAt = Date.now();
   readonly #started = performance.now();
@@ -67,7 +68,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     context: ProxyContext,
     route: UpstreamRoute,
     { request, response, correlationId, telemetry }: ProxiedRequest,
-    scope: string,
+    scope: ExchangeScope,
     /** Called with the reason of a rejection after admission. */
     onRejected: (reason: string | undefined) => void,
   ) {

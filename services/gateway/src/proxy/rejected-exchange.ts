@@ -1,5 +1,6 @@
 import type { CapturedBody, CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { Provider } from '@vitrine/traces/trace';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { traceIdIn } from '@vitrine/traces/traceparent';
 import type { IncomingMessage } from 'node:http';
 import type { HeaderReaders } from './forwarded-headers.ts';
@@ -13,7 +14,7 @@ export type RejectedRequest = Pick<IncomingMessage, 'rawHeaders' | 'headers' | '
 /** An exchange that ended at the gateway's door. It has no bodies. Spec: gateway decisions, section 5. */
 export function rejectedExchange(
   request: RejectedRequest,
-  of: { provider: Provider; scope: string; status: number; correlationId: string; now: number },
+  of: { provider: Provider; scope: ExchangeScope; status: number; correlationId: string; now: number },
   readers: HeaderReaders,
 ): CapturedExchange {
   const headers = readers.request(request.rawHeaders, undefined);
