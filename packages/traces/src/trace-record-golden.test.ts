@@ -1,0 +1,131 @@
+import { describe, expect, test } from '@jest/globals';
+import { codeOf, messageOf } from '@vitrine/faults/fault';
+import fc from 'fast-check';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { anyTraceRecord } from './testing/any-trace-record.ts';
+import { decodeTraceRecord, encodeTraceRecord } from './trace-record-codec.ts';
+import type { TraceRecord } from './trace-record.ts';
+
+/** A record a line. The file of a version stays as it is when the next one comes, which has to read it. */
+const GOLDEN = new URL('./testdata/trace-records-1.jsonl', import.meta.url);
+
+const PLAIN: TraceRecord = {
+  id: new Uint8Array(16).fill(0xa1),
+  scope: { org_id: '', workspace_id: '', gateway_key_id: '', role: '' },
+  timestamp: Date.UTC(2026, 0, 5),
+  created_at: Date.UTC(2026, 0, 5) + 1_234,
+  provider: 'unknown',
+  model: 'unknown',
+  request_method: 'GET',
+  request_path: '/openai/v1/models',
+  response_status: 401,
+  outcome: 'rejected',
+  input_tokens: 0,
+  output_tokens: 0,
+  total_tokens: 0,
+  usage_status: 'missing',
+  latency_ms: 1,
+  time_to_first_token_us: 0,
+  api_key_hash: undefined,
+  estimated_cost_usd: 0,
+  cost_status: 'free',
+  lineage: {},
+  request_headers: '',
+  response_headers: '',
+  request_body: undefined,
+  response_body: undefined,
+  metadata: '{}',
+};
+const FULL: TraceRecord = {
+  ...PLAIN,
+  id: new Uint8Array(16).fill(0xb2),
+  scope: { org_id: 'org_1', workspace_id: 'ws_1', gateway_key_id: 'gk_1', role: 'developer' },
+  provider: 'anthropic',
+  model: 'claude-sonnet-4',
+  request_method: 'POST',
+  request_path: '/anthropic/v1/messages?beta=true',
+  response_status: 200,
+  outcome: 'completed',
+  input_tokens: 1_000,
+  output_tokens: 20,
+  total_tokens: 1_020,
+  usage_status: 'reported',
+  latency_ms: 1_234,
+  time_to_first_token_us: 90_009,
+  api_key_hash: new Uint8Array(32).fill(0xc3),
+  estimated_cost_usd: 1.5e-7,
+  cost_status: 'priced',
+  lineage: {
+    trace_group_id: '0af7651916cd43dd8448eb211c80319c',
+    group_fallback: true,
+    thread_id: 'thread',
+    run_id: 'run',
+    parent_checkpoint_id: 'a1'.repeat(16),
+    checkpoint_seq: 3,
+  },
+  request_headers: 'content-type\napplication/json',
+  response_headers: 'content-type\ntext/event-stream',
+  request_body: '{"prompt":"Grüße 👋\\u0000"}',
+  response_body: '',
+  metadata: '{"streaming":true}',
+};
+const RECORDS = [PLAIN, FULL];
+const linesOf = (text: string) => text.trimEnd().split('\n');
+
+test('testdata/trace-records-1.jsonl holds records as they are encoded; npm run golden rewrites it', () => {
+  const text = RECORDS.map((record) => `${encodeTraceRecord(record).toString()}\n`).join('');
+  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
+  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+});
+
+test('what is kept in the golden file is read', () => {
+  expect(linesOf(readFileSync(GOLDEN, 'utf8')).map((line) => decodeTraceRecord(Buffer.from(line)))).toEqual(RECORDS);
+});
+
+test('every record is read as it was written', () => {
+  fc.assert(
+    fc.property(anyTraceRecord, (record) => {
+      expect(decodeTraceRecord(encodeTraceRecord(record))).toEqual(record);
+    }),
+  );
+});
+
+describe('a record of another program', () => {
+  const encoded = (changes: Record<string, unknown>) =>
+    Buffer.from(JSON.stringify({ ...(JSON.parse(encodeTraceRecord(FULL).toString()) as object), ...changes }));
+  const errorOf = (bytes: Uint8Array) => {
+    try {
+      return decodeTraceRecord(bytes);
+    } catch (error) {
+      return error;
+    }
+  };
+
+  test('of the next version is read without what that version added', () => {
+    const { scope, lineage } = FULL;
+    const next = encoded({ version: 2, added: { any: 1 }, scope: { ...scope, added: 1 }, lineage: { ...lineage, added: 1 } });
+    expect(decodeTraceRecord(next)).toEqual(FULL);
+  });
+
+  test.each([[0], [3], [-1], [1_000]])('of version %j is a fault', (version) => {
+    expect(codeOf(errorOf(encoded({ version })))).toBe('unknown_record_version');
+  });
+
+  test.each([
+    ['nothing', new Uint8Array()],
+    ['no JSON', Buffer.from('sk-canary0123456789')],
+    ['half of a record', encoded({}).subarray(0, 200)],
+    ['bytes that are no UTF-8', Buffer.concat([encoded({}), new Uint8Array([0xff])])],
+    ['another value', Buffer.from('[1]')],
+    ['no version', encoded({ version: undefined })],
+    ['a version that is no number', encoded({ version: '1' })],
+    ['an outcome that nobody knows', encoded({ outcome: 'sk-canary0123456789' })],
+    ['no model', encoded({ model: undefined })],
+    ['a cost that is null', encoded({ estimated_cost_usd: null })],
+    ['a short id', encoded({ id: 'a1' })],
+    ['a scope that is text', encoded({ scope: 'sk-canary0123456789' })],
+  ])('that is %s is a fault that repeats nothing of it', (_, bytes) => {
+    const error = errorOf(bytes);
+    expect([codeOf(error), messageOf(error).includes('canary')]).toEqual(['malformed_record', false]);
+  });
+});
