@@ -24,7 +24,6 @@ export interface DerivationContext {
   /** The policy's rules, ready for use. */
   readonly privacy: PrivacyContext;
   readonly prices: PriceCatalogue;
-  readonly createId: (createdAtMs: number) => Uint8Array<ArrayBuffer>;
   readonly hashCredential: (credential: string) => Uint8Array<ArrayBuffer>;
   /** Without it nothing is remembered, and nothing that is read back counts. */
   readonly background?: BackgroundResponses;
@@ -33,11 +32,11 @@ export interface DerivationContext {
 const NO_LINEAGE = { claim: {}, ignored: 0 };
 const NO_FACTS: BodyFacts = { model: undefined, usage: undefined, streamError: false, ended: false };
 
-/** Makes the trace of an exchange: reads usage and model, prices them, redacts what may not be stored.
+/** Makes the record of an exchange: reads usage and model, prices them, redacts what may not be stored.
  *  About 5 µs for an exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for what a client or a provider
  *  sent. Spec: gateway decisions, sections 1 and 5. */
-export function deriveTrace(exchange: CapturedExchange, tools: DerivationContext): TraceRecord {
-  const { policy, prices, createId, hashCredential, background } = tools;
+export function deriveTrace(exchange: CapturedExchange, tools: DerivationContext, id: Uint8Array<ArrayBuffer>): TraceRecord {
+  const { policy, prices, hashCredential, background } = tools;
   const applied = exchangePolicy(policy.privacy, exchange);
   const sent = openRedaction(exchange, applied, tools);
   const received = openRedaction(exchange, applied, tools);
@@ -58,7 +57,7 @@ export function deriveTrace(exchange: CapturedExchange, tools: DerivationContext
   const lineage = exchange.hasLineage ? readLineage(exchange.requestHeaders, (value) => sent.line(value)) : NO_LINEAGE;
 
   return {
-    id: createId(exchange.endedAt),
+    id,
     scope: charged.scope,
     timestamp: exchange.startedAt,
     created_at: exchange.endedAt,

@@ -63,11 +63,7 @@ test('ancestors equal a plain walk, also where parents go round, lead to another
             lineage: parent === -1 ? {} : { parent_checkpoint_id: idOf(parent) },
           };
         });
-        file.writer.write(
-          records.length,
-          () => records,
-          (one) => one,
-        );
+        file.writer.write({ count: records.length, records: () => records });
         const expected: string[] = [];
         for (let at = start % traces.length; ;) {
           const trace = traces[at];
@@ -112,11 +108,7 @@ test('a replay ends, and holds each checkpoint once, whatever clients claim', as
           },
         };
       });
-      file.writer.write(
-        records.length,
-        () => records,
-        (one) => one,
-      );
+      file.writer.write({ count: records.length, records: () => records });
       for (const { id } of made) {
         const source = file.reader.get(hex(id))!;
         const asked = { source, target: source, threadId: undefined, runId: undefined, tenant: undefined };

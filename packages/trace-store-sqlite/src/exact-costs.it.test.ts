@@ -70,11 +70,7 @@ test('every sum of costs is printed with all its digits, and no others', () => {
           const records = batch.map(({ pico, at, model, scope }) =>
             plainTrace(at, { timestamp: at, model, scope, estimated_cost_usd: pico / PICO_PER_USD }),
           );
-          writer.write(
-            records.length,
-            () => records,
-            (one) => one,
-          );
+          writer.write({ count: records.length, records: () => records });
         }
         const all = batches.flat();
         const since = all.filter(({ at }) => at >= from);
@@ -112,11 +108,7 @@ test('an average is printed without noise', () => {
   using writer = new SqliteTraceWriter(path);
   using reader = new SqliteTraceReader(path);
   const records = [0.00000615, 0.0000041, 0.00000205].map((estimated_cost_usd, i) => plainTrace(T0 + i, { estimated_cost_usd }));
-  writer.write(
-    3,
-    () => records,
-    (one) => one,
-  );
+  writer.write({ count: 3, records: () => records });
   expect(answerOf(reader, { endpoint: 'cost', bucket: 'day' })).toContain(
     '"total_cost_usd":0.0000123,"request_count":3,"avg_cost_usd":0.0000041}',
   );
@@ -130,11 +122,7 @@ describe('counts that nobody can have', () => {
     const records = Array.from({ length: 40 }, (_, i) =>
       plainTrace(T0 + 60_000 + i, { timestamp: T0 + 60_000 + i, estimated_cost_usd: i === 0 ? 0.5 : 1e12 }),
     );
-    writer.write(
-      records.length,
-      () => records,
-      (one) => one,
-    );
+    writer.write({ count: records.length, records: () => records });
     for (const question of [
       { endpoint: 'cost' },
       { endpoint: 'summary' },
@@ -157,11 +145,7 @@ test('a file from before has its noise where it is stored, and shows none', () =
   expect(answerOf(reader, { endpoint: 'cost' })).toBe('{"total_cost_usd":9000.000024600002}');
   // What is added to its roll-ups is added to what they hold.
   const more = plainTrace(Date.UTC(2026, 0, 5, 12, 30), { estimated_cost_usd: 0.000000000003 });
-  writer.write(
-    1,
-    () => [more],
-    (one) => one,
-  );
+  writer.write({ count: 1, records: () => [more] });
   expect(answerOf(reader, { endpoint: 'cost' })).toBe('{"total_cost_usd":9000.000024600005}');
   expect(answerOf(reader, { endpoint: 'cost', to: Date.UTC(2026, 0, 5, 12, 0, 2) })).toBe('{"total_cost_usd":0.00001845}');
 });

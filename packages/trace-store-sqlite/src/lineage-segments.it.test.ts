@@ -99,11 +99,7 @@ test('lists, checkpoints and tenants of a lineage equal a plain scan', () => {
         writer = open();
       } else if (one === 'fill' || 'write' in one) {
         const records = one === 'fill' ? filling() : one.write.map(recordOf);
-        writer.write(
-          records.length,
-          () => records,
-          (record) => record,
-        );
+        writer.write({ count: records.length, records: () => records });
         kept.push(...records);
       } else {
         writer.removeOlderThan(one.removeBefore);
@@ -144,11 +140,7 @@ test('what is known of lineages goes with the last of their traces', () => {
   const path = join(folder.path, 'removed.db');
   using writer = new SqliteTraceWriter(path, { traces: 2, batches: 1 });
   for (const thread_id of ['a', 'b', 'c', 'd'])
-    writer.write(
-      1,
-      () => [plainTrace(T0 + thread_id.charCodeAt(0), { lineage: { thread_id } })],
-      (record) => record,
-    );
+    writer.write({ count: 1, records: () => [plainTrace(T0 + thread_id.charCodeAt(0), { lineage: { thread_id } })] });
   using database = new DatabaseSync(path);
   const rows = () =>
     ['lineage_segments', 'lineages'].map((table) => database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']);
@@ -165,12 +157,7 @@ test('an id is added to a segment once, however many batches come after', () => 
   {
     // Every batch is added to the segments at once.
     using writer = new SqliteTraceWriter(path, { traces: 1, batches: 1 });
-    for (let i = 0; i < 5; i += 1)
-      writer.write(
-        1,
-        () => at(T0 + i),
-        (one) => one,
-      );
+    for (let i = 0; i < 5; i += 1) writer.write({ count: 1, records: () => at(T0 + i) });
   }
   using database = new DatabaseSync(path, { readOnly: true });
   const { bytes } = database.prepare('SELECT sum(length(entries)) AS bytes FROM lineages').get() as { bytes: number };

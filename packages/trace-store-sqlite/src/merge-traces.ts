@@ -3,7 +3,7 @@ import { bucketStartOf, DAY_MS } from '@vitrine/traces/trace-analytics';
 import { ALL_TENANTS, LEVELS, type Level } from './rollup-levels.ts';
 import { packRollups, type PackedRollups } from './rollup-block.ts';
 import { Rollups, type MeasuredTrace } from './rollup.ts';
-import { UsageTally } from './usage-tally.ts';
+import { UsageTally } from '@vitrine/traces/usage-tally';
 
 /** Roll-ups in one row of the table; the next ones begin another, so that adding to a row stays cheap whatever clients send. */
 const ROW_MAX = 8_192;
@@ -57,7 +57,7 @@ export class TraceMerger {
 
   merge(traces: Iterable<MeasuredTrace>): void {
     const hours = new Segments();
-    const usage = new UsageTally();
+    const usage = new UsageTally<number>();
     const lastOf = new Map<number, Segment>();
     for (const trace of traces) {
       const { scope } = trace;

@@ -76,11 +76,7 @@ const create = (journal: number) => {
   return { path, writer: new SqliteTraceWriter(path, { traces: journal, batches: 3 }) };
 };
 const write = (writer: SqliteTraceWriter, traces: readonly ReturnType<typeof plainTrace>[]) =>
-  writer.write(
-    traces.length,
-    () => traces,
-    (one) => one,
-  );
+  writer.write({ count: traces.length, records: () => traces });
 
 test('every answer is what is measured anew', () => {
   fc.assert(

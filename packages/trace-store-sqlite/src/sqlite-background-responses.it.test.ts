@@ -31,11 +31,7 @@ test('is given once, with whose it is, to its tenant only', () => {
   background.remember(remembered('resp_1'));
   expect(background.take('resp_2', MINE)).toBeUndefined();
   expect(background.take('resp_1', scope('other', 'gk_1'))).toBeUndefined();
-  writer.write(
-    1,
-    () => [plainTrace(T0, { scope: scope('other', 'gk_1') })],
-    (one) => one,
-  );
+  writer.write({ count: 1, records: () => [plainTrace(T0, { scope: scope('other', 'gk_1') })] });
   expect(background.take('resp_1', scope('other', 'gk_1'))).toBeUndefined();
   expect(background.take('resp_1', scope('o', 'gk_2'))).toEqual({ scope: MINE, model: 'gpt-4o' });
   expect(background.take('resp_1', MINE)).toBeUndefined();
@@ -49,16 +45,15 @@ test('what a failed write remembered or counted is as it was', () => {
   const taken: unknown[] = [];
   const bad = { ...plainTrace(T0), model: null as unknown as string };
   const writeBad = (make: () => void) =>
-    writer.write(
-      1,
-      () => [bad],
-      (one): TraceRecord => {
+    writer.write({
+      count: 1,
+      *records(): Generator<TraceRecord> {
         make();
-        return one;
+        yield bad;
       },
-    );
-  expect(writeBad(() => taken.push(background.take('resp_1', MINE))).written).toBe(0);
-  expect(writeBad(() => background.remember(remembered('resp_2'))).written).toBe(0);
+    });
+  expect(writeBad(() => taken.push(background.take('resp_1', MINE)))).toMatchObject([{ error_class: 'constraint' }]);
+  expect(writeBad(() => background.remember(remembered('resp_2')))).toMatchObject([{ error_class: 'constraint' }]);
   expect(taken).toEqual([{ scope: MINE, model: 'gpt-4o' }]);
   expect([background.take('resp_2', MINE), background.take('resp_1', MINE)]).toEqual([undefined, taken[0]]);
 });

@@ -1,6 +1,6 @@
 import { messageOf } from '@vitrine/faults/fault';
 import { writeErrorOf } from '@vitrine/traces/write-error';
-import type { ClassifiedError, FailureClass } from '@vitrine/traces/write-result';
+import type { ClassifiedError, FailureClass } from '@vitrine/traces/record-writer';
 
 /** SQLite's primary result codes from 1 on. Source: sqlite.org/rescode.html */
 const CODES = (

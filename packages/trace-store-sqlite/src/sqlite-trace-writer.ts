@@ -3,7 +3,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { DAY_MS } from '@vitrine/traces/trace-analytics';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
-import { writeWithFallback, type WriteResult } from '@vitrine/traces/write-result';
+import { writeWithFallback, type RecordBatch, type RecordResult, type RecordWriter } from '@vitrine/traces/record-writer';
 import { LineageSegments } from './lineage-segments.ts';
 import { TraceMerger } from './merge-traces.ts';
 import { PAYLOADS_PER_PAGE, PayloadPage } from './payload-page.ts';
@@ -14,7 +14,6 @@ import { ALREADY_THERE, TraceInsert } from './trace-insert.ts';
 import { SqliteBackgroundResponses } from './sqlite-background-responses.ts';
 import { JournalEntry, numbersOf, readJournal } from './trace-journal.ts';
 import { createTraceTables } from './trace-tables.ts';
-import { dayUsageOf, UsageTally } from './usage-tally.ts';
 
 /** How long a write waits for another process's lock before it counts as contention. */
 const BUSY_TIMEOUT_MS = 2_000;
@@ -36,7 +35,7 @@ const INSERT_PAGE = 'INSERT INTO payload_pages VALUES (?,?,?,?,?)';
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** The only writer of an embedded trace store. Synchronous: it lives on a worker thread (`trace-write-worker.ts`). */
-export class SqliteTraceWriter implements Disposable {
+export class SqliteTraceWriter implements RecordWriter, Disposable {
   /** For whoever makes the traces, while they are written. */
   readonly background: SqliteBackgroundResponses;
   readonly #database: DatabaseSync;
@@ -49,7 +48,6 @@ export class SqliteTraceWriter implements Disposable {
   readonly #merger: TraceMerger;
   readonly #lineages: LineageSegments;
   readonly #journalMax: JournalMax;
-  readonly #reportsUsage: boolean;
   readonly #entry = new JournalEntry();
   readonly #page = new PayloadPage();
   #nextPage: number;
@@ -57,10 +55,8 @@ export class SqliteTraceWriter implements Disposable {
   #rollupsSinceDay = 0;
   #journal: { traces: number; batches: number };
 
-  /** Without `tellsUsage` a write tells of none. */
-  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX, reportsUsage: boolean = true) {
+  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX) {
     this.#journalMax = journalMax;
-    this.#reportsUsage = reportsUsage;
     makePrivateFile(path);
     this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // First of all, because this refuses files that are not ours, and they stay as they are.
@@ -90,17 +86,16 @@ export class SqliteTraceWriter implements Disposable {
     return this.#traceCount;
   }
 
-  /** Writes the traces that `derive` makes of `count` items, in one transaction. Each is made when its turn comes and let go of at
-   *  once: a batch of them kept a quarter of the thread busy collecting what it had promoted. */
-  write<T>(count: number, items: () => Iterable<T>, derive: (item: T) => TraceRecord): WriteResult {
-    const usage = new UsageTally();
-    const result = writeWithFallback(count, items, (some) => this.#writeAll(some, derive, usage), classifySqliteError);
+  /** Writes a batch in one transaction, within which its records are made. Each is let go of at once: a batch of them kept a quarter of the
+   *  thread busy collecting what it had promoted. */
+  write(batch: RecordBatch): RecordResult[] {
+    const results = writeWithFallback(batch, (records) => this.#writeAll(records), classifySqliteError);
     try {
       this.#mergeWhenDue();
     } catch {
-      // What was written stays written. Maintenance tries again, and tells.
+      // What was written stays written. Maintenance tries again, and reports why it failed.
     }
-    return { ...result, usage: Array.from(usage.values(), (one) => dayUsageOf(one, this.#dictionary.scopeOf(one.scope))) };
+    return results;
   }
 
   has(id: Uint8Array): boolean {
@@ -166,30 +161,28 @@ export class SqliteTraceWriter implements Disposable {
     if (forgotten.some((count) => count > 0)) this.#dictionary.forget();
   }
 
-  #writeAll<T>(items: Iterable<T>, derive: (item: T) => TraceRecord, usage: UsageTally): void {
+  #writeAll(records: Iterable<TraceRecord>): 'written' | 'already_there' {
     const entry = this.#entry;
     try {
-      this.#transaction(() => this.#insertAll(items, derive));
+      this.#transaction(() => this.#insertAll(records));
     } catch (error) {
-      // A whole batch is tried again one by one, and whatever is there already is well.
-      if (error === ALREADY_THERE && entry.count === 1) return;
+      // A whole batch is tried again one by one.
+      if (error === ALREADY_THERE && entry.count === 1) return 'already_there';
       throw error;
     }
     this.#traceCount += entry.count;
     this.#journal.traces += entry.count;
     this.#journal.batches += 1;
-    if (!this.#reportsUsage) return;
-    for (const trace of entry.traces()) usage.add(trace.scope, trace.createdAt, trace.totalTokens, trace.costUsd);
+    return 'written';
   }
 
-  #insertAll<T>(items: Iterable<T>, derive: (item: T) => TraceRecord): void {
+  #insertAll(records: Iterable<TraceRecord>): void {
     const [entry, traces] = [this.#entry, this.#insertTraces];
     entry.clear();
     traces.start();
     const page = this.#page;
     page.clear();
-    for (const item of items) {
-      const record = derive(item);
+    for (const record of records) {
       traces.add(record, this.#nextPage * PAYLOADS_PER_PAGE + page.count, entry);
       page.add(record, record.created_at);
       if (!page.isFull) continue;

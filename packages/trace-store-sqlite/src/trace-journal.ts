@@ -59,11 +59,6 @@ export class JournalEntry {
     this.#lineages = [];
   }
 
-  /** What was added; see `readJournal`. */
-  traces(): Iterable<Readonly<MeasuredTrace>> {
-    return readJournal([this.#numbers.subarray(0, this.#at)]);
-  }
-
   /** What was added, as it is kept; valid until the next change. */
   bytes(): Uint8Array {
     return new Uint8Array(this.#numbers.buffer, 0, this.#at * Float64Array.BYTES_PER_ELEMENT);

@@ -3,16 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
 import { Transfer, serveCalls } from '@vitrine/worker-threads/serve-calls';
-import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { createCredentialHashes } from '@vitrine/trace-derivation/credential-hashes';
 import type { CapturePolicy } from '@vitrine/trace-derivation/capture-policy';
-import { deriveTrace } from '@vitrine/trace-derivation/derive-trace';
+import { DerivedBatch } from '@vitrine/trace-derivation/derived-batch';
 import { unpackExchanges, type PackedExchanges } from '@vitrine/trace-derivation/exchange-batch';
 import { openPriceCatalogue, type PriceOverride } from '@vitrine/trace-derivation/price-catalogue';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
-import { usagePathOf } from '@vitrine/trace-derivation/stored-responses';
-import type { TraceRecord } from '@vitrine/traces/trace-record';
-import type { TokenUse } from '@vitrine/traces/write-result';
+import { writeResultOf } from '@vitrine/traces/write-result';
 import { createScopeReader } from '@vitrine/trace-derivation/scope-table';
 import { createTraceIds } from '@vitrine/traces/trace-id';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
@@ -34,9 +31,9 @@ export type WriteWorkerCall =
 
 invariant(parentPort !== null, 'runs on a worker thread');
 const { path, policy, priceOverride, reportsTokens, reportsUsage } = workerData as WriteWorkerData;
-const writer = new SqliteTraceWriter(path, undefined, reportsUsage);
+const writer = new SqliteTraceWriter(path);
 const readScope = createScopeReader();
-const tools = {
+const context = {
   policy,
   privacy: openPrivacyContext(policy.privacy),
   prices: openPriceCatalogue({ override: priceOverride }),
@@ -53,21 +50,13 @@ serveCalls(
       return { removed: writer.removeOlderThan(call.removeOlderThan, call.rollups), traceCount: writer.traceCount };
     if ('probe' in call) return writer.probe();
     const { packed } = call;
-    let tokens: TokenUse[] = [];
-    const exchanges = () => {
-      tokens = [];
-      return unpackExchanges(packed, readScope);
-    };
-    const derive = (exchange: CapturedExchange) => {
-      const trace = deriveTrace(exchange, tools);
-      if (reportsTokens && trace.total_tokens > 0) tokens.push(tokenUseOf(trace));
-      return trace;
-    };
-    const result = writer.write(packed.count, exchanges, derive);
-    const { numbers, bytes } = packed;
+    const { count, numbers, bytes } = packed;
+    const batch = new DerivedBatch(count, () => unpackExchanges(packed, readScope), context, { reportsUsage, reportsTokens });
+    const results = writer.write(batch);
     const written = {
-      ...result,
-      ...(reportsTokens ? { tokens } : {}),
+      ...writeResultOf(results, count),
+      usage: reportsUsage ? batch.usage(results) : [],
+      tokens: batch.tokens(),
       traceCount: writer.traceCount,
       memory: { numbers, bytes },
     };
@@ -75,11 +64,6 @@ serveCalls(
   },
   () => writer[Symbol.dispose](),
 );
-
-function tokenUseOf({ provider, model, request_method, request_path, input_tokens, output_tokens }: TraceRecord): TokenUse {
-  const path = usagePathOf({ method: request_method, path: request_path });
-  return { provider, model, path, input_tokens, output_tokens };
-}
 
 /** A call of `randomBytes` costs about a microsecond whatever it gives, so it is asked for 4 KiB at a time. */
 function pooledRandomBytes(): (count: number) => Uint8Array {

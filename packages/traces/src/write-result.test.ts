@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { writeErrorOf } from './write-error.ts';
-import { writeWithFallback, type FailureClass } from './write-result.ts';
+import { writeWithFallback, type FailureClass, type RecordResult } from './record-writer.ts';
+import { writeResultOf } from './write-result.ts';
 
 /** A store that refuses batches holding a bad item, and counts its tries. */
 function store(bad: ReadonlySet<number>, errorClass: FailureClass) {
@@ -11,14 +12,16 @@ function store(bad: ReadonlySet<number>, errorClass: FailureClass) {
     tries += 1;
     if (items.some((item) => bad.has(item))) throw new Error(`refused ${items.join()}`);
     kept.push(...items);
+    return 'written' as const;
   };
   return {
-    run: (items: number[]) =>
-      writeWithFallback(
+    run: (items: number[], records: () => Iterable<number> = () => items) =>
+      writeResultOf(
+        writeWithFallback({ count: items.length, records }, write, (error) => ({
+          error_class: errorClass,
+          error: writeErrorOf(error),
+        })),
         items.length,
-        () => items,
-        write,
-        (error) => ({ error_class: errorClass, error: writeErrorOf(error) }),
       ),
     kept,
     tries: () => tries,
@@ -33,7 +36,6 @@ describe('writeWithFallback', () => {
     expect(run([1, 2, 3])).toEqual({
       written: 2,
       failures: [{ operation: 'write_batch_fallback', error_class: 'constraint', count: 1, error: refused('2') }],
-      usage: [],
     });
     expect(kept).toEqual([1, 3]);
   });
@@ -43,7 +45,6 @@ describe('writeWithFallback', () => {
     expect(run([1])).toEqual({
       written: 0,
       failures: [{ operation: 'write_trace', error_class: 'unknown', count: 1, error: refused('1') }],
-      usage: [],
     });
     expect(tries()).toBe(1);
   });
@@ -53,7 +54,6 @@ describe('writeWithFallback', () => {
     expect(run([1, 2, 3])).toEqual({
       written: 0,
       failures: [{ operation: 'write_batch_fallback', error_class: 'contention', count: 3, error: refused('1') }],
-      usage: [],
     });
     expect(tries()).toBe(2);
   });
@@ -65,8 +65,56 @@ describe('writeWithFallback', () => {
     ]);
   });
 
+  test('one that cannot be made costs one row', () => {
+    const { run, kept } = store(new Set(), 'unknown');
+    const records = () => {
+      let made = 0;
+      const next = () => {
+        made += 1;
+        if (made === 2) throw new Error('not made');
+        return { done: made > 3, value: made };
+      };
+      return { [Symbol.iterator]: () => ({ next }) };
+    };
+    expect(run([1, 2, 3], records)).toMatchObject({ written: 2, failures: [{ count: 1, error: { message: 'not made' } }] });
+    expect(kept).toEqual([1, 3]);
+  });
+
   test('nothing to write is nothing to do', () => {
-    expect(store(new Set(), 'unknown').run([])).toEqual({ written: 0, failures: [], usage: [] });
+    expect(store(new Set(), 'unknown').run([])).toEqual({ written: 0, failures: [] });
+  });
+});
+
+describe('writeResultOf', () => {
+  const failure = (error_class: FailureClass, message: string): RecordResult => ({
+    operation: 'write_trace',
+    error_class,
+    error: { name: 'Error', message, code: '' },
+  });
+
+  test('adds up what became of each record, by class', () => {
+    const results = [
+      'written',
+      failure('unknown', 'a'),
+      'already_there',
+      failure('timeout', 'b'),
+      failure('unknown', 'c'),
+    ] as const;
+    expect(writeResultOf(results, 5)).toEqual({
+      written: 2,
+      failures: [
+        { ...(failure('unknown', 'a') as object), count: 2 },
+        { ...(failure('timeout', 'b') as object), count: 1 },
+      ],
+    });
+  });
+
+  test('what a writer says nothing of is lost, and what it says too much does not count', () => {
+    expect(writeResultOf(['written'], 3)).toMatchObject({
+      written: 1,
+      failures: [{ operation: 'write_trace', error_class: 'unknown', count: 2 }],
+    });
+    expect(writeResultOf(['written', 'written'], 1)).toEqual({ written: 1, failures: [] });
   });
 });
 

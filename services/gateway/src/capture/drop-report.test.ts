@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createLogger } from '@vitrine/telemetry/logger';
-import { FAILURE_CLASSES, type FailureClass, type WriteFailure } from '@vitrine/traces/write-result';
+import { FAILURE_CLASSES, type FailureClass } from '@vitrine/traces/record-writer';
+import type { WriteFailure } from '@vitrine/traces/write-result';
 import { readFileSync } from 'node:fs';
 import { DropReport } from './drop-report.ts';
 

@@ -1,4 +1,4 @@
-import type { FailureClass } from '@vitrine/traces/write-result';
+import type { FailureClass } from '@vitrine/traces/record-writer';
 import type { Drop } from './drop-report.ts';
 
 const AT = 'docs/failure-modes.md';

@@ -1,4 +1,4 @@
-import { FAILURE_CLASSES, type FailureClass, type WriteOperation } from '@vitrine/traces/write-result';
+import { FAILURE_CLASSES, type FailureClass, type WriteOperation } from '@vitrine/traces/record-writer';
 
 /** What has happened to traces since the process began. Times are milliseconds since the epoch. */
 export interface QueueCounters {

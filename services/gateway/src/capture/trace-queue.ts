@@ -167,7 +167,7 @@ export class TraceQueue {
     }
     const settled = this.#underWay;
     this.#underWay = 0;
-    this.#options.ledger?.settled(settled, result.usage);
+    this.#options.ledger?.settled(settled, result.usage ?? []);
     for (const release of this.#heldBack) release();
     if (this.#waitingCount > 0) this.#schedule();
     else {

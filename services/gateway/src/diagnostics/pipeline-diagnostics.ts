@@ -1,4 +1,4 @@
-import { FAILURE_CLASSES, WRITE_OPERATIONS } from '@vitrine/traces/write-result';
+import { FAILURE_CLASSES, WRITE_OPERATIONS } from '@vitrine/traces/record-writer';
 import { STORE_DRIVERS } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
 import { AUDIT_LOSS_CAUSES, type AuditLossCause } from '../auth/audit-backlog.ts';

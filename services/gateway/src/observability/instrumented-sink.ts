@@ -1,6 +1,7 @@
-import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
+import type { BatchResult, TraceSink } from '@vitrine/trace-derivation/trace-sink';
+import { FAILURE_CLASSES, WRITE_OPERATIONS } from '@vitrine/traces/record-writer';
 import { writeErrorOf } from '@vitrine/traces/write-error';
-import { allLost, FAILURE_CLASSES, WRITE_OPERATIONS, type WriteResult } from '@vitrine/traces/write-result';
+import { allLost } from '@vitrine/traces/write-result';
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts';
 import { genaiOperationName } from './metrics/genai-operation.ts';
 import type { GatewaySpans } from './spans/gateway-spans.ts';
@@ -14,7 +15,7 @@ export function instrumentedSink(
   // Every counter is there from the start: a rate sees no increase in a series that begins above 0.
   for (const operation of WRITE_OPERATIONS)
     for (const error_class of FAILURE_CLASSES) metrics?.writeFailed({ operation, error_class, store, count: 0 });
-  const record = (batchSize: number, startedAt: number, { failures, tokens = [] }: WriteResult) => {
+  const record = (batchSize: number, startedAt: number, { failures, tokens = [] }: BatchResult) => {
     const endedAt = performance.now();
     metrics?.flushed(batchSize, endedAt - startedAt);
     spans?.batchWritten({ startedAt, endedAt, batchSize, errorClass: failures[0]?.error_class });

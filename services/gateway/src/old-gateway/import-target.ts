@@ -3,6 +3,7 @@ import { lockFile } from '@vitrine/sqlite/file-lock';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { SqliteTraceReader } from '@vitrine/trace-store-sqlite/sqlite-trace-reader';
 import { SqliteTraceWriter } from '@vitrine/trace-store-sqlite/sqlite-trace-writer';
+import { writeResultOf } from '@vitrine/traces/write-result';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ImportTarget } from './import-traces.ts';
@@ -27,18 +28,13 @@ export function openImportTarget(path: string): ImportTarget & Disposable {
   using opened = new DisposableStack();
   attempt(() => makeFolder(dirname(path)));
   opened.use(attempt(() => lockFile(path)));
-  const writer = opened.use(attempt(() => new SqliteTraceWriter(path, undefined, false)));
+  const writer = opened.use(attempt(() => new SqliteTraceWriter(path)));
   attempt(() => writer.endSegment());
   opened.defer(() => writer.endSegment());
   const target = opened.move();
   return {
     has: (id) => writer.has(id),
-    write: (records) =>
-      writer.write(
-        records.length,
-        () => records,
-        (record) => record,
-      ),
+    write: (records) => writeResultOf(writer.write({ count: records.length, records: () => records }), records.length),
     [Symbol.dispose]: () => target.dispose(),
   };
 }

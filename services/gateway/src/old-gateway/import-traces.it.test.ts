@@ -330,11 +330,7 @@ describe('the whole file', () => {
       plainTrace(NOW - 22 * DAY + n * 7 * 900_000, { lineage: { thread_id: 't' } }),
     );
     const write = (writer: SqliteTraceWriter, records: typeof live) =>
-      writer.write(
-        records.length,
-        () => records,
-        (one) => one,
-      );
+      writer.write({ count: records.length, records: () => records });
     {
       using writer = new SqliteTraceWriter(into, { traces: 64, batches: 4 });
       write(writer, live.slice(0, 100));

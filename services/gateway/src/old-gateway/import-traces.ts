@@ -18,7 +18,7 @@ const EXAMPLES_MAX = 10;
 /** Where traces go to. */
 export interface ImportTarget {
   has(id: Uint8Array): boolean;
-  write(records: readonly TraceRecord[]): Pick<WriteResult, 'written' | 'failures'>;
+  write(records: readonly TraceRecord[]): WriteResult;
 }
 
 /** What became of the old file's rows. Every row that was read counts in exactly one of the figures below `read`. */
