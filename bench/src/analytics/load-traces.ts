@@ -1,6 +1,7 @@
 import { DETECTORS } from '@vitrine/privacy/findings';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
-import { openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
+import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
+import { openEmbeddedTraceStore, sqliteWriter, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import { ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
 import type { Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
@@ -29,10 +30,11 @@ export interface Loaded {
   readonly microsPerTrace: number | undefined;
 }
 
-/** Opens the store at `path` and fills it, as a gateway does: batches of exchanges go to the write worker. */
+/** Opens the store at `path` and fills it, as a gateway does: batches of exchanges go to the thread that derives and writes. */
 export async function loadTraces(path: string, plan: AnalyticsPlan, progress: Progress): Promise<Loaded> {
   const policy = { captureBodies: false, bodyMaxSize: 0, privacy: NO_PRIVACY };
-  const store = await openEmbeddedTraceStore({ path, policy, priceOverride: undefined });
+  const sink = new DerivationThread({ policy, priceOverride: undefined, writer: sqliteWriter(path) });
+  const store = await openEmbeddedTraceStore(path, sink);
   const { traceCount } = await store.summary();
   if (traceCount > 0) {
     const oldest = await oldestOf(store);
@@ -48,7 +50,7 @@ export async function loadTraces(path: string, plan: AnalyticsPlan, progress: Pr
     const batch = new ExchangeBatch(BATCH, 0);
     while (!batch.isFull && made < plan.traces) batch.add(traffic.exchange(made++ / plan.traces));
     await writing;
-    writing = store.write(batch);
+    writing = sink.write(batch);
     if (made % PROGRESS_EVERY < BATCH)
       progress(`loaded ${made.toLocaleString('en')} of ${plan.traces.toLocaleString('en')} traces`);
   }

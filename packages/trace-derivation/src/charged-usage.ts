@@ -1,7 +1,8 @@
 import type { BodyFacts } from './body-facts-reader.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
-import { finishedResponse, pendingResponse, readsBack, type BackgroundResponses } from './stored-responses.ts';
+import type { BackgroundResponses } from '@vitrine/traces/background-responses';
+import { finishedResponse, pendingResponse, readsBack } from './stored-responses.ts';
 import type { Usage } from './usage.ts';
 
 /** What an exchange is charged for. */

@@ -12,7 +12,7 @@ import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
 import { Scrubber, type Redaction } from '@vitrine/privacy/scrubber';
 import { storedBody } from './stored-body.ts';
-import type { BackgroundResponses } from './stored-responses.ts';
+import type { BackgroundResponses } from '@vitrine/traces/background-responses';
 import { traceMetadata } from './trace-metadata.ts';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { CostStatus, Outcome, UsageStatus } from '@vitrine/traces/trace';

@@ -1,6 +1,6 @@
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
-import { isFailure, type RecordBatch, type RecordResult } from '@vitrine/traces/record-writer';
+import { isKept, type RecordBatch, type RecordResult } from '@vitrine/traces/record-writer';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { dayUsageOf, UsageTally } from '@vitrine/traces/usage-tally';
 import type { CapturedExchange } from './captured-exchange.ts';
@@ -67,8 +67,7 @@ export class DerivedBatch implements RecordBatch {
   usage(results: readonly RecordResult[]): DayUsage[] {
     const tally = new UsageTally<ExchangeScope>();
     this.#usage.forEach(({ scope, createdAt, totalTokens, costUsd }, at) => {
-      const result = results[at];
-      if (result !== undefined && !isFailure(result)) tally.add(scope, createdAt, totalTokens, costUsd);
+      if (isKept(results[at])) tally.add(scope, createdAt, totalTokens, costUsd);
     });
     return Array.from(tally.values(), (used) => dayUsageOf(used, used.scope));
   }

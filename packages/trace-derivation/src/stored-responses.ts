@@ -1,24 +1,8 @@
 import type { ResponseState } from './body-facts-reader.ts';
-import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Provider } from '@vitrine/traces/trace';
 
 // What a provider stores is read back with the usage that making it had, again and again. Only making it is charged; and what is made in
 // the background is charged when somebody first sees what it took. Spec: gateway decisions, section 5.
-
-/** Responses that were created in the background, and whether they have been counted. */
-export interface BackgroundResponses {
-  /** One was created. It is remembered once, however often it is said. */
-  remember(response: RememberedResponse & { readonly createdAt: number }): void;
-  /** Its usage is to be counted now: on whose key, and the model that was asked for. Undefined when it was counted before, was not
-   *  created here, or is another tenant's than that of `scope`. */
-  take(id: string, scope: ExchangeScope): Omit<RememberedResponse, 'id'> | undefined;
-}
-
-export interface RememberedResponse {
-  readonly id: string;
-  readonly scope: ExchangeScope;
-  readonly model: string;
-}
 
 interface AskedFor {
   readonly provider: Provider;

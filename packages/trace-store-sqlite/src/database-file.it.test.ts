@@ -7,25 +7,10 @@ import { copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkS
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
-import { DETECTORS } from '@vitrine/privacy/findings';
-import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { foreignFile } from '@vitrine/sqlite/database-file';
-import { openEmbeddedTraceStore } from './embedded-trace-store.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
+import { openPlainStore } from './testing/open-plain-store.ts';
 import { TRACE_FILE } from './trace-tables.ts';
-
-const privacy: PrivacyRules = {
-  mode: 'off',
-  policyId: '',
-  detectors: Object.fromEntries(DETECTORS.map((name) => [name, false])) as PrivacyRules['detectors'],
-  deniedHeaders: [],
-  deniedFields: [],
-  format: '',
-  salt: '',
-  scopes: [],
-};
-const openStore = (path: string) =>
-  openEmbeddedTraceStore({ path, policy: { captureBodies: false, bodyMaxSize: 0, privacy }, priceOverride: undefined });
 
 /** Every file of a folder with what is in it. */
 const contents = (folder: string) =>
@@ -96,7 +81,7 @@ describe('what is no trace file', () => {
     make(path);
     const before = contents(folder.path);
     expect(foreignFile(path, TRACE_FILE)).toBe(what);
-    const error: unknown = await openStore(path).catch((refusal: unknown) => refusal);
+    const error: unknown = await openPlainStore(path).catch((refusal: unknown) => refusal);
     expect([codeOf(error), messageOf(error)]).toEqual(['storage_unusable', `${path} cannot be opened: ${what}`]);
     expect(contents(folder.path)).toEqual(before);
   });
@@ -109,7 +94,7 @@ describe('what is no trace file', () => {
     // In `-shm` are the marks of whoever reads.
     const kept = () => contents(folder.path).filter(([name]) => name !== 'app.db-shm');
     const before = kept();
-    expect(messageOf(await openStore(path).catch((refusal: unknown) => refusal))).toContain('holds the table "users"');
+    expect(messageOf(await openPlainStore(path).catch((refusal: unknown) => refusal))).toContain('holds the table "users"');
     expect(kept()).toEqual(before);
     expect(program.prepare('SELECT count(*) AS n FROM users').get()).toEqual({ n: 1 });
   });
@@ -154,9 +139,9 @@ describe('what is a trace file, or may become one', () => {
   test('one that a gateway has open is taken for what it is', async () => {
     await using folder = await temporaryFolder('own');
     const path = join(folder.path, 'traces.db');
-    await using store = await openStore(path);
+    await using store = await openPlainStore(path);
     expect(foreignFile(path, TRACE_FILE)).toBeUndefined();
-    expect(codeOf(await openStore(path).catch((error: unknown) => error))).toBe('storage_locked');
+    expect(codeOf(await openPlainStore(path).catch((error: unknown) => error))).toBe('storage_locked');
     expect((await store.summary()).traceCount).toBe(0);
   });
 });

@@ -4,105 +4,91 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import type { CapturePolicy } from '@vitrine/trace-derivation/capture-policy';
-import type { BatchMemory, ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { PriceOverride } from '@vitrine/trace-derivation/price-catalogue';
 import { DAY_MS, type AnalyticsQuery, type TraceAnalytics } from '@vitrine/traces/trace-analytics';
-import type { BatchResult, TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import type { AncestorQuery, CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
+import type { WriterSource, WriterThread } from '@vitrine/traces/writer-thread';
 import { foreignFile } from '@vitrine/sqlite/database-file';
 import { lockFile } from '@vitrine/sqlite/file-lock';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
 import type { ReadWorkerCall } from './trace-read-worker.ts';
 import { TRACE_FILE } from './trace-tables.ts';
-import type { WriteWorkerCall, WriteWorkerData } from './trace-write-worker.ts';
+import type { WriterCall } from './sqlite-writer-module.ts';
 
 /** Roll-ups and quotas outlive their traces. Spec: gateway decisions, section 6. */
 const ROLLUPS_KEPT_DAYS = 400;
 const MAX_PENDING_READS = 64;
 const MAX_PENDING_QUOTAS = 4;
-const MAX_PENDING_WRITES = 4;
 
-export interface EmbeddedTraceStoreOptions {
-  readonly path: string;
-  readonly policy: CapturePolicy;
-  readonly priceOverride: PriceOverride | undefined;
-  /** Whether writing tells of tokens; it does not unless told. */
-  readonly reportsTokens?: boolean;
-  /** Whether it tells what was added to the days of keys; it does not unless told. */
-  readonly reportsUsage?: boolean;
+/** The writer of the store at `path`, to be opened on the thread that its store is opened with. */
+export function sqliteWriter(path: string): WriterSource {
+  return { module: new URL('./sqlite-writer-module.ts', import.meta.url).href, options: { path } };
 }
 
-/** Opens the store of a single machine: one SQLite file, written by one worker thread and read by two others, one of them for quota
- *  totals only; each is started by its first question. Faults: `storage_locked`, `storage_unusable`. */
-export async function openEmbeddedTraceStore(options: EmbeddedTraceStoreOptions): Promise<EmbeddedTraceStore> {
-  const { path } = options;
-  try {
-    makeFolder(dirname(path));
-  } catch (cause) {
-    throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${messageOf(cause)}`, cause });
-  }
-  // Before a lock is made beside it, and before SQLite writes to it what every file of ours has.
-  const foreign = foreignFile(path, TRACE_FILE);
-  if (foreign !== undefined) throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${foreign}` });
-  const lock = lockFile(path);
-  const store = new EmbeddedTraceStore(options, lock);
+/** Opens the store of a single machine: one SQLite file, written on the thread `writes`, which has to run `sqliteWriter(path)` and is the
+ *  store's from then on, and read on two others, one of them for quota totals only. Each is started by its first call.
+ *  Faults: `storage_locked`, `storage_unusable`. */
+export async function openEmbeddedTraceStore(path: string, writes: WriterThread): Promise<EmbeddedTraceStore> {
+  prepareFile(path);
+  await using opened = new AsyncDisposableStack();
+  opened.use(lockFile(path));
+  opened.use(writes);
+  const store = new EmbeddedTraceStore(path, writes, opened.move());
   try {
     await store.removeOlderThan(0);
     return store;
   } catch (cause) {
     await store[Symbol.asyncDispose]();
-    throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${messageOf(cause)}`, cause });
+    throw unusable(path, cause);
   }
 }
 
+/** Before a lock is made beside the file, and before SQLite writes to it what every file of ours has. */
+function prepareFile(path: string): void {
+  try {
+    makeFolder(dirname(path));
+  } catch (cause) {
+    throw unusable(path, cause);
+  }
+  const foreign = foreignFile(path, TRACE_FILE);
+  if (foreign !== undefined) throw unusable(path, foreign);
+}
+
+function unusable(path: string, cause: unknown): Fault {
+  return new Fault('storage_unusable', { say: `${path} cannot be opened: ${messageOf(cause)}`, cause });
+}
+
 /** See `openEmbeddedTraceStore`. */
-export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink, AsyncDisposable {
+export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, AsyncDisposable {
   readonly driver = 'sqlite';
   readonly #path: string;
-  readonly #lock: Disposable;
-  readonly #writes: WorkerCalls;
+  readonly #writes: WriterThread;
+  /** The lock, and the thread that writes. */
+  readonly #file: AsyncDisposable;
   readonly #reads: WorkerCalls;
   readonly #quotas: WorkerCalls;
-  #traceCount = 0;
 
-  constructor(options: EmbeddedTraceStoreOptions, lock: Disposable) {
-    const { path, policy, priceOverride, reportsTokens = false, reportsUsage = false } = options;
+  constructor(path: string, writes: WriterThread, file: AsyncDisposable) {
     this.#path = path;
-    this.#lock = lock;
-    const writeData: WriteWorkerData = { path, policy, priceOverride, reportsTokens, reportsUsage };
-    const startWriter = () => new Worker(new URL('./trace-write-worker.ts', import.meta.url), { workerData: writeData });
+    this.#writes = writes;
+    this.#file = file;
     const startReader = () => new Worker(new URL('./trace-read-worker.ts', import.meta.url), { workerData: { path } });
-    this.#writes = new WorkerCalls(startWriter, MAX_PENDING_WRITES);
     this.#reads = new WorkerCalls(startReader, MAX_PENDING_READS);
-    // Requests are refused when quota totals are late, so they wait for nobody's questions: a list may take seconds.
+    // Requests are rejected when quota totals are late, so these do not wait behind a list, which may take seconds.
     this.#quotas = new WorkerCalls(startReader, MAX_PENDING_QUOTAS);
   }
 
-  async write(batch: ExchangeBatch): Promise<BatchResult> {
-    const packed = batch.pack();
-    const call: WriteWorkerCall = { packed };
-    const answer = await this.#writes.call(call, [packed.bytes.buffer, packed.numbers.buffer]);
-    const { traceCount, memory, ...result } = answer as BatchResult & { traceCount: number; memory: BatchMemory };
-    this.#traceCount = traceCount;
-    // A Buffer comes back from another thread as a plain Uint8Array.
-    return { ...result, memory: { numbers: memory.numbers, bytes: Buffer.from(memory.bytes.buffer) } };
-  }
-
-  /** Removes some of the traces made before a moment, oldest first; answers how many. To be called until it answers 0, when also the
+  /** Removes some of the traces made before a moment, oldest first; resolves with their number. To be called until that is 0, when also the
    *  roll-ups of what began before `rollupsBeforeMs` are gone. */
   async removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<number> {
-    const call: WriteWorkerCall = { removeOlderThan: createdBeforeMs, rollups: rollupsBeforeMs };
-    const { removed, traceCount } = (await this.#writes.call(call)) as { removed: number; traceCount: number };
-    this.#traceCount = traceCount;
-    return removed;
+    const call: WriterCall = { removeOlderThan: createdBeforeMs, rollups: rollupsBeforeMs };
+    return (await this.#writes.callWriter(call)) as number;
   }
 
   /** Rejects when traces could not be written now. */
   async probe(): Promise<void> {
-    await this.#writes.call({ probe: true } satisfies WriteWorkerCall);
+    await this.#writes.callWriter({ probe: true } satisfies WriterCall);
   }
 
   async list(query: TraceQuery): Promise<TracePage> {
@@ -135,13 +121,12 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, TraceSink
   async summary(): Promise<StoreSummary> {
     const [file, log] = [sizeOf(this.#path), sizeOf(`${this.#path}-wal`)];
     const sizeBytes = file === undefined || log === undefined ? undefined : file + log;
-    return { driver: this.driver, traceCount: this.#traceCount, sizeBytes };
+    return { driver: this.driver, traceCount: this.#writes.traceCount, sizeBytes };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#reads[Symbol.asyncDispose](), this.#quotas[Symbol.asyncDispose]()]);
-    await this.#writes[Symbol.asyncDispose]();
-    this.#lock[Symbol.dispose]();
+    await this.#file[Symbol.asyncDispose]();
   }
 
   async #read(call: ReadWorkerCall, worker: WorkerCalls = this.#reads): Promise<unknown> {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
-import type { BackgroundResponses, RememberedResponse } from '@vitrine/trace-derivation/stored-responses';
+import type { BackgroundResponses, RememberedResponse } from '@vitrine/traces/background-responses';
 import type { TraceDictionary } from './trace-dictionary.ts';
 
 /** Responses that are remembered; the oldest are forgotten first. They also go with the traces of their time. */

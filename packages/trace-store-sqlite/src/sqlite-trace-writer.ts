@@ -34,7 +34,7 @@ const PROBE_BYTES = 32_768;
 const INSERT_PAGE = 'INSERT INTO payload_pages VALUES (?,?,?,?,?)';
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** The only writer of an embedded trace store. Synchronous: it lives on a worker thread (`trace-write-worker.ts`). */
+/** The only writer of an embedded trace store. Synchronous: it runs on the thread that derives records (`sqlite-writer-module.ts`). */
 export class SqliteTraceWriter implements RecordWriter, Disposable {
   /** For whoever makes the traces, while they are written. */
   readonly background: SqliteBackgroundResponses;

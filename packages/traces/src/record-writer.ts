@@ -35,8 +35,8 @@ export interface RecordWriter {
   write(batch: RecordBatch): readonly RecordResult[] | Promise<readonly RecordResult[]>;
 }
 
-export function isFailure(result: RecordResult | undefined): result is RecordFailure {
-  return typeof result === 'object';
+export function isKept(result: RecordResult | undefined): boolean {
+  return result === 'written' || result === 'already_there';
 }
 
 /** Writes a batch at once; when that fails, its records one by one, so that one bad record costs one. One that fails because the store is

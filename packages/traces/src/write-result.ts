@@ -1,5 +1,5 @@
 import {
-  isFailure,
+  isKept,
   type ClassifiedError,
   type FailureClass,
   type RecordFailure,
@@ -34,13 +34,14 @@ export function writeResultOf(results: readonly RecordResult[], count: number): 
   const failures = new Map<string, WriteFailure>();
   let written = 0;
   for (let at = 0; at < count; at += 1) {
-    const result = results[at] ?? NO_RESULT;
-    if (!isFailure(result)) {
+    const result = results[at];
+    if (isKept(result)) {
       written += 1;
       continue;
     }
-    const kind = `${result.operation} ${result.error_class}`;
-    const before = failures.get(kind) ?? { ...result, count: 0 };
+    const failure = typeof result === 'object' ? result : NO_RESULT;
+    const kind = `${failure.operation} ${failure.error_class}`;
+    const before = failures.get(kind) ?? { ...failure, count: 0 };
     failures.set(kind, { ...before, count: before.count + 1 });
   }
   return { written, failures: [...failures.values()] };

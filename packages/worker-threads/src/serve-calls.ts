@@ -15,21 +15,29 @@ export class Transfer {
   }
 }
 
-/** The worker's half of `WorkerCalls`: replies to each call with what `handle` returns or throws, and ends on the close message. */
-export function serveCalls(port: MessagePort, handle: (argument: unknown) => unknown, close: () => void): void {
+/** The worker's half of `WorkerCalls`: responds to each call with what `handle` returns, resolves with or throws. On disposal of the other
+ *  half, calls under way are finished, then `close` is called and the thread ends. */
+export function serveCalls(port: MessagePort, handle: (argument: unknown) => unknown, close: () => unknown): void {
+  const pending = new Set<Promise<void>>();
   port.on('message', (message: Message) => {
     if ('close' in message) {
-      close();
-      port.close();
+      void Promise.all(pending)
+        .then(close)
+        .finally(() => port.close());
       return;
     }
-    const { call, argument } = message;
-    try {
-      const result = handle(argument);
-      const { value, buffers } = result instanceof Transfer ? result : { value: result, buffers: [] };
-      port.postMessage({ call, value } satisfies CallResult, buffers);
-    } catch (error) {
-      port.postMessage({ call, error: messageOf(error) } satisfies CallResult);
-    }
+    const responding = respond(port, message.call, async () => handle(message.argument));
+    pending.add(responding);
+    void responding.then(() => pending.delete(responding));
   });
+}
+
+async function respond(port: MessagePort, call: number, handle: () => Promise<unknown>): Promise<void> {
+  try {
+    const handled = await handle();
+    const { value, buffers } = handled instanceof Transfer ? handled : { value: handled, buffers: [] };
+    port.postMessage({ call, value } satisfies CallResult, buffers);
+  } catch (error) {
+    port.postMessage({ call, error: messageOf(error) } satisfies CallResult);
+  }
 }

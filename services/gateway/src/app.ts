@@ -146,7 +146,7 @@ async function openPipeline(of: {
   readonly stop: (name: string, step: () => Promise<unknown>) => void;
 }) {
   const { config, privacy, logger, clocks, observability, opened, stop } = of;
-  const store = await openTraceStore(config, privacy);
+  const { store, sink: derivation } = await openTraceStore(config, privacy);
   const drops = opened.use(new DropReport(logger));
   // What the store has not taken when it is closed fails at once, and is counted and logged like everything that is dropped.
   let countUnwritten: (() => Promise<void>) | undefined;
@@ -155,7 +155,7 @@ async function openPipeline(of: {
 
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
   const budget = new BodyBudget(config.queue.max_body_bytes);
-  const sink = observability.instrumentSink(store, store.driver);
+  const sink = observability.instrumentSink(derivation, store.driver);
   const writes = opened.use(new WriteMonitor({ sink, probe: () => store.probe(), steadyClock: clocks.steadyClock, logger }));
   const onDrop = (drop: Drop) => drops.dropped(drop);
   const queue = new TraceQueue({ ...config.queue, ...clocks, sink: writes, budget, onDrop, ledger: limits.ledger });

@@ -1,23 +1,32 @@
 import { codeOf, Fault } from '@vitrine/faults/fault';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
-import { openEmbeddedTraceStore, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
+import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
+import { openEmbeddedTraceStore, sqliteWriter, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
+import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import type { GatewayConfig } from '../config.ts';
 import { hasDailyLimits } from '../limits/open-limits.ts';
 import { isOldTraceFile, oldTraceFileText } from '../old-gateway/old-trace-file.ts';
 import { readPriceOverride } from './price-override.ts';
 
+export interface OpenTraceStore {
+  readonly store: EmbeddedTraceStore;
+  /** The thread that makes records of exchanges and writes them to the store, which closes it. */
+  readonly sink: TraceSink;
+}
+
 /** Opens the store that traces go to. Faults: those of `openEmbeddedTraceStore`, and `invalid_price_override`. */
-export async function openTraceStore(config: GatewayConfig, privacy: PrivacyRules): Promise<EmbeddedTraceStore> {
+export async function openTraceStore(config: GatewayConfig, privacy: PrivacyRules): Promise<OpenTraceStore> {
   const { storage, tracing, prices, observability } = config;
-  const opening = openEmbeddedTraceStore({
-    path: storage.path,
+  const sink = new DerivationThread({
     policy: { captureBodies: tracing.capture_bodies, bodyMaxSize: tracing.body_max_size, privacy },
     priceOverride: readPriceOverride(prices.override_path),
     reportsTokens: observability.otel.genai,
     reportsUsage: hasDailyLimits(config),
+    writer: sqliteWriter(storage.path),
   });
-  return opening.catch((cause: unknown) => {
+  const store = await openEmbeddedTraceStore(storage.path, sink).catch((cause: unknown) => {
     if (codeOf(cause) !== 'storage_unusable' || !isOldTraceFile(storage.path)) throw cause;
     throw new Fault('storage_unusable', { say: oldTraceFileText(storage.path), cause });
   });
+  return { store, sink };
 }

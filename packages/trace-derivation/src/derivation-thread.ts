@@ -1,0 +1,56 @@
+import type { WriterSource, WriterThread } from '@vitrine/traces/writer-thread';
+import { WorkerCalls } from '@vitrine/worker-threads/worker-calls';
+import { Worker } from 'node:worker_threads';
+import type { CapturePolicy } from './capture-policy.ts';
+import type { DerivationResponse, DerivationWorkerCall, DerivationWorkerData } from './derivation-worker.ts';
+import type { DerivationReports } from './derived-batch.ts';
+import type { ExchangeBatch } from './exchange-batch.ts';
+import type { PriceOverride } from './price-catalogue.ts';
+import type { BatchResult, TraceSink } from './trace-sink.ts';
+
+const MAX_PENDING = 4;
+
+export interface DerivationOptions extends Partial<DerivationReports> {
+  readonly policy: CapturePolicy;
+  readonly priceOverride: PriceOverride | undefined;
+  readonly writer: WriterSource;
+}
+
+/** The worker thread that makes records of exchanges and writes them: a second thread for writing would cost a copy of every record. A
+ *  batch that the writer does not keep is a result; only a thread that ends or is closed rejects. */
+export class DerivationThread implements TraceSink, WriterThread {
+  readonly #calls: WorkerCalls;
+  #traceCount = 0;
+
+  constructor(options: DerivationOptions) {
+    const workerData: DerivationWorkerData = { reportsUsage: false, reportsTokens: false, ...options };
+    const start = () => new Worker(new URL('./derivation-worker.ts', import.meta.url), { workerData });
+    this.#calls = new WorkerCalls(start, MAX_PENDING);
+  }
+
+  get traceCount(): number {
+    return this.#traceCount;
+  }
+
+  async write(batch: ExchangeBatch): Promise<BatchResult> {
+    const packed = batch.pack();
+    const { value, memory } = await this.#call({ packed }, [packed.bytes.buffer, packed.numbers.buffer]);
+    // A Buffer comes back from another thread as a plain Uint8Array.
+    const kept = memory && { numbers: memory.numbers, bytes: Buffer.from(memory.bytes.buffer) };
+    return { ...(value as BatchResult), ...(kept && { memory: kept }) };
+  }
+
+  async callWriter(argument: unknown): Promise<unknown> {
+    return (await this.#call({ writer: argument })).value;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#calls[Symbol.asyncDispose]();
+  }
+
+  async #call(call: DerivationWorkerCall, transfer: ArrayBuffer[] = []): Promise<DerivationResponse> {
+    const response = (await this.#calls.call(call, transfer)) as DerivationResponse;
+    this.#traceCount = response.traceCount;
+    return response;
+  }
+}

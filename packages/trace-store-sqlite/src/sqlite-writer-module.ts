@@ -1,0 +1,22 @@
+// Opens the store's writer on the thread that derives records: a `WriterModule`.
+import type { OpenRecordWriter } from '@vitrine/traces/writer-thread';
+import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
+
+/** What the store asks of its writer. */
+export type WriterCall = { readonly removeOlderThan: number; readonly rollups: number } | { readonly probe: true };
+
+export function openRecordWriter(options: unknown): OpenRecordWriter {
+  const writer = new SqliteTraceWriter((options as { readonly path: string }).path);
+  return {
+    write: (batch) => writer.write(batch),
+    background: writer.background,
+    get traceCount() {
+      return writer.traceCount;
+    },
+    call: (argument) => {
+      const call = argument as WriterCall;
+      return 'probe' in call ? writer.probe() : writer.removeOlderThan(call.removeOlderThan, call.rollups);
+    },
+    close: () => writer[Symbol.dispose](),
+  };
+}
