@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import { DAY_MS, type AnalyticsQuery, type TraceAnalytics } from '@vitrine/traces/trace-analytics';
-import type { AncestorQuery, CheckpointQuery, StoreSummary, TraceQuery, TraceStore } from '@vitrine/traces/trace-store';
+import type { AnalyticsQuery } from '@vitrine/traces/trace-analytics';
+import type { AncestorQuery, CheckpointQuery, OwnedTraceStore, StoreSummary, TraceQuery } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import type { WriterSource, WriterThread } from '@vitrine/traces/writer-thread';
 import { foreignFile } from '@vitrine/sqlite/database-file';
@@ -16,8 +16,6 @@ import type { ReadWorkerCall } from './trace-read-worker.ts';
 import { TRACE_FILE } from './trace-tables.ts';
 import type { WriterCall } from './sqlite-writer-module.ts';
 
-/** Roll-ups and quotas outlive their traces. Spec: gateway decisions, section 6. */
-const ROLLUPS_KEPT_DAYS = 400;
 const MAX_PENDING_READS = 64;
 const MAX_PENDING_QUOTAS = 4;
 
@@ -60,7 +58,7 @@ function unusable(path: string, cause: unknown): Fault {
 }
 
 /** See `openEmbeddedTraceStore`. */
-export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, AsyncDisposable {
+export class EmbeddedTraceStore implements OwnedTraceStore {
   readonly driver = 'sqlite';
   readonly #path: string;
   readonly #writes: WriterThread;
@@ -79,14 +77,11 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, AsyncDisp
     this.#quotas = new WorkerCalls(startReader, MAX_PENDING_QUOTAS);
   }
 
-  /** Removes some of the traces made before a moment, oldest first; resolves with their number. To be called until that is 0, when also the
-   *  roll-ups of what began before `rollupsBeforeMs` are gone. */
   async removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<number> {
     const call: WriterCall = { removeOlderThan: createdBeforeMs, rollups: rollupsBeforeMs };
     return (await this.#writes.callWriter(call)) as number;
   }
 
-  /** Rejects when traces could not be written now. */
   async probe(): Promise<void> {
     await this.#writes.callWriter({ probe: true } satisfies WriterCall);
   }
@@ -105,7 +100,6 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, AsyncDisp
     throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow from, to, provider or model' });
   }
 
-  /** What every key used on a UTC day (`YYYY-MM-DD`), by the `created_at` of its traces; keys without traces are left out. */
   async quotaTotals(day: string): Promise<DayUsage[]> {
     return (await this.#read({ quotaTotals: day }, this.#quotas)) as DayUsage[];
   }
@@ -136,30 +130,6 @@ export class EmbeddedTraceStore implements TraceStore, TraceAnalytics, AsyncDisp
       throw new Fault('trace_store_unavailable', { say: 'trace store is unavailable', log: { reason: messageOf(cause) }, cause });
     }
   }
-}
-
-/** The store's one maintenance loop: every `intervalMs` it removes traces older than `retentionDays` and roll-ups older than 400 days,
- *  a little at a time. */
-export function keepRetention(
-  store: EmbeddedTraceStore,
-  retentionDays: number,
-  report: (error: unknown) => void,
-  intervalMs: number = 60_000,
-): Disposable {
-  let running = false;
-  const timer = setInterval(() => {
-    if (running) return;
-    running = true;
-    const [traces, rollups] = [retentionDays, ROLLUPS_KEPT_DAYS].map((days) => Date.now() - days * DAY_MS);
-    const removeAll = async () => {
-      while ((await store.removeOlderThan(traces ?? 0, rollups)) > 0);
-    };
-    removeAll()
-      .catch(report)
-      .finally(() => (running = false));
-  }, intervalMs);
-  timer.unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 /** Undefined when the system does not tell, such as of a folder that may not be looked into any more. */

@@ -55,10 +55,11 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
   #rollupsSinceDay = 0;
   #journal: { traces: number; batches: number };
 
-  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX) {
+  /** `open` opens the file, after it was made private. */
+  constructor(path: string, journalMax: JournalMax = JOURNAL_MAX, open: (path: string) => DatabaseSync = openDatabase) {
     this.#journalMax = journalMax;
     makePrivateFile(path);
-    this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    this.#database = open(path);
     // First of all, because this refuses files that are not ours, and they stay as they are.
     createTraceTables(this.#database);
     keepDatabasePrivate(path);
@@ -224,15 +225,17 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
   }
 
   #transaction<T>(work: () => T): T {
+    // One that could not be rolled back when it failed would fail every later one.
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     this.#database.exec('BEGIN IMMEDIATE');
     try {
       const result = work();
       this.#database.exec('COMMIT');
       return result;
     } catch (error) {
+      this.#dictionary.forget();
       // A full disk makes SQLite roll back by itself; a second ROLLBACK would hide the reason.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      this.#dictionary.forget();
       throw error;
     }
   }
@@ -240,4 +243,8 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
   #number(sql: string): number {
     return Number(this.#database.prepare(sql).get()?.['n'] ?? 0);
   }
+}
+
+function openDatabase(path: string): DatabaseSync {
+  return new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
 }

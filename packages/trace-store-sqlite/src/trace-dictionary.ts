@@ -22,6 +22,7 @@ export class TraceDictionary {
   readonly #scopeRow: StatementSync;
   readonly #newModels: (provider: string) => Numbers<string>;
   #targetCount = 0;
+  #hasTargets = false;
 
   constructor(database: DatabaseSync) {
     const numberer = (find: string, add: string) => {
@@ -53,7 +54,6 @@ export class TraceDictionary {
     this.#readTargets = database.prepare('SELECT * FROM targets');
     this.#addTarget = database.prepare('INSERT INTO targets (request_method, request_path) VALUES (?, ?)');
     this.#scopeRow = database.prepare('SELECT * FROM scopes JOIN tenants USING (tenant) WHERE scope = ?');
-    this.forget();
   }
 
   scope(scope: ExchangeScope): number {
@@ -88,6 +88,7 @@ export class TraceDictionary {
   /** The number of a method and a path, or both as one text. */
   target(method: string, path: string): number | string {
     if (path === this.#lastTarget.path && method === this.#lastTarget.method) return this.#lastTarget.target;
+    if (!this.#hasTargets) this.#loadTargets();
     const known = this.#targets.get(method)?.get(path);
     if (known !== undefined) this.#lastTarget = { method, path, target: known };
     if (known !== undefined) return known;
@@ -103,11 +104,17 @@ export class TraceDictionary {
     this.#scopesByNumber.clear();
     this.#models.clear();
     this.#credentials.clear();
+    this.#hasTargets = false;
+    this.#lastTarget = { method: '', path: '', target: 0 };
+  }
+
+  /** Not by `forget`: that follows a failure, and must not fail itself. */
+  #loadTargets(): void {
     this.#targets.clear();
     this.#targetCount = 0;
-    this.#lastTarget = { method: '', path: '', target: 0 };
     for (const { request_method, request_path, target } of this.#readTargets.all())
       this.#rememberTarget(request_method as string, request_path as string, Number(target));
+    this.#hasTargets = true;
   }
 
   #rememberTarget(method: string, path: string, target: number): void {

@@ -11,3 +11,9 @@ export interface DayUsage {
   readonly total_tokens: number;
   readonly cost_usd: number;
 }
+
+/** What every key used. Faults: `trace_store_unavailable`. */
+export interface QuotaTotals {
+  /** On a UTC day (`YYYY-MM-DD`), by the `created_at` of the traces; one entry a key, and none for keys without traces. */
+  quotaTotals(day: string): Promise<DayUsage[]>;
+}

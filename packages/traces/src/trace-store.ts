@@ -1,4 +1,7 @@
+import type { QuotaTotals } from './day-usage.ts';
 import type { Tenant } from './exchange-scope.ts';
+import type { Retention } from './retention.ts';
+import type { TraceAnalytics } from './trace-analytics.ts';
 import type { Checkpoint, TraceDetail, TracePage } from './trace.ts';
 
 /** Which traces to list. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. */
@@ -46,6 +49,13 @@ export interface TraceStore {
   /** The trace itself, its parent, and so on, as far as they are there and of the tenant. Where parents go round, each is there once. */
   ancestors(query: AncestorQuery): Promise<Checkpoint[]>;
   summary(): Promise<StoreSummary>;
+}
+
+/** The store of a process that writes traces, which owns it. */
+export interface OwnedTraceStore extends TraceStore, TraceAnalytics, QuotaTotals, Retention, AsyncDisposable {
+  readonly driver: StoreSummary['driver'];
+  /** Rejects when traces could not be written now. */
+  probe(): Promise<void>;
 }
 
 export const STORE_DRIVERS = ['sqlite', 'postgres'] as const;

@@ -1,11 +1,4 @@
-import {
-  isKept,
-  type ClassifiedError,
-  type FailureClass,
-  type RecordFailure,
-  type RecordResult,
-  type WriteOperation,
-} from './record-writer.ts';
+import { isKept, type ClassifiedError, type RecordFailure, type RecordResult, type WriteOperation } from './record-writer.ts';
 import type { WriteError } from './write-error.ts';
 
 export interface WriteFailure extends ClassifiedError {
@@ -48,6 +41,6 @@ export function writeResultOf(results: readonly RecordResult[], count: number): 
 }
 
 /** The result of a batch of which nothing was kept. */
-export function allLost(count: number, error: WriteError, error_class: FailureClass = 'unknown'): WriteResult {
-  return { written: 0, failures: [{ operation: 'write_trace', error_class, count, error }] };
+export function allLost(count: number, error: WriteError): WriteResult {
+  return { written: 0, failures: [{ operation: 'write_trace', error_class: 'unknown', count, error }] };
 }

@@ -1,7 +1,8 @@
 import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
-import { keepRetention, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
+import { keepRetention } from '@vitrine/traces/retention';
+import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
 import { randomBytes } from 'node:crypto';
 import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
 import { auditRoutes } from './admin-audit/audit-route.ts';
@@ -150,7 +151,10 @@ async function openPipeline(of: {
   const drops = opened.use(new DropReport(logger));
   // What the store has not taken when it is closed fails at once, and is counted and logged like everything that is dropped.
   let countUnwritten: (() => Promise<void>) | undefined;
-  stop('close the trace store', () => store[Symbol.asyncDispose]().then(() => countUnwritten?.()));
+  stop('close the trace store', async () => {
+    await store[Symbol.asyncDispose]();
+    await countUnwritten?.();
+  });
   opened.use(keepRetention(store, config.tracing.retention_days, reportRetention(logger)));
 
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
@@ -192,7 +196,7 @@ function reportStep(logger: Logger): Parameters<typeof runShutdownStep>[2] {
 /** What the admin API serves, and of whom. */
 function adminRoutes(of: {
   readonly startedAt: number;
-  readonly store: EmbeddedTraceStore;
+  readonly store: OwnedTraceStore;
   readonly queue: TraceQueue;
   readonly budget: BodyBudget;
   readonly keys: OpenKeys;

@@ -1,15 +1,16 @@
 import { codeOf, Fault } from '@vitrine/faults/fault';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
-import { openEmbeddedTraceStore, sqliteWriter, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
+import { openEmbeddedTraceStore, sqliteWriter } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
+import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
 import type { GatewayConfig } from '../config.ts';
 import { hasDailyLimits } from '../limits/open-limits.ts';
 import { isOldTraceFile, oldTraceFileText } from '../old-gateway/old-trace-file.ts';
 import { readPriceOverride } from './price-override.ts';
 
 export interface OpenTraceStore {
-  readonly store: EmbeddedTraceStore;
+  readonly store: OwnedTraceStore;
   /** The thread that makes records of exchanges and writes them to the store, which closes it. */
   readonly sink: TraceSink;
 }
