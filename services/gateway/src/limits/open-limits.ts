@@ -5,6 +5,7 @@ import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { GatewayConfig } from '../config.ts';
 import { openGate, type Gate } from './gate.ts';
 import { ineffectiveLimits } from './ineffective-limits.ts';
+import { InMemoryRequestCounter } from './in-memory-request-counter.ts';
 import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
 import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
@@ -47,7 +48,7 @@ export async function openLimits(config: GatewayConfig, tools: LimitsContext): P
   const { totals, logger, clock, steadyClock } = tools;
   for (const sentence of ineffectiveLimits(config)) logger.warn(sentence);
   if (!config.auth.enabled) return { gate: openGate, ledger: undefined, [Symbol.dispose]: () => {} };
-  const book = new ThresholdTable(config.limits, config.plans);
+  const thresholds = new ThresholdTable(config.limits, config.plans);
   let isOpen = true;
   const onFailedRead = (error: unknown) => {
     if (isOpen) logger.error({ err: error, next_step: AFTER_FAILED_READ }, 'quota totals could not be read');
@@ -56,7 +57,13 @@ export async function openLimits(config: GatewayConfig, tools: LimitsContext): P
   await ledger?.read();
   const fresh = ledger === undefined ? undefined : keepTotalsFresh(ledger);
   const unknownPlans = unknownPlanLog(logger, steadyClock);
-  const gate = new UsageGate({ book, ledger, clock, steadyClock, onUnknownPlan: (identity) => unknownPlans.add('', identity) });
+  const gate = new UsageGate({
+    thresholds,
+    ledger,
+    counter: new InMemoryRequestCounter(steadyClock),
+    clock,
+    onUnknownPlan: (identity) => unknownPlans.add('', identity),
+  });
   return {
     gate: (identity) => gate.check(identity),
     ledger,

@@ -3,9 +3,11 @@ import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
 import { rejectionBody } from '../rejection.ts';
+import { InMemoryRequestCounter } from './in-memory-request-counter.ts';
 import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection } from './limit-rejections.ts';
 import { limitsConfig, plansConfig } from './limits-config.ts';
 import { QuotaLedger } from './quota-ledger.ts';
+import type { RateResult, RequestCounter } from './request-counter.ts';
 import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
 
@@ -37,10 +39,13 @@ const takenBy = (key: string) => ({
 });
 
 /** A gate on clocks that stand still, over a store that has `stored`. */
-async function setUp(limits: object, { plans = {}, stored = [] as DayUsage[], waitMaxMs = 60_000 } = {}) {
+async function setUp(
+  limits: object,
+  { plans = {}, stored = [] as DayUsage[], waitMaxMs = 60_000, requestCounter = undefined as RequestCounter | undefined } = {},
+) {
   const time = { steady: 0 };
   const unknownPlans: (string | undefined)[] = [];
-  const book = new ThresholdTable(limitsConfig.parse(limits), plansConfig.parse(plans));
+  const thresholds = new ThresholdTable(limitsConfig.parse(limits), plansConfig.parse(plans));
   const ledger = new QuotaLedger({
     totals: () => Promise.resolve(stored),
     clock: () => NOON,
@@ -48,11 +53,12 @@ async function setUp(limits: object, { plans = {}, stored = [] as DayUsage[], wa
     onFailedRead: () => {},
   });
   await ledger.read();
+  const counter = requestCounter ?? new InMemoryRequestCounter(() => time.steady);
   const gate = new UsageGate({
-    book,
+    thresholds,
     ledger,
+    counter,
     clock: () => NOON,
-    steadyClock: () => time.steady,
     onUnknownPlan: ({ plan }) => unknownPlans.push(plan),
     settlementWaitMaxMs: waitMaxMs,
   });
@@ -157,6 +163,25 @@ describe('the usage gate', () => {
   });
 });
 
+describe('a counter that is shared', () => {
+  const limits = { per_key: { requests_per_minute: 1, max_tokens_per_day: 100 } };
+  const counterOf = (result: RateResult): RequestCounter => ({ admit: async () => result });
+
+  test.each([
+    ['admits', undefined, undefined],
+    ['rejects', { scope: 'key', waitMs: 1_500 }, { reason: 'KEY_RATE_LIMIT_EXCEEDED', headers: ['Retry-After', '2'] }],
+    ['cannot count', 'unavailable', LIMIT_CHECK_UNAVAILABLE],
+  ] as const)('%s with a promise', async (_, result, expected) => {
+    const { gate, ledger } = await setUp(limits, { requestCounter: counterOf(result) });
+    const decision = gate.check(one);
+    expect(decision).toBeInstanceOf(Promise);
+    ledger.taken(takenBy('gk_1'));
+    const waiting = gate.check(one);
+    ledger.settled(1, []);
+    for (const late of [await decision, await waiting]) expect({ late }).toMatchObject({ late: expected });
+  });
+});
+
 describe('when the wall clock is set to another day', () => {
   const limits = { per_key: { max_tokens_per_day: 100 } };
   const DAY_MS = 86_400_000;
@@ -178,12 +203,13 @@ describe('when the wall clock is set to another day', () => {
     const reading = ledger.read();
     asked[0]?.answer([]);
     await reading;
-    const book = new ThresholdTable(limitsConfig.parse(limits), plansConfig.parse({}));
+    const thresholds = new ThresholdTable(limitsConfig.parse(limits), plansConfig.parse({}));
+    const counter = new InMemoryRequestCounter(() => 0);
     const gate = new UsageGate({
-      book,
+      thresholds,
       ledger,
+      counter,
       clock: () => NOON,
-      steadyClock: () => 0,
       onUnknownPlan: () => {},
       settlementWaitMaxMs: 50,
     });

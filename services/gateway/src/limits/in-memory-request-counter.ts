@@ -1,28 +1,22 @@
+import type { RateLimits, RateResult, RequestCounter } from './request-counter.ts';
 import type { ScopeNames } from './scope-names.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 
 /** Keys and workspaces together that may have been active within a minute. */
-export const MAX_WINDOWS = 65_536;
-/** How often a process whose windows are all in use looks for one that has become idle. */
-const FULL_LOOK_MS = 1_000;
+const MAX_WINDOWS = 65_536;
+/** How often a full counter looks for idle windows. */
+const FULL_SWEEP_INTERVAL_MS = 1_000;
 
-/** Requests a minute; 0 for no limit. */
-export interface RateLimits {
-  readonly key: number;
-  readonly workspace: number;
-}
-
-/** Which limit is reached, and when the next request may pass; `full` when there is no room to count a new key. */
-export type RateVerdict = { readonly scope: 'key' | 'workspace'; readonly waitMs: number } | 'full' | undefined;
-
-/** The request rates of one process: a sliding minute for every key and workspace that is limited and active.
- *  Spec: gateway, Limits, rules 3 and 6. */
-export class RateWindows {
+/** The request rates of one process: a sliding window for each limited key and workspace that is active. */
+export class InMemoryRequestCounter implements RequestCounter {
+  readonly #clock: () => number;
   readonly #max: number;
   readonly #windows = new Map<string, SlidingWindow>();
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  constructor(max = MAX_WINDOWS) {
+  /** `clock`: milliseconds on a clock that never goes back. */
+  constructor(clock: () => number, max = MAX_WINDOWS) {
+    this.#clock = clock;
     this.#max = max;
   }
 
@@ -30,12 +24,11 @@ export class RateWindows {
     return this.#windows.size;
   }
 
-  /** Undefined: the request has passed and is counted, for both. One that is refused is counted for neither: a workspace that
-   *  is busy must not use up the limits of its keys. `now` never goes back. */
-  admit(names: ScopeNames, limits: RateLimits, now: number): RateVerdict {
+  admit(names: ScopeNames, limits: RateLimits): RateResult {
+    const now = this.#clock();
     const key = limits.key > 0 ? this.#windowOf(names.key, now) : undefined;
     const workspace = limits.workspace > 0 ? this.#windowOf(names.workspace, now) : undefined;
-    if (key === 'full' || workspace === 'full') return 'full';
+    if (key === 'full' || workspace === 'full') return 'unavailable';
     const keyWaitMs = key?.waitMs(limits.key, now) ?? 0;
     if (keyWaitMs > 0) return { scope: 'key', waitMs: keyWaitMs };
     const workspaceWaitMs = workspace?.waitMs(limits.workspace, now) ?? 0;
@@ -49,7 +42,7 @@ export class RateWindows {
     const known = this.#windows.get(name);
     if (known !== undefined) return known;
     const isFull = this.#windows.size >= this.#max;
-    if (now - this.#sweptAt >= (isFull ? FULL_LOOK_MS : WINDOW_MS)) this.#sweep(now);
+    if (now - this.#sweptAt >= (isFull ? FULL_SWEEP_INTERVAL_MS : WINDOW_MS)) this.#sweep(now);
     if (this.#windows.size >= this.#max) return 'full';
     const window = new SlidingWindow();
     this.#windows.set(name, window);
