@@ -68,6 +68,16 @@ test('changes are applied: new, rotated and revoked', () => {
   expect([ring.revision, ring.size]).toEqual([4, 1]);
 });
 
+test('changes that are committed late, below others that were seen, are applied; those seen before change nothing', () => {
+  const ring = ringOf();
+  const early = keyRow('early', 'te', { revision: 3 });
+  ring.apply({ revision: 1, active: [keyRow('a', 'ta'), early], revoked: [{ id: 'x', revision: 4 }] });
+  const seen = ring.verify('te');
+  ring.apply({ revision: 4, active: [keyRow('late', 'tl', { revision: 2 }), early], revoked: [{ id: 'x', revision: 4 }] });
+  expect(['ta', 'te', 'tl'].map((token) => idBehind(ring, token))).toEqual(['a', 'early', 'late']);
+  expect(seen !== undefined && ring.holds(seen)).toBe(true);
+});
+
 test('a key that was made here and revoked elsewhere before the first answer is gone; a later one stays', () => {
   const ring = ringOf(keyRow('gone', 'tg', { revision: 1 }), keyRow('later', 'tl', { revision: 3 }));
   ring.apply({ revision: 2, active: [], revoked: [] });
