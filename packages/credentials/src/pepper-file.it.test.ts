@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import { openPepperFile } from './pepper-file.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
-const refusalOf = (open: () => unknown): unknown => {
+const thrownBy = (open: () => unknown): unknown => {
   try {
     open();
   } catch (error) {
     return error;
   }
-  throw new Error('was accepted');
+  throw new Error('did not throw');
 };
 
-test('is made once, for its owner only, and is the same ever after', async () => {
+test('is created once, readable by its owner only, and stays the same', async () => {
   await using folder = await temporaryFolder('pepper');
   const path = join(folder.path, 'gateway-keys.pepper');
   const [made] = openPepperFile(path, randomBytes, NOW);
@@ -37,18 +37,18 @@ test('a pepper on a new first line is for new hashes, and the old one stays', as
 test.each([
   ['an empty file', ''],
   ['another file', 'these are my notes'],
-])('%s is a fault that names it and its line, and not what is in it', async (_, text) => {
+])('%s is a fault that names the file and the line, and not the content', async (_, text) => {
   await using folder = await temporaryFolder('pepper');
   const path = join(folder.path, 'gateway-keys.pepper');
   writeFileSync(path, text);
-  const error = refusalOf(() => openPepperFile(path, randomBytes, NOW));
+  const error = thrownBy(() => openPepperFile(path, randomBytes, NOW));
   expect(codeOf(error)).toBe('pepper_unusable');
   expect(messageOf(error)).toContain(`${path}: line 1 must be VERSION:SECRET`);
   expect(messageOf(error)).not.toContain('notes');
 });
 
-test('a folder that takes no file is a fault', async () => {
+test('a folder that is not writable is a fault', async () => {
   await using folder = await temporaryFolder('pepper');
   chmodSync(folder.path, 0o500);
-  expect(codeOf(refusalOf(() => openPepperFile(join(folder.path, 'none', 'p'), randomBytes, NOW)))).toBe('pepper_unusable');
+  expect(codeOf(thrownBy(() => openPepperFile(join(folder.path, 'none', 'p'), randomBytes, NOW)))).toBe('pepper_unusable');
 });

@@ -1,6 +1,6 @@
 import { Secret } from '@vitrine/config/secret';
 
-/** The secret half of a keyed hash. Its version is kept with every hash, so that a new pepper can follow an old one. */
+/** The key of keyed hashes. Its version is stored with every hash, so that peppers can be rotated. */
 export interface Pepper {
   readonly version: number;
   readonly secret: Secret;
@@ -9,7 +9,7 @@ export interface Pepper {
 const MIN_SECRET_LENGTH = 32;
 const FORM = new RegExp(`^(\\d{1,10}):([\\x21-\\x2b\\x2d-\\x7e]{${MIN_SECRET_LENGTH},256})$`);
 
-/** What `readPepper` takes, in words. */
+/** The rule of `readPepper`, for messages. */
 export const PEPPER_FORM = `must be VERSION:SECRET, a number and at least ${MIN_SECRET_LENGTH} visible characters without a comma`;
 
 /** Reads `VERSION:SECRET`, the form that fits into YAML, an environment variable and a file. */
@@ -18,8 +18,8 @@ export function readPepper(text: string): Pepper | undefined {
   return version === undefined || secret === undefined ? undefined : { version: Number(version), secret: new Secret(secret) };
 }
 
-/** A new pepper, in that form. Its version is the second in which it was made: one that was lost and made again has another, and
- *  so is never taken for the old one. */
+/** A new pepper, in that form. Its version is the second of its creation: the replacement of a lost pepper has another version, and is
+ *  never mistaken for the lost one. */
 export function createPepperText(random: (bytes: number) => Buffer, nowMs: number): string {
   return `${Math.floor(nowMs / 1_000)}:${random(32).toString('base64url')}`;
 }

@@ -21,17 +21,17 @@ describe('a token', () => {
     `${'x'.repeat(30)}\n`,
     'ü'.repeat(30),
     '',
-  ])('%j may not be chosen', (token) => expect(token).not.toMatch(CHOSEN_TOKEN));
+  ])('%j is no valid token', (token) => expect(token).not.toMatch(CHOSEN_TOKEN));
 });
 
 describe('TokenHashes', () => {
-  test('a hash is HMAC-SHA-256 under the first pepper, with its version', () => {
+  test('a hash is the HMAC-SHA-256 under the first pepper, with its version', () => {
     const { pepper_version, token_mac } = new TokenHashes([pepper(2), pepper(1)]).hash('token');
     const expected = createHmac('sha256', '2'.repeat(32)).update('token').digest('hex');
     expect([pepper_version, Buffer.from(token_mac).toString('hex')]).toEqual([2, expected]);
   });
 
-  test('a token is found under an older pepper, and not under one that is gone', () => {
+  test('a token is found under an older pepper, and not under a removed one', () => {
     const old = Buffer.from(new TokenHashes([pepper(1)]).hash('token').token_mac);
     const find = (mac: string) => old.equals(Buffer.from(mac, 'latin1')) || undefined;
     expect(new TokenHashes([pepper(2), pepper(1)]).find('token', find)).toBe(true);
@@ -41,14 +41,14 @@ describe('TokenHashes', () => {
 });
 
 describe('a pepper', () => {
-  test('that was made is read, and its version is the second', () => {
+  test('that was created is read, and its version is the second', () => {
     const made = readPepper(createPepperText(randomBytes, 1_763_000_000_999));
     expect(made?.version).toBe(1_763_000_000);
     expect(made?.secret.reveal()).toHaveLength(43);
   });
 
   test.each(['', '1', `:${'x'.repeat(32)}`, `1:${'x'.repeat(31)}`, `one:${'x'.repeat(32)}`, `1:${'x'.repeat(32)},`])(
-    '%j is none',
+    '%j is rejected',
     (text) => expect(readPepper(text)).toBeUndefined(),
   );
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 export const AUDIT_ACTIONS = ['request', 'gateway_key.create', 'gateway_key.rotate', 'gateway_key.revoke'] as const;
 export const AUDIT_OUTCOMES = ['allow', 'deny'] as const;
 
-/** An audit event as the API and the command line show it. Every field is there; one of which nothing is known is ''. */
+/** An audit event as the API and the command line show it. Every field is present; unknown ones are ''. */
 export const listedAuditEvent = z
   .strictObject({
     id: z.string(),
@@ -20,7 +20,7 @@ export const listedAuditEvent = z
   .meta({ id: 'AuditEvent', description: 'A change of a gateway key, a refused one, or a request that was turned away.' });
 export type ListedAuditEvent = z.infer<typeof listedAuditEvent>;
 
-/** base64url of two numbers of 64 bits, of which the first eleven are zero: they are no larger than what JSON can say exactly. */
+/** base64url of two numbers of 64 bits, of which the first eleven are zero: they are safe integers. */
 export const AUDIT_CURSOR: RegExp = /^A[AB][A-Za-z0-9_-]{8}[AEIMQUYcgkosw048]A[A-H][A-Za-z0-9_-]{8}[AQgw]$/;
 
 /** A page of audit events, newest first by (`at`, `id`); `next_cursor` is absent on the last page. */
@@ -29,14 +29,14 @@ export const auditEventPage = z
   .meta({ id: 'AuditEventPage', description: 'A page of audit events, the newest first.' });
 export type AuditEventPage = z.infer<typeof auditEventPage>;
 
-/** Where a page ended: the last event that it showed. */
+/** The position of the last event of a page. */
 export interface AuditPosition {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly number: number;
 }
 
-/** Which events to list; what is given must match exactly. Times are milliseconds since the epoch, both inclusive. */
+/** Filters of events; given ones must match exactly. Times are milliseconds since the epoch, both inclusive. */
 export interface AuditQuery {
   readonly org_id?: string | undefined;
   readonly workspace_id?: string | undefined;
@@ -53,7 +53,7 @@ export interface AuditQuery {
 
 const NUMBER_BYTES = 8;
 
-/** The opaque text of a page's end. */
+/** The opaque cursor of a position. */
 export function auditCursorOf({ at, number }: AuditPosition): string {
   const bytes = Buffer.alloc(2 * NUMBER_BYTES);
   bytes.writeBigInt64BE(BigInt(at));
@@ -61,7 +61,7 @@ export function auditCursorOf({ at, number }: AuditPosition): string {
   return bytes.toString('base64url');
 }
 
-/** The position inside a cursor, or undefined when the text is none that `auditCursorOf` made. */
+/** The position of a cursor; undefined when `auditCursorOf` did not make it. */
 export function readAuditCursor(cursor: string): AuditPosition | undefined {
   if (!AUDIT_CURSOR.test(cursor)) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');

@@ -27,7 +27,7 @@ export const gatewayKey = z
   .meta({ id: 'GatewayKey', description: 'A gateway key without its token.' });
 export type GatewayKey = z.infer<typeof gatewayKey>;
 
-/** What create and rotate answer: the only time that the token is shown. */
+/** The result of create and rotate, the only one that contains the token. */
 export const gatewayKeyWithToken = gatewayKey
   .extend({ token: z.string().regex(CHOSEN_TOKEN) })
   .meta({ id: 'GatewayKeyWithToken', description: 'A gateway key with its token, shown this once.' });
@@ -38,8 +38,8 @@ export const gatewayKeyPage = z
   .meta({ id: 'GatewayKeyPage', description: 'The active keys, oldest first.' });
 export type GatewayKeyPage = z.infer<typeof gatewayKeyPage>;
 
-/** A gateway key as stores keep it: the API's fields under their own names, times as milliseconds since the epoch, and of the token
- *  its keyed hash. */
+/** A gateway key as it is stored: the API's fields under the same names, times as milliseconds since the epoch, and the keyed hash of the
+ *  token instead of the token. */
 export interface KeyRow extends TokenHash {
   readonly id: string;
   readonly org_id: string;
@@ -55,7 +55,7 @@ export interface KeyRow extends TokenHash {
   readonly managed_by: string | undefined;
   /** The resource that owns the row, such as `GatewayKey team-a/ci`. */
   readonly managed_resource: string | undefined;
-  /** Grows with every change of any key of the store. */
+  /** Higher than that of every earlier change of this key; unique in the store. */
   readonly revision: number;
 }
 
@@ -77,7 +77,7 @@ export function gatewayKeyOf(row: KeyRow): GatewayKey {
   };
 }
 
-/** Who calls with this key. */
+/** The identity of requests with this key. */
 export function identityOf({ id, org_id, workspace_id, role, permissions, plan }: KeyRow): Identity {
   return { org_id, workspace_id, key_id: id, role, permissions: effectivePermissions(role, permissions), plan };
 }

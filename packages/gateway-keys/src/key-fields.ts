@@ -4,17 +4,17 @@ import { scrub } from '@vitrine/privacy/scrub';
 import { z } from 'zod';
 import { PERMISSIONS } from './permission.ts';
 
-// The fields that whoever makes a key may choose, for REST, the command line and the YAML file alike. An empty text is as good
-// as none; what is missing is then generated or has a default. Spec: gateway, Gateway key (create request).
+// The fields of a new key, with the same rules for REST, the command line and the YAML file. An empty text counts as absent; absent
+// fields are generated or have a default. Spec: gateway, Gateway key (create request).
 
-/** Ids and names are shown everywhere; a token that was pasted into the wrong field must not be. */
+/** Ids and names are visible everywhere; a token that was pasted into the wrong field must not be. */
 const isPlain = (text: string) => scrub(text).count === 0;
 const NO_CREDENTIAL = 'must not hold a credential';
 
 const ID_RULE = 'must be at most 128 characters of A-Za-z0-9-_.:';
 
-/** An id of a key, an organisation or a workspace; these stand in every trace, so they are plain and short. Clients resolve `.` and `..`
- *  in a path before they send it: a key of that name could not be revoked over REST. */
+/** An id of a key, an organisation or a workspace. Every trace contains them, so they are plain and short. Clients resolve `.` and `..` in
+ *  a path before they send it: a key of that name could not be revoked over REST. */
 export const idText = z
   .string()
   .regex(/^[A-Za-z0-9\-_.:]{0,128}$/, ID_RULE)
@@ -22,8 +22,7 @@ export const idText = z
   .refine(isPlain, NO_CREDENTIAL)
   .meta({ pattern: '^(?!\\.{1,2}$)[A-Za-z0-9\\-_.:]{0,128}$' });
 
-/** Who acts when it is no key: an audit event of a key of that id could not be told from theirs. Whoever reads one does not look at
- *  capitals either. */
+/** Actors of audit events that are no keys: events of a key with such an id, in any letter case, would look like theirs. */
 const RESERVED_KEY_IDS = ['system', 'operator'];
 export const RESERVED_KEY_ID = 'must not be system or operator, in capitals or not: these stand for who acts without a key';
 
@@ -44,7 +43,7 @@ export const tokenText = z
   .string()
   .refine((token) => token === '' || CHOSEN_TOKEN.test(token), {
     error: 'must be 24 to 256 visible ASCII characters without spaces and commas',
-    // What is no token is not made a secret of, and must not be compared with others as one.
+    // A malformed token must not reach the rules that compare tokens.
     abort: true,
   })
   .meta({ pattern: `^$|${CHOSEN_TOKEN.source}` });

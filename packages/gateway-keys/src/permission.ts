@@ -1,3 +1,3 @@
-/** What a gateway key may be allowed. Spec: gateway, Authentication; decisions, section 2. */
+/** The permissions of gateway keys. Spec: gateway, Authentication; decisions, section 2. */
 export const PERMISSIONS = ['proxy:write', 'analytics:read', 'keys:manage'] as const;
 export type Permission = (typeof PERMISSIONS)[number];

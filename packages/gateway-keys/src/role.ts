@@ -1,6 +1,6 @@
 import { PERMISSIONS, type Permission } from './permission.ts';
 
-/** What a role allows by itself. Any other role allows nothing. Spec: gateway decisions, section 2. */
+/** The permissions that a role implies. Other roles imply none. Spec: gateway decisions, section 2. */
 const IMPLIED = new Map<string, readonly Permission[]>([
   ['owner', PERMISSIONS],
   ['admin', PERMISSIONS],
@@ -11,7 +11,7 @@ const IMPLIED = new Map<string, readonly Permission[]>([
 
 export const DEFAULT_ROLE = 'developer';
 
-/** What a key may do: what its role implies and what was granted beside it. */
+/** The permissions that the role implies and those granted in addition. */
 export function effectivePermissions(role: string, granted: readonly Permission[]): ReadonlySet<Permission> {
   return new Set([...(IMPLIED.get(role) ?? []), ...granted]);
 }

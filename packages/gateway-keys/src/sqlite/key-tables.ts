@@ -1,8 +1,8 @@
 import { newerText, refuseForeignTables, type OwnTables } from '@vitrine/sqlite/database-file';
 import type { DatabaseSync } from 'node:sqlite';
 
-// Forward only: what is here has run somewhere and never changes; what comes next is added behind it. The file's `user_version`
-// is how many of them it has seen.
+// Forward only: these have run somewhere and never change; new ones are appended. The file's `user_version` is the number of migrations
+// that were applied to it.
 const MIGRATIONS = [
   `CREATE TABLE gateway_keys (
      id TEXT NOT NULL PRIMARY KEY,
@@ -38,10 +38,10 @@ const MIGRATIONS = [
      org_id TEXT NOT NULL,
      workspace_id TEXT NOT NULL
    ) STRICT;`,
-  // `token_hashes` holds every hash that a key of this file, or of the YAML file, has or ever had: a token that was rotated away,
-  // registered again by another tenant, would bring that tenant the requests of every client that still sends it. Triggers fill it,
+  // `token_hashes` holds every hash that a key of this file, or of the YAML file, has or ever had: a token that was rotated away and
+  // registered again by another tenant would bring that tenant the requests of every client that still sends it. Triggers fill it,
   // so that a process of an earlier version, which may have the file open, cannot leave one out.
-  // The indexes are for reading audit events newest first: of a tenant, with what can be filtered beside it, and of everybody.
+  // The indexes are for reading audit events newest first: of a tenant, with its filters, and of all tenants.
   `CREATE TABLE token_hashes (
      token_mac BLOB NOT NULL PRIMARY KEY,
      pepper_version INTEGER NOT NULL,
@@ -60,14 +60,15 @@ const MIGRATIONS = [
 /** The schema of a file that this version has opened. */
 export const KEY_SCHEMA_VERSION: number = MIGRATIONS.length;
 
-/** What tells a database of gateway keys from others, in every version. */
+/** How a database of gateway keys is recognised, in every version. */
 export const KEY_DATABASE: OwnTables = {
   what: 'a Vitrine key database',
   tables: ['gateway_keys', 'audit_events'],
   version: KEY_SCHEMA_VERSION,
 };
 
-/** Brings the file to this version's tables, whoever else has it open. Throws when a newer version wrote it, or another program. */
+/** Migrates the file to this version's tables, while other processes may have it open. Throws when a newer version or another program
+ *  wrote it. */
 export function createKeyTables(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   try {
