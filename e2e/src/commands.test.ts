@@ -85,9 +85,9 @@ describe('beside a running gateway', () => {
     ]);
     await writeFile(join(folder, 'idle.yaml'), 'plans: { gold: { per_workspace: { requests_per_minute: 5 } } }');
     const idle = { SVC_CONFIG: join(folder, 'idle.yaml'), SVC_AUTH_ENABLED: 'true' };
-    const warnings = [expect.stringContaining('plans.gold.per_workspace binds nobody')];
+    const warnings = [expect.stringContaining('plans.gold.per_workspace has no effect')];
     expect(await json('config validate', idle)).toEqual([0, { valid: true, warnings }]);
-    expect((await run('config validate', idle)).stdout).toMatch(/\nWarning: plans\.gold\.per_workspace binds nobody/);
+    expect((await run('config validate', idle)).stdout).toMatch(/\nWarning: plans\.gold\.per_workspace has no effect/);
     const [, { checks }] = await json<Diagnosis>('doctor', idle);
     expect(checks).toContainEqual(expect.objectContaining({ name: 'config', status: 'warn', details: warnings }));
     await writeFile(join(folder, 'broken.yaml'), 'server: [');

@@ -48,7 +48,7 @@ const becomes = (token: string, wanted: number) => waitUntil(async () => (await 
 
 describe('the command line beside a running gateway', () => {
   test('a gateway without a key says how to get one, and refuses every request', async () => {
-    await gateway.process.says(/there is no gateway key.*gateway keys create --role owner/);
+    await gateway.process.says(/gateway keys create --role owner.*no gateway key exists/);
     expect(await status('sgk_none')).toBe(401);
   });
 

@@ -212,7 +212,7 @@ function adminRoutes(of: {
         counters: queue.counters,
         bodies: budget,
         storeDriver: store.driver,
-        rejectionsUnkept: anonymousRejections.refused,
+        rejectionsUnkept: anonymousRejections.rejected,
         audit: keys.trail,
       },
       Date.now(),

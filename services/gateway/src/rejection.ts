@@ -1,4 +1,4 @@
-/** The response to a request that is refused at any point before it is forwarded or served. */
+/** The response to a request that is rejected at any point before it is forwarded or served. */
 export interface Rejection {
   readonly status: number;
   /** `error` of the JSON body. */

@@ -22,7 +22,7 @@ const create = (store: SqliteKeyStore, id: string, token: string, tenant: object
 const rotate = (store: SqliteKeyStore, id: string, token: string) =>
   store.rotate(id, undefined, [hashOf(token)], auditEvent()).kind;
 
-/** A key database as version 0.1.0 made it: schema 1, which knows only the tokens that keys have now. */
+/** A key database as version 0.1.0 made it: schema 1, which has only the present tokens of keys. */
 function makeSchema1(at: string): void {
   using database = new DatabaseSync(at);
   database.exec(readFileSync(new URL('./testdata/keys-schema-1.sql', import.meta.url), 'utf8'));

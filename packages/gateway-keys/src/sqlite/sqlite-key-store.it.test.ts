@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(async () => folder[Symbol.asyncDispose]());
 
-test('a file of a newer version is refused and left alone', () => {
+test('a file of a newer version is rejected and left unchanged', () => {
   {
     using database = new DatabaseSync(path);
     database.exec('PRAGMA user_version = 99');
@@ -37,7 +37,7 @@ describe('a file that is no key database', () => {
       'the file holds the tables "orders", "users" (user_version 0) and is not a Vitrine key database',
     ],
     [
-      'one in WAL mode whose version is ours',
+      'one in WAL mode with our version',
       'PRAGMA journal_mode = WAL; CREATE TABLE users (a); PRAGMA user_version = 1',
       'the file holds the table "users" (user_version 1) and is not a Vitrine key database',
     ],
@@ -47,7 +47,7 @@ describe('a file that is no key database', () => {
       'the file holds the tables "payload_pages", "totals", "traces" (user_version 3) and is not a Vitrine key database',
     ],
     ['notes', '', 'the file is text and not an SQLite database'],
-  ])('%s is refused by what it is, and nothing is changed', (_, sql, what) => {
+  ])('%s is rejected by its content, and nothing is changed', (_, sql, what) => {
     const foreign = join(folder.path, 'foreign.db');
     if (sql === '') writeFileSync(foreign, 'these are my notes');
     else {

@@ -52,7 +52,7 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
     await place[Symbol.asyncDispose]();
   });
 
-  test('a change of a key appends one event, and a refused one none', async () => {
+  test('a change of a key appends one event, and a rejected one none', async () => {
     const key = newKey('a');
     await store.create(key, [key], auditEvent({ target: 'a', at: T0 }));
     await store.create(key, [key], auditEvent({ target: 'a', at: T0 }));
@@ -76,19 +76,19 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
     expect(await targetsOf(store)).toEqual(['change', 'denied 3', 'denied 4', 'denied 5']);
   });
 
-  test('denials of unknown callers displace none of a known caller, and requests of one no refused change', async () => {
+  test('denials of unknown callers displace none of a known caller, and requests of one no rejected change', async () => {
     const denied = (by: string, what: string, target: string) => auditEvent({ actor: by, action: what, target, outcome: 'deny' });
     await store.appendAudit([
-      denied('k', 'gateway_key.create', 'refused change'),
-      denied('k', 'request', 'refused request'),
+      denied('k', 'gateway_key.create', 'rejected change'),
+      denied('k', 'request', 'rejected request'),
       ...Array.from({ length: 20 }, (_, i) => denied('', 'request', `unknown ${i}`)),
     ]);
     while ((await store.removeAuditBefore(T0)) > 0);
     const unknown = ['unknown 17', 'unknown 18', 'unknown 19'];
-    expect(await targetsOf(store)).toEqual(['refused change', 'refused request', ...unknown]);
+    expect(await targetsOf(store)).toEqual(['rejected change', 'rejected request', ...unknown]);
     await store.appendAudit(Array.from({ length: 20 }, (_, i) => denied('k', 'request', `known ${i}`)));
     while ((await store.removeAuditBefore(T0)) > 0);
-    expect(await targetsOf(store)).toEqual(['refused change', ...unknown, 'known 17', 'known 18', 'known 19']);
+    expect(await targetsOf(store)).toEqual(['rejected change', ...unknown, 'known 17', 'known 18', 'known 19']);
   });
 
   test('removal where nothing was ever stored removes nothing', async () => {

@@ -64,7 +64,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       await store.markUsed([{ id: 'k', at: T0 + 5 }]);
       await store.markUsed([
         { id: 'k', at: T0 + 3 },
-        { id: 'nobody', at: T0 },
+        { id: 'none', at: T0 },
       ]);
       expect((await store.find('k', A))?.last_used_at).toBe(T0 + 5);
     });
@@ -110,7 +110,7 @@ export function testKeyStore(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       expect(others.map(({ kind }) => kind)).toEqual(['created', 'created']);
     });
 
-    test('a token is given to one of two processes that ask for it at once', async () => {
+    test('a token is given to one of two processes that register it at once', async () => {
       await using other = place.open();
       await Promise.all([store.list(undefined), other.list(undefined)]);
       const outcomes = await Promise.all(

@@ -4,7 +4,7 @@ import { from, integer, oneOf, parameter, rangeQuery, text, to } from '../http/q
 export const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 
-/** What audit events can be filtered by, for the admin API and the command line alike. */
+/** The filters of audit events, for the admin API and the command line. */
 export const auditFilters = {
   action: oneOf(AUDIT_ACTIONS).describe('Only this action; request is one that was turned away.'),
   outcome: oneOf(AUDIT_OUTCOMES).describe('Only what was allowed, or only what was denied.'),

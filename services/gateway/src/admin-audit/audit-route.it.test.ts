@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-async function ask(path: string, token?: string, init: RequestInit = {}, of = gateway) {
+async function call(path: string, token?: string, init: RequestInit = {}, of = gateway) {
   const headers: Record<string, string> = { authorization: 'Bearer sk-test-0123456789', ...(init.headers as object) };
   if (token !== undefined) headers['x-svc-gateway-key'] = token;
   const response = await fetch(of.url + path, { ...init, headers });
@@ -34,7 +34,7 @@ async function ask(path: string, token?: string, init: RequestInit = {}, of = ga
   return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as unknown };
 }
 const page = async (query: string, token?: string, of = gateway): Promise<AuditEventPage> =>
-  auditEventPage.parse((await ask(`/api/audit-events${query}`, token, {}, of)).body);
+  auditEventPage.parse((await call(`/api/audit-events${query}`, token, {}, of)).body);
 const events = async (query = '', token = ACME) => (await page(query, token)).items;
 const places = (items: readonly ListedAuditEvent[]) => items.map(({ org_id, workspace_id }) => `${org_id}/${workspace_id}`);
 const stored = (at: number, fields: Partial<AuditEvent> = {}): AuditEvent => ({
@@ -52,17 +52,17 @@ const stored = (at: number, fields: Partial<AuditEvent> = {}): AuditEvent => ({
 
 describe('GET /api/audit-events', () => {
   test('needs keys:manage', async () => {
-    expect((await ask('/api/audit-events')).status).toBe(401);
-    expect((await ask('/api/audit-events', VIEWER)).status).toBe(403);
-    expect((await ask('/api/audit-events', ACME)).status).toBe(200);
-    expect((await ask('/api/audit-events', ACME, { method: 'POST' })).status).toBe(405);
+    expect((await call('/api/audit-events')).status).toBe(401);
+    expect((await call('/api/audit-events', VIEWER)).status).toBe(403);
+    expect((await call('/api/audit-events', ACME)).status).toBe(200);
+    expect((await call('/api/audit-events', ACME, { method: 'POST' })).status).toBe(405);
   });
 
-  test('shows a change, a refused one and a denial at once, newest first, with who, what and why', async () => {
+  test('lists a change, a rejected one and a denial at once, newest first, with actor, target and reason', async () => {
     const send = (id: string, init: RequestInit) => ({ ...init, headers: { 'x-request-id': id } });
-    await ask('/api/gateway-keys', ACME, send('one', { method: 'POST', body: '{"id":"seen"}' }));
-    await ask('/api/gateway-keys', ACME, send('two', { method: 'POST', body: '{"id":"seen"}' }));
-    await ask('/api/gateway-keys?token=sgk_0123456789abcdef', VIEWER, send('three', {}));
+    await call('/api/gateway-keys', ACME, send('one', { method: 'POST', body: '{"id":"seen"}' }));
+    await call('/api/gateway-keys', ACME, send('two', { method: 'POST', body: '{"id":"seen"}' }));
+    await call('/api/gateway-keys?token=sgk_0123456789abcdef', VIEWER, send('three', {}));
     const items = await events('?limit=3');
     const common = {
       org_id: 'acme',
@@ -86,10 +86,10 @@ describe('GET /api/audit-events', () => {
     ]);
   });
 
-  test('shows nothing of another tenant or workspace, and nothing of callers who are unknown', async () => {
-    await ask('/api/gateway-keys', BETA, { method: 'POST', body: '{}' });
-    await ask('/api/gateway-keys', 'other-room-token-0123456789', { method: 'POST', body: '{}' });
-    await ask('/api/traces');
+  test('lists nothing of another tenant or workspace, and nothing of anonymous callers', async () => {
+    await call('/api/gateway-keys', BETA, { method: 'POST', body: '{}' });
+    await call('/api/gateway-keys', 'other-room-token-0123456789', { method: 'POST', body: '{}' });
+    await call('/api/traces');
     expect(new Set(places(await events('?limit=200')))).toEqual(new Set(['acme/search']));
     expect(new Set(places(await events('?limit=200', BETA)))).toEqual(new Set(['beta/search']));
     expect(await events('?actor=beta-owner')).toEqual([]);
@@ -100,8 +100,8 @@ describe('GET /api/audit-events', () => {
     expect(new Set(places(await events(`?limit=200&cursor=${cursor}`, BETA))).has('acme/search')).toBe(false);
   });
 
-  test('shows a tenant what the command line did to its keys', async () => {
-    const made = await ask('/api/gateway-keys', ACME, { method: 'POST', body: '{}' });
+  test('lists changes of the command line for the tenant of the keys', async () => {
+    const made = await call('/api/gateway-keys', ACME, { method: 'POST', body: '{}' });
     const { id } = made.body as { id: string };
     await runCommand(COMMANDS, ['keys', 'revoke', id], {
       env: { SVC_STORAGE_PATH: join(gateway.folder, 'traces.db') },
@@ -149,15 +149,15 @@ describe('GET /api/audit-events', () => {
     [`cursor=${Buffer.alloc(15).toString('base64url')}`, 'invalid cursor'],
     [`cursor=${Buffer.alloc(16, 0xff).toString('base64url')}=`, 'invalid cursor'],
     [`cursor=${Buffer.alloc(16, 0x7f).toString('base64url')}`, 'invalid cursor'],
-  ])('%s is refused', async (query, error) => {
-    expect(await ask(`/api/audit-events?${query}`, ACME)).toEqual({ status: 400, body: { error } });
+  ])('%s is rejected', async (query, error) => {
+    expect(await call(`/api/audit-events?${query}`, ACME)).toEqual({ status: 400, body: { error } });
   });
 
-  test('with authentication off shows everything', async () => {
+  test('with authentication off lists everything', async () => {
     await using open = await startTestGateway();
     const now = Date.now();
     const kept = [
-      stored(now, { actor: '', org_id: '', workspace_id: '', target: 'of nobody' }),
+      stored(now, { actor: '', org_id: '', workspace_id: '', target: 'of an anonymous caller' }),
       stored(now - 1, { target: 'of a tenant' }),
       stored(now - 2, { org_id: 'beta', target: 'of another' }),
       stored(now - 3, { actor: 'system', org_id: '', workspace_id: '', target: 'of the machine' }),
@@ -168,14 +168,14 @@ describe('GET /api/audit-events', () => {
     }
     const { items } = await page('', undefined, open);
     expect(items.map(({ target }) => target)).toEqual(kept.map(({ target }) => target));
-    await ask('/api/gateway-keys', undefined, { method: 'POST', body: '{"org_id":"o"}' }, open);
+    await call('/api/gateway-keys', undefined, { method: 'POST', body: '{"org_id":"o"}' }, open);
     expect((await page('?outcome=allow', undefined, open)).items).toMatchObject([{ actor: 'system', org_id: 'o' }]);
   });
 
-  test('works with auth.store: file too, where nothing but denials and refused changes is kept', async () => {
+  test('works with auth.store: file too, where only denials and rejected changes are stored', async () => {
     await using files = await startTestGateway({ SVC_AUTH_STORE: 'file' }, YAML);
-    await ask('/api/gateway-keys', VIEWER, {}, files);
-    await ask('/api/gateway-keys', ACME, { method: 'POST', body: '{"id":"x"}' }, files);
+    await call('/api/gateway-keys', VIEWER, {}, files);
+    await call('/api/gateway-keys', ACME, { method: 'POST', body: '{"id":"x"}' }, files);
     expect((await page('', ACME, files)).items).toMatchObject([
       { actor: 'acme-owner', action: 'gateway_key.create', target: 'x', reason: 'gateway_keys_read_only' },
       { actor: 'acme-viewer', action: 'request', reason: 'forbidden' },
@@ -185,9 +185,9 @@ describe('GET /api/audit-events', () => {
   test('is 503 while the store is not available', async () => {
     await using broken = await startTestGateway();
     const path = join(broken.folder, 'gateway-keys.db');
-    expect((await ask('/api/audit-events', undefined, {}, broken)).status).toBe(200);
+    expect((await call('/api/audit-events', undefined, {}, broken)).status).toBe(200);
     for (const suffix of ['', '-wal', '-shm']) renameSync(path + suffix, `${path}.away${suffix}`);
-    expect(await ask('/api/audit-events', undefined, {}, broken)).toEqual({
+    expect(await call('/api/audit-events', undefined, {}, broken)).toEqual({
       status: 503,
       body: { error: 'gateway key store is unavailable' },
     });
@@ -198,12 +198,12 @@ describe('pages', () => {
   const OWNER = 'paged-owner-token-0123456789';
   const WITH_OWNER = `${YAML}\n    - {id: paged, token: ${OWNER}, org_id: acme, workspace_id: paged, role: owner}`;
 
-  test('show each event once while others are written and old ones are removed', async () => {
+  test('list each event once while others are written and old ones are removed', async () => {
     await using paged = await startTestGateway({}, WITH_OWNER);
     const path = join(paged.folder, 'gateway-keys.db');
     using store = new SqliteKeyStore(path);
     const now = Date.now();
-    // Several of a moment: the cursor has to tell them apart.
+    // Several of a moment: the cursor has to distinguish them.
     store.appendAudit(Array.from({ length: 100 }, (_, i) => stored(now - 1_000_000 + Math.floor(i / 7), { target: `${i}` })));
     const seen: string[] = [];
     let cursor: string | undefined = '';
@@ -218,7 +218,7 @@ describe('pages', () => {
     expect(seen).toEqual(Array.from({ length: 79 }, (_, i) => `${99 - i}`));
   });
 
-  test('hold 50 unless told, and the last has no next_cursor', async () => {
+  test('hold 50 by default, and the last has no next_cursor', async () => {
     await using paged = await startTestGateway({}, WITH_OWNER);
     using store = new SqliteKeyStore(join(paged.folder, 'gateway-keys.db'));
     store.appendAudit(Array.from({ length: 51 }, (_, i) => stored(Date.now() - i)));

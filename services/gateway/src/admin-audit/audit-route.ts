@@ -2,7 +2,7 @@ import { auditEventPage, type AuditEventPage, type AuditQuery } from '@vitrine/g
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { auditQuery, DEFAULT_LIMIT } from './audit-query.ts';
 
-/** `GET /api/audit-events`. With an identity only events of its tenant are listed: denials of callers who are unknown belong to none. */
+/** `GET /api/audit-events`. With an identity only events of its tenant are listed; denials of anonymous callers belong to no tenant. */
 export function auditRoutes(list: (query: AuditQuery) => Promise<AuditEventPage>): AdminRoute[] {
   return [
     {

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
 const path = () => join(gateway.folder, 'gateway-keys.db');
-async function ask(method: string, of: string, token: string | undefined, body?: unknown) {
+async function call(method: string, of: string, token: string | undefined, body?: unknown) {
   const response = await fetch(`${gateway.url}/api/gateway-keys${of}`, {
     method,
     headers: { ...(token === undefined ? {} : { 'x-svc-gateway-key': token }), 'content-type': 'application/json' },
@@ -37,9 +37,9 @@ async function ask(method: string, of: string, token: string | undefined, body?:
   const text = await response.text();
   return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as { error?: string }) };
 }
-const make = async (wish: object, token = OWNER) => gatewayKeyWithToken.parse((await ask('POST', '', token, wish)).body);
-const list = async (token = OWNER) => gatewayKeyPage.parse((await ask('GET', '', token)).body).items;
-/** What a request to a provider is answered with. */
+const make = async (fields: object, token = OWNER) => gatewayKeyWithToken.parse((await call('POST', '', token, fields)).body);
+const list = async (token = OWNER) => gatewayKeyPage.parse((await call('GET', '', token)).body).items;
+/** The status of a request to a provider. */
 const works = async (token: string) => {
   const headers = { 'x-svc-gateway-key': token, authorization: 'Bearer sk-test-0123456789' };
   return (await fetch(`${gateway.url}/openai/v1/models`, { headers })).status;
@@ -57,8 +57,8 @@ const rows = () => {
 };
 
 describe('create', () => {
-  test('is 201 with the token, which works at once; empty texts are as good as none', async () => {
-    const { status, body } = await ask('POST', '', OWNER, { id: '', token: '', name: 'n', description: '', role: '' });
+  test('is 201 with the token, which works at once; empty texts count as absent', async () => {
+    const { status, body } = await call('POST', '', OWNER, { id: '', token: '', name: 'n', description: '', role: '' });
     const key = gatewayKeyWithToken.parse(body);
     expect(status).toBe(201);
     expect(key).toEqual({
@@ -96,11 +96,11 @@ describe('create', () => {
     expect(await works(token)).toBe(200);
   });
 
-  test('without a body is a key of defaults', async () => {
-    expect((await ask('POST', '', OWNER)).status).toBe(201);
+  test('without a body is a key with defaults', async () => {
+    expect((await call('POST', '', OWNER)).status).toBe(201);
   });
 
-  test('neither the file nor the log holds the token', async () => {
+  test('neither the file nor the log contains the token', async () => {
     const { token } = await make({});
     using database = new DatabaseSync(path(), { readOnly: true });
     expect(JSON.stringify(database.prepare('SELECT * FROM gateway_keys').all())).not.toContain(token);
@@ -108,7 +108,7 @@ describe('create', () => {
   });
 });
 
-describe('what is refused, and changes nothing', () => {
+describe('a rejected request, which changes nothing', () => {
   test.each([
     ['no JSON', '{', 400, /^invalid json body$/],
     ['a list', '[]', 400, /^invalid json body$/],
@@ -127,10 +127,10 @@ describe('what is refused, and changes nothing', () => {
     ['64 KiB and more', { description: 'x'.repeat(65_536) }, 413, /^request body too large$/],
     ['the id of a key of the file', { id: 'owner' }, 409, /^gateway key already exists$/],
     ['the token of a key of the file', { token: OWNER }, 409, /^gateway key token already exists$/],
-  ])('create with %s', async (_, wish, status, error) => {
+  ])('create with %s', async (_, fields, status, error) => {
     const before = rows();
-    const answer = await ask('POST', '', OWNER, wish);
-    expect([answer.status, answer.body]).toEqual([status, { error: expect.stringMatching(error) }]);
+    const response = await call('POST', '', OWNER, fields);
+    expect([response.status, response.body]).toEqual([status, { error: expect.stringMatching(error) }]);
     expect(rows()).toEqual(before);
   });
 
@@ -140,19 +140,19 @@ describe('what is refused, and changes nothing', () => {
     expect([status, rawHeaders]).toEqual([413, expect.arrayContaining(['Connection', 'close'])]);
   });
 
-  test('1,000 at once with the same id: one is made, all others are told', async () => {
-    const answers = await Promise.all(Array.from({ length: 1_000 }, () => ask('POST', '', OWNER, { id: 'wanted-by-all' })));
-    const counts = Object.groupBy(answers, ({ status }) => status);
+  test('1,000 at once with the same id: one is created, all others are 409', async () => {
+    const responses = await Promise.all(Array.from({ length: 1_000 }, () => call('POST', '', OWNER, { id: 'wanted-by-all' })));
+    const counts = Object.groupBy(responses, ({ status }) => status);
     expect([counts[201]?.length, counts[409]?.length]).toEqual([1, 999]);
   });
 
   test('an id or a token that is or was taken, also by a revoked key or another tenant', async () => {
     const key = await make({});
-    const conflict = async (wish: object) => (await ask('POST', '', OWNER, wish)).body;
+    const conflict = async (fields: object) => (await call('POST', '', OWNER, fields)).body;
     expect(await conflict({ id: key.id })).toEqual({ error: 'gateway key already exists' });
     expect(await conflict({ id: other.id })).toEqual({ error: 'gateway key already exists' });
     expect(await conflict({ token: key.token })).toEqual({ error: 'gateway key token already exists' });
-    expect((await ask('DELETE', `/${key.id}`, OWNER)).status).toBe(204);
+    expect((await call('DELETE', `/${key.id}`, OWNER)).status).toBe(204);
     expect(await conflict({ id: key.id })).toEqual({ error: 'gateway key already exists' });
     expect(await conflict({ token: key.token })).toEqual({ error: 'gateway key token already exists' });
   });
@@ -161,18 +161,21 @@ describe('what is refused, and changes nothing', () => {
     const { token: manager } = await make({ role: 'viewer', permissions: ['keys:manage'] });
     const strong = await make({ role: 'owner' });
     const before = rows();
-    for (const [of, wish] of [
+    for (const [of, fields] of [
       ['', {}],
       ['', { role: 'admin' }],
       ['', { role: 'viewer', permissions: ['proxy:write'] }],
       [`/${strong.id}/rotate`, {}],
     ] as const) {
-      const answer = await ask('POST', of, manager, wish);
-      expect([answer.status, answer.body?.error]).toEqual([403, expect.stringContaining('cannot grant what it does not hold')]);
+      const response = await call('POST', of, manager, fields);
+      expect([response.status, response.body?.error]).toEqual([
+        403,
+        expect.stringContaining('cannot grant what it does not hold'),
+      ]);
     }
     expect(rows()).toEqual(before);
     expect(await works(strong.token)).toBe(200);
-    expect((await ask('POST', '', manager, { role: 'viewer' })).status).toBe(201);
+    expect((await call('POST', '', manager, { role: 'viewer' })).status).toBe(201);
   });
 
   test.each([
@@ -183,7 +186,7 @@ describe('what is refused, and changes nothing', () => {
     ['POST', '/owner/rotate', 501, 'gateway key mutations are not supported by this config store'],
   ])('%s %s', async (method, of, status, error) => {
     const before = rows();
-    expect(await ask(method, of, OWNER)).toEqual({ status, body: { error } });
+    expect(await call(method, of, OWNER)).toEqual({ status, body: { error } });
     expect(rows()).toEqual(before);
   });
 
@@ -197,7 +200,7 @@ describe('what is refused, and changes nothing', () => {
       ['DELETE', `/${id}`],
       ['POST', `/${id}/rotate`],
     ] as const) {
-      const { status, body } = await ask(method, of, OWNER);
+      const { status, body } = await call(method, of, OWNER);
       expect([status, body?.error]).toEqual([409, expect.stringContaining('GatewayKey team-a/ci')]);
     }
     expect((await list()).find((key) => key.id === id)?.managed_by).toBe('operator');
@@ -207,32 +210,32 @@ describe('what is refused, and changes nothing', () => {
 describe('rotate and revoke', () => {
   test('rotate ends the old token at once, keeps everything else, and takes a token', async () => {
     const key = await make({ name: 'n' });
-    const { status, body } = await ask('POST', `/${key.id}/rotate`, OWNER);
+    const { status, body } = await call('POST', `/${key.id}/rotate`, OWNER);
     const rotated = gatewayKeyWithToken.parse(body);
     expect([status, { ...rotated, token: '' }]).toEqual([200, { ...key, token: '' }]);
     expect([await works(key.token), await works(rotated.token)]).toEqual([401, 200]);
     const chosen = `sgk_${'c'.repeat(32)}`;
-    await ask('POST', `/${key.id}/rotate`, OWNER, { token: chosen });
+    await call('POST', `/${key.id}/rotate`, OWNER, { token: chosen });
     expect([await works(rotated.token), await works(chosen)]).toEqual([401, 200]);
-    expect(await ask('POST', `/${key.id}/rotate`, OWNER, { token: chosen })).toMatchObject({ status: 409 });
-    expect(await ask('POST', `/${key.id}/rotate`, OWNER, { colour: 'red' })).toMatchObject({ status: 400 });
+    expect(await call('POST', `/${key.id}/rotate`, OWNER, { token: chosen })).toMatchObject({ status: 409 });
+    expect(await call('POST', `/${key.id}/rotate`, OWNER, { colour: 'red' })).toMatchObject({ status: 400 });
     expect(await works(chosen)).toBe(200);
   });
 
-  test('revoke is 204 without a body, holds at once, and is once', async () => {
+  test('revoke is 204 without a body, applies at once, and succeeds once', async () => {
     const key = await make({});
-    expect(await ask('DELETE', `/${key.id}`, OWNER)).toEqual({ status: 204, body: undefined });
+    expect(await call('DELETE', `/${key.id}`, OWNER)).toEqual({ status: 204, body: undefined });
     expect(await works(key.token)).toBe(401);
-    expect(await ask('DELETE', `/${key.id}`, OWNER)).toMatchObject({ status: 404 });
+    expect(await call('DELETE', `/${key.id}`, OWNER)).toMatchObject({ status: 404 });
     expect((await list()).some(({ id }) => id === key.id)).toBe(false);
   });
 
-  test('what another process revokes is refused soon', async () => {
+  test('a key that another process revokes is rejected soon', async () => {
     const key = await make({});
     using store = new SqliteKeyStore(path());
     const event = { at: 1, actor: 'system', action: 'gateway_key.revoke', target: key.id, outcome: 'allow' } as const;
     store.revoke(key.id, undefined, { ...event, reason: '', correlation_id: '', org_id: '', workspace_id: '' });
-    await waitUntil(async () => (await works(key.token)) === 401, { what: 'the key to be refused' });
+    await waitUntil(async () => (await works(key.token)) === 401, { what: 'the key to be rejected' });
   });
 });
 
@@ -245,7 +248,7 @@ describe('the list', () => {
     expect(JSON.stringify(items)).not.toMatch(/token|mac|pepper/);
   });
 
-  test('holds when a key was last used', async () => {
+  test('contains the last use of a key', async () => {
     const key = await make({});
     expect((await list()).find(({ id }) => id === key.id)).not.toHaveProperty('last_used_at');
     await works(key.token);
@@ -271,11 +274,11 @@ test('two tenants never see or change a key of the other, whatever they send', a
         const owner = owners.get(id);
         const strange = owner !== undefined && owner !== side.org;
         if (kind === 'create') {
-          const { status } = await ask('POST', '', side.token, { id, org_id });
+          const { status } = await call('POST', '', side.token, { id, org_id });
           expect(status).toBe(owner === undefined ? 201 : 409);
           if (status === 201) owners.set(id, side.org);
         } else {
-          const { status } = await ask(
+          const { status } = await call(
             kind === 'revoke' ? 'DELETE' : 'POST',
             `/${id}${kind === 'revoke' ? '' : '/rotate'}`,
             side.token,
@@ -310,7 +313,7 @@ describe('elsewhere', () => {
     expect(await send('GET')).toEqual([200, { items: [expect.objectContaining({ id: 'owner' })] }]);
   });
 
-  test('with authentication off keys can be made for any tenant, and wait for it to be on', async () => {
+  test('with authentication off keys can be created for any tenant, for when it is on', async () => {
     await using open = await startTestGateway({});
     const response = await fetch(`${open.url}/api/gateway-keys`, {
       method: 'POST',

@@ -14,17 +14,17 @@ import type { AuditTrail } from '../auth/audit-trail.ts';
 import type { KeyRing } from '../auth/key-ring.ts';
 
 const DEFAULT_TENANT_ID = 'default';
-/** Of what a path gives as a key's id. */
+/** Of an id in a path. */
 const TARGET_MAX_LENGTH = 128;
 
-/** Who changes keys. */
+/** The caller that changes keys. */
 export interface KeyActor {
-  /** Undefined: whoever has the machine, or authentication is off; nothing is hidden from them or refused to them. */
+  /** Undefined for the command line and with authentication off: they have every permission in every tenant. */
   readonly identity: Identity | undefined;
   readonly correlationId: string;
 }
 
-/** What a key is to be; empty texts are as good as none. */
+/** The fields of a new key; empty texts count as absent. */
 export interface NewKeyRequest {
   readonly id?: string | undefined;
   readonly token?: string | undefined;
@@ -37,7 +37,7 @@ export interface NewKeyRequest {
   readonly plan?: string | undefined;
 }
 
-/** What depends on the peppers, which are not looked for before a key is. */
+/** What depends on the peppers, which are not read before keys are needed. */
 export interface KeyMaterial {
   readonly hashes: TokenHashes;
   /** The keys of the YAML file. */
@@ -56,14 +56,14 @@ export interface GatewayKeysOptions {
   readonly clock: () => number;
 }
 
-/** An audit event whose tenant may still be found out: the actor's, or that of the key which somebody without a key changes. */
+/** An audit event whose tenant is the actor's, or becomes that of the changed key when the actor has none. */
 interface EventDraft extends AuditEvent {
   org_id: string;
   workspace_id: string;
 }
 
-/** Lists and changes gateway keys, for the admin API and the command line. Whatever is refused has changed nothing, and is audited
- *  like every change. A change holds in this process once it is answered.
+/** Lists and changes gateway keys, for the admin API and the command line. Rejected changes are audited like accepted ones. An accepted
+ *  change is in effect in this process when its promise resolves.
  *  Faults: `forbidden`, `invalid_body`, `gateway_key_not_found`, `gateway_key_exists`, `gateway_key_token_exists`, `gateway_key_managed`,
  *  `gateway_keys_full`, `gateway_keys_read_only`, `key_store_unavailable`. Spec: gateway decisions, section 2. */
 export class GatewayKeys {
@@ -78,42 +78,42 @@ export class GatewayKeys {
     const { store, isMutable, material } = this.#options;
     const { fixed, ring } = material();
     const stored = isMutable ? await store.list(tenant) : [];
-    const ofFile = fixed.filter((row) => tenant === undefined || isOf(row, tenant));
-    return [...ofFile, ...stored.filter(({ id }) => !fixed.some((row) => row.id === id))]
+    const fromFile = fixed.filter((row) => tenant === undefined || isOf(row, tenant));
+    return [...fromFile, ...stored.filter(({ id }) => !fixed.some((row) => row.id === id))]
       .toSorted((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
       .map((row) =>
         gatewayKeyOf({ ...row, last_used_at: Math.max(row.last_used_at ?? 0, ring.lastUsedAt(row.id)) || undefined }),
       );
   }
 
-  async create(actor: KeyActor, wish: NewKeyRequest): Promise<GatewayKeyWithToken> {
+  async create(actor: KeyActor, request: NewKeyRequest): Promise<GatewayKeyWithToken> {
     const { store, random, clock } = this.#options;
-    const id = wish.id || `gk_${random(8).toString('hex')}`;
+    const id = request.id || `gk_${random(8).toString('hex')}`;
     const tenant = {
-      org_id: actor.identity?.org_id ?? (wish.org_id || DEFAULT_TENANT_ID),
-      workspace_id: actor.identity?.workspace_id ?? (wish.workspace_id || DEFAULT_TENANT_ID),
+      org_id: actor.identity?.org_id ?? (request.org_id || DEFAULT_TENANT_ID),
+      workspace_id: actor.identity?.workspace_id ?? (request.workspace_id || DEFAULT_TENANT_ID),
     };
     return this.#audited(actor, 'gateway_key.create', id, async (event) => {
       Object.assign(event, tenant);
-      this.#refuseReadOnly();
+      this.#requireMutable();
       if (isReservedKeyId(id)) throw new Fault('invalid_body', { say: `id: ${RESERVED_KEY_ID}` });
-      const role = wish.role || DEFAULT_ROLE;
-      const permissions = wish.permissions ?? [];
-      refuseBeyond(actor, effectivePermissions(role, permissions));
+      const role = request.role || DEFAULT_ROLE;
+      const permissions = request.permissions ?? [];
+      requireHeldPermissions(actor, effectivePermissions(role, permissions));
       const idAsToken = this.#options.material().hashes.all(id);
       if (this.#options.material().fixed.some((row) => row.id === id) || this.#isTokenOfFile(idAsToken)) throw idTaken();
-      await this.#refuseIdAsToken(wish.token, id);
-      const { token, known } = this.#hashed(wish.token);
+      await this.#rejectIdAsToken(request.token, id);
+      const { token, known } = this.#hashed(request.token);
       const outcome = await store.create(
         {
           id,
           ...tenant,
-          name: wish.name || undefined,
-          description: wish.description || undefined,
+          name: request.name || undefined,
+          description: request.description || undefined,
           created_by: actor.identity?.key_id ?? 'system',
           role,
           permissions,
-          plan: wish.plan || undefined,
+          plan: request.plan || undefined,
           created_at: clock(),
           managed_by: undefined,
           managed_resource: undefined,
@@ -123,7 +123,7 @@ export class GatewayKeys {
         event,
         idAsToken,
       );
-      if (outcome.kind === 'created') return this.#told(outcome.row, token);
+      if (outcome.kind === 'created') return this.#applied(outcome.row, token);
       if (outcome.kind === 'full')
         throw new Fault('gateway_keys_full', { say: `gateway key limit reached (${outcome.maxActiveKeys}); revoke unused keys` });
       throw outcome.kind === 'id_taken' ? idTaken() : tokenTaken();
@@ -133,12 +133,12 @@ export class GatewayKeys {
   async rotate(actor: KeyActor, id: string, chosen: string | undefined): Promise<GatewayKeyWithToken> {
     return this.#audited(actor, 'gateway_key.rotate', id, async (event) => {
       const found = await this.#changeable(actor, id, event);
-      // Whoever gets a key's new token gets what the key may do.
-      refuseBeyond(actor, effectivePermissions(found.role, found.permissions));
-      await this.#refuseIdAsToken(chosen, id);
+      // The new token has the permissions of the key.
+      requireHeldPermissions(actor, effectivePermissions(found.role, found.permissions));
+      await this.#rejectIdAsToken(chosen, id);
       const { token, known } = this.#hashed(chosen);
       const outcome = await this.#options.store.rotate(id, actor.identity, known, event);
-      if (outcome.kind === 'rotated') return this.#told(outcome.row, token);
+      if (outcome.kind === 'rotated') return this.#applied(outcome.row, token);
       throw outcome.kind === 'not_found' ? notFound() : tokenTaken();
     });
   }
@@ -152,12 +152,12 @@ export class GatewayKeys {
     });
   }
 
-  /** The actor's own row, when it may be changed here. Its tenant may read the event, also of what `system` does. */
+  /** The row in the actor's tenant, when it may be changed here. Its tenant becomes that of the event, so that it sees changes by `system`. */
   async #changeable({ identity }: KeyActor, id: string, event: EventDraft): Promise<KeyRow> {
-    this.#refuseReadOnly();
-    const ofFile = this.#options.material().fixed.find((row) => row.id === id);
-    if (ofFile !== undefined && (identity === undefined || isOf(ofFile, identity))) throw readOnly();
-    const found = ofFile === undefined ? await this.#options.store.find(id, identity) : undefined;
+    this.#requireMutable();
+    const fileKey = this.#options.material().fixed.find((row) => row.id === id);
+    if (fileKey !== undefined && (identity === undefined || isOf(fileKey, identity))) throw readOnly();
+    const found = fileKey === undefined ? await this.#options.store.find(id, identity) : undefined;
     if (found === undefined) throw notFound();
     event.org_id = found.org_id;
     event.workspace_id = found.workspace_id;
@@ -165,19 +165,19 @@ export class GatewayKeys {
     return found;
   }
 
-  #refuseReadOnly(): void {
+  #requireMutable(): void {
     if (!this.#options.isMutable) throw readOnly();
   }
 
-  /** Ids stand in lists, traces and logs: one that is also a token would let in whoever reads them. */
-  async #refuseIdAsToken(token: string | undefined, id: string): Promise<void> {
+  /** Ids are visible in lists, traces and logs: a token that equals one could be read there. */
+  async #rejectIdAsToken(token: string | undefined, id: string): Promise<void> {
     const { store, material } = this.#options;
     if (token === undefined || !idText.safeParse(token).success) return;
     if (token === id || material().fixed.some((row) => row.id === token) || (await store.hasId(token)))
       throw new Fault('invalid_body', { say: 'token: must not be the id of a gateway key: ids are shown' });
   }
 
-  /** A token, chosen or new, and all hashes under which somebody might already have it. */
+  /** A token, chosen or new, and all hashes under which it might already be stored. */
   #hashed(chosen: string | undefined): { token: string; known: readonly [TokenHash, ...TokenHash[]] } {
     const { material, random } = this.#options;
     const { hashes } = material();
@@ -192,7 +192,7 @@ export class GatewayKeys {
     return hashes.some(({ token_mac: mac }) => fixed.some((row) => Buffer.compare(row.token_mac, mac) === 0));
   }
 
-  #told(row: KeyRow, token: string): GatewayKeyWithToken {
+  #applied(row: KeyRow, token: string): GatewayKeyWithToken {
     this.#options.material().ring.put(row);
     return { ...gatewayKeyOf(row), token };
   }
@@ -215,14 +215,14 @@ export class GatewayKeys {
       trail.changed(event);
       return result;
     } catch (error) {
-      trail.refused({ ...event, outcome: 'deny', reason: codeOf(error) || 'internal_error' });
+      trail.rejectedChange({ ...event, outcome: 'deny', reason: codeOf(error) || 'internal_error' });
       throw error;
     }
   }
 }
 
 /** A caller cannot grant what it does not hold. */
-function refuseBeyond({ identity }: KeyActor, permissions: ReadonlySet<Permission>): void {
+function requireHeldPermissions({ identity }: KeyActor, permissions: ReadonlySet<Permission>): void {
   if (identity === undefined) return;
   const beyond = [...permissions].filter((permission) => !identity.permissions.has(permission));
   if (beyond.length > 0)

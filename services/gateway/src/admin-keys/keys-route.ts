@@ -49,7 +49,8 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
         status: 201,
         answer: gatewayKeyWithToken,
         errors: [400, 403, 409, 413, 501, 503],
-        handle: ({ body: { plan: _none, ...wish }, identity, correlationId }) => keys.create({ identity, correlationId }, wish),
+        handle: ({ body: { plan: _none, ...request }, identity, correlationId }) =>
+          keys.create({ identity, correlationId }, request),
       }),
     },
     {

@@ -51,7 +51,7 @@ const change = (actor: string): AuditEvent => ({
 });
 const messages = () => lines.map(({ msg }) => msg);
 
-test('a denial is a row and a log line, with who, what, why and the correlation id', async () => {
+test('a denial is an event and a log line, with actor, target, reason and correlation id', async () => {
   const ring = new KeyRing(testHashes, [keyRow('k', 'token')]);
   trail.denied(request, ring.verify('token') ?? ANONYMOUS_CALLER, 'forbidden');
   await trail.flush();
@@ -77,17 +77,17 @@ test('secrets of a path reach neither', async () => {
   expect(written[0]?.target).toContain('[CREDENTIAL_REDACTED]');
 });
 
-describe('whoever is unknown', () => {
+describe('anonymous callers', () => {
   const flood = (count: number) => {
     for (let i = 0; i < count; i += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
   };
   const actors = () => written.map(({ actor, reason }) => `${actor} ${reason}`);
 
-  test('takes nothing of the budget of callers who are known: neither their denials nor refused changes of keys', async () => {
+  test('use nothing of the bounds of known callers: neither of their denials nor of rejected changes of keys', async () => {
     flood(10_000);
     trail.denied(request, caller('k'), 'forbidden');
-    trail.refused(change('k'));
-    trail.refused(change('system'));
+    trail.rejectedChange(change('k'));
+    trail.rejectedChange(change('system'));
     flood(10_000);
     await trail.flush();
     expect(actors().filter((one) => !one.startsWith(' '))).toEqual([
@@ -99,7 +99,7 @@ describe('whoever is unknown', () => {
     expect(trail.lostByCause).toEqual({ anonymous_rate: 19_980 });
   });
 
-  test('does not fill the list in which events of known callers wait for a store that stands still', async () => {
+  test('do not fill the queue in which events of known callers wait for a store that hangs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     untilWritten = promise;
     for (let i = 0; i < 100; i += 1) {
@@ -108,16 +108,16 @@ describe('whoever is unknown', () => {
       void trail.flush();
     }
     trail.denied(request, caller('k'), 'forbidden');
-    trail.refused(change('k'));
+    trail.rejectedChange(change('k'));
     resolve();
     await trail[Symbol.asyncDispose]();
     expect(actors()).toEqual(expect.arrayContaining(['k forbidden', 'k gateway_key_exists']));
-    // What is being written, and a thousand more.
+    // The batch that is being written, and a thousand more.
     expect(written.filter(({ actor }) => actor === '')).toHaveLength(20 + 1_000);
     expect(trail.lostByCause).toEqual({ anonymous_rate: 1_000, anonymous_backlog: 980 });
   });
 
-  test('costs known callers nothing when the store refuses what the unknown sent', async () => {
+  test('cost known callers nothing when the write of their events fails', async () => {
     breaksAt = '';
     flood(5);
     trail.denied(request, caller('k'), 'forbidden');
@@ -126,12 +126,12 @@ describe('whoever is unknown', () => {
   });
 });
 
-describe('callers who are known are bounded themselves', () => {
+describe('known callers are bounded', () => {
   const denyOften = (actor: string, reason: string) => {
     for (let i = 0; i < 50; i += 1) trail.denied(request, caller(actor), reason);
   };
 
-  test('each by its own twenty a second, so that one does not cost another its records', async () => {
+  test('each by its own twenty a second, so that one does not displace events of another', async () => {
     denyOften('loud', 'KEY_RATE_LIMIT_EXCEEDED');
     trail.denied(request, caller('quiet'), 'forbidden');
     await trail.flush();
@@ -140,25 +140,25 @@ describe('callers who are known are bounded themselves', () => {
     expect(trail.lostByCause).toEqual({ caller_rate: 30 });
   });
 
-  test('each reason by itself: a key over its limit hides neither what it may not nor what it tried to change', async () => {
+  test('each reason by itself: a key over its limit hides neither missing permissions nor rejected changes', async () => {
     denyOften('k', 'KEY_RATE_LIMIT_EXCEEDED');
     trail.denied(request, caller('k'), 'forbidden');
-    trail.refused(change('k'));
+    trail.rejectedChange(change('k'));
     await trail.flush();
     expect(new Set(written.map(({ reason }) => reason))).toEqual(
       new Set(['KEY_RATE_LIMIT_EXCEEDED', 'forbidden', 'gateway_key_exists']),
     );
   });
 
-  test('refused changes of a key by twenty a second and a thousand that wait', async () => {
-    for (let i = 0; i < 25; i += 1) trail.refused(change('k'));
-    for (let i = 0; i < 2_000; i += 1) trail.refused(change(`k${i}`));
+  test('rejected changes of a key by twenty a second and a queue of a thousand', async () => {
+    for (let i = 0; i < 25; i += 1) trail.rejectedChange(change('k'));
+    for (let i = 0; i < 2_000; i += 1) trail.rejectedChange(change(`k${i}`));
     expect(trail.lostByCause).toEqual({ key_change_rate: 5, key_change_backlog: 1_020 });
     await trail.flush();
     expect(written).toHaveLength(1_000);
   });
 
-  test('denials of many keys by four thousand that wait', async () => {
+  test('denials of many keys by a queue of four thousand', async () => {
     for (let i = 0; i < 6_000; i += 1) trail.denied(request, caller(`k${i}`), 'forbidden');
     await trail.flush();
     expect(written).toHaveLength(4_000);
@@ -166,7 +166,7 @@ describe('callers who are known are bounded themselves', () => {
   });
 });
 
-test('what comes while a batch is being written is written after it, without another event', async () => {
+test('events that arrive during a write are written after it, without another event', async () => {
   jest.useFakeTimers();
   const { promise, resolve } = Promise.withResolvers<void>();
   untilWritten = promise;
@@ -183,16 +183,16 @@ test('what comes while a batch is being written is written after it, without ano
 });
 
 describe('bounds', () => {
-  test('twenty denials a second are remembered, the others counted and told', async () => {
+  test('twenty denials a second are recorded, the others counted and reported', async () => {
     for (let i = 0; i < 50; i += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
     now += 1_000;
     trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
     await trail.flush();
     expect([written.length, trail.lost]).toEqual([21, 30]);
-    expect(lines.at(-1)).toMatchObject({ msg: 'denials left no record', count: 30, total: 30 });
+    expect(lines.at(-1)).toMatchObject({ msg: 'audit events dropped', count: 30, total: 30 });
   });
 
-  test('what was lost is told every ten seconds at most', async () => {
+  test('drops are reported every ten seconds at most', async () => {
     const flood = async () => {
       for (let i = 0; i < 30; i += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
       await trail.flush();
@@ -202,10 +202,10 @@ describe('bounds', () => {
     await flood();
     now += 5_000;
     await trail.flush();
-    expect(lines.filter(({ msg }) => msg === 'denials left no record').map(({ count }) => count)).toEqual([10, 10]);
+    expect(lines.filter(({ msg }) => msg === 'audit events dropped').map(({ count }) => count)).toEqual([10, 10]);
   });
 
-  test('the last count is told as well, when nobody is turned away any more', async () => {
+  test('the last drops are reported too when no further denial follows', async () => {
     jest.useFakeTimers();
     try {
       const flood = async () => {
@@ -217,8 +217,8 @@ describe('bounds', () => {
       await flood();
       now += 6_000;
       await jest.advanceTimersByTimeAsync(6_000);
-      const lost = lines.filter(({ msg }) => msg === 'denials left no record');
-      expect(lost).toMatchObject(
+      const dropped = lines.filter(({ msg }) => msg === 'audit events dropped');
+      expect(dropped).toMatchObject(
         [10, 10].map((count) => ({ count, next_step: expect.stringContaining('docs/failure-modes.md#') })),
       );
     } finally {
@@ -226,7 +226,7 @@ describe('bounds', () => {
     }
   });
 
-  test('a wall clock that is put back hides no loss', async () => {
+  test('a wall clock that is put back hides no drops', async () => {
     const flood = async () => {
       for (let i = 0; i < 30; i += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
       await trail.flush();
@@ -235,11 +235,11 @@ describe('bounds', () => {
     wall -= 86_400_000;
     now += 10_000;
     await flood();
-    expect(lines.filter(({ msg }) => msg === 'denials left no record').map(({ count }) => count)).toEqual([10, 10]);
+    expect(lines.filter(({ msg }) => msg === 'audit events dropped').map(({ count }) => count)).toEqual([10, 10]);
     expect(written.at(-1)?.at).toBe(wall + now);
   });
 
-  test('while the store is away, a thousand wait, and what it refuses is counted', async () => {
+  test('while the store is away a thousand events wait, and those of a failed write are counted', async () => {
     for (let i = 0; i < 60; i += 1) {
       now += 1_000;
       for (let j = 0; j < 20; j += 1) trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');
@@ -248,7 +248,7 @@ describe('bounds', () => {
     isBroken = true;
     await trail.flush();
     expect([written.length, trail.lost]).toEqual([0, 1_200]);
-    expect(messages()).toContain('audit events were not written');
+    expect(messages()).toContain('audit write failed');
     isBroken = false;
     now += 1_000;
     trail.denied(request, ANONYMOUS_CALLER, 'unauthorized');

@@ -9,17 +9,17 @@ import { AUDIT_KINDS, AuditBacklog, type AuditKind, type AuditLossCause } from '
 import type { Caller } from './caller.ts';
 
 const FLUSH_INTERVAL_MS = 1_000;
-const LOST_REPORT_INTERVAL_MS = 10_000;
+const DROP_REPORT_INTERVAL_MS = 10_000;
 const TARGET_MAX_LENGTH = 256;
 
 const AFTER_LOSS = 'look at err and at gateway-keys.db: docs/failure-modes.md#key_store_unavailable';
 const AFTER_UNRECORDED =
   'look at total_by_cause, and at the denials in this log for who is turned away so often: docs/failure-modes.md#requests-with-a-gateway-key';
 
-/** What a denial is told of. */
+/** A request that was denied. */
 export interface DeniedRequest {
   readonly method: string;
-  /** As the client sent it; its query, which may hold secrets, is not kept. */
+  /** As the client sent it; its query, which may contain secrets, is not stored. */
   readonly path: string;
   readonly correlationId: string;
 }
@@ -30,40 +30,40 @@ export interface AuditTrailOptions {
   readonly redactPathFor?: RedactPath | undefined;
   /** Milliseconds since the epoch, for the events. */
   readonly clock: () => number;
-  /** Milliseconds on a clock that never goes back, for the bounds. */
+  /** Milliseconds on a monotonic clock, for the bounds. */
   readonly steadyClock: () => number;
 }
 
-/** Remembers denials and changes of keys: each a log line, and a row of the store. Rows of changes are written with the change
- *  itself; those of denials in batches, off the request path. Both are bounded (`AuditBacklog`), and whoever is unknown has bounds of
- *  their own: they cost nobody who is known a record. What does not fit is counted by cause. */
+/** Records denials and changes of keys, each as a log line and an event in the audit log. Events of changes are stored with the change
+ *  itself, those of denials in batches, off the request path. Both are bounded (`AuditBacklog`); anonymous callers have bounds of their
+ *  own, so that they never displace events of known callers. Dropped events are counted by cause. */
 export class AuditTrail implements AsyncDisposable {
   readonly #options: AuditTrailOptions;
   readonly #backlogs: Readonly<Record<AuditKind, AuditBacklog>>;
-  readonly #lost = new Map<AuditLossCause, number>();
-  readonly #lossLog: LogThrottle<undefined>;
+  readonly #dropped = new Map<AuditLossCause, number>();
+  readonly #dropLog: LogThrottle<undefined>;
   #flushing: Promise<void> | undefined;
-  #reportedLost = 0;
+  #reportedDrops = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: AuditTrailOptions) {
     this.#options = options;
-    this.#lossLog = new LogThrottle(LOST_REPORT_INTERVAL_MS, () => this.#writeLost(), { clock: options.steadyClock });
-    const backlog = (kind: AuditKind) => new AuditBacklog(kind, options.steadyClock, (cause) => this.#lose(cause, 1));
+    this.#dropLog = new LogThrottle(DROP_REPORT_INTERVAL_MS, () => this.#writeDrops(), { clock: options.steadyClock });
+    const backlog = (kind: AuditKind) => new AuditBacklog(kind, options.steadyClock, (cause) => this.#drop(cause, 1));
     this.#backlogs = { key_change: backlog('key_change'), caller: backlog('caller'), anonymous: backlog('anonymous') };
   }
 
-  /** Events that left no record. */
+  /** Dropped events. */
   get lost(): number {
-    return this.#lost.values().reduce((sum, count) => sum + count, 0);
+    return this.#dropped.values().reduce((sum, count) => sum + count, 0);
   }
 
-  /** The same by cause; only causes that occurred. */
+  /** Dropped events by cause; only causes that occurred. */
   get lostByCause(): Partial<Record<AuditLossCause, number>> {
-    return Object.fromEntries(this.#lost);
+    return Object.fromEntries(this.#dropped);
   }
 
-  /** Remembers that a request was turned away; `reason` is a code. */
+  /** Records a denied request; `reason` is a code. */
   denied(request: DeniedRequest, caller: Caller, reason: string): void {
     const { identity } = caller;
     const kind = identity === undefined ? 'anonymous' : 'caller';
@@ -81,20 +81,20 @@ export class AuditTrail implements AsyncDisposable {
       org_id: identity?.org_id ?? '',
       workspace_id: identity?.workspace_id ?? '',
     };
-    this.#remember(kind, event, caller.scope);
+    this.#record(kind, event, caller.scope);
   }
 
-  /** Remembers that a change of a key was refused. Its target is what somebody sent: it may hold anything. */
-  refused(event: AuditEvent): void {
-    if (this.#admits('key_change', event.actor, event.reason)) this.#remember('key_change', event, NO_SCOPE);
+  /** Records a rejected change of a key. Its target is client input and may contain anything. */
+  rejectedChange(event: AuditEvent): void {
+    if (this.#admits('key_change', event.actor, event.reason)) this.#record('key_change', event, NO_SCOPE);
   }
 
-  /** Says that a key was changed; its row is there already. */
+  /** Logs a change of a key; its event is stored already. */
   changed(event: AuditEvent): void {
     this.#options.logger.info({ audit: event, correlation_id: event.correlation_id }, 'gateway key changed');
   }
 
-  /** Writes what waits. What cannot be written is counted. One batch is under way at a time: while the store stands still, the others
+  /** Writes the waiting events; those of a failed write are counted. One batch is in flight at a time: while the store hangs, later events
    *  wait within their bounds. */
   flush(): Promise<void> {
     this.#flushing ??= this.#write().finally(() => {
@@ -107,24 +107,24 @@ export class AuditTrail implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#flushing;
     await this.flush();
-    this.#lossLog[Symbol.dispose]();
+    this.#dropLog[Symbol.dispose]();
     clearTimeout(this.#timer);
   }
 
   #admits(kind: AuditKind, actor: string, reason: string): boolean {
-    // Also what is lost is told, a second later.
+    // Drops are reported by the flush too.
     this.#schedule();
     return this.#backlogs[kind].admits(actor, reason);
   }
 
-  #remember(kind: AuditKind, event: AuditEvent, scope: ExchangeScope): void {
+  #record(kind: AuditKind, event: AuditEvent, scope: ExchangeScope): void {
     const { redactPathFor = redactCredentials, logger } = this.#options;
-    const kept = { ...event, target: redactPathFor(event.target, scope).slice(0, TARGET_MAX_LENGTH) };
-    logger.warn({ audit: kept, correlation_id: kept.correlation_id }, 'denied');
-    this.#backlogs[kind].add(kept);
+    const recorded = { ...event, target: redactPathFor(event.target, scope).slice(0, TARGET_MAX_LENGTH) };
+    logger.warn({ audit: recorded, correlation_id: recorded.correlation_id }, 'denied');
+    this.#backlogs[kind].add(recorded);
   }
 
-  /** Each kind by itself: what the unknown sent must not make a batch fail that holds anything else. */
+  /** Each kind in a batch of its own: what anonymous callers sent must not make a batch with other events fail. */
   async #write(): Promise<void> {
     for (const kind of AUDIT_KINDS) {
       const batch = this.#backlogs[kind].take();
@@ -132,15 +132,15 @@ export class AuditTrail implements AsyncDisposable {
       try {
         await this.#options.store.appendAudit(batch);
       } catch (error) {
-        this.#lose('write_failed', batch.length);
-        this.#options.logger.error({ err: error, count: batch.length, next_step: AFTER_LOSS }, 'audit events were not written');
+        this.#drop('write_failed', batch.length);
+        this.#options.logger.error({ err: error, count: batch.length, next_step: AFTER_LOSS }, 'audit write failed');
       }
     }
-    this.#reportLost();
+    this.#reportDrops();
   }
 
-  #lose(cause: AuditLossCause, count: number): void {
-    this.#lost.set(cause, (this.#lost.get(cause) ?? 0) + count);
+  #drop(cause: AuditLossCause, count: number): void {
+    this.#dropped.set(cause, (this.#dropped.get(cause) ?? 0) + count);
   }
 
   #schedule(): void {
@@ -152,13 +152,13 @@ export class AuditTrail implements AsyncDisposable {
     this.#timer.unref();
   }
 
-  #reportLost(): void {
-    if (this.lost !== this.#reportedLost) this.#lossLog.add('', undefined);
+  #reportDrops(): void {
+    if (this.lost !== this.#reportedDrops) this.#dropLog.add('', undefined);
   }
 
-  #writeLost(): void {
-    const counts = { count: this.lost - this.#reportedLost, total: this.lost, total_by_cause: this.lostByCause };
-    this.#options.logger.warn({ ...counts, next_step: AFTER_UNRECORDED }, 'denials left no record');
-    this.#reportedLost = this.lost;
+  #writeDrops(): void {
+    const counts = { count: this.lost - this.#reportedDrops, total: this.lost, total_by_cause: this.lostByCause };
+    this.#options.logger.warn({ ...counts, next_step: AFTER_UNRECORDED }, 'audit events dropped');
+    this.#reportedDrops = this.lost;
   }
 }

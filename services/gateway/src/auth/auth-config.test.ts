@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { readGatewayConfig } from '../config.ts';
 
 const read = (text: string, env: Record<string, string> = {}) => readGatewayConfig({ path: 'vitrine.yaml', text }, env).auth;
-const refusal = (text: string, env: Record<string, string> = {}): string => {
+const configError = (text: string, env: Record<string, string> = {}): string => {
   try {
     read(text, env);
   } catch (error) {
@@ -34,7 +34,7 @@ describe('auth', () => {
     ]);
   });
 
-  test('tokens and peppers show in no print of the configuration', () => {
+  test('tokens and peppers appear in no print of the configuration', () => {
     const config = read(`auth: {keys: [{id: k, token: ${TOKEN}}]}`, { SVC_AUTH_PEPPERS: `1:${PEPPER}` });
     const printed = JSON.stringify(config) + inspect(config, { depth: 9 });
     expect(printed).not.toContain('0123456789');
@@ -66,11 +66,11 @@ describe('auth.header', () => {
     '"\\u00e4"',
     '""',
   ])('%s may not', (header) => {
-    expect(refusal(`auth: {header: ${header}}`)).toContain('auth.header (SVC_AUTH_HEADER): must');
+    expect(configError(`auth: {header: ${header}}`)).toContain('auth.header (SVC_AUTH_HEADER): must');
   });
 });
 
-describe('keys that cannot be', () => {
+describe('invalid keys', () => {
   test.each([
     ['an id twice', `{id: k, token: ${TOKEN}}, {id: k, token: ${TOKEN}x}`, 'auth.keys.1.id: is the id of another key'],
     ['a token twice', `{id: a, token: ${TOKEN}}, {id: b, token: ${TOKEN}}`, 'auth.keys.1.token: is the token of another key'],
@@ -80,19 +80,19 @@ describe('keys that cannot be', () => {
     ['an unknown permission', `{id: k, token: ${TOKEN}, permissions: [all]}`, 'auth.keys.0.permissions.0: unknown permission'],
     ['a token as a name', `{id: k, token: ${TOKEN}, name: sgk_0123456789}`, 'auth.keys.0.name: must not hold a credential'],
     ['an unknown field', `{id: k, token: ${TOKEN}, secret: x}`, 'auth.keys.0.secret: unknown key'],
-  ])('%s is told with its path, and without the token', (_, keys, expected) => {
-    const said = refusal(`auth: {keys: [${keys}]}`);
+  ])('%s is reported with its path, and without the token', (_, keys, expected) => {
+    const said = configError(`auth: {keys: [${keys}]}`);
     expect(said).toContain(expected);
     expect(said).not.toContain(TOKEN);
   });
 
-  test('no key at all, and no store to make one in, says what to do', () => {
-    expect(refusal('auth: {enabled: true, store: file}')).toMatch(/auth\.keys.*must hold a key.*auth\.store/);
+  test('no key at all, and no store to create one in, is an error with the next step', () => {
+    expect(configError('auth: {enabled: true, store: file}')).toMatch(/auth\.keys.*must hold a key.*auth\.store/);
     expect(read('auth: {enabled: true}').enabled).toBe(true);
   });
 
   test.each([`1:${PEPPER}, 1:${PEPPER}x`, 'secret', `x:${PEPPER}`])('peppers %j', (peppers) => {
-    const said = refusal('', { SVC_AUTH_PEPPERS: peppers });
+    const said = configError('', { SVC_AUTH_PEPPERS: peppers });
     expect(said).toContain('auth.peppers');
     expect(said).not.toContain(PEPPER);
   });

@@ -28,13 +28,13 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-interface Asked {
+interface CallOptions {
   readonly method?: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const ask = async (path: string, key?: string, init: Asked = {}) => {
+const call = async (path: string, key?: string, init: CallOptions = {}) => {
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     authorization: 'Bearer sk-test-0123456789',
@@ -49,14 +49,14 @@ const ask = async (path: string, key?: string, init: Asked = {}) => {
   return { status: response.status, headers: response.headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
 };
 const chat = (key?: string, headers: Record<string, string> = {}) =>
-  ask('/openai/v1/chat/completions', key, { method: 'POST', body: CHAT, headers });
+  call('/openai/v1/chat/completions', key, { method: 'POST', body: CHAT, headers });
 
 const MISSING = { error: 'missing or invalid gateway key' };
 const LACKING = { error: 'gateway key does not have required permission' };
 
 describe('the permission matrix', () => {
   test.each(['/', '/api/health'])('%s is public', async (path) => {
-    expect((await ask(path)).status).toBe(200);
+    expect((await call(path)).status).toBe(200);
   });
 
   test.each([
@@ -66,29 +66,29 @@ describe('the permission matrix', () => {
     ['/openai/v1/models', PROXY_ONLY, VIEWER],
     ['/anthropic/v1/models', OWNER, VIEWER],
   ])('%s: 401 without a key, 403 with one that lacks the permission, 200 with one that has it', async (path, good, poor) => {
-    const answers = [await ask(path), await ask(path, 'sgk_wrong'), await ask(path, poor), await ask(path, good)];
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 403, 200]);
-    expect(answers.slice(0, 3).map(({ body }) => body)).toEqual([MISSING, MISSING, LACKING]);
-    for (const { headers } of answers) expect(headers.get('x-svc-correlation-id')).toMatch(/./);
+    const responses = [await call(path), await call(path, 'sgk_wrong'), await call(path, poor), await call(path, good)];
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 403, 200]);
+    expect(responses.slice(0, 3).map(({ body }) => body)).toEqual([MISSING, MISSING, LACKING]);
+    for (const { headers } of responses) expect(headers.get('x-svc-correlation-id')).toMatch(/./);
   });
 
   test.each(['DELETE', 'POST'])('%s of a key needs keys:manage', async (method) => {
     const path = method === 'POST' ? '/api/gateway-keys/owner/rotate' : '/api/gateway-keys/owner';
-    expect((await ask(path, undefined, { method })).status).toBe(401);
-    expect((await ask(path, VIEWER, { method })).status).toBe(403);
+    expect((await call(path, undefined, { method })).status).toBe(401);
+    expect((await call(path, VIEWER, { method })).status).toBe(403);
   });
 
-  test('no other header is read, and a key that came twice is none', async () => {
+  test('no other header is read, and a key that is sent twice is rejected', async () => {
     const headers = { 'x-svc-gateway-key': OWNER, 'x-api-key': OWNER, authorization: `Bearer ${OWNER}` };
-    expect((await ask('/api/traces', undefined, { headers })).status).toBe(401);
+    expect((await call('/api/traces', undefined, { headers })).status).toBe(401);
     const twice = `GET /api/traces HTTP/1.1\r\nHost: a\r\nX-Team-Key: ${OWNER}\r\nX-Team-Key: ${OWNER}\r\n\r\n`;
     expect(await rawTalk(gateway.url, twice, (so) => so.includes('"}'))).toMatch(/^HTTP\/1\.1 401 /);
   });
 });
 
 describe('without a key', () => {
-  test('preflight is answered, and allows the configured header', async () => {
-    const { status, headers } = await ask('/api/gateway-keys', undefined, { method: 'OPTIONS' });
+  test('a preflight succeeds, and allows the configured header', async () => {
+    const { status, headers } = await call('/api/gateway-keys', undefined, { method: 'OPTIONS' });
     expect([status, headers.get('access-control-allow-headers')]).toEqual([
       204,
       'Content-Type, Authorization, X-API-Key, X-Svc-Gateway-Key, X-Team-Key',
@@ -102,7 +102,7 @@ describe('without a key', () => {
     ['GET', '/api/gateway-keys/owner/rotate', 405],
     ['OPTIONS', '/openai/v1/models', 401],
   ])('%s %s is %i', async (method, path, status) => {
-    expect((await ask(path, undefined, { method })).status).toBe(status);
+    expect((await call(path, undefined, { method })).status).toBe(status);
   });
 
   const target = 'POST /openai/v1/chat/completions HTTP/1.1\r\nHost: a\r\n';
@@ -111,13 +111,13 @@ describe('without a key', () => {
     ['short', `Content-Length: ${CHAT.length}\r\n\r\n${CHAT}`],
     ['long', `Content-Length: ${large.length}\r\n\r\n${large}`],
     ['chunked', `Transfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`],
-  ])('a refused body that is %s is read to its end, and the connection used again', async (_, rest) => {
+  ])('the body of a rejected request that is %s is read to its end, and the connection used again', async (_, rest) => {
     const twice = await rawTalk(gateway.url, target + rest + target + rest, (so) => so.split('"}').length > 2);
     expect(twice.match(/HTTP\/1\.1 401 /g)).toHaveLength(2);
   });
 });
 
-describe('a request that goes on', () => {
+describe('a forwarded request', () => {
   test('carries no gateway key to the provider, and its trace hides it', async () => {
     expect((await chat(OWNER, { 'x-svc-gateway-key': 'canary-0123456789' })).status).toBe(200);
     const upstream = gateway.openai.received.at(-1);
@@ -126,7 +126,7 @@ describe('a request that goes on', () => {
       async () => (await traces()).find(({ model, outcome }) => model === 'gpt-4o-mini' && outcome === 'completed'),
       { what: 'the trace' },
     );
-    const { body } = await ask(`/api/traces/${newest.id}`, OWNER);
+    const { body } = await call(`/api/traces/${newest.id}`, OWNER);
     expect(body).toMatchObject({
       request_headers: { 'x-team-key': ['[REDACTED]'], 'x-svc-gateway-key': ['[REDACTED]'], authorization: ['[REDACTED]'] },
     });
@@ -134,17 +134,17 @@ describe('a request that goes on', () => {
   });
 
   test('marks its key as used', async () => {
-    const { body } = await ask('/api/gateway-keys', OWNER);
+    const { body } = await call('/api/gateway-keys', OWNER);
     const { items } = body as { items: { id: string; last_used_at?: string }[] };
     expect(items.find(({ id }) => id === 'owner')?.last_used_at).toMatch(/Z$/);
   });
 });
 
 async function traces(): Promise<TracePage['items']> {
-  return ((await ask('/api/traces?limit=200', OWNER)).body as TracePage).items;
+  return ((await call('/api/traces?limit=200', OWNER)).body as TracePage).items;
 }
 
-describe('what is refused', () => {
+describe('a rejected request', () => {
   test('is audited in the log and in the store, with the correlation id and without secrets', async () => {
     const read = () => {
       using database = new DatabaseSync(join(gateway.folder, 'gateway-keys.db'), { readOnly: true });
@@ -156,7 +156,7 @@ describe('what is refused', () => {
       async () => {
         // The tests before this one may have used up what a second keeps.
         await chat('sgk_wrong-0123456789', { 'x-request-id': 'audit-401' });
-        await ask('/api/gateway-keys?token=abc', VIEWER, { headers: { 'x-request-id': 'audit-403' } });
+        await call('/api/gateway-keys?token=abc', VIEWER, { headers: { 'x-request-id': 'audit-403' } });
         return read();
       },
       { what: 'two audit events' },
@@ -170,22 +170,22 @@ describe('what is refused', () => {
     expect(gateway.log.join('')).not.toMatch(/sgk_wrong|viewer-token|token=abc/);
   });
 
-  test('by a caller who is known is audited whatever the unknown send meanwhile', async () => {
+  test('of a known caller is audited whatever anonymous callers send meanwhile', async () => {
     const flood = () => Promise.all(Array.from({ length: 100 }, () => chat('sgk_wrong-0123456789')));
-    // A key whose own budget the tests before this one have not used up.
-    const made = await ask('/api/gateway-keys', OWNER, { method: 'POST', body: '{"id":"fresh","role":"viewer"}' });
+    // A key whose bound the tests before this one have not used up.
+    const made = await call('/api/gateway-keys', OWNER, { method: 'POST', body: '{"id":"fresh","role":"viewer"}' });
     const { token: fresh } = made.body as { token: string };
     await flood();
     const headers = { 'x-request-id': 'audit-known' };
-    const answers = await Promise.all([
-      ask('/api/gateway-keys', OWNER, { method: 'POST', headers, body: '{"id":"owner"}' }),
-      ask('/api/gateway-keys/nobody', OWNER, { method: 'DELETE', headers }),
-      ask('/api/gateway-keys/nobody/rotate', OWNER, { method: 'POST', headers }),
-      ask('/api/gateway-keys', fresh, { method: 'POST', headers, body: '{}' }),
+    const responses = await Promise.all([
+      call('/api/gateway-keys', OWNER, { method: 'POST', headers, body: '{"id":"owner"}' }),
+      call('/api/gateway-keys/nobody', OWNER, { method: 'DELETE', headers }),
+      call('/api/gateway-keys/nobody/rotate', OWNER, { method: 'POST', headers }),
+      call('/api/gateway-keys', fresh, { method: 'POST', headers, body: '{}' }),
       chat(fresh, headers),
       flood(),
     ]);
-    expect(answers.slice(0, 5).map((answer) => 'status' in answer && answer.status)).toEqual([409, 404, 404, 403, 403]);
+    expect(responses.slice(0, 5).map((response) => 'status' in response && response.status)).toEqual([409, 404, 404, 403, 403]);
     const read = () => {
       using database = new DatabaseSync(join(gateway.folder, 'gateway-keys.db'), { readOnly: true, timeout: 2_000 });
       const rows = database.prepare("SELECT actor, action, reason FROM audit_events WHERE correlation_id = 'audit-known'").all();
@@ -209,9 +209,9 @@ describe('what is refused', () => {
     await waitUntil(async () => (await traces()).some(isIt), { what: 'a rejected trace' });
   });
 
-  test('of strangers leaves ten traces a second, and the others are counted', async () => {
+  test('of an anonymous caller leaves a trace ten times a second, and the others are counted', async () => {
     await Promise.all(Array.from({ length: 60 }, () => chat()));
-    const { body } = await ask('/api/diagnostics/trace-pipeline', OWNER);
+    const { body } = await call('/api/diagnostics/trace-pipeline', OWNER);
     const { diagnostics } = body as {
       diagnostics: { rejections_unkept_total: number; audit_lost_total: number; audit_lost_by_cause: Record<string, number> };
     };
@@ -224,7 +224,7 @@ describe('what is refused', () => {
   });
 });
 
-test('audit events go after 365 days, also with authentication off', async () => {
+test('audit events are removed after 365 days, also with authentication off', async () => {
   await using folder = await temporaryFolder('audit');
   const path = join(folder.path, 'gateway-keys.db');
   const day = 86_400_000;

@@ -15,14 +15,14 @@ const of = (token: string | string[] | undefined, fresh = true) => {
   return authenticate(token === undefined ? {} : { 'x-team-key': token }, 'proxy:write');
 };
 
-describe('with keys asked for', () => {
+describe('with authentication on', () => {
   test.each([
     ['no key', undefined],
     ['an empty one', ''],
-    ['one that is not known', 'sgk_unknown'],
-    ['one twice, as node joins them', 'token-of-dev, token-of-dev'],
+    ['an unknown one', 'sgk_unknown'],
+    ['one twice, as Node joins them', 'token-of-dev, token-of-dev'],
     ['two as a list', ['token-of-dev', 'token-of-dev']],
-    ['one that is longer than a token may be, also when it is known', LONG],
+    ['one that is longer than a token may be', LONG],
   ])('%s is 401', (_, token) => {
     expect(of(token)).toMatchObject({
       rejection: { status: 401, error: 'missing or invalid gateway key' },
@@ -35,18 +35,18 @@ describe('with keys asked for', () => {
       expect(authenticate({ [name]: 'token-of-dev' }, 'proxy:write')).toMatchObject({ rejection: { status: 401 } });
   });
 
-  test('a good one is its key, and was used now', () => {
+  test('a valid one is its key, and was used now', () => {
     expect(of('token-of-dev')).toMatchObject({ identity: { key_id: 'dev' }, lastUsedAt: 77 });
   });
 
-  test('without the permission it is 403, and is known all the same', () => {
+  test('without the permission it is 403, with its caller', () => {
     expect(of('token-of-viewer')).toMatchObject({
       rejection: { status: 403, error: 'gateway key does not have required permission' },
       caller: { identity: { key_id: 'viewer' } },
     });
   });
 
-  test('when the store has not answered for too long it is 503, known or not; keys of the file go on', () => {
+  test('when the keys of the store are too old it is 503, known or not; keys of the file are accepted', () => {
     for (const token of ['token-of-dev', 'sgk_unknown'])
       expect(of(token, false)).toMatchObject({ rejection: { status: 503, error: 'gateway key verification unavailable' } });
     expect(of('token-of-the-file', false)).toMatchObject({ identity: { key_id: 'fixed' } });
@@ -54,6 +54,6 @@ describe('with keys asked for', () => {
   });
 });
 
-test('with authentication off everybody is the one tenant', () => {
+test('with authentication off all callers are one tenant', () => {
   expect(allowAll({}, 'keys:manage')).toEqual({ identity: undefined, scope: DEFAULT_SCOPE });
 });

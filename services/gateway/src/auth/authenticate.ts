@@ -3,21 +3,21 @@ import { DEFAULT_CALLER, forbidden, UNAUTHORIZED, UNVERIFIABLE, type Authenticat
 import type { KeyRing } from './key-ring.ts';
 import { ConnectionTokenCache } from './connection-token-cache.ts';
 
-/** With authentication off everybody may do everything. */
+/** With authentication off every request is allowed. */
 export const allowAll: Authenticate = () => DEFAULT_CALLER;
 
-/** Accepts the keys of the ring, sent in `header` and nowhere else. A header that came twice reaches us as one text with a comma, which
- *  is no key. Keys of a store that has not answered for too long are not accepted, and neither is their absence believed. */
+/** Accepts the keys of the ring, sent in `header` and nowhere else. Node joins a repeated header with a comma, which no key contains. While
+ *  the keys of the store are too old, known and unknown tokens are both rejected as unverifiable. */
 export function authenticateBy(
   ring: KeyRing,
   { header, isFresh, now }: { header: string; isFresh: () => boolean; now: () => number },
 ): Authenticate {
   const name = header.toLowerCase();
-  const shown = new ConnectionTokenCache(ring);
+  const cache = new ConnectionTokenCache(ring);
   return (headers, permission, connection) => {
     const token = headers[name];
     if (typeof token !== 'string' || token === '' || token.length > TOKEN_MAX_LENGTH) return UNAUTHORIZED;
-    const key = connection === undefined ? ring.verify(token) : shown.keyOf(token, connection);
+    const key = connection === undefined ? ring.verify(token) : cache.keyOf(token, connection);
     if (key?.isFixed !== true && !isFresh()) return UNVERIFIABLE;
     if (key === undefined) return UNAUTHORIZED;
     key.lastUsedAt = now();

@@ -3,7 +3,7 @@ import type { AdminContext } from '../http/admin-app.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Authenticate, RejectedCaller } from './caller.ts';
 
-/** The admin API's door: denials are remembered and become faults. */
+/** Authorizes requests of the admin API: denials are audited and thrown as faults. */
 export function authorizeBy(authenticate: Authenticate, trail: Pick<AuditTrail, 'denied'>): AdminContext['authorize'] {
   return (request, permission) => {
     const decide = () => authenticate(request.headers, permission);

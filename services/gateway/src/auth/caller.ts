@@ -4,27 +4,27 @@ import { DEFAULT_SCOPE, NO_SCOPE, type ExchangeScope } from '@vitrine/traces/exc
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Rejection } from '../rejection.ts';
 
-/** Who sends a request. */
+/** The sender of a request. */
 export interface Caller {
-  /** Undefined with authentication off, and of somebody unknown. */
+  /** Undefined with authentication off, and for anonymous callers. */
   readonly identity: Identity | undefined;
-  /** One object a key. */
+  /** The scope of the caller's traces, one object per key. */
   readonly scope: ExchangeScope;
 }
 
-/** A request that authentication refuses, and its caller as far as the key identified one. */
+/** A request that authentication rejects, and its caller as far as the key identified one. */
 export interface RejectedCaller {
   readonly caller: Caller;
   readonly rejection: Rejection & { readonly reason: 'unauthorized' | 'forbidden' | 'key_verification_unavailable' };
 }
 
-/** Decides by the key header alone who calls and whether they may. Synchronous and cheap: it runs for every request. With `connection`,
- *  what it showed before is remembered for as long as it lives. */
+/** Identifies the caller by the key header alone and checks the permission. Synchronous and cheap: it runs for every request. With
+ *  `connection`, its last token is cached for as long as it lives. */
 export type Authenticate = (headers: IncomingHttpHeaders, permission: Permission, connection?: object) => Caller | RejectedCaller;
 
-/** With authentication off everybody is the one tenant. */
+/** With authentication off all callers are one tenant. */
 export const DEFAULT_CALLER: Caller = { identity: undefined, scope: DEFAULT_SCOPE };
-/** Somebody without an accepted key belongs to no tenant. */
+/** A caller without an accepted key belongs to no tenant. */
 export const ANONYMOUS_CALLER: Caller = { identity: undefined, scope: NO_SCOPE };
 
 // The texts are the specification's. Spec: gateway decisions, section 2.

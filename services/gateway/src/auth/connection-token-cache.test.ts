@@ -21,13 +21,13 @@ beforeEach(() => {
 const connection = {};
 const idOf = (token: string, on: object = connection) => keys.keyOf(token, on)?.identity.key_id;
 
-test('a token that comes again on its connection is not verified again; on another one it is', () => {
+test('a token that is sent again on its connection is not verified again; on another one it is', () => {
   expect([idOf('token-1'), idOf('token-1'), idOf('token-1', {})]).toEqual(['one', 'one', 'one']);
   expect(verified).toEqual(['token-1', 'token-1']);
 });
 
 test.each(['token-2', 'token-3', 'token-1x', 'oken-1', '', 'token-\u00b1'])(
-  'behind an accepted token, %j on the same connection counts for itself',
+  'after an accepted token, %j on the same connection is verified by itself',
   (token) => {
     expect(idOf('token-1')).toBe('one');
     expect(idOf(token)).toBe(token === 'token-2' ? 'two' : undefined);
@@ -35,19 +35,19 @@ test.each(['token-2', 'token-3', 'token-1x', 'oken-1', '', 'token-\u00b1'])(
   },
 );
 
-test('a key that is revoked is refused on the connection that showed it', () => {
+test('a key that is revoked is rejected on its connection', () => {
   expect(idOf('token-1')).toBe('one');
   ring.remove('one', 3);
   expect([idOf('token-1'), idOf('token-1')]).toEqual([undefined, undefined]);
 });
 
-test('a token that was rotated is refused there too, and the new one is its key', () => {
+test('a token that was rotated is rejected there too, and the new one is accepted', () => {
   expect(idOf('token-1')).toBe('one');
   ring.put(keyRow('one', 'token-9', { revision: 3 }));
   expect([idOf('token-1'), idOf('token-9')]).toEqual([undefined, 'one']);
 });
 
-test('what else changes of a key is there at once', () => {
+test('other changes of a key apply at once', () => {
   expect(keys.keyOf('token-1', connection)?.identity.role).toBe('developer');
   ring.put(keyRow('one', 'token-1', { revision: 3, role: 'viewer' }));
   expect(keys.keyOf('token-1', connection)?.identity.role).toBe('viewer');

@@ -1,31 +1,30 @@
 import type { KeyRing, RingKey } from './key-ring.ts';
 
-interface Shown {
+interface CachedToken {
   readonly token: string;
   readonly key: RingKey;
 }
 
-/** Finds the keys of tokens, and remembers of every connection the last one it showed: clients send the same token with each request, and
- *  comparing it costs a tenth of hashing it. A token is kept no longer than its connection, and its key is asked for anew when it has
- *  changed. */
+/** Finds the keys of tokens, and caches the last token of every connection: clients send the same token with each request, and comparing
+ *  it costs a tenth of hashing it. A token is cached no longer than its connection lives, and verified again when its key has changed. */
 export class ConnectionTokenCache {
   readonly #ring: Pick<KeyRing, 'verify' | 'holds'>;
-  readonly #shown = new WeakMap<object, Shown>();
+  readonly #tokens = new WeakMap<object, CachedToken>();
 
   constructor(ring: Pick<KeyRing, 'verify' | 'holds'>) {
     this.#ring = ring;
   }
 
   keyOf(token: string, connection: object): RingKey | undefined {
-    const shown = this.#shown.get(connection);
-    if (shown !== undefined && isSame(shown.token, token) && this.#ring.holds(shown.key)) return shown.key;
+    const cached = this.#tokens.get(connection);
+    if (cached !== undefined && isSame(cached.token, token) && this.#ring.holds(cached.key)) return cached.key;
     const key = this.#ring.verify(token);
-    if (key !== undefined) this.#shown.set(connection, { token, key });
+    if (key !== undefined) this.#tokens.set(connection, { token, key });
     return key;
   }
 }
 
-/** In a time that does not tell where they differ: others may share the connection of whoever showed the token. */
+/** In constant time: other clients may share the connection on which the token was sent, and must not learn where a guess differs. */
 function isSame(token: string, other: string): boolean {
   if (token.length !== other.length) return false;
   let difference = 0;

@@ -3,7 +3,7 @@ import type { KeyRow } from '@vitrine/gateway-keys/gateway-key';
 import type { KeyTokens } from '@vitrine/gateway-keys/key-store';
 import type { FileKey } from './auth-config.ts';
 
-/** The keys of the YAML file as rows. They were made when the process read them. */
+/** The keys of the YAML file as rows, created when the process read them. */
 export function fileKeyRows(keys: readonly FileKey[], hashes: TokenHashes, readAt: number): KeyRow[] {
   return keys.map(({ id, org_id, workspace_id, name, description, role, permissions, plan, token }) => ({
     id,
@@ -24,7 +24,7 @@ export function fileKeyRows(keys: readonly FileKey[], hashes: TokenHashes, readA
   }));
 }
 
-/** What the store keeps of their tokens: one that is taken out of the file, or changed there, is rotated away like any other. */
+/** The hashes that the store reserves for them: a token that is removed from the file, or changed there, stays taken like a rotated one. */
 export function fileKeyTokens(keys: readonly FileKey[], hashes: TokenHashes): KeyTokens[] {
   return keys.map(({ id, token }) => ({ id, known: hashes.all(token.reveal()) }));
 }

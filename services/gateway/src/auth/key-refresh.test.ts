@@ -7,16 +7,16 @@ import { KeyRing } from './key-ring.ts';
 
 const NOTHING: KeyChanges = { store: 's', revision: 0, active: [], revoked: [] };
 
-/** A store whose answers the test gives, when it wants. */
-function answering() {
-  const asked: { since: number; answer: (changes: KeyChanges) => void; fail: () => void }[] = [];
+/** A store whose reads the test resolves. */
+function createStore() {
+  const reads: { since: number; resolve: (changes: KeyChanges) => void; fail: () => void }[] = [];
   let poke = () => {};
   return {
-    asked,
+    reads,
     poke: () => poke(),
     changes: (since: number) => {
       const { promise, resolve, reject } = Promise.withResolvers<KeyChanges>();
-      asked.push({ since, answer: resolve, fail: () => reject(new Fault('key_store_unavailable', { say: 'gone' })) });
+      reads.push({ since, resolve, fail: () => reject(new Fault('key_store_unavailable', { say: 'gone' })) });
       return promise;
     },
     watch: (onChange: () => void): Disposable => {
@@ -27,69 +27,69 @@ function answering() {
 }
 
 let now: number;
-let store: ReturnType<typeof answering>;
+let store: ReturnType<typeof createStore>;
 let ring: KeyRing;
 let errors: unknown[];
 let refresh: KeyRefresh;
 beforeEach(() => {
   now = 1_000;
-  store = answering();
+  store = createStore();
   ring = new KeyRing(testHashes, []);
   errors = [];
   refresh = new KeyRefresh({ store, ring, clock: () => now, onError: (error) => errors.push(error) });
 });
-const answerNext = async (changes: KeyChanges) => {
-  const asking = refresh.refresh();
-  store.asked.at(-1)?.answer(changes);
-  await asking;
+const resolveNext = async (changes: KeyChanges) => {
+  const reading = refresh.refresh();
+  store.reads.at(-1)?.resolve(changes);
+  await reading;
 };
 
 describe('freshness', () => {
-  test('there is none before the first answer', () => {
+  test('there is none before the first read', () => {
     expect(refresh.isFresh).toBe(false);
   });
 
-  test('an answer holds for 60 s from its question, however late it came', async () => {
-    const asking = refresh.refresh();
+  test('a read counts for 60 s from its start, however long it took', async () => {
+    const reading = refresh.refresh();
     now += 20_000;
-    store.asked[0]?.answer(NOTHING);
-    await asking;
+    store.reads[0]?.resolve(NOTHING);
+    await reading;
     now = 1_000 + STALE_AFTER_MS;
     expect(refresh.isFresh).toBe(true);
     now += 1;
     expect(refresh.isFresh).toBe(false);
   });
 
-  test('a failed question makes nothing fresh; the next answer does', async () => {
-    await answerNext(NOTHING);
+  test('a failed read makes nothing fresh; the next successful one does', async () => {
+    await resolveNext(NOTHING);
     now += STALE_AFTER_MS + 1;
     const failing = refresh.refresh();
-    store.asked.at(-1)?.fail();
+    store.reads.at(-1)?.fail();
     await expect(failing).rejects.toMatchObject({ code: 'key_store_unavailable' });
     expect(refresh.isFresh).toBe(false);
-    await answerNext(NOTHING);
+    await resolveNext(NOTHING);
     expect(refresh.isFresh).toBe(true);
   });
 });
 
 describe('failing', () => {
-  test('from a question that was not answered to the next one that is', async () => {
-    await answerNext(NOTHING);
+  test('from a failed read to the next successful one', async () => {
+    await resolveNext(NOTHING);
     expect(refresh.isFailing).toBe(false);
-    const asking = refresh.refresh();
+    const reading = refresh.refresh();
     expect(refresh.isFailing).toBe(false);
-    store.asked.at(-1)?.fail();
-    await expect(asking).rejects.toThrow();
+    store.reads.at(-1)?.fail();
+    await expect(reading).rejects.toThrow();
     expect(refresh.isFailing).toBe(true);
     const again = refresh.refresh();
     expect(refresh.isFailing).toBe(true);
-    store.asked.at(-1)?.answer(NOTHING);
+    store.reads.at(-1)?.resolve(NOTHING);
     await again;
     expect(refresh.isFailing).toBe(false);
   });
 
-  test('also while a question hangs, once the last answer is too old', async () => {
-    await answerNext(NOTHING);
+  test('also while a read hangs, once the last one is too old', async () => {
+    await resolveNext(NOTHING);
     void refresh.refresh();
     now += STALE_AFTER_MS;
     expect(refresh.isFailing).toBe(false);
@@ -98,71 +98,71 @@ describe('failing', () => {
   });
 });
 
-describe('questions', () => {
-  test('go on from the last answer', async () => {
-    await answerNext({ store: 's', revision: 3, active: [keyRow('k', 'token')], revoked: [] });
-    await answerNext({ store: 's', revision: 4, active: [], revoked: [{ id: 'k', revision: 4 }] });
-    expect(store.asked.map(({ since }) => since)).toEqual([0, 3]);
+describe('reads', () => {
+  test('continue from the last revision', async () => {
+    await resolveNext({ store: 's', revision: 3, active: [keyRow('k', 'token')], revoked: [] });
+    await resolveNext({ store: 's', revision: 4, active: [], revoked: [{ id: 'k', revision: 4 }] });
+    expect(store.reads.map(({ since }) => since)).toEqual([0, 3]);
     expect(ring.verify('token')).toBeUndefined();
   });
 
-  test('a store that was put back to an older copy is read anew', async () => {
-    await answerNext({ store: 's', revision: 9, active: [keyRow('newer', 'newer', { revision: 9 })], revoked: [] });
-    const asking = refresh.refresh();
-    store.asked.at(-1)?.answer({ store: 's', revision: 2, active: [], revoked: [] });
+  test('a store that was restored from an older copy is read from the start', async () => {
+    await resolveNext({ store: 's', revision: 9, active: [keyRow('newer', 'newer', { revision: 9 })], revoked: [] });
+    const reading = refresh.refresh();
+    store.reads.at(-1)?.resolve({ store: 's', revision: 2, active: [], revoked: [] });
     await Promise.resolve();
     await Promise.resolve();
-    expect(store.asked.at(-1)?.since).toBe(0);
-    store.asked.at(-1)?.answer({ store: 's', revision: 2, active: [keyRow('older', 'older', { revision: 2 })], revoked: [] });
-    await asking;
+    expect(store.reads.at(-1)?.since).toBe(0);
+    store.reads.at(-1)?.resolve({ store: 's', revision: 2, active: [keyRow('older', 'older', { revision: 2 })], revoked: [] });
+    await reading;
     expect([ring.verify('newer'), ring.verify('older')?.identity.key_id, ring.revision]).toEqual([undefined, 'older', 2]);
   });
 
-  test('another store is read anew, also when it has seen as many changes', async () => {
-    await answerNext({ store: 's', revision: 2, active: [keyRow('old', 'old', { revision: 2 })], revoked: [] });
-    const asking = refresh.refresh();
-    store.asked.at(-1)?.answer({ store: 'other', revision: 2, active: [], revoked: [] });
+  test('another store is read from the start, also when it has as many changes', async () => {
+    await resolveNext({ store: 's', revision: 2, active: [keyRow('old', 'old', { revision: 2 })], revoked: [] });
+    const reading = refresh.refresh();
+    store.reads.at(-1)?.resolve({ store: 'other', revision: 2, active: [], revoked: [] });
     await Promise.resolve();
     await Promise.resolve();
-    store.asked.at(-1)?.answer({ store: 'other', revision: 2, active: [keyRow('new', 'new', { revision: 2 })], revoked: [] });
-    await asking;
+    store.reads.at(-1)?.resolve({ store: 'other', revision: 2, active: [keyRow('new', 'new', { revision: 2 })], revoked: [] });
+    await reading;
     expect([ring.verify('old'), ring.verify('new')?.identity.key_id]).toEqual([undefined, 'new']);
-    await answerNext({ store: 'other', revision: 2, active: [], revoked: [] });
-    expect(store.asked.map(({ since }) => since)).toEqual([0, 2, 0, 2]);
+    await resolveNext({ store: 'other', revision: 2, active: [], revoked: [] });
+    expect(store.reads.map(({ since }) => since)).toEqual([0, 2, 0, 2]);
   });
 
-  test('one is under way at a time, and what happened meanwhile is asked for once more', async () => {
+  test('one runs at a time, and calls meanwhile make one more follow', async () => {
     const first = refresh.refresh();
     void refresh.refresh();
     void refresh.refresh();
-    expect(store.asked).toHaveLength(1);
-    store.asked[0]?.answer(NOTHING);
+    expect(store.reads).toHaveLength(1);
+    store.reads[0]?.resolve(NOTHING);
     await first;
     await Promise.resolve();
-    expect(store.asked).toHaveLength(2);
+    expect(store.reads).toHaveLength(2);
   });
 });
 
-describe('by itself', () => {
-  test('it asks every 30 s, when the store tells of a change, and not after its end', async () => {
+describe('once started', () => {
+  test('it reads every 30 s and when the store notifies of a change, and not after its disposal', async () => {
     jest.useFakeTimers();
     try {
       refresh.start();
       await jest.advanceTimersByTimeAsync(REFRESH_INTERVAL_MS - 1);
-      expect(store.asked).toHaveLength(0);
+      expect(store.reads).toHaveLength(0);
       await jest.advanceTimersByTimeAsync(1);
-      expect(store.asked).toHaveLength(1);
-      store.asked[0]?.fail();
+      expect(store.reads).toHaveLength(1);
+      store.reads[0]?.fail();
       await jest.advanceTimersByTimeAsync(0);
       expect(errors).toEqual([expect.objectContaining({ code: 'key_store_unavailable' })]);
       store.poke();
-      expect(store.asked).toHaveLength(2);
-      store.asked[1]?.answer(NOTHING);
+      expect(store.reads).toHaveLength(2);
+      store.reads[1]?.resolve(NOTHING);
       await jest.advanceTimersByTimeAsync(0);
       refresh[Symbol.dispose]();
       store.poke();
       await jest.advanceTimersByTimeAsync(2 * REFRESH_INTERVAL_MS);
-      expect(store.asked).toHaveLength(2);
+      expect(store.reads).toHaveLength(2);
     } finally {
       jest.useRealTimers();
     }

@@ -1,28 +1,28 @@
 import type { KeyStore } from '@vitrine/gateway-keys/key-store';
 import type { KeyRing } from './key-ring.ts';
 
-/** How often the store is asked whatever it tells by itself, */
+/** How often changes are read without a notification, */
 export const REFRESH_INTERVAL_MS = 30_000;
-/** and how old its last answer may be: then a revoked key could still be in the ring, so none of its keys is accepted. */
+/** and how old the last read may be. Beyond that a revoked key could still be in the ring, so no key of the store is accepted. */
 export const STALE_AFTER_MS = 60_000;
 
 export interface KeyRefreshOptions {
   readonly store: Pick<KeyStore, 'changes' | 'watch'>;
   readonly ring: KeyRing;
-  /** Milliseconds on a clock that only goes forward. */
+  /** Milliseconds on a monotonic clock. */
   readonly clock: () => number;
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps the ring as the store is. Spec: gateway decisions, section 2, Propagation. */
+/** Applies the changes of the store to the ring. Spec: gateway decisions, section 2, Propagation. */
 export class KeyRefresh implements Disposable {
   readonly #options: KeyRefreshOptions;
   readonly #watching = new DisposableStack();
   #freshAt = Number.NEGATIVE_INFINITY;
-  /** Which store has told last. */
+  /** The store of the last changes. */
   #store: string | undefined;
   #running: Promise<void> | undefined;
-  #isWanted = false;
+  #isRequested = false;
   #hasFailed = false;
 
   constructor(options: KeyRefreshOptions) {
@@ -34,27 +34,27 @@ export class KeyRefresh implements Disposable {
     return this.#options.clock() - this.#freshAt <= STALE_AFTER_MS;
   }
 
-  /** Whether the store did not answer the last question, or has not for so long that its keys may not be trusted. */
+  /** Whether the last read failed, or is so old that the keys may not be trusted. */
   get isFailing(): boolean {
     return this.#hasFailed || !this.isFresh;
   }
 
-  /** Asks the store for what has changed. One question at a time: whoever asks meanwhile gets a second one after it. */
+  /** Reads and applies the changes. One read runs at a time; a call meanwhile makes another follow it. */
   refresh(): Promise<void> {
     if (this.#running !== undefined) {
-      this.#isWanted = true;
+      this.#isRequested = true;
       return this.#running;
     }
-    this.#running = this.#ask().finally(() => {
+    this.#running = this.#read().finally(() => {
       this.#running = undefined;
-      if (!this.#isWanted) return;
-      this.#isWanted = false;
+      if (!this.#isRequested) return;
+      this.#isRequested = false;
       this.#refreshOrReport();
     });
     return this.#running;
   }
 
-  /** From now on follows the store by itself. */
+  /** Starts reading on notifications and in intervals. */
   start(): void {
     const timer = setInterval(() => this.#refreshOrReport(), REFRESH_INTERVAL_MS);
     timer.unref();
@@ -66,27 +66,27 @@ export class KeyRefresh implements Disposable {
     this.#watching.dispose();
   }
 
-  async #ask(): Promise<void> {
-    // The answer is as old as its question.
-    const askedAt = this.#options.clock();
+  async #read(): Promise<void> {
+    // The changes are as old as the start of the read.
+    const startedAt = this.#options.clock();
     try {
       await this.#apply();
     } catch (error) {
       this.#hasFailed = true;
       throw error;
     }
-    this.#freshAt = askedAt;
+    this.#freshAt = startedAt;
     this.#hasFailed = false;
   }
 
   async #apply(): Promise<void> {
     const { store, ring } = this.#options;
     const changes = await store.changes(ring.revision);
-    const isAnother = this.#store !== undefined && changes.store !== this.#store;
-    if (isAnother || changes.revision < ring.revision) {
-      // What another store, or an older copy, does not have any more is in no change.
+    const isReplaced = this.#store !== undefined && changes.store !== this.#store;
+    if (isReplaced || changes.revision < ring.revision) {
+      // Keys that another store, or an older copy, does not have are in no change.
       const all = await store.changes(0);
-      ring.forget();
+      ring.clear();
       ring.apply(all);
       this.#store = all.store;
     } else {

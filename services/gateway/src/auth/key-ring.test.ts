@@ -10,9 +10,9 @@ const ringOf = (...rows: KeyRow[]) => {
   for (const row of rows) ring.put(row);
   return ring;
 };
-const idBehind = (ring: KeyRing, token: string) => ring.verify(token)?.identity.key_id;
+const keyIdOf = (ring: KeyRing, token: string) => ring.verify(token)?.identity.key_id;
 
-test('a token is its key, with identity and scope; anything else is nobody', () => {
+test('a token is its key, with identity and scope; anything else is no key', () => {
   const ring = ringOf(keyRow('k', 'token', { permissions: ['keys:manage'], plan: 'gold' }));
   const key = ring.verify('token');
   expect(key?.identity).toEqual({
@@ -32,26 +32,26 @@ test('a token is its key, with identity and scope; anything else is nobody', () 
   expect(['Token', 'token ', '', 'k'].map((token) => ring.verify(token))).toEqual(Array(4).fill(undefined));
 });
 
-describe('of two things told of a key the later holds', () => {
+describe('of two changes of a key the later applies', () => {
   test('rotated: the new token is accepted and the old one is not, also when the older row comes last', () => {
     const ring = ringOf(keyRow('k', 'new', { revision: 2 }), keyRow('k', 'old', { revision: 1 }));
-    expect([idBehind(ring, 'new'), idBehind(ring, 'old')]).toEqual(['k', undefined]);
+    expect([keyIdOf(ring, 'new'), keyIdOf(ring, 'old')]).toEqual(['k', undefined]);
   });
 
-  test('revoked here: an answer that was asked for earlier does not bring the key back', () => {
+  test('revoked here: changes that were read earlier do not bring the key back', () => {
     const ring = ringOf(keyRow('k', 'token', { revision: 1 }));
     ring.remove('k', 2);
     ring.apply({ revision: 1, active: [keyRow('k', 'token', { revision: 1 })], revoked: [] });
-    expect(idBehind(ring, 'token')).toBeUndefined();
+    expect(keyIdOf(ring, 'token')).toBeUndefined();
   });
 
-  test('a token that has moved to another key is that key, in whichever order they are told', () => {
+  test('a token that has moved to another key is that key, in whichever order the changes come', () => {
     const before = [keyRow('a', 't1', { revision: 1 }), keyRow('b', 't2', { revision: 2 })];
     const after = [keyRow('a', 't3', { revision: 5 }), keyRow('b', 't1', { revision: 4 })];
     for (const active of [after, after.toReversed()]) {
       const ring = ringOf(...before);
       ring.apply({ revision: 5, active, revoked: [] });
-      expect(['t1', 't2', 't3'].map((token) => idBehind(ring, token))).toEqual(['b', undefined, 'a']);
+      expect(['t1', 't2', 't3'].map((token) => keyIdOf(ring, token))).toEqual(['b', undefined, 'a']);
     }
   });
 });
@@ -64,7 +64,7 @@ test('changes are applied: new, rotated and revoked', () => {
     active: [keyRow('a', 'ta2', { revision: 3 })],
     revoked: [{ id: 'b', revision: 4 }],
   });
-  expect(['ta', 'ta2', 'tb'].map((token) => idBehind(ring, token))).toEqual([undefined, 'a', undefined]);
+  expect(['ta', 'ta2', 'tb'].map((token) => keyIdOf(ring, token))).toEqual([undefined, 'a', undefined]);
   expect([ring.revision, ring.size]).toEqual([4, 1]);
 });
 
@@ -74,45 +74,45 @@ test('changes that are committed late, below others that were seen, are applied;
   ring.apply({ revision: 1, active: [keyRow('a', 'ta'), early], revoked: [{ id: 'x', revision: 4 }] });
   const seen = ring.verify('te');
   ring.apply({ revision: 4, active: [keyRow('late', 'tl', { revision: 2 }), early], revoked: [{ id: 'x', revision: 4 }] });
-  expect(['ta', 'te', 'tl'].map((token) => idBehind(ring, token))).toEqual(['a', 'early', 'late']);
+  expect(['ta', 'te', 'tl'].map((token) => keyIdOf(ring, token))).toEqual(['a', 'early', 'late']);
   expect(seen !== undefined && ring.holds(seen)).toBe(true);
 });
 
-test('a key that was made here and revoked elsewhere before the first answer is gone; a later one stays', () => {
+test('a key that was created here and revoked elsewhere before the first read is gone; a later one stays', () => {
   const ring = ringOf(keyRow('gone', 'tg', { revision: 1 }), keyRow('later', 'tl', { revision: 3 }));
   ring.apply({ revision: 2, active: [], revoked: [] });
-  expect([idBehind(ring, 'tg'), idBehind(ring, 'tl')]).toEqual([undefined, 'later']);
+  expect([keyIdOf(ring, 'tg'), keyIdOf(ring, 'tl')]).toEqual([undefined, 'later']);
 });
 
-test('keys of the file win over keys of the store with the same id or token, and nothing removes them', () => {
+test('keys of the file take precedence over keys of the store with the same id or token, and nothing removes them', () => {
   const ring = new KeyRing(testHashes, [keyRow('fixed', 'token', { role: 'owner' })]);
   ring.put(keyRow('fixed', 'other', { revision: 9 }));
   ring.put(keyRow('thief', 'token', { revision: 9 }));
   ring.remove('fixed', 10);
-  ring.forget();
+  ring.clear();
   expect(ring.verify('token')).toMatchObject({ isFixed: true, identity: { key_id: 'fixed', role: 'owner' } });
   expect(ring.verify('other')).toBeUndefined();
 });
 
-test('a key that was made with an older pepper is accepted while that is there, and counted when it is not', () => {
+test('a key with an older pepper is accepted while that is configured, and counted when it is not', () => {
   const second = { version: 2, secret: new Secret('q'.repeat(32)) };
   const both = new KeyRing(new TokenHashes([second, { version: 1, secret: new Secret('p'.repeat(32)) }]), []);
   const newest = new KeyRing(new TokenHashes([second]), []);
   for (const ring of [both, newest]) ring.put(keyRow('k', 'token'));
-  expect([idBehind(both, 'token'), both.unverifiable]).toEqual(['k', 0]);
-  expect([idBehind(newest, 'token'), newest.unverifiable]).toEqual([undefined, 1]);
+  expect([keyIdOf(both, 'token'), both.unverifiable]).toEqual(['k', 0]);
+  expect([keyIdOf(newest, 'token'), newest.unverifiable]).toEqual([undefined, 1]);
 });
 
-test('a use is told until the store knows it, and only of keys of the store', () => {
+test('a use is returned until it is stored, and only for keys of the store', () => {
   const ring = new KeyRing(testHashes, [keyRow('fixed', 'tf')]);
   ring.put(keyRow('k', 'tk'));
   for (const token of ['tf', 'tk']) {
     const key = ring.verify(token);
     if (key !== undefined) key.lastUsedAt = 5;
   }
-  const uses = ring.untoldUses();
+  const uses = ring.unstoredUses();
   expect([uses, ring.lastUsedAt('fixed')]).toEqual([[{ id: 'k', at: 5 }], 5]);
-  ring.usesTold([...uses, { id: 'gone', at: 5 }]);
+  ring.usesStored([...uses, { id: 'gone', at: 5 }]);
   ring.put(keyRow('k', 'rotated', { revision: 2 }));
-  expect(ring.untoldUses()).toEqual([]);
+  expect(ring.unstoredUses()).toEqual([]);
 });

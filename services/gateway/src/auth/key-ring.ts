@@ -7,33 +7,33 @@ import type { Caller } from './caller.ts';
 
 const MAC_BYTES = 32;
 
-/** A key that is accepted, as the request path needs it. */
+/** An accepted key, as the request path needs it. */
 export interface RingKey extends Caller {
   readonly identity: Identity;
   readonly mac: Uint8Array;
   readonly revision: number;
-  /** Of the YAML file: there whatever the store says. */
+  /** A key of the YAML file, which the store cannot change. */
   readonly isFixed: boolean;
   /** When this process last accepted it, milliseconds since the epoch; 0 for never. */
   lastUsedAt: number;
-  /** The last of these moments that the store knows. */
-  toldUseAt: number;
+  /** The last of these times that is stored. */
+  storedUseAt: number;
 }
 
-/** Every accepted key of this process, by the keyed hash of its token. What the store tells may come late and out of order: of
- *  two things that are told of a key the one with the higher revision holds. */
+/** Every accepted key of this process, by the keyed hash of its token. Changes of the store may arrive late and out of order: of two
+ *  changes of a key the one with the higher revision applies. */
 export class KeyRing {
   readonly #hashes: TokenHashes;
   readonly #byMac = new Map<string, RingKey>();
   readonly #byId = new Map<string, RingKey>();
-  /** Revisions of keys that were removed here and that an older answer may still bring. */
+  /** Revisions of keys that were removed here and that a change read earlier may still contain. */
   readonly #removed = new Map<string, number>();
-  /** What is compared with; a buffer for each request would cost more than the comparison. */
-  readonly #asked = Buffer.alloc(MAC_BYTES);
+  /** Reused for comparisons; a buffer for each request would cost more than the comparison. */
+  readonly #candidate = Buffer.alloc(MAC_BYTES);
   readonly #unverifiable = new Set<string>();
   #revision = 0;
 
-  /** `fixed` are the keys of the YAML file, which win over keys of the store with the same id or token. */
+  /** `fixed` are the keys of the YAML file, which take precedence over keys of the store with the same id or token. */
   constructor(hashes: TokenHashes, fixed: readonly KeyRow[]) {
     this.#hashes = hashes;
     for (const row of fixed) this.#add(row, true);
@@ -47,22 +47,22 @@ export class KeyRing {
     return [...this.#byId.keys()];
   }
 
-  /** Keys whose token was hashed with a pepper that is not configured any more: none of them can be accepted. */
+  /** The number of keys whose token was hashed with a pepper that is no longer configured, so that it cannot be verified. */
   get unverifiable(): number {
     return this.#unverifiable.size;
   }
 
-  /** Of the changes that were applied last. */
+  /** That of the last applied changes. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The key with this token. The cost is that of one hash, unless there are older peppers. */
+  /** The key with this token. It costs one hash, unless there are older peppers. */
   verify(token: string): RingKey | undefined {
     return this.#hashes.find(token, this.#withMac);
   }
 
-  /** Whether the key is still accepted as it was: every change of a key makes another one. */
+  /** Whether the key is still accepted unchanged: every change of a key replaces its object. */
   holds(key: RingKey): boolean {
     return this.#byId.get(key.identity.key_id) === key;
   }
@@ -70,8 +70,8 @@ export class KeyRing {
   readonly #withMac = (mac: string): RingKey | undefined => {
     const key = this.#byMac.get(mac);
     if (key === undefined) return undefined;
-    this.#asked.write(mac, 'latin1');
-    return timingSafeEqual(key.mac, this.#asked) ? key : undefined;
+    this.#candidate.write(mac, 'latin1');
+    return timingSafeEqual(key.mac, this.#candidate) ? key : undefined;
   };
 
   apply({ revision, active, revoked }: Omit<KeyChanges, 'store'>): void {
@@ -96,8 +96,8 @@ export class KeyRing {
     if (revision > this.#revision) this.#removed.set(id, revision);
   }
 
-  /** Forgets what the store told, to be told anew. */
-  forget(): void {
+  /** Removes the keys of the store, before all of them are read again. */
+  clear(): void {
     for (const [id, key] of this.#byId) if (!key.isFixed) this.#drop(id, key);
     this.#removed.clear();
     this.#revision = 0;
@@ -107,27 +107,27 @@ export class KeyRing {
     return this.#byId.get(id)?.lastUsedAt ?? 0;
   }
 
-  /** Uses of the store's keys of which it was not told. Each key is looked at by itself: clocks go back. */
-  untoldUses(): KeyUse[] {
+  /** Uses of the store's keys that are not stored yet. Compared key by key: clocks go back. */
+  unstoredUses(): KeyUse[] {
     const uses: KeyUse[] = [];
-    for (const [id, { lastUsedAt: at, toldUseAt, isFixed }] of this.#byId)
-      if (at !== toldUseAt && !isFixed) uses.push({ id, at });
+    for (const [id, { lastUsedAt: at, storedUseAt, isFixed }] of this.#byId)
+      if (at !== storedUseAt && !isFixed) uses.push({ id, at });
     return uses;
   }
 
-  /** The store was told. */
-  usesTold(uses: readonly KeyUse[]): void {
+  /** Marks uses as stored. */
+  usesStored(uses: readonly KeyUse[]): void {
     for (const { id, at } of uses) {
       const key = this.#byId.get(id);
-      if (key !== undefined) key.toldUseAt = at;
+      if (key !== undefined) key.storedUseAt = at;
     }
   }
 
   #add(row: KeyRow, isFixed: boolean): void {
-    const text = textOf(row.token_mac);
+    const text = macText(row.token_mac);
     const holder = this.#byMac.get(text);
     if (holder !== undefined && holder.identity.key_id !== row.id) {
-      // The later of the two has the token: the other has another one by now, of which we are yet to be told.
+      // The later change has the token; the other key has another token by now, in a change that is not applied yet.
       if (holder.isFixed || holder.revision > row.revision) return;
       this.#drop(holder.identity.key_id, holder);
     }
@@ -141,25 +141,25 @@ export class KeyRing {
       revision: row.revision,
       isFixed,
       lastUsedAt: known?.lastUsedAt ?? 0,
-      toldUseAt: known?.toldUseAt ?? 0,
+      storedUseAt: known?.storedUseAt ?? 0,
     };
     this.#byMac.set(text, key);
     this.#byId.set(row.id, key);
   }
 
-  /** What was asked for from the start tells nothing of keys that are gone; those that were put here meanwhile may be among them. */
+  /** Changes from the start contain no revocations; keys that were put here before may have been revoked since. */
   #keepOnly(active: readonly KeyRow[], revision: number): void {
     const there = new Set(active.map(({ id }) => id));
     for (const [id, key] of this.#byId) if (!key.isFixed && key.revision <= revision && !there.has(id)) this.#drop(id, key);
   }
 
   #drop(id: string, key: RingKey): void {
-    this.#byMac.delete(textOf(key.mac));
+    this.#byMac.delete(macText(key.mac));
     this.#byId.delete(id);
     this.#unverifiable.delete(id);
   }
 }
 
-function textOf(mac: Uint8Array): string {
+function macText(mac: Uint8Array): string {
   return Buffer.from(mac).toString('latin1');
 }

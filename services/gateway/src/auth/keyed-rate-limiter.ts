@@ -1,4 +1,4 @@
-/** Lets so many through for each key in each second. Remembers the keys of one second, and of those at most `maxKeys`. */
+/** Admits `limit` a second of each key. Counts at most `maxKeys` keys a second; further keys are not admitted. */
 export class KeyedRateLimiter {
   readonly #limit: number;
   readonly #maxKeys: number;
@@ -6,7 +6,7 @@ export class KeyedRateLimiter {
   readonly #taken = new Map<string, number>();
   #second = 0;
 
-  /** `clock`: milliseconds, only forward. */
+  /** `clock`: milliseconds, monotonic. */
   constructor(limit: number, maxKeys: number, clock: () => number) {
     this.#limit = limit;
     this.#maxKeys = maxKeys;

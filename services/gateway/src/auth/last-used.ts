@@ -1,11 +1,11 @@
 import type { KeyStore } from '@vitrine/gateway-keys/key-store';
 import type { KeyRing } from './key-ring.ts';
 
-/** How far `last_used_at` may be behind. */
+/** How far the stored `last_used_at` may be behind. */
 const FLUSH_INTERVAL_MS = 10_000;
 const BATCH = 500;
 
-/** Writes when keys were last used, from time to time: nothing of it happens on the request path. */
+/** Stores the last use of keys in intervals, off the request path. */
 export class LastUsed implements AsyncDisposable {
   readonly #ring: KeyRing;
   readonly #store: Pick<KeyStore, 'markUsed'>;
@@ -19,7 +19,7 @@ export class LastUsed implements AsyncDisposable {
     this.#timer.unref();
   }
 
-  /** Writes what was used since the last time. What fails is tried again the next time. */
+  /** Stores the uses since the last flush. Failed ones are retried by the next. */
   flush(): Promise<void> {
     this.#flushing ??= this.#write().finally(() => (this.#flushing = undefined));
     return this.#flushing;
@@ -32,11 +32,11 @@ export class LastUsed implements AsyncDisposable {
   }
 
   async #write(): Promise<void> {
-    const uses = this.#ring.untoldUses();
+    const uses = this.#ring.unstoredUses();
     for (let i = 0; i < uses.length; i += BATCH) {
       const batch = uses.slice(i, i + BATCH);
       await this.#store.markUsed(batch);
-      this.#ring.usesTold(batch);
+      this.#ring.usesStored(batch);
     }
   }
 }

@@ -21,8 +21,8 @@ export interface OpenAuth extends AsyncDisposable {
   readonly isRefreshFailing: () => boolean;
 }
 
-/** Opens authentication as configured; with authentication off that is the retention of audit events alone. `clock`: milliseconds, only forward. Faults:
- *  `pepper_unusable`, `storage_unusable`. */
+/** Opens authentication as configured; with authentication off that is the retention of audit events alone. `clock`: milliseconds,
+ *  monotonic. Faults: `pepper_unusable`, `storage_unusable`. */
 export async function openAuth(
   { auth }: GatewayConfig,
   { path, store, material }: OpenKeys,
@@ -32,12 +32,10 @@ export async function openAuth(
   await using opened = new AsyncDisposableStack();
   const keepAudit = () =>
     opened.use(
-      keepAuditRetention(store, (error) =>
-        logger.error({ err: error, next_step: LOOK_AT_STORE }, 'old audit events were not removed'),
-      ),
+      keepAuditRetention(store, (error) => logger.error({ err: error, next_step: LOOK_AT_STORE }, 'audit retention failed')),
     );
   if (!auth.enabled) {
-    // There are changes of keys and refusals by pii policy all the same.
+    // Changes of keys and rejections by pii policy are audited all the same.
     keepAudit();
     const keeping = opened.move();
     return { authenticate: allowAll, isRefreshFailing: () => false, [Symbol.asyncDispose]: () => keeping.disposeAsync() };
@@ -49,7 +47,7 @@ export async function openAuth(
       store,
       ring,
       clock,
-      onError: (error) => logger.error({ err: error, next_step: LOOK_AT_STORE }, 'keys not refreshed'),
+      onError: (error) => logger.error({ err: error, next_step: LOOK_AT_STORE }, 'key refresh failed'),
     });
     let taken: string[];
     try {
@@ -58,11 +56,11 @@ export async function openAuth(
     } catch (cause) {
       throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${reasonOf(cause)}`, cause });
     }
-    const onError = (error: unknown) => logger.error({ err: error, next_step: LOOK_AT_STORE }, 'last_used_at was not written');
+    const onError = (error: unknown) => logger.error({ err: error, next_step: LOOK_AT_STORE }, 'last_used_at update failed');
     opened.use(new LastUsed(ring, store, onError));
     opened.use(refresh);
     refresh.start();
-    warn(ring, auth, logger);
+    warnOfRejections(ring, auth, logger);
     warnOfKeys(ring.ids, taken, logger);
   }
   keepAudit();
@@ -74,30 +72,34 @@ export async function openAuth(
   };
 }
 
-/** What lets nobody in is said at once, with the way out. */
-function warn(ring: { readonly size: number; readonly unverifiable: number }, auth: GatewayConfig['auth'], logger: Logger): void {
+/** Warns at the start when no request, or not every key, can be accepted. */
+function warnOfRejections(
+  ring: { readonly size: number; readonly unverifiable: number },
+  auth: GatewayConfig['auth'],
+  logger: Logger,
+): void {
   if (ring.size === 0) {
-    const make = 'run "gateway keys create --role owner" beside it, or give a key under auth.keys';
-    logger.warn(`auth.enabled is true and there is no gateway key, so every request is refused: ${make}`);
+    const next_step = 'run "gateway keys create --role owner" beside the gateway, or add a key under auth.keys';
+    logger.warn({ next_step }, 'no gateway key exists: every request is rejected');
   }
   if (ring.unverifiable > 0) {
     const where = auth.peppers.length > 0 ? 'auth.peppers' : 'gateway-keys.pepper';
-    const what = 'gateway keys were made with a pepper that is not there any more, and are refused';
-    logger.warn({ count: ring.unverifiable }, `${what}: put it back into ${where}, or rotate them`);
+    const next_step = `put the pepper back into ${where}, or rotate the keys`;
+    logger.warn({ count: ring.unverifiable, next_step }, 'gateway keys rejected: their pepper is not configured');
   }
 }
 
-/** What an earlier version let be made, and what whoever runs the machine may do and should know of: `withTakenToken` are keys of the
- *  file with a token that was rotated away or revoked, which lets in whoever still has it. */
+/** Warns of keys that are accepted and should be replaced: with ids that an earlier version allowed, and keys of the file with a token
+ *  that was rotated away or revoked (`withTakenToken`), which its former holder can still use. */
 function warnOfKeys(ids: readonly string[], withTakenToken: readonly string[], logger: Logger): void {
   const reserved = ids.filter(isReservedKeyId);
   if (reserved.length > 0) {
-    const what = "gateway keys have an id that is reserved, so that audit events of theirs look like those of nobody's key";
-    logger.warn({ key_ids: reserved }, `${what}: make others and revoke them`);
+    const next_step = 'their audit events look like those of system or operator: create other keys and revoke these';
+    logger.warn({ key_ids: reserved, next_step }, 'gateway keys have a reserved id');
   }
   if (withTakenToken.length > 0) {
-    const what = 'keys under auth.keys have a token that another gateway key has or had';
-    logger.warn({ key_ids: withTakenToken }, `${what}: whoever has that token is let in as these; give them new tokens`);
+    const next_step = 'give them new tokens: every holder of such a token is accepted as that key';
+    logger.warn({ key_ids: withTakenToken, next_step }, 'keys under auth.keys have a token that another gateway key has or had');
   }
 }
 
@@ -113,7 +115,7 @@ function keepAuditRetention(store: Pick<AuditLog, 'removeAuditBefore'>, report: 
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** A store's fault tells callers little; its log tells why. */
+/** The reason of a store's fault, which its message does not contain. */
 export function reasonOf(error: unknown): string {
   const reason = isFault(error) ? error.log['reason'] : undefined;
   return typeof reason === 'string' ? reason : messageOf(error);

@@ -1,20 +1,20 @@
-/** Lets so many through in each second, and counts the others. */
+/** Admits `limit` a second, and counts those that are not admitted. */
 export class RateLimiter {
   readonly #limit: number;
   readonly #clock: () => number;
   #second = 0;
   #taken = 0;
-  #refused = 0;
+  #rejected = 0;
 
-  /** `clock`: milliseconds, only forward. */
+  /** `clock`: milliseconds, monotonic. */
   constructor(limit: number, clock: () => number) {
     this.#limit = limit;
     this.#clock = clock;
   }
 
-  /** How many were not let through so far. */
-  get refused(): number {
-    return this.#refused;
+  /** The number that was not admitted so far. */
+  get rejected(): number {
+    return this.#rejected;
   }
 
   take(): boolean {
@@ -24,7 +24,7 @@ export class RateLimiter {
       this.#taken = 0;
     }
     if (this.#taken >= this.#limit) {
-      this.#refused += 1;
+      this.#rejected += 1;
       return false;
     }
     this.#taken += 1;

@@ -85,7 +85,7 @@ test('degraded while keys of the store cannot be refreshed', async () => {
   const path = join(gateway.folder, 'gateway-keys.db');
   await rename(path, `${path}.away`);
   await healthBecomes(['keys_not_refreshed']);
-  expect(gateway.log.some((line) => line.includes('keys not refreshed'))).toBe(true);
+  expect(gateway.log.some((line) => line.includes('key refresh failed'))).toBe(true);
   await rename(`${path}.away`, path);
   await healthBecomes([]);
 });

@@ -2,8 +2,8 @@ import type { DayAccount, ScopeAccounts } from './day-accounts.ts';
 import type { QuotaCode } from './limit-rejections.ts';
 import type { BoundThresholds } from './thresholds.ts';
 
-/** Whether a daily quota is reached: by what is settled, or, as `unsettled`, perhaps by exchanges that have ended and whose
- *  usage is not known yet; `isSettled` leaves these out. The first in the specification's order that speaks decides.
+/** Whether a daily quota is reached: by settled usage, or, as `unsettled`, possibly by exchanges that have ended and whose usage is not
+ *  known yet; `isSettled` leaves these out. The first exceeded quota in the specification's order decides.
  *  Spec: gateway, Limits, rules 3 to 5. */
 export function checkQuotas(
   { key, workspace }: ScopeAccounts,
@@ -29,7 +29,7 @@ function checkQuota(
   const usage = own[what] + others[what];
   if (usage >= limit) return code;
   if (isSettled || unsettled === 0) return undefined;
-  // What has cost no tokens tells nothing of what may follow it.
+  // Exchanges without tokens allow no estimate of later ones.
   const isUnknown = largest.tokens === 0;
   return isUnknown || usage + unsettled * largest[what] >= limit ? 'unsettled' : undefined;
 }

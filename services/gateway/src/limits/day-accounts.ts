@@ -2,7 +2,7 @@ import type { DayUsage } from '@vitrine/traces/day-usage';
 import { scopeNames, type ScopeNames } from './scope-names.ts';
 import { picoUsd } from './thresholds.ts';
 
-/** Keys and workspaces together that may have spent anything on one day. */
+/** Keys and workspaces together with usage on one day. */
 export const MAX_ACCOUNTS = 100_000;
 
 export interface AccountUsage {
@@ -11,20 +11,20 @@ export interface AccountUsage {
   picoUsd: number;
 }
 
-/** What a key or a workspace has spent on one UTC day: `own` plus `others`. */
+/** The usage of a key or a workspace on one UTC day: `own` plus `others`. */
 export interface DayAccount {
-  /** What the exchanges of this process were written with. */
+  /** Usage of the exchanges that this process wrote. */
   readonly own: AccountUsage;
-  /** What the store has beyond that: everybody else's, and this process's from before it was started. */
+  /** Stored usage beyond that: of other processes, and of earlier runs of this one. */
   readonly others: AccountUsage;
-  /** What the store said last. */
+  /** Usage of the last read of the store. */
   readonly stored: AccountUsage;
-  /** No exchange that this process wrote today has spent more. It is a batch's sum over one key, which none in it exceeds. */
+  /** At least the usage of every exchange that this process wrote today: the largest sum of a batch over one key. */
   readonly largest: AccountUsage;
   /** Exchanges of this process that have ended and are neither written nor dropped, */
   unsettled: number;
-  /** and the place in the line of the last of them. */
-  lastPlace: number;
+  /** and the sequence number of the last of them. */
+  lastSequence: number;
 }
 
 export interface ScopeAccounts {
@@ -44,7 +44,7 @@ export class DayAccounts {
     this.#max = max;
   }
 
-  /** Undefined when there is no room for another: then nobody can tell what the scope has spent. */
+  /** Undefined when there is no room for another account: then the usage of the scope is unknown. */
   of(names: ScopeNames): ScopeAccounts | undefined {
     const key = this.#account(names.key);
     const workspace = this.#account(names.workspace);
@@ -63,9 +63,9 @@ export class DayAccounts {
     }
   }
 
-  /** The store was read. `rows` may hold some of this process's exchanges or not, as long as `add` was told of all that
-   *  they might hold: what they exceed `own` by is then surely of others, and what others have spent never shrinks. So nothing
-   *  is ever counted twice, and what is of others and not seen this time is seen the next. */
+  /** The store was read. `rows` may include exchanges of this process, but only those that were passed to `add` before: the excess over
+   *  `own` is then usage of others, which never shrinks. So nothing is counted twice, and usage of others that is missed by this read is
+   *  found by the next. */
   read(rows: readonly DayUsage[]): void {
     for (const { stored } of this.#accounts.values()) [stored.tokens, stored.picoUsd] = [0, 0];
     for (const row of rows) {
@@ -92,7 +92,7 @@ export class DayAccounts {
 }
 
 function emptyAccount(): DayAccount {
-  return { own: nothing(), others: nothing(), stored: nothing(), largest: nothing(), unsettled: 0, lastPlace: 0 };
+  return { own: nothing(), others: nothing(), stored: nothing(), largest: nothing(), unsettled: 0, lastSequence: 0 };
 }
 
 function nothing(): AccountUsage {

@@ -14,7 +14,7 @@ export class InMemoryRequestCounter implements RequestCounter {
   readonly #windows = new Map<string, SlidingWindow>();
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  /** `clock`: milliseconds on a clock that never goes back. */
+  /** `clock`: milliseconds on a monotonic clock. */
   constructor(clock: () => number, max = MAX_WINDOWS) {
     this.#clock = clock;
     this.#max = max;
@@ -33,8 +33,8 @@ export class InMemoryRequestCounter implements RequestCounter {
     if (keyWaitMs > 0) return { scope: 'key', waitMs: keyWaitMs };
     const workspaceWaitMs = workspace?.waitMs(limits.workspace, now) ?? 0;
     if (workspaceWaitMs > 0) return { scope: 'workspace', waitMs: workspaceWaitMs };
-    key?.pass(limits.key, now);
-    workspace?.pass(limits.workspace, now);
+    key?.add(limits.key, now);
+    workspace?.add(limits.workspace, now);
     return undefined;
   }
 

@@ -1,14 +1,14 @@
 import type { GatewayConfig } from '../config.ts';
 import { ThresholdTable } from './thresholds.ts';
 
-/** What of the configured limits binds nobody, in sentences: whoever set them would otherwise believe in them. */
+/** Warnings about configured limits that have no effect, which would otherwise be relied on. */
 export function ineffectiveLimits({ auth, limits, plans }: Pick<GatewayConfig, 'auth' | 'limits' | 'plans'>): string[] {
-  if (!auth.enabled)
-    return new ThresholdTable(limits, plans).hasAny ? ['limits are configured, and bind nobody while auth.enabled is false'] : [];
-  // Plans of workspaces come with the rows of workspaces, which the embedded stores do not have.
+  if (!auth.enabled) return new ThresholdTable(limits, plans).hasAny ? ['limits have no effect while auth.enabled is false'] : [];
+  // Workspaces get plans with their rows, which the embedded stores do not have.
   return Object.entries(plans)
     .filter(([name, plan]) => new ThresholdTable(limits, { [name]: plan }).hasWorkspacePlans)
     .map(
-      ([name]) => `plans.${name}.per_workspace binds nobody: no workspace has a plan yet; limits.per_workspace binds them all`,
+      ([name]) =>
+        `plans.${name}.per_workspace has no effect: no workspace has a plan yet; limits.per_workspace applies to all workspaces`,
     );
 }

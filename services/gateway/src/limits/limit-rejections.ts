@@ -35,7 +35,7 @@ export function rateRejection(code: keyof typeof RATE_ERRORS, waitMs: number): R
   };
 }
 
-/** A daily quota is used up: the official SDKs are told not to retry, and every client when the quota resets. `nowMs`: milliseconds since
+/** A daily quota is used up: its headers keep the official SDKs from retrying, and say when the quota resets. `nowMs`: milliseconds since
  *  the epoch. */
 export function quotaRejection(code: QuotaCode, nowMs: number): Rejection {
   const midnight = new Date((Math.floor(nowMs / DAY_MS) + 1) * DAY_MS).toISOString().replace('.000', '');

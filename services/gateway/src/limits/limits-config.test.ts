@@ -5,7 +5,7 @@ import { ThresholdTable } from './thresholds.ts';
 
 const read = (text: string, env: Record<string, string> = {}) => readGatewayConfig({ path: 'y', text }, env);
 
-function refusal(text: string, env: Record<string, string> = {}): string {
+function configError(text: string, env: Record<string, string> = {}): string {
   try {
     read(text, env);
   } catch (error) {
@@ -15,18 +15,18 @@ function refusal(text: string, env: Record<string, string> = {}): string {
 }
 
 describe('limits and plans in the configuration', () => {
-  test('nothing is limited unless said', () => {
+  test('nothing is limited by default', () => {
     const none = { requests_per_minute: 0, max_tokens_per_day: 0, max_cost_usd_per_day: 0 };
     expect(read('')).toMatchObject({ limits: { per_key: none, per_workspace: none, counters: 'process' }, plans: {} });
   });
 
-  test('variables name what is no plan', () => {
+  test('plans have no environment variable', () => {
     const env = { SVC_LIMITS_PER_KEY_REQUESTS_PER_MINUTE: '5', SVC_LIMITS_PER_WORKSPACE_MAX_COST_USD_PER_DAY: '2.5' };
     expect(read('limits: {per_key: {max_tokens_per_day: 7}}', env).limits).toMatchObject({
       per_key: { requests_per_minute: 5, max_tokens_per_day: 7 },
       per_workspace: { max_cost_usd_per_day: 2.5 },
     });
-    expect(refusal('', { SVC_PLANS: 'x' })).toMatch(/SVC_PLANS: unknown variable/);
+    expect(configError('', { SVC_PLANS: 'x' })).toMatch(/SVC_PLANS: unknown variable/);
   });
 
   test.each([
@@ -38,13 +38,13 @@ describe('limits and plans in the configuration', () => {
     ['limits: {counters: shared}', /limits\.counters/],
     ['plans: {pro: {per_key: {requests_per_day: 1}}}', /plans\.pro\.per_key\.requests_per_day: unknown key/],
     ['plans: {"a b": {}}', /plans\.a b/],
-  ])('%s is refused', (text, expected) => {
-    expect(refusal(text)).toMatch(expected);
+  ])('%s is rejected', (text, expected) => {
+    expect(configError(text)).toMatch(expected);
   });
 
-  test('a key of the file has a plan that is there', () => {
+  test('a key of the file must have a configured plan', () => {
     const key = 'auth: {keys: [{id: k, token: token-0123456789-0123456789, plan: pro}]}';
-    expect(refusal(key)).toMatch(/auth\.keys\.0\.plan: unknown plan "pro"; no plan is configured/);
+    expect(configError(key)).toMatch(/auth\.keys\.0\.plan: unknown plan "pro"; no plan is configured/);
     expect(read(`${key}\nplans: {pro: {}}`).auth.keys[0]?.plan).toBe('pro');
   });
 

@@ -12,11 +12,11 @@ export type ScopeLimits = z.infer<typeof scopeLimits>;
 
 const scopes = { per_key: scopeLimits, per_workspace: scopeLimits };
 
-/** `limits`: what binds every key and workspace without a plan of its own. */
+/** `limits`: the thresholds of every key and workspace without a plan. */
 export const limitsConfig = z
   .strictObject({
     ...scopes,
-    /** Where request rates are counted: in each process by itself. */
+    /** Where request rates are counted: in each process separately. */
     counters: z.literal('process').default('process'),
   })
   .prefault({});

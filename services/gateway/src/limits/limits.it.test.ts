@@ -21,7 +21,7 @@ function start(limits: string, clocks = { clock: Date.now, steadyClock: () => pe
   return startTestGateway({}, `${AUTH}\n${limits}`, clocks);
 }
 
-function ask(gateway: TestGateway, by = 'one', body = CHAT): Promise<RawAnswer> {
+function call(gateway: TestGateway, by = 'one', body = CHAT): Promise<RawAnswer> {
   const headers = { 'x-svc-gateway-key': token(by), authorization: 'Bearer sk-canary', 'content-type': 'application/json' };
   return rawExchange(`${gateway.url}/openai/v1/chat/completions`, { headers, body });
 }
@@ -47,79 +47,80 @@ const headerOf = ({ rawHeaders }: RawAnswer, name: string) => {
   const at = rawHeaders.findIndex((other, i) => i % 2 === 0 && other.toLowerCase() === name);
   return at === -1 ? undefined : rawHeaders[at + 1];
 };
-const count = (answers: readonly RawAnswer[], status: number) => answers.filter((answer) => answer.status === status).length;
+const count = (responses: readonly RawAnswer[], status: number) =>
+  responses.filter((response) => response.status === status).length;
 
 describe('request rates over HTTP', () => {
   test('of 1,000 requests at once exactly 100 reach the provider', async () => {
     await using gateway = await start('limits: {per_key: {requests_per_minute: 100}}');
-    const answers = await Promise.all(Array.from({ length: 1_000 }, () => ask(gateway)));
-    expect([count(answers, 200), count(answers, 429), gateway.openai.exchanges]).toEqual([100, 900, 100]);
-    expect((await ask(gateway, 'two')).status).toBe(200);
+    const responses = await Promise.all(Array.from({ length: 1_000 }, () => call(gateway)));
+    expect([count(responses, 200), count(responses, 429), gateway.openai.exchanges]).toEqual([100, 900, 100]);
+    expect((await call(gateway, 'two')).status).toBe(200);
   });
 
-  test('a refusal says when to come again, and leaves a trace of its caller', async () => {
+  test('a rejection says when to retry, and leaves a trace of its caller', async () => {
     const time = { steady: 5_000 };
     const clocks = { clock: Date.now, steadyClock: () => time.steady };
     await using gateway = await start(
       'limits: {per_key: {requests_per_minute: 1}, per_workspace: {requests_per_minute: 2}}',
       clocks,
     );
-    expect((await ask(gateway)).status).toBe(200);
+    expect((await call(gateway)).status).toBe(200);
     time.steady += 29_500;
-    const answer = await ask(gateway);
-    expect(answer.status).toBe(429);
-    expect(json(answer)).toEqual({
+    const response = await call(gateway);
+    expect(response.status).toBe(429);
+    expect(json(response)).toEqual({
       error: 'request rate limit exceeded for key',
       code: 'KEY_RATE_LIMIT_EXCEEDED',
       retry_after_seconds: 31,
     });
-    expect(headerOf(answer, 'retry-after')).toBe('31');
-    expect(headerOf(answer, 'x-svc-correlation-id')).toMatch(/^corr-/);
+    expect(headerOf(response, 'retry-after')).toBe('31');
+    expect(headerOf(response, 'x-svc-correlation-id')).toMatch(/^corr-/);
     expect(await newest(gateway, 429, 1)).toMatchObject({
       outcome: 'rejected',
       total_tokens: 0,
       metadata: { org_id: 'acme', workspace_id: 'search', gateway_key_id: 'one' },
     });
 
-    expect((await ask(gateway, 'two')).status).toBe(200);
-    expect(json(await ask(gateway, 'big'))).toMatchObject({ code: 'WORKSPACE_RATE_LIMIT_EXCEEDED' });
+    expect((await call(gateway, 'two')).status).toBe(200);
+    expect(json(await call(gateway, 'big'))).toMatchObject({ code: 'WORKSPACE_RATE_LIMIT_EXCEEDED' });
     time.steady += 30_500;
-    expect((await ask(gateway)).status).toBe(200);
+    expect((await call(gateway)).status).toBe(200);
   });
 
-  test("a key's plan stands in for the configured limits, and other tenants' limits are their own", async () => {
+  test("a key's plan replaces the configured limits, and other tenants' limits are their own", async () => {
     await using gateway = await start('limits: {per_key: {requests_per_minute: 1}}');
-    const answers = await Promise.all(['one', 'one', 'big', 'big', 'big', 'big'].map((by) => ask(gateway, by)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 429, 200, 200, 200, 429]);
+    const responses = await Promise.all(['one', 'one', 'big', 'big', 'big', 'big'].map((by) => call(gateway, by)));
+    expect(responses.map(({ status }) => status)).toEqual([200, 429, 200, 200, 200, 429]);
   });
 
-  test('only the provider routes are limited, and nobody while authentication is off', async () => {
+  test('only the provider routes are limited, and none while authentication is off', async () => {
     await using gateway = await start('limits: {per_key: {requests_per_minute: 1}}');
-    await ask(gateway);
+    await call(gateway);
     for (let i = 0; i < 3; i += 1) expect(await get(gateway, '/api/traces')).toHaveProperty('items');
 
     await using open = await startTestGateway({ SVC_LIMITS_PER_KEY_REQUESTS_PER_MINUTE: '1' });
-    const answers = await Promise.all([1, 2, 3].map(() => ask(open)));
-    expect(count(answers, 200)).toBe(3);
-    expect(open.log.join('')).toContain('bind nobody while auth.enabled is false');
+    const responses = await Promise.all([1, 2, 3].map(() => call(open)));
+    expect(count(responses, 200)).toBe(3);
+    expect(open.log.join('')).toContain('limits have no effect while auth.enabled is false');
   });
 });
 
 describe('daily quotas over HTTP', () => {
-  /** What one exchange of `ask` costs: 8 + 1 words in, 3 + 5 out. */
+  /** What one exchange of `call` costs: 8 + 1 words in, 3 + 5 out. */
   const TOKENS = 17;
 
-  test('requests one after the other stop as soon as the quota is spent', async () => {
+  test('sequential requests are rejected as soon as the quota is used up', async () => {
     await using gateway = await start(`limits: {per_key: {max_tokens_per_day: ${10 * TOKENS}}}`);
     const statuses: number[] = [];
-    for (let i = 0; i < 12; i += 1) statuses.push((await ask(gateway)).status);
+    for (let i = 0; i < 12; i += 1) statuses.push((await call(gateway)).status);
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429, 429]);
-    const answer = await ask(gateway);
-    expect(json(answer)).toEqual({ error: 'daily token limit exceeded for key', code: 'KEY_DAILY_TOKENS_EXCEEDED' });
-    expect(headerOf(answer, 'retry-after')).toBeUndefined();
-    expect(headerOf(answer, 'x-should-retry')).toBe('false');
-    expect(headerOf(answer, 'x-svc-quota-resets-at')).toMatch(/T00:00:00Z$/);
-    expect((await ask(gateway, 'two')).status).toBe(200);
+    const response = await call(gateway);
+    expect(json(response)).toEqual({ error: 'daily token limit exceeded for key', code: 'KEY_DAILY_TOKENS_EXCEEDED' });
+    expect(headerOf(response, 'retry-after')).toBeUndefined();
+    expect(headerOf(response, 'x-should-retry')).toBe('false');
+    expect(headerOf(response, 'x-svc-quota-resets-at')).toMatch(/T00:00:00Z$/);
+    expect((await call(gateway, 'two')).status).toBe(200);
   });
 
   test('64 clients with one stream each overshoot by at most what is in flight', async () => {
@@ -128,8 +129,8 @@ describe('daily quotas over HTTP', () => {
     const codes = new Set<unknown>();
     const client = async () => {
       for (;;) {
-        const answer = await ask(gateway, 'one', STREAM);
-        if (answer.status !== 200) return codes.add(json(answer)['code']);
+        const response = await call(gateway, 'one', STREAM);
+        if (response.status !== 200) return codes.add(json(response)['code']);
       }
     };
     await Promise.all(Array.from({ length: 64 }, client));
@@ -138,36 +139,36 @@ describe('daily quotas over HTTP', () => {
     expect(gateway.openai.exchanges).toBeLessThan(limit + 64);
   });
 
-  test('money is counted like tokens, and what was spent is known after a restart', async () => {
+  test('money is counted like tokens, and usage is known after a restart', async () => {
     await using folder = await temporaryFolder('limits');
     const variables = { SVC_STORAGE_PATH: join(folder.path, 'traces.db') };
     const text = `${AUTH}\nlimits: {per_workspace: {max_cost_usd_per_day: 0.00001}}`;
     {
       await using gateway = await startTestGateway(variables, text);
-      await waitUntil(async () => (await ask(gateway)).status === 429, { what: 'a refusal' });
+      await waitUntil(async () => (await call(gateway)).status === 429, { what: 'a rejection' });
     }
     await using gateway = await startTestGateway(variables, text);
-    expect(json(await ask(gateway, 'two'))).toMatchObject({ code: 'WORKSPACE_DAILY_COST_EXCEEDED' });
+    expect(json(await call(gateway, 'two'))).toMatchObject({ code: 'WORKSPACE_DAILY_COST_EXCEEDED' });
   });
 
-  test('when the store has not answered for 15 s nobody can tell, and rates go on', async () => {
+  test('when the store has not responded for 15 s daily limits are unavailable, and rates still apply', async () => {
     const time = { steady: 0 };
     const clocks = { clock: Date.now, steadyClock: () => time.steady };
     const limits = 'limits: {per_key: {max_tokens_per_day: 1000}}';
     await using gateway = await start(limits, clocks);
-    expect((await ask(gateway)).status).toBe(200);
+    expect((await call(gateway)).status).toBe(200);
     using database = new DatabaseSync(join(gateway.folder, 'traces.db'), { timeout: 5_000 });
     const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all();
     for (const { name } of tables) database.exec(`ALTER TABLE ${String(name)} RENAME TO gone_${String(name)}`);
     time.steady = 15_001;
-    const answer = await ask(gateway);
-    expect(answer.status).toBe(503);
-    expect(json(answer)).toEqual({ error: 'gateway usage limit check unavailable' });
-    expect((await ask(gateway, 'big')).status).toBe(200);
+    const response = await call(gateway);
+    expect(response.status).toBe(503);
+    expect(json(response)).toEqual({ error: 'gateway usage limit check unavailable' });
+    expect((await call(gateway, 'big')).status).toBe(200);
     expect(gateway.openai.exchanges).toBe(2);
   });
 
-  test('the official SDKs do not try again', async () => {
+  test('the official SDKs do not retry', async () => {
     await using gateway = await start('limits: {per_key: {max_tokens_per_day: 1}}');
     const defaultHeaders = { 'x-svc-gateway-key': token('one') };
     const openai = new OpenAI({ baseURL: `${gateway.url}/openai/v1`, apiKey: 'sk-canary', defaultHeaders });

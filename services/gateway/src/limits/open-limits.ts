@@ -10,40 +10,40 @@ import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
 import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
 
-/** How often the log names keys whose plan is not configured, at most. */
+/** Unknown plans are logged at most this often. */
 const UNKNOWN_PLAN_REPORT_INTERVAL_MS = 10_000;
 
 const WHY_UNAVAILABLE = 'docs/failure-modes.md#503-gateway-usage-limit-check-unavailable';
 const AFTER_FAILED_READ =
-  'look at err and at the disk of storage.path; totals are read every 4 s, and 15 s after the last that was read ' +
-  `keys with daily limits are refused: ${WHY_UNAVAILABLE}`;
+  'look at err and at the disk of storage.path; totals are read every 4 s, and requests of keys with daily limits are rejected 15 s ' +
+  `after the last successful read: ${WHY_UNAVAILABLE}`;
 
 export interface Clocks {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds on a monotonic clock. */
   readonly steadyClock: () => number;
 }
 
 export interface LimitsContext extends Clocks {
-  /** What everybody has used on a UTC day, `YYYY-MM-DD`. */
+  /** The stored usage of all keys on a UTC day, `YYYY-MM-DD`. */
   readonly totals: (day: string) => Promise<readonly DayUsage[]>;
   readonly logger: Logger;
 }
 
 export interface OpenLimits extends Disposable {
   readonly gate: Gate;
-  /** What the trace queue has to tell; undefined when nothing has a daily limit. */
+  /** The trace queue reports ended and written exchanges to it; undefined without daily limits. */
   readonly ledger: QuotaLedger | undefined;
 }
 
-/** Whether somebody could have a daily limit, so that usage has to be counted while it is written. */
+/** Whether a key or workspace can have a daily limit, so that usage has to be counted while it is written. */
 export function hasDailyLimits({ auth, limits, plans }: Pick<GatewayConfig, 'auth' | 'limits' | 'plans'>): boolean {
   return auth.enabled && new ThresholdTable(limits, plans).hasDaily;
 }
 
-/** Opens the usage limits as configured: with authentication off nobody is known and nothing is limited, and without daily limits
- *  the store is never asked. A store that cannot be read does not keep the gateway from starting. Spec: gateway, Limits. */
+/** Opens the usage limits as configured. With authentication off nothing is limited, because callers are unknown; without daily limits the
+ *  store is never read. A store that cannot be read does not keep the gateway from starting. Spec: gateway, Limits. */
 export async function openLimits(config: GatewayConfig, tools: LimitsContext): Promise<OpenLimits> {
   const { totals, logger, clock, steadyClock } = tools;
   for (const sentence of ineffectiveLimits(config)) logger.warn(sentence);
@@ -51,7 +51,7 @@ export async function openLimits(config: GatewayConfig, tools: LimitsContext): P
   const thresholds = new ThresholdTable(config.limits, config.plans);
   let isOpen = true;
   const onFailedRead = (error: unknown) => {
-    if (isOpen) logger.error({ err: error, next_step: AFTER_FAILED_READ }, 'quota totals could not be read');
+    if (isOpen) logger.error({ err: error, next_step: AFTER_FAILED_READ }, 'quota totals read failed');
   };
   const ledger = hasDailyLimits(config) ? new QuotaLedger({ totals, clock, steadyClock, onFailedRead }) : undefined;
   await ledger?.read();
@@ -78,10 +78,7 @@ export async function openLimits(config: GatewayConfig, tools: LimitsContext): P
 function unknownPlanLog(logger: Logger, clock: () => number): LogThrottle<Identity> {
   const write = ({ key_id, plan, workspace_plan }: Identity, count: number) => {
     const next_step = `add the plan to plans and restart, or take it from the key: ${WHY_UNAVAILABLE}`;
-    logger.error(
-      { key_id, plan, workspace_plan, count, next_step },
-      'a plan is not configured, so that its requests are refused',
-    );
+    logger.error({ key_id, plan, workspace_plan, count, next_step }, 'unknown plan: requests rejected');
   };
   return new LogThrottle(UNKNOWN_PLAN_REPORT_INTERVAL_MS, write, { clock });
 }

@@ -33,15 +33,15 @@ const usageOf = (scope: number, tokens: number, day = DAY): DayUsage => ({
 
 const taken = (scope: number, outcome: 'completed' | 'rejected' = 'completed') => ({ scope: exchangeScope(scope), outcome });
 
-/** A ledger on clocks that stand still, over a store that answers when it is told to. */
+/** A ledger on clocks that stand still, over a store whose reads the test resolves. */
 function setUp(rows: () => readonly DayUsage[] = () => []) {
   const time = { now: NOON, steady: 0 };
   const failures: unknown[] = [];
-  const asked: { day: string; answer: (rows: readonly DayUsage[]) => void; fail: () => void }[] = [];
+  const reads: { day: string; resolve: (rows: readonly DayUsage[]) => void; fail: () => void }[] = [];
   const ledger = new QuotaLedger({
     totals: (day) => {
       const { promise, resolve, reject } = Promise.withResolvers<readonly DayUsage[]>();
-      asked.push({ day, answer: resolve, fail: () => reject(new Error('no store')) });
+      reads.push({ day, resolve, fail: () => reject(new Error('no store')) });
       return promise;
     },
     clock: () => time.now,
@@ -50,7 +50,7 @@ function setUp(rows: () => readonly DayUsage[] = () => []) {
   });
   const read = async () => {
     const reading = ledger.read();
-    asked.at(-1)?.answer(rows());
+    reads.at(-1)?.resolve(rows());
     await reading;
   };
   const tokens = (scope: number) => {
@@ -59,11 +59,11 @@ function setUp(rows: () => readonly DayUsage[] = () => []) {
     const { key, workspace } = accounts;
     return [key, workspace].map(({ own, others }) => own.tokens + others.tokens);
   };
-  return { ledger, time, asked, failures, read, tokens };
+  return { ledger, time, reads, failures, read, tokens };
 }
 
 describe('the quota ledger', () => {
-  test('adds what batches were written with to what the store said, for the key and for its workspace', async () => {
+  test('adds the usage of written batches to the stored totals, for the key and for its workspace', async () => {
     const { ledger, read, tokens } = setUp(() => [usageOf(0, 100), usageOf(1, 10)]);
     await read();
     ledger.taken(taken(0));
@@ -85,13 +85,13 @@ describe('the quota ledger', () => {
     expect(ledger.accountsOf(namesOf(0))?.key.own.picoUsd).toBe(41e12 + 375_000);
   });
 
-  test('knows nothing before the totals are read, nor 15 s after they were last asked for', async () => {
-    const { ledger, time, asked, read, tokens } = setUp();
+  test('is unavailable before the totals are read, and 15 s after the start of the last read', async () => {
+    const { ledger, time, reads, read, tokens } = setUp();
     expect(tokens(0)).toBeUndefined();
     time.steady = 1_000;
     const reading = ledger.read();
     time.steady = 2_000;
-    asked[0]?.answer([]);
+    reads[0]?.resolve([]);
     await reading;
     time.steady = 16_000;
     expect(tokens(0)).toEqual([0, 0]);
@@ -101,28 +101,28 @@ describe('the quota ledger', () => {
     expect(tokens(0)).toEqual([0, 0]);
   });
 
-  test('a read that fails is told and changes nothing; one that hangs is given up after 10 s, and its late answer ignored', async () => {
-    const { ledger, time, asked, failures, tokens } = setUp();
+  test('a failed read is reported and changes nothing; one that hangs is abandoned after 10 s, and its late rows ignored', async () => {
+    const { ledger, time, reads, failures, tokens } = setUp();
     const failing = ledger.read();
-    asked[0]?.fail();
+    reads[0]?.fail();
     await failing;
     expect(failures).toHaveLength(1);
     const hanging = ledger.read();
     time.steady = 9_999;
     await ledger.read();
-    expect(asked).toHaveLength(2);
+    expect(reads).toHaveLength(2);
     time.steady = 10_000;
     const next = ledger.read();
-    asked[1]?.answer([usageOf(0, 999)]);
+    reads[1]?.resolve([usageOf(0, 999)]);
     await hanging;
     expect(tokens(0)).toBeUndefined();
-    asked[2]?.answer([usageOf(0, 5)]);
+    reads[2]?.resolve([usageOf(0, 5)]);
     await next;
     expect(tokens(0)).toEqual([5, 5]);
   });
 
-  test('at midnight UTC the quotas begin anew, without a gap', async () => {
-    const { ledger, time, asked, read, tokens } = setUp(() => [usageOf(0, 100)]);
+  test('at midnight UTC the quotas reset, without a gap', async () => {
+    const { ledger, time, reads, read, tokens } = setUp(() => [usageOf(0, 100)]);
     time.now = Date.parse('2026-03-01T23:59:59.999Z');
     await read();
     ledger.taken(taken(0));
@@ -134,24 +134,24 @@ describe('the quota ledger', () => {
     expect(tokens(0)).toEqual([1, 1]);
     expect(ledger.accountsOf(namesOf(0))?.key.unsettled).toBe(0);
     const reading = ledger.read();
-    expect(asked.at(-1)?.day).toBe('2026-03-02');
-    asked.at(-1)?.answer([usageOf(0, 5, '2026-03-02')]);
+    expect(reads.at(-1)?.day).toBe('2026-03-02');
+    reads.at(-1)?.resolve([usageOf(0, 5, '2026-03-02')]);
     await reading;
     expect(tokens(0)).toEqual([5, 5]);
   });
 
-  test('an answer about yesterday says nothing of today', async () => {
-    const { ledger, time, asked, tokens } = setUp();
+  test('totals of yesterday do not count for today', async () => {
+    const { ledger, time, reads, tokens } = setUp();
     time.now = Date.parse('2026-03-01T23:59:59.999Z');
     const reading = ledger.read();
     time.now += 1;
     expect(tokens(0)).toBeUndefined();
-    asked[0]?.answer([usageOf(0, 5)]);
+    reads[0]?.resolve([usageOf(0, 5)]);
     await reading;
     expect(tokens(0)).toBeUndefined();
   });
 
-  test('nor does one that came in while a batch was being written', async () => {
+  test('nor do those that came in while a batch was being written', async () => {
     const { ledger, time, read, tokens } = setUp();
     time.now = Date.parse('2026-03-01T23:59:59.999Z');
     ledger.taken(taken(0));
@@ -166,43 +166,43 @@ describe('the quota ledger', () => {
     ['back by a day', -86_400_000],
     ['forward to an hour after midnight', 13 * 3_600_000],
   ])('after the clock was set %s the store has to say', async (_, leapMs) => {
-    const { time, asked, read, tokens } = setUp();
+    const { time, reads, read, tokens } = setUp();
     await read();
     time.now += leapMs;
     expect(tokens(0)).toBeUndefined();
     const day = new Date(time.now).toISOString().slice(0, 10);
-    expect(asked.at(-1)?.day).toBe(day);
-    asked.at(-1)?.answer([usageOf(0, 3, day)]);
+    expect(reads.at(-1)?.day).toBe(day);
+    reads.at(-1)?.resolve([usageOf(0, 3, day)]);
     await Promise.resolve();
     await Promise.resolve();
     expect(tokens(0)).toEqual([3, 3]);
   });
 
-  test('a midnight that comes again after the clock was put back behind it forgets nothing', async () => {
-    const { ledger, time, asked, tokens, read } = setUp();
+  test('a midnight that comes again after the clock was put back before it loses no usage', async () => {
+    const { ledger, time, reads, tokens, read } = setUp();
     time.now = Date.parse('2026-03-02T00:00:01Z');
     ledger.accountsOf(namesOf(0));
-    asked.at(-1)?.answer([]);
+    reads.at(-1)?.resolve([]);
     await Promise.resolve();
     await read();
     time.now -= 2_000;
     expect(tokens(0)).toBeUndefined();
-    expect(asked.at(-1)?.day).toBe('2026-03-01');
-    asked.at(-1)?.answer([usageOf(0, 4)]);
+    expect(reads.at(-1)?.day).toBe('2026-03-01');
+    reads.at(-1)?.resolve([usageOf(0, 4)]);
     await Promise.resolve();
     await Promise.resolve();
     expect(tokens(0)).toEqual([4, 4]);
     // What was spent in the second that comes again stands in the store.
     time.now += 2_000;
     expect(tokens(0)).toBeUndefined();
-    expect(asked.at(-1)?.day).toBe('2026-03-02');
-    asked.at(-1)?.answer([usageOf(0, 6, '2026-03-02')]);
+    expect(reads.at(-1)?.day).toBe('2026-03-02');
+    reads.at(-1)?.resolve([usageOf(0, 6, '2026-03-02')]);
     await Promise.resolve();
     await Promise.resolve();
     expect(tokens(0)).toEqual([6, 6]);
   });
 
-  test('knows what has ended and is not settled, rejections aside, and lets go of what was dropped', async () => {
+  test('counts ended exchanges that are not settled, rejections aside, and releases dropped ones', async () => {
     const { ledger, read } = setUp();
     await read();
     for (const scope of [0, 1, 0]) ledger.taken(taken(scope));
@@ -217,7 +217,7 @@ describe('the quota ledger', () => {
     expect(ledger.accountsOf(namesOf(0))?.workspace.unsettled).toBe(0);
   });
 
-  test('settlement is waited for no longer than what had ended takes, and not for ever', async () => {
+  test('settlement waits only for exchanges that had ended before, and not for ever', async () => {
     const { ledger, read } = setUp();
     await read();
     ledger.taken(taken(0));
@@ -234,14 +234,14 @@ describe('the quota ledger', () => {
     expect(await inVain).toBe(false);
   });
 
-  test('a scope for which there is no room cannot be told about', () => {
+  test('a scope for which there is no account is unavailable', () => {
     const accounts = new DayAccounts(DAY, 3);
     accounts.add([usageOf(0, 5)]);
     accounts.read([usageOf(1, 5), usageOf(2, 5)]);
     expect([0, 1, 2].map((scope) => accounts.of(namesOf(scope))?.key.others.tokens)).toEqual([0, 5, undefined]);
   });
 
-  test('totals are read again and again', async () => {
+  test('totals are read in intervals', async () => {
     let reads = 0;
     const { promise, resolve } = Promise.withResolvers<void>();
     const ledger = new QuotaLedger({
@@ -261,7 +261,7 @@ describe('the quota ledger', () => {
 });
 
 /** What can happen between a process, its store, and others who write to the same store. */
-const STEPS = ['take', 'begin', 'commit', 'lose', 'end', 'other', 'ask', 'look', 'answer'] as const;
+const STEPS = ['take', 'begin', 'commit', 'lose', 'end', 'other', 'read', 'look', 'finish'] as const;
 type Step = { readonly kind: (typeof STEPS)[number]; readonly scope: number; readonly tokens: number };
 
 const steps = (kinds: readonly Step['kind'][]) =>
@@ -269,9 +269,9 @@ const steps = (kinds: readonly Step['kind'][]) =>
     maxLength: 80,
   });
 
-/** Plays the steps: batches are committed row by row, the store is looked at in between, and answers come when they come. */
+/** Plays the steps: batches are committed row by row, the store is read in between, and reads end at any time. */
 async function play(script: readonly Step[], check: (world: World) => void): Promise<World> {
-  const { ledger, asked, tokens, read } = setUp(() => [usageOf(0, 50), usageOf(2, 20)]);
+  const { ledger, reads, tokens, read } = setUp(() => [usageOf(0, 50), usageOf(2, 20)]);
   const world: World = { stored: [50, 0, 20], others: [50, 0, 20], own: [0, 0, 0], tokens };
   await read();
   const waiting: Step[] = [];
@@ -286,8 +286,8 @@ async function play(script: readonly Step[], check: (world: World) => void): Pro
     add(world.stored, row);
     batch.usage.push(usageOf(row.scope, row.tokens));
   };
-  const answer = async () => {
-    asked.at(-1)?.answer(rowsOf(reading?.seen ?? world.stored));
+  const finish = async () => {
+    reads.at(-1)?.resolve(rowsOf(reading?.seen ?? world.stored));
     await reading?.done;
     reading = undefined;
   };
@@ -316,14 +316,14 @@ async function play(script: readonly Step[], check: (world: World) => void): Pro
       case 'other':
         add(world.stored, step);
         return void add(world.others, step);
-      case 'ask':
+      case 'read':
         reading ??= { done: ledger.read(), seen: undefined };
         return;
       case 'look':
         if (reading !== undefined) reading.seen ??= [...world.stored];
         return;
-      case 'answer':
-        return await answer();
+      case 'finish':
+        return await finish();
       default:
         throw new Error(step.kind satisfies never);
     }
@@ -332,26 +332,26 @@ async function play(script: readonly Step[], check: (world: World) => void): Pro
     await act(step);
     check(world);
   }
-  await answer();
+  await finish();
   end();
   batch = { rest: waiting.splice(0), count: 0, usage: [] };
   batch.count = batch.rest.length;
   end();
-  await read0(ledger, asked, rowsOf(world.stored));
+  await read0(ledger, reads, rowsOf(world.stored));
   return world;
 }
 
 interface World {
   readonly stored: number[];
   readonly others: number[];
-  /** What was written by this process and has been told to the ledger. */
+  /** What was written by this process and has been reported to the ledger. */
   readonly own: number[];
   readonly tokens: (scope: number) => number[] | undefined;
 }
 
-async function read0(ledger: QuotaLedger, asked: { answer: (rows: readonly DayUsage[]) => void }[], rows: readonly DayUsage[]) {
+async function read0(ledger: QuotaLedger, reads: { resolve: (rows: readonly DayUsage[]) => void }[], rows: readonly DayUsage[]) {
   const reading = ledger.read();
-  asked.at(-1)?.answer(rows);
+  reads.at(-1)?.resolve(rows);
   await reading;
 }
 
@@ -366,7 +366,7 @@ const known = ({ tokens }: World) => [0, 1, 2].map((scope) => tokens(scope) ?? [
 const sum = (left: readonly number[], right: readonly number[]) => left.map((amount, i) => amount + (right[i] ?? 0));
 
 describe('the quota ledger, however batches, losses, reads and the writes of others cross', () => {
-  test('is exact all the time when nobody else writes', async () => {
+  test('is exact all the time when no other process writes', async () => {
     const alone = STEPS.filter((kind) => kind !== 'other');
     await fc.assert(
       fc.asyncProperty(steps(alone), async (script) => {
@@ -376,7 +376,7 @@ describe('the quota ledger, however batches, losses, reads and the writes of oth
     );
   });
 
-  test('never counts anything twice, never forgets its own, and is exact once it has read in peace', async () => {
+  test('never counts anything twice, never loses its own, and is exact after a read without concurrent writes', async () => {
     await fc.assert(
       fc.asyncProperty(steps(STEPS), async (script) => {
         const world = await play(script, (now) => {

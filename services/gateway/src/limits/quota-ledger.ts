@@ -6,47 +6,47 @@ import { DAY_MS, dayText } from './utc-day.ts';
 
 /** How often the store's totals are read: at least every 5 s, and a read takes its time. Spec: gateway decisions, section 6. */
 const READ_INTERVAL_MS = 4_000;
-/** Totals that were asked for longer ago than this say nothing. Likewise. */
+/** Older totals are not used. Likewise. */
 export const TOTALS_MAX_AGE_MS = 15_000;
-/** A read that takes longer than this is given up, and the next one is tried. */
+/** A read that takes longer is abandoned for the next. */
 const READ_MAX_MS = 10_000;
 
 export interface QuotaLedgerOptions {
-  /** What everybody has used on a UTC day, `YYYY-MM-DD`. */
+  /** The stored usage of all keys on a UTC day, `YYYY-MM-DD`. */
   readonly totals: (day: string) => Promise<readonly DayUsage[]>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds on a monotonic clock. */
   readonly steadyClock: () => number;
-  /** Told of every read of the totals that failed. */
+  /** Called for every failed read of the totals. */
   readonly onFailedRead: (error: unknown) => void;
 }
 
-/** A question for today's totals. */
+/** A read of today's totals. */
 interface Reading {
-  readonly askedAt: number;
+  readonly startedAt: number;
 }
 
 interface Waiter {
-  readonly place: number;
+  readonly sequence: number;
   readonly resolve: (isSettled: boolean) => void;
 }
 
-/** What keys and workspaces have spent today: the store's totals, what this process has written since, and which of its exchanges
- *  have ended but are not written yet. These stand in a line and are settled in order. Spec: gateway, Limits. */
+/** The usage of keys and workspaces today: the store's totals, what this process has written since, and the number of its exchanges that
+ *  have ended but are not written yet. These are queued and settled in order. Spec: gateway, Limits. */
 export class QuotaLedger {
   readonly #options: QuotaLedgerOptions;
   #day: number;
-  /** The latest that the clock has shown. */
+  /** The latest day of the clock so far. */
   #latestDay: number;
   #accounts: DayAccounts;
-  /** When the totals in use were asked for. */
+  /** When the read of the totals in use began. */
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Reading | undefined;
-  /** One that is answered, by what may hold a part of the batch that is being written. */
-  #answered: (Reading & { readonly rows: readonly DayUsage[] }) | undefined;
-  /** Unsettled exchanges, oldest first; undefined for those that use nothing. */
-  readonly #line: (ScopeAccounts | undefined)[] = [];
+  /** A finished read whose rows may include a part of the batch that is being written. */
+  #finished: (Reading & { readonly rows: readonly DayUsage[] }) | undefined;
+  /** Unsettled exchanges, oldest first; undefined for those without usage. */
+  readonly #queue: (ScopeAccounts | undefined)[] = [];
   #taken = 0;
   #settled = 0;
   #waiters: Waiter[] = [];
@@ -60,13 +60,13 @@ export class QuotaLedger {
     this.#accounts = new DayAccounts(dayText(this.#day));
   }
 
-  /** Undefined when nobody can tell: the totals are too old, or there is no room for another account. */
+  /** Undefined when the usage is unknown: the totals are too old, or there is no room for another account. */
   accountsOf(names: ScopeNames): ScopeAccounts | undefined {
     this.#roll();
     return this.#options.steadyClock() - this.#readAt > TOTALS_MAX_AGE_MS ? undefined : this.#accounts.of(names);
   }
 
-  /** Whether the totals of another day are being read because the clock was set: they are worth waiting for. */
+  /** Whether the totals of another day are being read because the clock was set. */
   get awaitsTotals(): boolean {
     return this.#totalsOfSetDay !== undefined;
   }
@@ -84,11 +84,11 @@ export class QuotaLedger {
 
   /** Resolves with true when all exchanges of both accounts that have ended by now are settled, with false after `maxMs`. */
   settlement({ key, workspace }: ScopeAccounts, maxMs: number): Promise<boolean> {
-    const place = Math.max(key.lastPlace, workspace.lastPlace);
-    if (place <= this.#settled) return Promise.resolve(true);
+    const sequence = Math.max(key.lastSequence, workspace.lastSequence);
+    if (sequence <= this.#settled) return Promise.resolve(true);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter: Waiter = {
-      place,
+      sequence,
       resolve: (isSettled) => {
         clearTimeout(timer);
         resolve(isSettled);
@@ -102,49 +102,49 @@ export class QuotaLedger {
     return promise;
   }
 
-  /** The trace queue has taken an exchange: it stands in line. */
+  /** The trace queue has taken an exchange, which is unsettled from now on. */
   taken({ scope, outcome }: Pick<CapturedExchange, 'scope' | 'outcome'>): void {
     this.#roll();
     this.#taken += 1;
-    // What was refused uses nothing; a caller who is over a limit must not hold up others of its workspace.
+    // Rejected requests have no usage; a caller over its limit must not delay others of its workspace.
     const accounts = outcome === 'rejected' ? undefined : this.#accounts.of(scopeNamesOf(scope));
-    this.#line.push(accounts);
+    this.#queue.push(accounts);
     if (accounts === undefined) return;
     for (const account of [accounts.key, accounts.workspace]) {
       account.unsettled += 1;
-      account.lastPlace = this.#taken;
+      account.lastSequence = this.#taken;
     }
   }
 
-  /** The first `count` in line are written, with this usage, or dropped. */
+  /** The oldest `count` unsettled exchanges are written, with this usage, or dropped. */
   settled(count: number, usage: readonly DayUsage[]): void {
     this.#roll();
     this.#accounts.add(usage);
-    for (const accounts of this.#line.splice(0, count)) {
+    for (const accounts of this.#queue.splice(0, count)) {
       if (accounts === undefined) continue;
       accounts.key.unsettled -= 1;
       accounts.workspace.unsettled -= 1;
     }
     this.#settled += count;
-    this.#useAnswer();
-    const ready = this.#waiters.filter(({ place }) => place <= this.#settled);
+    this.#useFinished();
+    const ready = this.#waiters.filter(({ sequence }) => sequence <= this.#settled);
     if (ready.length === 0) return;
-    this.#waiters = this.#waiters.filter(({ place }) => place > this.#settled);
+    this.#waiters = this.#waiters.filter(({ sequence }) => sequence > this.#settled);
     for (const { resolve } of ready) resolve(true);
   }
 
-  /** Reads the store's totals, unless that is under way. Never rejects. */
+  /** Reads the store's totals, unless a read is running. Never rejects. */
   async read(): Promise<void> {
-    const reading: Reading = { askedAt: this.#options.steadyClock() };
+    const reading: Reading = { startedAt: this.#options.steadyClock() };
     this.#roll();
-    if (this.#reading !== undefined && reading.askedAt - this.#reading.askedAt < READ_MAX_MS) return;
+    if (this.#reading !== undefined && reading.startedAt - this.#reading.startedAt < READ_MAX_MS) return;
     this.#reading = reading;
     try {
       const rows = await this.#options.totals(this.#accounts.day);
-      // Given up in the meantime, or about yesterday.
+      // Abandoned in the meantime, or of yesterday.
       if (this.#reading !== reading) return;
-      this.#answered = { ...reading, rows };
-      if (this.#line.length === 0) this.#useAnswer();
+      this.#finished = { ...reading, rows };
+      if (this.#queue.length === 0) this.#useFinished();
     } catch (error) {
       this.#options.onFailedRead(error);
       if (this.#reading === reading) this.#endWait();
@@ -153,12 +153,12 @@ export class QuotaLedger {
     }
   }
 
-  /** By now everything is settled that the answer might hold a part of. */
-  #useAnswer(): void {
-    if (this.#answered === undefined) return;
-    this.#accounts.read(this.#answered.rows);
-    this.#readAt = this.#answered.askedAt;
-    this.#answered = undefined;
+  /** Call only when every exchange that the rows may include is settled. */
+  #useFinished(): void {
+    if (this.#finished === undefined) return;
+    this.#accounts.read(this.#finished.rows);
+    this.#readAt = this.#finished.startedAt;
+    this.#finished = undefined;
     this.#endWait();
   }
 
@@ -171,14 +171,14 @@ export class QuotaLedger {
     const now = this.#options.clock();
     const day = Math.floor(now / DAY_MS);
     if (day === this.#day) return;
-    // On a day that has just begun nobody has spent anything, unless the clock was put back behind its midnight. After any other leap of
-    // the clock the store has to say.
+    // A day that has just begun has no usage, unless the clock was put back before its midnight. After any other jump of the clock the
+    // totals have to be read.
     const hasJustBegun = day === this.#latestDay + 1 && day === this.#day + 1 && now - day * DAY_MS < TOTALS_MAX_AGE_MS;
     this.#day = day;
     this.#latestDay = Math.max(this.#latestDay, day);
     this.#accounts = new DayAccounts(dayText(day));
     this.#reading = undefined;
-    this.#answered = undefined;
+    this.#finished = undefined;
     if (hasJustBegun) return;
     this.#readAt = Number.NEGATIVE_INFINITY;
     this.#totalsOfSetDay ??= Promise.withResolvers();

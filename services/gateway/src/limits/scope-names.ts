@@ -1,6 +1,6 @@
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 
-/** What a key and its workspace are counted under. Ids hold no line feeds, so no two scopes share a name. */
+/** The names of the counters of a key and its workspace. Ids contain no line feeds, so no two scopes share a name. */
 export interface ScopeNames {
   readonly key: string;
   readonly workspace: string;

@@ -19,20 +19,20 @@ const stream = fc.array(
   { minLength: 600, maxLength: 1_500 },
 );
 
-/** Sends requests through a window; gives the times of those that passed and what each of the others was told. */
+/** Sends requests through a window; returns the times of admitted ones, and of rejected ones the returned wait. */
 function send(window: SlidingWindow, limit: number, arrivals: readonly number[]) {
   const passed: number[] = [];
-  const refused: { at: number; waitMs: number; passedBefore: number }[] = [];
+  const rejected: { at: number; waitMs: number; passedBefore: number }[] = [];
   for (const at of arrivals) {
     const waitMs = window.waitMs(limit, at);
     if (waitMs > 0) {
-      refused.push({ at, waitMs, passedBefore: passed.length });
+      rejected.push({ at, waitMs, passedBefore: passed.length });
       continue;
     }
-    window.pass(limit, at);
+    window.add(limit, at);
     passed.push(at);
   }
-  return { passed, refused };
+  return { passed, rejected };
 }
 
 function times(steps: readonly number[]): number[] {
@@ -45,7 +45,7 @@ const within = (passed: readonly number[], now: number, span = WINDOW_MS) =>
   passed.filter((at) => at > now - span && at <= now).length;
 
 describe('a sliding window', () => {
-  test('never lets more than the limit pass in any 60 s, whatever the limit', () => {
+  test('never admits more than the limit in any 60 s, whatever the limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), fc.oneof(pauses(700), stream), (limit, steps) => {
         const { passed } = send(new SlidingWindow(), limit, times(steps));
@@ -55,11 +55,11 @@ describe('a sliding window', () => {
     );
   });
 
-  test('up to 240 a minute refuses only what would be too much, and says exactly when the next may pass', () => {
+  test('up to 240 a minute rejects only requests beyond the limit, and returns exactly when the next is admitted', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 240 }), pauses(300), (limit, steps) => {
-        const { passed, refused } = send(new SlidingWindow(), limit, times(steps));
-        const wrong = refused.filter(({ at, waitMs, passedBefore }) => {
+        const { passed, rejected } = send(new SlidingWindow(), limit, times(steps));
+        const wrong = rejected.filter(({ at, waitMs, passedBefore }) => {
           const before = passed.slice(0, passedBefore);
           const isFull = within(before, at) === limit && within(before, at + waitMs - 0.125) === limit;
           return !isFull || within(before, at + waitMs) >= limit;
@@ -69,11 +69,11 @@ describe('a sliding window', () => {
     );
   });
 
-  test('above that gives a slot back at most a quarter of a second late', () => {
+  test('above that frees a slot at most a quarter of a second late', () => {
     fc.assert(
       fc.property(fc.integer({ min: 241, max: 300 }), stream, (limit, steps) => {
-        const { passed, refused } = send(new SlidingWindow(), limit, times(steps));
-        const early = refused.filter(
+        const { passed, rejected } = send(new SlidingWindow(), limit, times(steps));
+        const early = rejected.filter(
           ({ at, passedBefore }) => within(passed.slice(0, passedBefore), at, WINDOW_MS + 250) < limit,
         );
         expect(early).toEqual([]);
@@ -81,15 +81,15 @@ describe('a sliding window', () => {
     );
   });
 
-  test('a limit that was lowered holds for what has passed before', () => {
+  test('a lowered limit applies to requests that were admitted before', () => {
     const window = new SlidingWindow();
-    for (let at = 0; at < 10; at += 1) window.pass(100, at);
+    for (let at = 0; at < 10; at += 1) window.add(100, at);
     expect(window.waitMs(100, 10)).toBe(0);
     // Eight of ten have to leave before two are left.
     expect(window.waitMs(3, 10)).toBe(WINDOW_MS + 7 - 10);
   });
 
-  test('1,000,000 a minute take 8 KB, and a window that has gone quiet takes 64 bytes', () => {
+  test('1,000,000 a minute take 8 KB, and an idle window takes 64 bytes', () => {
     const window = new SlidingWindow();
     const limit = 1_000_000;
     const { passed } = send(

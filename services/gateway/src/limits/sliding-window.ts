@@ -1,29 +1,29 @@
 export const WINDOW_MS = 60_000;
-/** Up to this many a minute each passage is remembered by itself. Beyond it those of one grain are remembered together, by the last
- *  of them: a slot comes back up to a quarter of a second late, and memory stays at some hundred marks whatever the limit. */
+/** Up to this limit a minute each admitted request has a mark of its own. Beyond it those of one grain share a mark, at the time of the
+ *  last: a slot is free again up to a quarter of a second late, and memory stays at some hundred marks whatever the limit. */
 const EXACT_UP_TO = 240;
 const GRAIN_MS = WINDOW_MS / EXACT_UP_TO;
 const MIN_MARKS = 4;
 
-/** What has passed in the last 60 s, such that never more than the limit passes in any 60 s: half-open, so that what passed at
- *  `t` counts until just before `t + 60 s`. Times are milliseconds of a clock that never goes back. At most 512 marks of
- *  16 bytes. Spec: gateway, Limits. */
+/** The requests admitted in the last 60 s, such that never more than the limit is admitted in any 60 s: half-open, so that one admitted at
+ *  `t` counts until just before `t + 60 s`. Times are milliseconds of a monotonic clock. At most 512 marks of 16 bytes.
+ *  Spec: gateway, Limits. */
 export class SlidingWindow {
-  /** A ring of marks: the time of the last passage it stands for, and how many they are. */
+  /** A ring of marks: the time of the last request of a mark, and their number. */
   #ring = new Float64Array(2 * MIN_MARKS);
   #head = 0;
   #marks = 0;
-  #passed = 0;
+  #admitted = 0;
   #newestSince = 0;
 
   get bytes(): number {
     return this.#ring.byteLength;
   }
 
-  /** How long until one more may pass: 0 for now. `limit` is at least 1 and may differ from call to call. */
+  /** How long until one more may be admitted: 0 for now. `limit` is at least 1 and may differ from call to call. */
   waitMs(limit: number, now: number): number {
-    this.#forget(now);
-    let left = this.#passed;
+    this.#expire(now);
+    let left = this.#admitted;
     if (left < limit) return 0;
     let at = this.#head;
     for (;;) {
@@ -33,9 +33,9 @@ export class SlidingWindow {
     }
   }
 
-  /** One passes. Only after `waitMs` said 0. */
-  pass(limit: number, now: number): void {
-    this.#passed += 1;
+  /** Counts an admitted request. Only after `waitMs` returned 0. */
+  add(limit: number, now: number): void {
+    this.#admitted += 1;
     const newest = (this.#head + 2 * (this.#marks - 1)) % this.#ring.length;
     if (this.#marks > 0 && limit > EXACT_UP_TO && now - this.#newestSince < GRAIN_MS) {
       this.#ring[newest] = now;
@@ -50,19 +50,19 @@ export class SlidingWindow {
     this.#newestSince = now;
   }
 
-  /** Whether nothing has passed in the last 60 s. */
+  /** Whether nothing was admitted in the last 60 s. */
   isIdle(now: number): boolean {
-    this.#forget(now);
+    this.#expire(now);
     return this.#marks === 0;
   }
 
-  #forget(now: number): void {
+  #expire(now: number): void {
     while (this.#marks > 0 && (this.#ring[this.#head] ?? 0) + WINDOW_MS <= now) {
-      this.#passed -= this.#ring[this.#head + 1] ?? 0;
+      this.#admitted -= this.#ring[this.#head + 1] ?? 0;
       this.#head = this.#after(this.#head);
       this.#marks -= 1;
     }
-    // A burst must not hold its memory for as long as its key is used at all.
+    // The memory of a burst must be freed although its key is still used.
     if (this.#ring.length > 2 * MIN_MARKS && 8 * this.#marks <= this.#ring.length) this.#resize(this.#ring.length / 2);
   }
 

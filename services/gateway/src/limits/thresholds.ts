@@ -9,20 +9,20 @@ export interface Thresholds {
   readonly picoUsdPerDay: number;
 }
 
-/** What binds the requests of one identity. */
+/** The thresholds that apply to the requests of one identity. */
 export interface BoundThresholds {
   readonly key: Thresholds;
   readonly workspace: Thresholds;
 }
 
-/** Money in trillionths of a dollar: whole numbers, so that ten times 0.1 is 1. What is spent is exact up to 9,007 dollars a day, and
- *  beyond that to a part in 10^15 (`usd.ts`). */
+/** Money in trillionths of a dollar: whole numbers, so that ten times 0.1 is 1. Usage is exact up to 9,007 dollars a day, and beyond that to
+ *  a part in 10^15 (`usd.ts`). */
 export function picoUsd(usd: number): number {
   const dollars = Math.floor(usd);
   return dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD);
 }
 
-/** Configured thresholds, ready to be looked up. */
+/** The configured thresholds by plan. */
 export class ThresholdTable {
   readonly #defaults: BoundThresholds;
   readonly #plans: ReadonlyMap<string, BoundThresholds>;
@@ -32,15 +32,15 @@ export class ThresholdTable {
     this.#plans = new Map(Object.entries(plans).map(([name, plan]) => [name, boundOf(plan)]));
   }
 
-  /** A key's plan stands in for the configured limits of keys, and its workspace's plan for those of workspaces: whole, so that what
-   *  a plan does not name is unlimited. Undefined for a plan that is not configured. Spec: gateway decisions, section 2. */
+  /** A key's plan replaces the configured limits of keys, and its workspace's plan those of workspaces, as a whole: thresholds that a plan
+   *  does not name are unlimited. Undefined for a plan that is not configured. Spec: gateway decisions, section 2. */
   of({ plan, workspace_plan: workspacePlan }: Pick<Identity, 'plan' | 'workspace_plan'>): BoundThresholds | undefined {
     const key = plan === undefined ? this.#defaults : this.#plans.get(plan);
     const workspace = workspacePlan === undefined ? this.#defaults : this.#plans.get(workspacePlan);
     return key === undefined || workspace === undefined ? undefined : { key: key.key, workspace: workspace.workspace };
   }
 
-  /** Whether anybody could have a limit, */
+  /** Whether a key or workspace can have a limit, */
   get hasAny(): boolean {
     return this.#all().some(({ key, workspace }) => isAny(key) || isAny(workspace));
   }
@@ -77,7 +77,7 @@ function thresholdsOf(limits: ScopeLimits): Thresholds {
   return {
     requestsPerMinute: requests_per_minute,
     tokensPerDay: max_tokens_per_day,
-    // What is above 0 is a limit, however small.
+    // Every amount above 0 is a limit, however small.
     picoUsdPerDay: max_cost_usd_per_day > 0 ? Math.max(1, picoUsd(max_cost_usd_per_day)) : 0,
   };
 }

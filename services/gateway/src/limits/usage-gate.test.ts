@@ -66,12 +66,12 @@ async function setUp(
 }
 
 describe('the usage gate', () => {
-  test('without limits everything passes', async () => {
+  test('without limits every request is admitted', async () => {
     const { gate } = await setUp({});
     for (let i = 0; i < 1_000; i += 1) expect(gate.check(one)).toBeUndefined();
   });
 
-  test('judges key tokens, key cost, workspace tokens, workspace cost, key rate, workspace rate, in this order', async () => {
+  test('checks key tokens, key cost, workspace tokens, workspace cost, key rate, workspace rate, in this order', async () => {
     const per_key = { requests_per_minute: 1, max_tokens_per_day: 10, max_cost_usd_per_day: 1 };
     const per_workspace = { requests_per_minute: 1, max_tokens_per_day: 10, max_cost_usd_per_day: 1 };
     const codes: (string | undefined)[] = [];
@@ -99,7 +99,7 @@ describe('the usage gate', () => {
     ]);
   });
 
-  test('a workspace is at its limit by what its keys spent together, while none of them is at its own', async () => {
+  test('a workspace is at its limit by the usage of all its keys, while none of them is at its own', async () => {
     const { gate } = await setUp(
       { per_key: { max_tokens_per_day: 100 }, per_workspace: { max_tokens_per_day: 100 } },
       { stored: [used('gk_1', 50), used('gk_2', 50)] },
@@ -108,11 +108,12 @@ describe('the usage gate', () => {
     expect(gate.check(identity('gk_3', { workspace_id: 'other' }))).toBeUndefined();
   });
 
-  test('1,000 at once against 100 a minute: exactly 100 pass, and a minute later 100 more', async () => {
+  test('1,000 at once against 100 a minute: exactly 100 are admitted, and a minute later 100 more', async () => {
     const { gate, time } = await setUp({ per_key: { requests_per_minute: 100 } });
     const passes = async () =>
-      (await Promise.all(Array.from({ length: 1_000 }, async () => gate.check(one)))).filter((refusal) => refusal === undefined)
-        .length;
+      (await Promise.all(Array.from({ length: 1_000 }, async () => gate.check(one)))).filter(
+        (rejection) => rejection === undefined,
+      ).length;
     expect(await passes()).toBe(100);
     time.steady = 59_999;
     expect(await passes()).toBe(0);
@@ -120,14 +121,14 @@ describe('the usage gate', () => {
     expect(await passes()).toBe(100);
   });
 
-  test('a refused quota uses up no request', async () => {
+  test('a request that a quota rejects uses up no rate', async () => {
     const { gate, ledger } = await setUp({ per_key: { max_tokens_per_day: 10 }, per_workspace: { requests_per_minute: 1 } });
     ledger.settled(0, [used('gk_1', 10)]);
     for (let i = 0; i < 5; i += 1) expect(gate.check(one)).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
     expect(gate.check(two)).toBeUndefined();
   });
 
-  test('what nobody can tell is refused: totals older than 15 s, and only where there is a daily limit', async () => {
+  test('unknown usage rejects: totals older than 15 s, and only where there is a daily limit', async () => {
     const plans = { rated: { per_key: { requests_per_minute: 5 } } };
     const { gate, ledger, time } = await setUp({ per_key: { max_tokens_per_day: 10 } }, { plans });
     time.steady = 15_000;
@@ -139,7 +140,7 @@ describe('the usage gate', () => {
     expect(gate.check(one)).toBeUndefined();
   });
 
-  test('a plan stands in for the configured limits of its keys, and of its workspaces', async () => {
+  test('a plan replaces the configured limits of its keys, and of its workspaces', async () => {
     const plans = {
       large: { per_key: { requests_per_minute: 3 }, per_workspace: { requests_per_minute: 1 } },
       free: {},
@@ -155,7 +156,7 @@ describe('the usage gate', () => {
     expect(gate.check(one)).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
   });
 
-  test('a plan that is not configured refuses, and is told', async () => {
+  test('a plan that is not configured rejects, and is reported', async () => {
     const { gate, unknownPlans } = await setUp({});
     expect(gate.check(identity('gk_1', { plan: 'gone' }))).toBe(LIMIT_CHECK_UNAVAILABLE);
     expect(gate.check(identity('gk_1', { workspace_plan: 'gone' }))).toBe(LIMIT_CHECK_UNAVAILABLE);
@@ -186,14 +187,14 @@ describe('when the wall clock is set to another day', () => {
   const limits = { per_key: { max_tokens_per_day: 100 } };
   const DAY_MS = 86_400_000;
 
-  /** A gate whose store answers when it is told to. */
+  /** A gate over a store whose reads the test resolves. */
   async function setUpClock() {
     const time = { now: NOON };
-    const asked: { day: string; answer: (rows: readonly DayUsage[]) => void; fail: () => void }[] = [];
+    const reads: { day: string; resolve: (rows: readonly DayUsage[]) => void; fail: () => void }[] = [];
     const ledger = new QuotaLedger({
       totals: (day) => {
         const { promise, resolve, reject } = Promise.withResolvers<readonly DayUsage[]>();
-        asked.push({ day, answer: resolve, fail: () => reject(new Error('no store')) });
+        reads.push({ day, resolve, fail: () => reject(new Error('no store')) });
         return promise;
       },
       clock: () => time.now,
@@ -201,7 +202,7 @@ describe('when the wall clock is set to another day', () => {
       onFailedRead: () => {},
     });
     const reading = ledger.read();
-    asked[0]?.answer([]);
+    reads[0]?.resolve([]);
     await reading;
     const thresholds = new ThresholdTable(limitsConfig.parse(limits), plansConfig.parse({}));
     const counter = new InMemoryRequestCounter(() => 0);
@@ -213,30 +214,30 @@ describe('when the wall clock is set to another day', () => {
       onUnknownPlan: () => {},
       settlementWaitMaxMs: 50,
     });
-    return { gate, ledger, time, asked };
+    return { gate, ledger, time, reads };
   }
 
   test.each([
     ['back by a day', -DAY_MS],
     ['forward by a day', DAY_MS],
-  ])('%s, nobody is refused: requests wait for the totals of that day, and are judged by them', async (_, leapMs) => {
-    const { gate, time, asked } = await setUpClock();
+  ])('%s, no request is rejected: they wait for the totals of that day, and are checked against them', async (_, leapMs) => {
+    const { gate, time, reads } = await setUpClock();
     expect(gate.check(one)).toBeUndefined();
     time.now += leapMs;
     const waiting = [one, two].map(async (who) => gate.check(who));
     const day = new Date(time.now).toISOString().slice(0, 10);
-    expect(asked.slice(1).map((question) => question.day)).toEqual([day]);
-    asked[1]?.answer([{ ...used('gk_2', 100), day }]);
+    expect(reads.slice(1).map((read) => read.day)).toEqual([day]);
+    reads[1]?.resolve([{ ...used('gk_2', 100), day }]);
     expect(await Promise.all(waiting)).toMatchObject([undefined, { reason: 'KEY_DAILY_TOKENS_EXCEEDED' }]);
     expect(gate.check(one)).toBeUndefined();
   });
 
   test('while a batch is being written, too', async () => {
-    const { gate, ledger, time, asked } = await setUpClock();
+    const { gate, ledger, time, reads } = await setUpClock();
     ledger.taken(takenBy('gk_2'));
     time.now -= DAY_MS;
     const waiting = gate.check(one);
-    asked[1]?.answer([]);
+    reads[1]?.resolve([]);
     await Promise.resolve();
     ledger.settled(1, []);
     expect(await waiting).toBeUndefined();
@@ -244,12 +245,12 @@ describe('when the wall clock is set to another day', () => {
 
   test.each([
     ['cannot be read', true],
-    ['does not answer', false],
-  ])('a store that %s leaves nobody waiting', async (_, fails) => {
-    const { gate, time, asked } = await setUpClock();
+    ['does not respond', false],
+  ])('a store that %s leaves no request waiting', async (_, fails) => {
+    const { gate, time, reads } = await setUpClock();
     time.now -= DAY_MS;
     const waiting = gate.check(one);
-    if (fails) asked[1]?.fail();
+    if (fails) reads[1]?.fail();
     expect(await waiting).toBe(LIMIT_CHECK_UNAVAILABLE);
     if (fails) expect(gate.check(one)).toBe(LIMIT_CHECK_UNAVAILABLE);
   });
@@ -258,7 +259,7 @@ describe('when the wall clock is set to another day', () => {
 describe('near a daily quota', () => {
   const limits = { per_key: { max_tokens_per_day: 100 } };
 
-  test('a request waits until what has ended before it is settled, and is judged by that', async () => {
+  test('a request waits until exchanges that ended before it are settled, and is checked against their usage', async () => {
     const { gate, ledger } = await setUp(limits);
     ledger.taken(takenBy('gk_1'));
     const waiting = gate.check(one);
@@ -271,7 +272,7 @@ describe('near a daily quota', () => {
     expect(await next).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
   });
 
-  test('far from it nothing waits', async () => {
+  test('far from it no request waits', async () => {
     const { gate, ledger } = await setUp(limits);
     ledger.settled(0, [used('gk_1', 25)]);
     for (let i = 0; i < 2; i += 1) {
@@ -284,7 +285,7 @@ describe('near a daily quota', () => {
     ledger.settled(3, []);
   });
 
-  test('one quota that is not reached after all does not hide another that is', async () => {
+  test('one quota that turns out not to be reached does not hide another that is', async () => {
     const { gate, ledger } = await setUp({ ...limits, per_workspace: { max_tokens_per_day: 50 } });
     ledger.taken(takenBy('gk_1'));
     const waiting = gate.check(one);
@@ -293,7 +294,7 @@ describe('near a daily quota', () => {
     expect(await waiting).toMatchObject({ reason: 'WORKSPACE_DAILY_TOKENS_EXCEEDED' });
   });
 
-  test('what was dropped is waited for no longer, and has used nothing', async () => {
+  test('dropped exchanges are not waited for, and have no usage', async () => {
     const { gate, ledger } = await setUp(limits);
     ledger.taken(takenBy('gk_1'));
     const waiting = gate.check(one);
@@ -301,20 +302,20 @@ describe('near a daily quota', () => {
     expect(await waiting).toBeUndefined();
   });
 
-  test('when the writer stands still, nobody can tell', async () => {
+  test('when the writer stalls, the check is unavailable', async () => {
     const { gate, ledger } = await setUp(limits, { waitMaxMs: 5 });
     ledger.taken(takenBy('gk_1'));
     expect(await gate.check(one)).toBe(LIMIT_CHECK_UNAVAILABLE);
   });
 
-  test('whatever ends when: none passes after its key had spent the quota, known to the store or not', async () => {
-    // Each step of one request: it is asked for, it ends, and a batch of what has ended is written.
-    const scripts = fc.array(fc.constantFrom('ask', 'ask', 'end', 'write'), { maxLength: 200 });
+  test('whatever ends when: no request is admitted after its key has used up the quota, stored or not', async () => {
+    // Each step of one request: it is checked, it ends, and a batch of what has ended is written.
+    const scripts = fc.array(fc.constantFrom('check', 'check', 'end', 'write'), { maxLength: 200 });
     await fc.assert(
       fc.asyncProperty(scripts, fc.integer({ min: 1, max: 40 }), async (script, tokens) => {
         const { gate, ledger } = await setUp(limits);
         let [ended, inFlight, unwritten] = [0, 0, 0];
-        const asked: Promise<void>[] = [];
+        const checks: Promise<void>[] = [];
         const write = () => {
           ledger.settled(unwritten, unwritten === 0 ? [] : [used('gk_1', unwritten * tokens)]);
           unwritten = 0;
@@ -325,32 +326,32 @@ describe('near a daily quota', () => {
             ledger.taken(takenBy('gk_1'));
             [ended, inFlight, unwritten] = [ended + 1, inFlight - 1, unwritten + 1];
           }
-          if (step !== 'ask') continue;
+          if (step !== 'check') continue;
           const usage = ended * tokens;
           const check = async () => {
-            const refusal = await gate.check(one);
-            if (usage >= 100) expect(refusal).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
+            const rejection = await gate.check(one);
+            if (usage >= 100) expect(rejection).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
             // What was in flight when it came may have spent the rest.
-            if (refusal !== undefined) expect(ended * tokens).toBeGreaterThanOrEqual(100);
-            if (refusal === undefined) inFlight += 1;
+            if (rejection !== undefined) expect(ended * tokens).toBeGreaterThanOrEqual(100);
+            if (rejection === undefined) inFlight += 1;
           };
-          asked.push(check());
+          checks.push(check());
           await Promise.resolve();
         }
         write();
-        await Promise.all(asked);
+        await Promise.all(checks);
       }),
     );
   });
 });
 
-describe('what the caller is told', () => {
+describe('the rejection', () => {
   const at = Date.parse('2026-03-01T22:59:59.250Z');
 
   test.each([
     ['KEY_RATE_LIMIT_EXCEEDED', 'request rate limit exceeded for key'],
     ['WORKSPACE_RATE_LIMIT_EXCEEDED', 'request rate limit exceeded for workspace'],
-  ] as const)('%s: when to come again', (code, error) => {
+  ] as const)('%s: when to retry', (code, error) => {
     const rejection = rateRejection(code, 1_001);
     expect([rejection.status, rejectionBody(rejection)]).toEqual([429, { error, code, retry_after_seconds: 2 }]);
     expect(rejection.headers).toEqual(['Retry-After', '2']);
@@ -363,7 +364,7 @@ describe('what the caller is told', () => {
     ['WORKSPACE_DAILY_TOKENS_EXCEEDED', 'daily token limit exceeded for workspace'],
     ['KEY_DAILY_COST_EXCEEDED', 'daily cost limit exceeded for key'],
     ['WORKSPACE_DAILY_COST_EXCEEDED', 'daily cost limit exceeded for workspace'],
-  ] as const)('%s: not to try again today', (code, error) => {
+  ] as const)('%s: not to retry today', (code, error) => {
     const rejection = quotaRejection(code, at);
     expect([rejection.status, rejectionBody(rejection)]).toEqual([429, { error, code }]);
     expect(rejection.headers).toEqual(['x-should-retry', 'false', 'X-Svc-Quota-Resets-At', '2026-03-02T00:00:00Z']);

@@ -131,7 +131,7 @@ describe('whose exchange it was', () => {
     for (let i = 0; i < 13; i += 1) await send({});
     await send();
     await waitUntil(() => ended.some(({ outcome }) => outcome === 'completed'), { what: 'the exchange of the key' });
-    expect([ended.length, anonymousRejections.refused, denied.length]).toEqual([11, 3, 13]);
+    expect([ended.length, anonymousRejections.rejected, denied.length]).toEqual([11, 3, 13]);
   });
 });
 
