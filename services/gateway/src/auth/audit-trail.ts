@@ -14,7 +14,7 @@ const TARGET_MAX_LENGTH = 256;
 
 const AFTER_LOSS = 'look at err and at gateway-keys.db: docs/failure-modes.md#key_store_unavailable';
 const AFTER_UNRECORDED =
-  'look at total_by_cause, and at the denials in this log for who is turned away so often: docs/failure-modes.md#requests-with-a-gateway-key';
+  'look at total_by_cause, and at the denials in this log for the callers with many of them: docs/failure-modes.md#requests-with-a-gateway-key';
 
 /** A request that was denied. */
 export interface DeniedRequest {

@@ -21,55 +21,52 @@ export interface OpenAuth extends AsyncDisposable {
   readonly isRefreshFailing: () => boolean;
 }
 
-/** Opens authentication as configured; with authentication off that is the retention of audit events alone. `clock`: milliseconds,
- *  monotonic. Faults: `pepper_unusable`, `storage_unusable`. */
-export async function openAuth(
-  { auth }: GatewayConfig,
-  { path, store, material }: OpenKeys,
-  logger: Logger,
-  clock: () => number,
-): Promise<OpenAuth> {
+/** Opens authentication as configured; with authentication off that is the retention of audit events alone, because changes of keys and
+ *  rejections by pii policy are audited all the same. `clock`: milliseconds, monotonic. Faults: `pepper_unusable`, `storage_unusable`. */
+export async function openAuth({ auth }: GatewayConfig, keys: OpenKeys, logger: Logger, clock: () => number): Promise<OpenAuth> {
   await using opened = new AsyncDisposableStack();
-  const keepAudit = () =>
-    opened.use(
-      keepAuditRetention(store, (error) => logger.error({ err: error, next_step: LOOK_AT_STORE }, 'audit retention failed')),
-    );
-  if (!auth.enabled) {
-    // Changes of keys and rejections by pii policy are audited all the same.
-    keepAudit();
-    const keeping = opened.move();
-    return { authenticate: allowAll, isRefreshFailing: () => false, [Symbol.asyncDispose]: () => keeping.disposeAsync() };
-  }
-  const { ring } = material();
-  let refresh: KeyRefresh | undefined;
-  if (auth.store === 'database') {
-    refresh = new KeyRefresh({
-      store,
-      ring,
-      clock,
-      onError: (error) => logger.error({ err: error, next_step: LOOK_AT_STORE }, 'key refresh failed'),
-    });
-    let taken: string[];
-    try {
-      await refresh.refresh();
-      taken = await store.keepTokens(fileKeyTokens(auth.keys, material().hashes));
-    } catch (cause) {
-      throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${reasonOf(cause)}`, cause });
-    }
-    const onError = (error: unknown) => logger.error({ err: error, next_step: LOOK_AT_STORE }, 'last_used_at update failed');
-    opened.use(new LastUsed(ring, store, onError));
-    opened.use(refresh);
-    refresh.start();
-    warnOfRejections(ring, auth, logger);
-    warnOfKeys(ring.ids, taken, logger);
-  }
-  keepAudit();
+  const isStored = auth.enabled && auth.store === 'database';
+  const refresh = isStored ? await followKeyStore(auth, keys, logger, clock, opened) : undefined;
+  opened.use(keepAuditRetention(keys.store, logStoreError(logger, 'audit retention failed')));
+  const isFresh = () => refresh?.isFresh ?? true;
+  const authenticate = auth.enabled
+    ? authenticateBy(keys.material().ring, { header: auth.header, isFresh, now: Date.now })
+    : allowAll;
   const running = opened.move();
   return {
-    authenticate: authenticateBy(ring, { header: auth.header, isFresh: () => refresh?.isFresh ?? true, now: Date.now }),
+    authenticate,
     isRefreshFailing: () => refresh?.isFailing ?? false,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Reads the stored keys, and keeps ring and store up to date with each other until `opened` is disposed. */
+async function followKeyStore(
+  auth: GatewayConfig['auth'],
+  { path, store, material }: OpenKeys,
+  logger: Logger,
+  clock: () => number,
+  opened: AsyncDisposableStack,
+): Promise<KeyRefresh> {
+  const { ring, hashes } = material();
+  const refresh = new KeyRefresh({ store, ring, clock, onError: logStoreError(logger, 'key refresh failed') });
+  let taken: string[];
+  try {
+    await refresh.refresh();
+    taken = await store.keepTokens(fileKeyTokens(auth.keys, hashes));
+  } catch (cause) {
+    throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${reasonOf(cause)}`, cause });
+  }
+  opened.use(new LastUsed(ring, store, logStoreError(logger, 'last_used_at update failed')));
+  opened.use(refresh);
+  refresh.start();
+  warnOfRejections(ring, auth, logger);
+  warnOfKeys(ring.ids, taken, logger);
+  return refresh;
+}
+
+function logStoreError(logger: Logger, message: string): (error: unknown) => void {
+  return (error) => logger.error({ err: error, next_step: LOOK_AT_STORE }, message);
 }
 
 /** Warns at the start when no request, or not every key, can be accepted. */
