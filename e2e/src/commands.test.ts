@@ -119,7 +119,7 @@ describe('beside a running gateway', () => {
     ]);
     const { stdout } = await run('doctor');
     expect(stdout).toMatch(/^pass {2}storage: the traces can be read and written\n(?: {8}.+\n)* {8}newest trace: 2/m);
-    expect(stdout).toContain('All in all: warn');
+    expect(stdout).toContain('Overall: warn');
   });
 
   test('env is read by a shell', async () => {
@@ -177,7 +177,7 @@ describe('beside a running gateway', () => {
     ]);
     expect((await run('diagnostics')).stdout).toMatch(/^written_total +2$/m);
     const { code, stderr } = await run('diagnostics --base-url http://127.0.0.1:9 --timeout 2000');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('no gateway answers at http://127.0.0.1:9')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no Vitrine gateway reached at http://127.0.0.1:9')]);
   });
 });
 

@@ -77,14 +77,14 @@ describe('the command line beside a running gateway', () => {
     const { items } = JSON.parse((await keys('list', '--format', 'json')).stdout) as { items: Key[] };
     expect(items).toContainEqual(expect.objectContaining({ id: key.id, org_id: 'acme', permissions: ['proxy:write'] }));
     expect(JSON.stringify(items) + table.stdout).not.toContain(key.token);
-    expect((await keys('list', '--org', 'nobody')).stdout).toMatch(/^No gateway key is of that organisation/);
+    expect((await keys('list', '--org', 'nobody')).stdout).toMatch(/^There are no gateway keys of that organisation/);
   });
 
   test('the plan of a key is given here', async () => {
     const { id } = await create('--plan', 'gold', '--role', 'viewer');
     expect((await keys('list')).stdout).toMatch(new RegExp(`^${id} .* gold `, 'm'));
     const { code, stderr } = await keys('create', '--plan', 'lead', '--id', 'unplanned');
-    expect([code, stderr]).toEqual([1, 'gateway: --plan: there is no plan lead; there are gold, silver\n']);
+    expect([code, stderr]).toEqual([1, 'gateway: --plan: unknown plan "lead"; configured plans: gold, silver\n']);
     expect((await keys('list')).stdout).not.toContain('unplanned');
   });
 

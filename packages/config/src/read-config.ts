@@ -108,11 +108,14 @@ export function inspectConfig<S extends z.ZodType>(
   };
 }
 
-/** The fault that tells of all of them, a line each. */
+/** `server.port (SVC_SERVER_PORT): must be a whole number` */
+export function faultText({ path, message, variable }: ConfigFault): string {
+  return `${path}${variable === undefined ? '' : ` (${variable})`}: ${message}`;
+}
+
+/** One fault with all of them, a line each. */
 export function invalidConfig(faults: readonly ConfigFault[]): Fault {
-  const lines = faults.map(
-    ({ path, message, variable }) => `  ${path}${variable === undefined ? '' : ` (${variable})`}: ${message}`,
-  );
+  const lines = faults.map((fault) => `  ${faultText(fault)}`);
   const many = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
   return new Fault('invalid_config', { say: `the configuration has ${many}\n${lines.join('\n')}`, log: { faults } });
 }

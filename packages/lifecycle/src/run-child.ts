@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import type { EventEmitter } from 'node:events';
 import { constants } from 'node:os';
 
-/** Signals that are passed on to the child; the terminal sends the first two to all of its foreground processes by itself. */
-const OF_TERMINALS = ['SIGINT', 'SIGQUIT'] as const;
-const FORWARDED = [...OF_TERMINALS, 'SIGTERM', 'SIGHUP'] as const;
+/** Signals that a terminal sends to all of its foreground processes by itself. */
+const TERMINAL_SIGNALS = ['SIGINT', 'SIGQUIT'] as const;
+const FORWARDED = [...TERMINAL_SIGNALS, 'SIGTERM', 'SIGHUP'] as const;
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
@@ -17,28 +17,26 @@ export interface ChildProgram {
 }
 
 /** How a child ended, with the exit code that a shell gives for it: its own, or 128 and the number of the signal that ended it. */
-export interface ChildEnd {
+export interface ChildExit {
   readonly exitCode: number;
-  /** Why it could not be started: then the exit code is 127 when there is no such program, otherwise 126. */
+  /** Why it could not be started: the exit code is 127 when there is no such program, otherwise 126. */
   readonly failure?: string;
 }
 
-/** Runs a program on our own standard streams until it ends, and passes signals on to it meanwhile. `isTerminal`: whether a terminal
- *  is on our standard input. Ctrl+C reaches the child from there, and a second SIGINT from us would cut short what it does about the first. */
-export function runChild(process: EventEmitter, { file, args, env, cwd }: ChildProgram, isTerminal: boolean): Promise<ChildEnd> {
-  const { promise, resolve } = Promise.withResolvers<ChildEnd>();
+/** Runs a program on our own standard streams until it ends, and forwards signals to it meanwhile. `isTerminal`: whether our standard
+ *  input is a terminal. The terminal sends Ctrl+C to the child too, and a second SIGINT from us would interrupt its handling of the first. */
+export function runChild(process: EventEmitter, { file, args, env, cwd }: ChildProgram, isTerminal: boolean): Promise<ChildExit> {
+  const { promise, resolve } = Promise.withResolvers<ChildExit>();
   const child = spawn(file, args, { stdio: 'inherit', env, cwd });
-  const handlers = FORWARDED.map((signal) => {
-    const comesByItself = isTerminal && OF_TERMINALS.some((name) => name === signal);
-    return [signal, () => void (comesByItself || child.kill(signal))] as const;
-  });
+  const forwarded = FORWARDED.filter((signal) => !isTerminal || !TERMINAL_SIGNALS.some((name) => name === signal));
+  const handlers = FORWARDED.map((signal) => [signal, () => void (forwarded.includes(signal) && child.kill(signal))] as const);
   for (const [signal, handler] of handlers) process.on(signal, handler);
-  const end = (how: ChildEnd) => {
+  const end = (exit: ChildExit) => {
     for (const [signal, handler] of handlers) process.off(signal, handler);
-    resolve(how);
+    resolve(exit);
   };
   child.once('error', (error) => {
-    // Once it runs, this only tells that a signal could not be sent.
+    // With a pid the child runs, and the error is only a signal that could not be sent.
     if (child.pid === undefined)
       end({ exitCode: codeOf(error) === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE, failure: messageOf(error) });
   });

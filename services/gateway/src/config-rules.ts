@@ -4,7 +4,7 @@ import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { AuthConfig } from './auth/auth-config.ts';
 import type { PlanConfig } from './limits/limits-config.ts';
 
-/** What the rules read of the configuration. */
+/** The parts of the configuration that the rules read. */
 type Parts = DeepPartial<{
   server: { port: number };
   providers: Record<'openai' | 'anthropic', { prefix: string }>;
@@ -13,8 +13,8 @@ type Parts = DeepPartial<{
   plans: Record<string, PlanConfig>;
 }>;
 
-/** What parts of the configuration have to do with each other. A part that is wrong by itself is missing here, and is reported
- *  elsewhere; the rules hold for what is left. Spec: gateway decisions, sections 2 and 6. */
+/** Rules between parts of the configuration. An invalid part is missing here and reported by its schema; the rules check the others.
+ *  Spec: gateway decisions, sections 2 and 6. */
 export const configRules: readonly ((config: Parts) => readonly ConfigFault[])[] = [
   scrapePort,
   scrapePath,
@@ -67,16 +67,19 @@ function uniqueKeys({ auth }: Parts): ConfigFault[] {
   ]);
 }
 
-/** Every request of a key whose plan is not configured would be refused. */
+/** Every request of a key with an unknown plan would be rejected. */
 function knownPlans({ auth, plans }: Parts): ConfigFault[] {
   if (plans === undefined) return [];
-  const names = Object.keys(plans);
-  const configured = names.length === 0 ? 'no plan is configured' : `configured plans: ${names.join(', ')}`;
   return (auth?.keys ?? []).flatMap((key, i) =>
     key?.plan === undefined || Object.hasOwn(plans, key.plan)
       ? []
-      : [{ path: `auth.keys.${i}.plan`, message: `unknown plan "${key.plan}"; ${configured}` }],
+      : [{ path: `auth.keys.${i}.plan`, message: unknownPlanText(key.plan, Object.keys(plans)) }],
   );
+}
+
+export function unknownPlanText(plan: string, configured: readonly string[]): string {
+  const plans = configured.length === 0 ? 'no plan is configured' : `configured plans: ${configured.join(', ')}`;
+  return `unknown plan "${plan}"; ${plans}`;
 }
 
 function uniquePeppers({ auth }: Parts): ConfigFault[] {

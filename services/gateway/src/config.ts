@@ -11,12 +11,15 @@ import { piiConfig } from './privacy/pii-config.ts';
 
 const MEBIBYTE = 1_048_576;
 
+/** What names the gateway's configuration file when `--config` does not. */
+export const GATEWAY_CONFIG_FILE = { variable: 'SVC_CONFIG', defaultFile: 'vitrine.yaml' };
+
 /** An origin with an optional path prefix: where a provider is reached. */
 const upstream = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .refine((url) => !/[?#@]/.test(url.replace(/^\w+:\/\//, '')), 'must not carry credentials, a query or a fragment');
 
-/** SQLite takes these for something else than a file's path; each of our threads opens it for itself. */
+/** SQLite reads these as something else than the path of a file, and each of our threads opens its own connection. */
 const storagePath = z
   .string()
   .min(1)
@@ -31,14 +34,14 @@ const prefix = z
 const provider = (upstreamUrl: string, routePrefix: string) =>
   z.strictObject({ upstream: upstream.default(upstreamUrl), prefix: prefix.default(routePrefix) }).prefault({});
 
-/** The gateway's configuration; field names are the YAML keys. What its parts have to do with each other is in `config-rules.ts`.
+/** The gateway's configuration; field names are the YAML keys. Rules between its parts are in `config-rules.ts`.
  *  Spec: gateway decisions, section 6. */
 export const gatewayConfig = z
   .strictObject({
     log: z
       .strictObject({
         level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
-        /** A line for each request when its answer has ended, whatever the level. */
+        /** A line for each request when its response has ended, whatever the level. */
         access: z.boolean().default(false),
       })
       .prefault({}),
@@ -47,7 +50,7 @@ export const gatewayConfig = z
         host: z.string().min(1).default('0.0.0.0'),
         /** 0: any free port. */
         port: z.int().min(0).max(65_535).default(8080),
-        /** Connections beyond it are closed at once. */
+        /** Further connections are closed at once. */
         max_connections: z.int().min(1).max(65_535).default(8192),
       })
       .prefault({}),
@@ -59,7 +62,7 @@ export const gatewayConfig = z
         driver: z.literal('memory').default('memory'),
         capacity: z.int().min(1).max(1_000_000).default(4096),
         batch: z.int().min(1).max(4096).default(256),
-        /** Body bytes held for traces that are being made or wait to be written; beyond it bodies are not kept. */
+        /** Body bytes held for traces that are captured or queued; further bodies are not kept. */
         max_body_bytes: z
           .int()
           .min(0)
@@ -75,9 +78,9 @@ export const gatewayConfig = z
     proxy: z
       .strictObject({
         connect_timeout_ms: z.int().min(1).default(10_000),
-        /** From the request sent to the first byte of the answer. */
+        /** From the request sent to the first byte of the response. */
         first_byte_timeout_ms: z.int().min(1).default(600_000),
-        /** Between two pieces of an answer; there is no limit on the whole. */
+        /** Between two chunks of a response; its whole time has no limit. */
         idle_timeout_ms: z.int().min(1).default(300_000),
       })
       .prefault({}),
@@ -113,13 +116,13 @@ export function readGatewayConfig(
   return config;
 }
 
-/** The same without a fault: for programs that look for more that is wrong. */
+/** The same with all faults, instead of a thrown one. */
 export function inspectGatewayConfig(
   yaml: ConfigSource['yaml'],
   env: ConfigSource['env'],
   defaults: Readonly<Record<string, unknown>> = {},
 ): InspectedConfig<typeof gatewayConfig> {
-  const { SVC_CONFIG: _file, ...variables } = env;
+  const { [GATEWAY_CONFIG_FILE.variable]: _file, ...variables } = env;
   return inspectConfig(
     gatewayConfig,
     { defaults, yaml, env: variables, prefix: 'SVC_', named: otelVariables('SVC_'), hintOf: oldKeyHint },

@@ -1,8 +1,10 @@
-import { readConfigFile } from '@vitrine/config/config-file';
+import { runProgram } from '@vitrine/command-line/run-program';
+import { usageError } from '@vitrine/command-line/usage-error';
+import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import type { Fault } from '@vitrine/faults/fault';
-import { usageError } from '@vitrine/gateway/commands/command';
+import { GATEWAY_CONFIG_FILE } from '@vitrine/gateway/config';
 import { VERSION } from '@vitrine/gateway/version';
-import { runProgram, handleUncaught } from '@vitrine/lifecycle/run-program';
+import { handleUncaught } from '@vitrine/lifecycle/handle-uncaught';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/privacy/scrub';
@@ -48,7 +50,7 @@ async function main(): Promise<number> {
   const signal = untilSignal(process, ['SIGINT', 'SIGTERM']);
   await using standalone = await startStandalone({
     env: process.env,
-    yaml: readConfigFile(values.config ?? (process.env['SVC_CONFIG'] || undefined), 'vitrine.yaml'),
+    yaml: readConfigFile(locateConfigFile(values.config, process.env, GATEWAY_CONFIG_FILE).path),
     demo: values.demo,
     createLogger: (service, level) => createLogger(service, level, process.stderr),
   });
@@ -59,11 +61,11 @@ async function main(): Promise<number> {
   return 0;
 }
 
-function sentenceOf({ code, say }: Fault): string {
-  const sentence = scrub(say).text;
-  if (!code.startsWith('storage_')) return sentence;
+function messageOf({ code, say }: Fault): string {
+  const message = scrub(say).text;
+  if (!code.startsWith('storage_')) return message;
   const other = code === 'storage_locked' ? ', or stop the process that uses this one' : '';
-  return `${sentence}\nSet VITRINE_DATA_DIR (or SVC_STORAGE_PATH) to another place${other}.`;
+  return `${message}\nSet VITRINE_DATA_DIR (or SVC_STORAGE_PATH) to another place${other}.`;
 }
 
-await runProgram(process, { name: 'vitrine', help: HELP, sentenceOf, main });
+await runProgram(process, { name: 'vitrine', help: HELP, messageOf, main });

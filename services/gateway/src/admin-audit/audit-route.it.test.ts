@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { auditEventPage, type AuditEventPage, type ListedAuditEvent } from '@vitrine/gateway-keys/audit-event-page';
 import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
 import { SqliteKeyStore } from '@vitrine/gateway-keys/sqlite/sqlite-key-store';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { COMMANDS } from '../commands/registry.ts';
-import { runCommand } from '../commands/run-command.ts';
+import { gatewayCommandLine } from '../commands/registry.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 const ACME = 'acme-owner-token-0123456789';
@@ -103,13 +103,8 @@ describe('GET /api/audit-events', () => {
   test('lists changes of the command line for the tenant of the keys', async () => {
     const made = await call('/api/gateway-keys', ACME, { method: 'POST', body: '{}' });
     const { id } = made.body as { id: string };
-    await runCommand(COMMANDS, ['keys', 'revoke', id], {
+    await runCaptured(gatewayCommandLine, ['keys', 'revoke', id], {
       env: { SVC_STORAGE_PATH: join(gateway.folder, 'traces.db') },
-      stdout: { write: () => true },
-      stderr: { write: () => true },
-      untilStopped: () => Promise.resolve('SIGTERM'),
-      surviveBugs: () => {},
-      runChild: async () => ({ exitCode: 0 }),
     });
     expect((await events('?actor=system'))[0]).toMatchObject({ action: 'gateway_key.revoke', target: id, outcome: 'allow' });
     expect(await events('?actor=system', BETA)).toEqual([]);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { messageOf } from '@vitrine/faults/fault';
 import { gatewayKeyWithToken, type GatewayKeyWithToken } from '@vitrine/gateway-keys/gateway-key';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { COMMANDS } from '../commands/registry.ts';
-import { runCommand } from '../commands/run-command.ts';
+import { gatewayCommandLine } from '../commands/registry.ts';
 import { readGatewayConfig } from '../config.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
@@ -128,13 +128,8 @@ describe('ids', () => {
   });
 
   test('system cannot be created on the command line', async () => {
-    const made = runCommand(COMMANDS, ['keys', 'create', '--id', 'system'], {
+    const made = runCaptured(gatewayCommandLine, ['keys', 'create', '--id', 'system'], {
       env: { SVC_STORAGE_PATH: join(gateway.folder, 'traces.db') },
-      stdout: { write: () => true },
-      stderr: { write: () => true },
-      untilStopped: () => Promise.resolve('SIGTERM'),
-      surviveBugs: () => {},
-      runChild: async () => ({ exitCode: 0 }),
     });
     await expect(made).rejects.toMatchObject({ code: 'invalid_body', message: expect.stringContaining('system or operator') });
   });

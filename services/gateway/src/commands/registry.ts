@@ -1,36 +1,41 @@
-import { audit } from './audit.ts';
-import type { Command } from './command.ts';
-import { configValidate } from './config-validate.ts';
-import { debug, debugLast } from './debug.ts';
-import { diagnostics } from './diagnostics.ts';
-import { doctor } from './doctor.ts';
-import { env } from './env.ts';
-import { importCommand } from './import-command.ts';
-import { keysCreate } from './keys-create.ts';
-import { keysList } from './keys-list.ts';
-import { keysRevoke } from './keys-revoke.ts';
-import { keysRotate } from './keys-rotate.ts';
-import { report } from './report.ts';
+import type { CommandLine } from '@vitrine/command-line/command';
+import { versionCommand } from '@vitrine/command-line/version-command';
+import { VERSION } from '../version.ts';
+import { configValidate } from './config/config-validate.ts';
+import { doctor } from './config/doctor.ts';
+import { diagnostics } from './connect/diagnostics.ts';
+import { env } from './connect/env.ts';
+import { wrap } from './connect/wrap.ts';
+import { audit } from './keys/audit.ts';
+import { keysCreate } from './keys/keys-create.ts';
+import { keysList } from './keys/keys-list.ts';
+import { keysRevoke } from './keys/keys-revoke.ts';
+import { keysRotate } from './keys/keys-rotate.ts';
 import { serve } from './serve.ts';
-import { version } from './version-command.ts';
-import { wrap } from './wrap.ts';
+import { debug, debugLast } from './traces/debug.ts';
+import { importCommand } from './traces/import-command.ts';
+import { report } from './traces/report.ts';
 
-/** Every command, in the order in which help lists them. Spec: gateway decisions, section 7. */
-export const COMMANDS: readonly Command[] = [
-  serve,
-  configValidate,
-  doctor,
-  report,
-  debug,
-  debugLast,
-  diagnostics,
-  env,
-  wrap,
-  importCommand,
-  keysCreate,
-  keysList,
-  keysRotate,
-  keysRevoke,
-  audit,
-  version,
-];
+/** Every command of the gateway. Spec: gateway decisions, section 7. */
+export const gatewayCommandLine: CommandLine = {
+  name: 'gateway',
+  defaultCommand: 'serve',
+  commands: [
+    serve,
+    configValidate,
+    doctor,
+    report,
+    debug,
+    debugLast,
+    diagnostics,
+    env,
+    wrap,
+    importCommand,
+    keysCreate,
+    keysList,
+    keysRotate,
+    keysRevoke,
+    audit,
+    versionCommand('gateway', VERSION),
+  ],
+};

@@ -1,12 +1,12 @@
 import { createLogger } from '@vitrine/telemetry/logger';
 import { startGateway } from '../app.ts';
-import { command } from './command.ts';
+import { command } from '@vitrine/command-line/command';
 import { warnOfOldSettings } from '../old-gateway/old-settings.ts';
-import { commandConfig, commandOldSettings } from './command-config.ts';
+import { commandConfig, commandOldSettings } from './config/command-config.ts';
 
 export const serve = command({
   name: 'serve',
-  summary: 'Serves the gateway until it is told to stop; the command when none is given.',
+  summary: 'Runs the gateway until it receives SIGINT or SIGTERM; the default command.',
   usage: '[--config FILE]',
   help: `Forwards /openai/* and /anthropic/* and records every exchange as a trace.
 
@@ -18,15 +18,15 @@ Examples:
   npm run gateway -- --config deploy/gateway.yaml
 `,
   options: {},
-  words: 0,
+  positionals: 0,
   run: async ({ values }, context) => {
     const config = commandConfig(values.config, context);
     const logger = createLogger('svc-gateway', config.log.level, context.stdout);
     warnOfOldSettings(commandOldSettings(values.config, context), logger);
     await using gateway = await startGateway(config, logger);
-    context.surviveBugs((error) => logger.error({ err: error }, 'uncaught exception'));
+    context.handleUncaught((error) => logger.error({ err: error }, 'uncaught exception'));
     logger.info({ url: gateway.url, config }, 'gateway is listening');
-    const signal = await context.untilStopped();
+    const signal = await context.untilSignal();
     logger.info({ signal }, 'gateway is shutting down');
     return 0;
   },

@@ -1,5 +1,5 @@
-import { textTable } from '../commands/text-table.ts';
-import { isKnownTenant } from '../commands/tenant-options.ts';
+import { textTable } from '@vitrine/command-line/text-table';
+import { isKnownTenant } from '../offline-traces/tenant-filter.ts';
 import type { ChainCheckpoint, CheckpointDiff, DebugChain } from './debug-chain.ts';
 import { tenantLines } from './read-source.ts';
 

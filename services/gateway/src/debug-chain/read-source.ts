@@ -2,8 +2,14 @@ import { Fault } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { tenantOf, type TraceDetail } from '@vitrine/traces/trace';
 import type { CheckpointQuery } from '@vitrine/traces/trace-store';
-import type { OfflineTraces } from '../commands/open-traces.ts';
-import { flagsOf, hasTenantFilter, isKnownTenant, meets, type TenantFilter } from '../commands/tenant-options.ts';
+import type { OfflineTraces } from '../offline-traces/open-traces.ts';
+import {
+  tenantFlags,
+  hasTenantFilter,
+  isKnownTenant,
+  matchesTenant,
+  type TenantFilter,
+} from '../offline-traces/tenant-filter.ts';
 import type { ChainSelection } from './debug-chain.ts';
 
 /** Tenants that are named where one has to be chosen. */
@@ -21,8 +27,8 @@ export async function readSource(
 ): Promise<TraceDetail> {
   const found = id ?? (await newestId(store, scope, filter));
   const source = found !== undefined && /^[0-9a-f]{32}$/.test(found) ? await store.get(found) : undefined;
-  if (source !== undefined && meets(filter, tenantOf(source))) return source;
-  const among = hasTenantFilter(filter) ? ` among those of ${flagsOf(filter)}` : '';
+  if (source !== undefined && matchesTenant(filter, tenantOf(source))) return source;
+  const among = hasTenantFilter(filter) ? ` among those of ${tenantFlags(filter)}` : '';
   throw new Fault('trace_not_found', { say: `trace not found${among}` });
 }
 
@@ -49,8 +55,8 @@ async function newestId(store: OfflineTraces, scope: LineageScope, filter: Tenan
 
 /** The one tenant that has the ids; without ids, all that the filter names. */
 async function tenantsMeant(store: OfflineTraces, scope: LineageScope, filter: TenantFilter): Promise<Tenant[]> {
-  if (!hasIds(scope)) return (await store.tenants()).filter((tenant) => meets(filter, tenant));
-  const all = (await store.tenantsWith(scope)).filter((tenant) => meets(filter, tenant));
+  if (!hasIds(scope)) return (await store.tenants()).filter((tenant) => matchesTenant(filter, tenant));
+  const all = (await store.tenantsWith(scope)).filter((tenant) => matchesTenant(filter, tenant));
   // Whoever is unknown may send any id: that must not make a tenant's own ambiguous.
   const known = all.filter(isKnownTenant);
   if (known.length > 1) throw ambiguous(scope, known);
@@ -73,7 +79,7 @@ function ambiguous(scope: LineageScope, tenants: readonly Tenant[]): Fault {
 /** A line for each tenant with the options that choose it, and one for those that are too many. */
 export function tenantLines(tenants: readonly Tenant[], count: number): string[] {
   const named = tenants.slice(0, MAX_NAMED_TENANTS);
-  const lines = named.map((tenant) => `  ${isKnownTenant(tenant) ? flagsOf(tenant) : 'no tenant: the callers were unknown'}`);
+  const lines = named.map((tenant) => `  ${isKnownTenant(tenant) ? tenantFlags(tenant) : 'no tenant: the callers were unknown'}`);
   return count > named.length ? [...lines, `  and ${count - named.length} more`] : lines;
 }
 

@@ -4,7 +4,7 @@ import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { jsonText } from '../commands/output-format.ts';
+import { jsonText } from '@vitrine/command-line/output-format';
 import type { DebugChain } from './debug-chain.ts';
 
 /** Writes a chain into a folder, `debug-chain.json` and a `manifest.json` that says what it is and holds its checksum, for somebody

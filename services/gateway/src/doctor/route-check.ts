@@ -1,4 +1,4 @@
-import { baseUrlOf } from '../commands/base-url.ts';
+import { baseUrlOf } from '../base-url.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { Check } from './check.ts';
 

@@ -2,7 +2,7 @@ import { isFault } from '@vitrine/faults/fault';
 import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { openTraces } from '../commands/open-traces.ts';
+import { openTraces } from '../offline-traces/open-traces.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { Check } from './check.ts';
 import { storageProblems } from './storage-problems.ts';

@@ -1,8 +1,5 @@
-import { textTable } from '../commands/text-table.ts';
+import { textTable } from '@vitrine/command-line/text-table';
 import { failedOf, isProven, type ImportCounts } from './import-traces.ts';
-
-/** The first line of progress comes after this, and the others as often. */
-const EVERY_MS = 2_000;
 
 export interface ImportReport extends ImportCounts {
   readonly schema_version: 'import.v1';
@@ -14,24 +11,6 @@ export interface ImportReport extends ImportCounts {
   readonly rows_per_second: number;
   /** Whether every row of the file is accounted for. */
   readonly proven: boolean;
-}
-
-/** Says now and then how far an import is. */
-export function createProgress(
-  total: number,
-  now: () => number,
-  print: (line: string) => void,
-): (counts: { read: number }) => void {
-  const startedAt = now();
-  let next = startedAt + EVERY_MS;
-  return ({ read }) => {
-    if (now() < next) return;
-    next = now() + EVERY_MS;
-    const perSecond = read / ((now() - startedAt) / 1_000);
-    const left = Math.max(0, Math.ceil((total - read) / perSecond));
-    const percent = Math.min(100, Math.floor((100 * read) / Math.max(1, total)));
-    print(`${read} of ${total} traces read (${percent} %), ${Math.round(perSecond)} a second, about ${left} s left\n`);
-  };
 }
 
 export function importReport(

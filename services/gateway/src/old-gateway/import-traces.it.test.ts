@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { codeOf } from '@vitrine/faults/fault';
 import { OngoingaiStore, goTime, type OngoingaiRow } from '@vitrine/testkit/ongoingai-store';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
@@ -14,11 +15,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { COMMANDS } from '../commands/registry.ts';
-import { runCommand } from '../commands/run-command.ts';
+import { gatewayCommandLine } from '../commands/registry.ts';
 import { readGatewayConfig } from '../config.ts';
 import { privacyRules } from '../privacy/pii-config.ts';
-import { createProgress, type ImportReport } from './import-report.ts';
+import type { ImportReport } from './import-report.ts';
 import { openImportTarget } from './import-target.ts';
 import { importTraces, isProven } from './import-traces.ts';
 import { newTraceId } from './old-trace-id.ts';
@@ -45,17 +45,13 @@ const SECRET = 'sk-proj-canary0123456789';
 const idOf = (n: number) => n.toString(16).padStart(32, '0');
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, stopped = new Promise<string>(() => {})) {
-  const said = { stdout: '', stderr: '' };
-  const code = await runCommand(COMMANDS, ['import', ...args], {
+  const untilSignal = () => stopped;
+  const result = await runCaptured(gatewayCommandLine, ['import', ...args], {
     env: { SVC_STORAGE_PATH: into, ...env },
-    stdout: { write: (text) => void (said.stdout += text) },
-    stderr: { write: (text) => void (said.stderr += text) },
-    untilStopped: () => stopped,
-    surviveBugs: () => {},
-    runChild: async () => ({ exitCode: 0 }),
+    untilSignal,
   });
-  expect(said.stdout).not.toContain(SECRET);
-  return { code, ...said };
+  expect(result.stdout).not.toContain(SECRET);
+  return result;
 }
 const report = async (args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) => {
   const { code, stdout } = await run(['--from', from, '--format', 'json', ...args], env);
@@ -559,29 +555,6 @@ describe('gateway import', () => {
       ),
     );
   });
-});
-
-test('progress is told every two seconds, with the rate and what is left', () => {
-  let now = 0;
-  const lines: string[] = [];
-  const progress = createProgress(
-    100_000,
-    () => now,
-    (line) => lines.push(line),
-  );
-  for (const [at, read] of [
-    [500, 5_000],
-    [2_000, 20_000],
-    [3_900, 39_000],
-    [4_000, 40_000],
-  ] as const) {
-    now = at;
-    progress({ read });
-  }
-  expect(lines).toEqual([
-    '20000 of 100000 traces read (20 %), 10000 a second, about 8 s left\n',
-    '40000 of 100000 traces read (40 %), 10000 a second, about 6 s left\n',
-  ]);
 });
 
 test('the time of an old row is what its driver writes', () => {

@@ -3,7 +3,7 @@ import { leavesOf, variableName } from '@vitrine/config/leaves';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { COMMANDS } from '../commands/registry.ts';
+import { gatewayCommandLine } from '../commands/registry.ts';
 import { gatewayConfig } from '../config.ts';
 import { GATEWAY_INSTRUMENTS } from '../observability/metrics/instruments.ts';
 import { OLD_CONFIG } from '../testing/old-config-file.ts';
@@ -109,7 +109,7 @@ describe('what it names of ours is there', () => {
   });
 
   test('commands', () => {
-    const names = COMMANDS.map(({ name }) => name);
+    const names = gatewayCommandLine.commands.map(({ name }) => name);
     const ours = rows.filter((row) => row.startsWith('| `ongoingai ')).map((row) => row.split(' | ')[1] ?? '');
     const listed = ours.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ''));
     expect(listed.length).toBeGreaterThan(8);

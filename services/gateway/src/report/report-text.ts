@@ -1,6 +1,6 @@
 import { wholeMs } from '@vitrine/traces/whole-ms';
-import { isKnownTenant } from '../commands/tenant-options.ts';
-import { textTable } from '../commands/text-table.ts';
+import { isKnownTenant } from '../offline-traces/tenant-filter.ts';
+import { textTable } from '@vitrine/command-line/text-table';
 import type { UsageReport } from './usage-report.ts';
 
 /** A report for people. */

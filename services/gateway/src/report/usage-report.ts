@@ -5,8 +5,8 @@ import type { Group, Measure } from '@vitrine/traces/trace-analytics';
 import { traceSummary, type TraceSummary } from '@vitrine/traces/trace';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
-import type { OfflineTraces } from '../commands/open-traces.ts';
-import { hasTenantFilter, meets } from '../commands/tenant-options.ts';
+import type { OfflineTraces } from '../offline-traces/open-traces.ts';
+import { hasTenantFilter, matchesTenant } from '../offline-traces/tenant-filter.ts';
 import { mergeMeasures } from './merge-measures.ts';
 
 /** Tenants that a report names. */
@@ -65,8 +65,8 @@ export type UsageReport = z.infer<typeof usageReport>;
 
 export interface ReportRequest {
   readonly path: string;
-  readonly provider: string | undefined;
-  readonly model: string | undefined;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
   /** Milliseconds since the epoch, both inclusive. */
   readonly from: number | undefined;
   readonly to: number | undefined;
@@ -87,7 +87,7 @@ export async function readReport(
 ): Promise<UsageReport> {
   const { org_id, workspace_id, ...range } = asked;
   const all = await store.tenants();
-  const tenants = all.filter((tenant) => meets({ org_id, workspace_id }, tenant));
+  const tenants = all.filter((tenant) => matchesTenant({ org_id, workspace_id }, tenant));
   // Everybody's sums are kept as one; those of some tenants are added up here.
   const parts = hasTenantFilter({ org_id, workspace_id }) ? tenants : [undefined];
   const measure = async (groupBy: Group): Promise<readonly Measure[]> =>

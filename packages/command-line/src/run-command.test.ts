@@ -1,0 +1,158 @@
+import { describe, expect, test } from '@jest/globals';
+import { codeOf } from '@vitrine/faults/fault';
+import { command, type CommandLine } from './command.ts';
+import { helpText } from './help-text.ts';
+import { runCaptured } from './testing/run-captured.ts';
+import { versionCommand } from './version-command.ts';
+
+const calls: unknown[] = [];
+const record = (name: string, positionals: number) =>
+  command({
+    name,
+    summary: `Does ${name}.`,
+    usage: positionals === 0 ? '[--size N]' : 'ID [--size N]',
+    help: `Example of ${name}\n`,
+    options: { size: { type: 'string' }, tag: { type: 'string', multiple: true }, quiet: { type: 'boolean' } },
+    positionals,
+    run: async (input) => {
+      calls.push([name, { ...input.values }, input.positionals]);
+      return 0;
+    },
+  });
+const around = command({
+  name: 'around',
+  summary: 'Runs another program.',
+  usage: '-- COMMAND',
+  help: 'Example of around\n',
+  options: { size: { type: 'string' } },
+  positionals: 0,
+  runsChild: true,
+  run: async ({ values, positionals, childArgs }) => {
+    calls.push(['around', { ...values }, positionals, childArgs]);
+    return 7;
+  },
+});
+const commands = [record('serve', 0), record('keys make', 0), record('keys end', 1), around, versionCommand('program', '1.2.3')];
+const program: CommandLine = { name: 'program', defaultCommand: 'serve', commands };
+
+async function run(...args: string[]) {
+  calls.length = 0;
+  const result = await runCaptured(program, args);
+  return { ...result, call: calls[0] };
+}
+
+describe('which command runs', () => {
+  test.each([
+    [[], ['serve', {}, []]],
+    [
+      ['--config', 'f'],
+      ['serve', { config: 'f' }, []],
+    ],
+    [
+      ['serve', '--size', '3'],
+      ['serve', { size: '3' }, []],
+    ],
+    [
+      ['keys', 'make', '--size', 'keys'],
+      ['keys make', { size: 'keys' }, []],
+    ],
+    [
+      ['--config', 'keys', 'keys', 'end', 'gk_1'],
+      ['keys end', { config: 'keys' }, ['gk_1']],
+    ],
+    [
+      ['keys', 'end', '--size=2', 'gk_1'],
+      ['keys end', { size: '2' }, ['gk_1']],
+    ],
+  ])('%j', async (args, call) => {
+    expect(await run(...args)).toMatchObject({ code: 0, call, stdout: '', stderr: '' });
+  });
+});
+
+describe('the version', () => {
+  test.each([[['--version']], [['-v']], [['version']], [['--config', 'f', '--version']]])('%j', async (args) => {
+    expect(await run(...args)).toMatchObject({ code: 0, stdout: '1.2.3\n', stderr: '' });
+  });
+
+  test.each([
+    ['version', '--format', 'json'],
+    ['--version', '--format', 'json'],
+  ])('%s %s %s', async (...args) => {
+    const { code, stdout } = await run(...args);
+    expect([code, JSON.parse(stdout)]).toEqual([0, { version: '1.2.3' }]);
+  });
+
+  test('is printed by --version alone: behind a command it is an unknown option of that command', async () => {
+    expect(await run('keys', 'make', '--version')).toMatchObject({ code: 2, stdout: '' });
+    const { code, stderr } = await run('version', '--format', 'xml');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('program: --format must be text or json; got "xml"\n')]);
+  });
+});
+
+describe('what is unclear is refused before anything is done', () => {
+  test.each([
+    [['--size', '1', '--size', '2'], '--size is given twice'],
+    [['--size=1', '--size=1'], '--size is given twice'],
+    [['--size', ''], '--size must not be empty'],
+    [['--size= '], '--size must not be empty'],
+    [['--config', ''], '--config must not be empty'],
+  ])('%j', async (args, said) => {
+    const { code, stderr, call } = await run('keys', 'make', ...args);
+    expect([code, call]).toEqual([2, undefined]);
+    expect(stderr).toContain(`program: ${said}\n`);
+  });
+
+  test('an option that may be repeated may be, and a switch', async () => {
+    const args = ['keys', 'make', '--tag', 'a', '--tag', 'b', '--quiet', '--quiet'];
+    expect((await run(...args)).call).toEqual(['keys make', { tag: ['a', 'b'], quiet: true }, []]);
+  });
+
+  test.each([
+    [
+      ['around', '--', 'python', 'app.py'],
+      ['around', {}, [], ['python', 'app.py']],
+    ],
+    [
+      ['--config', 'f', 'around', '--size=3', '--', 'keys', 'end', '--help', '--size', '--', '-x'],
+      ['around', { config: 'f', size: '3' }, [], ['keys', 'end', '--help', '--size', '--', '-x']],
+    ],
+    [
+      ['around', '--'],
+      ['around', {}, [], []],
+    ],
+    [['around'], ['around', {}, [], undefined]],
+  ])('%j takes what is behind -- as it is', async (args, call) => {
+    expect(await run(...args)).toMatchObject({ code: 7, call });
+  });
+
+  test('for other commands -- only ends the options', async () => {
+    expect((await run('keys', 'end', '--', '--size')).call).toEqual(['keys end', {}, ['--size']]);
+    expect((await run('--', 'keys', 'end', 'gk_1')).call).toEqual(['keys end', {}, ['gk_1']]);
+  });
+});
+
+describe('an unknown command', () => {
+  test.each([['vers'], ['keys'], ['keys', 'mak'], ['--size', '3', 'verse']])('%j %j', async (...args) => {
+    expect(codeOf(await run(...args).catch((error: unknown) => error))).toBe('unknown_command');
+  });
+
+  test.each([
+    [['keys', 'end'], 'keys end needs ID'],
+    [['keys', 'end', 'a', 'b'], 'unknown command: keys end a b'],
+    [['keys', 'make', '--colour'], "Unknown option '--colour'"],
+    [['serve', 'now'], 'unknown command: serve now'],
+  ])('%j ends with 2 and the help of its command', async (args, said) => {
+    const { code, stdout, stderr } = await run(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(said);
+    expect(stderr).toContain('Example of');
+  });
+});
+
+describe('help', () => {
+  test('of all, of a group and of one command', async () => {
+    expect(await run('--help')).toMatchObject({ code: 0, stdout: helpText(program), call: undefined });
+    expect(await run('keys', '-h')).toMatchObject({ code: 0, stdout: helpText(program, commands.slice(1, 3)) });
+    expect((await run('keys', 'end', '--help')).stdout).toMatch(/usage: program keys end ID[\s\S]*Example of keys end/);
+  });
+});

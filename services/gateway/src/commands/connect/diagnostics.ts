@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { keyHeaderError } from '../../auth/key-header.ts';
+import { requestJson } from '@vitrine/command-line/request-json';
+import { command } from '@vitrine/command-line/command';
+import { usageError } from '@vitrine/command-line/usage-error';
+import { commandConfig } from '../config/command-config.ts';
+import { durationOption, httpUrlOption } from '@vitrine/command-line/option-values';
+import { gatewayKeyOption, gatewayUrl, KEY_VARIABLE } from './gateway-options.ts';
+import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
+import { textTable } from '@vitrine/command-line/text-table';
+
+const DEFAULT_TIMEOUT_MS = 5_000;
+
+/** Loose, because the gateway may be newer than this program. */
+const responseShape = z.looseObject({
+  schema_version: z.literal('trace-pipeline-diagnostics.v1'),
+  generated_at: z.string(),
+  diagnostics: z.record(z.string(), z.unknown()),
+});
+
+export const diagnostics = command({
+  name: 'diagnostics',
+  summary: 'Shows the trace pipeline counters of a running gateway.',
+  usage: '[--base-url URL] [--gateway-key KEY] [--auth-header NAME] [--timeout TIME] [--format text|json] [--config FILE]',
+  help: `  --base-url URL      the gateway's URL; otherwise that of the configuration
+  --gateway-key KEY   a key that may read analytics; better given in ${KEY_VARIABLE}, where other users do not see it
+  --auth-header NAME  the header for the key; otherwise that of the configuration
+  --timeout TIME      time limit of the request: a duration such as 5s, or milliseconds; ${DEFAULT_TIMEOUT_MS}
+  --format json       for programs: trace-pipeline-diagnostics.v1
+  --config FILE       the gateway's configuration
+
+Examples:
+  npm run gateway -- diagnostics
+  npm run gateway -- diagnostics --base-url http://10.0.0.7:8080 --format json
+`,
+  options: {
+    'base-url': { type: 'string' },
+    'gateway-key': { type: 'string' },
+    'auth-header': { type: 'string' },
+    timeout: { type: 'string' },
+    ...FORMAT_OPTION,
+  },
+  positionals: 0,
+  run: async ({ values }, context) => {
+    const timeoutMs = durationOption('--timeout', values.timeout, 1, 600_000) ?? DEFAULT_TIMEOUT_MS;
+    const url = httpUrlOption('--base-url', values['base-url']);
+    const key = gatewayKeyOption(values['gateway-key'], context);
+    const headerError = values['auth-header'] === undefined ? undefined : keyHeaderError(values['auth-header']);
+    if (headerError !== undefined) throw usageError(`--auth-header ${headerError}`);
+    const config = commandConfig(values.config, context);
+    const response = await requestJson({
+      service: 'Vitrine gateway',
+      baseUrl: gatewayUrl(url, config),
+      path: '/api/diagnostics/trace-pipeline',
+      headers: key === undefined ? {} : { [values['auth-header'] ?? config.auth.header]: key },
+      timeoutMs,
+      shape: responseShape,
+    });
+    printResult(context, values.format, response, textOf);
+    return 0;
+  },
+});
+
+function textOf({ generated_at: at, diagnostics: values }: z.infer<typeof responseShape>): string {
+  const rows = Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]);
+  return `The trace pipeline at ${at}\n\n${textTable(['FIGURE', 'VALUE'], rows)}`;
+}

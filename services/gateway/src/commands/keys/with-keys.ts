@@ -1,0 +1,38 @@
+import { createLogger } from '@vitrine/telemetry/logger';
+import { newCorrelationId } from '../../http/correlation-id.ts';
+import type { GatewayKeys, KeyActor } from '../../admin-keys/gateway-keys.ts';
+import { openKeys } from '../../auth/open-keys.ts';
+import type { GatewayConfig } from '../../config.ts';
+import { commandConfig } from '../config/command-config.ts';
+import type { CommandContext } from '@vitrine/command-line/command';
+
+/** What a command of gateway keys works with. */
+export interface KeyCommand {
+  readonly config: GatewayConfig;
+  readonly keys: GatewayKeys;
+  /** The command line may change all keys. */
+  readonly actor: KeyActor;
+  /** The key database. */
+  readonly path: string;
+}
+
+/** Runs `work` with the keys of the configured gateway, which may be running: both use the same file. Resolves to the exit code.
+ *  Faults: those of `GatewayKeys` and of the configuration, `pepper_unusable`, `storage_unusable`. */
+export async function withKeys(
+  configOption: string | undefined,
+  context: CommandContext,
+  work: (of: KeyCommand) => Promise<void>,
+): Promise<number> {
+  const config = commandConfig(configOption, context);
+  // Changes are audited in the store; log lines would mix with the output of the command.
+  await using opened = openKeys(config, createLogger('svc-gateway', 'silent', context.stderr));
+  const actor: KeyActor = { identity: undefined, correlationId: newCorrelationId() };
+  await work({ config, keys: opened.keys, actor, path: opened.path });
+  return 0;
+}
+
+/** Shows a token, which is not stored. */
+export function tokenText(token: string, { config, path }: Pick<KeyCommand, 'config' | 'path'>): string {
+  const off = config.auth.enabled ? '' : 'The gateway does not require keys yet: set auth.enabled (SVC_AUTH_ENABLED) to true.\n';
+  return `\n  ${token}\n\nIt is shown only once. Send it in the header ${config.auth.header}. The key is stored in ${path}.\n${off}`;
+}
