@@ -2,6 +2,8 @@ import type { z } from 'zod';
 
 type Issue = z.core.$ZodRawIssue;
 
+const NOT_ALLOWED = 'has a form that is not allowed';
+
 const NOUNS: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -18,8 +20,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'must be a URL',
 };
 
-/** Words a validation issue as a rule, for people who wrote the value. Given to `safeParse` as `error`, it replaces zod's own texts,
- *  which name types instead of rules, and leaves those that a shape brings with it. `unknown key` names no key: `issuePaths` does. */
+/** The rule that a validation issue breaks. As the `error` of `safeParse` it replaces zod's own texts, which name types instead of
+ *  rules; texts of the schema stay. `unknown key` does not name the key: `issuePaths` does. */
 export const issueText = (issue: Issue): string => {
   switch (issue.code) {
     case 'invalid_type':
@@ -32,7 +34,7 @@ export const issueText = (issue: Issue): string => {
     case 'invalid_format':
       return formatText(issue);
     case 'invalid_value':
-      return `must be ${oneOf(issue.values.map((value) => JSON.stringify(value)))}`;
+      return choiceText(issue.values);
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'unrecognized_keys':
@@ -40,19 +42,21 @@ export const issueText = (issue: Issue): string => {
     case 'invalid_key':
       return `the name ${issue.issues[0]?.message ?? 'is not allowed'}`;
     case 'invalid_union':
+      // Its options are the known values of a discriminator.
+      return Array.isArray(issue['options']) ? choiceText(issue['options']) : NOT_ALLOWED;
     case 'invalid_element':
     case 'custom':
     default:
-      return 'has a form that is not allowed';
+      return NOT_ALLOWED;
   }
 };
 
-/** Where an issue is: one path, or one for each key that is unknown. */
+/** The path of an issue; of unknown keys one path each. */
 export function issuePaths(issue: z.core.$ZodIssue): readonly PropertyKey[][] {
   return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [[...issue.path]];
 }
 
-/** The keys that an object may have which has others. */
+/** The keys of an object in which an issue found an unknown key. */
 export function knownKeysOf({ inst }: Issue): string[] {
   const def = inst?._zod.def;
   return def !== undefined && 'shape' in def ? Object.keys(def.shape as object) : [];
@@ -92,8 +96,9 @@ function formatText(issue: Extract<Issue, { code: 'invalid_format' }>): string {
   return FORMATS[issue.format] ?? `must have the format ${issue.format}`;
 }
 
-function oneOf(values: readonly string[]): string {
-  return values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
+function choiceText(choices: readonly unknown[]): string {
+  const texts = choices.map((choice) => JSON.stringify(choice));
+  return `must be ${[texts.slice(0, -1).join(', '), ...texts.slice(-1)].filter((text) => text !== '').join(' or ')}`;
 }
 
 function knownKeys(issue: Issue): string {

@@ -9,12 +9,15 @@ export interface Leaf {
 interface Node {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Node>>;
+  readonly oneOf?: readonly Node[];
+  readonly anyOf?: readonly Node[];
 }
 
-/** Making a JSON Schema of the gateway's takes 2 ms, and schemas do not change. */
+/** Making a JSON Schema of the gateway's configuration takes 2 ms, and schemas do not change. */
 const known = new WeakMap<z.ZodType, readonly Leaf[]>();
 
-/** Every leaf of an object schema, in the schema's order. Read off its JSON Schema, so that it cannot drift from it. */
+/** Every leaf of an object schema, in the schema's order; of a union, those of all variants. Read from its JSON Schema, so that the
+ *  variables cannot differ from the schema. */
 export function leavesOf(schema: z.ZodType): readonly Leaf[] {
   const leaves = known.get(schema) ?? walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node, []);
   known.set(schema, leaves);
@@ -22,13 +25,23 @@ export function leavesOf(schema: z.ZodType): readonly Leaf[] {
 }
 
 function walk(node: Node, path: readonly string[]): Leaf[] {
+  const variants = node.oneOf ?? node.anyOf;
+  if (variants !== undefined) return mergedLeaves(variants.flatMap((variant) => walk(variant, path)));
   if (node.properties !== undefined)
     return Object.entries(node.properties).flatMap(([key, inner]) => walk(inner, [...path, key]));
   const type = node.type;
-  // A mapping whose keys are the user's own has no variables.
-  if (type === 'object') return [];
+  // The keys of a mapping without properties are the user's own: it has no variables.
+  if (type === 'object' || type === 'null') return [];
   const isLeaf = type === 'number' || type === 'integer' || type === 'boolean' || type === 'array';
   return [{ path, type: isLeaf ? type : 'string' }];
+}
+
+/** One leaf per path. A value of several types is read as text. */
+function mergedLeaves(leaves: readonly Leaf[]): Leaf[] {
+  return [...Map.groupBy(leaves, ({ path }) => path.join('.')).values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    return others.every(({ type }) => type === first.type) ? [first] : [{ ...first, type: 'string' as const }];
+  });
 }
 
 /** `SVC_` and `server.port` -> `SVC_SERVER_PORT`. */

@@ -10,8 +10,8 @@ export type DeepPartial<T> = T extends Secret
       ? { readonly [Key in keyof T]?: DeepPartial<T[Key]> | undefined }
       : T;
 
-/** What can be read of an input that its schema refuses: every part that is valid by itself, so that rules between parts can be
- *  checked although another part is wrong. Items of lists keep their places, and a record keeps its names. */
+/** The valid parts of an input that its schema rejects, so that rules between parts can be checked although another part is invalid.
+ *  Items of lists keep their places, and a record keeps its names. */
 export function partialValue<S extends z.ZodType>(schema: S, input: unknown): DeepPartial<z.output<S>> | undefined {
   return read(schema, input) as DeepPartial<z.output<S>> | undefined;
 }
@@ -20,6 +20,12 @@ function read(schema: z.core.$ZodType, input: unknown): unknown {
   if (schema instanceof z.ZodPrefault) return read(schema.def.innerType, input === undefined ? schema.def.defaultValue : input);
   if (schema instanceof z.ZodDefault) return input === undefined ? schema.def.defaultValue : read(schema.def.innerType, input);
   if (schema instanceof z.ZodOptional) return input === undefined ? undefined : read(schema.def.innerType, input);
+  if (schema instanceof z.ZodDiscriminatedUnion && isObject(input)) {
+    const { discriminator, options } = schema.def;
+    const value = input[discriminator] as z.core.util.Primitive;
+    const variant = options.find(({ _zod }) => _zod.propValues?.[discriminator]?.has(value));
+    return variant && read(variant, input);
+  }
   if (schema instanceof z.ZodObject && isObject(input))
     return mapped(Object.keys(schema.shape), (key) => read(schema.shape[key] as z.ZodType, input[key]));
   if (schema instanceof z.ZodRecord && isObject(input))
