@@ -204,6 +204,13 @@ describe('sources', () => {
     ]);
   });
 
+  test('only main.ts of a service changes flags of the process', () => {
+    const flags = /\bsetFlagsFromString\b|\bexposeMinorCollection\(\)(?!:)/g;
+    const own = 'packages/lifecycle/src/minor-collection.ts';
+    const ruled = workspaceFiles.filter((file) => file !== own && !isMain(file) && !isTest(file));
+    expectNone(matches(ruled, flags, 'take the function as an argument'));
+  });
+
   test('only main.ts of a service reads the environment', () => {
     const ruled = workspaceFiles.filter((file) => /^(packages|services)\//.test(file) && !isTestCode(file) && !isMain(file));
     expectNone(matches(ruled, /\bprocess\s*\.\s*env\b|\bprocess\['env'\]/g, 'take it as an argument'));

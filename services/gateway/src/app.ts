@@ -51,17 +51,29 @@ const SYSTEM_CLOCKS: Clocks = { clock: Date.now, steadyClock: () => performance.
 const ANONYMOUS_REJECTIONS_PER_SECOND = 10;
 
 const AFTER_FAILED_RETENTION =
-  'look at err and at the disk of storage.path; it is tried again every 60 s: docs/failure-modes.md#retention-that-fails';
+  'check err and the disk of storage.path; retention runs every 60 s: docs/failure-modes.md#retention-that-fails';
 
 export interface Gateway extends AsyncDisposable {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** Such as `http://127.0.0.1:8080`. */
   readonly url: string;
+}
+
+/** What the gateway uses of its process. */
+export interface ProcessTools {
+  /** Those of limits, queue, keys and deadlines. */
+  readonly clocks?: Clocks | undefined;
+  /** Collects the young generation. Without it, dead buffers of large bodies stay longer. */
+  readonly collectYoung?: () => void;
 }
 
 /** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, the queue is written out, spans are
  *  flushed, then metrics, each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
- *  `invalid_price_override`. `clocks` are those of limits, queue, keys and deadlines. */
-export async function startGateway(config: GatewayConfig, logger: Logger, clocks: Clocks = SYSTEM_CLOCKS): Promise<Gateway> {
+ *  `invalid_price_override`. */
+export async function startGateway(
+  config: GatewayConfig,
+  logger: Logger,
+  { clocks = SYSTEM_CLOCKS, collectYoung = () => {} }: ProcessTools = {},
+): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const stop = (name: string, step: () => Promise<unknown>) =>
     opened.defer(async () => void (await runShutdownStep(name, step, reportStep(logger))));
@@ -73,15 +85,8 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   stop('flush spans', () => observability.flushSpans());
 
   const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
-  const { store, limits, budget, writes, queue } = await openPipeline({
-    config,
-    privacy,
-    logger,
-    clocks,
-    observability,
-    opened,
-    stop,
-  });
+  const tools = { config, privacy, logger, clocks, collectYoung, observability, opened, stop };
+  const { store, limits, budget, writes, queue } = await openPipeline(tools);
 
   const redactPathFor = pathRedactor(privacy);
   const keys = openKeys(config, logger, redactPathFor);
@@ -94,7 +99,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   const routes = openRoutes(config, opened);
   const upstreamErrors = opened.use(new UpstreamErrorLog(logger, () => performance.now()));
   const shutdown = new AbortController();
-  const tools: ProxyContext = {
+  const context: ProxyContext = {
     times: { firstByteTimeoutMs: config.proxy.first_byte_timeout_ms, idleTimeoutMs: config.proxy.idle_timeout_ms },
     deadlines,
     budget,
@@ -109,7 +114,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
     },
   };
   const admission = { authenticate: auth.authenticate, gate: limits.gate, trail: keys.trail, anonymousRejections };
-  const proxy = createProxy(routes, tools, queue, admission);
+  const proxy = createProxy(routes, context, queue, admission);
 
   const { scrape } = observability;
   const reasons = () => healthReasons({ writes, queue, auth });
@@ -126,7 +131,7 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, instrumentRequest);
   observability.observeConnections(connections, config.server.max_connections);
   const unparsed = opened.use(new UnparsedLog(logger, redactPathFor));
-  reportRefused(connections, unparsed, access, createUnparsedHandler(routes, tools, admission));
+  reportRefused(connections, unparsed, access, createUnparsedHandler(routes, context, admission));
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
   stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));
@@ -135,21 +140,22 @@ export async function startGateway(config: GatewayConfig, logger: Logger, clocks
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** The way of a trace: the store, what it is told of usage, and the queue before it. They are stopped in reverse: the queue is written, then the
- *  store is closed, then what it has not taken is counted and logged. */
+/** The store, the limits and the queue of traces. They are stopped in reverse order: the queue is written, the store is closed, and
+ *  traces that it has not taken are counted and logged. */
 async function openPipeline(of: {
   readonly config: GatewayConfig;
   readonly privacy: PrivacyRules;
   readonly logger: Logger;
   readonly clocks: Clocks;
+  readonly collectYoung: () => void;
   readonly observability: Observability;
   readonly opened: AsyncDisposableStack;
   readonly stop: (name: string, step: () => Promise<unknown>) => void;
 }) {
-  const { config, privacy, logger, clocks, observability, opened, stop } = of;
+  const { config, privacy, logger, clocks, collectYoung, observability, opened, stop } = of;
   const { store, sink: derivation } = await openTraceStore(config, privacy);
   const drops = opened.use(new DropReport(logger));
-  // What the store has not taken when it is closed fails at once, and is counted and logged like everything that is dropped.
+  // Traces that a closed store has not taken fail at once, and are counted and logged like dropped ones.
   let countUnwritten: (() => Promise<void>) | undefined;
   stop('close the trace store', async () => {
     await store[Symbol.asyncDispose]();
@@ -158,7 +164,7 @@ async function openPipeline(of: {
   opened.use(keepRetention(store, config.tracing.retention_days, reportRetention(logger)));
 
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
-  const budget = new BodyBudget(config.queue.max_body_bytes);
+  const budget = new BodyBudget(config.queue.max_body_bytes, collectYoung);
   const sink = observability.instrumentSink(derivation, store.driver);
   const writes = opened.use(new WriteMonitor({ sink, probe: () => store.probe(), steadyClock: clocks.steadyClock, logger }));
   const onDrop = (drop: Drop) => drops.dropped(drop);
@@ -169,7 +175,7 @@ async function openPipeline(of: {
   return { store, limits, budget, writes, queue };
 }
 
-/** Has what could not be parsed logged, and traced where that is possible. */
+/** Logs requests that could not be parsed, and traces them where possible. */
 function reportRefused(
   connections: ClientConnections,
   log: UnparsedLog,
@@ -189,11 +195,11 @@ function reportRetention(logger: Logger): (error: unknown) => void {
 }
 
 function reportStep(logger: Logger): Parameters<typeof runShutdownStep>[2] {
-  const next_step = 'what the step would have done is lost, see docs/failure-modes.md#a-shutdown-step-that-fails';
+  const next_step = 'see docs/failure-modes.md#a-shutdown-step-that-fails';
   return ({ error, ...step }) => logger.error({ ...step, err: error, next_step }, 'shutdown step failed');
 }
 
-/** What the admin API serves, and of whom. */
+/** The routes of the admin API. */
 function adminRoutes(of: {
   readonly startedAt: number;
   readonly store: OwnedTraceStore;
@@ -229,7 +235,7 @@ function adminRoutes(of: {
   ];
 }
 
-/** What has not ended by now is cut, so that it leaves a trace before the queue is written out. */
+/** Ends the exchanges in flight, so that each has a trace before the queue is written. */
 function cutExchanges(deadlines: Deadlines, connections: ClientConnections, shutdown: AbortController): Promise<void> {
   shutdown.abort();
   for (const exchange of deadlines.tracked()) exchange.onDeadline();

@@ -1,5 +1,6 @@
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
 import type { Fault } from '@vitrine/faults/fault';
+import { exposeMinorCollection } from '@vitrine/lifecycle/minor-collection';
 import { scrub } from '@vitrine/privacy/scrub';
 import { gatewayCommandLine } from './commands/registry.ts';
 
@@ -10,4 +11,4 @@ function messageOf({ code, say, log }: Fault): string {
   return scrub(code.startsWith('storage_') ? `storage.path (SVC_STORAGE_PATH): ${message}` : message).text;
 }
 
-await runCommandLine(process, gatewayCommandLine, messageOf);
+await runCommandLine(process, gatewayCommandLine(exposeMinorCollection()), messageOf);

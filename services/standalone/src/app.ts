@@ -19,11 +19,14 @@ export interface StandaloneOptions {
   readonly yaml: { readonly path: string; readonly text: string } | undefined;
   readonly demo: boolean;
   readonly createLogger: (service: string, level: string) => Logger;
+  /** Collects the young generation. */
+  readonly collectYoung: () => void;
 }
 
 /** Runs everything in one process on embedded stores. With `demo`, mock providers stand in for OpenAI and Anthropic and bodies
  *  are captured. Faults: those of `startGateway`, and `invalid_config`. */
-export async function startStandalone({ env, yaml, demo, createLogger }: StandaloneOptions): Promise<Standalone> {
+export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
+  const { env, yaml, demo, createLogger, collectYoung } = options;
   await using opened = new AsyncDisposableStack();
   const variables: Record<string, string | undefined> = { ...env };
   if (demo) {
@@ -36,7 +39,7 @@ export async function startStandalone({ env, yaml, demo, createLogger }: Standal
   const { gateway: gatewayConfig } = readAllConfig(yaml, variables);
   const logger = createLogger('svc-gateway', gatewayConfig.log.level);
   warnOfOldSettings(oldSettingsIn(env, yaml !== undefined), logger);
-  const gateway = opened.use(await startGateway(gatewayConfig, logger));
+  const gateway = opened.use(await startGateway(gatewayConfig, logger, { collectYoung }));
   const running = opened.move();
   const { auth } = gatewayConfig;
   const keyHeader = auth.enabled ? auth.header : undefined;

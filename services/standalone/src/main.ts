@@ -5,6 +5,7 @@ import type { Fault } from '@vitrine/faults/fault';
 import { GATEWAY_CONFIG_FILE } from '@vitrine/gateway/config';
 import { VERSION } from '@vitrine/gateway/version';
 import { handleUncaught } from '@vitrine/lifecycle/handle-uncaught';
+import { exposeMinorCollection } from '@vitrine/lifecycle/minor-collection';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/privacy/scrub';
@@ -52,6 +53,7 @@ async function main(): Promise<number> {
     env: process.env,
     yaml: readConfigFile(locateConfigFile(values.config, process.env, GATEWAY_CONFIG_FILE).path),
     demo: values.demo,
+    collectYoung: exposeMinorCollection(),
     createLogger: (service, level) => createLogger(service, level, process.stderr),
   });
   handleUncaught(process, (error) => process.stderr.write(`vitrine: uncaught exception: ${scrub(inspect(error)).text}\n`));

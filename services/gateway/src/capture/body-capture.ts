@@ -2,7 +2,6 @@ import type { BodyKind } from '@vitrine/privacy/body-kind';
 import type { BodyEnding, BodyPart, CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
 import type { BodyBudget } from './body-budget.ts';
 import { StreamingUsageReader } from './streaming-usage-reader.ts';
-import { countForwardedBytes } from './early-collection.ts';
 
 /** Up to this size a body is held whole and read later, off the proxy's thread; almost all are. */
 const HELD_WHOLE_MAX_BYTES = 65_536;
@@ -40,7 +39,7 @@ export class BodyCapture {
       if (fits && this.#hold(chunk)) return true;
       return this.#openTap(chunk);
     }
-    if (this.bytes > LARGE_BYTES) countForwardedBytes(chunk.length);
+    if (this.bytes > LARGE_BYTES) this.#budget.countForwarded(chunk.length);
     this.#store(chunk);
     return this.#tap.push(chunk);
   }

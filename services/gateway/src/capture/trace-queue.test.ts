@@ -67,7 +67,7 @@ function setUp(options: SetUp = {}) {
   // Every look at the clock finds batches far enough apart; pacing has a test of its own.
   let now = 0;
   const sink = heldSink();
-  const budget = new BodyBudget(1_000_000);
+  const budget = new BodyBudget(1_000_000, () => {});
   const drops: Drop[] = [];
   const queue = new TraceQueue({
     capacity: options.capacity ?? 8,

@@ -5,7 +5,7 @@ import { VERSION } from '../version.ts';
 import { gatewayCommandLine } from './registry.ts';
 
 test('--version prints the version of the gateway', async () => {
-  expect(await runCaptured(gatewayCommandLine, ['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+  expect(await runCaptured(gatewayCommandLine(), ['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
 });
 
 test.each([
@@ -34,13 +34,13 @@ test.each([
   [['keys', 'list', '--org', ''], ['--org']],
   [['doctor', '--format', 'json', '--format', 'text'], ['--format']],
 ])('%j ends with 2 and names what excludes each other', async (args, named) => {
-  const { code, stdout, stderr } = await runCaptured(gatewayCommandLine, args);
+  const { code, stdout, stderr } = await runCaptured(gatewayCommandLine(), args);
   expect([code, stdout]).toEqual([2, '']);
   const [first = ''] = stderr.split('\n', 1);
   for (const name of named) expect(first).toContain(name);
 });
 
-test.each(gatewayCommandLine.commands.map((one) => [one.name, one] as const))(
+test.each(gatewayCommandLine().commands.map((one) => [one.name, one] as const))(
   'the synopsis of %s lists its flags, and its text explains them',
   (_, one) => {
     const { help: _help, ...common } = COMMON_OPTIONS;
@@ -60,6 +60,6 @@ test.each(gatewayCommandLine.commands.map((one) => [one.name, one] as const))(
 );
 
 test('every command has an example that calls it', () => {
-  for (const { name, help } of gatewayCommandLine.commands)
+  for (const { name, help } of gatewayCommandLine().commands)
     expect(help).toMatch(name === 'serve' ? /npm run gateway\n/ : `npm run gateway -- ${name}`);
 });

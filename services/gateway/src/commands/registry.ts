@@ -16,12 +16,12 @@ import { debug, debugLast } from './traces/debug.ts';
 import { importCommand } from './traces/import-command.ts';
 import { report } from './traces/report.ts';
 
-/** Every command of the gateway. Spec: gateway decisions, section 7. */
-export const gatewayCommandLine: CommandLine = {
+/** Every command of the gateway; `collectYoung` collects the young generation. Spec: gateway decisions, section 7. */
+export const gatewayCommandLine = (collectYoung: () => void = () => {}): CommandLine => ({
   name: 'gateway',
   defaultCommand: 'serve',
   commands: [
-    serve,
+    serve(collectYoung),
     configValidate,
     doctor,
     report,
@@ -38,4 +38,4 @@ export const gatewayCommandLine: CommandLine = {
     audit,
     versionCommand('gateway', VERSION),
   ],
-};
+});

@@ -4,11 +4,13 @@ import { command } from '@vitrine/command-line/command';
 import { warnOfOldSettings } from '../old-gateway/old-settings.ts';
 import { commandConfig, commandOldSettings } from './config/command-config.ts';
 
-export const serve = command({
-  name: 'serve',
-  summary: 'Runs the gateway until it receives SIGINT or SIGTERM; the default command.',
-  usage: '[--config FILE]',
-  help: `Forwards /openai/* and /anthropic/* and records every exchange as a trace.
+/** Runs the gateway; `collectYoung` collects the young generation. */
+export const serve = (collectYoung: () => void) =>
+  command({
+    name: 'serve',
+    summary: 'Runs the gateway until it receives SIGINT or SIGTERM; the default command.',
+    usage: '[--config FILE]',
+    help: `Forwards /openai/* and /anthropic/* and records every exchange as a trace.
 
 Configuration is one YAML file (--config, else SVC_CONFIG, else ./vitrine.yaml when it is there), then environment variables:
 SVC_ and the key's path in capitals, such as SVC_SERVER_PORT=8080 or SVC_PROVIDERS_OPENAI_UPSTREAM=https://api.openai.com.
@@ -17,17 +19,17 @@ Examples:
   npm run gateway
   npm run gateway -- --config deploy/gateway.yaml
 `,
-  options: {},
-  positionals: 0,
-  run: async ({ values }, context) => {
-    const config = commandConfig(values.config, context);
-    const logger = createLogger('svc-gateway', config.log.level, context.stdout);
-    warnOfOldSettings(commandOldSettings(values.config, context), logger);
-    await using gateway = await startGateway(config, logger);
-    context.handleUncaught((error) => logger.error({ err: error }, 'uncaught exception'));
-    logger.info({ url: gateway.url, config }, 'gateway is listening');
-    const signal = await context.untilSignal();
-    logger.info({ signal }, 'gateway is shutting down');
-    return 0;
-  },
-});
+    options: {},
+    positionals: 0,
+    run: async ({ values }, context) => {
+      const config = commandConfig(values.config, context);
+      const logger = createLogger('svc-gateway', config.log.level, context.stdout);
+      warnOfOldSettings(commandOldSettings(values.config, context), logger);
+      await using gateway = await startGateway(config, logger, { collectYoung });
+      context.handleUncaught((error) => logger.error({ err: error }, 'uncaught exception'));
+      logger.info({ url: gateway.url, config }, 'gateway is listening');
+      const signal = await context.untilSignal();
+      logger.info({ signal }, 'gateway is shutting down');
+      return 0;
+    },
+  });

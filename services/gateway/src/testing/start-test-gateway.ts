@@ -50,7 +50,7 @@ export async function startTestGateway(
   const log: string[] = [];
   const config = readGatewayConfig({ path: 'vitrine.yaml', text }, env);
   const logger = createLogger('svc-gateway', config.log.level, { write: (line) => log.push(line) });
-  const { url } = opened.use(await startGateway(config, logger, clocks));
+  const { url } = opened.use(await startGateway(config, logger, { clocks }));
   opened.use(await watchAnswers(url));
   const get = async (path: string): Promise<unknown> => (await fetch(url + path)).json();
   const traces = (count: number) =>
