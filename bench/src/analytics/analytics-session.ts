@@ -1,10 +1,10 @@
-import type { AnalyticsQuery } from '@vitrine/traces/trace-analytics';
+import { HOUR_MS, type AnalyticsQuery } from '@vitrine/traces/trace-analytics';
 import type { EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import { readCursor } from '@vitrine/traces/trace-store';
 import type { BenchRow, Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
 import type { Loaded } from './load-traces.ts';
-import { ENDPOINTS, HOUR_MS, LARGE_SERIES, RANGES, type ListFilter, type Range } from './queries.ts';
+import { ENDPOINTS, LARGE_SERIES, RANGES, type ListFilter, type Range } from './queries.ts';
 
 const PAGE = 50;
 const FAR_PAGE = 100;

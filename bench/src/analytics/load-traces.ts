@@ -3,11 +3,11 @@ import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
 import { openEmbeddedTraceStore, sqliteWriter, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import { ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
+import { DAY_MS } from '@vitrine/traces/trace-analytics';
 import type { Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
 import { Traffic } from './traffic.ts';
 
-const DAY_MS = 86_400_000;
 const BATCH = 256;
 const PROGRESS_EVERY = 250_000;
 

@@ -1,10 +1,7 @@
-import type { AnalyticsQuery } from '@vitrine/traces/trace-analytics';
+import { DAY_MS, type AnalyticsQuery } from '@vitrine/traces/trace-analytics';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { hash } from 'node:crypto';
 import { COMMON_MODEL, credentialOf, needleModel, NEEDLE_STATUS, NEEDLE_TOKENS, tenantOf } from './traffic.ts';
-
-export const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export type ListFilter = Omit<TraceQuery, 'limit' | 'after' | 'from' | 'to'>;
 

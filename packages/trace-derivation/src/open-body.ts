@@ -1,5 +1,6 @@
 import type { BodyEnding, CapturedBody } from './captured-exchange.ts';
 import { decodeFar } from './decode.ts';
+import { joinChunks } from './join-chunks.ts';
 
 /** A decoded body is read no further than this: only a compression bomb has more in so few compressed bytes. */
 const DECODED_MAX_BYTES = 16 * 1_048_576;
@@ -27,7 +28,7 @@ export function openBody(body: CapturedBody): OpenBody {
   let unpacked: { found: ReturnType<typeof decodeFar> } | undefined;
   const held = body.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   const whole = held === body.bytes;
-  const join = () => (raw ??= joined(body.chunks));
+  const join = () => (raw ??= joinChunks(body.chunks));
   return {
     kind: body.kind,
     part: body.part,
@@ -44,10 +45,4 @@ export function openBody(body: CapturedBody): OpenBody {
       return unpacked.found?.decoded;
     },
   };
-}
-
-function joined(chunks: readonly Uint8Array[]): Buffer {
-  const [first] = chunks;
-  if (first !== undefined && chunks.length === 1) return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
-  return Buffer.concat(chunks);
 }

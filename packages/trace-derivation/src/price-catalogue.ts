@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import { DAY_MS } from '@vitrine/traces/trace-analytics';
 import { PROVIDERS, type Provider } from '@vitrine/traces/trace';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
 import type { Usage } from './usage.ts';
@@ -82,7 +83,6 @@ const SOURCE = '@pydantic/genai-prices';
 const VERSION = installedVersion(createRequire(import.meta.url));
 const MAX_CACHED = 4096;
 const MAX_MODEL_LENGTH = 256;
-const DAY_MS = 86_400_000;
 
 /** Trillionths of a dollar for one token or search, which may change with the exchange's whole input. Prices of lists make whole numbers
  *  of these, so that nothing is rounded but what an override gives in smaller parts. */

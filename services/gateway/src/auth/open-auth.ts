@@ -2,6 +2,7 @@ import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { isReservedKeyId } from '@vitrine/gateway-keys/key-fields';
 import type { Logger } from '@vitrine/telemetry/logger';
+import { DAY_MS } from '@vitrine/traces/trace-analytics';
 import type { GatewayConfig } from '../config.ts';
 import { authenticateBy, allowAll } from './authenticate.ts';
 import type { Authenticate } from './caller.ts';
@@ -10,7 +11,7 @@ import { KeyRefresh } from './key-refresh.ts';
 import { LastUsed } from './last-used.ts';
 import type { OpenKeys } from './open-keys.ts';
 
-const AUDIT_RETENTION_MS = 365 * 86_400_000;
+const AUDIT_RETENTION_MS = 365 * DAY_MS;
 const AUDIT_RETENTION_INTERVAL_MS = 3_600_000;
 
 const LOOK_AT_STORE = 'look at err and at gateway-keys.db; it is tried again: docs/failure-modes.md#key_store_unavailable';

@@ -1,5 +1,5 @@
+import { DAY_MS } from '@vitrine/traces/trace-analytics';
 import type { Rejection } from '../rejection.ts';
-import { DAY_MS } from './utc-day.ts';
 
 // Statuses, texts, codes and headers: spec, gateway, Errors; decisions, section 5.
 

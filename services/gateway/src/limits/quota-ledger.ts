@@ -1,8 +1,9 @@
+import { DAY_MS } from '@vitrine/traces/trace-analytics';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { DayAccounts, type ScopeAccounts } from './day-accounts.ts';
 import { scopeNamesOf, type ScopeNames } from './scope-names.ts';
-import { DAY_MS, dayText } from './utc-day.ts';
+import { dayText } from './utc-day.ts';
 
 /** How often the store's totals are read: at least every 5 s, and a read takes its time. Spec: gateway decisions, section 6. */
 const READ_INTERVAL_MS = 4_000;

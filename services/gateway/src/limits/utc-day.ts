@@ -1,4 +1,4 @@
-export const DAY_MS = 86_400_000;
+import { DAY_MS } from '@vitrine/traces/trace-analytics';
 
 /** `YYYY-MM-DD` of a number of days since the epoch. */
 export function dayText(day: number): string {

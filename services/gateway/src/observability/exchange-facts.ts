@@ -1,6 +1,7 @@
 import { openBodyFactsReader, type BodyFacts } from '@vitrine/trace-derivation/body-facts-reader';
 import type { CapturedBody, CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { outcomeOf, statusOf } from '@vitrine/trace-derivation/exchange-outcome';
+import { joinChunks } from '@vitrine/trace-derivation/join-chunks';
 import type { Outcome } from '@vitrine/traces/trace';
 import { findRootModel, readFoundModel } from '@vitrine/trace-derivation/whole-json';
 
@@ -11,7 +12,7 @@ const PARSED_MAX_BYTES = 65_536;
 export function requestModelOf({ part, kind, coding, chunks, bytes, facts }: CapturedBody): string | undefined {
   if (facts !== undefined) return facts === 'undecodable' ? undefined : facts.model;
   if (kind !== 'json' || coding !== '' || bytes > PARSED_MAX_BYTES) return undefined;
-  const body = joined(chunks);
+  const body = joinChunks(chunks);
   const found = part === 'model' ? body : body.length === bytes ? findRootModel(body) : undefined;
   return found === undefined ? undefined : readFoundModel(found);
 }
@@ -34,11 +35,4 @@ function streamFactsOf({ facts, kind, coding, chunks }: CapturedBody): BodyFacts
   const tap = openBodyFactsReader(kind);
   for (const chunk of chunks) tap.push(chunk);
   return tap.end();
-}
-
-function joined(chunks: readonly Uint8Array[]): Buffer {
-  const [only] = chunks;
-  return only !== undefined && chunks.length === 1
-    ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
-    : Buffer.concat(chunks);
 }
