@@ -7,8 +7,7 @@ export const boundedText = (max: number): z.ZodString =>
     .refine((text) => !isLongerThan(text, max), `must be at most ${max} characters`)
     .meta({ maxLength: max });
 
-/** Whether a text has more than `max` characters, counted as JSON Schema counts them: what takes two units of UTF-16, such as an
- *  emoji, is one. */
+/** Whether a text has more than `max` characters. As in JSON Schema, a character of two UTF-16 units, such as an emoji, counts once. */
 export function isLongerThan(text: string, max: number): boolean {
   return text.length > max && Array.from(text).length > max;
 }

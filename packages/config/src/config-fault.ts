@@ -1,4 +1,4 @@
-/** One thing wrong: where (`server.port`, or a variable's name), the variable that sets it, and what is expected there. */
+/** One error of the configuration: the key (`server.port`) or variable, the rule, and the variable that sets the key. */
 export interface ConfigFault {
   readonly path: string;
   readonly message: string;

@@ -88,7 +88,7 @@ describe('durations beside the keys that end in _ms', () => {
     expect(read('', { OTEL_TIMEOUT: '9', SVC_PROXY_IDLE_TIMEOUT: '2s' }).proxy.idle_timeout_ms).toBe(2_000);
   });
 
-  test('defaults of the caller stand below a duration in YAML', () => {
+  test('a duration in YAML wins over defaults of the caller', () => {
     const source = {
       defaults: { proxy: { connect_timeout_ms: 5 } },
       yaml: { path: 'y', text: 'proxy: {connect_timeout: 2s}' },
@@ -103,13 +103,13 @@ describe('durations beside the keys that end in _ms', () => {
       'both in YAML',
       'proxy: {connect_timeout: 3s, connect_timeout_ms: 3000}',
       {},
-      'proxy.connect_timeout (SVC_PROXY_CONNECT_TIMEOUT): must not stand beside connect_timeout_ms: give one of them',
+      'proxy.connect_timeout (SVC_PROXY_CONNECT_TIMEOUT): conflicts with connect_timeout_ms: set only one of them',
     ],
     [
       'both variables',
       '',
       { SVC_PROXY_CONNECT_TIMEOUT: '3s', SVC_PROXY_CONNECT_TIMEOUT_MS: '3000' },
-      'proxy.connect_timeout (SVC_PROXY_CONNECT_TIMEOUT): must not stand beside SVC_PROXY_CONNECT_TIMEOUT_MS: give one of them',
+      'proxy.connect_timeout (SVC_PROXY_CONNECT_TIMEOUT): conflicts with SVC_PROXY_CONNECT_TIMEOUT_MS: set only one of them',
     ],
     [
       'a number without its unit in YAML',
@@ -159,7 +159,7 @@ describe('durations beside the keys that end in _ms', () => {
     expect(said).toContain('has 1 fault\n');
   });
 
-  test('an empty variable says nothing', () => {
+  test('an empty variable is ignored', () => {
     expect(read('', { SVC_PROXY_CONNECT_TIMEOUT: '', SVC_PROXY_CONNECT_TIMEOUT_MS: '5' }).proxy.connect_timeout_ms).toBe(5);
   });
 });

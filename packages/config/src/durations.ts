@@ -5,13 +5,13 @@ import { isTree, valueAt, type Tree } from './tree.ts';
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const SUFFIX = '_ms';
 
-/** What a duration looks like, for people who wrote something else. */
+/** The form of a duration, for error messages. */
 export const DURATION_FORM = 'a number with its unit, such as 250ms, 3s, 2m or 1h';
 
-/** A key that takes a duration: `proxy.connect_timeout` is `proxy.connect_timeout_ms` for people. */
+/** A key for a duration: `proxy.connect_timeout` sets `proxy.connect_timeout_ms`. */
 export interface DurationKey {
   readonly path: readonly string[];
-  /** The key of milliseconds whose value it sets. */
+  /** The key of milliseconds that it sets. */
   readonly leaf: Leaf;
 }
 
@@ -25,7 +25,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(whole) && Math.abs(exact - whole) < 1e-6 ? whole : undefined;
 }
 
-/** One for every whole number of milliseconds among the leaves, by its name: none has to be declared. */
+/** One for every integer leaf with the suffix `_ms`; none has to be declared. */
 export function durationKeysOf(leaves: readonly Leaf[]): DurationKey[] {
   return leaves.flatMap((leaf) => {
     const name = leaf.path.at(-1) ?? '';
@@ -34,7 +34,7 @@ export function durationKeysOf(leaves: readonly Leaf[]): DurationKey[] {
   });
 }
 
-/** Puts the durations of a YAML tree where their milliseconds belong; answers what these were called there. */
+/** Replaces the durations of a YAML tree by their milliseconds. Returns the keys of these durations by the keys of milliseconds. */
 export function readDurations(tree: Tree, durations: readonly DurationKey[], faults: ConfigFault[]): Map<string, string> {
   const writtenAs = new Map<string, string>();
   for (const { path, leaf } of durations) {
@@ -43,7 +43,7 @@ export function readDurations(tree: Tree, durations: readonly DurationKey[], fau
     if (!isTree(parent) || parent[name] === undefined) continue;
     const ms = typeof parent[name] === 'string' ? parseDuration(parent[name]) : undefined;
     const isTwice = parent[nameMs] !== undefined;
-    if (isTwice) faults.push({ path: path.join('.'), message: `must not stand beside ${nameMs}: give one of them` });
+    if (isTwice) faults.push({ path: path.join('.'), message: `conflicts with ${nameMs}: set only one of them` });
     else if (ms === undefined) faults.push({ path: path.join('.'), message: `must be ${DURATION_FORM}` });
     else writtenAs.set(leaf.path.join('.'), path.join('.'));
     if (!isTwice && ms !== undefined) parent[nameMs] = ms;
@@ -52,8 +52,8 @@ export function readDurations(tree: Tree, durations: readonly DurationKey[], fau
   return writtenAs;
 }
 
-/** Tells who wrote a duration for a key of milliseconds which key takes it. */
-export function namingDurations(
+/** Adds to the fault of a duration in a key of milliseconds which key takes durations. */
+export function suggestDurationKeys(
   faults: readonly ConfigFault[],
   tree: Tree,
   durations: readonly DurationKey[],

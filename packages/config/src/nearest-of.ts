@@ -1,7 +1,7 @@
-/** Beyond so many letters that differ, a suggestion would be a guess. */
+/** With more edits, a suggestion would be a guess. */
 const MAX_DISTANCE = 3;
 
-/** The known name that a mistyped one was most likely meant to be; undefined when none is near. */
+/** The known name that a mistyped one most likely stands for; undefined when none is near. */
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
   const [nearest] = known
     .filter((one) => Math.abs(one.length - name.length) <= MAX_DISTANCE)
@@ -10,7 +10,7 @@ export function nearestOf(name: string, known: readonly string[]): string | unde
   return nearest !== undefined && nearest.distance <= MAX_DISTANCE ? nearest.one : undefined;
 }
 
-/** Levenshtein's: how many letters have to be added, removed or replaced. */
+/** Levenshtein distance: the number of letters to add, remove or replace. */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, letter] of a.split('').entries()) {

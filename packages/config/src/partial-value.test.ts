@@ -14,7 +14,7 @@ const schema = z
   })
   .refine(() => false, 'is refused as a whole');
 
-test('what is valid by itself is kept, where it stands', () => {
+test('valid parts are kept in their places', () => {
   expect(
     partialValue(schema, {
       port: 'x',
@@ -33,12 +33,12 @@ test('what is valid by itself is kept, where it stands', () => {
   });
 });
 
-test('defaults hold where nothing was said', () => {
+test('defaults apply to missing parts', () => {
   expect(partialValue(schema, {})).toEqual({ port: 80, part: { path: '/', size: 1 }, keys: [], plans: {} });
   expect(partialValue(schema, 'nonsense')).toBeUndefined();
 });
 
-test('of what a schema accepts it is all', () => {
+test('a valid input is returned whole', () => {
   const accepting = z.strictObject(schema.shape);
   const input = fc.record(
     {

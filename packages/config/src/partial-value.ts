@@ -29,7 +29,7 @@ function read(schema: z.core.$ZodType, input: unknown): unknown {
   if (schema instanceof z.ZodObject && isObject(input))
     return mapped(Object.keys(schema.shape), (key) => read(schema.shape[key] as z.ZodType, input[key]));
   if (schema instanceof z.ZodRecord && isObject(input))
-    // zod takes no such name.
+    // zod rejects this name.
     return mapped(
       Object.keys(input).filter((key) => key !== '__proto__'),
       (key) => read(schema.valueType, input[key]),

@@ -22,7 +22,7 @@ function refusal(text: string, env: Record<string, string> = {}): string {
 }
 
 describe('readConfig', () => {
-  test('defaults hold where nothing is said, and the result is frozen', () => {
+  test('defaults apply to missing keys, and the result is frozen', () => {
     const config = read('');
     expect(config).toEqual({ server: { host: '0.0.0.0', port: 8080 }, tracing: { capture_bodies: false }, detectors: [] });
     expect(Object.isFrozen(config.server)).toBe(true);
@@ -37,7 +37,7 @@ describe('readConfig', () => {
     });
   });
 
-  test('defaults of the caller stand below YAML', () => {
+  test('YAML wins over defaults of the caller', () => {
     const defaults = { server: { host: 'below', port: 1 } };
     const source = { defaults, yaml: { path: 'y', text: 'server: {port: 2}' }, env: {}, prefix: 'SVC_' };
     expect(readConfig(schema, source).server).toEqual({ host: 'below', port: 2 });
@@ -66,7 +66,7 @@ describe('readConfig', () => {
     expect(refusal(text)).toMatch(expected);
   });
 
-  test('a variable of the wrong type is refused by name', () => {
+  test('a variable of the wrong type is rejected by name', () => {
     expect(refusal('', { SVC_SERVER_PORT: '80x' })).toMatch(/server\.port \(SVC_SERVER_PORT\)/);
     expect(refusal('', { SVC_TRACING_CAPTURE_BODIES: '1' })).toMatch(/SVC_TRACING_CAPTURE_BODIES/);
   });
@@ -84,13 +84,13 @@ describe('readConfig', () => {
     ];
     const readNamed = (env: Record<string, string>) => readConfig(schema, { env, prefix: 'SVC_', named }).server;
 
-    test('beat YAML, lose to the variable of the path unless they are said to win, and the later beats the earlier', () => {
+    test('win over YAML and over earlier ones, and over the variable of the path only when declared so', () => {
       expect(readNamed({ PORT: ' 9 ' })).toEqual({ host: '0.0.0.0', port: 9 });
       expect(readNamed({ PORT: '9', SVC_SERVER_PORT: '8', SVC_SERVER_HOST: 'a', SVC_HOST: 'b' })).toEqual({ host: 'b', port: 8 });
       expect(readNamed({ PORT: '9', WHERE: 'here' })).toEqual({ host: 'here', port: 7 });
     });
 
-    test('are named where what they set is wrong, and where they are not understood', () => {
+    test('are named in the faults of the keys that they set, and when their text is invalid', () => {
       const said = () => readNamed({ PORT: '0', WHERE: 'nowhere', SVC_HOTS: 'x' });
       expect(said).toThrow(/server\.port \(PORT\): /);
       expect(said).toThrow(/WHERE: must be here or there/);
@@ -106,18 +106,18 @@ describe('rules between parts', () => {
   const ruled = (text: string, env: Record<string, string> = {}) =>
     readConfig(schema, { yaml: { path: 'y', text }, env, prefix: 'SVC_' }, [rule]);
 
-  test('are checked although another part is wrong, and say which variable it is', () => {
+  test('are checked although another part is invalid, and name the variable', () => {
     expect(ruled('server: {port: 8}').server.port).toBe(8);
     expect(() => ruled('server: {port: 7}')).toThrow('has 1 fault\n  server.port (SVC_SERVER_PORT): must not be 7');
     expect(() => ruled('server: {port: 7, host: 3}\nextra: 1')).toThrow(/has 3 faults[\s\S]*must not be 7/);
   });
 
-  test('see nothing of what is wrong by itself', () => {
+  test('do not receive invalid parts', () => {
     expect(() => ruled('server: {port: 7, host: 3}\ntracing: 5')).toThrow('has 2 faults');
   });
 });
 
-test('variables that other programs read set nothing and are no faults; a typo of one is', () => {
+test('variables of other programs set nothing and are not reported; a typo of one is', () => {
   const foreign = ['SVC_TOKEN_OF_OTHERS'];
   const source = (name: string) => ({ env: { [name]: 'x' }, prefix: 'SVC_', foreign });
   expect(readConfig(schema, source('SVC_TOKEN_OF_OTHERS'))).toEqual(readConfig(schema, { env: {}, prefix: 'SVC_' }));

@@ -2,7 +2,14 @@ import { Fault, messageOf } from '@vitrine/faults/fault';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import type { ConfigFault } from './config-fault.ts';
-import { DURATION_FORM, durationKeysOf, namingDurations, parseDuration, readDurations, type DurationKey } from './durations.ts';
+import {
+  DURATION_FORM,
+  durationKeysOf,
+  suggestDurationKeys,
+  parseDuration,
+  readDurations,
+  type DurationKey,
+} from './durations.ts';
 import { issuePaths, issueText } from './issue-text.ts';
 import { leavesOf, variableName, type Leaf } from './leaves.ts';
 import { nearestOf } from './nearest-of.ts';
@@ -10,46 +17,45 @@ import { partialValue, type DeepPartial } from './partial-value.ts';
 import { shownValue } from './shown-value.ts';
 import { isTree, merged, setAt, valueAt, type Tree } from './tree.ts';
 
-/** Where configuration comes from: defaults, then one YAML text, then environment variables; what comes later wins. */
+/** Sources of a configuration: defaults, then one YAML text, then environment variables; later ones win. */
 export interface ConfigSource {
-  /** What holds where neither YAML nor environment says anything, instead of the schema's own defaults. */
+  /** Values that replace the schema's own defaults. */
   readonly defaults?: Readonly<Record<string, unknown>> | undefined;
   readonly yaml?: { readonly path: string; readonly text: string } | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Such as `SVC_`: a variable is the prefix and the key's path in capitals joined by `_`. */
   readonly prefix: string;
-  /** Variables that do not follow that rule. Of two that set one key, the later in this list wins. */
+  /** Variables that do not follow that rule. When two set the same key, the later in this list wins. */
   readonly named?: readonly NamedVariable[];
-  /** What to say of an unknown key beside that, such as what it is called now. */
+  /** Extends the error of an unknown key, for example with its new name. */
   readonly hintOf?: (path: string) => string | undefined;
-  /** Variables with the prefix that other programs read: they set nothing here, and are no faults. */
+  /** Variables with the prefix that other programs read: they set nothing here and are not reported as unknown. */
   readonly foreign?: readonly string[];
 }
 
 /** A variable with a name of its own, such as `OTEL_SERVICE_NAME`. */
 export interface NamedVariable {
   readonly name: string;
-  /** Whether it beats the variable that a key's path gives. */
+  /** Whether it wins over the variable that is named after the key. */
   readonly wins: boolean;
-  /** What it takes, for people who set something else. */
+  /** Its valid values, for error messages. */
   readonly expects: string;
-  /** What it means: texts by key path (`server.port`), as if the keys' own variables held them. Undefined when it does not take
-   *  this text. */
+  /** The keys (`server.port`) that a text sets, with their texts, as if their own variables were set. Undefined for an invalid text. */
   readonly sets: (text: string) => Readonly<Record<string, string>> | undefined;
 }
 
-/** A rule between parts of a configuration. It gets every part that is valid by itself, so that it is checked, and its faults are
- *  reported with the others, although another part is wrong. */
+/** A rule between parts of a configuration. It receives all valid parts, so that it is checked, and its faults are reported with the
+ *  others, although another part is invalid. */
 export type ConfigRule<S extends z.ZodType> = (config: DeepPartial<z.output<S>>) => readonly ConfigFault[];
 
-/** What was read, and everything that is wrong with it. */
+/** A configuration with all of its faults. */
 export interface InspectedConfig<S extends z.ZodType> {
   /** Frozen; undefined when there are faults. */
   readonly config: z.output<S> | undefined;
-  /** Every part that is valid by itself. */
+  /** Every valid part. */
   readonly parts: DeepPartial<z.output<S>>;
   readonly faults: readonly ConfigFault[];
-  /** The variable that sets a key (`server.port`), if one can. */
+  /** The variable that sets a key (`server.port`), if there is one. */
   readonly variableOf: (path: string) => string | undefined;
 }
 
@@ -68,7 +74,7 @@ export function readConfig<S extends z.ZodType>(
   return config;
 }
 
-/** The same without a fault: for programs that look for more that is wrong. */
+/** The same with all faults, instead of a thrown one. */
 export function inspectConfig<S extends z.ZodType>(
   schema: S,
   source: ConfigSource,
@@ -78,7 +84,7 @@ export function inspectConfig<S extends z.ZodType>(
   const leaves = leavesOf(schema);
   const durations = durationKeysOf(leaves);
   const yaml = source.yaml === undefined ? {} : parseYaml(source.yaml, faults);
-  // What keys of milliseconds were called where their value comes from: faults tell of them by that name.
+  // Faults name a key of milliseconds by the key that the user wrote.
   const writtenAs = readDurations(yaml, durations, faults);
   const tree = merged(source.defaults ?? {}, yaml);
   const variables = new Map(
@@ -94,7 +100,7 @@ export function inspectConfig<S extends z.ZodType>(
   const parts = (parsed.success ? parsed.data : partialValue(schema, tree)) as DeepPartial<z.output<S>>;
   if (!parsed.success) {
     const found = parsed.error.issues.flatMap((issue) =>
-      namingDurations(faultsOfIssue(issue, tree, source), tree, durations, variables),
+      suggestDurationKeys(faultsOfIssue(issue, tree, source), tree, durations, variables),
     );
     faults.push(...found.map((fault) => ({ ...fault, path: writtenAs.get(fault.path) ?? fault.path })));
   }
@@ -132,7 +138,7 @@ function parseYaml(yaml: { path: string; text: string }, faults: ConfigFault[]):
     if (isTree(value)) return value;
     faults.push({ path: yaml.path, message: 'must be a mapping of keys to values' });
   } catch (error) {
-    // An alias without its anchor, or too many of them.
+    // An alias without its anchor, or too many aliases.
     faults.push({ path: yaml.path, message: messageOf(error) });
   }
   return {};
@@ -142,11 +148,11 @@ interface Setting {
   readonly path: readonly string[];
   readonly value: unknown;
   readonly variable: string;
-  /** The key that the variable is named after, when that is another. */
+  /** The key that the variable is named after, if it is another. */
   readonly name?: readonly string[];
 }
 
-/** What the environment sets, in the order in which it is to be applied. */
+/** The settings of the environment, in the order in which they are applied. */
 function settingsOf(
   source: ConfigSource,
   leaves: readonly Leaf[],
@@ -191,12 +197,12 @@ function durationSetting(
   const other = variableName(prefix, leaf.path);
   const ms = parseDuration(text);
   const isTwice = (env[other] ?? '') !== '';
-  if (isTwice) faults.push({ path: path.join('.'), message: `must not stand beside ${other}: give one of them` });
+  if (isTwice) faults.push({ path: path.join('.'), message: `conflicts with ${other}: set only one of them` });
   else if (ms === undefined) faults.push({ path: path.join('.'), message: `must be ${DURATION_FORM}` });
   return isTwice || ms === undefined ? [] : [{ path: leaf.path, value: ms, variable, name: path }];
 }
 
-/** Turns a variable's text into what the leaf wants; text that does not fit is left for the schema to refuse by path. */
+/** Converts a variable's text to the type of its leaf; a text that does not convert is rejected by the schema, with its path. */
 function valueOf(leaf: Leaf, text: string): unknown {
   switch (leaf.type) {
     case 'boolean':

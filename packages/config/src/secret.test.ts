@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { inspect } from 'node:util';
 import { Secret } from './secret.ts';
 
-test('a secret prints as ***, however it is printed, and is given to whoever asks', () => {
+test('a secret prints as ***, however it is printed, and is returned by reveal', () => {
   const secret = new Secret('hunter2');
   const printed = [String(secret), secret.toString(), JSON.stringify({ secret }), inspect({ secret }), inspect([secret])];
   expect(printed.join(' ')).not.toContain('hunter2');

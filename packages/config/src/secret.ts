@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 
-const HIDDEN = '***';
+const REDACTED = '***';
 
-/** A text that shows itself to nobody who does not ask: printed, logged or made JSON it is `***`. */
+/** A text that is `***` when it is printed, logged or serialized; only `reveal` returns it. */
 export class Secret {
   readonly #text: string;
 
@@ -15,14 +15,14 @@ export class Secret {
   }
 
   toString(): string {
-    return HIDDEN;
+    return REDACTED;
   }
 
   toJSON(): string {
-    return HIDDEN;
+    return REDACTED;
   }
 
   [inspect.custom](): string {
-    return HIDDEN;
+    return REDACTED;
   }
 }

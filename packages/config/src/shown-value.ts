@@ -1,9 +1,9 @@
 const MAX_LENGTH = 64;
-/** Names of keys whose values are secrets, or lists of secrets. */
+/** Names of keys with secret values, or lists of them. */
 const SECRET = /(?:token|secret|pepper|salt|password|credential|key)s?$/i;
 
-/** A configured value as an error text may show it: `; got "80x"`. Nothing for secrets, for what is not there and for what is not a
- *  plain value; of a URL neither user nor query, which may hold credentials. */
+/** A configured value for an error message: `; got "80x"`. Empty for secrets, missing values, lists and objects. User and query of a URL
+ *  are left out, because they may hold credentials. */
 export function shownValue(path: readonly PropertyKey[], value: unknown): string {
   const name = path.findLast((key) => typeof key === 'string' && !/^\d+$/.test(key));
   if (value === undefined || typeof value === 'object' || SECRET.test(String(name))) return '';

@@ -5,7 +5,7 @@ export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What stands at a path; undefined when there is nothing. */
+/** The value at a path; undefined when there is none. */
 export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (node, key) => (typeof node === 'object' && node !== null ? Object.getOwnPropertyDescriptor(node, key)?.value : undefined),
@@ -13,7 +13,7 @@ export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Sets a value, and makes the mappings on the way to it. */
+/** Sets a value and creates the mappings on its path. */
 export function setAt(tree: Tree, path: readonly string[], value: unknown): void {
   let node = tree;
   for (const key of path.slice(0, -1)) {
@@ -24,13 +24,13 @@ export function setAt(tree: Tree, path: readonly string[], value: unknown): void
   node[path.at(-1) ?? ''] = value;
 }
 
-/** Both, where `above` has the say. */
-export function merged(below: Tree, above: Tree): Tree {
-  const both = new Map(Object.entries(below));
-  for (const [key, value] of Object.entries(above)) {
-    const under = both.get(key);
-    both.set(key, isTree(under) && isTree(value) ? merged(under, value) : value);
+/** A deep merge; values of `override` win. */
+export function merged(base: Tree, override: Tree): Tree {
+  const both = new Map(Object.entries(base));
+  for (const [key, value] of Object.entries(override)) {
+    const before = both.get(key);
+    both.set(key, isTree(before) && isTree(value) ? merged(before, value) : value);
   }
-  // Assigned one by one, a key `__proto__` would set what nobody named.
+  // Assigning key by key, a key `__proto__` would set the prototype.
   return Object.fromEntries(both);
 }

@@ -1,4 +1,4 @@
-// Preloaded by every npm script. Plain JavaScript, because the runtimes it turns away cannot read TypeScript.
+// Preloaded by every npm script. Plain JavaScript, because the Node versions that it rejects cannot run TypeScript.
 import module from 'node:module';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
@@ -13,6 +13,6 @@ if (major < 24 || (major === 24 && minor < 12)) {
   process.exit(1);
 }
 
-// Sources run as they are, and what strips their types takes 29 MB of memory. From the second start on, the cache (in the
-// system's temporary folder) holds the stripped code, and that never loads. Where it cannot be written, nothing is lost.
+// Sources run as they are, and the code that strips their types takes 29 MB of memory. From the second start on, the stripped sources
+// come from a cache in the system's temporary folder. When it cannot be written, only that is lost.
 module.enableCompileCache();

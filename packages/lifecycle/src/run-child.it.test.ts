@@ -27,14 +27,14 @@ test.each([
   expect(await shell(script)).toEqual({ exitCode });
 });
 
-test('what cannot be run ends as a shell says: 127 when it is not there, 126 when it is no program', async () => {
+test('a program that cannot be run has the exit code of a shell: 127 when it does not exist, 126 when it is not executable', async () => {
   expect(await run('no-such-program-here')).toEqual({ exitCode: 127, failure: expect.stringContaining('ENOENT') });
   const plain = join(folder.path, 'plain.txt');
   await writeFile(plain, 'text', { mode: 0o644 });
   expect(await run(plain)).toEqual({ exitCode: 126, failure: expect.stringContaining('EACCES') });
 });
 
-test('the child gets the variables and the folder that are given', async () => {
+test('the child has the given variables and working directory', async () => {
   const script = 'printf "%s %s" "$GREETING" "$(pwd)" > out.txt';
   const child = { file: 'sh', args: ['-c', script], env: { ...env, GREETING: 'hello' }, cwd: folder.path };
   expect(await runChild(new EventEmitter(), child, false)).toEqual({ exitCode: 0 });
@@ -54,7 +54,7 @@ describe('signals', () => {
     return { own, ended, lines };
   };
 
-  test('those that reach us are passed on, and afterwards nobody listens any more', async () => {
+  test('are forwarded to the child, and the handlers are removed afterwards', async () => {
     const { own, ended, lines } = await start('plain', false);
     own.emit('SIGINT');
     await waitUntil(() => lines().includes('INT'), { what: 'SIGINT in the child' });
@@ -63,7 +63,7 @@ describe('signals', () => {
     expect(own.eventNames()).toEqual([]);
   });
 
-  test('a terminal sends SIGINT to the child by itself: we do not send another', async () => {
+  test('SIGINT is not forwarded at a terminal, which sends it to the child by itself', async () => {
     const { own, ended, lines } = await start('terminal', true);
     own.emit('SIGINT');
     own.emit('SIGTERM');
