@@ -67,7 +67,7 @@ describe("the old gateway's variables and file", () => {
 
   test('doctor and config validate warn of each, doctor also where the configuration is not valid', async () => {
     const cwd = await newFolder({ 'ongoingai.yaml': '' });
-    const sentence = 'ONGOINGAI_PORT is a setting of ongoingai/gateway and is not read; instead: SVC_SERVER_PORT';
+    const sentence = 'ONGOINGAI_PORT is a setting of ongoingai/gateway and is not read; use instead: SVC_SERVER_PORT';
     const doctor = await run('doctor --format json', cwd, OLD_VARIABLES);
     const { checks } = JSON.parse(doctor.stdout) as { checks: { name: string; status: string; details: string[] }[] };
     expect(doctor.code).toBe(0);
@@ -96,7 +96,7 @@ test('its trace file as storage.path is refused by every program that would open
   old.add([{ id: 'a'.repeat(32), completedAt: Date.UTC(2026, 1, 12) }]);
   const env = { SVC_STORAGE_PATH: './ongoingai.db', SVC_SERVER_PORT: '0' };
   const text =
-    'holds the traces of ongoingai/gateway: name another file, and bring them over with gateway import --from ./ongoingai.db';
+    'contains the traces of ongoingai/gateway: configure another file, and import them with gateway import --from ./ongoingai.db';
   for (const line of ['serve', 'report', 'debug', 'doctor']) {
     const { code, stdout, stderr } = await run(line, cwd, env);
     expect([line, code, stdout + stderr]).toEqual([line, 1, expect.stringContaining(text)]);

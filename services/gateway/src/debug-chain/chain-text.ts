@@ -5,10 +5,10 @@ import { tenantLines } from './read-source.ts';
 
 const HEADS = ['STEP', 'TRACE', 'CREATED', 'MODEL', 'STATUS', 'OUTCOME', 'TOKENS', 'COST USD', 'LATENCY', 'SEQ', 'PARENT'];
 
-/** A chain for people. */
+/** The text of `gateway debug`. */
 export function chainText(shown: DebugChain): string {
   const { source_trace_id: sourceId, chain, diffs = [] } = shown;
-  const place = [
+  const ids = [
     ['group', chain.group_id],
     ['thread', chain.thread_id],
     ['run', chain.run_id],
@@ -16,7 +16,7 @@ export function chainText(shown: DebugChain): string {
   const many = chain.checkpoint_count === 1 ? '1 checkpoint' : `${chain.checkpoint_count} checkpoints`;
   const cut = chain.truncated ? ', and there are more than --limit shows' : '';
   return [
-    `Trace ${sourceId}${place.length === 0 ? ' says nothing of a conversation' : ` of ${place.join(', ')}`}: ${many}${cut}.\n`,
+    `Trace ${sourceId}${ids.length === 0 ? ' has no lineage ids' : ` of ${ids.join(', ')}`}: ${many}${cut}.\n`,
     tenantText(shown),
     '\n',
     textTable(
@@ -28,14 +28,14 @@ export function chainText(shown: DebugChain): string {
   ].join('');
 }
 
-/** Whose data is shown, and whose is not. */
+/** The tenant whose data is shown, and the tenants whose data is not. */
 function tenantText(shown: DebugChain): string {
   const { org_id, workspace_id, other_tenants: others, other_tenant_count: count } = shown;
   const own = isKnownTenant(shown)
     ? `Organisation ${org_id}, workspace ${workspace_id}.\n`
-    : 'Of no tenant: the caller was unknown.\n';
+    : 'No tenant: the caller was unknown.\n';
   if (count === 0) return own;
-  return [`${own}Traces of others with the same ids are not shown:`, ...tenantLines(others, count), ''].join('\n');
+  return [`${own}Traces of other tenants with the same ids are not shown:`, ...tenantLines(others, count), ''].join('\n');
 }
 
 function rowOf(checkpoint: ChainCheckpoint, sourceId: string): string[] {
@@ -87,7 +87,7 @@ function signed(number: number): string {
   return number > 0 ? `+${number}` : String(number);
 }
 
-/** What would move a terminal's cursor is shown as `?`. */
+/** Control characters, which could move a terminal's cursor, are shown as `?`. */
 function printable(text: string): string {
   return text.replace(/[^\P{C}\n\t]/gu, '?');
 }

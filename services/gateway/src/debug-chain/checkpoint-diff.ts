@@ -3,8 +3,8 @@ import { roundUsd } from '@vitrine/traces/usd';
 import { isDeepStrictEqual } from 'node:util';
 import type { CheckpointDiff } from './debug-chain.ts';
 
-/** What changed from one trace to the next: which fields, by how much, how many bytes, which keys of the metadata. Bytes of headers
- *  are those of their JSON text, bytes of bodies those of the stored text. */
+/** The changes from one trace to the next: fields, sizes, and keys of the metadata. Bytes of headers are those of their JSON text, bytes
+ *  of bodies those of the stored text. */
 export function diffCheckpoints(from: TraceDetail, to: TraceDetail): CheckpointDiff {
   const [requestHeaders, responseHeaders] = (['request_headers', 'response_headers'] as const).map((field) => [
     JSON.stringify(from[field]),

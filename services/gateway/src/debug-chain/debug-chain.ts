@@ -5,7 +5,7 @@ const count = z.int().min(0);
 
 /** A checkpoint in full. Headers are JSON text; without `--include-headers` and `--include-bodies` they and the bodies are absent. */
 const chainCheckpoint = traceSummary.omit({ api_key_hash: true }).extend({
-  /** From 1 on. */
+  /** Counts from 1. */
   step: z.int().min(1),
   lineage,
   metadata: z.record(z.string(), z.unknown()),
@@ -16,7 +16,7 @@ const chainCheckpoint = traceSummary.omit({ api_key_hash: true }).extend({
 });
 export type ChainCheckpoint = z.infer<typeof chainCheckpoint>;
 
-/** What changed from one checkpoint to the next; it shows nothing of what was said. */
+/** The changes from one checkpoint to the next, without content. */
 const checkpointDiff = z.strictObject({
   from_checkpoint_id: z.string(),
   to_checkpoint_id: z.string(),
@@ -48,7 +48,7 @@ const checkpointDiff = z.strictObject({
 });
 export type CheckpointDiff = z.infer<typeof checkpointDiff>;
 
-/** What was asked for; without any of them the newest trace. */
+/** The selected trace or conversation; without any field the newest trace. */
 const chainSelection = z.strictObject({
   trace_id: z.string().optional(),
   trace_group_id: z.string().optional(),
@@ -64,23 +64,23 @@ const chainOptions = z.strictObject({
   include_diff: z.boolean(),
   include_headers: z.boolean(),
   include_bodies: z.boolean(),
-  /** Whose traces were asked for. */
+  /** The filter by tenant. */
   org_id: z.string().optional(),
   workspace_id: z.string().optional(),
 });
 export type ChainOptions = z.infer<typeof chainOptions>;
 
-/** What `gateway debug --format json` prints. Its fields are those of the gateway that first had this command, and of ours
- *  whose the chain is, and in each checkpoint `outcome`, `usage_status`, `cost_status`. Spec: gateway decisions, section 7. */
+/** The JSON of `gateway debug --format json`. Its fields are those of the gateway that first had this command, extended by the tenant,
+ *  and in each checkpoint by `outcome`, `usage_status` and `cost_status`. Spec: gateway decisions, section 7. */
 export const debugChain = z.strictObject({
   schema_version: z.literal('debug-chain.v1'),
   generated_at: z.iso.datetime(),
   selection: chainSelection,
   options: chainOptions,
-  /** Whose traces these are: both are '' where the caller was unknown. */
+  /** The tenant of these traces: both are '' when the caller was unknown. */
   org_id: z.string(),
   workspace_id: z.string(),
-  /** Who else has traces with the same ids, which are not shown; the first of them. */
+  /** The first of the tenants that have traces with the same ids, which are not shown. */
   other_tenants: z.array(tenant),
   other_tenant_count: count,
   source_trace_id: z.string(),
@@ -94,14 +94,14 @@ export const debugChain = z.strictObject({
     checkpoint_count: count,
     truncated: z.boolean(),
     checkpoints: z.array(chainCheckpoint),
-    /** What holds the chain together. */
+    /** The id that all checkpoints of the chain share. */
     lineage_identifier: z.enum(['trace_group_id', 'thread_id', 'run_id', 'trace_id']),
   }),
   diffs: z.array(checkpointDiff).optional(),
 });
 export type DebugChain = z.infer<typeof debugChain>;
 
-/** The checkpoint that a trace is, with what the options ask for. */
+/** A trace as a checkpoint, with headers and bodies as the options say. */
 export function chainCheckpointOf(trace: TraceDetail, step: number, options: ChainOptions): ChainCheckpoint {
   const { api_key_hash: _hash, trace_group_id: _group, request_headers, response_headers, ...rest } = trace;
   const { request_body, response_body, ...summary } = rest;

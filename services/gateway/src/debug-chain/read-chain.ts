@@ -17,13 +17,12 @@ import {
 } from './debug-chain.ts';
 import { hasIds, MAX_NAMED_TENANTS, otherTenants, readSource, type LineageScope } from './read-source.ts';
 
-/** Bodies of one chain; a chain is one text in the end, and that has a bound too. */
+/** Bodies of one chain. The chain becomes one string, whose length V8 bounds. */
 const MAX_BODY_CHARACTERS = 128 * 1_048_576;
 
-/** Reads the chain of the trace that was selected. All of it is of that trace's tenant: others may have the same ids.
- *  The chain is what was selected; for a single trace it is the trace's own conversation, as a replay shows it, with what its run was
- *  forked from, and what came after. When it is longer than `limit` it is the newest part, or the part that ends at the source when
- *  that is older.
+/** Reads the chain of the selected trace, of that trace's tenant only: other tenants may have the same ids. For a single trace it is the
+ *  trace's conversation as a replay shows it, with the checkpoints that its run was forked from, and later ones. A chain longer than
+ *  `limit` is cut to its newest part, or to the part that ends at the source when that is older.
  *  Faults: `trace_not_found`, `ambiguous_tenant`, `storage_unusable`, `chain_too_large`. */
 export async function readChain(
   store: OfflineTraces,
@@ -67,7 +66,7 @@ export async function readChain(
   };
 }
 
-/** In their order. */
+/** Checkpoints in their order. */
 interface Chain {
   readonly checkpoints: readonly Checkpoint[];
   readonly truncated: boolean;
@@ -91,7 +90,7 @@ async function readCheckpoints(
   return { checkpoints: orderCheckpoints([own, ...before]), truncated: true };
 }
 
-/** A run that is there whole, behind what it was forked from. */
+/** Prepends the checkpoints that a run was forked from, if the run itself was not cut. */
 async function addAncestors(
   store: Pick<TraceStore, 'checkpoints' | 'ancestors'>,
   source: TraceDetail,
@@ -104,7 +103,7 @@ async function addAncestors(
   return { checkpoints: withAncestors(ancestry.checkpoints, run.checkpoints), truncated: ancestry.isCut };
 }
 
-/** One by one, so that only what is asked for stays in memory. */
+/** Reads traces one by one, so that headers and bodies that are not shown do not stay in memory. */
 async function readSteps(store: OfflineTraces, ordered: readonly Checkpoint[], options: ChainOptions) {
   const steps: ChainCheckpoint[] = [];
   const diffs: CheckpointDiff[] = [];
@@ -112,7 +111,7 @@ async function readSteps(store: OfflineTraces, ordered: readonly Checkpoint[], o
   let characters = 0;
   for (const { id } of ordered) {
     const trace = await store.get(id);
-    // Retention may have removed it a moment ago.
+    // Retention may have removed it since the list was read.
     if (trace === undefined) continue;
     const step = chainCheckpointOf(trace, steps.length + 1, options);
     characters += (step.request_body?.length ?? 0) + (step.response_body?.length ?? 0);

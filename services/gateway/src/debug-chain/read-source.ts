@@ -12,13 +12,13 @@ import {
 } from '../offline-traces/tenant-filter.ts';
 import type { ChainSelection } from './debug-chain.ts';
 
-/** Tenants that are named where one has to be chosen. */
+/** Listed tenants when one has to be selected. */
 export const MAX_NAMED_TENANTS = 20;
 
 export type LineageScope = Pick<CheckpointQuery, 'trace_group_id' | 'thread_id' | 'run_id'>;
 
-/** The trace that was selected: by its id, as the newest with the ids of a conversation, or as the newest of all. Ids of conversations are
- *  the clients' own, so that two tenants may have the same: one of them has to be chosen then.
+/** The selected trace: by its id, the newest with the ids of a conversation, or the newest of all. Clients choose the ids of
+ *  conversations, so that two tenants may have the same: the filter has to select one of them then.
  *  Faults: `trace_not_found`, `ambiguous_tenant`, `storage_unusable`. */
 export async function readSource(
   store: OfflineTraces,
@@ -28,11 +28,11 @@ export async function readSource(
   const found = id ?? (await newestId(store, scope, filter));
   const source = found !== undefined && /^[0-9a-f]{32}$/.test(found) ? await store.get(found) : undefined;
   if (source !== undefined && matchesTenant(filter, tenantOf(source))) return source;
-  const among = hasTenantFilter(filter) ? ` among those of ${tenantFlags(filter)}` : '';
+  const among = hasTenantFilter(filter) ? ` for ${tenantFlags(filter)}` : '';
   throw new Fault('trace_not_found', { say: `trace not found${among}` });
 }
 
-/** Who else has traces with the ids. */
+/** Other tenants that have traces with the ids. */
 export async function otherTenants(store: OfflineTraces, scope: LineageScope, own: Tenant): Promise<Tenant[]> {
   if (!hasIds(scope)) return [];
   return (await store.tenantsWith(scope)).filter((one) => !isSame(one, own));
@@ -44,20 +44,20 @@ export function hasIds(scope: LineageScope): boolean {
 
 async function newestId(store: OfflineTraces, scope: LineageScope, filter: TenantFilter): Promise<string | undefined> {
   if (!hasIds(scope) && !hasTenantFilter(filter)) return (await store.checkpoints({ limit: 1 }))[0]?.id;
-  const tenants = await tenantsMeant(store, scope, filter);
+  const tenants = await selectedTenants(store, scope, filter);
   const newest = await Promise.all(tenants.map((tenant) => store.checkpoints({ ...scope, tenant, limit: 1 })));
-  // Ids of traces are in the order of time.
+  // Trace ids sort by time.
   return newest
     .flatMap((checkpoints) => checkpoints.map(({ id }) => id))
     .toSorted()
     .at(-1);
 }
 
-/** The one tenant that has the ids; without ids, all that the filter names. */
-async function tenantsMeant(store: OfflineTraces, scope: LineageScope, filter: TenantFilter): Promise<Tenant[]> {
+/** The one tenant that has the ids; without ids, all that match the filter. */
+async function selectedTenants(store: OfflineTraces, scope: LineageScope, filter: TenantFilter): Promise<Tenant[]> {
   if (!hasIds(scope)) return (await store.tenants()).filter((tenant) => matchesTenant(filter, tenant));
   const all = (await store.tenantsWith(scope)).filter((tenant) => matchesTenant(filter, tenant));
-  // Whoever is unknown may send any id: that must not make a tenant's own ambiguous.
+  // Unknown callers may send any id, which must not make the ids of a tenant ambiguous.
   const known = all.filter(isKnownTenant);
   if (known.length > 1) throw ambiguous(scope, known);
   return known.length === 1 ? known : all;
@@ -70,16 +70,16 @@ function ambiguous(scope: LineageScope, tenants: readonly Tenant[]): Fault {
     ['run', scope.run_id],
   ].flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${id}`]));
   return new Fault('ambiguous_tenant', {
-    say: [`${names.join(' and ')} is in ${tenants.length} tenants; choose one:`, ...tenantLines(tenants, tenants.length)].join(
+    say: [`${names.join(' and ')} is in ${tenants.length} tenants; select one:`, ...tenantLines(tenants, tenants.length)].join(
       '\n',
     ),
   });
 }
 
-/** A line for each tenant with the options that choose it, and one for those that are too many. */
+/** A line for each tenant with the options that select it, and one that counts the others. */
 export function tenantLines(tenants: readonly Tenant[], count: number): string[] {
   const named = tenants.slice(0, MAX_NAMED_TENANTS);
-  const lines = named.map((tenant) => `  ${isKnownTenant(tenant) ? tenantFlags(tenant) : 'no tenant: the callers were unknown'}`);
+  const lines = named.map((tenant) => `  ${isKnownTenant(tenant) ? tenantFlags(tenant) : 'no tenant: unknown callers'}`);
   return count > named.length ? [...lines, `  and ${count - named.length} more`] : lines;
 }
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { jsonText } from '@vitrine/command-line/output-format';
 import type { DebugChain } from './debug-chain.ts';
 
-/** Writes a chain into a folder, `debug-chain.json` and a `manifest.json` that says what it is and holds its checksum, for somebody
- *  else to look at. Files that are there already are left alone; only their owner may read those that are made.
+/** Writes a chain into a folder as `debug-chain.json`, and a `manifest.json` with its selection and checksum, to pass on to others.
+ *  Existing files are not overwritten; only their owner may read the new ones.
  *  Faults: `bundle_unwritable`. */
 export function writeBundle(folder: string, chain: DebugChain): void {
   const text = scrub(jsonText(chain)).text;

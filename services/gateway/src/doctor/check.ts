@@ -1,14 +1,14 @@
-/** What one check of the doctor found. Spec: gateway decisions, section 7. */
+/** The result of one check of `gateway doctor`. Spec: gateway decisions, section 7. */
 export interface Check {
   readonly name: 'config' | 'storage' | 'route_wiring' | 'auth_posture';
-  /** `skip`: it could not be looked at, because an earlier one failed. */
+  /** `skip`: not run, because an earlier check failed. */
   readonly status: 'pass' | 'warn' | 'fail' | 'skip';
   /** One sentence. */
   readonly summary: string;
   readonly details: readonly string[];
 }
 
-/** The worst of all: `fail`, else `warn`, else `pass`. */
+/** The worst status of all checks: `fail`, else `warn`, else `pass`. */
 export function overallStatus(checks: readonly Check[]): 'pass' | 'warn' | 'fail' {
   if (checks.some(({ status }) => status === 'fail')) return 'fail';
   return checks.some(({ status }) => status === 'warn') ? 'warn' : 'pass';

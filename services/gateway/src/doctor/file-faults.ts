@@ -9,37 +9,37 @@ import { priceOverrideError } from '../capture/price-override.ts';
 import type { GatewayConfig } from '../config.ts';
 import { storageProblems } from './storage-problems.ts';
 
-/** What of a configuration is looked at; a part that is wrong by itself is missing. */
+/** The checked parts of a configuration; an invalid part is missing. */
 type Parts = DeepPartial<Pick<GatewayConfig, 'auth' | 'prices' | 'storage'>>;
 
-/** What is wrong with the files that a configuration names, although the configuration itself may be valid: with any of them a gateway
- *  would not start. Opens no store, waits for no lock and leaves nothing behind. */
+/** Unusable files of a configuration, which itself may be valid: with any of them a gateway would not start. Opens no store, waits for
+ *  no lock and leaves nothing behind. */
 export function fileFaults(config: Parts): ConfigFault[] {
   return [...priceFaults(config), ...storageFaults(config)];
 }
 
 export function priceFaults({ prices }: Parts): ConfigFault[] {
   const path = prices?.override_path;
-  const flaw = path === undefined ? undefined : priceOverrideError(path);
+  const error = path === undefined ? undefined : priceOverrideError(path);
   const variable = 'SVC_PRICES_OVERRIDE_PATH';
-  return flaw === undefined ? [] : [{ path: 'prices.override_path', variable, message: `${path}: ${flaw}` }];
+  return error === undefined ? [] : [{ path: 'prices.override_path', variable, message: `${path}: ${error}` }];
 }
 
 function storageFaults({ auth, storage }: Parts): ConfigFault[] {
   const path = storage?.path;
   if (path === undefined) return [];
-  const keys = auth?.enabled === true && auth.store === 'database' ? keyFlaws(path, auth.peppers?.length ?? 0) : [];
+  const keys = auth?.enabled === true && auth.store === 'database' ? keyProblems(path, auth.peppers?.length ?? 0) : [];
   const messages = [...new Set([...storageProblems(path, TRACE_FILE), ...keys])];
   return messages.map((message) => ({ path: 'storage.path', variable: 'SVC_STORAGE_PATH', message }));
 }
 
-/** Of gateway keys, which are kept beside the traces. Without authentication a gateway starts whatever they are. */
-function keyFlaws(storagePath: string, configuredPeppers: number): string[] {
+/** Gateway keys are stored in the folder of the traces. Only a gateway with authentication opens them. */
+function keyProblems(storagePath: string, configuredPeppers: number): string[] {
   const { database, pepper } = keyFiles(storagePath);
-  return [...storageProblems(database, KEY_DATABASE), ...(configuredPeppers > 0 ? [] : pepperFlaws(pepper))];
+  return [...storageProblems(database, KEY_DATABASE), ...(configuredPeppers > 0 ? [] : pepperProblems(pepper))];
 }
 
-function pepperFlaws(path: string): string[] {
+function pepperProblems(path: string): string[] {
   try {
     readPepperFile(path);
     return [];

@@ -4,7 +4,7 @@ import type { Check } from './check.ts';
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Whether requests for the providers get there. That prefixes differ and do not cover `/api` is a rule of the configuration. */
+/** Checks where requests for the providers go. The configuration's own rules check that prefixes do not overlap each other or `/api`. */
 export function checkRoutes(config: Pick<GatewayConfig, 'server' | 'providers'>): Check {
   const routes = Object.entries(config.providers);
   const details = routes.map(([name, { prefix, upstream }]) => `${name}: ${prefix}/* -> ${upstream}`);
@@ -22,10 +22,10 @@ export function checkRoutes(config: Pick<GatewayConfig, 'server' | 'providers'>)
     return {
       name: 'route_wiring',
       status: 'warn',
-      summary: `credentials for ${namesOf(open)} travel unencrypted: the upstream is http://`,
+      summary: `credentials for ${namesOf(open)} are sent unencrypted: the upstream is http://`,
       details,
     };
-  return { name: 'route_wiring', status: 'pass', summary: 'requests for the providers go to their upstreams', details };
+  return { name: 'route_wiring', status: 'pass', summary: 'requests are sent to the upstreams of the providers', details };
 }
 
 function isSame(upstream: string, own: string): boolean {

@@ -3,25 +3,24 @@ import { foreignFile, type OwnTables } from '@vitrine/sqlite/database-file';
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** What SQLite and the lock of a store keep beside its file. */
-const BESIDE = ['', '-wal', '-shm', '.lock'];
+/** Files of a store: its database, and those of SQLite and of its lock. */
+const SUFFIXES = ['', '-wal', '-shm', '.lock'];
 
-/** Why a process of this user could not keep a store at a path: every reason, as `PATH: what is wrong`. What is locked by a running
- *  gateway is well. */
+/** The reasons why a process of this user could not write a store at a path, as `PATH: reason`. A lock of a running gateway is none. */
 export function storageProblems(path: string, own: OwnTables): string[] {
   const foreign = foreignFile(path, own);
-  const folder = folderFlaw(dirname(resolve(path)));
-  const files = BESIDE.map((suffix) => fileFlaw(`${path}${suffix}`));
+  const folder = folderProblem(dirname(resolve(path)));
+  const files = SUFFIXES.map((suffix) => fileProblem(`${path}${suffix}`));
   return [foreign === undefined ? files[0] : `${path}: ${foreign}`, folder, ...files.slice(1)].filter(
-    (flaw) => flaw !== undefined,
+    (problem) => problem !== undefined,
   );
 }
 
-/** Whether files can be made in a folder, or in the nearest one above it that is there. Permissions do not tell: root has them all,
- *  and a full or a special file system takes nothing all the same. So a folder is made there, and is gone again at once. */
-function folderFlaw(folder: string): string | undefined {
-  const nearest = nearestOf(folder);
-  const what = folder === nearest ? `no file can be made in ${folder}` : `the folder ${folder} cannot be made`;
+/** Checks whether files can be created in a folder, or in its nearest existing parent, by creating and removing a folder there. Checking
+ *  permissions would not do: root has all of them, and a full or special file system accepts no files regardless. */
+function folderProblem(folder: string): string | undefined {
+  const nearest = nearestExisting(folder);
+  const what = folder === nearest ? `no file can be created in ${folder}` : `the folder ${folder} cannot be created`;
   try {
     if (!statSync(nearest).isDirectory()) return `${what}: ${nearest} is not a folder`;
     rmdirSync(mkdtempSync(join(nearest, '.vitrine-check-')));
@@ -31,11 +30,11 @@ function folderFlaw(folder: string): string | undefined {
   }
 }
 
-function nearestOf(path: string): string {
-  return existsSync(path) || path === dirname(path) ? path : nearestOf(dirname(path));
+function nearestExisting(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : nearestExisting(dirname(path));
 }
 
-function fileFlaw(path: string): string | undefined {
+function fileProblem(path: string): string | undefined {
   try {
     if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
     return undefined;

@@ -10,16 +10,15 @@ import { existsSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
 import { isOldTraceFile, oldTraceFileText } from '../old-gateway/old-trace-file.ts';
 
-/** The traces of the configured store as commands read them: over a connection that cannot write, beside a gateway that may be
- *  running, and without its lock. */
+/** Read-only access of commands to the configured trace store, which takes no lock: a gateway may be running. */
 export interface OfflineTraces extends Pick<TraceStore, 'list' | 'get' | 'checkpoints' | 'ancestors'>, TraceMeasures, Disposable {
-  /** Whose traces the store holds or held, by organisation and workspace; '' for those of nobody who was known. */
+  /** The tenants of all traces that are or were stored; both of their fields are '' for unknown callers. */
   tenants(): Promise<Tenant[]>;
-  /** Whose traces have all of these ids. */
+  /** The tenants that have traces with all of these ids. */
   tenantsWith(ids: LineageIds): Promise<Tenant[]>;
 }
 
-/** Faults: `storage_unusable`, also of every question; `too_many_groups`. */
+/** Faults: `storage_unusable`, also of every read; `too_many_groups`. */
 export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>): OfflineTraces {
   const attempt = <T>(read: () => T): T => {
     try {
@@ -29,7 +28,7 @@ export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>
     }
   };
   if (!existsSync(path))
-    throw new Fault('storage_unusable', { say: `${path} is not there: no gateway has written traces to it` });
+    throw new Fault('storage_unusable', { say: `${path} does not exist: no gateway has written traces to it` });
   if (isOldTraceFile(path)) throw new Fault('storage_unusable', { say: oldTraceFileText(path) });
   const foreign = attempt(() => foreignFile(path, TRACE_FILE));
   if (foreign !== undefined) throw new Fault('storage_unusable', { say: `${path} cannot be read: ${foreign}` });
@@ -41,10 +40,10 @@ export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>
     tenants: async () => attempt(() => reader.tenants()),
     tenantsWith: async (ids) => attempt(() => reader.tenantsWith(ids)),
     ancestors: async (query) => attempt(() => reader.ancestors(query)),
-    measure: async (question) => {
-      const measures = attempt(() => reader.measure(question));
+    measure: async (query) => {
+      const measures = attempt(() => reader.measure(query));
       if (measures !== undefined) return measures;
-      throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow --from, --to, --provider or --model' });
+      throw new Fault('too_many_groups', { say: 'the result has too many rows: narrow --from, --to, --provider or --model' });
     },
     [Symbol.dispose]: () => reader[Symbol.dispose](),
   };

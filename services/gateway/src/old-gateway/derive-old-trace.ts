@@ -16,7 +16,7 @@ import { bodyKindOf } from '../proxy/body-kind.ts';
 import { objectOf, readOldHeaders, type OldHeaders } from './old-headers.ts';
 import type { OldTraceRow } from './old-traces.ts';
 
-/** What traces from there say of where they come from, and who estimated their cost. */
+/** The source of imported traces and of their estimated cost, in their metadata. */
 export const OLD_GATEWAY = 'ongoingai';
 
 const ID_MAX = 128;
@@ -26,18 +26,18 @@ export interface OldTraceContext {
   readonly privacy: PrivacyContext;
   /** The header that carries gateway keys here. */
   readonly keyHeader: string;
-  /** The bytes of a credential's hash, the same object for the same hash: writers remember it. */
+  /** The bytes of a credential's hash. The same object for the same hash, because the writer caches by object. */
   readonly hashBytes: (hex: string) => Uint8Array<ArrayBuffer>;
-  /** The same object for the same scope, likewise. */
+  /** The same object for the same scope, for the same reason. */
   readonly oneScope: (scope: ExchangeScope) => ExchangeScope;
-  /** The id here of a trace there, as hex; undefined when the file does not hold it. */
+  /** The new id of an old one, as hex; undefined when the file does not contain the trace. */
   readonly newIdOf: (oldId: string) => string | undefined;
 }
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** Makes the trace that a row of the old gateway stands for here. Its tokens, cost, tenant and lineage are kept; what may not be stored is
- *  hidden as in any trace. `id` and `createdAt` are its id and `created_at`; undefined when its status is none. */
+/** Derives the trace of a row of the old gateway. Tokens, cost, tenant and lineage are kept; secrets and personal data are redacted as in
+ *  any trace. `id` and `createdAt` are its new id and `created_at`. Undefined for an invalid status. */
 export function deriveOldTrace(
   row: OldTraceRow,
   { id, createdAt }: { readonly id: Uint8Array<ArrayBuffer>; readonly createdAt: number },
@@ -78,7 +78,7 @@ export function deriveOldTrace(
     request_method: method,
     request_path: sent.path(path),
     response_status: row.response_status,
-    // It kept no trace of what a client or a provider broke off.
+    // The old gateway stored no aborted exchanges.
     outcome: 'completed',
     input_tokens: row.input_tokens,
     output_tokens: row.output_tokens,
@@ -103,7 +103,7 @@ export function deriveOldTrace(
 
 const NO_HEADERS: OldHeaders = { lines: '', secrets: 0, contentType: undefined, contentEncoding: undefined };
 
-/** Ids of tenants and keys are what callers are matched with: they stay what they are, but for what could not be stored. */
+/** Ids of tenants and keys identify callers, so that they are changed only where they could not be stored. */
 function idText(value: unknown): string {
   if (typeof value !== 'string') return '';
   return scrub(value.trim())
@@ -115,13 +115,13 @@ function isHash(text: string | null): text is string {
   return /^[0-9a-f]{64}$/.test(text ?? '');
 }
 
-/** Its price list was short: without a cost it may only not have known one. */
+/** Without a cost, the old gateway may not have known the price: its price list was short. */
 function costStatusOf(cost: number, tokens: number, method: string, status: number): CostStatus {
   if (cost > 0) return 'priced';
   return tokens === 0 && (method !== 'POST' || status >= 400) ? 'free' : 'unpriced';
 }
 
-/** Bodies come over where this gateway keeps bodies. */
+/** Bodies are imported when this gateway captures bodies. */
 function keptBody(
   bytes: Uint8Array | null,
   length: number,
@@ -139,7 +139,7 @@ function keptBody(
     bytes: wholeLength,
     facts: undefined,
   });
-  // It did not always say that it had cut a body: one that ends inside its compression was.
+  // The old gateway did not mark every body that it had cut: a body that ends inside its compression was cut.
   const body = openBody(captured(isCut ? length + 1 : length));
   return storedBody(body.decoded() === undefined ? openBody(captured(length + 1)) : body, policy, redaction);
 }
@@ -161,7 +161,7 @@ function lineageOf(row: OldTraceRow, metadata: Metadata, { newIdOf }: OldTraceCo
   if (group !== undefined) claim.trace_group_id = group;
   if (thread !== undefined) claim.thread_id = thread;
   if (run !== undefined) claim.run_id = run;
-  // A parent is a trace, and has another id here.
+  // A parent is a trace too, and has a new id.
   if (parent !== undefined) claim.parent_checkpoint_id = newIdOf(parent) ?? parent;
   if (typeof seq === 'number' && Number.isInteger(seq) && seq >= 0 && seq <= LAST_CHECKPOINT_SEQ) claim.checkpoint_seq = seq;
   return { claim, ignored };

@@ -9,7 +9,7 @@ export interface ImportReport extends ImportCounts {
   readonly retention_days: number;
   readonly seconds: number;
   readonly rows_per_second: number;
-  /** Whether every row of the file is accounted for. */
+  /** Whether every row of the file is counted once. */
   readonly proven: boolean;
 }
 
@@ -27,7 +27,7 @@ export function importText(report: ImportReport): string {
   const { from, into, dry_run, source_rows, read, imported, already_there, too_old, failed, complete, seconds } = report;
   const rows = [
     [dry_run ? 'would be imported' : 'imported', imported],
-    ['already there', already_there],
+    ['already imported', already_there],
     [`older than tracing.retention_days (${report.retention_days})`, too_old],
     ...Object.entries(failed).map(([cause, count]) => [`failed: ${cause}`, count] as const),
     ['read', read],
@@ -39,12 +39,12 @@ export function importText(report: ImportReport): string {
   );
   const examples = report.failed_examples.map(({ id, cause }) => `  ${id}: ${cause}\n`);
   return [
-    `${dry_run ? 'Nothing was written (--dry-run)' : `Imported into ${into}`}: ${read} rows in ${seconds} s, ${report.rows_per_second} a second.\n\n`,
+    `${dry_run ? 'Nothing was written (--dry-run)' : `Imported into ${into}`}: ${read} rows in ${seconds} s, ${report.rows_per_second} per second.\n\n`,
     table,
     examples.length === 0 ? '' : `\nNot imported, for example:\n${examples.join('')}`,
     ...notesOf(report).map((note) => `\n${note}\n`),
-    complete ? '' : '\nIt was stopped before the end: the same command goes on from there.\n',
-    report.proven || !complete ? '' : '\nThe figures do not add up: rows were changed meanwhile. Run it again.\n',
+    complete ? '' : '\nStopped before the end: the same command continues from here.\n',
+    report.proven || !complete ? '' : '\nThe counts do not add up, because rows changed during the import. Run it again.\n',
   ].join('');
 }
 
@@ -52,12 +52,12 @@ function notesOf({ too_old, without_bodies, dry_run, failed }: ImportReport): st
   const notes: string[] = [];
   if (too_old > 0)
     notes.push(
-      `What is older than tracing.retention_days would be removed at once. To keep it, set SVC_TRACING_RETENTION_DAYS higher, for the gateway too, and run this again.`,
+      `Traces older than tracing.retention_days would be removed at once. To keep them, increase SVC_TRACING_RETENTION_DAYS, for the gateway too, and run this again.`,
     );
   if (without_bodies > 0)
     notes.push(
-      `${without_bodies} of them ${dry_run ? 'would come' : 'came'} over without their bodies, because tracing.capture_bodies (SVC_TRACING_CAPTURE_BODIES) is false. What is there already is not imported again: set it before.`,
+      `${dry_run ? 'Would be imported' : 'Imported'} without bodies: ${without_bodies}, because tracing.capture_bodies (SVC_TRACING_CAPTURE_BODIES) is false. Imported traces are not imported again: set it before.`,
     );
-  if (failedOf(failed) > 0) notes.push('What failed is tried again when this is run again.');
+  if (failedOf(failed) > 0) notes.push('Run this again to retry failed traces.');
   return notes;
 }

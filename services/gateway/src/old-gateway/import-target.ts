@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import type { ImportTarget } from './import-traces.ts';
 import { isOldTraceFile, oldTraceFileText } from './old-trace-file.ts';
 
-/** The store at `path`, for this process alone, as a gateway would open it. Faults: `storage_locked`, `storage_unusable`. */
+/** The store at `path`, locked for this process as by a gateway. Faults: `storage_locked`, `storage_unusable`. */
 export function openImportTarget(path: string): ImportTarget & Disposable {
   const attempt = <T>(open: () => T): T => {
     try {
@@ -39,7 +39,7 @@ export function openImportTarget(path: string): ImportTarget & Disposable {
   };
 }
 
-/** The same store for looking only: nothing is made, locked or written, and a gateway may be running on it. Faults: `storage_unusable`. */
+/** The same store for a dry run: nothing is created, locked or written, and a gateway may be using it. Faults: `storage_unusable`. */
 export function openDryTarget(path: string): ImportTarget & Disposable {
   let reader: SqliteTraceReader | undefined;
   try {

@@ -91,7 +91,7 @@ const newIds = (rows: readonly OngoingaiRow[]) =>
     .toReversed();
 
 describe('a trace of the old gateway', () => {
-  test('keeps what it was: times, tokens, cost, tenant, key, lineage and metadata', async () => {
+  test('keeps times, tokens, cost, tenant, key, lineage and metadata', async () => {
     using _ = old({
       id: idOf(7),
       completedAt: NOW - HOUR,
@@ -206,7 +206,7 @@ describe('a trace of the old gateway', () => {
     expect(trace?.usage_status).toBe((trace?.total_tokens ?? 0) > 0 ? 'reported' : 'missing');
   });
 
-  test('brings no secret with it, wherever it stood', async () => {
+  test('has no secret of any field', async () => {
     using _ = old({
       id: idOf(1),
       completedAt: NOW,
@@ -259,14 +259,14 @@ describe('a trace of the old gateway', () => {
     ]);
   });
 
-  test('leaves its bodies behind where bodies are not kept, and that is said', async () => {
+  test('is imported without bodies when bodies are not captured, with a note', async () => {
     using _ = old({ id: idOf(1), completedAt: NOW, columns: { request_body: '{}' } }, { id: idOf(2), completedAt: NOW });
     const { stdout } = await run(['--from', from]);
-    expect(stdout).toMatch(/1 of them came over without their bodies, because tracing\.capture_bodies/);
+    expect(stdout).toMatch(/Imported without bodies: 1, because tracing\.capture_bodies/);
     expect(details().some((trace) => 'request_body' in trace)).toBe(false);
   });
 
-  test('is a checkpoint of its conversation: its parent is the trace that the old id meant', async () => {
+  test('is a checkpoint of its conversation: its parent is the trace with the old id', async () => {
     const lineage = (n: number, parent?: string) => ({
       id: idOf(n),
       completedAt: NOW - 100 + n,
@@ -303,7 +303,7 @@ describe('a trace of the old gateway', () => {
 });
 
 describe('the whole file', () => {
-  test('is brought over, counted against its rows, and not twice', async () => {
+  test('is imported once, and counted against its rows', async () => {
     const rows = many(5_000, (n) => ({ nanoseconds: (n * 7_919) % 1_000_000 }));
     using source = old(...rows);
     expect(await report()).toMatchObject({ code: 0, source_rows: 5_000, read: 5_000, imported: 5_000, proven: true, failed: {} });
@@ -319,7 +319,7 @@ describe('the whole file', () => {
     expect(shown).toEqual([idOf(9_999), idOf(4_999), idOf(4_998)]);
   });
 
-  test('stands in the past of a store that has newer traces, and older ones, in every list and sum', async () => {
+  test('is sorted by time among newer and older traces, in every list and sum', async () => {
     using _ = old(...many(3_000, (n) => ({ completedAt: NOW - 20 * DAY + n * 500_000, columns: { latency_ms: n % 900 } })));
     await mkdir(join(into, '..'));
     const live = Array.from({ length: 300 }, (_, n) =>
@@ -384,14 +384,14 @@ describe('the whole file', () => {
     expect(details().map(({ metadata }) => metadata['gateway_key_id'])).toEqual(['gk_old', 'gk_old', 'gk_old']);
   });
 
-  test('what is older than the retention stays behind, counted and said', async () => {
+  test('traces older than the retention are skipped and counted', async () => {
     using _ = old(...many(10, (n) => ({ completedAt: NOW - n * 10 * DAY })));
     expect(await report()).toMatchObject({ code: 0, read: 10, imported: 3, too_old: 7, proven: true });
     expect((await run(['--from', from])).stdout).toMatch(/older than tracing\.retention_days \(30\) +7\n/);
     expect(await report([], { SVC_TRACING_RETENTION_DAYS: '365' })).toMatchObject({ imported: 7, already_there: 3, too_old: 0 });
   });
 
-  test('a row that cannot be read costs that row, and is named', async () => {
+  test('an unreadable row fails alone, and is listed', async () => {
     const bad = (n: number, columns: Readonly<Record<string, string | number | null>>) => ({
       id: idOf(n),
       completedAt: NOW,
@@ -421,7 +421,7 @@ describe('the whole file', () => {
   });
 });
 
-describe('a run that is broken off', () => {
+describe('an interrupted import', () => {
   const privacy = privacyRules(readGatewayConfig(undefined, {}).pii, false);
   /** One run of which no more than so many pages are read, or written. */
   const runSome = async ({ pages = Infinity, writes = Infinity }) => {
@@ -449,7 +449,7 @@ describe('a run that is broken off', () => {
     });
   };
 
-  test('goes on where it was, wherever that is: nothing twice, nothing missing', async () => {
+  test('continues from any row: no trace twice, none missing', async () => {
     const rows = many(9_000);
     using _ = old(...rows);
     for (const [pages, imported, already] of [
@@ -476,15 +476,15 @@ describe('a run that is broken off', () => {
     expect(stored().map(({ id }) => id)).toEqual(newIds(rows));
   });
 
-  test('a signal ends it after the page that is being written, with 1, and says so', async () => {
+  test('a signal ends it after the current page, with a message and exit code 1', async () => {
     using _ = old(...many(3_000));
     const { code, stdout } = await run(['--from', from], {}, Promise.resolve('SIGINT'));
     expect([code, stored().length]).toEqual([1, 2_048]);
-    expect(stdout).toContain('It was stopped before the end: the same command goes on from there.');
+    expect(stdout).toContain('Stopped before the end: the same command continues from here.');
     expect(await report()).toMatchObject({ code: 0, imported: 952, already_there: 2_048, proven: true });
   });
 
-  test('a store that takes nothing ends it, and says how far it got', async () => {
+  test('a store that cannot be written ends it, with the count so far', async () => {
     using _ = old(...many(10));
     await mkdir(join(into, '..'));
     new SqliteTraceWriter(into)[Symbol.dispose]();
@@ -510,7 +510,7 @@ describe('gateway import', () => {
     expect((await run(['--from', from, '--dry-run'])).stdout).toContain('Nothing was written (--dry-run)');
   });
 
-  test('a running gateway has its store for itself, and it says what to do', async () => {
+  test('a store that is locked by a running gateway is rejected with the next step', async () => {
     using _ = old(...many(1));
     await mkdir(join(into, '..'));
     using _lock = lockFile(into);
@@ -521,10 +521,10 @@ describe('gateway import', () => {
   });
 
   test.each([
-    ['nothing', () => join(folder.path, 'nothing.db'), 'it is not there'],
+    ['nothing', () => join(folder.path, 'nothing.db'), 'it does not exist'],
     ['a folder', () => folder.path, ''],
     ['a file that is no database', () => import.meta.filename, 'file is not a database'],
-    ['traces of this gateway', () => into, 'it holds no traces of ongoingai/gateway'],
+    ['traces of this gateway', () => into, 'it contains no traces of ongoingai/gateway'],
   ])('refuses %s as its source', async (_, path, why) => {
     await mkdir(join(into, '..'));
     new SqliteTraceWriter(into)[Symbol.dispose]();
@@ -533,25 +533,25 @@ describe('gateway import', () => {
     expect((refused as Error).message).toContain(why);
   });
 
-  test('refuses the old file as the store to import into', async () => {
+  test('rejects the old file as its target', async () => {
     using source = old(...many(1));
     await expect(run(['--from', from], { SVC_STORAGE_PATH: from })).rejects.toThrow(
-      'holds the traces of ongoingai/gateway: name another file',
+      'contains the traces of ongoingai/gateway: configure another file',
     );
     expect(source.count).toBe(1);
   });
 
-  test('wants a file', async () => {
+  test('needs a file', async () => {
     expect(await run([])).toMatchObject({ code: 2, stderr: expect.stringContaining('import needs --from') });
   });
 
-  test('prints a summary for people', async () => {
+  test('prints a summary as text', async () => {
     using _ = old(...many(5), { id: idOf(77), completedAt: NOW - 90 * DAY });
     const { code, stdout, stderr } = await run(['--from', from]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(
       new RegExp(
-        `^Imported into ${into}: 6 rows in [0-9.]+ s, \\d+ a second\\.\n\nTRACES +COUNT\nimported +5\nalready there +0\nolder than .* +1\nread +6\nrows of ${from} +6\n`,
+        `^Imported into ${into}: 6 rows in [0-9.]+ s, \\d+ per second\\.\n\nTRACES +COUNT\nimported +5\nalready imported +0\nolder than .* +1\nread +6\nrows of ${from} +6\n`,
       ),
     );
   });

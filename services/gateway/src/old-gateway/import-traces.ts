@@ -7,34 +7,34 @@ import { deriveOldTrace, type OldTraceContext } from './derive-old-trace.ts';
 import { oldCreatedAt, type OldTraceRow, type OldTraces } from './old-traces.ts';
 import { newTraceId } from './old-trace-id.ts';
 
-/** Remembered hashes of credentials; a gateway sees few. */
+/** Cached hashes of credentials; a gateway has few. */
 const HASHES_MAX = 4_096;
 const SCOPES_MAX = 4_096;
-/** Remembered ids of the rows that were read last: most parents are among them, and finding one in the file takes 7 µs. */
+/** Cached ids of the latest rows: most parents are among them, and a look-up in the file takes 7 µs. */
 const IDS_MAX = 8_192;
-/** Rows that could not be brought over are named up to this many. */
+/** Listed rows that could not be imported. */
 const EXAMPLES_MAX = 10;
 
-/** Where traces go to. */
+/** The store of imported traces. */
 export interface ImportTarget {
   has(id: Uint8Array): boolean;
   write(records: readonly TraceRecord[]): WriteResult;
 }
 
-/** What became of the old file's rows. Every row that was read counts in exactly one of the figures below `read`. */
+/** Counts of the old file's rows. Every row that was read counts in exactly one of the figures below `read`. */
 export interface ImportCounts {
   /** Rows of the file up to the last one that was read; all of them at the end. */
   source_rows: number;
   read: number;
   imported: number;
-  /** Brought over before. */
+  /** Imported before. */
   already_there: number;
   /** Older than `tracing.retention_days`: they would be removed at once. */
   too_old: number;
   /** By cause. */
   failed: Record<string, number>;
   failed_examples: { id: string; cause: string }[];
-  /** Of the imported, those whose bodies stayed behind because `tracing.capture_bodies` is off. */
+  /** Imported traces without their bodies, because `tracing.capture_bodies` is off. */
   without_bodies: number;
   /** Whether the whole file was read. */
   complete: boolean;
@@ -44,17 +44,17 @@ export interface ImportRun {
   readonly source: Pick<OldTraces, 'after' | 'count' | 'createdAtOf'>;
   readonly target: ImportTarget;
   readonly tools: Pick<OldTraceContext, 'policy' | 'privacy' | 'keyHeader'>;
-  /** Traces made before are too old. */
+  /** Older traces are skipped. */
   readonly oldestMs: number;
-  /** Told after every page. */
+  /** Called after every page. */
   readonly onProgress: (counts: Readonly<ImportCounts>) => void;
-  /** Looked at after every page. */
+  /** Checked after every page. */
   readonly isStopped: () => boolean;
 }
 
-/** Brings the traces of an old file over, page by page in the order in which they were written. A trace's id here follows from its id
- *  there, so that a run that was broken off, however, is just started again: what is there already is passed over.
- *  Faults: `storage_unusable` when the store takes nothing. */
+/** Imports the traces of an old file, page by page in the order in which they were written. The new id of a trace is derived from its
+ *  old one, so that an interrupted import can be started again: imported traces are skipped.
+ *  Faults: `storage_unusable` when no trace of a page can be written. */
 export async function importTraces(run: ImportRun): Promise<ImportCounts> {
   const { source, target, oldestMs, onProgress, isStopped } = run;
   const counts: ImportCounts = {
@@ -82,14 +82,14 @@ export async function importTraces(run: ImportRun): Promise<ImportCounts> {
     last = rows.at(-1)?.rowid ?? last;
     writeAll(records, target, counts);
     onProgress(counts);
-    // Signals are seen between pages.
+    // Lets signals be handled between pages.
     await setImmediate();
   }
   if (!counts.complete) counts.source_rows = source.count();
   return counts;
 }
 
-/** Whether every row of the file is accounted for. */
+/** Whether every row of the file is counted once. */
 export function isProven(counts: ImportCounts): boolean {
   const { source_rows, read, imported, already_there, too_old, failed, complete } = counts;
   return complete && read === source_rows && read === imported + already_there + too_old + failedOf(failed);
@@ -141,11 +141,11 @@ function writeAll(records: readonly TraceRecord[], target: ImportTarget, counts:
     const cause = `not written: ${error_class}`;
     counts.failed[cause] = (counts.failed[cause] ?? 0) + count;
   }
-  // One bad row costs one row. When none of a page can be written, none of the next can.
+  // An invalid row fails alone. When no row of a page can be written, the store is unusable.
   if (written > 0) return;
   const causes = failures.map(({ error_class }) => error_class).join();
   throw new Fault('storage_unusable', {
-    say: `traces cannot be written (${causes}); ${counts.imported} were imported, and the same command goes on from there`,
+    say: `traces cannot be written (${causes}); ${counts.imported} were imported, and the same command continues from here`,
   });
 }
 

@@ -16,17 +16,17 @@ function faultsOf(text: string): string[] {
 }
 
 describe("the old gateway's YAML", () => {
-  test('an unknown key of its own is refused with what takes its place', () => {
+  test('an unknown key of its own is rejected with its successor', () => {
     expect(faultsOf(text).toSorted()).toEqual([
-      '  auth.keys.0.created_by: unknown key: it was a key of ongoingai/gateway; leave it out: keys of the file were made by system',
+      '  auth.keys.0.created_by: unknown key: it was a key of ongoingai/gateway; remove it: keys of the file are created by system',
       '  auth.keys.0.team: unknown key: it was a key of ongoingai/gateway; use auth.keys[].workspace_id',
-      '  pii.stages: unknown key: it was a key of ongoingai/gateway; leave it out: headers and bodies of both directions are always looked at',
-      '  storage.dsn: unknown key: it was a key of ongoingai/gateway; there is none here: traces are kept in SQLite, at storage.path',
+      '  pii.stages: unknown key: it was a key of ongoingai/gateway; remove it: headers and bodies of both directions are always redacted',
+      '  storage.dsn: unknown key: it was a key of ongoingai/gateway; there is none: traces are stored in SQLite, at storage.path',
     ]);
     expect(Object.keys(OLD_KEYS)).toHaveLength(4);
   });
 
-  test('every other key of it is read as it is, its empty mode and salt too', () => {
+  test('every other key is read unchanged, its empty mode and salt too', () => {
     const { storage, pii, auth, ...others } = structuredClone(OLD_CONFIG);
     const { dsn: _dsn, ...path } = storage;
     const { stages: _stages, ...rules } = pii;
@@ -40,13 +40,13 @@ describe("the old gateway's YAML", () => {
     expect(config.auth.keys[0]?.token.reveal()).toBe('ogk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA');
   });
 
-  test('a key that neither has is just unknown', () => {
+  test('a key that neither gateway has is unknown', () => {
     expect(faultsOf('storage: { pat: x }')).toEqual(['  storage.pat: unknown key; known keys: driver, path']);
   });
 });
 
 describe("the old gateway's variables", () => {
-  test('those that are set are named with their successors, and no value is', () => {
+  test('are listed with their successors when they are set, without values', () => {
     const found = oldVariablesIn({
       ONGOINGAI_PORT: '9',
       ONGOINGAI_STORAGE_DSN: 'postgres://u:secret@h',
@@ -56,7 +56,7 @@ describe("the old gateway's variables", () => {
     expect(found).toEqual({
       ONGOINGAI_NEW: 'none',
       ONGOINGAI_PORT: 'SVC_SERVER_PORT',
-      ONGOINGAI_STORAGE_DSN: 'none: traces are kept in SQLite, at SVC_STORAGE_PATH',
+      ONGOINGAI_STORAGE_DSN: 'none: traces are stored in SQLite, at SVC_STORAGE_PATH',
     });
   });
 

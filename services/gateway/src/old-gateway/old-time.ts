@@ -1,19 +1,19 @@
-/** A moment as `ongoingai/gateway` keeps it: to the nanosecond. */
+/** A time with the precision of `ongoingai/gateway`: nanoseconds. */
 export interface OldTime {
   readonly ms: number;
-  /** Nanoseconds of that millisecond. */
+  /** Within that millisecond. */
   readonly nanoseconds: number;
 }
 
-/** Latest time that a trace id can carry. */
+/** The latest time that fits into a trace id. */
 const LATEST_MS = 2 ** 48 - 1;
 
-// Its SQLite driver writes the text that Go gives a time, `2026-02-12 15:04:05.123456789 +0000 UTC`. RFC 3339, and SQLite's own
-// texts, which name no zone and mean UTC, are what it reads as well.
+// Its SQLite driver writes times in Go's format, `2026-02-12 15:04:05.123456789 +0000 UTC`. It also reads RFC 3339 and SQLite's own
+// format, which has no zone and means UTC.
 const FORM =
   /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?: ?(?:(Z)|([+-]\d\d):?(\d\d)))?(?: [A-Za-z0-9+-]{1,8})?(?: m=[+-][\d.]+)?$/;
 
-/** Undefined for what is no time that a trace id can carry. */
+/** Undefined for anything but a time that fits into a trace id. */
 export function parseOldTime(text: string | null): OldTime | undefined {
   const [, day, time, fraction = '', , offsetHours, offsetMinutes] = FORM.exec(text?.trim() ?? '') ?? [];
   if (day === undefined || time === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** Columns that traces of `ongoingai/gateway` have had from its first version on. */
+/** Columns of traces since the first version of `ongoingai/gateway`. */
 const OLD_COLUMNS = [
   'id',
   'timestamp',
@@ -13,7 +13,7 @@ const OLD_COLUMNS = [
   'metadata',
 ];
 
-/** The columns of its table of traces; undefined when the database is none of that gateway's. */
+/** The columns of the table of traces; undefined for a database of another program. */
 export function oldTraceColumns(database: DatabaseSync): ReadonlySet<string> | undefined {
   const columns = new Set(
     database
@@ -24,7 +24,7 @@ export function oldTraceColumns(database: DatabaseSync): ReadonlySet<string> | u
   return OLD_COLUMNS.every((column) => columns.has(column)) ? columns : undefined;
 }
 
-/** Whether a file holds traces of `ongoingai/gateway`. It is not changed, and what cannot be read is none. */
+/** Whether a file contains traces of `ongoingai/gateway`; false when it cannot be read. It is not changed. */
 export function isOldTraceFile(path: string): boolean {
   try {
     using database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
@@ -34,7 +34,7 @@ export function isOldTraceFile(path: string): boolean {
   }
 }
 
-/** What to say of such a file where one of ours is needed. */
+/** The error for such a file where one of ours is needed. */
 export function oldTraceFileText(path: string): string {
-  return `${path} holds the traces of ongoingai/gateway: name another file, and bring them over with gateway import --from ${path}`;
+  return `${path} contains the traces of ongoingai/gateway: configure another file, and import them with gateway import --from ${path}`;
 }

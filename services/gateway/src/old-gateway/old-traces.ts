@@ -5,14 +5,14 @@ import { pathToFileURL } from 'node:url';
 import { parseOldTime, type OldTime } from './old-time.ts';
 import { oldTraceColumns } from './old-trace-file.ts';
 
-/** Rows that are read at once: each time the file is let go of, so that the old gateway, which may be running, can tidy up its log. */
+/** Rows of one read transaction. Between two, the old gateway, which may be running, can checkpoint its WAL. */
 const PAGE_ROWS = 2_048;
-/** A page ends early when its rows are as large as this. */
+/** A page ends early when its rows have this size. */
 const PAGE_BYTES = 8 * 1_048_576;
-/** How long reading waits for another process's lock, which it meets only outside of WAL mode. */
+/** How long a read waits for another process's lock, which happens only outside WAL mode. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** A trace as the old file holds it. Numbers are whole, and from 0 to 2^53 - 1; what was not there is 0 or null. */
+/** A row of the old file. Numbers are integers from 0 to 2^53 - 1; missing values are 0 or null. */
 export interface OldTraceRow {
   readonly rowid: number;
   readonly id: string | null;
@@ -38,7 +38,7 @@ export interface OldTraceRow {
   readonly time_to_first_token_ms: number;
   readonly time_to_first_token_us: number;
   readonly estimated_cost_usd: number;
-  /** The first bytes of bodies, up to the bound that was asked for. */
+  /** The first bytes of bodies, up to the requested bound. */
   readonly request_body: Uint8Array | null;
   readonly response_body: Uint8Array | null;
   /** Their whole lengths. */
@@ -59,12 +59,12 @@ export class OldTraces implements Disposable {
   readonly #count: StatementSync;
   readonly #createdAt: StatementSync;
 
-  /** Of each body `bodyMaxBytes` are read. Faults: `import_source_unusable`. */
+  /** Reads `bodyMaxBytes` of each body. Faults: `import_source_unusable`. */
   constructor(path: string, bodyMaxBytes: number) {
     this.#database = openOldFile(path);
     try {
       const columns = oldTraceColumns(this.#database);
-      if (columns === undefined) throw unusable(path, 'it holds no traces of ongoingai/gateway');
+      if (columns === undefined) throw unusable(path, 'it contains no traces of ongoingai/gateway');
       const selected = selectedColumns(columns, bodyMaxBytes);
       this.#page = this.#database.prepare(
         `SELECT rowid, ${selected} FROM traces WHERE rowid > ? ORDER BY rowid LIMIT ${PAGE_ROWS}`,
@@ -79,12 +79,12 @@ export class OldTraces implements Disposable {
     }
   }
 
-  /** Rows up to one; all of them, unless told. */
+  /** The number of rows up to a row; of all rows by default. */
   count(upToRowid: number = Number.MAX_SAFE_INTEGER): number {
     return Number(this.#count.get(upToRowid)?.['n']);
   }
 
-  /** The next rows in the order in which they were written; none at the end. */
+  /** The next rows in the order in which they were written; empty at the end. */
   after(rowid: number): OldTraceRow[] {
     const rows: OldTraceRow[] = [];
     let bytes = 0;
@@ -96,7 +96,7 @@ export class OldTraces implements Disposable {
     return rows;
   }
 
-  /** When the trace of an old id was made; undefined when it is not there. */
+  /** The creation time of the trace with an old id; undefined when there is none. */
   createdAtOf(oldId: string): OldTime | undefined {
     const row = this.#createdAt.get(oldId) as Pick<OldTraceRow, 'created_at' | 'timestamp'> | undefined;
     return row && oldCreatedAt(row);
@@ -107,18 +107,18 @@ export class OldTraces implements Disposable {
   }
 }
 
-/** When a trace was made: the moment its exchange was finished, which the old gateway also calls its timestamp. */
+/** The creation time of a trace: the end of its exchange, which the old gateway also calls its timestamp. */
 export function oldCreatedAt(row: Pick<OldTraceRow, 'created_at' | 'timestamp'>): OldTime | undefined {
   return parseOldTime(row.created_at) ?? parseOldTime(row.timestamp);
 }
 
 function openOldFile(path: string): DatabaseSync {
-  if (!existsSync(path)) throw unusable(path, 'it is not there');
+  if (!existsSync(path)) throw unusable(path, 'it does not exist');
   try {
     return opened(new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }));
   } catch (cause) {
-    // A file in WAL mode is opened by making two more beside it, which nobody may do on a read-only disk. When nothing is left in such
-    // a log, the file alone is all there is.
+    // SQLite opens a database in WAL mode by creating two more files, which fails on a read-only disk. When its WAL is empty, the
+    // database file alone is complete.
     if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) throw unusable(path, messageOf(cause), cause);
     try {
       const url = new URL(`${pathToFileURL(path).href}?immutable=1`);
@@ -129,7 +129,7 @@ function openOldFile(path: string): DatabaseSync {
   }
 }
 
-/** SQLite reads nothing before it is asked for something. */
+/** SQLite reads the file at the first query only, so that opening alone would not fail. */
 function opened(database: DatabaseSync): DatabaseSync {
   try {
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
@@ -140,7 +140,7 @@ function opened(database: DatabaseSync): DatabaseSync {
   }
 }
 
-/** What the first versions did not have yet is null, or 0. */
+/** Columns that early versions did not have are null, or 0. */
 function selectedColumns(columns: ReadonlySet<string>, bodyMaxBytes: number): string {
   const of = (name: string) => (columns.has(name) ? name : 'NULL');
   return [

@@ -1,7 +1,7 @@
 import { sumOfCosts } from '@vitrine/traces/measures-to-response';
 import type { Measure } from '@vitrine/traces/trace-analytics';
 
-/** Adds up measures of several tenants by group. Without buckets and without percentiles, which cannot be added up. */
+/** Sums measures of several tenants by group. Buckets and percentiles are dropped, because percentiles cannot be summed. */
 export function mergeMeasures(parts: readonly (readonly Measure[])[]): readonly Measure[] {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;

@@ -3,10 +3,10 @@ import { isKnownTenant } from '../offline-traces/tenant-filter.ts';
 import { textTable } from '@vitrine/command-line/text-table';
 import type { UsageReport } from './usage-report.ts';
 
-/** A report for people. */
+/** The text of `gateway report`. */
 export function reportText(report: UsageReport): string {
   const { filters, summary, storage } = report;
-  const chosen = (['org_id', 'workspace_id', 'provider', 'model', 'from', 'to'] as const).flatMap((name) =>
+  const applied = (['org_id', 'workspace_id', 'provider', 'model', 'from', 'to'] as const).flatMap((name) =>
     filters[name] === undefined ? [] : [`${name} ${filters[name]}`],
   );
   const tables: readonly (readonly [string, readonly string[], readonly string[][]])[] = [
@@ -59,7 +59,7 @@ export function reportText(report: UsageReport): string {
     ],
   ];
   return [
-    `Usage in ${storage.path}${chosen.length === 0 ? '' : ` (${chosen.join(', ')})`}\n\n`,
+    `Usage in ${storage.path}${applied.length === 0 ? '' : ` (${applied.join(', ')})`}\n\n`,
     `requests ${summary.total_requests}, tokens ${summary.total_tokens} (input ${summary.total_input_tokens}, ` +
       `output ${summary.total_output_tokens}), cost ${dollars(summary.total_cost_usd)} USD, ` +
       `provider credentials ${summary.active_keys}\n`,
@@ -68,9 +68,9 @@ export function reportText(report: UsageReport): string {
   ].join('');
 }
 
-/** Whose traces these are. */
+/** The tenants of the report. */
 function tenantText({ tenants, tenant_count: count, tenants_total: total }: UsageReport): string {
-  if (count === 0) return total === 0 ? '' : `None of ${total} tenants is meant.\n`;
+  if (count === 0) return total === 0 ? '' : `No tenant of ${total} matches.\n`;
   const names = tenants.map((tenant) => (isKnownTenant(tenant) ? `${tenant.org_id}/${tenant.workspace_id}` : 'no tenant'));
   const more = count > names.length ? `, and ${count - names.length} more` : '';
   const which = count === 1 ? 'Tenant' : count === total ? `All ${total} tenants` : `${count} of ${total} tenants`;

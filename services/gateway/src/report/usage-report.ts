@@ -9,7 +9,7 @@ import type { OfflineTraces } from '../offline-traces/open-traces.ts';
 import { hasTenantFilter, matchesTenant } from '../offline-traces/tenant-filter.ts';
 import { mergeMeasures } from './merge-measures.ts';
 
-/** Tenants that a report names. */
+/** Listed tenants of a report. */
 const MAX_NAMED_TENANTS = 20;
 
 const moment = z.iso.datetime();
@@ -34,9 +34,8 @@ const recentTrace = traceSummary.pick({
   request_path: true,
 });
 
-/** What `gateway report --format json` prints; its fields are those of the gateway that first had this command, and
- *  whose traces it is about. Providers are in the
- *  order of tokens, models and keys in that of requests, the newest trace comes first. Spec: gateway decisions, section 7. */
+/** The JSON of `gateway report --format json`. Its fields are those of the gateway that first had this command, extended by the tenants.
+ *  Providers are ordered by tokens, models and keys by requests, traces from the newest. Spec: gateway decisions, section 7. */
 export const usageReport = z.strictObject({
   schema_version: z.literal('report.v1'),
   generated_at: moment,
@@ -50,10 +49,10 @@ export const usageReport = z.strictObject({
     workspace_id: z.string().optional(),
     limit: z.int().min(1).max(200),
   }),
-  /** Whose traces are summed up: the first of them; both fields are '' for callers who were unknown. */
+  /** The first of the summed tenants; both fields are '' for unknown callers. */
   tenants: z.array(z.strictObject({ org_id: z.string(), workspace_id: z.string() })),
   tenant_count: z.int().min(0),
-  /** Of the store, whoever was asked for. */
+  /** All tenants of the store, whatever the filter. */
   tenants_total: z.int().min(0),
   summary,
   providers: z.array(providerRow),
@@ -70,25 +69,25 @@ export interface ReportRequest {
   /** Milliseconds since the epoch, both inclusive. */
   readonly from: number | undefined;
   readonly to: number | undefined;
-  /** Whose traces; undefined stands for any. */
+  /** Filter by tenant; undefined matches any. */
   readonly org_id: string | undefined;
   readonly workspace_id: string | undefined;
   /** 1 to 200 of the newest traces. */
   readonly limit: number;
   readonly now: Date;
-  /** How sums of money are to be shown. */
+  /** Formats sums of money. */
   readonly printCost: PrintCost;
 }
 
-/** Sums up what a store holds, of all tenants or of those that are asked for. Faults: those of the store. */
+/** Sums up the traces of a store, of all tenants or of those that match the filter. Faults: those of the store. */
 export async function readReport(
   store: OfflineTraces,
-  { path, limit, now, printCost, ...asked }: ReportRequest,
+  { path, limit, now, printCost, ...filters }: ReportRequest,
 ): Promise<UsageReport> {
-  const { org_id, workspace_id, ...range } = asked;
+  const { org_id, workspace_id, ...range } = filters;
   const all = await store.tenants();
   const tenants = all.filter((tenant) => matchesTenant({ org_id, workspace_id }, tenant));
-  // Everybody's sums are kept as one; those of some tenants are added up here.
+  // Roll-ups hold the sums of all tenants together; those of some tenants are added up here.
   const parts = hasTenantFilter({ org_id, workspace_id }) ? tenants : [undefined];
   const measure = async (groupBy: Group): Promise<readonly Measure[]> =>
     mergeMeasures(await Promise.all(parts.map((tenant) => store.measure({ ...range, tenant, groupBy }))));
@@ -107,7 +106,7 @@ export async function readReport(
     schema_version: 'report.v1',
     generated_at: now.toISOString(),
     storage: { driver: 'sqlite', path },
-    filters: { ...filtersOf(asked), limit },
+    filters: { ...filtersOf(filters), limit },
     tenants: tenants.slice(0, MAX_NAMED_TENANTS),
     tenant_count: tenants.length,
     tenants_total: all.length,
@@ -125,7 +124,7 @@ async function newestOf(
   query: Omit<TraceQuery, 'tenant'>,
 ): Promise<TraceSummary[]> {
   const pages = await Promise.all(tenants.map((tenant) => store.list({ ...query, tenant })));
-  // Ids of traces are in the order of time.
+  // Trace ids sort by time.
   const newestFirst = pages.flatMap(({ items }) => items).toSorted((left, right) => (left.id < right.id ? 1 : -1));
   return newestFirst.slice(0, query.limit);
 }

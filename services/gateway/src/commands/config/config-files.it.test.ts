@@ -65,10 +65,10 @@ const STORAGE_KEY = '  storage.path (SVC_STORAGE_PATH): ';
 
 describe('the price list', () => {
   test.each<[string, string | undefined, RegExp]>([
-    ['that is not there', undefined, /prices\.yaml: ENOENT: no such file/],
-    ['that is no YAML', 'models: [', /prices\.yaml: The price override is invalid: /],
+    ['that does not exist', undefined, /prices\.yaml: ENOENT: no such file/],
+    ['that is not YAML', 'models: [', /prices\.yaml: The price override is invalid: /],
     [
-      'with a fault in two places',
+      'with errors in two places',
       PRICES.replace('openai', 'aws').replace('mtok: 1', 'mtok: cheap'),
       /models\[0\]\.provider: must be "openai" or "anthropic"; models\[0\]\.input_usd_per_mtok: must be a number, not a string/,
     ],
@@ -82,7 +82,7 @@ describe('the price list', () => {
     expect([config.status, config.details[0], storage.status]).toEqual(['fail', line.trim(), 'pass']);
   });
 
-  test('that is one is none', async () => {
+  test('that is valid is no fault', async () => {
     const prices = join(folder.path, 'prices.yaml');
     writeFileSync(prices, PRICES);
     expect(await validate({ SVC_PRICES_OVERRIDE_PATH: prices })).toEqual([]);
@@ -91,14 +91,14 @@ describe('the price list', () => {
 });
 
 describe('a place for the traces', () => {
-  test('in a folder that is there, or can be made, is well', async () => {
+  test('in a folder that exists, or can be created, is no fault', async () => {
     expect(await validate({})).toEqual([]);
     mkdirSync(join(folder.path, 'data'));
     expect(await validate({})).toEqual([]);
     expect((await diagnose({})).storage.status).toBe('pass');
   });
 
-  test('that a running gateway has is well', async () => {
+  test('of a running gateway is no fault', async () => {
     await using gateway = await startTestGateway({ SVC_AUTH_ENABLED: 'true' });
     const own = { SVC_STORAGE_PATH: join(gateway.folder, 'traces.db'), SVC_AUTH_ENABLED: 'true' };
     const before = readdirSync(gateway.folder);
@@ -112,12 +112,12 @@ describe('a place for the traces', () => {
       'below a folder that takes none',
       () => {},
       () => '/proc/nowhere/traces.db',
-      'the folder /proc/nowhere cannot be made: ENOENT',
+      'the folder /proc/nowhere cannot be created: ENOENT',
     ],
-    ['in a folder that takes no files', () => {}, () => '/proc/traces.db', 'no file can be made in /proc: ENOENT'],
+    ['in a folder that accepts no files', () => {}, () => '/proc/traces.db', 'no file can be created in /proc: ENOENT'],
     ['that is a folder', () => mkdirSync(path, { recursive: true }), () => path, 'traces.db: the file is a folder'],
     [
-      "that is another program's",
+      'of another program',
       () => {
         mkdirSync(join(folder.path, 'data'));
         using database = new DatabaseSync(path);
@@ -127,7 +127,7 @@ describe('a place for the traces', () => {
       'traces.db: the file holds the table "users" (user_version 0) and is not a Vitrine trace file',
     ],
     [
-      'that a newer version wrote',
+      'of a newer version',
       () => {
         mkdirSync(join(folder.path, 'data'));
         using database = new DatabaseSync(path);
@@ -147,7 +147,7 @@ describe('a place for the traces', () => {
     expect(storage.details.join('\n')).toContain(what.replace(/^traces.db: /, ''));
   });
 
-  // Root may write everywhere; so that is done by somebody else, who has loaded the sources as root.
+  // Root may write everywhere, so the command runs as another user, after the sources were loaded as root.
   const asNobody = (env: Variables, ...args: string[]) => {
     const sources = ['../registry.ts', '@vitrine/command-line/run-command'].map((name) => import.meta.resolve(name));
     const script = `
@@ -159,7 +159,7 @@ describe('a place for the traces', () => {
     return spawnSync(process.execPath, ['--input-type=module', '-e', script], { env: variables, encoding: 'utf8', cwd: '/' });
   };
 
-  test('that this user may not write to is a fault, every file by its name', () => {
+  test('that this user may not write to is a fault, which names every file', () => {
     mkdirSync(join(folder.path, 'data'), { mode: 0o755 });
     chmodSync(folder.path, 0o755);
     for (const name of ['traces.db', 'traces.db-wal', 'traces.db.lock', 'gateway-keys.db'])
@@ -169,7 +169,7 @@ describe('a place for the traces', () => {
     const lines = stderr.split('\n').slice(1);
     expect(lines.filter((line) => !line.startsWith(STORAGE_KEY))).toEqual([]);
     for (const what of [
-      `no file can be made in ${join(folder.path, 'data')}: EACCES`,
+      `no file can be created in ${join(folder.path, 'data')}: EACCES`,
       'traces.db cannot be read and written: EACCES',
       'traces.db-wal cannot be read and written: EACCES',
       'traces.db.lock cannot be read and written: EACCES',
@@ -178,7 +178,7 @@ describe('a place for the traces', () => {
     ])
       expect(lines.filter((line) => line.includes(`${what.startsWith('no') ? '' : '/'}${what}`))).toHaveLength(1);
     expect(lines).toHaveLength(6);
-    expect(asNobody({}, 'doctor').stdout).toMatch(/^fail {2}storage: [\s\S]* {8}no file can be made in .*EACCES/m);
+    expect(asNobody({}, 'doctor').stdout).toMatch(/^fail {2}storage: [\s\S]* {8}no file can be created in .*EACCES/m);
   });
 });
 
@@ -198,18 +198,18 @@ describe('the gateway keys beside the traces', () => {
       'the file holds the table "users" (user_version 0) and is not a Vitrine key database',
     ],
     [
-      'a file that is none',
+      'a file that is not a database',
       'gateway-keys.db',
       () => writeFileSync(beside('gateway-keys.db'), 'notes'),
       'the file is text and not an SQLite database',
     ],
     [
-      'a pepper that is none',
+      'a file that is not a pepper',
       'gateway-keys.pepper',
       () => writeFileSync(beside('gateway-keys.pepper'), 'my secret notes'),
       'line 1 must be VERSION:SECRET',
     ],
-  ])('%s is a fault where keys are asked for, and else is not', async (_, name, make, what) => {
+  ])('%s is a fault with authentication only', async (_, name, make, what) => {
     make();
     expect(await validate({})).toEqual([]);
     const [line = '', ...others] = await validate(on);
@@ -222,7 +222,7 @@ describe('the gateway keys beside the traces', () => {
   });
 });
 
-test('faults of the configuration and of the files that it names are told all at once', async () => {
+test('faults of the configuration and of its files are reported all at once', async () => {
   writeFileSync(join(folder.path, 'data'), 'x');
   const env = {
     SVC_PRICES_OVERRIDE_PATH: join(folder.path, 'none.yaml'),
@@ -254,8 +254,8 @@ test('faults of the configuration and of the files that it names are told all at
   ]);
 });
 
-describe('doctor names the configuration file that it has read', () => {
-  test('and what says so', async () => {
+describe('doctor reports the configuration file', () => {
+  test('and what named it', async () => {
     const [first, second] = ['first.yaml', 'second.yaml'].map((name) => join(folder.path, name));
     for (const file of [first, second]) writeFileSync(file ?? '', '{}');
     const { config_path: named, config_source: by } = await diagnose({ SVC_CONFIG: second ?? '' }, '--config', first ?? '');
@@ -271,7 +271,7 @@ describe('doctor names the configuration file that it has read', () => {
     );
   });
 
-  test('also where it cannot be read', async () => {
+  test('also when it cannot be read', async () => {
     const { config_path: named, config } = await diagnose({}, '--config', join(folder.path, 'none.yaml'));
     expect([named, config.status]).toEqual([join(folder.path, 'none.yaml'), 'fail']);
   });

@@ -86,7 +86,7 @@ describe('gateway debug', () => {
     const { stdout } = await run('debug', '--trace-id', idOf(0));
     expect(stdout).toContain('Organisation acme, workspace search.\n');
     expect(stdout).toMatch(
-      /others with the same ids are not shown:\n {2}--org-id acme --workspace-id other\n {2}--org-id beta --workspace-id search\n/,
+      /other tenants with the same ids are not shown:\n {2}--org-id acme --workspace-id other\n {2}--org-id beta --workspace-id search\n/,
     );
   });
 
@@ -130,7 +130,7 @@ describe('gateway debug', () => {
     expect(stepsOf(await chainOf('--thread-id', 'own'))).toEqual([3]);
     const chain = await chainOf('--thread-id', 'nowhere');
     expect([stepsOf(chain), chain.org_id, chain.workspace_id]).toEqual([[7], '', '']);
-    expect((await run('debug', '--thread-id', 'nowhere')).stdout).toContain('Of no tenant: the caller was unknown.\n');
+    expect((await run('debug', '--thread-id', 'nowhere')).stdout).toContain('No tenant: the caller was unknown.\n');
   });
 
   test('last is the newest of all, or of what the flags name', async () => {
@@ -192,7 +192,7 @@ describe('gateway report', () => {
     [['--org-id', 'acme'], [5, 3, 2, 0], '2 of 4 tenants: acme/other, acme/search'],
     [['--workspace-id', 'search'], [6, 5, 3, 1, 0], '2 of 4 tenants: acme/search, beta/search'],
     [['--org-id', 'acme', '--workspace-id', 'other'], [2], 'Tenant: acme/other'],
-    [['--org-id', 'none'], [], 'None of 4 tenants'],
+    [['--org-id', 'none'], [], 'No tenant of 4 matches'],
   ])('%j sums up %j', async (flags, expected, line) => {
     const report = await reportOf(...flags);
     const traces = report.recent_traces.map(({ id }) => sent.findIndex((one) => one.id === id));
