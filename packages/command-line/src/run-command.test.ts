@@ -89,7 +89,7 @@ describe('the version', () => {
   });
 });
 
-describe('what is unclear is refused before anything is done', () => {
+describe('ambiguous options are rejected before the command runs', () => {
   test.each([
     [['--size', '1', '--size', '2'], '--size is given twice'],
     [['--size=1', '--size=1'], '--size is given twice'],
@@ -102,7 +102,7 @@ describe('what is unclear is refused before anything is done', () => {
     expect(stderr).toContain(`program: ${said}\n`);
   });
 
-  test('an option that may be repeated may be, and a switch', async () => {
+  test('options with several values, and switches, may be repeated', async () => {
     const args = ['keys', 'make', '--tag', 'a', '--tag', 'b', '--quiet', '--quiet'];
     expect((await run(...args)).call).toEqual(['keys make', { tag: ['a', 'b'], quiet: true }, []]);
   });
@@ -121,7 +121,7 @@ describe('what is unclear is refused before anything is done', () => {
       ['around', {}, [], []],
     ],
     [['around'], ['around', {}, [], undefined]],
-  ])('%j takes what is behind -- as it is', async (args, call) => {
+  ])('%j passes the arguments behind -- on unparsed', async (args, call) => {
     expect(await run(...args)).toMatchObject({ code: 7, call });
   });
 

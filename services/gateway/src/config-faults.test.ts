@@ -61,10 +61,10 @@ function defaultTexts(tree: unknown): string[] {
   );
 }
 
-describe('a wrong value at every place of the configuration', () => {
+describe('an invalid value of every key of the configuration', () => {
   const places = placesIn(gatewayConfig).filter((path) => path.length > 0);
 
-  test('there are as many places as the README has keys, at least', () => {
+  test('there are at least as many keys as in the README', () => {
     expect(places.length).toBeGreaterThan(80);
     expect(places).toContainEqual(['auth', 'keys', '0', 'permissions', '0']);
     expect(places).toContainEqual(['plans', 'gold', 'per_key', 'max_cost_usd_per_day']);
@@ -115,14 +115,14 @@ describe('faults name the key, its variable, the rule and the value', () => {
     expect(refusal(tree)).toContain(`has 1 fault\n  ${line}`);
   });
 
-  test('a mistyped variable is told what it was meant to be', () => {
+  test('a mistyped variable is reported with the nearest name', () => {
     expect(refusal({}, { SVC_SERVER_PROT: '1' })).toBe(
       'the configuration has 1 fault\n  SVC_SERVER_PROT: unknown variable; did you mean SVC_SERVER_PORT?',
     );
     expect(refusal({}, { SVC_NOTHING_LIKE_IT: '1' })).toMatch(/SVC_NOTHING_LIKE_IT: unknown variable$/);
   });
 
-  test('what may be secret is not repeated', () => {
+  test('values that may be secret are not repeated', () => {
     const secret = 'hunter2 hunter2';
     const said = refusal(
       {
@@ -142,7 +142,7 @@ describe('faults name the key, its variable, the rule and the value', () => {
 describe('faults that span two parts', () => {
   const key = (fields: object) => ({ token: `token-0123456789-${JSON.stringify(fields).length}-abcdefgh`, ...fields });
 
-  test('are shown with those of one part, all at once', () => {
+  test('are reported with those of one part, all at once', () => {
     const said = refusal({
       server: { port: 9464, max_connections: 'many' },
       providers: { openai: { prefix: '/llm', upstream: 'ftp://x' }, anthropic: { prefix: '/llm/claude' } },
@@ -178,7 +178,7 @@ describe('faults that span two parts', () => {
     expect(said).toContain('auth.keys.0.plan: unknown plan "gold"; configured plans: silver');
   });
 
-  test('a part that is wrong by itself is not blamed twice', () => {
+  test('an invalid part is not reported twice', () => {
     // Neither is this port the default one, nor does this key have a plan.
     const said = refusal({
       server: { port: 'x' },
@@ -189,7 +189,7 @@ describe('faults that span two parts', () => {
     expect(said).not.toContain('prometheus_port');
   });
 
-  test('a file store without keys is refused whatever else is wrong', () => {
+  test('a file store without keys is rejected whatever else is invalid', () => {
     const said = refusal({ auth: { enabled: true, store: 'file', header: 'Cookie' } });
     expect(said).toContain('auth.keys (SVC_AUTH_KEYS): must hold a key');
     expect(said).toContain('has 2 faults');

@@ -12,7 +12,7 @@ test.each([
   expect(read).toThrow(new RegExp(`has 1 fault\n  ${path.replaceAll('.', '\\.')} `));
 });
 
-test('any free port for both is no contradiction', () => {
+test('any free port for both is no conflict', () => {
   const variables = { SVC_SERVER_PORT: '0', SVC_OBSERVABILITY_OTEL_PROMETHEUS_PORT: '0' };
   expect(readGatewayConfig(undefined, variables).server.port).toBe(0);
 });

@@ -33,7 +33,7 @@ test.each([
   [['report', '--limit', '0'], ['--limit']],
   [['keys', 'list', '--org', ''], ['--org']],
   [['doctor', '--format', 'json', '--format', 'text'], ['--format']],
-])('%j ends with 2 and names what excludes each other', async (args, named) => {
+])('%j ends with 2 and names the conflicting options', async (args, named) => {
   const { code, stdout, stderr } = await runCaptured(gatewayCommandLine(), args);
   expect([code, stdout]).toEqual([2, '']);
   const [first = ''] = stderr.split('\n', 1);
@@ -41,7 +41,7 @@ test.each([
 });
 
 test.each(gatewayCommandLine().commands.map((one) => [one.name, one] as const))(
-  'the synopsis of %s lists its flags, and its text explains them',
+  'the synopsis of %s lists its flags, and its help explains them',
   (_, one) => {
     const { help: _help, ...common } = COMMON_OPTIONS;
     const flags = Object.entries<CommandOptions[string]>({ ...one.options, ...common });
@@ -50,10 +50,10 @@ test.each(gatewayCommandLine().commands.map((one) => [one.name, one] as const))(
     const [explained = ''] = one.help.split(/^Examples?:/m);
     for (const [name, { type }] of flags) {
       expect(explained).toMatch(new RegExp(`--${name}\\b`));
-      // A switch takes nothing, and everything else says what.
+      // A switch has no value; every other option names its value.
       expect(one.usage).toMatch(type === 'boolean' ? new RegExp(`--${name}[\\] ]`) : new RegExp(`--${name} [A-Za-z|]+`));
     }
-    // What is behind `--` is another program's; an option without brackets has to be given.
+    // Arguments behind `--` are a child program's; an option without brackets is required.
     const positionals = one.usage.replace(/\[[^\]]*\]\S*|-- .*|--[a-z-]+ \S+/g, '').trim();
     expect(positionals === '' ? 0 : positionals.split(/\s+/).length).toBe(one.positionals);
   },

@@ -50,7 +50,7 @@ const oursWith = (args: readonly string[]) => [...(args.includes('--to') ? OURS.
 const times = async (...args: string[]) => (await pageOf(...oursWith(args))).items.map(({ at }) => Date.parse(at) - T0);
 
 describe('gateway audit', () => {
-  test('shows people a table, newest first, of everybody, without credentials', async () => {
+  test('prints a table of all tenants, newest first, without credentials', async () => {
     const { code, stdout } = await run(OURS);
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');
@@ -61,7 +61,7 @@ describe('gateway audit', () => {
     expect(stdout).not.toMatch(new RegExp(`${SECRET}|\u001b`));
   });
 
-  test('shows programs what the API shows', async () => {
+  test('prints the JSON of the API', async () => {
     const page = await pageOf(...OURS, '--org-id', 'acme', '--workspace-id', 'search');
     const response = await fetch(`${gateway.url}/api/audit-events?from=2026-01-05&to=2026-01-06`, {
       headers: { 'x-svc-gateway-key': OWNER },
@@ -111,12 +111,12 @@ describe('gateway audit', () => {
     expect(rest).not.toHaveProperty('next_cursor');
   });
 
-  test('says when there is nothing', async () => {
+  test('prints a message when there are no events', async () => {
     expect((await run(['--actor', 'nobody'])).stdout).toBe('No audit events found.\n');
     expect(await pageOf('--actor', 'nobody')).toEqual({ items: [] });
   });
 
-  test('reads the database of an earlier version and leaves it as it is', async () => {
+  test('reads the database of an earlier version without changing it', async () => {
     await using folder = await temporaryFolder('audit');
     const path = join(folder.path, 'gateway-keys.db');
     {
@@ -140,7 +140,7 @@ describe('gateway audit', () => {
     await expect(run([], folder.path)).rejects.toMatchObject({ code: 'key_store_unavailable', log: { path, reason } });
   });
 
-  test('ends with a fault that names the file when there is none', async () => {
+  test('ends with a fault that names the file when it does not exist', async () => {
     await using folder = await temporaryFolder('audit');
     await expect(run([], folder.path)).rejects.toMatchObject({
       code: 'storage_unusable',

@@ -25,7 +25,7 @@ async function send(lineage: readonly [string, string][], words: string): Promis
 }
 
 beforeAll(async () => {
-  // Nothing is redacted in the store: what is printed has to be.
+  // The store does not redact here, so the output has to.
   gateway = await startTestGateway({ SVC_TRACING_CAPTURE_BODIES: 'true', SVC_PII_MODE: 'off' });
   await send([['x-svc-thread-id', 'thread-1']], 'Say hello');
   await send(
@@ -59,7 +59,7 @@ describe('gateway debug', () => {
     expect(chain.chain).toMatchObject({ checkpoint_count: expected.length, lineage_identifier: identifier });
   });
 
-  test('a trace by its id comes with its conversation', async () => {
+  test('a trace by its id is shown with its conversation', async () => {
     const chain = await chainOf('--trace-id', ids[0] ?? '');
     expect(idsIn(chain)).toEqual([0, 1]);
     expect(chain).toMatchObject({
@@ -72,7 +72,7 @@ describe('gateway debug', () => {
     expect(chain.source).not.toHaveProperty('request_body');
   });
 
-  test('a trace of a run that was forked comes with what that was forked from', async () => {
+  test('a trace of a forked run is shown with the checkpoints that it was forked from', async () => {
     const chain = await chainOf('--trace-id', ids[1] ?? '');
     expect(idsIn(chain)).toEqual([0, 1]);
     expect(chain).toMatchObject({ source: { id: ids[1], step: 2 }, chain: { run_id: 'run-1', truncated: false } });
@@ -80,12 +80,12 @@ describe('gateway debug', () => {
     expect([idsIn(cut), cut.chain.truncated]).toEqual([[1], true]);
   });
 
-  test('a source that is older than --limit shows is shown all the same', async () => {
+  test('the source is shown even if it is older than the newest --limit checkpoints', async () => {
     const chain = await chainOf('--trace-id', ids[0] ?? '', '--limit', '1');
     expect([idsIn(chain), chain.chain.truncated]).toEqual([[0], true]);
   });
 
-  test('--diff says what changed from step to step', async () => {
+  test('--diff shows the changes from step to step', async () => {
     const { diffs } = await chainOf('--thread-id', 'thread-1', '--diff');
     expect(diffs).toEqual([
       expect.objectContaining({
@@ -108,7 +108,7 @@ describe('gateway debug', () => {
     expect(stdout).toContain('My key is [CREDENTIAL_REDACTED].');
   });
 
-  test('people get a table', async () => {
+  test('prints a table as text', async () => {
     const { stdout, code } = await run('debug', '--thread-id', 'thread-1', '--diff');
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -118,7 +118,7 @@ describe('gateway debug', () => {
     expect(stdout).toMatch(/^ {2}1 to 2: tokens [+-]\d+ .*request_body \d+ -> \d+ bytes/m);
   });
 
-  test('--bundle-out writes the chain with its checksum, for its owner only, and never over another', async () => {
+  test('--bundle-out writes the chain with its checksum, readable by its owner only, and overwrites nothing', async () => {
     const folder = join(gateway.folder, 'bundle');
     const { stdout, stderr } = await run(
       ...'debug --thread-id thread-1 --include-bodies --format json --bundle-out'.split(' '),
@@ -142,7 +142,7 @@ describe('gateway debug', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['debug-chain.json', 'manifest.json']);
     expect((await stat(join(folder, 'debug-chain.json'))).mode & 0o777).toBe(0o600);
     await writeFile(join(folder, 'manifest.json'), 'mine');
-    // Below /proc no folder can be made, and node's own recursive way would try for ever.
+    // Below /proc no folder can be created, and the recursive mkdir of node would never return.
     for (const unwritable of [folder, '/proc/nowhere/bundle'])
       await expect(run('debug', 'last', '--bundle-out', unwritable)).rejects.toMatchObject({ code: 'bundle_unwritable' });
     expect(await readFile(join(folder, 'manifest.json'), 'utf8')).toBe('mine');

@@ -32,7 +32,7 @@ const sum = (field: 'total_tokens' | 'input_tokens' | 'output_tokens' | 'estimat
   of.reduce((total, trace) => total + trace[field], 0);
 
 describe('gateway report', () => {
-  test('sums up what the traces say', async () => {
+  test('sums up the traces', async () => {
     const report = await reportOf();
     expect(report.summary).toEqual({
       total_requests: 4,
@@ -81,7 +81,7 @@ describe('gateway report', () => {
     expect([report.summary.total_requests, report.recent_traces.length]).toEqual([4, 1]);
   });
 
-  test('people get tables', async () => {
+  test('prints tables as text', async () => {
     const { code, stdout } = await run('--provider', 'openai');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage in .+traces\.db \(provider openai\)\n\nrequests 3, tokens \d+ /);

@@ -71,7 +71,7 @@ const stepsOf = ({ chain }: DebugChain) => chain.checkpoints.map(({ id }) => sen
 const idOf = (i: number) => sent[i]?.id ?? '';
 
 describe('gateway debug', () => {
-  test('of a trace shows its own tenant alone, whose it is, and who else has the ids', async () => {
+  test('of a trace shows only its own tenant, and lists other tenants with the ids', async () => {
     const chain = await chainOf('--trace-id', idOf(0));
     expect(stepsOf(chain)).toEqual([0, 5]);
     expect(chain).toMatchObject({
@@ -90,15 +90,15 @@ describe('gateway debug', () => {
     );
   });
 
-  test('of what one tenant has alone says whose it is, and nothing of others', async () => {
+  test('of ids that only one tenant has shows the tenant, and no others', async () => {
     const chain = await chainOf('--trace-id', idOf(3));
     expect(chain).toMatchObject({ org_id: 'acme', workspace_id: 'search' });
-    // A refused request of nobody names the thread too.
+    // A rejected request of an unknown caller names the thread too.
     expect(chain.other_tenants).toEqual([{ org_id: '', workspace_id: '' }]);
     expect(stepsOf(chain)).toEqual([3]);
   });
 
-  test('of a thread that several tenants have ends with 1 and names the tenants and the flags', async () => {
+  test('of a thread of several tenants ends with 1 and lists the tenants with their flags', async () => {
     const fault = await run('debug', '--thread-id', 'shared').catch((error: unknown) => error);
     expect(fault).toMatchObject({ code: 'ambiguous_tenant' });
     const { say } = fault as { say: string };
@@ -126,14 +126,14 @@ describe('gateway debug', () => {
     for (const step of chain.chain.checkpoints) expect(step.metadata['org_id']).toBe(chain.org_id);
   });
 
-  test('refused requests of nobody make no thread ambiguous, and are shown where nobody else has it', async () => {
+  test('rejected requests of unknown callers make no thread ambiguous, and are shown when no tenant has it', async () => {
     expect(stepsOf(await chainOf('--thread-id', 'own'))).toEqual([3]);
     const chain = await chainOf('--thread-id', 'nowhere');
     expect([stepsOf(chain), chain.org_id, chain.workspace_id]).toEqual([[7], '', '']);
     expect((await run('debug', '--thread-id', 'nowhere')).stdout).toContain('No tenant: the caller was unknown.\n');
   });
 
-  test('last is the newest of all, or of what the flags name', async () => {
+  test('last is the newest of all, or of the selected tenants', async () => {
     expect(stepsOf(await chainOf('last'))).toEqual([7]);
     expect(stepsOf(await chainOf('last', '--org-id', 'acme'))).toEqual([0, 5]);
     expect(stepsOf(await chainOf('--workspace-id', 'other'))).toEqual([2]);
@@ -149,14 +149,14 @@ describe('gateway debug', () => {
     await expect(run('debug', ...wanted)).rejects.toMatchObject({ code: 'trace_not_found' });
   });
 
-  test('a trace that is not of the tenant that was named is not shown', async () => {
+  test('a trace of another tenant than the selected one is not shown', async () => {
     await expect(run('debug', '--trace-id', idOf(0), '--org-id', 'beta')).rejects.toMatchObject({
       code: 'trace_not_found',
       message: expect.stringContaining('--org-id beta'),
     });
   });
 
-  test('a bundle says whose it is', async () => {
+  test('a bundle names its tenant', async () => {
     const folder = join(gateway.folder, 'bundle');
     await run('debug', '--thread-id', 'shared', '--org-id', 'beta', '--bundle-out', folder);
     expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toMatchObject({
@@ -174,7 +174,7 @@ describe('gateway debug', () => {
 });
 
 describe('gateway report', () => {
-  test('says that it sums up all tenants, and which', async () => {
+  test('lists the tenants that it sums up', async () => {
     const report = await reportOf();
     expect(report.summary.total_requests).toBe(8);
     expect(report).toMatchObject({ tenant_count: 4 });
@@ -208,7 +208,7 @@ describe('gateway report', () => {
     expect(report.models).toHaveLength(models.size);
   });
 
-  test('of several tenants lists the newest of them all', async () => {
+  test('of several tenants lists the newest traces of all of them', async () => {
     const report = await reportOf('--workspace-id', 'search', '--limit', '2');
     expect(report.recent_traces.map(({ id }) => id)).toEqual([idOf(6), idOf(5)]);
     expect(report.filters).toEqual({ workspace_id: 'search', limit: 2 });
