@@ -201,7 +201,7 @@ describe('with keys', () => {
     const locked = stack.use(await startGateway({ folder: own, upstream: 'http://127.0.0.1:9', variables }));
     const command = `diagnostics --base-url ${locked.url}`;
     const { code, stderr } = await run(command);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('answered 401: missing or invalid gateway key')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('responded with 401: missing or invalid gateway key')]);
     expect((await run(command, { VITRINE_GATEWAY_KEY: token })).code).toBe(0);
     const broken = stack.use(await temporaryFolder('commands-broken')).path;
     await writeFile(join(broken, 'gateway-keys.db'), 'these are my notes. '.repeat(200));

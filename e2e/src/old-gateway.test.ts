@@ -85,8 +85,8 @@ describe("the old gateway's variables and file", () => {
     const cwd = await newFolder({ 'ongoingai.yaml': 'pii: { stages: { request_body: true } }\nstorage: { dsn: x }' });
     const { code, stderr } = await run('config validate --config ongoingai.yaml', cwd);
     expect(code).toBe(1);
-    expect(stderr).toContain('pii.stages: unknown key: it was a key of ongoingai/gateway; leave it out');
-    expect(stderr).toContain('storage.dsn: unknown key: it was a key of ongoingai/gateway; there is none here');
+    expect(stderr).toContain('pii.stages: unknown key: it was a key of ongoingai/gateway; remove it');
+    expect(stderr).toContain('storage.dsn: unknown key: it was a key of ongoingai/gateway; there is none');
   });
 });
 

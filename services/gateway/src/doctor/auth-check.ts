@@ -48,8 +48,7 @@ function found(status: Check['status'], summary: string, details: readonly strin
 
 async function countKeys(config: GatewayConfig) {
   await using opened = openKeys(config, createLogger('svc-gateway', 'silent', { write: () => true }));
-  const isStored = config.auth.store === 'database';
-  const stored = (isStored ? await readKeys(config, (reader) => reader.list(undefined)) : undefined) ?? [];
+  const stored = config.auth.store === 'database' ? ((await readKeys(config, (reader) => reader.list(undefined))) ?? []) : [];
   const hasPepper =
     config.auth.peppers.length > 0 || config.auth.store === 'file' || existsSync(keyFiles(config.storage.path).pepper);
   const withoutPlan = stored.filter(({ plan }) => plan !== undefined && !Object.hasOwn(config.plans, plan)).map(({ id }) => id);

@@ -19,10 +19,10 @@ auth:
     - {id: beta, token: ${KEYS.beta}, org_id: beta, workspace_id: search, role: owner}`;
 
 let gateway: TestGateway;
-/** The traces in the order in which they were sent: whose, which thread. */
-const sent: { readonly whose: string; readonly thread: string; readonly id: string }[] = [];
-async function send(whose: keyof typeof KEYS | 'nobody', thread: string, model = 'gpt-4o-mini'): Promise<void> {
-  const key = whose === 'nobody' ? 'sgk_wrong-0123456789' : KEYS[whose];
+/** The traces in the order in which they were sent: sender and thread. */
+const sent: { readonly sender: string; readonly thread: string; readonly id: string }[] = [];
+async function send(sender: keyof typeof KEYS | 'nobody', thread: string, model = 'gpt-4o-mini'): Promise<void> {
+  const key = sender === 'nobody' ? 'sgk_wrong-0123456789' : KEYS[sender];
   const correlation = `corr-${sent.length}`;
   await fetch(`${gateway.url}/openai/v1/chat/completions`, {
     method: 'POST',
@@ -33,10 +33,10 @@ async function send(whose: keyof typeof KEYS | 'nobody', thread: string, model =
       'x-svc-thread-id': thread,
       'x-request-id': correlation,
     },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: `words of ${whose}` }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: `words of ${sender}` }] }),
   }).then((response) => response.text());
   const id = await waitUntil(async () => newest(), { what: 'the trace' });
-  sent.push({ whose, thread, id });
+  sent.push({ sender, thread, id });
 }
 /** The newest trace of all, once it is another than before. */
 async function newest(): Promise<string | undefined> {
