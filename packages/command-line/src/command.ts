@@ -38,8 +38,8 @@ export interface Command<O extends CommandOptions = CommandOptions> {
   /** The meaning of its options, and examples. */
   readonly help: string;
   readonly options: O;
-  /** The number of positional arguments. */
-  readonly positionals: number;
+  /** The number of positional arguments; 0 by default. */
+  readonly positionals?: number;
   /** Whether the arguments behind `--` are passed to a child program unparsed. */
   readonly runsChild?: boolean;
   /** Resolves to the exit code: 0, or 1 for a negative result. A fault ends the command with 1, `usageError` with 2. */

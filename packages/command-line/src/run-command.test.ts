@@ -25,7 +25,6 @@ const around = command({
   usage: '-- COMMAND',
   help: 'Example of around\n',
   options: { size: { type: 'string' } },
-  positionals: 0,
   runsChild: true,
   run: async ({ values, positionals, childArgs }) => {
     calls.push(['around', { ...values }, positionals, childArgs]);

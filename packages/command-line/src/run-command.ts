@@ -19,8 +19,9 @@ export async function runCommand(program: CommandLine, args: readonly string[], 
   try {
     const { values, positionals } = parseRest(found, rest);
     if (wantsHelp) return print(context, help);
-    if (positionals.length < found.positionals) throw usageError(`${name} needs ${found.usage}`);
-    if (positionals.length > found.positionals)
+    const expected = found.positionals ?? 0;
+    if (positionals.length < expected) throw usageError(`${name} needs ${found.usage}`);
+    if (positionals.length > expected)
       throw new Fault('unknown_command', { say: `unknown command: ${[name, ...positionals].join(' ')}` });
     return await found.run({ values, positionals, childArgs }, context);
   } catch (error) {

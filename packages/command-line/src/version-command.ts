@@ -14,8 +14,7 @@ Examples:
   npm run ${program} -- version
   npm run -s ${program} -- version --format json
 `,
-    options: { ...FORMAT_OPTION },
-    positionals: 0,
+    options: FORMAT_OPTION,
     run: async ({ values }, { stdout }) => {
       stdout.write(formatResult(values.format, { version }, () => `${version}\n`));
       return 0;

@@ -55,7 +55,7 @@ test.each(gatewayCommandLine().commands.map((one) => [one.name, one] as const))(
     }
     // Arguments behind `--` are a child program's; an option without brackets is required.
     const positionals = one.usage.replace(/\[[^\]]*\]\S*|-- .*|--[a-z-]+ \S+/g, '').trim();
-    expect(positionals === '' ? 0 : positionals.split(/\s+/).length).toBe(one.positionals);
+    expect(positionals === '' ? 0 : positionals.split(/\s+/).length).toBe(one.positionals ?? 0);
   },
 );
 

@@ -20,7 +20,6 @@ Examples:
   npm run gateway -- --config deploy/gateway.yaml
 `,
     options: {},
-    positionals: 0,
     run: async ({ values }, context) => {
       const config = commandConfig(values.config, context);
       const logger = createLogger('svc-gateway', config.log.level, context.stdout);

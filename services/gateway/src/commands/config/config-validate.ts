@@ -22,8 +22,7 @@ Examples:
   npm run gateway -- config validate
   npm run gateway -- config validate --config deploy/gateway.yaml --format json
 `,
-  options: { ...FORMAT_OPTION },
-  positionals: 0,
+  options: FORMAT_OPTION,
   run: async ({ values: { config: file, format } }, context) => {
     let warnings: string[];
     try {

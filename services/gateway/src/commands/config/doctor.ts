@@ -27,31 +27,27 @@ Examples:
   npm run gateway -- doctor
   npm run gateway -- doctor --config deploy/gateway.yaml --format json
 `,
-  options: { ...FORMAT_OPTION },
-  positionals: 0,
+  options: FORMAT_OPTION,
   run: async ({ values }, context) => {
-    const { path, source } = configLocation(values.config, context);
-    const checks = await runChecks(values.config, context);
-    const result: DoctorResult = {
-      generated_at: new Date().toISOString(),
-      config_path: path === undefined ? '' : resolve(path),
-      config_source: source,
-      overall_status: overallStatus(checks),
-      checks,
-    };
+    const result = await diagnose(values.config, context);
     printResult(context, values.format, result, resultText);
     return result.overall_status === 'fail' ? 1 : 0;
   },
 });
 
-interface DoctorResult {
-  readonly generated_at: string;
-  /** Absolute; empty when no file is read. */
-  readonly config_path: string;
-  readonly config_source: string;
-  readonly overall_status: ReturnType<typeof overallStatus>;
-  readonly checks: readonly Check[];
+async function diagnose(file: string | undefined, context: CommandContext) {
+  const { path, source } = configLocation(file, context);
+  const checks = await runChecks(file, context);
+  return {
+    generated_at: new Date().toISOString(),
+    config_path: path === undefined ? '' : resolve(path),
+    config_source: source,
+    overall_status: overallStatus(checks),
+    checks,
+  };
 }
+
+type Diagnosis = Awaited<ReturnType<typeof diagnose>>;
 
 async function runChecks(file: string | undefined, context: CommandContext): Promise<Check[]> {
   const old = oldSettingSentences(commandOldSettings(file, context));
@@ -96,7 +92,7 @@ function checkConfig(config: GatewayConfig, old: readonly string[]): Check {
   return found('pass', 'the configuration is valid');
 }
 
-function resultText({ config_path: path, config_source: source, checks, overall_status: overall }: DoctorResult): string {
+function resultText({ config_path: path, config_source: source, checks, overall_status: overall }: Diagnosis): string {
   const none = 'none: there is no --config, no SVC_CONFIG and no vitrine.yaml here';
   const file = path === '' ? none : `${path} (${source})`;
   return `Configuration file: ${file}\n\n${checks.map(checkText).join('')}\nOverall: ${overall}\n`;

@@ -40,7 +40,6 @@ Examples:
     timeout: { type: 'string' },
     ...FORMAT_OPTION,
   },
-  positionals: 0,
   run: async ({ values }, context) => {
     const timeoutMs = durationOption('--timeout', values.timeout, 1, 600_000) ?? DEFAULT_TIMEOUT_MS;
     const url = httpUrlOption('--base-url', values['base-url']);

@@ -17,8 +17,7 @@ Examples:
   eval "$(npm run -s gateway -- env)"
   npm run -s gateway -- env --format json
 `,
-  options: { ...FORMAT_OPTION },
-  positionals: 0,
+  options: FORMAT_OPTION,
   run: async ({ values }, context) => {
     const config = commandConfig(values.config, context);
     const url = baseUrlOf(config);

@@ -21,7 +21,6 @@ Examples:
   npm run -s gateway -- wrap --base-url https://gateway.example.com -- claude "explain this repository"
 `,
   options: { 'base-url': { type: 'string' } },
-  positionals: 0,
   runsChild: true,
   run: async ({ values, childArgs = [] }, context) => {
     const [file, ...args] = childArgs;

@@ -56,7 +56,6 @@ Examples:
     ...TENANT_OPTIONS,
     ...FORMAT_OPTION,
   },
-  positionals: 0,
   run: async ({ values }, context) => {
     const limit = wholeNumberOption('--limit', values.limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT;
     const { from, to, action, outcome, actor, cursor } = values;

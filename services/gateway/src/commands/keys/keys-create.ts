@@ -60,7 +60,6 @@ Examples:
     plan: { type: 'string' },
     ...FORMAT_OPTION,
   },
-  positionals: 0,
   run: ({ values }, context) => {
     const { config, format, org: org_id, workspace: workspace_id, permission: permissions } = values;
     const { id, name, description, role, plan } = values;

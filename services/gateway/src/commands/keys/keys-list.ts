@@ -22,7 +22,6 @@ Examples:
   npm run gateway -- keys list --org acme --format json
 `,
   options: { org: { type: 'string' }, workspace: { type: 'string' }, ...FORMAT_OPTION },
-  positionals: 0,
   run: ({ values }, context) => {
     const { config, format, org, workspace } = values;
     return withKeys(config, context, async ({ keys }) => {

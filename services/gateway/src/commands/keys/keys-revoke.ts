@@ -14,7 +14,7 @@ A running gateway rejects the key about a second later, and after 60 s at most. 
 Example:
   npm run gateway -- keys revoke gk_0123456789abcdef
 `,
-  options: { ...FORMAT_OPTION },
+  options: FORMAT_OPTION,
   positionals: 1,
   run: ({ values, positionals }, context) => {
     const id = positionals[0] ?? '';

@@ -14,7 +14,7 @@ A running gateway rejects the old token about a second later, and after 60 s at 
 Example:
   npm run gateway -- keys rotate gk_0123456789abcdef
 `,
-  options: { ...FORMAT_OPTION },
+  options: FORMAT_OPTION,
   positionals: 1,
   run: ({ values, positionals }, context) => {
     return withKeys(values.config, context, async (of) => {

@@ -79,7 +79,6 @@ export const debugLast = debugCommand({
 function debugCommand(of: Pick<Command<typeof OPTIONS>, 'name' | 'summary' | 'usage' | 'help' | 'options'>): Command {
   return command({
     ...of,
-    positionals: 0,
     run: async ({ values }, context) => {
       const selection = selectionOf(values);
       const options = {

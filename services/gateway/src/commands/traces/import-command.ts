@@ -29,7 +29,6 @@ Examples:
   npm run gateway -- import --from ./data/ongoingai.db
 `,
   options: { from: { type: 'string' }, 'dry-run': { type: 'boolean' }, ...FORMAT_OPTION },
-  positionals: 0,
   run: async ({ values }, context) => {
     const { from, 'dry-run': dryRun = false } = values;
     if (from === undefined) throw usageError('import needs --from and a file, such as ./data/ongoingai.db');

@@ -45,7 +45,6 @@ Examples:
     ...TENANT_OPTIONS,
     ...FORMAT_OPTION,
   },
-  positionals: 0,
   run: async ({ values }, context) => {
     const { config: file, format, limit, from, to, provider, model } = values;
     const newest = wholeNumberOption('--limit', limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT;
