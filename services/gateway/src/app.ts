@@ -3,6 +3,11 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { keepRetention } from '@vitrine/traces/retention';
 import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
+import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
+import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
+import { closeServer } from '@vitrine/http-api/server/http-server';
+import { listen } from '@vitrine/http-api/server/listen';
+import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
 import { randomBytes } from 'node:crypto';
 import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
 import { auditRoutes } from './admin-audit/audit-route.ts';
@@ -22,14 +27,10 @@ import type { GatewayConfig } from './config.ts';
 import { healthReasons, type HealthReason } from './diagnostics/health-reasons.ts';
 import { pipelineDiagnostics } from './diagnostics/pipeline-diagnostics.ts';
 import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
-import { serviceRoutes } from './diagnostics/service-routes.ts';
+import { gatewayServiceRoutes } from './diagnostics/service-routes.ts';
 import { createAdminApp } from './http/admin-app.ts';
 import type { AdminRoute } from './http/admin-route.ts';
-import type { ClientConnections, RefusedMessage } from './http/client-connections.ts';
 import { createGatewayServer } from './http/gateway-server.ts';
-import { closeServer } from './http/http-server.ts';
-import { listen } from './http/listen.ts';
-import { UnparsedLog } from './http/unparsed-log.ts';
 import { openLimits, type Clocks } from './limits/open-limits.ts';
 import { openAccessLog, type AccessLog } from './observability/access-log.ts';
 import { openObservability, type Observability } from './observability/open-observability.ts';
@@ -130,7 +131,7 @@ export async function startGateway(
   const instrumentRequest = observability.instrumentRequests(routes, access);
   const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, instrumentRequest);
   observability.observeConnections(connections, config.server.max_connections);
-  const unparsed = opened.use(new UnparsedLog(logger, redactPathFor));
+  const unparsed = opened.use(new UnparsedLog(logger, (path) => redactPathFor(path, NO_SCOPE)));
   reportRefused(connections, unparsed, access, createUnparsedHandler(routes, context, admission));
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
@@ -225,7 +226,7 @@ function adminRoutes(of: {
     );
   const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
   return [
-    ...serviceRoutes(store, { version: VERSION, uptimeSec, reasons }),
+    ...gatewayServiceRoutes(store, { version: VERSION, uptimeSec, reasons }),
     ...traceRoutes(store),
     ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
     ...analyticsRoutes(store),

@@ -1,5 +1,5 @@
 import { BREAKDOWN_GROUPS, BUCKETS, SERIES_GROUPS } from '@vitrine/traces/trace-analytics';
-import { from, oneOf, rangeQuery, text, to } from '../http/query-shapes.ts';
+import { from, oneOf, rangeQuery, text, to } from '@vitrine/http-api/requests/query-shapes';
 
 const traces = {
   from: from(),

@@ -16,13 +16,13 @@ function seriesRoutes(store: TraceAnalytics): AdminRoute[] {
       ['usage', 'Sums tokens, over all or as a series.', shapes.usage],
       ['cost', 'Sums estimated cost, over all or as a series.', shapes.cost],
     ] as const
-  ).map(([endpoint, summary, answer]) => ({
+  ).map(([endpoint, summary, response]) => ({
     path: `/api/analytics/${endpoint}`,
     GET: operation({
       ...reading,
       summary,
       query: seriesQuery,
-      answer,
+      response,
       handle: ({ query: { group_by: groupBy, ...query }, identity }) =>
         store.answer({ endpoint, ...query, groupBy, tenant: identity }),
     }),
@@ -36,13 +36,13 @@ function rowRoutes(store: TraceAnalytics): AdminRoute[] {
       ['keys', 'Compares provider credentials, by their hashes.', shapes.keyRows],
       ['summary', 'Sums everything up.', shapes.summary],
     ] as const
-  ).map(([endpoint, summary, answer]) => ({
+  ).map(([endpoint, summary, response]) => ({
     path: `/api/analytics/${endpoint}`,
     GET: operation({
       ...reading,
       summary,
       query: tracesQuery,
-      answer,
+      response,
       handle: ({ query, identity }) => store.answer({ endpoint, ...query, tenant: identity }),
     }),
   }));
@@ -54,13 +54,13 @@ function breakdownRoutes(store: TraceAnalytics): AdminRoute[] {
       ['latency', 'Shows how latencies are distributed.', shapes.latencyRows],
       ['errors', 'Shows how many exchanges ended in a status of 400 or above.', shapes.errorRows],
     ] as const
-  ).map(([endpoint, summary, answer]) => ({
+  ).map(([endpoint, summary, response]) => ({
     path: `/api/analytics/${endpoint}`,
     GET: operation({
       ...reading,
       summary,
       query: breakdownQuery,
-      answer,
+      response,
       handle: ({ query: { group_by: groupBy, ...query }, identity }) =>
         store.answer({ endpoint, ...query, groupBy, tenant: identity }),
     }),

@@ -12,7 +12,7 @@ export function auditRoutes(list: (query: AuditQuery) => Promise<AuditEventPage>
         permission: 'keys:manage',
         query: auditQuery,
         status: 200,
-        answer: auditEventPage,
+        response: auditEventPage,
         errors: [503],
         handle: ({ query: { cursor, limit, ...filters }, identity }): Promise<AuditEventPage> =>
           list({

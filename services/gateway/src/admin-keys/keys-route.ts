@@ -6,7 +6,12 @@ import type { GatewayKeys } from './gateway-keys.ts';
 
 const BODY = { maxBytes: 65_536, tooLarge: 'request body too large', invalid: 'invalid json body' };
 
-const KEY_ID_PARAMETER = { description: 'The id of a gateway key.', pattern: '^[A-Za-z0-9\\-_.:]{1,128}$' };
+const keyParams = z.object({
+  id: z
+    .string()
+    .regex(/^[A-Za-z0-9\-_.:]{1,128}$/)
+    .describe('The id of a gateway key.'),
+});
 
 const createBody = z
   .strictObject({
@@ -38,7 +43,7 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
         summary: 'Lists the active gateway keys, oldest first.',
         permission,
         status: 200,
-        answer: gatewayKeyPage,
+        response: gatewayKeyPage,
         errors: [503],
         handle: async ({ identity }): Promise<GatewayKeyPage> => ({ items: await keys.list(identity) }),
       }),
@@ -47,7 +52,7 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
         permission,
         body: { ...BODY, shape: createBody },
         status: 201,
-        answer: gatewayKeyWithToken,
+        response: gatewayKeyWithToken,
         errors: [400, 403, 409, 413, 501, 503],
         handle: ({ body: { plan: _none, ...request }, identity, correlationId }) =>
           keys.create({ identity, correlationId }, request),
@@ -55,7 +60,7 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
     },
     {
       path: '/api/gateway-keys/:id',
-      params: { id: KEY_ID_PARAMETER },
+      params: keyParams,
       DELETE: operation({
         summary: 'Revokes a gateway key.',
         permission,
@@ -66,13 +71,13 @@ export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
     },
     {
       path: '/api/gateway-keys/:id/rotate',
-      params: { id: KEY_ID_PARAMETER },
+      params: keyParams,
       POST: operation({
         summary: 'Gives a gateway key a new token and ends the old one at once.',
         permission,
         body: { ...BODY, shape: rotateBody },
         status: 200,
-        answer: gatewayKeyWithToken,
+        response: gatewayKeyWithToken,
         errors: [400, 403, 404, 409, 413, 501, 503],
         handle: ({ params, body, identity, correlationId }) =>
           keys.rotate({ identity, correlationId }, params['id'] ?? '', body.token),

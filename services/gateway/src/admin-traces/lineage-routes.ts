@@ -6,10 +6,10 @@ import { LAST_CHECKPOINT_SEQ, LINEAGE_ID } from '@vitrine/traces/lineage-headers
 import { readReplay, replay } from '@vitrine/traces/replay';
 import { tenantOf, type TraceDetail } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
+import { integer, text } from '@vitrine/http-api/requests/query-shapes';
 import { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
-import { integer, text } from '../http/query-shapes.ts';
-import { findTrace, readTrace, TRACE_ID_PARAMETER } from './read-trace.ts';
+import { findTrace, readTrace, traceParams } from './read-trace.ts';
 
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 500;
@@ -43,13 +43,13 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
   return [
     {
       path: '/api/traces/:id/replay',
-      params: { id: TRACE_ID_PARAMETER },
+      params: traceParams,
       GET: operation({
         summary: 'Replays the conversation of a trace up to one of its checkpoints.',
         permission: 'analytics:read',
         query: replayQuery,
         status: 200,
-        answer: replay,
+        response: replay,
         errors: [404, 503],
         handle: async ({ params, query, identity }) => {
           const source = await readTrace(store, params['id'], identity);
@@ -68,7 +68,7 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
     },
     {
       path: '/api/traces/:id/fork',
-      params: { id: TRACE_ID_PARAMETER },
+      params: traceParams,
       POST: operation({
         summary: 'Says how the next exchange has to be sent to branch a conversation off at a checkpoint; changes nothing.',
         permission: 'analytics:read',
@@ -79,7 +79,7 @@ export function lineageRoutes(store: TraceStore, randomHex: () => string): Admin
           invalid: 'invalid fork request body',
         },
         status: 200,
-        answer: fork,
+        response: fork,
         errors: [404, 503],
         handle: async ({ params, body, identity }) => {
           const source = await readTrace(store, params['id'], identity);

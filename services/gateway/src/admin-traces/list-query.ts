@@ -1,7 +1,7 @@
 import { CURSOR } from '@vitrine/traces/trace';
 import { readCursor, type TraceQuery } from '@vitrine/traces/trace-store';
+import { from, integer, parameter, rangeQuery, text, to } from '@vitrine/http-api/requests/query-shapes';
 import type { z } from 'zod';
-import { from, integer, parameter, rangeQuery, text, to } from '../http/query-shapes.ts';
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;

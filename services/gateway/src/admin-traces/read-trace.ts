@@ -2,10 +2,11 @@ import { Fault } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { TraceDetail } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
+import { z } from 'zod';
 
 const TRACE_ID = /^[0-9a-f]{32}$/;
-/** The part of a path that names a trace. */
-export const TRACE_ID_PARAMETER = { description: 'The id of a trace.', pattern: TRACE_ID.source };
+/** The parameter of a path below `/api/traces`. */
+export const traceParams = z.object({ id: z.string().regex(TRACE_ID).describe('The id of a trace.') });
 
 /** The trace with an id that a client sent. Faults: `trace_not_found`, `trace_store_unavailable`. */
 export async function readTrace(store: TraceStore, id: string | undefined, tenant: Tenant | undefined): Promise<TraceDetail> {

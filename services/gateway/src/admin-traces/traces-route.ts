@@ -2,7 +2,7 @@ import { traceDetail, tracePage } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { listQuery, traceQueryOf } from './list-query.ts';
-import { readTrace, TRACE_ID_PARAMETER } from './read-trace.ts';
+import { readTrace, traceParams } from './read-trace.ts';
 
 /** `GET /api/traces` and `GET /api/traces/:id`. Spec: gateway, Endpoints. */
 export function traceRoutes(store: TraceStore): AdminRoute[] {
@@ -14,19 +14,19 @@ export function traceRoutes(store: TraceStore): AdminRoute[] {
         permission: 'analytics:read',
         query: listQuery,
         status: 200,
-        answer: tracePage,
+        response: tracePage,
         errors: [503],
         handle: ({ query, identity }) => store.list({ ...traceQueryOf(query), tenant: identity }),
       }),
     },
     {
       path: '/api/traces/:id',
-      params: { id: TRACE_ID_PARAMETER },
+      params: traceParams,
       GET: operation({
         summary: 'Shows one trace in full.',
         permission: 'analytics:read',
         status: 200,
-        answer: traceDetail,
+        response: traceDetail,
         errors: [404, 503],
         handle: ({ params, identity }) => readTrace(store, params['id'], identity),
       }),

@@ -2,7 +2,7 @@ import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { Permission } from '@vitrine/gateway-keys/permission';
 import { DEFAULT_SCOPE, NO_SCOPE, type ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Rejection } from '../rejection.ts';
+import type { Rejection } from '@vitrine/http-api/rejection';
 
 /** The sender of a request. */
 export interface Caller {

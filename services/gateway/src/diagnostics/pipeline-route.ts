@@ -10,7 +10,7 @@ export function pipelineRoutes(diagnose: () => PipelineDiagnostics): AdminRoute[
         summary: 'Says what the trace pipeline has done and lost.',
         permission: 'analytics:read',
         status: 200,
-        answer: pipelineDiagnosticsShape,
+        response: pipelineDiagnosticsShape,
         errors: [],
         handle: diagnose,
       }),

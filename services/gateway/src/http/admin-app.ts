@@ -1,33 +1,28 @@
-import { codeOf, isFault } from '@vitrine/faults/fault';
-import express, { type Request, type RequestHandler, type Response } from 'express';
-import type { Logger } from '@vitrine/telemetry/logger';
-import { scrub } from '@vitrine/privacy/scrub';
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { Permission } from '@vitrine/gateway-keys/permission';
+import { createApiApp } from '@vitrine/http-api/api-app';
+import type { ApiDescription } from '@vitrine/http-api/openapi/api-description';
+import type { Logger } from '@vitrine/telemetry/logger';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { parse } from 'node:querystring';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import type { ScrapeEndpoint } from '../observability/scrape-endpoint.ts';
-import { methodsOf, type AdminRoute, type Operation } from './admin-route.ts';
-import { CORRELATION_HEADER, correlationIdOf } from './correlation-id.ts';
-import { isRefusal, statusOf } from './fault-statuses.ts';
-import { describedRoutes } from './openapi-route.ts';
-import { NO_QUERY, readQuery } from './query-shapes.ts';
-import { readJsonBody } from './read-json-body.ts';
+import type { AdminRoute } from './admin-route.ts';
+import { CORRELATION_HEADER } from './correlation-id.ts';
+import { FAULT_STATUSES } from './fault-statuses.ts';
 
 export interface AdminContext {
   readonly logger: Logger;
-  /** Who asks; undefined with authentication off. Faults: `unauthorized`, `forbidden`, `key_verification_unavailable`. */
+  /** Returns who sent a request; undefined with authentication off. Faults: `unauthorized`, `forbidden`, `key_verification_unavailable`. */
   readonly authorize: (request: AuthorizedRequest, permission: Permission) => Identity | undefined;
   /** The header that carries gateway keys. */
   readonly keyHeader: string;
-  /** Of the gateway, for the API's description. */
+  /** Of the gateway. */
   readonly version: string;
   /** Undefined unless it is on. */
   readonly scrape?: ScrapeEndpoint | undefined;
 }
 
-/** What is needed of a request to tell whether its sender may. */
+/** The parts of a request that authorization needs. */
 export interface AuthorizedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly method: string;
@@ -38,127 +33,57 @@ export interface AuthorizedRequest {
 
 type AdminApp = (request: IncomingMessage, response: ServerResponse, telemetry?: RequestTelemetry) => void;
 
-const ALLOWED_HEADERS = ['Content-Type', 'Authorization', 'X-API-Key', 'X-Svc-Gateway-Key'];
+const ALLOWED_HEADERS = ['Authorization', 'X-API-Key', 'X-Svc-Gateway-Key'];
 
-/** The express application behind `/` and `/api`, with a description of itself. Every route answers OPTIONS with 204, other methods with 405 and `Allow`;
- *  a query parameter that an operation does not have is refused; errors are always JSON. Spec: gateway, Endpoints. */
-export function createAdminApp(routes: readonly AdminRoute[], tools: AdminContext): AdminApp {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing');
-  // `/api/traces/` is another path than `/api/traces`, and there is nothing.
-  app.enable('strict routing');
-  // The usual parser drops what comes after a thousand parameters, empty ones too; a request's head bounds them already.
-  app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
-  const allowedHeaders = allowedHeadersWith(tools.keyHeader);
-  app.use((request, response, next) => {
-    response.setHeader(CORRELATION_HEADER, correlationIdOf(request.headers));
-    if (request.path === '/api' || request.path.startsWith('/api/')) allowAnyOrigin(response, allowedHeaders);
-    next();
-  });
-  for (const route of describedRoutes(routes, tools)) app.all(route.path, answerRoute(route, tools));
-  if (tools.scrape !== undefined) app.all(tools.scrape.path, answerScrape(tools.scrape, tools));
-  // Preflight goes for every path below /api, also those that do not exist.
-  app.options('/api/{*path}', (_request, response) => void response.status(204).end());
-  app.use((_request, response) => void response.status(404).json({ error: 'not found' }));
-  app.use((error: unknown, request: Request, response: Response, next: (error: unknown) => void) => {
-    if (response.headersSent) next(error);
-    else answerFault(error, request, response, tools.logger);
+/** The admin API: the routes, their OpenAPI document and the scrape. Spec: gateway, Endpoints. */
+export function createAdminApp(routes: readonly AdminRoute[], context: AdminContext): AdminApp {
+  const { logger, authorize, keyHeader, version, scrape } = context;
+  const telemetryOf = new WeakMap<IncomingMessage, RequestTelemetry>();
+  const isAllowed = ALLOWED_HEADERS.some((name) => name.toLowerCase() === keyHeader.toLowerCase());
+  const app = createApiApp(routes, {
+    logger,
+    description: descriptionOf(version, keyHeader),
+    faults: FAULT_STATUSES,
+    allowedHeaders: isAllowed ? ALLOWED_HEADERS : [...ALLOWED_HEADERS, keyHeader],
+    authorize: (request, permission, correlationId) => {
+      const { headers, method, path } = request;
+      return authorize({ headers, method, path, correlationId, telemetry: telemetryOf.get(request) }, permission);
+    },
+    rawRoutes:
+      scrape === undefined
+        ? []
+        : [
+            {
+              path: scrape.path,
+              permission: scrape.isPublic ? 'public' : 'analytics:read',
+              respond: (request, response) => scrape.answer(request, response),
+            },
+          ],
   });
   return (request, response, telemetry) => {
-    telemetry?.endsWith(response);
-    const answer = () => void app(request, Object.assign(response, { locals: { watch: telemetry } }));
-    if (telemetry === undefined) answer();
-    else telemetry.run(answer);
+    if (telemetry === undefined) return app(request, response);
+    telemetryOf.set(request, telemetry);
+    telemetry.endsWith(response);
+    telemetry.run(() => app(request, response));
   };
 }
 
-function allowedHeadersWith(keyHeader: string): string {
-  const isThere = ALLOWED_HEADERS.some((name) => name.toLowerCase() === keyHeader.toLowerCase());
-  return [...ALLOWED_HEADERS, ...(isThere ? [] : [keyHeader])].join(', ');
-}
-
-function allowAnyOrigin(response: Response, allowedHeaders: string): void {
-  response.setHeader('Access-Control-Allow-Origin', '*');
-  response.setHeader('Access-Control-Allow-Methods', 'GET, POST, DELETE, OPTIONS');
-  response.setHeader('Access-Control-Allow-Headers', allowedHeaders);
-}
-
-function answerRoute(route: AdminRoute, tools: AdminContext): RequestHandler {
-  const allow = methodsOf(route).join(', ');
-  return async (request, response) => {
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const asked = method === 'GET' || method === 'POST' || method === 'DELETE' ? route[method] : undefined;
-    if (asked !== undefined) await answerOperation(asked, request, response, tools);
-    else if (method === 'OPTIONS' && route.path !== '/') response.status(204).end();
-    else response.status(405).setHeader('Allow', allow).json({ error: 'method not allowed' });
-  };
-}
-
-async function answerOperation(asked: Operation, request: Request, response: Response, tools: AdminContext): Promise<void> {
-  const correlationId = correlationIdIn(response);
-  const identity = asked.permission === 'public' ? undefined : tools.authorize(askedBy(request, response), asked.permission);
-  const answer = await asked.handle({
-    params: request.params as Record<string, string>,
-    query: readQuery(asked.query ?? NO_QUERY, request.query),
-    body: asked.body === undefined ? undefined : await readJsonBody(request, asked.body),
-    identity,
-    correlationId,
-  });
-  response.status(asked.status);
-  if (asked.status === 204) response.end();
-  else if (answer instanceof Uint8Array)
-    response.type('json').send(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength));
-  else response.json(answer);
-}
-
-function answerScrape(scrape: ScrapeEndpoint, tools: AdminContext): RequestHandler {
-  return async (request, response) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.status(405).setHeader('Allow', 'GET, HEAD').json({ error: 'method not allowed' });
-      return;
-    }
-    if (!scrape.isPublic) tools.authorize(askedBy(request, response), 'analytics:read');
-    await scrape.answer(request, response);
-  };
-}
-
-function askedBy({ headers, method, path }: Request, response: Response): AuthorizedRequest {
-  const telemetry = response.locals['watch'] as RequestTelemetry | undefined;
-  return { headers, method, path, correlationId: correlationIdIn(response), telemetry };
-}
-
-function correlationIdIn(response: Response): string {
-  return String(response.getHeader(CORRELATION_HEADER));
-}
-
-function answerFault(error: unknown, request: Request, response: Response, logger: Logger): void {
-  const status = isFault(error) ? statusOf(error.code) : 500;
-  // What was not read to its end is not read any more: a next request behind it would wait for ever.
-  if (!request.complete && request.readableAborted) response.setHeader('Connection', 'close');
-  // A refusal may repeat what it refuses.
-  if (isFault(error) && isRefusal(error.code)) return void response.status(status).json({ error: scrub(error.say).text });
-  // Express's own refusals (a malformed percent escape in the path) carry a status below 500.
-  if (!isFault(error) && isClientError(error))
-    return void response.status(400).json({ error: 'the request could not be parsed' });
-  const cause_code = isFault(error) ? codeOf(error.cause) : '';
-  logger.error(
-    {
-      err: error,
-      code: codeOf(error),
-      ...(cause_code === '' ? {} : { cause_code }),
-      path: request.path,
-      correlation_id: response.getHeader(CORRELATION_HEADER),
-      next_step: isFault(error) ? `see docs/failure-modes.md#${error.code}` : 'report it with this line: it is a bug',
+function descriptionOf(version: string, keyHeader: string): ApiDescription {
+  return {
+    title: 'Vitrine AI traffic gateway, admin API',
+    version,
+    summary: 'Reads traces and what was made of them, and manages keys.',
+    correlationHeader: CORRELATION_HEADER,
+    security: {
+      name: 'GatewayKey',
+      header: keyHeader,
+      description: 'A gateway key; needed when `auth.enabled` is true. It has to hold the permission that an operation names.',
     },
-    'request failed',
-  );
-  response.status(status).json({ error: isFault(error) ? scrub(error.say).text : 'internal server error' });
-}
-
-function isClientError(error: unknown): boolean {
-  return (
-    typeof error === 'object' && error !== null && 'status' in error && Number(error.status) >= 400 && Number(error.status) < 500
-  );
+    statuses: {
+      401: 'The gateway key is missing or not valid.',
+      403: 'The gateway key does not have the permission.',
+      501: 'This store cannot do it.',
+      503: 'The store, or the verification of keys, is not available.',
+    },
+  };
 }

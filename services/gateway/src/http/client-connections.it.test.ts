@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
+import { ClientConnections } from '@vitrine/http-api/connections/client-connections';
+import { ClientResponse } from '@vitrine/http-api/connections/client-response';
+import { createCloseCounts } from '@vitrine/http-api/connections/connection-counters';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { rawTalk } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
-import { ClientConnections } from './client-connections.ts';
-import { ClientResponse } from './client-response.ts';
-import { createCloseCounts } from './connection-counters.ts';
 
 const AUTH = 'Host: gateway.test\r\nAuthorization: Bearer sk-test-0123456789\r\nContent-Type: application/json\r\n';
 const CONNECT = 'CONNECT api.openai.com:443 HTTP/1.1\r\nHost: api.openai.com:443\r\n\r\n';
@@ -223,7 +223,7 @@ describe('what a client may hold open', () => {
 
   test('a response that its client does not read is cut, one that waits for more is not', async () => {
     const server = createServer({ ServerResponse: ClientResponse });
-    using connections = new ClientConnections(server, 300);
+    using connections = new ClientConnections(server, 'X-Correlation-ID', 300);
     const { promise: waited, resolve } = Promise.withResolvers<void>();
     server.on('request', (request: IncomingMessage, response: ClientResponse) => {
       connections.begin(request, response);

@@ -1,12 +1,13 @@
+import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
+import type { ClientResponse } from '@vitrine/http-api/connections/client-response';
+import type { Rejection } from '@vitrine/http-api/rejection';
+import { createHttpServer, type HttpServer } from '@vitrine/http-api/server/http-server';
 import type { IncomingMessage } from 'node:http';
-import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import type { InstrumentRequest } from '../observability/instrument-requests.ts';
-import type { Rejection } from '../rejection.ts';
-import type { ClientConnections } from './client-connections.ts';
-import type { ClientResponse } from './client-response.ts';
-import { createHttpServer, type HttpServer } from './http-server.ts';
+import type { RequestTelemetry } from '../observability/request-telemetry.ts';
+import { CORRELATION_HEADER } from './correlation-id.ts';
 
-/** Handles a request; `watch` is undefined when nobody is told of it. */
+/** Handles a request; `telemetry` is undefined when it is off. */
 type Handle<Result> = (
   request: IncomingMessage,
   response: ClientResponse,
@@ -15,14 +16,15 @@ type Handle<Result> = (
   rejection: Rejection | undefined,
 ) => Result;
 
-/** The gateway's HTTP server: the proxy is asked first, and takes every request that has a rejection; everything else goes to the admin API. */
+/** The gateway's HTTP server: the proxy comes first, and takes every request that has a rejection; everything else goes to the admin API. */
 export function createGatewayServer(
   proxy: Handle<boolean>,
   admin: Handle<void>,
   maxConnections: number,
   instrumentRequest: InstrumentRequest | undefined,
 ): HttpServer {
-  const created = createHttpServer(maxConnections, (request, response, rejection) => {
+  const options = { maxConnections, correlationHeader: CORRELATION_HEADER };
+  const created = createHttpServer(options, (request, response, rejection) => {
     const telemetry = instrumentRequest?.(request, response);
     const { connections } = created;
     if (!proxy(request, response, telemetry, connections, rejection)) admin(request, response, telemetry, connections, rejection);

@@ -5,7 +5,7 @@ import { rawTalk } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 // The description and the gateway have to refuse the same requests: each value below is sent to each parameter and field, and what the
-// description says of it is what the gateway has to do. Every answer is compared with the description as well (`watchAnswers`).
+// description says of it is what the gateway has to do. Every response is compared with the description as well (`verifyResponses`).
 
 type Schema = Readonly<Record<string, unknown>>;
 

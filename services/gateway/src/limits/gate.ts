@@ -1,5 +1,5 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
-import type { Rejection } from '../rejection.ts';
+import type { Rejection } from '@vitrine/http-api/rejection';
 
 /** Applies usage limits between authentication and forwarding, once per request of a known caller. Undefined lets the request through;
  *  a promise holds it back, must resolve within a bound, and must not reject. */

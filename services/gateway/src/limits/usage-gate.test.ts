@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
-import { rejectionBody } from '../rejection.ts';
+import { rejectionBody } from '@vitrine/http-api/rejection';
 import { InMemoryRequestCounter } from './in-memory-request-counter.ts';
 import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection } from './limit-rejections.ts';
 import { limitsConfig, plansConfig } from './limits-config.ts';

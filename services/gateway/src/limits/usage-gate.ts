@@ -1,5 +1,5 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
-import type { Rejection } from '../rejection.ts';
+import type { Rejection } from '@vitrine/http-api/rejection';
 import { checkQuotas } from './check-quotas.ts';
 import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection } from './limit-rejections.ts';
 import type { QuotaLedger } from './quota-ledger.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from '@vitrine/telemetry/logger';
 import { telemetryParts } from '@vitrine/telemetry/config/otel-config';
 import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
+import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
 import type { TraceQueue } from '../capture/trace-queue.ts';
-import type { ClientConnections } from '../http/client-connections.ts';
 import type { ProviderRoute } from '../proxy/request-target.ts';
 import { VERSION } from '../version.ts';
 import type { AccessLog } from './access-log.ts';

@@ -1,14 +1,14 @@
+import { drainRequest } from '@vitrine/http-api/connections/drain-request';
+import { sendJson } from '@vitrine/http-api/connections/send-json';
+import { newCorrelationId } from '@vitrine/http-api/correlation-id';
+import { createHttpServer, type HttpServer } from '@vitrine/http-api/server/http-server';
+import { listen } from '@vitrine/http-api/server/listen';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { GatewayConfig } from '../config.ts';
-import { newCorrelationId } from '../http/correlation-id.ts';
-import { drainRequest } from '../http/drain-request.ts';
-import { createHttpServer, type HttpServer } from '../http/http-server.ts';
-import { sendJson } from '../http/send-json.ts';
-import { listen } from '../http/listen.ts';
+import { CORRELATION_HEADER } from '../http/correlation-id.ts';
 import type { ScrapeEndpoint } from './scrape-endpoint.ts';
 
-/** Connections beyond it are closed at once. */
-const MAX_CONNECTIONS = 64;
+const SERVER = { maxConnections: 64, correlationHeader: CORRELATION_HEADER };
 
 /** Serves the scrape on a port of its own, without authentication; nothing unless a scrape and such a port are configured. Faults:
  *  `address_unusable`. Spec: gateway decisions, section 2. */
@@ -34,10 +34,10 @@ export async function serveScrape(
 }
 
 function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => void): HttpServer {
-  return createHttpServer(MAX_CONNECTIONS, (request, response, rejection) => {
+  return createHttpServer(SERVER, (request, response, rejection) => {
     drainRequest(request);
     const refuse = (status: number, error: string, headers: string[] = []) =>
-      sendJson(response, status, { error }, newCorrelationId(), headers);
+      sendJson(response, status, { error }, [CORRELATION_HEADER, newCorrelationId(), ...headers]);
     if (rejection !== undefined) return refuse(rejection.status, rejection.error, ['Connection', 'close']);
     const [path] = (request.url ?? '').split('?', 1);
     if (path !== scrape.path) return refuse(404, 'not found');

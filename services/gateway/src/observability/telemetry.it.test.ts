@@ -4,10 +4,10 @@ import { parseScrape, type ScrapeFamily } from '@vitrine/testkit/parse-scrape';
 import { startTestCollector, type TestCollector } from '@vitrine/testkit/test-collector';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { TraceDetail } from '@vitrine/traces/trace';
+import { CLOSE_REASONS } from '@vitrine/http-api/connections/connection-counters';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { rawExchange, type RawAnswer } from '../testing/raw-exchange.ts';
-import { CLOSE_REASONS } from '../http/connection-counters.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 // The gateway as its collector sees it. Names, attributes and buckets by themselves: start-gateway-telemetry.it.test.ts.

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Rejection } from '../rejection.ts';
+import type { Rejection } from '@vitrine/http-api/rejection';
 import { tooLarge, uninspectableReason } from './inspectable-body.ts';
 import { GUARD_IS_FULL, uninspectable, type RequestGuard } from './request-guard.ts';
 

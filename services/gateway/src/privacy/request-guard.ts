@@ -6,7 +6,7 @@ import { isSecretHeader, REDACTED } from '@vitrine/privacy/header-lines';
 import { exchangePolicy } from '@vitrine/trace-derivation/exchange-policy';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
-import type { Rejection } from '../rejection.ts';
+import type { Rejection } from '@vitrine/http-api/rejection';
 import { inspectableText, type Uninspectable } from './inspectable-body.ts';
 
 /** Bytes of request bodies under inspection, over all exchanges; beyond it requests are rejected with 503. */

@@ -4,6 +4,8 @@ import type { MockProvider } from '@vitrine/testkit/mock-provider';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
+import { rejectionBody } from '@vitrine/http-api/rejection';
+import { createHttpServer } from '@vitrine/http-api/server/http-server';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,9 +15,7 @@ import { KeyRing } from '../auth/key-ring.ts';
 import { RateLimiter } from '../auth/rate-limiter.ts';
 import { BodyBudget } from '../capture/body-budget.ts';
 import { TraceQueue } from '../capture/trace-queue.ts';
-import { createHttpServer } from '../http/http-server.ts';
 import type { Gate } from '../limits/gate.ts';
-import { rejectionBody } from '../rejection.ts';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { rawExchange } from '../testing/raw-exchange.ts';
 import { Deadlines } from './deadlines.ts';
@@ -79,7 +79,7 @@ beforeEach(async () => {
     },
   );
   const created = createHttpServer(
-    100,
+    { maxConnections: 100, correlationHeader: 'X-Correlation-ID' },
     (request, response) => void (proxy(request, response, undefined, created.connections) || response.end()),
   );
   const { server } = created;

@@ -3,16 +3,16 @@ import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { traceIdIn } from '@vitrine/traces/traceparent';
 import { findLastRootUsage, findModelOnly, findRootModel } from '@vitrine/trace-derivation/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
+import type { ClientResponse, MalformedRequestHandler } from '@vitrine/http-api/connections/client-response';
+import { drainRequest } from '@vitrine/http-api/connections/drain-request';
+import { sendJson } from '@vitrine/http-api/connections/send-json';
+import { rejectionBody, type Rejection } from '@vitrine/http-api/rejection';
 import type { IncomingMessage } from 'node:http';
 import { BodyCapture } from '../capture/body-capture.ts';
-import type { ClientResponse, MalformedRequestHandler } from '../http/client-response.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
-import { drainRequest } from '../http/drain-request.ts';
-import { sendJson } from '../http/send-json.ts';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import { readGuarded, type HeldBody } from '../privacy/read-guarded.ts';
 import type { GuardMode, RequestGuard } from '../privacy/request-guard.ts';
-import { rejectionBody, type Rejection } from '../rejection.ts';
 import type { ResponseHead } from '../upstream/response-head.ts';
 import type { UpstreamControl, UpstreamHandler } from '../upstream/upstream-connection.ts';
 import type { UpstreamError } from '../upstream/upstream-error.ts';
@@ -149,7 +149,8 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     if (this.#isOver) return;
     this.#outcome = 'rejected';
     drainRequest(this.#request);
-    sendJson(this.#response, rejection.status, rejectionBody(rejection), this.#correlationId, rejection.headers);
+    const headers = [CORRELATION_HEADER, this.#correlationId, ...(rejection.headers ?? [])];
+    sendJson(this.#response, rejection.status, rejectionBody(rejection), headers);
   }
 
   /** The rest of the request is not HTTP: nothing more of it can be forwarded, and where a next request would begin is unknown. */
@@ -157,7 +158,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     if (this.#isOver) return;
     this.#outcome = 'rejected';
     this.#control?.abort(this);
-    sendJson(this.#response, status, { error }, this.#correlationId, ['Connection', 'close']);
+    sendJson(this.#response, status, { error }, [CORRELATION_HEADER, this.#correlationId, 'Connection', 'close']);
   }
 
   onHead({ status, reason, headers, contentType, contentEncoding, contentLength, connection, body }: ResponseHead): void {
@@ -256,7 +257,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       response.destroy();
     } else {
       drainRequest(this.#request);
-      sendJson(response, status, { error: text, upstream_error: upstreamError }, correlationId);
+      sendJson(response, status, { error: text, upstream_error: upstreamError }, [CORRELATION_HEADER, correlationId]);
     }
     this.#control?.abort(this);
     this.#context.onFailure({ failure, provider: this.#route.provider, status, correlationId, telemetry: this.#telemetry });

@@ -1,8 +1,8 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
+import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
+import type { ClientResponse } from '@vitrine/http-api/connections/client-response';
 import type { IncomingMessage } from 'node:http';
 import type { BodyBudget } from '../capture/body-budget.ts';
-import type { ClientConnections } from '../http/client-connections.ts';
-import type { ClientResponse } from '../http/client-response.ts';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import type { RequestGuard } from '../privacy/request-guard.ts';
 import type { UpstreamPool } from '../upstream/upstream-pool.ts';

@@ -1,18 +1,19 @@
 import type { Provider } from '@vitrine/traces/trace';
+import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
+import type { ClientResponse } from '@vitrine/http-api/connections/client-response';
+import { drainRequest } from '@vitrine/http-api/connections/drain-request';
+import { sendJson, sendJsonAndClose } from '@vitrine/http-api/connections/send-json';
+import { rejectionBody, type Rejection } from '@vitrine/http-api/rejection';
+import { requestError } from '@vitrine/http-api/server/request-error';
 import type { IncomingMessage } from 'node:http';
 import type { AuditTrail } from '../auth/audit-trail.ts';
 import { ANONYMOUS_CALLER, type Authenticate, type Caller } from '../auth/caller.ts';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { TraceQueue } from '../capture/trace-queue.ts';
-import type { ClientConnections } from '../http/client-connections.ts';
-import type { ClientResponse } from '../http/client-response.ts';
-import { correlationIdOf } from '../http/correlation-id.ts';
-import { drainRequest } from '../http/drain-request.ts';
-import { sendJson, sendJsonAndClose } from '../http/send-json.ts';
+import { CORRELATION_HEADER, correlationIdOf } from '../http/correlation-id.ts';
 import type { Gate } from '../limits/gate.ts';
 import { LIMIT_CHECK_UNAVAILABLE } from '../limits/limit-rejections.ts';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
-import { rejectionBody, type Rejection } from '../rejection.ts';
 import { Exchange } from './exchange.ts';
 import { allowCrossOriginRead, respondToPreflight, isPreflight } from './preflight.ts';
 import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
@@ -57,8 +58,7 @@ export function createProxy(
 
   return (request, response, telemetry, connections, rejection) => {
     const target = readTarget(request.url ?? '', routes);
-    const reason =
-      target.kind === 'refused' ? target.reason : (versionError(request) ?? hostError(request) ?? codingError(request));
+    const reason = target.kind === 'refused' ? target.reason : requestError(request);
     const invalid = reason === undefined ? rejection : { status: 400, error: reason };
     if (invalid === undefined && target.kind === 'other') return false;
     const provider = target.kind === 'other' ? undefined : target.route?.provider;
@@ -117,15 +117,15 @@ function createReject(context: ProxyContext, admission: Admission) {
     isMalformed = false,
   ): true => {
     const { request, response, correlationId, telemetry, connections } = proxied;
-    const { status, headers, reason } = rejection;
+    const { status, headers = [], reason } = rejection;
     const body = rejectionBody(rejection);
     telemetry?.endsWith(response, true);
     if (isMalformed) {
       connections.stopServing(request.socket);
-      drainRequest(request, sendJsonAndClose(response, status, body, correlationId));
+      drainRequest(request, sendJsonAndClose(response, status, body, [CORRELATION_HEADER, correlationId]));
     } else {
       drainRequest(request);
-      sendJson(response, status, body, correlationId, headers);
+      sendJson(response, status, body, [CORRELATION_HEADER, correlationId, ...headers]);
     }
     audit(admission, proxied, caller, reason);
     // Only a request that could have a trace uses up the rate of anonymous traces.
@@ -149,34 +149,4 @@ function audit(
   const denied = () => trail.denied({ method: request.method ?? '', path: request.url ?? '', correlationId }, caller, reason);
   if (telemetry === undefined) denied();
   else telemetry.run(denied);
-}
-
-/** Node takes a request line without a version for HTTP/0.9 and reads headers behind it, which such a request has none of; and HTTP/2.0 for a
- *  version of this syntax. */
-function versionError({ httpVersionMajor }: IncomingMessage): string | undefined {
-  return httpVersionMajor === 1 ? undefined : 'the request must be HTTP/1.1 or HTTP/1.0';
-}
-
-function hostError(request: IncomingMessage): string | undefined {
-  const hosts = countHosts(request.rawHeaders);
-  const isOne = hosts === 1 || (hosts === 0 && request.httpVersion === '1.0');
-  return isOne ? undefined : 'the request must have one Host header';
-}
-
-/** Nobody here takes another coding off than chunked; one that stands last is no business of ours, node refuses it. HTTP/1.0 has none
- *  (RFC 9112, 6.1). */
-function codingError({ headers, httpVersion }: IncomingMessage): string | undefined {
-  const coding = headers['transfer-encoding'];
-  if (coding === undefined) return undefined;
-  if (httpVersion === '1.0') return 'an HTTP/1.0 request must have no transfer coding';
-  return /,\s*chunked$/i.test(coding) ? 'the request must have no transfer coding but chunked' : undefined;
-}
-
-function countHosts(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
 }

@@ -1,5 +1,5 @@
+import type { RefusedMessage } from '@vitrine/http-api/connections/client-connections';
 import { ANONYMOUS_CALLER } from '../auth/caller.ts';
-import type { RefusedMessage } from '../http/client-connections.ts';
 import type { ProxyContext } from './proxy-context.ts';
 import type { Admission } from './proxy.ts';
 import { rejectedExchange } from './rejected-exchange.ts';

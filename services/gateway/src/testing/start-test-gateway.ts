@@ -5,14 +5,15 @@ import type { MockProvider } from '@vitrine/testkit/mock-provider';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { TraceDetail, TracePage, TraceSummary } from '@vitrine/traces/trace';
+import { verifyResponses } from '@vitrine/http-api/testing/documented-responses';
 import { join } from 'node:path';
 import { startGateway } from '../app.ts';
 import { readGatewayConfig } from '../config.ts';
+import { CORRELATION_HEADER } from '../http/correlation-id.ts';
 import type { Clocks } from '../limits/open-limits.ts';
-import { watchAnswers } from './documented-answers.ts';
 
-/** A gateway in this process between two mock providers, on any free port, with its traces in a temporary folder. Every answer of
- *  its admin API is compared with the API's description (see `watchAnswers`). */
+/** A gateway in this process between two mock providers, on any free port, with its traces in a temporary folder. Every response of
+ *  its admin API is compared with the OpenAPI document (see `verifyResponses`). */
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly openai: MockProvider;
@@ -20,7 +21,7 @@ export interface TestGateway extends AsyncDisposable {
   readonly log: readonly string[];
   /** Where it keeps its files. */
   readonly folder: string;
-  /** The answer of a path of the admin API. */
+  /** The response body of a path of the admin API. */
   get(path: string): Promise<unknown>;
   /** The traces, newest first, once there are at least `count`. */
   traces(count: number): Promise<TraceSummary[]>;
@@ -51,7 +52,7 @@ export async function startTestGateway(
   const config = readGatewayConfig({ path: 'vitrine.yaml', text }, env);
   const logger = createLogger('svc-gateway', config.log.level, { write: (line) => log.push(line) });
   const { url } = opened.use(await startGateway(config, logger, { clocks }));
-  opened.use(await watchAnswers(url));
+  opened.use(await verifyResponses(url, CORRELATION_HEADER));
   const get = async (path: string): Promise<unknown> => (await fetch(url + path)).json();
   const traces = (count: number) =>
     waitUntil(

@@ -4,7 +4,7 @@ import { auditFilters, DEFAULT_LIMIT } from '../../admin-audit/audit-query.ts';
 import { keyFiles } from '../../auth/key-files.ts';
 import { readKeys } from '../../auth/open-keys.ts';
 import type { GatewayConfig } from '../../config.ts';
-import { rangeQuery } from '../../http/query-shapes.ts';
+import { rangeQuery } from '@vitrine/http-api/requests/query-shapes';
 import { queryOptions } from '../query-options.ts';
 import { command } from '@vitrine/command-line/command';
 import { commandConfig } from '../config/command-config.ts';

@@ -1,5 +1,5 @@
 import { createLogger } from '@vitrine/telemetry/logger';
-import { newCorrelationId } from '../../http/correlation-id.ts';
+import { newCorrelationId } from '@vitrine/http-api/correlation-id';
 import type { GatewayKeys, KeyActor } from '../../admin-keys/gateway-keys.ts';
 import { openKeys } from '../../auth/open-keys.ts';
 import type { GatewayConfig } from '../../config.ts';

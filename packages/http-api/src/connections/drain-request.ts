@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What an answered request still sends is read up to this length: files for the providers are uploaded in parts of 64 MB. */
+/** Most of a request's body that is read after its response: files are uploaded to providers in parts of 64 MB. */
 const DRAIN_MAX_BYTES = 128 * 1_048_576;
-/** A client that sends less than this in such a time is cut: a refused upload must not hold a connection for as long as its sender likes. */
+/** A client that sends less than this in such an interval is disconnected: a rejected upload must not hold a connection without limit. */
 const SLOW_BYTES = 65_536;
 const SLOW_CHECK_MS = 10_000;
 
-/** Reads and drops what a request still sends that was refused, or answered early, however it is framed, and breaks the connection when
- *  that is too much or too slow. A client that is cut while it sends never sees why (RFC 9112, 9.6), and the SDKs try again then. To be called
- *  before the answer ends, or node drops what comes without counting it. */
+/** Reads and discards the rest of a request that was rejected, or responded to early, however it is framed, and destroys the connection when
+ *  that is too much or too slow. A client that is cut off while it sends never sees the response (RFC 9112, 9.6), and the SDKs then retry. Must be
+ *  called before the response ends, or Node discards the rest without counting it. */
 export function drainRequest(
   request: IncomingMessage,
   whenDrained: () => void = () => {},

@@ -4,33 +4,33 @@ import { Fault } from '@vitrine/faults/fault';
 import { z } from 'zod';
 import { isInOrder, MOMENT_PATTERN, notAfter, notBefore, readDate, readDateTime, type Moment } from './rfc3339.ts';
 
-// Query parameters as shapes: they read what express gives (a text, or several when a parameter was repeated; empty and absent are
-// the same), and their JSON Schemas are the API's description. A message begins with `{}` where the parameter's name goes.
+// Query parameters as zod shapes: they parse what express gives (a string, or several when a parameter was repeated; empty and absent are
+// the same), and their JSON Schemas go into the OpenAPI document. In a message, `{}` stands for the parameter's name.
 
 const TEXT_MAX_LENGTH = 1_024;
-/** Of the unknown parameters of one request that are named. */
+/** How many unknown parameters of a request an error names. */
 const NAMED_MAX = 10;
 
-type Refuse = (message: string) => never;
+type Reject = (message: string) => never;
 
 /** A text of at most 1,024 characters. */
 export const text = () => parameter({ type: 'string', maxLength: TEXT_MAX_LENGTH }, (value) => value);
 
 /** A whole number from `min` to `max`. */
 export const integer = (min: number, max: number) =>
-  parameter({ type: 'integer', minimum: min, maximum: max }, (value, refuse) => {
-    if (!/^[+-]?\d+$/.test(value)) refuse('{} must be an integer');
+  parameter({ type: 'integer', minimum: min, maximum: max }, (value, reject) => {
+    if (!/^[+-]?\d+$/.test(value)) reject('{} must be an integer');
     const number = Number(value);
-    if (number < min) refuse(`{} must be >= ${min}`);
-    if (number > max) refuse(`{} must be <= ${max}`);
+    if (number < min) reject(`{} must be >= ${min}`);
+    if (number > max) reject(`{} must be <= ${max}`);
     return number;
   });
 
 /** One of a few words. */
 export const oneOf = <const T extends string>(values: readonly T[]) =>
-  parameter({ type: 'string', enum: [...values] }, (value, refuse) => {
+  parameter({ type: 'string', enum: [...values] }, (value, reject) => {
     const found = values.find((known) => known === value);
-    return found ?? refuse(`invalid {}: ${JSON.stringify(value)}`);
+    return found ?? reject(`invalid {}: ${JSON.stringify(value)}`);
   });
 
 const MOMENT = {
@@ -42,14 +42,14 @@ const MOMENT = {
   pattern: MOMENT_PATTERN,
   examples: ['2026-01-31T12:00:00Z', '2026-01-31'],
 };
-/** A moment; of a date alone its first. */
+/** The start of a time range; a date stands for its first moment. */
 export const from = () =>
-  parameter(MOMENT, (value, refuse) => readDateTime(value) ?? readDate(value)?.first ?? refuseMoment(value, refuse)).describe(
+  parameter(MOMENT, (value, reject) => readDateTime(value) ?? readDate(value)?.first ?? rejectMoment(value, reject)).describe(
     'Not before: RFC 3339, or a date for its first moment.',
   );
-/** A moment; of a date alone its last. */
+/** The end of a time range; a date stands for its last moment. */
 export const to = () =>
-  parameter(MOMENT, (value, refuse) => readDateTime(value) ?? readDate(value)?.last ?? refuseMoment(value, refuse)).describe(
+  parameter(MOMENT, (value, reject) => readDateTime(value) ?? readDate(value)?.last ?? rejectMoment(value, reject)).describe(
     'Not after: RFC 3339, or a date for its last moment.',
   );
 
@@ -74,16 +74,16 @@ function isForward(query: object): boolean {
   return from === undefined || to === undefined || isInOrder(from, to);
 }
 
-function refuseMoment(value: string, refuse: Refuse): never {
+function rejectMoment(value: string, reject: Reject): never {
   // In a query a plus sign means a space.
   const isPlusLost = readDateTime(value.replace(/ (?=\d\d:\d\d$)/, '+')) !== undefined;
-  return refuse(`invalid {}: expected RFC3339 or YYYY-MM-DD${isPlusLost ? ' (in a query, + has to be written %2B)' : ''}`);
+  return reject(`invalid {}: expected RFC3339 or YYYY-MM-DD${isPlusLost ? ' (in a query, + has to be written %2B)' : ''}`);
 }
 
-/** The shape of an operation without parameters. */
+/** The query of an operation without parameters. */
 export const NO_QUERY = z.strictObject({});
 
-/** Reads a query, of which all parameters have to be known. Faults: `invalid_query`, with the first thing that is wrong. */
+/** Parses a query, whose parameters all have to be known. Faults: `invalid_query`, with the first error. */
 export function readQuery<S extends z.ZodType>(shape: S, values: unknown): z.infer<S> {
   const parsed = shape.safeParse(values, { error: queryText });
   if (parsed.success) return parsed.data;
@@ -101,8 +101,8 @@ function queryText(issue: z.core.$ZodRawIssue): string {
   return `unknown query parameter${names.length === 1 ? '' : 's'} ${names.join(', ')}; ${takes}`;
 }
 
-/** A parameter that may be left out: `schema` describes its text, `read` makes its value. */
-export function parameter<T>(schema: Record<string, unknown>, read: (value: string, refuse: Refuse) => T) {
+/** An optional parameter: `schema` describes its text, `read` parses it. */
+export function parameter<T>(schema: Record<string, unknown>, read: (value: string, reject: Reject) => T) {
   return z
     .unknown()
     .meta(schema)
@@ -110,21 +110,22 @@ export function parameter<T>(schema: Record<string, unknown>, read: (value: stri
       let message: string;
       try {
         if (value === undefined || value === '') return undefined;
-        if (typeof value !== 'string') refuse('{} must be given once');
-        if (isLongerThan(value, TEXT_MAX_LENGTH)) refuse(`{} must be at most ${TEXT_MAX_LENGTH} characters`);
-        return read(value, refuse);
+        if (typeof value !== 'string') reject('{} must be given once');
+        if (isLongerThan(value, TEXT_MAX_LENGTH)) reject(`{} must be at most ${TEXT_MAX_LENGTH} characters`);
+        return read(value, reject);
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
+        if (!(error instanceof InvalidParameter)) throw error;
         message = error.message;
       }
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })
-    .optional();
+    .optional()
+    .meta({ param: { allowEmptyValue: true } });
 }
 
-class Refusal extends Error {}
+class InvalidParameter extends Error {}
 
-function refuse(message: string): never {
-  throw new Refusal(message);
+function reject(message: string): never {
+  throw new InvalidParameter(message);
 }

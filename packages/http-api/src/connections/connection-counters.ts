@@ -1,12 +1,12 @@
-/** Why the server closed a client's connection, or did not take it. */
+/** Why the server closed a client's connection, or did not accept it. */
 export const CLOSE_REASONS = [
-  /** There were as many as there may be. */
+  /** The connection limit was reached. */
   'connection_limit',
   'connect_method',
   'malformed_request',
   'header_overflow',
   'request_timeout',
-  /** The client did not read what it had asked for. */
+  /** The client did not read its response. */
   'client_stalled',
 ] as const;
 export type CloseReason = (typeof CLOSE_REASONS)[number];

@@ -1,35 +1,33 @@
+import { redactPath } from '@vitrine/privacy/redact-path';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
-import { redactPath } from '@vitrine/privacy/redact-path';
-import type { RedactPath } from '../privacy/path-redactor.ts';
 import type { RefusedMessage } from './client-connections.ts';
 import type { CloseReason } from './connection-counters.ts';
 
-const QUIET_MS = 10_000;
+const INTERVAL_MS = 10_000;
 
 const NEXT_STEPS: Readonly<Partial<Record<CloseReason, string>>> = {
   header_overflow: 'have the client send a request line and headers of 16 KiB at most, cookies and trace baggage among them',
   malformed_request:
     'look at what speaks to this port: it is no HTTP/1.1, or a proxy before it breaks it (TLS and HTTP/2 are not spoken here)',
   request_timeout: 'look at the network and at what opens connections and sends nothing: a head has 10 s',
-  connect_method: 'set the base URL of the client to this gateway (gateway env); it is no forward proxy',
+  connect_method: 'set the base URL of the client to this server; it is no forward proxy',
 };
 
-/** Logs requests that could not be parsed, which mostly leave no trace: of each reason the first at once, then every ten seconds the latest with
- *  their number. */
+/** Logs requests that could not be parsed: of each reason the first at once, then every ten seconds the latest with their number. */
 export class UnparsedLog implements Disposable {
   readonly #throttle: LogThrottle<RefusedMessage>;
 
-  constructor(logger: Logger, redactPathFor: RedactPath) {
-    this.#throttle = new LogThrottle(QUIET_MS, ({ reason, rejection, correlationId, remoteAddress, line }, count) =>
+  /** `redact`: redacts a path beyond what `redactPath` does. */
+  constructor(logger: Logger, redact: (path: string) => string) {
+    this.#throttle = new LogThrottle(INTERVAL_MS, ({ reason, rejection, correlationId, remoteAddress, line }, count) =>
       logger.info(
         {
           reason,
           status: rejection.status,
           count,
           method: line?.method,
-          path: line && redactPathFor(redactPath(line.target).text, NO_SCOPE),
+          path: line && redact(redactPath(line.target).text),
           remote_address: remoteAddress,
           correlation_id: correlationId,
           next_step: `${NEXT_STEPS[reason]} (docs/failure-modes.md#requests-that-are-no-http)`,

@@ -1,5 +1,5 @@
-/** A moment as somebody wrote it: whole milliseconds since the epoch, and the digits of a fraction beyond them without zeros at their
- *  end. Traces have no such digits, but which of two moments is the later one may depend on them. */
+/** A parsed moment: whole milliseconds since the epoch, and the digits of a fraction beyond them without trailing zeros. Stored times have no
+ *  such digits, but which of two moments is the later one may depend on them. */
 export interface Moment {
   readonly ms: number;
   readonly beyond: string;
@@ -8,8 +8,8 @@ export interface Moment {
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
-/** What these functions take, for the API's description. `format: date-time` alone would allow leap seconds and, to some readers, a
- *  space for the T. */
+/** The accepted format, for the OpenAPI document. `format: date-time` alone would allow leap seconds and, to some parsers, a space for the
+ *  T. */
 export const MOMENT_PATTERN = String.raw`^\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}:[0-5]\d(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$`;
 
 const MINUTE_MS = 60_000;
@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const END_OF_DAY = ':';
 
 /** Reads a date-time of RFC 3339: every offset, `t` and `z` in either case, fractions of any length. Undefined for anything else, for
- *  a day or an hour that does not exist, and for leap seconds, which the gateway's clock does not have. */
+ *  a day or an hour that does not exist, and for leap seconds, which the system clock does not have. */
 export function readDateTime(text: string): Moment | undefined {
   const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour = '0', offsetMinute = '0'] =
     DATE_TIME.exec(text) ?? [];

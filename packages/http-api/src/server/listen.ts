@@ -1,7 +1,7 @@
 import { Fault, codeOf } from '@vitrine/faults/fault';
 import type { Server } from 'node:net';
 
-/** Where a server is to listen, and the configuration keys that say so. */
+/** The address to listen on, and the configuration keys that set it. */
 export interface ListenAt {
   readonly host: string;
   /** 0: any free port. */
@@ -10,13 +10,13 @@ export interface ListenAt {
   readonly portKey: string;
 }
 
-/** Where a program on this machine reaches what listens, without a slash at the end. */
+/** The URL by which a program on this machine reaches a listener, without a trailing slash. */
 export function urlOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Listens; answers the URL, such as `http://127.0.0.1:8080`. Faults: `address_unusable`. */
+/** Listens; resolves to the URL, such as `http://127.0.0.1:8080`. Faults: `address_unusable`. */
 export function listen(server: Server, { host, port, hostKey, portKey }: ListenAt): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   server.once('error', (cause) => {

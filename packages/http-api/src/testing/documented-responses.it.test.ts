@@ -5,11 +5,13 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { createAdminApp } from '../http/admin-app.ts';
-import { operation, type AdminRoute } from '../http/admin-route.ts';
-import { watchAnswers } from './documented-answers.ts';
+import { createApiApp } from '../api-app.ts';
+import type { Route } from '../route.ts';
+import { verifyResponses } from './documented-responses.ts';
 
-const answer = z.strictObject({
+const CORRELATION_HEADER = 'X-Correlation-ID';
+
+const response = z.strictObject({
   n: z.int(),
   at: z.iso.datetime().optional(),
   word: z.enum(['a', 'b']).optional(),
@@ -19,14 +21,13 @@ const answer = z.strictObject({
     .optional(),
 });
 
-/** An operation that says one thing and does another. */
-const route = (path: string, handle: () => unknown): AdminRoute => ({
+/** A route whose responses `handle` returns, as documented or not. */
+const route = (path: string, handle: () => unknown): Route => ({
   path,
-  params: { id: 'Any.' },
-  GET: operation({ summary: 'Answers.', permission: 'public', status: 200, answer, errors: [], handle }),
+  GET: { summary: 'Responds.', permission: 'public', status: 200, response, errors: [], handle },
 });
 const routes = [
-  route('/api/true/:id', () => ({ n: 1 })),
+  { ...route('/api/true/:id', () => ({ n: 1 })), params: z.object({ id: z.string().describe('Any.') }) },
   route('/api/more', () => ({ n: 1, undocumented: true })),
   route('/api/less', () => ({})),
   route('/api/other', () => ({ n: 'one' })),
@@ -42,27 +43,33 @@ let server: Server;
 let url: string;
 beforeAll(async () => {
   const logger = createLogger('test', 'silent', { write: () => true });
-  const app = createAdminApp(routes, { logger, authorize: () => undefined, keyHeader: 'X-Key', version: '1' });
+  const app = createApiApp(routes, {
+    logger,
+    description: { title: 'T', version: '1', summary: 'S.', correlationHeader: CORRELATION_HEADER },
+    faults: { statuses: { trace_not_found: 404 }, expected: [] },
+    allowedHeaders: [],
+    authorize: () => undefined,
+  });
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => void server.close());
 
-describe('an answer that the description does not know', () => {
+describe('a response that is not documented', () => {
   test.each([
     ['GET', '/api/more', 'must NOT have additional properties'],
     ['GET', '/api/less', "must have required property 'n'"],
     ['GET', '/api/other', 'must be integer'],
-    ['GET', '/api/status', 'answered 404: this status is not described'],
+    ['GET', '/api/status', 'responded with 404: this status is not documented'],
     ['GET', '/api/when', 'must match format "date-time"'],
     ['GET', '/api/word', 'must be equal to one of the allowed values'],
     ['GET', '/api/id', 'must match pattern'],
-  ])('%s %s: the one who asked learns why, and so does disposal', async (method, path, why) => {
-    const watch = await watchAnswers(url);
+  ])('%s %s: its client gets the reason, and so does disposal', async (method, path, why) => {
+    const verification = await verifyResponses(url, CORRELATION_HEADER);
     const response = await fetch(url + path, { method });
     expect([response.status, await response.json()]).toEqual([500, { error: expect.stringContaining(why) }]);
-    expect(() => watch[Symbol.dispose]()).toThrow(why);
+    expect(() => verification[Symbol.dispose]()).toThrow(why);
   });
 });
 
@@ -74,11 +81,11 @@ test.each([
   ['GET', '/api/unknown', 404],
   ['OPTIONS', '/api/unknown', 204],
   ['GET', '/api/openapi.json', 200],
-])('%s %s as described passes', async (method, path, status) => {
-  using _watch = await watchAnswers(url);
+])('%s %s as documented passes', async (method, path, status) => {
+  using _verification = await verifyResponses(url, CORRELATION_HEADER);
   expect((await fetch(url + path, { method })).status).toBe(status);
 });
 
-test('without a watch the answer is what it is', async () => {
+test('a response that is not verified stays as it is', async () => {
   expect(await (await fetch(`${url}/api/more`)).json()).toEqual({ n: 1, undocumented: true });
 });

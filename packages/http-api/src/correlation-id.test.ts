@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { correlationIdOf } from './correlation-id.ts';
+import { correlationIdReader } from './correlation-id.ts';
+
+const correlationIdOf = correlationIdReader('X-Own-Correlation-ID');
 
 test.each([
-  ['x-svc-correlation-id', 'job-7:step.2'],
+  ['x-own-correlation-id', 'job-7:step.2'],
   ['x-request-id', '0192f0c4-7d1e-7000-8000-000000000000'],
   ['x-correlation-id', 'a'.repeat(128)],
 ])('%s: %s is kept', (name, id) => {

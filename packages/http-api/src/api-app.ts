@@ -1,0 +1,125 @@
+import type { Logger } from '@vitrine/telemetry/logger';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse } from 'node:querystring';
+import { correlationIdReader } from './correlation-id.ts';
+import type { FaultStatuses } from './fault-statuses.ts';
+import type { ApiDescription } from './openapi/api-description.ts';
+import { openapiRoute } from './openapi/openapi-route.ts';
+import { NO_QUERY, readQuery } from './requests/query-shapes.ts';
+import { readJsonBody } from './requests/read-json-body.ts';
+import { methodsOf, type Operation, type Route } from './route.ts';
+import { sendFault } from './send-fault.ts';
+
+export interface ApiAppOptions<Identity, Permission extends string> {
+  readonly logger: Logger;
+  readonly description: ApiDescription;
+  readonly faults: FaultStatuses;
+  /** Request headers that pages of other origins may send beside `Content-Type`. */
+  readonly allowedHeaders: readonly string[];
+  /** Returns who sent a request; throws a fault unless they hold the permission. */
+  readonly authorize: (request: Request, permission: Permission, correlationId: string) => Identity | undefined;
+  readonly rawRoutes?: readonly RawRoute<Permission>[];
+}
+
+/** A GET whose response is no JSON and which is not documented, such as a scrape. It may have any query. */
+export interface RawRoute<Permission extends string = never> {
+  readonly path: string;
+  readonly permission: Permission | 'public';
+  respond(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+export type ApiApp = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** An express application for the routes below `/` and `/api`, and for their OpenAPI document. Every path responds to OPTIONS with 204, to other
+ *  methods with 405 and `Allow`; a query parameter that an operation does not have is rejected; errors are always JSON. */
+export function createApiApp<Identity = unknown, Permission extends string = never>(
+  routes: readonly Route<Identity, Permission>[],
+  options: ApiAppOptions<Identity, Permission>,
+): ApiApp {
+  const { correlationHeader } = options.description;
+  const correlationIdOf = correlationIdReader(correlationHeader);
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  // `/api/traces/` is another path than `/api/traces`.
+  app.enable('strict routing');
+  // The usual parser drops what comes after a thousand parameters, empty ones too; a request's head bounds them already.
+  app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
+  const allowedHeaders = ['Content-Type', ...options.allowedHeaders].join(', ');
+  app.use((request, response, next) => {
+    response.setHeader(correlationHeader, correlationIdOf(request.headers));
+    if (request.path === '/api' || request.path.startsWith('/api/')) allowAnyOrigin(response, allowedHeaders);
+    next();
+  });
+  for (const route of [...routes, openapiRoute(routes, options.description)]) app.all(route.path, serveRoute(route, options));
+  for (const route of options.rawRoutes ?? []) app.all(route.path, serveRawRoute(route, options));
+  // Preflight requests succeed for every path below /api, also for those that do not exist.
+  app.options('/api/{*path}', (_request, response) => void response.status(204).end());
+  app.use((_request, response) => void response.status(404).json({ error: 'not found' }));
+  app.use((error: unknown, request: Request, response: Response, next: (error: unknown) => void) => {
+    if (response.headersSent) next(error);
+    else sendFault(error, request, response, { ...options, correlationHeader });
+  });
+  return (request, response) => void app(request, response);
+}
+
+function allowAnyOrigin(response: Response, allowedHeaders: string): void {
+  response.setHeader('Access-Control-Allow-Origin', '*');
+  response.setHeader('Access-Control-Allow-Methods', 'GET, POST, DELETE, OPTIONS');
+  response.setHeader('Access-Control-Allow-Headers', allowedHeaders);
+}
+
+function serveRoute<Identity, Permission extends string>(
+  route: Route<Identity, Permission>,
+  options: ApiAppOptions<Identity, Permission>,
+): RequestHandler {
+  const allow = methodsOf(route).join(', ');
+  return async (request, response) => {
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const operation = method === 'GET' || method === 'POST' || method === 'DELETE' ? route[method] : undefined;
+    if (operation !== undefined) await serveOperation(operation, request, response, options);
+    else if (method === 'OPTIONS' && route.path !== '/') response.status(204).end();
+    else rejectMethod(response, allow);
+  };
+}
+
+async function serveOperation<Identity, Permission extends string>(
+  operation: Operation<Identity, Permission>,
+  request: Request,
+  response: Response,
+  { authorize, description }: ApiAppOptions<Identity, Permission>,
+): Promise<void> {
+  const { permission, query = NO_QUERY, body } = operation;
+  const correlationId = String(response.getHeader(description.correlationHeader));
+  const identity = permission === 'public' ? undefined : authorize(request, permission, correlationId);
+  const result = await operation.handle({
+    params: request.params as Record<string, string>,
+    query: readQuery(query, request.query),
+    body: body === undefined ? undefined : await readJsonBody(request, body),
+    identity,
+    correlationId,
+  });
+  response.status(operation.status);
+  if (operation.status === 204) response.end();
+  else if (result instanceof Uint8Array)
+    response.type('json').send(Buffer.from(result.buffer, result.byteOffset, result.byteLength));
+  else response.json(result);
+}
+
+function serveRawRoute<Identity, Permission extends string>(
+  route: RawRoute<Permission>,
+  { authorize, description }: ApiAppOptions<Identity, Permission>,
+): RequestHandler {
+  return async (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return rejectMethod(response, 'GET, HEAD');
+    const correlationId = String(response.getHeader(description.correlationHeader));
+    if (route.permission !== 'public') authorize(request, route.permission, correlationId);
+    await route.respond(request, response);
+  };
+}
+
+function rejectMethod(response: Response, allow: string): void {
+  response.status(405).setHeader('Allow', allow).json({ error: 'method not allowed' });
+}

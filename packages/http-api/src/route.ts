@@ -1,0 +1,57 @@
+import type { z } from 'zod';
+import type { JsonBody } from './requests/read-json-body.ts';
+
+/** One path of an API and its operations. `Identity` and `Permission` are the service's own: what a caller is known by, and what an
+ *  operation can require of it. The defaults are those of a service without authorization. */
+export interface Route<Identity = unknown, Permission extends string = never> {
+  /** A part that begins with a colon is a parameter, such as `/api/traces/:id`. */
+  readonly path: string;
+  /** The shapes of the path's parameters. They are documented, not checked: handlers respond with 404 to what they do not find. */
+  readonly params?: z.ZodObject;
+  readonly GET?: Operation<Identity, Permission>;
+  readonly POST?: Operation<Identity, Permission>;
+  readonly DELETE?: Operation<Identity, Permission>;
+}
+
+/** The methods of a path for its `Allow` header: HEAD wherever there is GET, and OPTIONS below `/api`. */
+export function methodsOf(route: Route<never, string>): string[] {
+  return [
+    ...(route.GET === undefined ? [] : ['GET', 'HEAD']),
+    ...(route.POST === undefined ? [] : ['POST']),
+    ...(route.DELETE === undefined ? [] : ['DELETE']),
+    ...(route.path === '/' ? [] : ['OPTIONS']),
+  ];
+}
+
+/** One method of a path. The OpenAPI document is generated from it, and tests check its responses against that. */
+export interface Operation<Identity = unknown, Permission extends string = never, Query = unknown, Body = unknown> {
+  /** One sentence. */
+  readonly summary: string;
+  /** What the caller must be permitted to do. */
+  readonly permission: Permission | 'public';
+  readonly query?: z.ZodType<Query>;
+  readonly body?: JsonBody<Body>;
+  readonly status: 200 | 201 | 204;
+  /** Shape of the response body; none with 204. */
+  readonly response?: z.ZodType;
+  /** Error statuses of its own, beside those of every operation (401, 403, 503 for the permission; 400 for a query; 500). */
+  readonly errors: readonly number[];
+  /** Returns the response body, or its JSON as bytes. */
+  handle(request: OperationRequest<Identity, Query, Body>): unknown;
+}
+
+export interface OperationRequest<Identity, Query, Body> {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  /** From `authorize`; undefined for a public operation. */
+  readonly identity: Identity | undefined;
+  readonly correlationId: string;
+}
+
+/** Returns a function that declares operations, whose handlers it types by the shapes of query and body. */
+export function operationOf<Identity = unknown, Permission extends string = never>() {
+  return <Query = unknown, Body = unknown>(
+    declared: Operation<Identity, Permission, Query, Body>,
+  ): Operation<Identity, Permission> => declared;
+}

@@ -1,0 +1,44 @@
+import { codeOf, isFault, type Fault } from '@vitrine/faults/fault';
+import { scrub } from '@vitrine/privacy/scrub';
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { Request, Response } from 'express';
+import { isExpected, statusOf, type FaultStatuses } from './fault-statuses.ts';
+
+/** Sends the JSON response to a request that failed, and logs what is a failure of the service. */
+export function sendFault(
+  error: unknown,
+  request: Request,
+  response: Response,
+  { logger, faults, correlationHeader }: { logger: Logger; faults: FaultStatuses; correlationHeader: string },
+): void {
+  // The rest of an aborted request is not read: a request behind it would wait without end.
+  if (!request.complete && request.readableAborted) response.setHeader('Connection', 'close');
+  const fault = isFault(error) ? error : undefined;
+  // Express's own errors (a malformed percent escape in the path) carry a status below 500.
+  if (fault === undefined && isClientError(error))
+    return void response.status(400).json({ error: 'the request could not be parsed' });
+  if (fault === undefined || !isExpected(fault.code, faults))
+    logger.error(
+      { ...failureOf(error, fault), path: request.path, correlation_id: response.getHeader(correlationHeader) },
+      'request failed',
+    );
+  // The error may repeat what the client sent.
+  const text = fault === undefined ? 'internal server error' : scrub(fault.say).text;
+  response.status(fault === undefined ? 500 : statusOf(fault.code, faults)).json({ error: text });
+}
+
+function failureOf(error: unknown, fault: Fault | undefined) {
+  const causeCode = codeOf(fault?.cause);
+  return {
+    err: error,
+    code: codeOf(error),
+    ...(causeCode === '' ? {} : { cause_code: causeCode }),
+    next_step: fault === undefined ? 'report it with this line: it is a bug' : `see docs/failure-modes.md#${fault.code}`,
+  };
+}
+
+function isClientError(error: unknown): boolean {
+  return (
+    typeof error === 'object' && error !== null && 'status' in error && Number(error.status) >= 400 && Number(error.status) < 500
+  );
+}

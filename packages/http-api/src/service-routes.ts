@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { operationOf, type Route } from './route.ts';
+
+/** What a service says of itself. */
+export interface ServiceState<Reason extends string, Details extends z.ZodRawShape> {
+  readonly name: string;
+  readonly version: string;
+  readonly uptimeSec: () => number;
+  /** Everything that can degrade the service, and what degrades it now. */
+  readonly reasons: readonly Reason[];
+  readonly degradedBy: () => readonly Reason[];
+  /** What health says beside that, such as how much is stored. */
+  readonly details: Details;
+  readonly readDetails: () => Promise<z.output<z.ZodObject<Details>>>;
+}
+
+const operation = operationOf();
+
+/** `GET /` and `GET /api/health`. Health responds with 200 also when the service is degraded: it says how well it serves, not whether. */
+export function serviceRoutes<Reason extends string, Details extends z.ZodRawShape>(
+  service: ServiceState<Reason, Details>,
+): Route[] {
+  const { name, version, uptimeSec, reasons, degradedBy, details, readDetails } = service;
+  const about = z
+    .strictObject({ name: z.literal(name), version: z.string(), status: z.literal('ok') })
+    .meta({ id: 'ServiceMetadata' });
+  const health = z
+    .strictObject({
+      status: z.enum(['ok', 'degraded']),
+      // An enum of nothing is no JSON Schema.
+      ...(reasons.length > 0 && {
+        reasons: z.array(z.enum(reasons)).min(1).optional().describe('Why it is degraded; only then.'),
+      }),
+      version: z.string(),
+      uptime_sec: z.int().min(0),
+      ...details,
+    })
+    .meta({ id: 'Health' });
+  const readHealth = async () => {
+    const degraded = degradedBy();
+    return {
+      ...(degraded.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons: degraded }),
+      version,
+      uptime_sec: uptimeSec(),
+      ...(await readDetails()),
+    };
+  };
+  const common = { permission: 'public', status: 200, errors: [] } as const;
+  return [
+    {
+      path: '/',
+      GET: operation({
+        ...common,
+        summary: 'Says which service this is.',
+        response: about,
+        handle: () => ({ name, version, status: 'ok' }),
+      }),
+    },
+    {
+      path: '/api/health',
+      GET: operation({
+        ...common,
+        summary: 'Says whether the service is well, and why not.',
+        response: health,
+        handle: readHealth,
+      }),
+    },
+  ];
+}
