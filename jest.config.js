@@ -15,7 +15,7 @@ export default {
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,bench}/**/!(*.it).test.ts'] },
     { ...common, displayName: 'tidy', testMatch: ['<rootDir>/tidy.test.ts'] },
-    { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,bench}/**/*.it.test.ts'] },
+    { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,bench,docs}/**/*.it.test.ts'] },
     { ...common, displayName: 'e2e', testMatch: ['<rootDir>/e2e/src/**/*.test.ts'] },
   ],
 };

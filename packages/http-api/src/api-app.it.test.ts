@@ -30,7 +30,6 @@ async function request(routes: readonly Route[], path: string) {
     logger: createLogger('t', 'info', { write: (line) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
     description: { title: 'T', version: '0', summary: 'S.', correlationHeader: 'X-Correlation-ID' },
     faults,
-    allowedHeaders: [],
     authorize: () => undefined,
   });
   const server = createServer(app).listen(0, '127.0.0.1');

@@ -14,12 +14,12 @@ import { sendFault } from './send-fault.ts';
 export interface ApiAppOptions<Identity, Permission extends string> {
   readonly logger: Logger;
   readonly description: ApiDescription;
-  readonly faults: FaultStatuses;
+  readonly faults?: FaultStatuses;
   /** Request headers that pages of other origins may send beside `Content-Type`. */
-  readonly allowedHeaders: readonly string[];
+  readonly allowedHeaders?: readonly string[];
   /** Returns who sent a request; throws a fault unless they hold the permission. */
   readonly authorize: (request: Request, permission: Permission, correlationId: string) => Identity | undefined;
-  readonly rawRoutes?: readonly RawRoute<Permission>[];
+  readonly rawRoutes?: readonly RawRoute<Permission>[] | undefined;
 }
 
 /** A GET whose response is no JSON and which is not documented, such as a scrape. It may have any query. */
@@ -28,6 +28,9 @@ export interface RawRoute<Permission extends string = never> {
   readonly permission: Permission | 'public';
   respond(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
+
+/** Of a service without fault codes of its own. */
+const NO_FAULTS: FaultStatuses = { statuses: {}, expected: [] };
 
 export type ApiApp = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -47,7 +50,7 @@ export function createApiApp<Identity = unknown, Permission extends string = nev
   app.enable('strict routing');
   // The usual parser drops what comes after a thousand parameters, empty ones too; a request's head bounds them already.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
-  const allowedHeaders = ['Content-Type', ...options.allowedHeaders].join(', ');
+  const allowedHeaders = ['Content-Type', ...(options.allowedHeaders ?? [])].join(', ');
   app.use((request, response, next) => {
     response.setHeader(correlationHeader, correlationIdOf(request.headers));
     if (request.path === '/api' || request.path.startsWith('/api/')) allowAnyOrigin(response, allowedHeaders);
@@ -60,7 +63,7 @@ export function createApiApp<Identity = unknown, Permission extends string = nev
   app.use((_request, response) => void response.status(404).json({ error: 'not found' }));
   app.use((error: unknown, request: Request, response: Response, next: (error: unknown) => void) => {
     if (response.headersSent) next(error);
-    else sendFault(error, request, response, { ...options, correlationHeader });
+    else sendFault(error, request, response, { faults: NO_FAULTS, ...options, correlationHeader });
   });
   return (request, response) => void app(request, response);
 }

@@ -47,7 +47,6 @@ beforeAll(async () => {
     logger,
     description: { title: 'T', version: '1', summary: 'S.', correlationHeader: CORRELATION_HEADER },
     faults: { statuses: { trace_not_found: 404 }, expected: [] },
-    allowedHeaders: [],
     authorize: () => undefined,
   });
   server = createServer(app).listen(0, '127.0.0.1');

@@ -49,16 +49,13 @@ export function createAdminApp(routes: readonly AdminRoute[], context: AdminCont
       const { headers, method, path } = request;
       return authorize({ headers, method, path, correlationId, telemetry: telemetryOf.get(request) }, permission);
     },
-    rawRoutes:
-      scrape === undefined
-        ? []
-        : [
-            {
-              path: scrape.path,
-              permission: scrape.isPublic ? 'public' : 'analytics:read',
-              respond: (request, response) => scrape.answer(request, response),
-            },
-          ],
+    rawRoutes: scrape && [
+      {
+        path: scrape.path,
+        permission: scrape.isPublic ? 'public' : 'analytics:read',
+        respond: (request, response) => scrape.answer(request, response),
+      },
+    ],
   });
   return (request, response, telemetry) => {
     if (telemetry === undefined) return app(request, response);

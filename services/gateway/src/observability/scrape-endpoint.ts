@@ -1,3 +1,4 @@
+import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -15,10 +16,6 @@ export function scrapeEndpoint(read: NonNullable<Telemetry['scrape']>, config: O
   return {
     path: config.prometheus_path,
     isPublic: config.prometheus_public,
-    answer: async (request, response) => {
-      const { contentType, body } = await read(request.headers.accept);
-      const headers = { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body), Vary: 'Accept' };
-      response.writeHead(200, headers).end(request.method === 'HEAD' ? undefined : body);
-    },
+    answer: respondWithScrape(read),
   };
 }

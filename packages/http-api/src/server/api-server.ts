@@ -1,0 +1,59 @@
+import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
+import { scrub } from '@vitrine/privacy/scrub';
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { ApiApp } from '../api-app.ts';
+import { drainRequest } from '../connections/drain-request.ts';
+import { sendJson, sendJsonAndClose } from '../connections/send-json.ts';
+import { UnparsedLog } from '../connections/unparsed-log.ts';
+import { correlationIdReader } from '../correlation-id.ts';
+import { closeServer, createHttpServer, type HttpServer, type HttpServerOptions } from './http-server.ts';
+import { listen, type ListenAt } from './listen.ts';
+import { requestError } from './request-error.ts';
+
+const NEXT_STEP = 'requests were cut, see docs/failure-modes.md#a-shutdown-step-that-fails';
+
+export interface ApiServerOptions extends HttpServerOptions, ListenAt {
+  readonly logger: Logger;
+}
+
+/** Serves an API, and nothing else, until disposal, which finishes the requests in flight within the budget of a shutdown step and then closes
+ *  every connection. Faults: `address_unusable`. */
+export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<AsyncDisposable & { readonly url: string }> {
+  const { logger } = options;
+  const { server, connections } = createApiServer(app, options);
+  const unparsed = new UnparsedLog(logger, (path) => scrub(path).text);
+  connections.onRefused = (refused) => unparsed.add(refused);
+  const url = await listen(server, options);
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      await runShutdownStep(
+        'finish requests in flight',
+        () => closeServer(server),
+        ({ error: err, ...step }) => logger.error({ ...step, err, next_step: NEXT_STEP }, 'shutdown step failed'),
+      );
+      connections[Symbol.dispose]();
+      unparsed[Symbol.dispose]();
+    },
+  };
+}
+
+function createApiServer(app: ApiApp, options: HttpServerOptions): HttpServer {
+  const correlationIdOf = correlationIdReader(options.correlationHeader);
+  const created = createHttpServer(options, (request, response, rejection) => {
+    const { connections } = created;
+    const error = requestError(request);
+    const flaw = error === undefined ? rejection : { status: 400, error };
+    const headers = [options.correlationHeader, correlationIdOf(request.headers)];
+    if (flaw !== undefined) {
+      connections.stopServing(request.socket);
+      drainRequest(request, sendJsonAndClose(response, flaw.status, { error: flaw.error }, headers));
+    } else if (response.socket === null && connections.isCrowded(request)) {
+      drainRequest(request);
+      sendJson(response, 503, { error: 'too many pipelined requests on this connection' }, headers);
+    } else {
+      app(request, response);
+    }
+  });
+  return created;
+}
