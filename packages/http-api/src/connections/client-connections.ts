@@ -2,11 +2,11 @@ import { codeOf } from '@vitrine/faults/fault';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { newCorrelationId } from '../correlation-id.ts';
-import { rejectionBody, type Rejection } from '../rejection.ts';
+import type { Rejection } from '../rejection.ts';
 import { ClientResponse } from './client-response.ts';
 import { createCloseCounts, type CloseReason } from './connection-counters.ts';
 import { readRequestLine, type RequestLine } from './request-line.ts';
-import { sendJson, sendJsonOnSocket } from './send-json.ts';
+import { sendRejection, sendRejectionOnSocket } from './send-rejection.ts';
 
 /** How long a client may take to close a connection after a final response. One that is cut at once may never read it (RFC 9112, 9.6). */
 const LINGER_MS = 2_000;
@@ -161,8 +161,7 @@ export class ClientConnections implements Disposable {
     } else if (last.handler !== undefined) {
       last.handler.onMalformedRequest(rejection);
     } else {
-      const headers = [this.#correlationHeader, newCorrelationId(), 'Connection', 'close', ...(rejection.headers ?? [])];
-      sendJson(last, rejection.status, rejectionBody(rejection), headers);
+      sendRejection(last, rejection, [this.#correlationHeader, newCorrelationId(), 'Connection', 'close']);
     }
   }
 
@@ -170,7 +169,7 @@ export class ClientConnections implements Disposable {
   #respond(socket: Socket, reason: CloseReason, rejection: Rejection, line: RequestLine | undefined): void {
     const { remoteAddress } = socket;
     closeSoon(socket, () => {
-      const correlationId = sendJsonOnSocket(socket, rejection, this.#correlationHeader);
+      const correlationId = sendRejectionOnSocket(socket, rejection, this.#correlationHeader);
       if (correlationId !== undefined) this.onRefused?.({ reason, rejection, correlationId, remoteAddress, line });
     });
   }

@@ -3,7 +3,7 @@ import { scrub } from '@vitrine/privacy/scrub';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ApiApp } from '../api-app.ts';
 import { drainRequest } from '../connections/drain-request.ts';
-import { sendJson, sendJsonAndClose } from '../connections/send-json.ts';
+import { sendRejection, sendRejectionAndClose } from '../connections/send-rejection.ts';
 import { UnparsedLog } from '../connections/unparsed-log.ts';
 import { correlationIdReader } from '../correlation-id.ts';
 import { closeServer, createHttpServer, type HttpServer, type HttpServerOptions } from './http-server.ts';
@@ -43,14 +43,14 @@ function createApiServer(app: ApiApp, options: HttpServerOptions): HttpServer {
   const created = createHttpServer(options, (request, response, rejection) => {
     const { connections } = created;
     const error = requestError(request);
-    const flaw = error === undefined ? rejection : { status: 400, error };
+    const invalid = error === undefined ? rejection : { status: 400, error };
     const headers = [options.correlationHeader, correlationIdOf(request.headers)];
-    if (flaw !== undefined) {
+    if (invalid !== undefined) {
       connections.stopServing(request.socket);
-      drainRequest(request, sendJsonAndClose(response, flaw.status, { error: flaw.error }, headers));
+      drainRequest(request, sendRejectionAndClose(response, invalid, headers));
     } else if (response.socket === null && connections.isCrowded(request)) {
       drainRequest(request);
-      sendJson(response, 503, { error: 'too many pipelined requests on this connection' }, headers);
+      sendRejection(response, { status: 503, error: 'too many pipelined requests on this connection' }, headers);
     } else {
       app(request, response);
     }

@@ -1,5 +1,5 @@
 import { drainRequest } from '@vitrine/http-api/connections/drain-request';
-import { sendJson } from '@vitrine/http-api/connections/send-json';
+import { sendRejection } from '@vitrine/http-api/connections/send-rejection';
 import { newCorrelationId } from '@vitrine/http-api/correlation-id';
 import { createHttpServer, type HttpServer } from '@vitrine/http-api/server/http-server';
 import { listen } from '@vitrine/http-api/server/listen';
@@ -37,7 +37,7 @@ function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => 
   return createHttpServer(SERVER, (request, response, rejection) => {
     drainRequest(request);
     const refuse = (status: number, error: string, headers: string[] = []) =>
-      sendJson(response, status, { error }, [CORRELATION_HEADER, newCorrelationId(), ...headers]);
+      sendRejection(response, { status, error, headers }, [CORRELATION_HEADER, newCorrelationId()]);
     if (rejection !== undefined) return refuse(rejection.status, rejection.error, ['Connection', 'close']);
     const [path] = (request.url ?? '').split('?', 1);
     if (path !== scrape.path) return refuse(404, 'not found');

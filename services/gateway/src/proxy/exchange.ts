@@ -5,8 +5,8 @@ import { findLastRootUsage, findModelOnly, findRootModel } from '@vitrine/trace-
 import type { Outcome } from '@vitrine/traces/trace';
 import type { ClientResponse, MalformedRequestHandler } from '@vitrine/http-api/connections/client-response';
 import { drainRequest } from '@vitrine/http-api/connections/drain-request';
-import { sendJson } from '@vitrine/http-api/connections/send-json';
-import { rejectionBody, type Rejection } from '@vitrine/http-api/rejection';
+import { sendRejection } from '@vitrine/http-api/connections/send-rejection';
+import type { Rejection } from '@vitrine/http-api/rejection';
 import type { IncomingMessage } from 'node:http';
 import { BodyCapture } from '../capture/body-capture.ts';
 import { CORRELATION_HEADER } from '../http/correlation-id.ts';
@@ -149,16 +149,15 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     if (this.#isOver) return;
     this.#outcome = 'rejected';
     drainRequest(this.#request);
-    const headers = [CORRELATION_HEADER, this.#correlationId, ...(rejection.headers ?? [])];
-    sendJson(this.#response, rejection.status, rejectionBody(rejection), headers);
+    sendRejection(this.#response, rejection, [CORRELATION_HEADER, this.#correlationId]);
   }
 
   /** The rest of the request is not HTTP: nothing more of it can be forwarded, and where a next request would begin is unknown. */
-  onMalformedRequest({ status, error }: Rejection): void {
+  onMalformedRequest(rejection: Rejection): void {
     if (this.#isOver) return;
     this.#outcome = 'rejected';
     this.#control?.abort(this);
-    sendJson(this.#response, status, { error }, [CORRELATION_HEADER, this.#correlationId, 'Connection', 'close']);
+    sendRejection(this.#response, rejection, [CORRELATION_HEADER, this.#correlationId, 'Connection', 'close']);
   }
 
   onHead({ status, reason, headers, contentType, contentEncoding, contentLength, connection, body }: ResponseHead): void {
@@ -257,7 +256,10 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       response.destroy();
     } else {
       drainRequest(this.#request);
-      sendJson(response, status, { error: text, upstream_error: upstreamError }, [CORRELATION_HEADER, correlationId]);
+      sendRejection(response, { status, error: text, details: { upstream_error: upstreamError } }, [
+        CORRELATION_HEADER,
+        correlationId,
+      ]);
     }
     this.#control?.abort(this);
     this.#context.onFailure({ failure, provider: this.#route.provider, status, correlationId, telemetry: this.#telemetry });

@@ -2,8 +2,8 @@ import type { Provider } from '@vitrine/traces/trace';
 import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
 import type { ClientResponse } from '@vitrine/http-api/connections/client-response';
 import { drainRequest } from '@vitrine/http-api/connections/drain-request';
-import { sendJson, sendJsonAndClose } from '@vitrine/http-api/connections/send-json';
-import { rejectionBody, type Rejection } from '@vitrine/http-api/rejection';
+import { sendRejection, sendRejectionAndClose } from '@vitrine/http-api/connections/send-rejection';
+import type { Rejection } from '@vitrine/http-api/rejection';
 import { requestError } from '@vitrine/http-api/server/request-error';
 import type { IncomingMessage } from 'node:http';
 import type { AuditTrail } from '../auth/audit-trail.ts';
@@ -117,15 +117,15 @@ function createReject(context: ProxyContext, admission: Admission) {
     isMalformed = false,
   ): true => {
     const { request, response, correlationId, telemetry, connections } = proxied;
-    const { status, headers = [], reason } = rejection;
-    const body = rejectionBody(rejection);
+    const { status, reason } = rejection;
+    const headers = [CORRELATION_HEADER, correlationId];
     telemetry?.endsWith(response, true);
     if (isMalformed) {
       connections.stopServing(request.socket);
-      drainRequest(request, sendJsonAndClose(response, status, body, [CORRELATION_HEADER, correlationId]));
+      drainRequest(request, sendRejectionAndClose(response, rejection, headers));
     } else {
       drainRequest(request);
-      sendJson(response, status, body, [CORRELATION_HEADER, correlationId, ...headers]);
+      sendRejection(response, rejection, headers);
     }
     audit(admission, proxied, caller, reason);
     // Only a request that could have a trace uses up the rate of anonymous traces.
