@@ -1,3 +1,4 @@
+import { runProgram } from '@vitrine/command-line/run-program';
 import { readConfig } from '@vitrine/config/read-config';
 import { createApiApp } from '@vitrine/http-api/api-app';
 import { oneOf } from '@vitrine/http-api/requests/query-shapes';
@@ -5,7 +6,7 @@ import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
 import { operationOf } from '@vitrine/http-api/route';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { serviceRoutes } from '@vitrine/http-api/service-routes';
-import { handleUncaught, runProgram } from '@vitrine/lifecycle/run-program';
+import { handleUncaught } from '@vitrine/lifecycle/handle-uncaught';
 import { untilSignal } from '@vitrine/lifecycle/until-signal';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';

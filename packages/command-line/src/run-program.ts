@@ -9,15 +9,18 @@ const EXIT_WITHIN_MS = 500;
 export interface Program {
   readonly name: string;
   readonly help: string;
-  /** What is printed of a fault. */
-  readonly messageOf: (fault: Fault) => string;
+  /** What is printed of a fault; by default its `say`. */
+  readonly messageOf?: (fault: Fault) => string;
   /** Resolves to the exit code. */
   readonly main: () => Promise<number>;
 }
 
 /** Runs a program and ends the process with its exit code: what it resolved to, 1 for a fault or for output that could not be written,
  *  2 for wrong arguments, with the program's help. */
-export async function runProgram(process: NodeJS.Process, { name, help, messageOf, main }: Program): Promise<void> {
+export async function runProgram(
+  process: NodeJS.Process,
+  { name, help, messageOf = ({ say }) => say, main }: Program,
+): Promise<void> {
   const output = watchOutputs(process);
   try {
     process.exitCode = (await main()) || Number(output.isLost);
