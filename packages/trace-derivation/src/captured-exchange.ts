@@ -5,7 +5,7 @@ import type { Outcome, Provider } from '@vitrine/traces/trace';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 
 /** What the proxy's main thread hands over when an exchange has ended: references and numbers only. Everything that costs
- *  time (decoding, parsing, hashing, pricing, redacting) is left to whoever makes the trace of it: see `deriveTrace`. */
+ *  time (decoding, parsing, hashing, pricing, redacting) is left to `deriveTrace`. */
 export interface CapturedExchange {
   readonly provider: Provider;
   readonly scope: ExchangeScope;
@@ -35,7 +35,7 @@ export interface CapturedExchange {
   /** The secret that pays the provider: Authorization's bearer token, else X-API-Key, else ''. Only its hash and its last four
    *  characters are kept. */
   readonly credential: string;
-  /** What was found in the request before it left, and hidden or refused (`findingsText`); '' when nobody looked or nothing was. */
+  /** What was found in the request before it left, and redacted or rejected (`findingsText`); '' when it was not inspected or nothing was found. */
   readonly findings: string;
   /** What broke on the way to the provider and back, when that ended the exchange. */
   readonly upstreamError: UpstreamErrorClass | undefined;
@@ -43,7 +43,7 @@ export interface CapturedExchange {
   readonly upstreamErrorDetail: string;
   readonly request: CapturedBody;
   readonly response: CapturedBody;
-  /** Pieces of the response that reached the client: SSE chunks as they came, not events. */
+  /** Chunks of the response that reached the client, as they came: not events. */
   readonly responseChunks: number;
 }
 
@@ -51,12 +51,12 @@ export interface CapturedExchange {
 export const BODY_PARTS = ['body', 'model', 'usage'] as const;
 export type BodyPart = (typeof BODY_PARTS)[number];
 
-/** How a body ended: `whole` by its length or its last chunk, `open` with its connection, so that nobody can tell whether something is
+/** How a body ended: `whole` by its length or its last chunk, `open` with its connection, so that it is not known whether something is
  *  missing, `cut` before its end. */
 export const BODY_ENDINGS = [undefined, 'whole', 'open', 'cut'] as const;
 export type BodyEnding = (typeof BODY_ENDINGS)[number];
 
-/** One direction's body. As a `body`, `chunks` hold it whole, or its first bytes (`bytes` tells), or nothing when it was not kept. */
+/** One direction's body. As a `body`, `chunks` hold it whole, or its first bytes (see `bytes`), or nothing when it was not kept. */
 export interface CapturedBody {
   /** How usage is read from it; undefined: not at all. */
   readonly kind: BodyKind;

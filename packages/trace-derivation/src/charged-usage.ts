@@ -9,9 +9,9 @@ import type { Usage } from './usage.ts';
 export interface ChargedUsage {
   /** Undefined when nothing was counted, or nothing is charged for it. */
   readonly usage: Usage | undefined;
-  /** Whose it is: another key's, where one polls what the other has created. */
+  /** That of the key that is charged: another one's, where a key polls what the other has created. */
   readonly scope: ExchangeScope;
-  /** The model that a response in the background was asked of. */
+  /** The model that the request for a response in the background named. */
   readonly model: string | undefined;
   /** Whether nothing could be charged. */
   readonly isFree: boolean;
@@ -19,12 +19,12 @@ export interface ChargedUsage {
   readonly responseId: string | undefined;
   /** The key that polled, when the usage is another's. */
   readonly polledBy: string | undefined;
-  /** Whether the answer said what making it had taken, and that does not count here. */
+  /** Whether the response reported usage that does not count here. */
   readonly isReadBack: boolean;
 }
 
 /** Says what is counted for an exchange, and on whom. Reading back counts nothing, except once what was made in the background; see
- *  `stored-responses.ts`. `isInBackground`: whether the request asked for that. */
+ *  `stored-responses.ts`. `isInBackground`: whether the request was for that. */
 export function chargedUsage(
   exchange: CapturedExchange,
   facts: BodyFacts | undefined,

@@ -22,7 +22,7 @@ export interface DerivationWorkerData extends DerivationReports {
   readonly writer: WriterSource;
 }
 
-/** A batch to write, or what the writer's store asks of it. */
+/** A batch to write, or a call of the writer's store. */
 export type DerivationWorkerCall = { readonly packed: PackedExchanges } | { readonly writer: unknown };
 
 export interface DerivationResponse {

@@ -35,19 +35,19 @@ const NO_FACTS: BodyFacts = { model: undefined, usage: undefined, streamError: f
 /** Makes the record of an exchange: reads usage and model, prices them, redacts what may not be stored.
  *  About 5 µs for an exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for what a client or a provider
  *  sent. Spec: gateway decisions, sections 1 and 5. */
-export function deriveTrace(exchange: CapturedExchange, tools: DerivationContext, id: Uint8Array<ArrayBuffer>): TraceRecord {
-  const { policy, prices, hashCredential, background } = tools;
+export function deriveTrace(exchange: CapturedExchange, context: DerivationContext, id: Uint8Array<ArrayBuffer>): TraceRecord {
+  const { policy, prices, hashCredential, background } = context;
   const applied = exchangePolicy(policy.privacy, exchange);
-  const sent = openRedaction(exchange, applied, tools);
-  const received = openRedaction(exchange, applied, tools);
+  const sent = openRedaction(exchange, applied, context);
+  const received = openRedaction(exchange, applied, context);
   const streaming = exchange.response.kind === 'sse';
   const request = openBody(exchange.request);
   const response = openBody(exchange.response);
-  const asked = requestModel(request);
+  const requested = requestModel(request);
   const facts = responseFacts(response);
   const charged = chargedUsage(exchange, facts, () => isInBackground(request, response), background);
   const { usage } = charged;
-  const model = sent.line(asked ?? facts?.model ?? charged.model ?? 'unknown');
+  const model = sent.line(requested ?? facts?.model ?? charged.model ?? 'unknown');
   if (charged.responseId !== undefined && usage === undefined)
     background?.remember({ id: charged.responseId, scope: exchange.scope, model, createdAt: exchange.endedAt });
   const price = usage && prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));

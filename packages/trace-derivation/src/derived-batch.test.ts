@@ -46,7 +46,7 @@ test('an exchange whose derivation throws costs one record', () => {
   expect(batch.usage(['written', FAILED, 'written'])).toMatchObject([{ requests: 2, total_tokens: 6 }]);
 });
 
-test('nothing is collected that nobody wants', () => {
+test('nothing is collected that is not reported', () => {
   const batch = batchOf([plainExchange(10)], { reportsUsage: false, reportsTokens: false });
   expect([...batch.records()]).toHaveLength(1);
   expect([batch.usage(['written']), batch.tokens()]).toEqual([[], []]);

@@ -1,7 +1,7 @@
 import { policyFor, type PrivacyPolicy, type PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import type { CapturedExchange } from './captured-exchange.ts';
 
-/** The privacy policy of an exchange. Most rules hold for all, which is told without looking at it. */
+/** The privacy policy of an exchange. Most rules hold for all exchanges; then it is not looked at. */
 export function exchangePolicy(
   rules: PrivacyRules,
   { scope, provider, path }: Pick<CapturedExchange, 'scope' | 'provider' | 'path'>,

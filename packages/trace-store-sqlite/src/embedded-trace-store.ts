@@ -132,7 +132,7 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
   }
 }
 
-/** Undefined when the system does not tell, such as of a folder that may not be looked into any more. */
+/** Undefined when the system does not say, such as for a folder that may no longer be read. */
 function sizeOf(path: string): number | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -92,7 +92,7 @@ export class TraceMerger {
     else this.#update.run(...values, base.rollup);
   }
 
-  /** Models and credentials are kept as long as anything tells of them. */
+  /** Models and credentials are kept as long as anything refers to them. */
   #markUsed(hours: Segments): void {
     const days = [new Map<number, number>(), new Map<number, number>()] as const;
     for (const { rollups } of hours.all()) {

@@ -17,7 +17,7 @@ const CLASSES: Readonly<Record<string, FailureClass>> = {
   SQLITE_CONSTRAINT: 'constraint',
 };
 
-/** The class of an SQLite error by its primary result code, and what is told of it. A full disk has no class of its own: `unknown`. What
+/** The class of an SQLite error by its primary result code, and what is reported of it. A full disk has no class of its own: `unknown`. What
  *  is no error of SQLite is one of ours, and `unknown`. */
 export function classifySqliteError(error: unknown): ClassifiedError {
   const errcode = typeof error === 'object' && error !== null && 'errcode' in error ? Number(error.errcode) : 0;

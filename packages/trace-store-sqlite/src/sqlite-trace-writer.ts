@@ -24,7 +24,7 @@ interface JournalMax {
   readonly traces: number;
   readonly batches: number;
 }
-/** Every question adds up the journal, which takes 5 ms when it is as long as this. Adding it to the roll-ups takes 0.1 µs a trace when
+/** Every query adds up the journal, which takes 5 ms when it is as long as this. Adding it to the roll-ups takes 0.1 µs a trace when
  *  all are of one kind, and 0.4 µs when they are of a thousand keys and models. */
 const JOURNAL_MAX: JournalMax = { traces: 65_536, batches: 512 };
 
@@ -36,7 +36,7 @@ const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** The only writer of an embedded trace store. Synchronous: it runs on the thread that derives records (`sqlite-writer-module.ts`). */
 export class SqliteTraceWriter implements RecordWriter, Disposable {
-  /** For whoever makes the traces, while they are written. */
+  /** For the derivation, while a batch is written. */
   readonly background: SqliteBackgroundResponses;
   readonly #database: DatabaseSync;
   readonly #dictionary: TraceDictionary;
@@ -104,13 +104,13 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
   }
 
   /** Adds the journal to the roll-ups, and ends the segment of lineages that is being filled. To be called before and after traces of
-   *  another time are written: a segment that holds traces of two times makes whoever looks for a conversation read what is between. */
+   *  another time are written: a segment that holds traces of two times makes a search for a conversation read what is between. */
   endSegment(): void {
     this.#merge();
     this.#transaction(() => this.#lineages.end());
   }
 
-  /** Removes up to 2,000 of the oldest traces made before `createdBeforeMs`; answers how many it removed. With the last of them go
+  /** Removes up to 2,000 of the oldest traces made before `createdBeforeMs`; returns how many it removed. With the last of them go
    *  the roll-ups of days before that of `rollupsBeforeMs`. */
   removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): number {
     // Once a day: finding old roll-ups reads their whole table, and models and credentials of the journal are marked as used only
@@ -151,7 +151,7 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     this.#database.close();
   }
 
-  /** Whole days go, so that hours and days tell the same. Models and credentials go when neither roll-ups nor traces tell of them. */
+  /** Whole days go, so that hours and days agree. Models and credentials go when neither roll-ups nor traces refer to them. */
   #removeRollups(day: number, unusedSinceDay: number): void {
     this.#rollupsSinceDay = day;
     this.#database.prepare('DELETE FROM rollups WHERE start < ?').run(day * DAY_MS);

@@ -2,7 +2,7 @@
 import type { OpenRecordWriter } from '@vitrine/traces/writer-thread';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
-/** What the store asks of its writer. */
+/** Calls of the store to its writer. */
 export type WriterCall = { readonly removeOlderThan: number; readonly rollups: number } | { readonly probe: true };
 
 export function openRecordWriter(options: unknown): OpenRecordWriter {

@@ -13,7 +13,7 @@ export class TraceDictionary {
   readonly #scopes: Numbers<ExchangeScope>;
   readonly #scopesByNumber = new Map<number, ExchangeScope>();
   readonly #models = new Map<string, Numbers<string>>();
-  /** By object: whoever hashes credentials remembers their hashes. */
+  /** By object: the hash of a credential is the same object while it is remembered (`credential-hashes.ts`). */
   readonly #credentials: Numbers<Uint8Array>;
   readonly #targets = new Map<string, Map<string, number>>();
   #lastTarget = { method: '', path: '', target: 0 };

@@ -87,7 +87,7 @@ export function timesOf(numbers: Float64Array): { readonly from: number; readonl
   return { from, to };
 }
 
-/** The traces of journal entries. There is one object for all of them, which changes when the next is asked for: making one each
+/** The traces of journal entries. There is one object for all of them, which changes when the next is read: making one each
  *  took half the time of reading. */
 export function* readJournal(entries: Iterable<Float64Array>): Generator<Readonly<MeasuredTrace>> {
   const trace: { -readonly [Field in keyof MeasuredTrace]: number } = { ...NO_TRACE };

@@ -48,7 +48,7 @@ export function dayUsageOf<Scope>(usage: ScopeUsage<Scope>, scope: Omit<Exchange
 
 let lastDay = { day: 0, text: '1970-01-01' };
 
-/** A day, counted from the epoch, as `YYYY-MM-DD`. A batch with a hundred keys asks a hundred times for the same. */
+/** A day, counted from the epoch, as `YYYY-MM-DD`. A batch with a hundred keys needs the same text a hundred times. */
 function dayText(day: number): string {
   if (lastDay.day !== day) lastDay = { day, text: new Date(day * DAY_MS).toISOString().slice(0, 10) };
   return lastDay.text;

@@ -19,7 +19,7 @@ export interface OpenRecordWriter extends RecordWriter {
   readonly background?: BackgroundResponses;
   /** Records in the store, for a writer that knows. */
   readonly traceCount?: number;
-  /** What its store asks of it beside writing, such as retention; see `WriterThread`. */
+  /** Calls of its store beside writing, such as retention; see `WriterThread`. */
   call?(argument: unknown): unknown;
   close(): void | Promise<void>;
 }

@@ -109,7 +109,7 @@ function testWriting(open: OpenContractStore): void {
 }
 
 function testReading(open: OpenContractStore): void {
-  test('lists are the newest first, page by page, of what is asked for', async () => {
+  test('lists are the newest first, page by page, of what the query selects', async () => {
     await using opened = await open();
     const records = Array.from({ length: 5 }, (_, at) =>
       plainTrace(DAY + at, { scope: at % 2 === 0 ? ONE : TWO, model: `m${at}`, response_status: 200 + at, total_tokens: at }),

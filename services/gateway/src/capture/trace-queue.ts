@@ -29,16 +29,16 @@ export interface TraceQueueOptions {
   readonly batch: number;
   readonly sink: TraceSink;
   readonly budget: BodyBudget;
-  /** Milliseconds since the epoch, for what the diagnostics tell. */
+  /** Milliseconds since the epoch, for the diagnostics. */
   readonly clock: () => number;
   /** Milliseconds on a clock that never goes back. By the epoch's, a batch had to wait until a clock that was put back had caught up. */
   readonly steadyClock: () => number;
-  /** Told of every drop, for the log. */
+  /** Called for every drop, for the log. */
   readonly onDrop: (drop: Drop) => void;
   readonly ledger?: TraceLedger | undefined;
 }
 
-/** Whoever wants to know what has been spent. Exchanges are settled in the order in which they were taken. */
+/** Records what has been spent. Exchanges are settled in the order in which they were taken. */
 export interface TraceLedger {
   taken(exchange: CapturedExchange): void;
   /** The oldest `count` of those taken are written, with this usage, or dropped. */
