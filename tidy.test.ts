@@ -363,6 +363,29 @@ describe('walls', () => {
   });
 });
 
+describe('folders', () => {
+  /** By workspace: its folders, and its files beside them, each with those of them that it imports; types included. */
+  const graphs = new Map(workspaces.map(({ dir }) => [dir, folderGraph(dir)]));
+
+  test('folders of a workspace form no circle', () => {
+    const circles = [...graphs].flatMap(([dir, graph]) =>
+      [...graph.keys()]
+        .filter((room) => reachable(graph, room).has(room))
+        .map((room) => `${dir}/src/${room}: imports itself by others`),
+    );
+    expectNone(circles);
+  });
+
+  test('ARCHITECTURE.md draws the order of the folders of each service', () => {
+    const drawn = workspaces
+      .filter(({ dir }) => dir.startsWith('services/'))
+      .map(({ dir }) => ({ dir, layers: layersOf(graphs.get(dir) ?? new Map<string, Set<string>>()) }))
+      .filter(({ layers }) => layers.flat().some((room) => room.endsWith('/')))
+      .map(({ dir, layers }) => `${dir}\n${layers.map((layer) => `  ${layer.join(' ')}`).join('\n')}`);
+    for (const block of drawn) expect(read('ARCHITECTURE.md')).toContain(block);
+  });
+});
+
 describe('docs/failure-modes.md', () => {
   const CODE = /new Fault\(\s*(?:'([a-z][a-z_]*)')?/g;
   const thrown = workspaceFiles
@@ -406,6 +429,47 @@ function words(text: string): string[] {
 /** A package's place in the stack; -1 for none. */
 function levelOf(dir: string): number {
   return STACK.indexOf(posix.basename(dir));
+}
+
+function folderGraph(dir: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const graph = new Map<string, Set<string>>();
+  const roomOf = (file: string) => posix.relative(`${dir}/src`, file).replace(/\/.*/, '/');
+  for (const file of workspaceFiles) {
+    if (!file.startsWith(`${dir}/src/`) || isTestCode(file)) continue;
+    const room = roomOf(file);
+    const imported = graph.get(room) ?? new Set();
+    graph.set(room, imported);
+    for (const { specifier } of importsOf(file)) {
+      const other = specifier.startsWith('.') ? roomOf(posix.join(posix.dirname(file), specifier)) : room;
+      if (other !== room) imported.add(other);
+    }
+  }
+  return graph;
+}
+
+function reachable(graph: ReadonlyMap<string, ReadonlySet<string>>, from: string): Set<string> {
+  const found = new Set<string>();
+  const queue = [...(graph.get(from) ?? [])];
+  for (let room = queue.pop(); room !== undefined; room = queue.pop()) {
+    if (found.has(room)) continue;
+    found.add(room);
+    queue.push(...(graph.get(room) ?? []));
+  }
+  return found;
+}
+
+/** From the top: whatever stands in a layer imports only from the layers below it. */
+function layersOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const heights = new Map<string, number>();
+  const heightOf = (room: string): number => {
+    const known = heights.get(room);
+    if (known !== undefined) return known;
+    const height = 1 + Math.max(-1, ...[...(graph.get(room) ?? [])].map(heightOf));
+    heights.set(room, height);
+    return height;
+  };
+  const layers = Map.groupBy([...graph.keys()].toSorted(), heightOf);
+  return [...layers].toSorted(([a], [b]) => b - a).map(([, rooms]) => rooms);
 }
 
 function expectNone(offenders: readonly string[]): void {

@@ -9,7 +9,7 @@ import { decodedString, encodedString, endOfString } from './json-text.ts';
 import { LineEnds } from './line-ends.ts';
 import { findEmails, findPhones, findSsns } from './personal-data.ts';
 import type { PrivacyContext } from './privacy-context.ts';
-import type { Redaction } from './scrubber.ts';
+import type { Redaction } from './redaction.ts';
 import { streamEdits } from './stream-edits.ts';
 import { append, editedText, editsWithin, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
 

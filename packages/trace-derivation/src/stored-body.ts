@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { CapturePolicy } from './capture-policy.ts';
 import type { OpenBody } from './open-body.ts';
 import { dropIncompleteTail } from '@vitrine/privacy/incomplete-tail';
-import type { Redaction } from '@vitrine/privacy/scrubber';
+import type { Redaction } from '@vitrine/privacy/redaction';
 
 export interface StoredBody {
   /** Undefined when it was dropped, because what cannot be read cannot be redacted. */

@@ -3,7 +3,7 @@ import type { ChargedUsage } from './charged-usage.ts';
 import type { Price } from './price-catalogue.ts';
 import { addFindings, hasFindings, readFindings, type FindingCounts } from '@vitrine/privacy/findings';
 import type { PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
-import type { Redaction } from '@vitrine/privacy/scrubber';
+import type { Redaction } from '@vitrine/privacy/redaction';
 import type { StoredBody } from './stored-body.ts';
 import type { Usage } from './usage.ts';
 

@@ -14,13 +14,13 @@ import { auditRoutes } from './admin-audit/audit-route.ts';
 import { keyRoutes } from './admin-keys/keys-route.ts';
 import { lineageRoutes } from './admin-traces/lineage-routes.ts';
 import { traceRoutes } from './admin-traces/traces-route.ts';
-import { authorizeBy } from './auth/authorize.ts';
+import { authorizeBy } from './http/authorize.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { openKeys, type OpenKeys } from './auth/open-keys.ts';
 import { RateLimiter } from './auth/rate-limiter.ts';
 import { BodyBudget } from './capture/body-budget.ts';
 import { DropReport, type Drop } from './capture/drop-report.ts';
-import { openTraceStore } from './capture/open-trace-store.ts';
+import { openTraceStore } from './open-trace-store.ts';
 import { TraceQueue } from './capture/trace-queue.ts';
 import { WriteMonitor } from './capture/write-monitor.ts';
 import type { GatewayConfig } from './config.ts';
@@ -126,7 +126,7 @@ export async function startGateway(
     version: VERSION,
     scrape,
   });
-  opened.use(await serveScrape(scrape, config, logger));
+  opened.use(await serveScrape(scrape, { host: config.server.host, port: config.observability.otel.prometheus_port }, logger));
   const access = config.log.access ? openAccessLog(logger, redactPathFor) : undefined;
   const instrumentRequest = observability.instrumentRequests(routes, access);
   const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, instrumentRequest);

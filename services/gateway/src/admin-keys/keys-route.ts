@@ -2,7 +2,7 @@ import { gatewayKeyPage, gatewayKeyWithToken, type GatewayKeyPage } from '@vitri
 import { descriptionText, idText, nameText, permissionList, roleText, tokenText } from '@vitrine/gateway-keys/key-fields';
 import { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
-import type { GatewayKeys } from './gateway-keys.ts';
+import type { GatewayKeys } from '../auth/gateway-keys.ts';
 
 const BODY = { maxBytes: 65_536, tooLarge: 'request body too large', invalid: 'invalid json body' };
 

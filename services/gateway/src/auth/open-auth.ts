@@ -3,7 +3,7 @@ import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { isReservedKeyId } from '@vitrine/gateway-keys/key-fields';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { DAY_MS } from '@vitrine/traces/trace-analytics';
-import type { GatewayConfig } from '../config.ts';
+import type { AuthConfig } from './auth-config.ts';
 import { authenticateBy, allowAll } from './authenticate.ts';
 import type { Authenticate } from './caller.ts';
 import { fileKeyTokens } from './file-keys.ts';
@@ -24,7 +24,12 @@ export interface OpenAuth extends AsyncDisposable {
 
 /** Opens authentication as configured; with authentication off that is the retention of audit events alone, because changes of keys and
  *  rejections by pii policy are audited all the same. `clock`: milliseconds, monotonic. Faults: `pepper_unusable`, `storage_unusable`. */
-export async function openAuth({ auth }: GatewayConfig, keys: OpenKeys, logger: Logger, clock: () => number): Promise<OpenAuth> {
+export async function openAuth(
+  { auth }: { readonly auth: AuthConfig },
+  keys: OpenKeys,
+  logger: Logger,
+  clock: () => number,
+): Promise<OpenAuth> {
   await using opened = new AsyncDisposableStack();
   const isStored = auth.enabled && auth.store === 'database';
   const refresh = isStored ? await followKeyStore(auth, keys, logger, clock, opened) : undefined;
@@ -43,7 +48,7 @@ export async function openAuth({ auth }: GatewayConfig, keys: OpenKeys, logger: 
 
 /** Reads the stored keys, and keeps ring and store up to date with each other until `opened` is disposed. */
 async function followKeyStore(
-  auth: GatewayConfig['auth'],
+  auth: AuthConfig,
   { path, store, material }: OpenKeys,
   logger: Logger,
   clock: () => number,
@@ -73,7 +78,7 @@ function logStoreError(logger: Logger, message: string): (error: unknown) => voi
 /** Warns at the start when no request, or not every key, can be accepted. */
 function warnOfRejections(
   ring: { readonly size: number; readonly unverifiable: number },
-  auth: GatewayConfig['auth'],
+  auth: AuthConfig,
   logger: Logger,
 ): void {
   if (ring.size === 0) {

@@ -11,13 +11,19 @@ import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { keepPrivate } from '@vitrine/sqlite/private-file';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { GatewayKeys, type KeyMaterial } from '../admin-keys/gateway-keys.ts';
-import type { GatewayConfig } from '../config.ts';
+import { GatewayKeys, type KeyMaterial } from './gateway-keys.ts';
 import type { RedactPath } from '../privacy/path-redactor.ts';
 import { AuditTrail } from './audit-trail.ts';
+import type { AuthConfig } from './auth-config.ts';
 import { fileKeyRows } from './file-keys.ts';
 import { keyFiles } from './key-files.ts';
 import { KeyRing } from './key-ring.ts';
+
+/** The parts of the configuration that keys depend on. */
+export interface KeysSettings {
+  readonly auth: AuthConfig;
+  readonly storage: { readonly path: string };
+}
 
 /** The gateway keys of this process; nothing is opened before it is needed. */
 export interface OpenKeys extends AsyncDisposable {
@@ -34,7 +40,7 @@ export interface OpenKeys extends AsyncDisposable {
 
 /** Opens the store of keys and audit events. This is the only file that names an implementation of it. `redactPathFor` is for the audit of
  *  requests. */
-export function openKeys(config: GatewayConfig, logger: Logger, redactPathFor?: RedactPath): OpenKeys {
+export function openKeys(config: KeysSettings, logger: Logger, redactPathFor?: RedactPath): OpenKeys {
   const { database: path } = keyFiles(config.storage.path);
   const store = new EmbeddedKeyStore(path);
   const trail = new AuditTrail({ store, logger, redactPathFor, clock: Date.now, steadyClock: () => performance.now() });
@@ -64,7 +70,7 @@ export function openKeys(config: GatewayConfig, logger: Logger, redactPathFor?: 
 /** Reads stored keys and audit events without changing the store, such as migrating that of a gateway of an earlier version. Undefined
  *  where nothing was ever stored. Faults: `key_store_unavailable`. */
 export async function readKeys<T>(
-  { storage }: Pick<GatewayConfig, 'storage'>,
+  { storage }: Pick<KeysSettings, 'storage'>,
   read: (reader: KeyReader) => Promise<T>,
 ): Promise<T | undefined> {
   const { database: path } = keyFiles(storage.path);
@@ -73,13 +79,13 @@ export async function readKeys<T>(
   return await read(reader);
 }
 
-function keyMaterial({ auth, storage }: GatewayConfig, readAt: number): KeyMaterial {
+function keyMaterial({ auth, storage }: KeysSettings, readAt: number): KeyMaterial {
   const hashes = new TokenHashes(peppersOf(auth, storage.path, readAt));
   const fixed = fileKeyRows(auth.keys, hashes, readAt);
   return { hashes, fixed, ring: new KeyRing(hashes, fixed) };
 }
 
-function peppersOf({ peppers, store }: GatewayConfig['auth'], storagePath: string, now: number): readonly Pepper[] {
+function peppersOf({ peppers, store }: AuthConfig, storagePath: string, now: number): readonly Pepper[] {
   if (peppers.length > 0) return peppers;
   // Hashes that are stored nowhere need no stored pepper.
   if (store === 'file') return [readPepper(createPepperText(randomBytes, now))].filter((one) => one !== undefined);

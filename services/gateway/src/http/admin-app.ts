@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import type { ScrapeEndpoint } from '../observability/scrape-endpoint.ts';
 import type { AdminRoute } from './admin-route.ts';
-import { CORRELATION_HEADER } from './correlation-id.ts';
+import { CORRELATION_HEADER } from '../correlation-id.ts';
 import { FAULT_STATUSES } from './fault-statuses.ts';
 
 export interface AdminContext {

@@ -5,7 +5,7 @@ import { createHttpServer, type HttpServer } from '@vitrine/http-api/server/http
 import type { IncomingMessage } from 'node:http';
 import type { InstrumentRequest } from '../observability/instrument-requests.ts';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
-import { CORRELATION_HEADER } from './correlation-id.ts';
+import { CORRELATION_HEADER } from '../correlation-id.ts';
 
 /** Handles a request; `telemetry` is undefined when it is off. */
 type Handle<Result> = (

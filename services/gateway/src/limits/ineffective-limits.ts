@@ -1,8 +1,8 @@
-import type { GatewayConfig } from '../config.ts';
+import type { LimitsSettings } from './limits-config.ts';
 import { ThresholdTable } from './thresholds.ts';
 
 /** Warnings about configured limits that have no effect, which would otherwise be relied on. */
-export function ineffectiveLimits({ auth, limits, plans }: Pick<GatewayConfig, 'auth' | 'limits' | 'plans'>): string[] {
+export function ineffectiveLimits({ auth, limits, plans }: LimitsSettings): string[] {
   if (!auth.enabled) return new ThresholdTable(limits, plans).hasAny ? ['limits have no effect while auth.enabled is false'] : [];
   // Workspaces get plans with their rows, which the embedded stores do not have.
   return Object.entries(plans)

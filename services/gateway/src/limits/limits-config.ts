@@ -35,3 +35,10 @@ export const plansConfig = z
   )
   .default({});
 export type PlanConfig = Pick<LimitsConfig, 'per_key' | 'per_workspace'>;
+
+/** The parts of the configuration that usage limits depend on. */
+export interface LimitsSettings {
+  readonly auth: { readonly enabled: boolean };
+  readonly limits: LimitsConfig;
+  readonly plans: Readonly<Record<string, PlanConfig>>;
+}

@@ -2,13 +2,13 @@ import type { Identity } from '@vitrine/gateway-keys/identity';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import type { GatewayConfig } from '../config.ts';
 import { openGate, type Gate } from './gate.ts';
 import { ineffectiveLimits } from './ineffective-limits.ts';
 import { InMemoryRequestCounter } from './in-memory-request-counter.ts';
 import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
 import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
+import type { LimitsSettings } from './limits-config.ts';
 
 /** Unknown plans are logged at most this often. */
 const UNKNOWN_PLAN_REPORT_INTERVAL_MS = 10_000;
@@ -38,13 +38,13 @@ export interface OpenLimits extends Disposable {
 }
 
 /** Whether a key or workspace can have a daily limit, so that usage has to be counted while it is written. */
-export function hasDailyLimits({ auth, limits, plans }: Pick<GatewayConfig, 'auth' | 'limits' | 'plans'>): boolean {
+export function hasDailyLimits({ auth, limits, plans }: LimitsSettings): boolean {
   return auth.enabled && new ThresholdTable(limits, plans).hasDaily;
 }
 
 /** Opens the usage limits as configured. With authentication off nothing is limited, because callers are unknown; without daily limits the
  *  store is never read. A store that cannot be read does not keep the gateway from starting. Spec: gateway, Limits. */
-export async function openLimits(config: GatewayConfig, tools: LimitsContext): Promise<OpenLimits> {
+export async function openLimits(config: LimitsSettings, tools: LimitsContext): Promise<OpenLimits> {
   const { totals, logger, clock, steadyClock } = tools;
   for (const sentence of ineffectiveLimits(config)) logger.warn(sentence);
   if (!config.auth.enabled) return { gate: openGate, ledger: undefined, [Symbol.dispose]: () => {} };

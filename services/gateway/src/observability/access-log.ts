@@ -4,7 +4,7 @@ import { NO_SCOPE, type ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { redactPath } from '@vitrine/privacy/redact-path';
 import type { Outcome, Provider } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CORRELATION_HEADER, correlationIdOf } from '../http/correlation-id.ts';
+import { CORRELATION_HEADER, correlationIdOf } from '../correlation-id.ts';
 import type { RedactPath } from '../privacy/path-redactor.ts';
 import { metricsOutcomeOf, metricsStatusOf } from './exchange-facts.ts';
 

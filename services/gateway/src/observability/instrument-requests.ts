@@ -1,6 +1,6 @@
 import { routeOf } from '@vitrine/traces/trace-analytics';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { routeUnder, type ProviderRoute } from '../proxy/request-target.ts';
+import { routeUnder, type ProviderRoute } from '../routing/request-target.ts';
 import { RequestTelemetry, type TelemetryContext } from './request-telemetry.ts';
 
 /** Begins the telemetry of a request. */

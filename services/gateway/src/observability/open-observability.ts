@@ -3,7 +3,7 @@ import { telemetryParts } from '@vitrine/telemetry/config/otel-config';
 import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
 import type { TraceQueue } from '../capture/trace-queue.ts';
-import type { ProviderRoute } from '../proxy/request-target.ts';
+import type { ProviderRoute } from '../routing/request-target.ts';
 import { VERSION } from '../version.ts';
 import type { AccessLog } from './access-log.ts';
 import { instrumentRequests, type InstrumentRequest } from './instrument-requests.ts';

@@ -4,8 +4,7 @@ import { newCorrelationId } from '@vitrine/http-api/correlation-id';
 import { createHttpServer, type HttpServer } from '@vitrine/http-api/server/http-server';
 import { listen } from '@vitrine/http-api/server/listen';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { GatewayConfig } from '../config.ts';
-import { CORRELATION_HEADER } from '../http/correlation-id.ts';
+import { CORRELATION_HEADER } from '../correlation-id.ts';
 import type { ScrapeEndpoint } from './scrape-endpoint.ts';
 
 const SERVER = { maxConnections: 64, correlationHeader: CORRELATION_HEADER };
@@ -14,10 +13,9 @@ const SERVER = { maxConnections: 64, correlationHeader: CORRELATION_HEADER };
  *  `address_unusable`. Spec: gateway decisions, section 2. */
 export async function serveScrape(
   scrape: ScrapeEndpoint | undefined,
-  { server: { host }, observability }: GatewayConfig,
+  { host, port }: { readonly host: string; readonly port: number | undefined },
   logger: Logger,
 ): Promise<Disposable | undefined> {
-  const { prometheus_port: port } = observability.otel;
   if (scrape === undefined || port === undefined) return undefined;
   const { server, connections } = createScrapeServer(scrape, (error) =>
     logger.error({ err: error, next_step: 'report it with this line: it is a bug' }, 'scrape failed'),

@@ -7,7 +7,8 @@ import { addFindings, FINDING_KINDS, hasFindings, noFindings, type FindingCounts
 import { exchangePolicy } from '@vitrine/trace-derivation/exchange-policy';
 import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
-import { Scrubber, type Redaction } from '@vitrine/privacy/scrubber';
+import type { Redaction } from '@vitrine/privacy/redaction';
+import { Scrubber } from '@vitrine/privacy/scrubber';
 import { storedBody, type StoredBody } from '@vitrine/trace-derivation/stored-body';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { CostStatus, Provider } from '@vitrine/traces/trace';

@@ -9,7 +9,7 @@ import { sendRejection } from '@vitrine/http-api/connections/send-rejection';
 import type { Rejection } from '@vitrine/http-api/rejection';
 import type { IncomingMessage } from 'node:http';
 import { BodyCapture } from '../capture/body-capture.ts';
-import { CORRELATION_HEADER } from '../http/correlation-id.ts';
+import { CORRELATION_HEADER } from '../correlation-id.ts';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import { readGuarded, type HeldBody } from '../privacy/read-guarded.ts';
 import type { GuardMode, RequestGuard } from '../privacy/request-guard.ts';

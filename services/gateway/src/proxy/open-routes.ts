@@ -1,10 +1,17 @@
-import type { GatewayConfig } from '../config.ts';
 import { UpstreamPool } from '../upstream/upstream-pool.ts';
 import type { UpstreamRoute } from './proxy-context.ts';
 
+const PROVIDERS = ['openai', 'anthropic'] as const;
+
+/** The parts of the configuration that routes depend on. */
+interface RouteSettings {
+  readonly providers: Readonly<Record<(typeof PROVIDERS)[number], { readonly upstream: string; readonly prefix: string }>>;
+  readonly proxy: { readonly connect_timeout_ms: number };
+}
+
 /** The providers' routes, each with its connections, which end with `opened`. */
-export function openRoutes(config: Pick<GatewayConfig, 'providers' | 'proxy'>, opened: AsyncDisposableStack): UpstreamRoute[] {
-  return (['openai', 'anthropic'] as const).map((provider) => {
+export function openRoutes(config: RouteSettings, opened: AsyncDisposableStack): UpstreamRoute[] {
+  return PROVIDERS.map((provider) => {
     const { upstream, prefix } = config.providers[provider];
     const { origin, pathname } = new URL(upstream);
     const pool = opened.use(new UpstreamPool({ origin, connectTimeoutMs: config.proxy.connect_timeout_ms }));

@@ -8,7 +8,7 @@ import type { RequestGuard } from '../privacy/request-guard.ts';
 import type { UpstreamPool } from '../upstream/upstream-pool.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { HeaderReaders } from './forwarded-headers.ts';
-import type { ProviderRoute } from './request-target.ts';
+import type { ProviderRoute } from '../routing/request-target.ts';
 import type { FailedExchange } from './upstream-error-log.ts';
 
 export interface UpstreamRoute extends ProviderRoute {

@@ -10,7 +10,7 @@ import type { AuditTrail } from '../auth/audit-trail.ts';
 import { ANONYMOUS_CALLER, type Authenticate, type Caller } from '../auth/caller.ts';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { TraceQueue } from '../capture/trace-queue.ts';
-import { CORRELATION_HEADER, correlationIdOf } from '../http/correlation-id.ts';
+import { CORRELATION_HEADER, correlationIdOf } from '../correlation-id.ts';
 import type { Gate } from '../limits/gate.ts';
 import { LIMIT_CHECK_UNAVAILABLE } from '../limits/limit-rejections.ts';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
@@ -18,7 +18,7 @@ import { Exchange } from './exchange.ts';
 import { allowCrossOriginRead, respondToPreflight, isPreflight } from './preflight.ts';
 import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
 import { rejectedExchange } from './rejected-exchange.ts';
-import { readTarget } from './request-target.ts';
+import { readTarget } from '../routing/request-target.ts';
 
 /** Requests in flight at most; more are rejected with 503. */
 const MAX_IN_FLIGHT = 16_384;

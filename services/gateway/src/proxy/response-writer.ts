@@ -72,7 +72,8 @@ export class ResponseWriter {
   #flushHead(): void {
     if (this.#isHeadSent || this.#response.writableEnded || this.#response.destroyed) return;
     this.#isHeadSent = true;
-    this.#response.flushHeaders();
+    // Not `flushHeaders`, which encodes the head as UTF-8: a byte above 127 would arrive as two.
+    this.#response.write('', 'latin1');
   }
 }
 

@@ -9,7 +9,7 @@ import { verifyResponses } from '@vitrine/http-api/testing/documented-responses'
 import { join } from 'node:path';
 import { startGateway } from '../app.ts';
 import { readGatewayConfig } from '../config.ts';
-import { CORRELATION_HEADER } from '../http/correlation-id.ts';
+import { CORRELATION_HEADER } from '../correlation-id.ts';
 import type { Clocks } from '../limits/open-limits.ts';
 
 /** A gateway in this process between two mock providers, on any free port, with its traces in a temporary folder. Every response of

@@ -3,7 +3,7 @@ import { Fault } from '@vitrine/faults/fault';
 import { descriptionText, idText, nameText, permissionList, roleText } from '@vitrine/gateway-keys/key-fields';
 import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import { z } from 'zod';
-import type { NewKeyRequest } from '../../admin-keys/gateway-keys.ts';
+import type { NewKeyRequest } from '../../auth/gateway-keys.ts';
 import { unknownPlanText } from '../../config-rules.ts';
 import { command } from '@vitrine/command-line/command';
 import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';

@@ -1,6 +1,6 @@
 import { createLogger } from '@vitrine/telemetry/logger';
 import { newCorrelationId } from '@vitrine/http-api/correlation-id';
-import type { GatewayKeys, KeyActor } from '../../admin-keys/gateway-keys.ts';
+import type { GatewayKeys, KeyActor } from '../../auth/gateway-keys.ts';
 import { openKeys } from '../../auth/open-keys.ts';
 import type { GatewayConfig } from '../../config.ts';
 import { commandConfig } from '../config/command-config.ts';

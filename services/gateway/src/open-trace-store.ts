@@ -4,10 +4,10 @@ import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
 import { openEmbeddedTraceStore, sqliteWriter } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
-import type { GatewayConfig } from '../config.ts';
-import { hasDailyLimits } from '../limits/open-limits.ts';
-import { isOldTraceFile, oldTraceFileText } from '../old-gateway/old-trace-file.ts';
-import { readPriceOverride } from './price-override.ts';
+import type { GatewayConfig } from './config.ts';
+import { hasDailyLimits } from './limits/open-limits.ts';
+import { isOldTraceFile, oldTraceFileText } from './old-gateway/old-trace-file.ts';
+import { readPriceOverride } from './capture/price-override.ts';
 
 export interface OpenTraceStore {
   readonly store: OwnedTraceStore;

@@ -1,7 +1,7 @@
 import { Fault } from '@vitrine/faults/fault';
-import type { AdminContext } from '../http/admin-app.ts';
-import type { AuditTrail } from './audit-trail.ts';
-import type { Authenticate, RejectedCaller } from './caller.ts';
+import type { AdminContext } from './admin-app.ts';
+import type { AuditTrail } from '../auth/audit-trail.ts';
+import type { Authenticate, RejectedCaller } from '../auth/caller.ts';
 
 /** Authorizes requests of the admin API: denials are audited and thrown as faults. */
 export function authorizeBy(authenticate: Authenticate, trail: Pick<AuditTrail, 'denied'>): AdminContext['authorize'] {

@@ -10,8 +10,8 @@ import type { Permission } from '@vitrine/gateway-keys/permission';
 import { DEFAULT_ROLE, effectivePermissions } from '@vitrine/gateway-keys/role';
 import { scrub } from '@vitrine/privacy/scrub';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { AuditTrail } from '../auth/audit-trail.ts';
-import type { KeyRing } from '../auth/key-ring.ts';
+import type { AuditTrail } from './audit-trail.ts';
+import type { KeyRing } from './key-ring.ts';
 
 const DEFAULT_TENANT_ID = 'default';
 /** Of an id in a path. */
