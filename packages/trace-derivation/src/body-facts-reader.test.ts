@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { openBodyFactsReader, openRequestModelReader, type BodyFacts } from './body-facts-reader.ts';
+import type { BodyFacts } from './body-facts.ts';
+import { openBodyFactsReader, openRequestModelReader } from './body-facts-reader.ts';
 import type { Usage } from './usage.ts';
 
 const NO_TOKENS: Usage = {

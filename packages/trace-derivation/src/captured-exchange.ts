@@ -1,5 +1,5 @@
 import type { BodyKind } from '@vitrine/privacy/body-kind';
-import type { BodyFacts } from './body-facts-reader.ts';
+import type { BodyFacts } from './body-facts.ts';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Outcome, Provider } from '@vitrine/traces/trace';
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';

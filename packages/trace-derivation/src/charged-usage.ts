@@ -1,4 +1,4 @@
-import type { BodyFacts } from './body-facts-reader.ts';
+import type { BodyFacts } from './body-facts.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { BackgroundResponses } from '@vitrine/traces/background-responses';

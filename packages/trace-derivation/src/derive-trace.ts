@@ -1,4 +1,5 @@
-import { asksForBackground, openBodyFactsReader, openRequestModelReader, type BodyFacts } from './body-facts-reader.ts';
+import type { BodyFacts } from './body-facts.ts';
+import { asksForBackground, openBodyFactsReader, openRequestModelReader } from './body-facts-reader.ts';
 import type { CapturePolicy } from './capture-policy.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { chargedUsage, type ChargedUsage } from './charged-usage.ts';

@@ -1,4 +1,4 @@
-import type { ResponseState } from './body-facts-reader.ts';
+import type { ResponseState } from './body-facts.ts';
 import type { Provider } from '@vitrine/traces/trace';
 
 // What a provider stores is read back with the usage that making it had, again and again. Only making it is charged; and what is made in

@@ -1,4 +1,4 @@
-import { modelOf } from './body-facts-reader.ts';
+import { modelOf } from './body-facts.ts';
 import { readUsage, type Usage } from './usage.ts';
 
 // Short cuts for JSON that is held whole, which almost all is: where the one value stands that counts. They find what the taps

@@ -1,4 +1,5 @@
-import { openBodyFactsReader, type BodyFacts, type BodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
+import type { BodyFacts, BodyFactsReader } from '@vitrine/trace-derivation/body-facts';
+import { openBodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
 import type { BodyKind } from '@vitrine/privacy/body-kind';
 import { openDecoder } from '@vitrine/trace-derivation/decode';
 import type { Transform } from 'node:stream';

@@ -1,4 +1,5 @@
-import { openBodyFactsReader, type BodyFacts } from '@vitrine/trace-derivation/body-facts-reader';
+import type { BodyFacts } from '@vitrine/trace-derivation/body-facts';
+import { openBodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
 import type { CapturedBody, CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { outcomeOf, statusOf } from '@vitrine/trace-derivation/exchange-outcome';
 import { joinChunks } from '@vitrine/trace-derivation/join-chunks';
