@@ -27,10 +27,11 @@ export interface ChildExit {
  *  input is a terminal. The terminal sends Ctrl+C to the child too, and a second SIGINT from us would interrupt its handling of the first. */
 export function runChild(process: EventEmitter, { file, args, env, cwd }: ChildProgram, isTerminal: boolean): Promise<ChildExit> {
   const { promise, resolve } = Promise.withResolvers<ChildExit>();
-  const child = spawn(file, args, { stdio: 'inherit', env, cwd });
   const forwarded = FORWARDED.filter((signal) => !isTerminal || !TERMINAL_SIGNALS.some((name) => name === signal));
   const handlers = FORWARDED.map((signal) => [signal, () => void (forwarded.includes(signal) && child.kill(signal))] as const);
+  // Before the child runs: a signal that comes right after its start would otherwise end this process and leave the child behind.
   for (const [signal, handler] of handlers) process.on(signal, handler);
+  const child = spawn(file, args, { stdio: 'inherit', env, cwd });
   const end = (exit: ChildExit) => {
     for (const [signal, handler] of handlers) process.off(signal, handler);
     resolve(exit);
