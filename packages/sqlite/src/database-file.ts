@@ -20,7 +20,7 @@ const NAMED_TABLES = 5;
 const LONGEST_NAME = 64;
 
 /** Why the file at a path cannot be a store of ours: what is there instead, or that a newer version wrote it. Undefined when it is
- *  ours, when there is nothing yet, and when it cannot be told, in which case opening the store says why. Changes nothing and leaves no
+ *  ours, when there is nothing yet, and when it is unknown, in which case opening the store says why. Changes nothing and leaves no
  *  file behind. */
 export function foreignFile(path: string, own: OwnTables): string | undefined {
   try {

@@ -142,7 +142,7 @@ export class Rollups {
     addTo(rollup.latencies, bucketOf(trace.latencyMs), 1);
   }
 
-  /** Adds a roll-up, under its own numbers unless told otherwise. */
+  /** Adds a roll-up, by default under its own numbers. */
   add(from: Rollup, scope: number = from.scope, credential: number = from.credential): void {
     const rollup = this.#at(scope, from.model, credential);
     addSums(rollup, from);

@@ -264,7 +264,7 @@ describe('retention', () => {
 describe('retention of roll-ups', () => {
   const KEPT = T0 + 10 * DAY_MS;
 
-  test('they outlive their traces, and go with what only they told of', () => {
+  test('they outlive their traces, and are removed with what only they referred to', () => {
     writer[Symbol.dispose]();
     writer = new SqliteTraceWriter(path, { traces: 1, batches: 1 });
     write(record(T0 + 60_000, { model: 'gone', api_key_hash: new Uint8Array(32).fill(1) }));

@@ -155,7 +155,7 @@ export class TraceLister {
       else add(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify([first, ...others]));
     };
     for (const id of LINEAGE_IDS) add(`${id} = ?`, query[id]);
-    // The index of statuses holds no others, and SQLite wants to be told.
+    // The index of statuses holds no others, and SQLite uses it only when the query says so.
     if (query.status !== undefined && query.status !== ORDINARY_STATUS) sql.push(`response_status <> ${ORDINARY_STATUS}`);
     add('response_status = ?', query.status);
     addOneOf('model', models);

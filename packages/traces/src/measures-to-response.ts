@@ -3,7 +3,7 @@ import { roundUsd, usdJson, UsdSum } from './usd.ts';
 import type { z } from 'zod';
 import type * as shapes from './analytics-shapes.ts';
 
-type Answer<Shape extends keyof typeof shapes> = z.infer<(typeof shapes)[Shape]>;
+type AnalyticsResponse<Shape extends keyof typeof shapes> = z.infer<(typeof shapes)[Shape]>;
 
 /** What is answered of a cost. */
 type Cost = Pick<Measure, 'costUsd' | 'costThousands' | 'costPico'>;
@@ -16,7 +16,7 @@ export const exactCost: PrintCost = ({ costUsd, costThousands: thousands = 0, co
 
 // Measures of a store as the endpoints answer them. They come ordered by bucket and group. What is undefined is not in the JSON.
 
-export function usageTotalsOf(measures: readonly Measure[]): Answer<'usageTotals'> {
+export function usageTotalsOf(measures: readonly Measure[]): AnalyticsResponse<'usageTotals'> {
   return {
     total_input_tokens: sumOf(measures, 'inputTokens'),
     total_output_tokens: sumOf(measures, 'outputTokens'),
@@ -25,7 +25,7 @@ export function usageTotalsOf(measures: readonly Measure[]): Answer<'usageTotals
 }
 
 /** The items of a series; see `seriesOf`. */
-export function usageItemsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'usageSeries'>['items'] {
+export function usageItemsOf(measures: readonly Measure[], isGrouped: boolean): AnalyticsResponse<'usageSeries'>['items'] {
   const startText = momentTexts();
   return measures.map((one) => ({
     bucket_start: startText(one.bucketStart),
@@ -36,7 +36,7 @@ export function usageItemsOf(measures: readonly Measure[], isGrouped: boolean): 
   }));
 }
 
-export function costTotalsOf(measures: readonly Measure[], print: PrintCost = exactCost): Answer<'costTotals'> {
+export function costTotalsOf(measures: readonly Measure[], print: PrintCost = exactCost): AnalyticsResponse<'costTotals'> {
   return { total_cost_usd: print(sumOfCosts(measures)) };
 }
 
@@ -51,7 +51,7 @@ export function sumOfCosts(measures: readonly Cost[]): Cost {
 }
 
 /** The items of a series; see `seriesOf`. */
-export function costItemsOf(measures: readonly Measure[], isGrouped: boolean): Answer<'costSeries'>['items'] {
+export function costItemsOf(measures: readonly Measure[], isGrouped: boolean): AnalyticsResponse<'costSeries'>['items'] {
   const startText = momentTexts();
   return measures.map((one) => ({
     bucket_start: startText(one.bucketStart),
@@ -68,7 +68,7 @@ export function seriesOf<Items extends readonly object[]>(groupBy: SeriesQuery['
 }
 
 /** The most used first. */
-export function modelRowsOf(measures: readonly Measure[], print: PrintCost = exactCost): Answer<'modelRows'> {
+export function modelRowsOf(measures: readonly Measure[], print: PrintCost = exactCost): AnalyticsResponse<'modelRows'> {
   const items = byRequests(measures).map((one) => ({
     model: one.group,
     request_count: one.requests,
@@ -81,7 +81,7 @@ export function modelRowsOf(measures: readonly Measure[], print: PrintCost = exa
 }
 
 /** The most used first; exchanges without a credential are left out. */
-export function keyRowsOf(measures: readonly Measure[], print: PrintCost = exactCost): Answer<'keyRows'> {
+export function keyRowsOf(measures: readonly Measure[], print: PrintCost = exactCost): AnalyticsResponse<'keyRows'> {
   const items = byRequests(measures.filter(({ group }) => group !== '')).map((one) => ({
     api_key_hash: one.group,
     request_count: one.requests,
@@ -92,7 +92,10 @@ export function keyRowsOf(measures: readonly Measure[], print: PrintCost = exact
   return { items };
 }
 
-export function latencyRowsOf(measures: readonly Measure[], groupBy: BreakdownQuery['groupBy']): Answer<'latencyRows'> {
+export function latencyRowsOf(
+  measures: readonly Measure[],
+  groupBy: BreakdownQuery['groupBy'],
+): AnalyticsResponse<'latencyRows'> {
   const items = measures.map((one) => ({
     group: groupBy === undefined ? undefined : one.group,
     request_count: one.requests,
@@ -107,7 +110,7 @@ export function latencyRowsOf(measures: readonly Measure[], groupBy: BreakdownQu
 }
 
 /** The most used first. */
-export function errorRowsOf(measures: readonly Measure[], groupBy: BreakdownQuery['groupBy']): Answer<'errorRows'> {
+export function errorRowsOf(measures: readonly Measure[], groupBy: BreakdownQuery['groupBy']): AnalyticsResponse<'errorRows'> {
   const items = byRequests(measures).map((one) => ({
     group: groupBy === undefined ? undefined : one.group,
     total_requests: one.requests,
@@ -122,7 +125,7 @@ export function summaryOf(
   byModel: readonly Measure[],
   byCredential: readonly Measure[],
   print: PrintCost = exactCost,
-): Answer<'summary'> {
+): AnalyticsResponse<'summary'> {
   const top = byRequests(byModel)[0];
   return {
     total_requests: sumOf(byModel, 'requests'),

@@ -57,7 +57,7 @@ export interface Measure {
   readonly lastActive: number;
 }
 
-/** What an endpoint below `/api/analytics` is asked. A series goes by days unless told. Spec: gateway, Analytics query parameters. */
+/** The query of an endpoint below `/api/analytics`. A series has days by default. Spec: gateway, Analytics query parameters. */
 export type AnalyticsQuery = MeasureRange & (SeriesQuery | RowsQuery | BreakdownQuery);
 export type MeasureRange = Pick<MeasureQuery, 'from' | 'to' | 'provider' | 'model' | 'tenant'>;
 

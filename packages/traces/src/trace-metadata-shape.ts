@@ -23,7 +23,7 @@ export const traceMetadataShape = z
     usage_read_back: z
       .boolean()
       .optional()
-      .describe('The answer told usage that is not charged here: it was made by another request.'),
+      .describe('The response reported usage that is not charged here: another request made it.'),
     background_response_id: z
       .string()
       .optional()

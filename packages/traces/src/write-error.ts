@@ -3,7 +3,7 @@ import { codeOf, messageOf } from '@vitrine/faults/fault';
 const MESSAGE_MAX_LENGTH = 300;
 const STACK_MAX_LENGTH = 2_000;
 
-/** What is told of the error behind a failed write: plain data, because it crosses threads. */
+/** The error behind a failed write: plain data, because it crosses threads. */
 export interface WriteError {
   /** Such as `Error`. */
   readonly name: string;

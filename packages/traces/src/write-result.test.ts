@@ -58,7 +58,7 @@ describe('writeWithFallback', () => {
     expect(tries()).toBe(2);
   });
 
-  test('of many errors of a class the first is told', () => {
+  test('of many errors of a class the first is reported', () => {
     const { run } = store(new Set([2, 4]), 'unknown');
     expect(run([1, 2, 3, 4]).failures).toEqual([
       { operation: 'write_batch_fallback', error_class: 'unknown', count: 2, error: refused('2') },

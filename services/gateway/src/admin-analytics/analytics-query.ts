@@ -15,7 +15,7 @@ export const tracesQuery = rangeQuery(traces);
 export const seriesQuery = rangeQuery({
   ...traces,
   group_by: oneOf(SERIES_GROUPS).describe('Divides the series.'),
-  bucket: oneOf(BUCKETS).describe('Of a series, in UTC, weeks from Monday; day unless told.'),
+  bucket: oneOf(BUCKETS).describe('Of a series, in UTC, weeks from Monday; day by default.'),
 });
 
 export const breakdownQuery = rangeQuery({

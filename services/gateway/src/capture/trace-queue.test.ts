@@ -173,10 +173,10 @@ describe('the trace queue', () => {
   });
 
   test('tells the ledger what it has taken, and what became of it in the same order, lost or not', async () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const ledger: TraceLedger = {
-      taken: ({ path }) => told.push(path),
-      settled: (count, usage) => told.push([count, usage]),
+      taken: ({ path }) => reported.push(path),
+      settled: (count, usage) => reported.push([count, usage]),
     };
     const usage = [
       { day: '2026-03-01', org_id: 'o', workspace_id: 'w', gateway_key_id: 'k', requests: 2, total_tokens: 3, cost_usd: 1 },
@@ -188,7 +188,7 @@ describe('the trace queue', () => {
     await turn();
     batches[1]?.fail();
     await queue.drained();
-    expect(told).toEqual(['a', 'b', 'c', [2, usage], [1, []]]);
+    expect(reported).toEqual(['a', 'b', 'c', [2, usage], [1, []]]);
   });
 
   test('gives the bodies back to the budget, whether written or dropped', async () => {

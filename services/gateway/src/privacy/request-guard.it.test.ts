@@ -243,7 +243,7 @@ describe('block', () => {
     ['in a header', { body: json({}), headers: { 'x-note': 'bob@example.com' } }, 'email'],
     ['in a header that is denied', { body: json({}), headers: { 'x-user': 'bob' } }, 'header'],
     ['in text without a content type', { body: Buffer.from('sk-proj-abcdefgh'), headers: { 'content-type': '' } }, 'token_like'],
-  ])('a request with a finding %s is refused, and the finding not told', async (_, request, kinds) => {
+  ])('a request with a finding %s is refused, and the finding not repeated', async (_, request, kinds) => {
     const before = gateway.openai.exchanges;
     const answer = await send('/openai/v1/blocked', request);
     expect([answer.status, JSON.parse(answer.head.toString())]).toEqual([

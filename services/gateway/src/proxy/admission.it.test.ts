@@ -127,7 +127,7 @@ describe('whose exchange it was', () => {
     expect(openai.exchanges).toBe(0);
   });
 
-  test('of strangers ten a second leave a trace, and the others are counted', async () => {
+  test('ten anonymous rejections a second leave a trace, and the others are counted', async () => {
     for (let i = 0; i < 13; i += 1) await send({});
     await send();
     await waitUntil(() => ended.some(({ outcome }) => outcome === 'completed'), { what: 'the exchange of the key' });

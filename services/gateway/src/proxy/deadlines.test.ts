@@ -39,7 +39,7 @@ test('empty resolves when the last is forgotten', async () => {
   await empty;
 });
 
-/** Begins its time anew when it is told to, and remembers when. */
+/** Restarts its deadline on request, and records when. */
 class Timed implements Tracked {
   restartMs = 0;
   deadlineAt = Number.POSITIVE_INFINITY;

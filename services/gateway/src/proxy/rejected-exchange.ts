@@ -11,7 +11,7 @@ const NO_BODY: CapturedBody = { part: 'body', chunks: [], bytes: 0, kind: undefi
 /** What is known of a request that was rejected; of one that could not be parsed, its request line. */
 export type RejectedRequest = Pick<IncomingMessage, 'rawHeaders' | 'headers' | 'method' | 'url'>;
 
-/** An exchange that ended at the gateway's door. It has no bodies. Spec: gateway decisions, section 5. */
+/** An exchange that the gateway rejected. It has no bodies. Spec: gateway decisions, section 5. */
 export function rejectedExchange(
   request: RejectedRequest,
   of: { provider: Provider; scope: ExchangeScope; status: number; correlationId: string; now: number },

@@ -191,7 +191,7 @@ describe('refused is', () => {
     ['HTTP/2', '\0\0\x12\x04\0\0\0\0\0', 'invalid status line: the provider speaks HTTP/2'],
     ['SSH', 'SSH-2.0-OpenSSH_9.6', 'invalid status line: the provider speaks SSH'],
     ['anything', '{"secret":1}', 'invalid status line'],
-  ])('%s is refused at its first bytes, and none of them is told', (_, text, detail) => {
+  ])('%s is refused at its first bytes, and none of them is repeated', (_, text, detail) => {
     expect(read([text])).toMatchObject({ code: 'malformed_response', message: detail });
   });
 });

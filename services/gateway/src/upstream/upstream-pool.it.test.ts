@@ -142,7 +142,7 @@ describe('connections', () => {
     expect(connections()).toBe(1);
   });
 
-  test('that cannot be made are told: refused, and within the time for it', async () => {
+  test('that cannot be made are reported: refused, and within the time for it', async () => {
     const { origin } = await byHand(() => {});
     const refused = poolTo('http://127.0.0.1:1');
     await expect(ask(refused).answer).rejects.toMatchObject({ code: 'connect_refused' });
