@@ -45,6 +45,8 @@ export function refuseForeignTables(database: DatabaseSync, own: OwnTables): voi
 function foreignDatabase(path: string, own: OwnTables): string | undefined {
   try {
     using database = openUntouched(path);
+    // One snapshot: another process may be making its tables, and a version of after that with tables of before would be foreign.
+    database.exec('BEGIN');
     const tables = tablesIn(database);
     const version = pragmaOf(database, 'user_version');
     if (tables.length === 0 && version === 0 && pragmaOf(database, 'application_id') === 0) return undefined;
