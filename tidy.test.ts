@@ -396,7 +396,7 @@ describe('docs/failure-modes.md', () => {
     expectNone(thrown.filter(({ code }) => code === undefined).map(({ file }) => `${file}: new Fault( without a literal code`));
   });
 
-  test('what a log line or an answer refers to is there', () => {
+  test('what a log line or a response refers to is there', () => {
     const anchors = [...read('docs/failure-modes.md').matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
       text
         .toLowerCase()

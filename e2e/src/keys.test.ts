@@ -77,7 +77,7 @@ describe('the command line beside a running gateway', () => {
     const { items } = JSON.parse((await keys('list', '--format', 'json')).stdout) as { items: Key[] };
     expect(items).toContainEqual(expect.objectContaining({ id: key.id, org_id: 'acme', permissions: ['proxy:write'] }));
     expect(JSON.stringify(items) + table.stdout).not.toContain(key.token);
-    expect((await keys('list', '--org', 'nobody')).stdout).toMatch(/^There are no gateway keys of that organisation/);
+    expect((await keys('list', '--org', 'unknown')).stdout).toMatch(/^There are no gateway keys of that organisation/);
   });
 
   test('the plan of a key is given here', async () => {

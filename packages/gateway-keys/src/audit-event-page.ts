@@ -8,7 +8,7 @@ export const listedAuditEvent = z
   .strictObject({
     id: z.string(),
     at: z.iso.datetime(),
-    actor: z.string().describe('The key id of who acted, operator, or system; empty when nobody was known.'),
+    actor: z.string().describe('The key id of who acted, operator, or system; empty when unknown.'),
     action: z.string().describe(`Such as ${AUDIT_ACTIONS.join(', ')}.`),
     target: z.string().describe('The id of the key that was to be changed, or the method and path of the request.'),
     outcome: z.enum(AUDIT_OUTCOMES),

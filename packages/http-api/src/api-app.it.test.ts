@@ -44,14 +44,14 @@ async function request(routes: readonly Route[], path: string) {
 
 test.each([
   ['an error of the client', '/word?word=sk-proj-canary0123456789', 400, 'invalid word: "[CREDENTIAL_REDACTED]"'],
-  ['a failure of the service', '/fail', 503, 'no answer from sgk_ [CREDENTIAL_REDACTED]'],
+  ['a failure of the service', '/fail', 503, 'no response from sgk_ [CREDENTIAL_REDACTED]'],
 ])('%s repeats no credential', async (_, path, status, error) => {
   const common = { summary: '', permission: 'public', status: 200, errors: [] } as const;
   const word = operation({ ...common, query: z.strictObject({ word: oneOf(['a']) }), handle: () => ({}) });
   const fail = operation({
     ...common,
     handle: () => {
-      throw new Fault('store_unavailable', { say: 'no answer from sgk_ sgk_canary0123456789' });
+      throw new Fault('store_unavailable', { say: 'no response from sgk_ sgk_canary0123456789' });
     },
   });
   const routes = [
@@ -78,7 +78,7 @@ describe('the log of a response', () => {
     ['unknown_code', 500],
   ])('%s is a failure: what broke, why, and what to do', async (code, expected) => {
     const cause = new Fault('worker_failed', { say: 'database is locked' });
-    const { status, log } = await responseTo(new Fault(code, { say: 'no answer', cause }));
+    const { status, log } = await responseTo(new Fault(code, { say: 'no response', cause }));
     expect(status).toBe(expected);
     expect(log).toEqual([
       expect.objectContaining({
@@ -86,7 +86,7 @@ describe('the log of a response', () => {
         msg: 'request failed',
         code,
         cause_code: 'worker_failed',
-        err: expect.objectContaining({ message: 'no answer: database is locked' }),
+        err: expect.objectContaining({ message: 'no response: database is locked' }),
         path: '/fail',
         correlation_id: expect.stringMatching(/^corr-/),
         next_step: `see docs/failure-modes.md#${code}`,

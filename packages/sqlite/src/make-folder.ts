@@ -2,8 +2,8 @@ import { codeOf } from '@vitrine/faults/fault';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Nobody but the owner may look into a folder that is made here, whatever the umask: what is kept in it is private. A folder that is
- *  there already is somebody's, and stays as it is. */
+/** Only the owner may read a folder that is created here, whatever the umask: its content is private. The mode of an existing folder
+ *  is not changed. */
 const PRIVATE_FOLDER = 0o700;
 
 /** Makes a folder and those above it. Node's own recursive form never returns below a folder that takes no folders, such as /proc. */

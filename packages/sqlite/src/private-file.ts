@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, fchmodSync, openSync, statSync } from 'node:fs';
 
-/** Nobody but the owner. */
+/** Only the owner may read or write. */
 const PRIVATE_FILE = 0o600;
 const FOR_EVERYBODY = 0o007;
 /** SQLite gives the files that it makes beside a database the database's own mode; those that are left from before keep theirs. */

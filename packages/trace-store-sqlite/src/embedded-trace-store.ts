@@ -97,7 +97,7 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
   async answer(question: AnalyticsQuery): Promise<Uint8Array> {
     const answer = (await this.#read({ answer: question })) as Uint8Array | undefined;
     if (answer !== undefined) return answer;
-    throw new Fault('too_many_groups', { say: 'the answer has too many rows: narrow from, to, provider or model' });
+    throw new Fault('too_many_groups', { say: 'the response has too many rows: narrow from, to, provider or model' });
   }
 
   async quotaTotals(day: string): Promise<DayUsage[]> {

@@ -38,26 +38,26 @@ export async function readAncestry(
     known.add(one.id);
     found.push(one);
   };
-  const answer = (isCut: boolean): Ancestry => ({ checkpoints: found.slice(0, limit).toReversed(), isCut });
+  const ancestry = (isCut: boolean): Ancestry => ({ checkpoints: found.slice(0, limit).toReversed(), isCut });
   let group = target.namedGroup;
   let forkedFrom = parentsOutside(run, known, target);
   for (let runs = 0; forkedFrom.length > 0; runs += 1) {
-    if (runs === RUNS_MAX) return answer(true);
+    if (runs === RUNS_MAX) return ancestry(true);
     let last: Checkpoint | undefined;
     for (const one of await firstLine(store, forkedFrom, tenant, limit + 1 - found.length)) {
       const isForeign = group !== undefined && one.namedGroup !== undefined && one.namedGroup !== group;
-      if (isForeign || known.has(one.id)) return answer(false);
+      if (isForeign || known.has(one.id)) return ancestry(false);
       group = one.namedGroup ?? group;
       add((last = one));
     }
-    if (last === undefined || found.length > limit) return answer(found.length > limit);
+    if (last === undefined || found.length > limit) return ancestry(found.length > limit);
 
     const { checkpoints, isCapped } = await readBefore(store, last, tenant, limit + 1 - found.length);
     for (const one of checkpoints.toReversed()) if (!known.has(one.id)) add(one);
-    if (isCapped || found.length > limit) return answer(true);
+    if (isCapped || found.length > limit) return ancestry(true);
     forkedFrom = parentsOutside(checkpoints, known);
   }
-  return answer(false);
+  return ancestry(false);
 }
 
 /** The line of the first of these ids that is there. */

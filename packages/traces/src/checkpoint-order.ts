@@ -95,7 +95,7 @@ function oldestOfCycle<T>(rest: readonly Node<T>[]): Node<T> {
   const cycle = new Set<Node<T>>();
   for (; node !== undefined && !cycle.has(node); node = node.parent) cycle.add(node);
   const oldest = rest.find((one) => cycle.has(one));
-  invariant(oldest !== undefined, 'where nobody is free there is a cycle');
+  invariant(oldest !== undefined, 'nodes that all wait for a parent form a cycle');
   return oldest;
 }
 

@@ -56,7 +56,7 @@ describe('a fork', () => {
   });
 
   test.each([
-    ['what was asked for', trace(SOURCE, { thread_id: 't' }), trace(CHECKPOINT, { thread_id: 'u' }), 'mine', 'mine'],
+    ['what was requested', trace(SOURCE, { thread_id: 't' }), trace(CHECKPOINT, { thread_id: 'u' }), 'mine', 'mine'],
     ["the checkpoint's", trace(SOURCE, { thread_id: 't' }), trace(CHECKPOINT, { thread_id: 'u' }), '', 'u'],
     ["the source's", trace(SOURCE, { thread_id: 't' }), trace(CHECKPOINT, {}), undefined, 't'],
     ['a new one', trace(SOURCE, {}), trace(CHECKPOINT, {}), undefined, `thread_${CHECKPOINT}`],

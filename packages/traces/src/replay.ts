@@ -29,7 +29,7 @@ export const replay = z
   .strictObject({
     source_trace_id: traceId,
     target_checkpoint_id: traceId,
-    lineage: lineage.describe("Of the target; what it does not say itself is the source's, or what was asked for."),
+    lineage: lineage.describe("Of the target; a part that it does not name is the source's, or as requested."),
     checkpoints: z
       .array(replayCheckpoint)
       .describe('From the root on: what the run was forked from, and the run; the target is the last.'),
@@ -148,7 +148,7 @@ async function readHistory(
 /** The conversation up to a target that is not in the source's run, but among what that was forked from. */
 async function readRoadTo(store: Store, request: ReplayRequest, scope: Scope): Promise<History | undefined> {
   const { source, target, tenant, limit } = request;
-  // Another run was asked for, and the target is not in it.
+  // Another run was requested, and the target is not in it.
   if (request.threadId !== undefined || request.runId !== undefined) return undefined;
   const { checkpoints, truncated } = await readHistory(store, { tenant, limit: ROAD_MAX }, source, scope);
   const end = checkpoints.findIndex(({ id }) => id === target.id) + 1;

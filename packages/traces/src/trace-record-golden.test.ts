@@ -119,7 +119,7 @@ describe('a record of another program', () => {
     ['another value', Buffer.from('[1]')],
     ['no version', encoded({ version: undefined })],
     ['a version that is no number', encoded({ version: '1' })],
-    ['an outcome that nobody knows', encoded({ outcome: 'sk-canary0123456789' })],
+    ['an unknown outcome', encoded({ outcome: 'sk-canary0123456789' })],
     ['no model', encoded({ model: undefined })],
     ['a cost that is null', encoded({ estimated_cost_usd: null })],
     ['a short id', encoded({ id: 'a1' })],

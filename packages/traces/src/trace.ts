@@ -30,7 +30,7 @@ export const traceSummary = z
     timestamp: z.iso.datetime().describe('When the exchange started.'),
     created_at: z.iso.datetime().describe('When the exchange was finished.'),
     provider: z.enum(PROVIDERS),
-    model: z.string().describe('As the request names it, else as the answer does, else unknown.'),
+    model: z.string().describe('As the request names it, else as the response does, else unknown.'),
     request_method: z.string(),
     request_path: z.string().describe('As the client sent it, without credentials in its query.'),
     response_status: z
@@ -43,7 +43,7 @@ export const traceSummary = z
     output_tokens: count,
     total_tokens: count,
     usage_status: z.enum(USAGE_STATUSES).describe('Whether the token counts can be trusted.'),
-    latency_ms: count.describe('From the request to the end of the answer.'),
+    latency_ms: count.describe('From the request to the end of the response.'),
     time_to_first_token_ms: count.describe('Of a stream, to the nearest millisecond; otherwise 0.'),
     time_to_first_token_us: count,
     api_key_hash: credentialHash.optional().describe("SHA-256 of the provider's credential."),
@@ -98,7 +98,7 @@ export const traceDetail = traceSummary
   .meta({ id: 'TraceDetail', description: 'One exchange with everything that was kept of it.' });
 export type TraceDetail = z.infer<typeof traceDetail>;
 
-/** Whose trace it is; both are '' where nobody was known. */
+/** The tenant of the trace; both are '' when it is unknown. */
 export function tenantOf({ metadata }: Pick<TraceDetail, 'metadata'>): Tenant {
   const text = (field: string) => (typeof metadata[field] === 'string' ? metadata[field] : '');
   return { org_id: text('org_id'), workspace_id: text('workspace_id') };

@@ -84,7 +84,7 @@ describe('a sum', () => {
     expect(inDoubles).not.toBe(Number(expected));
   });
 
-  test('of amounts that nobody pays stays a number', () => {
+  test('of unrealistic amounts stays a number', () => {
     const sum = new UsdSum();
     for (const usd of [1e12, 3e6 + 0.1, 2_999.9999999999995, 8_000_000.3]) sum.add(usd);
     expect(sum.usd / 1_000_011_003_000.4).toBeCloseTo(1, 12);

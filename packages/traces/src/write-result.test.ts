@@ -49,7 +49,7 @@ describe('writeWithFallback', () => {
     expect(tries()).toBe(1);
   });
 
-  test('a busy store is not asked once an item', () => {
+  test('a busy store is not called once per item', () => {
     const { run, tries } = store(new Set([1, 2, 3]), 'contention');
     expect(run([1, 2, 3])).toEqual({
       written: 0,

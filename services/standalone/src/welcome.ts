@@ -1,11 +1,11 @@
-/** What `npm start` prints once it serves: lines to paste, and where to look afterwards. `keyHeader` is where keys are asked for. */
+/** What `npm start` prints once it serves: lines to paste, and where to look afterwards. `keyHeader` is the header of gateway keys. */
 export function welcome(gatewayUrl: string, demo: boolean, keyHeader: string | undefined): string {
   // With authentication on, a line that is pasted needs a key as well.
   const gatewayKey = keyHeader === undefined ? '' : ` -H "${keyHeader}: $GATEWAY_KEY"`;
   const key = (name: string) => (demo ? 'sk-demo-000000000000' : `$${name}`);
   return `
 Vitrine is running. The AI traffic gateway listens on ${gatewayUrl}
-${demo ? 'Demonstration: mock providers answer instead of OpenAI and Anthropic, and bodies are captured. No account is needed.\n' : ''}
+${demo ? 'Demonstration: mock providers respond instead of OpenAI and Anthropic, and bodies are captured. No account is needed.\n' : ''}
 1. Point a program at it; the official SDKs read these variables:
 
    export OPENAI_BASE_URL=${gatewayUrl}/openai/v1

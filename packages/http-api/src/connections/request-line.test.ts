@@ -33,10 +33,10 @@ test('no bytes are none', () => {
 });
 
 test('whatever comes, what is read is short, and was there', () => {
-  const piece = fc.constantFrom('GET ', '/openai/', ' HTTP/1.1\r\n', '\r\n', 'x'.repeat(3_000), ' ', '\0', 'POST ');
+  const part = fc.constantFrom('GET ', '/openai/', ' HTTP/1.1\r\n', '\r\n', 'x'.repeat(3_000), ' ', '\0', 'POST ');
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
-      const text = pieces.join('');
+    fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+      const text = parts.join('');
       const line = read(text);
       if (line === undefined) return;
       expect(line.target.length).toBeLessThanOrEqual(2_048);

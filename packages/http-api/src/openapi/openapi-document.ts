@@ -12,13 +12,13 @@ export type DocumentedRoute = Route<never, string>;
 const METHODS = ['GET', 'POST', 'DELETE'] as const;
 
 const RULES =
-  'HEAD is answered wherever GET is, OPTIONS below `/api` with 204, another method than those of a path with 405 and `Allow`, an unknown path ' +
-  'with 404 (`/api/x/` is another path than `/api/x`). Query parameters are given once; an empty one is as good as none, and one that is not ' +
-  'described is refused. Bodies are read as JSON in UTF-8 whatever their content type says. All errors have the same shape.';
+  'HEAD is served wherever GET is. OPTIONS below `/api` returns 204, a method that a path does not have 405 with `Allow`, an unknown path 404 ' +
+  '(`/api/x/` is another path than `/api/x`). A query parameter is given once; an empty one counts as absent, and one that is not described ' +
+  'is rejected. Bodies are read as JSON in UTF-8 whatever their content type. All errors have the same shape.';
 
 const errorBody = z
   .strictObject({ error: z.string().describe('What is wrong, in one sentence.') })
-  .meta({ id: 'Error', description: 'Why the request was refused.' });
+  .meta({ id: 'Error', description: 'Why the request was rejected.' });
 
 /** Generates the OpenAPI 3.1 document of an API from the shapes by which its routes parse. Shapes with an `id` in their metadata are its named
  *  components. */
@@ -94,7 +94,7 @@ function describeOperation(
     ...(body && { requestBody: { content: jsonOf(body.shape) } }),
     responses: {
       [status]: {
-        description: status === 204 ? 'Done.' : 'The answer.',
+        description: status === 204 ? 'Done.' : 'The response.',
         headers: correlation(correlationHeader),
         ...(response && { content: jsonOf(response) }),
       },

@@ -30,7 +30,7 @@ const sum = (of: readonly TraceSummary[], value: (trace: TraceSummary) => number
 const day = () => `${traces[0]?.timestamp.slice(0, 10)}T00:00:00.000Z`;
 
 describe('GET /api/analytics', () => {
-  test('usage and cost are sums, or series when a group or a bucket is asked for', async () => {
+  test('usage and cost are sums, or series when a group or a bucket is requested', async () => {
     expect(await ask(shapes.usageTotals, 'usage')).toEqual({
       total_input_tokens: sum(traces, (one) => one.input_tokens),
       total_output_tokens: sum(traces, (one) => one.output_tokens),
@@ -71,7 +71,7 @@ describe('GET /api/analytics', () => {
       expect(last).toBe(traces.find((one) => one.api_key_hash === hash)?.timestamp);
   });
 
-  test('latency and errors are broken down by what is asked for', async () => {
+  test('latency and errors are broken down by what is requested', async () => {
     const [whole] = (await ask(shapes.latencyRows, 'latency')).items;
     const latencies = traces.map((one) => one.latency_ms);
     expect(whole).toMatchObject({ request_count: 7, min_ms: Math.min(...latencies), max_ms: Math.max(...latencies) });
@@ -97,15 +97,15 @@ describe('GET /api/analytics', () => {
     ];
 
     test.each(groupings)(
-      'of %s by %s are in the answer and in every row, also where a name is empty',
+      'of %s by %s are in the response and in every row, also where a name is empty',
       async (endpoint, group) => {
         for (const range of ['', '&from=2099-01-01', '&bucket=hour'].filter(
           (one) => !one.includes('bucket') || /usage|cost/.test(endpoint),
         )) {
-          const answer = (await gateway.get(`/api/analytics/${endpoint}?group_by=${group}${range}`)) as Grouped;
-          expect(answer.group_by).toBe(group);
-          expect(answer.items.length > 0).toBe(!range.includes('2099'));
-          for (const item of answer.items) expect(item).toMatchObject({ group: expect.any(String) });
+          const response = (await gateway.get(`/api/analytics/${endpoint}?group_by=${group}${range}`)) as Grouped;
+          expect(response.group_by).toBe(group);
+          expect(response.items.length > 0).toBe(!range.includes('2099'));
+          for (const item of response.items) expect(item).toMatchObject({ group: expect.any(String) });
         }
       },
     );
@@ -119,10 +119,10 @@ describe('GET /api/analytics', () => {
       ['errors'],
       ['errors?model=gpt-4o'],
     ])('are absent from %s, where nothing is grouped', async (path) => {
-      const answer = (await gateway.get(`/api/analytics/${path}`)) as Grouped;
-      expect(answer).not.toHaveProperty('group_by');
-      expect(answer.items).toHaveLength(1);
-      for (const item of answer.items) expect(item).not.toHaveProperty('group');
+      const response = (await gateway.get(`/api/analytics/${path}`)) as Grouped;
+      expect(response).not.toHaveProperty('group_by');
+      expect(response.items).toHaveLength(1);
+      for (const item of response.items) expect(item).not.toHaveProperty('group');
     });
   });
 

@@ -50,13 +50,13 @@ async function replayed(name: string, query?: Readonly<Record<string, string>>):
 const namesIn = ({ checkpoints }: Replay) => checkpoints.map(({ id }) => nameOf(id)).join(' ');
 
 const post = (name: string, body: string) => fetch(`${gateway.url}/api/traces/${idOf(name)}/fork`, { method: 'POST', body });
-const answerOf = async (response: Response) => [response.status, await response.json()];
+const resultOf = async (response: Response) => [response.status, await response.json()];
 
 describe('GET /api/traces/:id/replay', () => {
   test('is the conversation up to the trace, in the order of parents and numbers', async () => {
-    const answer = await replayed('five');
-    expect(namesIn(answer)).toBe('one two three four five');
-    expect(answer).toMatchObject({
+    const conversation = await replayed('five');
+    expect(namesIn(conversation)).toBe('one two three four five');
+    expect(conversation).toMatchObject({
       source_trace_id: ids['five'],
       target_checkpoint_id: ids['five'],
       lineage: {
@@ -70,7 +70,7 @@ describe('GET /api/traces/:id/replay', () => {
       },
       truncated: false,
     });
-    expect(answer.checkpoints[1]).toEqual({
+    expect(conversation.checkpoints[1]).toEqual({
       id: ids['two'],
       timestamp: expect.any(String),
       provider: 'openai',
@@ -99,7 +99,7 @@ describe('GET /api/traces/:id/replay', () => {
   });
 
   test.each([
-    ['stops at the checkpoint that was asked for', 'five', { checkpoint_id: 'three' }, 'one two three', false],
+    ['stops at the checkpoint that was requested', 'five', { checkpoint_id: 'three' }, 'one two three', false],
     ['also when that is younger than the trace', 'one', { checkpoint_id: 'three' }, 'one two three', false],
     ['shows the newest when limit leaves some out', 'five', { limit: '3' }, 'three four five', true],
     ['is whole when limit is just enough', 'five', { limit: '5' }, 'one two three four five', false],
@@ -120,11 +120,14 @@ describe('GET /api/traces/:id/replay', () => {
     ['a trace without a group is replayed by its thread', 'threadOnly', {}, 'one two three four five threadOnly', false],
     ['a trace that says nothing stands alone', 'alone', {}, 'alone', false],
   ])('%s', async (_name, source, { checkpoint_id: checkpoint, ...query }: Record<string, string>, names, truncated) => {
-    const answer = await replayed(source, { ...query, ...(checkpoint === undefined ? {} : { checkpoint_id: idOf(checkpoint) }) });
-    expect([namesIn(answer), answer.truncated]).toEqual([names, truncated]);
+    const conversation = await replayed(source, {
+      ...query,
+      ...(checkpoint === undefined ? {} : { checkpoint_id: idOf(checkpoint) }),
+    });
+    expect([namesIn(conversation), conversation.truncated]).toEqual([names, truncated]);
   });
 
-  test('what the target does not say itself is the scope that was asked for', async () => {
+  test('what the target does not say itself is the scope that was requested', async () => {
     const { lineage } = await replayed('alone', { thread_id: 'none', run_id: 'none' });
     expect(lineage).toEqual({ thread_id: 'none', run_id: 'none', checkpoint_id: ids['alone'], immutable: true });
   });
@@ -140,7 +143,7 @@ describe('GET /api/traces/:id/replay', () => {
     ['five', { limit: 'x' }, 400, 'limit must be an integer'],
   ])('%s %j is %i %s', async (name, query: Record<string, string>, status, error) => {
     const named = query['checkpoint_id'] === undefined ? query : { checkpoint_id: idOf(query['checkpoint_id']) };
-    expect(await answerOf(await ask(name, named))).toEqual([status, { error }]);
+    expect(await resultOf(await ask(name, named))).toEqual([status, { error }]);
   });
 });
 
@@ -171,7 +174,7 @@ describe('POST /api/traces/:id/fork', () => {
 
   test('takes a checkpoint, a thread and a run', async () => {
     const body = { checkpoint_id: ids['two'], thread_id: ' mine ', run_id: 'my-run' };
-    expect(await answerOf(await post('five', JSON.stringify(body)))).toEqual([
+    expect(await resultOf(await post('five', JSON.stringify(body)))).toEqual([
       200,
       expect.objectContaining({
         source_trace_id: ids['five'],
@@ -207,7 +210,7 @@ describe('POST /api/traces/:id/fork', () => {
     ['five', JSON.stringify({ thread_id: 'x'.repeat(16_384) }), 413, 'fork request body too large'],
   ])('%s %s is %i %s', async (name, body, status, error) => {
     const named = body.replace('"foreign"', JSON.stringify(ids['foreign']));
-    expect(await answerOf(await post(name, named))).toEqual([status, { error }]);
+    expect(await resultOf(await post(name, named))).toEqual([status, { error }]);
   });
 });
 
@@ -229,13 +232,13 @@ test('with keys, a conversation is replayed as far as it is of the own tenant', 
   const get = (path: string) => fetch(own.url + path, { headers: of('a') });
   const conversation = replay.parse(await (await get(`/api/traces/${mine}/replay`)).json());
   expect(conversation.checkpoints.map(({ id }) => id)).toEqual([first, mine]);
-  expect(await answerOf(await get(`/api/traces/${theirs}/replay`))).toEqual([404, { error: 'trace not found' }]);
-  expect(await answerOf(await get(`/api/traces/${mine}/replay?checkpoint_id=${theirs}`))).toEqual([
+  expect(await resultOf(await get(`/api/traces/${theirs}/replay`))).toEqual([404, { error: 'trace not found' }]);
+  expect(await resultOf(await get(`/api/traces/${mine}/replay?checkpoint_id=${theirs}`))).toEqual([
     404,
     { error: 'checkpoint not found' },
   ]);
   const body = JSON.stringify({ checkpoint_id: theirs });
-  expect(await answerOf(await fetch(`${own.url}/api/traces/${mine}/fork`, { method: 'POST', headers: of('a'), body }))).toEqual([
+  expect(await resultOf(await fetch(`${own.url}/api/traces/${mine}/fork`, { method: 'POST', headers: of('a'), body }))).toEqual([
     404,
     { error: 'checkpoint not found' },
   ]);

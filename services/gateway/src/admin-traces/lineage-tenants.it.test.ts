@@ -27,8 +27,8 @@ test('with authentication off, replay and fork keep to the tenant of the trace: 
   for (const { id } of replayed.checkpoints) expect(orgOf(id)).toMatchObject({ org_id: 'beta' });
 
   const foreign = others.find(({ id }) => (orgOf(id) as { org_id?: string }).org_id === 'acme')?.id;
-  const asked = await fetch(`${open.url}/api/traces/${newest?.id ?? ''}/replay?checkpoint_id=${foreign}`);
-  expect([asked.status, await asked.json()]).toEqual([404, { error: 'checkpoint not found' }]);
+  const response = await fetch(`${open.url}/api/traces/${newest?.id ?? ''}/replay?checkpoint_id=${foreign}`);
+  expect([response.status, await response.json()]).toEqual([404, { error: 'checkpoint not found' }]);
   const body = JSON.stringify({ checkpoint_id: foreign });
   expect((await fetch(`${open.url}/api/traces/${newest?.id ?? ''}/fork`, { method: 'POST', body })).status).toBe(404);
 });

@@ -16,7 +16,7 @@ const refusal = (values: Record<string, unknown>) => {
 };
 
 describe('the parameters of GET /api/traces', () => {
-  test('nothing asked for is the newest 50', () => {
+  test('no query is the newest 50', () => {
     expect(readListQuery({}).limit).toBe(50);
     expect(readListQuery({ limit: '0', model: '' })).toMatchObject({ limit: 50, model: undefined });
   });

@@ -15,7 +15,7 @@ export const listQuery = rangeQuery({
   provider: text().describe('Only this provider, such as openai.'),
   model: text().describe('Only this model, by its exact name.'),
   api_key_hash: text().describe('Only traces whose provider credential has this SHA-256.'),
-  status: integer(100, 599).describe('Only answers of this status.'),
+  status: integer(100, 599).describe('Only responses of this status.'),
   min_tokens: integer(0, MAX_TOKENS).describe('Only traces of at least so many tokens in all.'),
   max_tokens: integer(0, MAX_TOKENS).describe('Only traces of at most so many tokens in all.'),
   from: from(),

@@ -47,8 +47,8 @@ class Client {
   }
 
   async replay(name: string, query: Readonly<Record<string, string>> = {}): Promise<Replay> {
-    const asked = new URLSearchParams(query).toString();
-    return replay.parse(await this.gateway.get(`/api/traces/${this.ids[name]}/replay?${asked}`));
+    const parameters = new URLSearchParams(query).toString();
+    return replay.parse(await this.gateway.get(`/api/traces/${this.ids[name]}/replay?${parameters}`));
   }
 
   /** The names of what a replay shows, and whether it was cut. */
@@ -175,9 +175,9 @@ describe('a replayed fork shows the road to the root, and then its run', () => {
     ['tip', { checkpoint_id: 'one' }, 'one'],
     ['tip', { checkpoint_id: 'later', limit: '2' }, '... fork later'],
     ['tip', { checkpoint_id: 'one', limit: '1' }, 'one'],
-  ])('%s, asked %j', async (name, { checkpoint_id: checkpoint, ...query }: Record<string, string>, shown) => {
-    const asked = checkpoint === undefined ? query : { ...query, checkpoint_id: client.ids[checkpoint] ?? '' };
-    expect(await client.shown(name, asked)).toBe(shown);
+  ])('%s, queried %j', async (name, { checkpoint_id: checkpoint, ...query }: Record<string, string>, shown) => {
+    const parameters = checkpoint === undefined ? query : { ...query, checkpoint_id: client.ids[checkpoint] ?? '' };
+    expect(await client.shown(name, parameters)).toBe(shown);
   });
 
   test('what is beside the road is none of it', async () => {

@@ -9,14 +9,14 @@ const HELD_WHOLE_MAX_BYTES = 65_536;
 /** From here on a body's buffers are worth collecting early; streams of text stay below. */
 const LARGE_BYTES = 1_048_576;
 
-/** One direction's body while it passes through the proxy: holds references to its pieces up to a bound; beyond it, reads
- *  usage and model from the pieces as they come and keeps only as much as is to be stored. */
+/** One direction's body while it passes through the proxy: holds references to its chunks up to a bound; beyond it, reads
+ *  usage and model from the chunks as they come and keeps only as much as is to be stored. */
 export class BodyCapture {
   bytes = 0;
   kind: BodyKind = undefined;
   coding = '';
   readonly #budget: BodyBudget;
-  /** 0 when bodies are not stored. What is stored has no gaps: after the first piece that did not fit it stays as it is. */
+  /** 0 when bodies are not stored. What is stored has no gaps: after the first chunk that did not fit it stays as it is. */
   #storedMaxBytes: number;
   readonly #onDrain: () => void;
   #chunks: Uint8Array[] = [];
@@ -29,11 +29,11 @@ export class BodyCapture {
     this.#onDrain = onDrain;
   }
 
-  /** Takes the next piece. False: the reader is behind, hold the stream until `onDrain`. */
+  /** Takes the next chunk. False: the reader is behind, pause the stream until `onDrain`. */
   push(chunk: Uint8Array): boolean {
     this.bytes += chunk.length;
     if (this.#tap === undefined) {
-      // Fifty pieces of a stream kept until its end cost the collector 25 µs and the writer 15; reading them now costs 7.
+      // Fifty chunks of a stream kept until its end cost the collector 25 µs and the writer 15; reading them now costs 7.
       if (this.kind === 'sse' && this.coding === '' && this.#storedMaxBytes === 0) return this.#openTap(chunk);
       const fits = this.bytes <= Math.max(HELD_WHOLE_MAX_BYTES, this.#storedMaxBytes);
       if (fits && this.#hold(chunk)) return true;

@@ -5,7 +5,7 @@ import { openDecoder } from '@vitrine/trace-derivation/decode';
 import type { Transform } from 'node:stream';
 
 /** Reads the facts of a body that is not held, as it passes by. A coded body is decoded on the side, with
- *  back-pressure: `push` answers false when the decoder is behind, and `onDrain` is called when it has caught up. */
+ *  back-pressure: `push` returns false when the decoder is behind, and `onDrain` is called when it has caught up. */
 export class StreamingUsageReader {
   readonly #tap: BodyFactsReader | undefined;
   readonly #decoder: Transform | undefined;

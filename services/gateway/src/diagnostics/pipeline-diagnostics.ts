@@ -37,7 +37,7 @@ export const pipelineDiagnosticsShape = z
       body_bytes_held: count,
       body_bytes_capacity: count,
       body_bytes_refused_total: count,
-      rejections_unkept_total: count.describe('Rejected exchanges of nobody in particular that left no trace: ten a second do.'),
+      rejections_unkept_total: count.describe('Rejected exchanges without a known key that left no trace: ten a second do.'),
       audit_lost_total: count.describe('Denials that left no audit record.'),
       audit_lost_by_cause: z
         .partialRecord(z.enum(AUDIT_LOSS_CAUSES), count)

@@ -220,20 +220,20 @@ describe('the edge', () => {
     ['no Host', 'GET /openai/v1 HTTP/1.1\r\n\r\n'],
     ['no HTTP', 'hello\r\n\r\n'],
   ])('%s is 400 JSON', async (_, text) => {
-    const answer = await rawTalk(gateway.url, text, (so) => so.includes('"}'));
-    expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*X-Svc-Correlation-ID: \S+[\s\S]*\{"error":"[^"]+"\}$/);
+    const response = await rawTalk(gateway.url, text, (so) => so.includes('"}'));
+    expect(response).toMatch(/^HTTP\/1\.1 400 [\s\S]*X-Svc-Correlation-ID: \S+[\s\S]*\{"error":"[^"]+"\}$/);
   });
 
   test('100 KB of headers is 431 JSON', async () => {
-    const answer = await rawTalk(gateway.url, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`, (so) =>
+    const response = await rawTalk(gateway.url, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`, (so) =>
       so.includes('"}'),
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 431 [\s\S]*\{"error":"[^"]+"\}$/);
+    expect(response).toMatch(/^HTTP\/1\.1 431 [\s\S]*\{"error":"[^"]+"\}$/);
   });
 
   test('an unknown expectation is 417 JSON', async () => {
-    const answer = await rawTalk(gateway.url, 'GET / HTTP/1.1\r\nHost: a\r\nExpect: magic\r\n\r\n');
-    expect(answer).toMatch(/^HTTP\/1\.1 417 [\s\S]*\{"error":"[^"]+"\}$/);
+    const response = await rawTalk(gateway.url, 'GET / HTTP/1.1\r\nHost: a\r\nExpect: magic\r\n\r\n');
+    expect(response).toMatch(/^HTTP\/1\.1 417 [\s\S]*\{"error":"[^"]+"\}$/);
   });
 
   test('CONNECT is 405 JSON', async () => {

@@ -63,7 +63,7 @@ const isHealthy = () =>
       });
       return response.ok;
     },
-    { what: 'health to answer', timeoutMs: 8_000 },
+    { what: 'health to respond', timeoutMs: 8_000 },
   );
 
 describe('a socket that Node hands over', () => {
@@ -86,10 +86,10 @@ describe('a socket that Node hands over', () => {
     15_000,
   );
 
-  test('is answered 405 in JSON when it was a CONNECT', async () => {
-    const answer = await rawTalk(gateway.url, CONNECT);
-    expect(answer).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n/);
-    expect(answer).toContain('{"error":"method not allowed"}');
+  test('gets 405 in JSON when it was a CONNECT', async () => {
+    const response = await rawTalk(gateway.url, CONNECT);
+    expect(response).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n/);
+    expect(response).toContain('{"error":"method not allowed"}');
   });
 
   test('does not hold up the shutdown', async () => {
@@ -102,31 +102,31 @@ describe('a socket that Node hands over', () => {
   });
 });
 
-describe('behind a request whose answer is under way', () => {
+describe('behind a request with a response in progress', () => {
   const behind: [string, string][] = [
     ['a CONNECT', CONNECT],
     ['garbage', 'garbage\r\n\r\n'],
     ['a head that is too large', `GET / HTTP/1.1\r\nX-Large: ${'a'.repeat(20_000)}\r\n\r\n`],
   ];
-  test.each(behind)('%s leaves that answer whole, and the connection is closed after it', async (_name, extra) => {
-    const answer = await rawTalk(gateway.url, chat('slow=100,chunks=20', true) + extra);
-    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-    expect(answer.split('HTTP/1.1 200')).toHaveLength(2);
-    expect(answer).toMatch(/data: \[DONE\]\n\n\r\n0\r\n\r\n(?:HTTP\/1\.1 4\d\d |$)/);
+  test.each(behind)('%s leaves that response whole, and the connection is closed after it', async (_name, extra) => {
+    const response = await rawTalk(gateway.url, chat('slow=100,chunks=20', true) + extra);
+    expect(response).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(response.split('HTTP/1.1 200')).toHaveLength(2);
+    expect(response).toMatch(/data: \[DONE\]\n\n\r\n0\r\n\r\n(?:HTTP\/1\.1 4\d\d |$)/);
   });
 
   test.each(behind)('%s that comes in the middle of a stream does not show in it', async (_name, extra) => {
     const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname, () => socket.write(chat('chunks=2000,chunk-bytes=200', true)));
     socket.setEncoding('latin1').on('error', () => {});
-    let answer = '';
+    let response = '';
     socket.on('data', (text: string) => {
-      if (answer === '') socket.write(extra);
-      answer += text;
+      if (response === '') socket.write(extra);
+      response += text;
     });
     await once(socket, 'close');
-    expect(answer.match(/"delta":\{"content"/g)).toHaveLength(2_000);
-    expect(answer).toMatch(/data: \[DONE\]\n\n\r\n0\r\n\r\n(?:HTTP\/1\.1 4\d\d |$)/);
+    expect(response.match(/"delta":\{"content"/g)).toHaveLength(2_000);
+    expect(response).toMatch(/data: \[DONE\]\n\n\r\n0\r\n\r\n(?:HTTP\/1\.1 4\d\d |$)/);
   });
 
   test.each(behind)(
@@ -145,17 +145,17 @@ describe('a request with Expect: 100-continue', () => {
   const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [] });
   const expecting = `POST /openai/v1/chat/completions HTTP/1.1\r\n${AUTH}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`;
 
-  test('gets its 100 before its final answer', async () => {
-    const answer = await rawTalk(gateway.url, expecting + body, (text) => text.includes('chat.completion"'));
-    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+  test('gets its 100 before its final response', async () => {
+    const response = await rawTalk(gateway.url, expecting + body, (text) => text.includes('chat.completion"'));
+    expect(response).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
   });
 
-  test.each(['', 'slow=100', 'chunks=3'])('never gets it inside an answer when it is pipelined (%s)', async (scenario) => {
-    const answer = await rawTalk(gateway.url, chat(scenario) + expecting + body + chat());
-    const heads = answer.match(/HTTP\/1\.1 \d{3}/g);
+  test.each(['', 'slow=100', 'chunks=3'])('never gets it inside a response when it is pipelined (%s)', async (scenario) => {
+    const response = await rawTalk(gateway.url, chat(scenario) + expecting + body + chat());
+    const heads = response.match(/HTTP\/1\.1 \d{3}/g);
     expect(heads?.filter((head) => head.endsWith('200')).length).toBeGreaterThanOrEqual(2);
-    expect(answer).not.toMatch(/\r\n\r\nHTTP\/1\.1 100/);
-    expect(answer.match(/"object":"chat\.completion"/g)).toHaveLength(heads?.length ?? 0);
+    expect(response).not.toMatch(/\r\n\r\nHTTP\/1\.1 100/);
+    expect(response.match(/"object":"chat\.completion"/g)).toHaveLength(heads?.length ?? 0);
   });
 });
 
@@ -249,10 +249,10 @@ describe('what a client may hold open', () => {
     server.close();
   });
 
-  test('requests beyond the hundred that wait on one connection are answered 503, each with a trace', async () => {
+  test('requests beyond the hundred that wait on one connection get 503, each with a trace', async () => {
     const many = Array.from({ length: 150 }, (_, i) => chat(i === 0 ? 'slow=300' : '')).join('');
-    const answer = await rawTalk(gateway.url, `${many}GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-    const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+    const response = await rawTalk(gateway.url, `${many}GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    const statuses = [...response.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
     expect(statuses.length).toBe(151);
     expect(statuses.filter((status) => status === 503).length).toBeGreaterThanOrEqual(40);
     expect(gateway.openai.exchanges).toBeLessThanOrEqual(110);

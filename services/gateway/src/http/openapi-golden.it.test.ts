@@ -45,7 +45,7 @@ describe('the description', () => {
     expect(silent).toEqual([]);
   });
 
-  test('names every body and every answer', () => {
+  test('names every body and every response', () => {
     const nameless = operations().filter(({ operation: { requestBody, responses } }) =>
       [requestBody, ...Object.values(responses)].some(
         (part) => part?.content !== undefined && !('$ref' in part.content['application/json'].schema),

@@ -259,7 +259,7 @@ describe('paths', () => {
       }
   });
 
-  test('name HEAD in Allow wherever they answer GET, and answer HEAD there', async () => {
+  test('name HEAD in Allow wherever they serve GET, and serve HEAD there', async () => {
     const byPath = Map.groupBy(operations, ({ path }) => path);
     for (const [path, described] of byPath) {
       const methods = described.map(({ method }) => method);

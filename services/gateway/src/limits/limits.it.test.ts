@@ -6,7 +6,7 @@ import type { TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import OpenAI from 'openai';
-import { rawExchange, type RawAnswer } from '../testing/raw-exchange.ts';
+import { rawExchange, type RawResponse } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 const token = (name: string) => `${name}-token-0123456789-0123456789`;
@@ -21,7 +21,7 @@ function start(limits: string, clocks = { clock: Date.now, steadyClock: () => pe
   return startTestGateway({}, `${AUTH}\n${limits}`, clocks);
 }
 
-function call(gateway: TestGateway, by = 'one', body = CHAT): Promise<RawAnswer> {
+function call(gateway: TestGateway, by = 'one', body = CHAT): Promise<RawResponse> {
   const headers = { 'x-svc-gateway-key': token(by), authorization: 'Bearer sk-canary', 'content-type': 'application/json' };
   return rawExchange(`${gateway.url}/openai/v1/chat/completions`, { headers, body });
 }
@@ -42,12 +42,12 @@ async function newest(gateway: TestGateway, status: number, count: number): Prom
   return (await get(gateway, `/api/traces/${page[0]?.id}`)) as TraceDetail;
 }
 
-const json = ({ head }: RawAnswer) => JSON.parse(head.toString()) as Record<string, unknown>;
-const headerOf = ({ rawHeaders }: RawAnswer, name: string) => {
+const json = ({ head }: RawResponse) => JSON.parse(head.toString()) as Record<string, unknown>;
+const headerOf = ({ rawHeaders }: RawResponse, name: string) => {
   const at = rawHeaders.findIndex((other, i) => i % 2 === 0 && other.toLowerCase() === name);
   return at === -1 ? undefined : rawHeaders[at + 1];
 };
-const count = (responses: readonly RawAnswer[], status: number) =>
+const count = (responses: readonly RawResponse[], status: number) =>
   responses.filter((response) => response.status === status).length;
 
 describe('request rates over HTTP', () => {

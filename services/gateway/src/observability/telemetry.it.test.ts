@@ -7,7 +7,7 @@ import type { TraceDetail } from '@vitrine/traces/trace';
 import { CLOSE_REASONS } from '@vitrine/http-api/connections/connection-counters';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { rawExchange, type RawAnswer } from '../testing/raw-exchange.ts';
+import { rawExchange, type RawResponse } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 // The gateway as its collector sees it. Names, attributes and buckets by themselves: start-gateway-telemetry.it.test.ts.
@@ -52,7 +52,7 @@ function send({
   path = '/openai/v1/chat/completions',
   body = jsonChat(),
   headers = {},
-}: Sent = {}): Promise<RawAnswer> {
+}: Sent = {}): Promise<RawResponse> {
   const own = { 'x-svc-gateway-key': token(by), authorization: `Bearer ${CANARY}`, 'content-type': 'application/json' };
   return rawExchange(gateway.url + path, { headers: { ...own, ...headers }, body });
 }

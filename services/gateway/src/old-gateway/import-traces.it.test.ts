@@ -367,7 +367,7 @@ describe('the whole file', () => {
 
   test('is read while the old gateway writes to it', async () => {
     using source = old(...many(100));
-    // A write that is not committed yet blocks nobody, and is not seen.
+    // A write that is not committed yet blocks no one, and is not seen.
     using writing = new DatabaseSync(from);
     writing.exec(
       "BEGIN IMMEDIATE; INSERT INTO traces (id, timestamp, provider, model, request_method, request_path) VALUES ('x', '', '', '', '', '')",

@@ -68,7 +68,7 @@ describe('reading a body that is to be looked into', () => {
     expect(roomIn(guard)).toBe(ALL_ROOM);
   });
 
-  test('a body that is too long is refused once, at the piece that is too much', async () => {
+  test('a body that is too long is rejected once, at the chunk that is too much', async () => {
     const guard = new RequestGuard(RULES, 3);
     const { outcomes, write, end } = reading(guard);
     await write('ab', 'cd', 'ef');
@@ -77,7 +77,7 @@ describe('reading a body that is to be looked into', () => {
     expect(roomIn(guard)).toBe(ALL_ROOM);
   });
 
-  test('bodies that together are too much are refused with 503, which clients may repeat', async () => {
+  test('bodies that together are too much are rejected with 503, which clients may repeat', async () => {
     const guard = new RequestGuard(RULES, 100);
     expect(guard.take(ALL_ROOM - 3)).toBe(true);
     const { outcomes, write } = reading(guard);

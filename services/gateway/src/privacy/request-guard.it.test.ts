@@ -64,14 +64,14 @@ const REDACTED = {
 describe('redact_upstream', () => {
   test.each([
     ['of known length', json(PRIVATE)],
-    ['in pieces', [json(PRIVATE).subarray(0, 20), json(PRIVATE).subarray(20)]],
+    ['in chunks', [json(PRIVATE).subarray(0, 20), json(PRIVATE).subarray(20)]],
   ])('a request %s reaches the provider without what is hidden, and with its true length', async (_, body) => {
-    const answer = await send('/openai/v1/chat/completions', { body });
+    const response = await send('/openai/v1/chat/completions', { body });
     const { body: sent, headers } = lastAtProvider();
     expect(JSON.parse(sent)).toEqual(REDACTED);
     expect(headers['content-length']).toBe(String(Buffer.byteLength(sent)));
     expect(headers['authorization']).toBe(CREDENTIAL);
-    expect([answer.status, answer.head.toString()]).toEqual([200, sent]);
+    expect([response.status, response.head.toString()]).toEqual([200, sent]);
     const trace = await gateway.newest(count);
     expect(trace).toMatchObject({ outcome: 'completed', model: 'gpt-4o-mini', request_body: sent, response_body: sent });
     expect(trace.metadata).toMatchObject({
@@ -139,7 +139,7 @@ describe('redact_upstream', () => {
   });
 
   test.each(['application/x-ndjson', 'application/jsonl', 'application/jsonlines', 'application/json-seq'])(
-    'a finding in the pieces of %s does not reach the provider',
+    'a finding split over lines of %s does not reach the provider',
     async (type) => {
       const line = (delta: string) => `${JSON.stringify({ type: 'input.delta', delta })}\n`;
       await send('/openai/v1/lines', {
@@ -151,13 +151,13 @@ describe('redact_upstream', () => {
     },
   );
 
-  test('an answer passes unchanged', async () => {
-    const answer = await send('/openai/v1/chat/completions', {
+  test('a response passes unchanged', async () => {
+    const response = await send('/openai/v1/chat/completions', {
       body: json({ model: 'gpt-4o-mini' }),
       headers: { 'x-mock-scenario': '' },
     });
-    expect(JSON.parse(answer.head.toString())).toMatchObject({ object: 'chat.completion' });
-    expect((await gateway.newest(count)).response_body).toBe(answer.head.toString());
+    expect(JSON.parse(response.head.toString())).toMatchObject({ object: 'chat.completion' });
+    expect((await gateway.newest(count)).response_body).toBe(response.head.toString());
   });
 
   test('other scopes are not touched', async () => {
@@ -206,15 +206,15 @@ describe('what cannot be looked into is refused before it leaves', () => {
     ['JSON that is none', { body: Buffer.from('{"a":1,}') }, 400, 'it is not JSON'],
     ['a long body', { body: large }, 413, 'it is larger than 100000 bytes (tracing.body_max_size)'],
     [
-      'a long body in pieces',
+      'a long body in chunks',
       { body: [large.subarray(0, 60_000), large.subarray(60_000)] },
       413,
       'it is larger than 100000 bytes (tracing.body_max_size)',
     ],
   ])('%s', async (_, request, status, because) => {
     const before = gateway.openai.exchanges;
-    const answer = await send('/openai/v1/chat/completions', request);
-    expect([answer.status, JSON.parse(answer.head.toString())]).toEqual([
+    const response = await send('/openai/v1/chat/completions', request);
+    expect([response.status, JSON.parse(response.head.toString())]).toEqual([
       status,
       { error: `request refused by pii policy: the body cannot be inspected, ${because}` },
     ]);
@@ -226,8 +226,8 @@ describe('what cannot be looked into is refused before it leaves', () => {
 
   test('a path with a finding: it cannot be rewritten', async () => {
     const before = gateway.openai.exchanges;
-    const answer = await send('/openai/v1/users/bob%40example.com?limit=1', { method: 'GET' });
-    expect([answer.status, JSON.parse(answer.head.toString())]).toEqual([
+    const response = await send('/openai/v1/users/bob%40example.com?limit=1', { method: 'GET' });
+    expect([response.status, JSON.parse(response.head.toString())]).toEqual([
       403,
       { error: 'request blocked by pii policy: found email in the path' },
     ]);
@@ -245,8 +245,8 @@ describe('block', () => {
     ['in text without a content type', { body: Buffer.from('sk-proj-abcdefgh'), headers: { 'content-type': '' } }, 'token_like'],
   ])('a request with a finding %s is refused, and the finding not repeated', async (_, request, kinds) => {
     const before = gateway.openai.exchanges;
-    const answer = await send('/openai/v1/blocked', request);
-    expect([answer.status, JSON.parse(answer.head.toString())]).toEqual([
+    const response = await send('/openai/v1/blocked', request);
+    expect([response.status, JSON.parse(response.head.toString())]).toEqual([
       403,
       { error: `request blocked by pii policy: found ${kinds}` },
     ]);
@@ -262,8 +262,8 @@ describe('block', () => {
 
   test('a request without a finding passes, and neither the credential of the provider nor a cookie is one', async () => {
     const body = json({ model: 'gpt-4o-mini', max_tokens: 5 });
-    const answer = await send('/openai/v1/blocked', { body, headers: { cookie: 'a=bob@example.com' } });
-    expect([answer.status, answer.head.toString()]).toEqual([200, body.toString()]);
+    const response = await send('/openai/v1/blocked', { body, headers: { cookie: 'a=bob@example.com' } });
+    expect([response.status, response.head.toString()]).toEqual([200, body.toString()]);
     expect(lastAtProvider().headers['cookie']).toBeUndefined();
     expect((await gateway.newest(count)).metadata).toMatchObject({ redaction_mode: 'block' });
   });

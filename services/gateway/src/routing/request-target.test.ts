@@ -56,15 +56,15 @@ describe('readTarget', () => {
   });
 
   test('whatever is let through resolves, as URLs do, to the path that was checked and stays on the origin', () => {
-    const piece = fc.constantFrom('.', '..', '/', '\\', '%2e', '%2F', '%5c', 'v1', '?', '#', 'a b', '@', ':', '//', 'openai');
+    const segment = fc.constantFrom('.', '..', '/', '\\', '%2e', '%2F', '%5c', 'v1', '?', '#', 'a b', '@', ':', '//', 'openai');
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
-        const answer = readTarget(`/openai/${pieces.join('')}`, routes);
-        if (answer.kind !== 'upstream') return;
-        const url = new URL(`https://api.example${answer.path}`);
+      fc.property(fc.array(segment, { maxLength: 8 }), (segments) => {
+        const target = readTarget(`/openai/${segments.join('')}`, routes);
+        if (target.kind !== 'upstream') return;
+        const url = new URL(`https://api.example${target.path}`);
         expect(url.origin).toBe('https://api.example');
         expect(decodeURI(url.pathname)).toBe(
-          decodeURI(new URL('https://api.example/').pathname + answer.path.slice(1).replace(/\?.*$/s, '').replaceAll(' ', '%20')),
+          decodeURI(new URL('https://api.example/').pathname + target.path.slice(1).replace(/\?.*$/s, '').replaceAll(' ', '%20')),
         );
       }),
     );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly rawHeaders: readonly string[];
   readonly bytes: number;
@@ -14,13 +14,13 @@ export interface RawAnswer {
 export interface RawRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A buffer is sent with its length, pieces are sent chunked. */
+  /** A buffer is sent with its length, several are sent chunked. */
   readonly body?: Buffer | Iterable<Buffer>;
 }
 
-/** Sends a request and takes the answer's bytes as they are: nothing is decoded, followed or invented. */
-export function rawExchange(url: string, { method = 'POST', headers = {}, body }: RawRequest = {}): Promise<RawAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+/** Sends a request and returns the response's bytes as they are: nothing is decoded, followed or invented. */
+export function rawExchange(url: string, { method = 'POST', headers = {}, body }: RawRequest = {}): Promise<RawResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const length = Buffer.isBuffer(body) ? { 'content-length': String(body.length) } : {};
   const request = httpRequest(url, { method, headers: { ...headers, ...length } }, (response) => {
     const hash = createHash('sha256');
@@ -48,23 +48,23 @@ export function rawExchange(url: string, { method = 'POST', headers = {}, body }
   return promise;
 }
 
-async function writeAll(request: ReturnType<typeof httpRequest>, pieces: Iterable<Buffer>): Promise<void> {
-  for (const piece of pieces) if (!request.write(piece)) await new Promise((resolve) => request.once('drain', resolve));
+async function writeAll(request: ReturnType<typeof httpRequest>, chunks: Iterable<Buffer>): Promise<void> {
+  for (const chunk of chunks) if (!request.write(chunk)) await new Promise((resolve) => request.once('drain', resolve));
   request.end();
 }
 
 /** Writes text on a new connection to `url`'s server and gives back all that comes until it is closed, or `enough` says so. */
-export function rawTalk(url: string, text: string, enough: (answer: string) => boolean = () => false): Promise<string> {
+export function rawTalk(url: string, text: string, enough: (response: string) => boolean = () => false): Promise<string> {
   const { hostname, port } = new URL(url);
   const { promise, resolve } = Promise.withResolvers<string>();
-  let answer = '';
+  let response = '';
   const socket = connect(Number(port), hostname, () => socket.write(text, 'latin1'));
   socket.setEncoding('latin1');
   socket.on('data', (chunk: string) => {
-    answer += chunk;
-    if (enough(answer)) socket.destroy();
+    response += chunk;
+    if (enough(response)) socket.destroy();
   });
   socket.on('error', () => socket.destroy());
-  socket.on('close', () => resolve(answer));
+  socket.on('close', () => resolve(response));
   return promise;
 }

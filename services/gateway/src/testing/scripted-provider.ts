@@ -18,17 +18,17 @@ export interface ScriptedResponse {
   readonly end?: 'length' | 'chunked' | 'close' | 'cut';
 }
 
-/** A provider that answers what a test says, where the mock providers are too well-behaved. `answer` may wait. */
+/** A provider whose responses a test writes, where those of the mock providers are too well-formed. `respond` may be asynchronous. */
 export async function startScriptedProvider(
-  answer: (request: ScriptedRequest) => ScriptedResponse | Promise<ScriptedResponse>,
+  respond: (request: ScriptedRequest) => ScriptedResponse | Promise<ScriptedResponse>,
 ): Promise<{ readonly url: string } & AsyncDisposable> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url: path = '', headers } = request;
-      const asked = { method, path, headers, body: Buffer.concat(chunks).toString() };
-      void Promise.resolve(answer(asked)).then((scripted) => write(response, scripted));
+      const received = { method, path, headers, body: Buffer.concat(chunks).toString() };
+      void Promise.resolve(respond(received)).then((scripted) => write(response, scripted));
     });
   });
   server.listen(0, '127.0.0.1');

@@ -14,9 +14,9 @@ const chunks = (async function* () {})();
 
 test.each([
   ['a body has its own length', { body: Buffer.from('hello') }, `${START}Content-Length: 5\r\n\r\n`],
-  ['pieces have the length that was said', { body: chunks }, `${START}Content-Length: 7\r\n\r\n`],
+  ['chunks have the declared length', { body: chunks }, `${START}Content-Length: 7\r\n\r\n`],
   [
-    'pieces of unknown length are chunked',
+    'chunks of unknown length are chunked',
     { body: chunks, headers: ['X-A', 'b', 'x-a', 'caf\u00e9'] },
     `${START}Transfer-Encoding: chunked\r\n\r\n`,
   ],

@@ -19,7 +19,7 @@ export interface Framing {
   readonly isChunked: boolean;
 }
 
-/** Methods for which a server may expect a body, so that its absence has to be said with `Content-Length: 0`. */
+/** Methods for which a server may expect a body, so that its absence has to be declared with `Content-Length: 0`. */
 const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH']);
 const LINE_BREAK = /[\r\n\0]/;
 
@@ -27,15 +27,15 @@ const LINE_BREAK = /[\r\n\0]/;
  *  `request_failed` for what would make more than one message of it. */
 export function writeRequestHead({ method, path, headers, body }: UpstreamRequest, host: string): Framing {
   let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n`;
-  let said: string | undefined;
+  let declared: string | undefined;
   const isBuffer = Buffer.isBuffer(body);
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const name = headers[i] ?? '';
     const value = headers[i + 1] ?? '';
-    if (name.length === 14 && name.toLowerCase() === 'content-length') said = value;
+    if (name.length === 14 && name.toLowerCase() === 'content-length') declared = value;
     else head += `${name}: ${value}\r\n`;
   }
-  const length = isBuffer ? body.length : body === undefined ? noBodyLength(method, said) : lengthOf(said);
+  const length = isBuffer ? body.length : body === undefined ? noBodyLength(method, declared) : lengthOf(declared);
   const isChunked = length === undefined && body !== undefined;
   if (length !== undefined) head += `Content-Length: ${length}\r\n`;
   if (isChunked) head += 'Transfer-Encoding: chunked\r\n';
@@ -43,14 +43,14 @@ export function writeRequestHead({ method, path, headers, body }: UpstreamReques
   return { head: `${head}\r\n`, length, isChunked };
 }
 
-function noBodyLength(method: string, said: string | undefined): number | undefined {
-  return said !== undefined || EXPECTS_BODY.has(method) ? 0 : undefined;
+function noBodyLength(method: string, declared: string | undefined): number | undefined {
+  return declared !== undefined || EXPECTS_BODY.has(method) ? 0 : undefined;
 }
 
-function lengthOf(said: string | undefined): number | undefined {
-  if (said === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(said)) throw upstreamError('request_failed', 'Content-Length is not a number');
-  return Number(said);
+function lengthOf(declared: string | undefined): number | undefined {
+  if (declared === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(declared)) throw upstreamError('request_failed', 'Content-Length is not a number');
+  return Number(declared);
 }
 
 /** What came through Node's parser has none; what was redacted on the way might. */

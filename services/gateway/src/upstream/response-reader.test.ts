@@ -14,7 +14,7 @@ interface Read {
   readonly message: string;
 }
 
-/** Reads what comes in these pieces; each is written over when it was read, as a connection does. */
+/** Reads these chunks; each is overwritten after it was read, as a connection does. */
 function read(chunks: readonly string[], { isHead = false, closes = false } = {}): Read {
   const body: string[] = [];
   let ended = false;
@@ -48,7 +48,7 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 const sized = (body: string) => `${OK}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-describe('an answer', () => {
+describe('a response', () => {
   test.each([
     ['of a length', sized('hello'), { body: 'hello', ended: true }],
     ['of no length', sized(''), { body: '', ended: true }],
@@ -145,7 +145,7 @@ describe('refused is', () => {
     ['a head that is too long', `${OK}X: ${'a'.repeat(17_000)}\r\n\r\n`],
     ['a head that never ends', `${OK}${'X: a\r\n'.repeat(4_000)}`],
     ['too many headers', `${OK}${'X:\r\n'.repeat(600)}\r\n`],
-    ['too many informational answers', 'HTTP/1.1 100 x\r\n\r\n'.repeat(17)],
+    ['too many informational responses', 'HTTP/1.1 100 x\r\n\r\n'.repeat(17)],
     ['a chunk without a size', `${CHUNKED}\r\nhello`],
     ['a size that is no number', `${CHUNKED}x\r\n`],
     ['a signed size', `${CHUNKED}-5\r\nhello\r\n`],
@@ -166,7 +166,7 @@ describe('refused is', () => {
     ['in its body', sized('hello').slice(0, -2)],
     ['in its chunks', `${CHUNKED}5\r\nhello\r\n0\r\n`],
     ['after an informational one', 'HTTP/1.1 100 x\r\n\r\n'],
-  ])('an answer that ends %s', (_, text) => {
+  ])('a response that ends %s', (_, text) => {
     expect(read([text], { closes: true })).toMatchObject({ code: 'reset', ended: false });
   });
 
@@ -181,7 +181,7 @@ describe('refused is', () => {
     ['behind a chunk', `${CHUNKED}5\r\nhello!`],
     ['in another protocol', 'SSH-2.0-x\r\n'],
     ['in a second head', 'HTTP/1.1 100 x\r\n\r\nHTTP/1.x'],
-  ])('an answer that ends where it could never have become one: %s', (_, text) => {
+  ])('a response that ends where it was already malformed: %s', (_, text) => {
     expect(read([text], { closes: true })).toMatchObject({ code: 'malformed_response', ended: false });
     expect(read(Array.from(text), { closes: true })).toMatchObject({ code: 'malformed_response', ended: false });
   });
@@ -199,7 +199,7 @@ describe('refused is', () => {
 const chunk = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).map((text) => Buffer.from(text).toString('latin1'));
 
 test('how the bytes are cut makes no difference', () => {
-  const answers = fc.oneof(
+  const responses = fc.oneof(
     fc.array(chunk, { maxLength: 6 }).map((chunks) => ({
       text: `${CHUNKED}${chunks.map((one) => `${one.length.toString(16)}\r\n${one}\r\n`).join('')}0\r\n\r\n`,
       body: chunks.join(''),
@@ -207,7 +207,7 @@ test('how the bytes are cut makes no difference', () => {
     chunk.map((body) => ({ text: sized(body), body })),
   );
   fc.assert(
-    fc.property(answers, fc.array(fc.nat(200), { maxLength: 8 }), ({ text, body }, cuts) => {
+    fc.property(responses, fc.array(fc.nat(200), { maxLength: 8 }), ({ text, body }, cuts) => {
       const at = [0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length].toSorted((a, b) => a - b);
       const chunks = at.slice(1).map((end, i) => text.slice(at[i], end));
       const whole = read([text]);

@@ -75,7 +75,7 @@ export class ResponseReader {
     throw upstreamError('reset', `connection closed ${this.progress}`);
   }
 
-  /** Answers what stands behind the head; nothing while it is not whole. */
+  /** Returns what follows the head; undefined while the head is incomplete. */
   #takeHead(bytes: Buffer): Buffer {
     const all = this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes]);
     const end = all.indexOf(HEAD_END);

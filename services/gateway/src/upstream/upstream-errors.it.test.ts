@@ -36,7 +36,7 @@ async function at(server: Server, host = '127.0.0.1'): Promise<string> {
 /** Does this to every connection as soon as it has come. */
 const accepting = (act: (socket: Socket) => void) => at(createTcp(act));
 /** Does this to every connection when a request has come. */
-const answering = (act: (socket: Socket) => void) => at(createTcp((socket) => socket.on('data', () => act(socket))));
+const respondingWith = (act: (socket: Socket) => void) => at(createTcp((socket) => socket.on('data', () => act(socket))));
 const overTls = (more: object = {}, host = 'localhost') => {
   const options = { key: pem('localhost-key'), cert: pem('localhost'), ...more };
   return at(
@@ -64,7 +64,7 @@ function ask(pool: UpstreamPool, body: Buffer | AsyncIterable<Buffer> = Buffer.f
     onError: (error) => resolve({ code: codeOf(error), message: messageOf(error) }),
   };
   const control = pool.send({ method: 'POST', path: '/', headers: [], body }, handler);
-  return { ended, pieces: chunks, control, handler };
+  return { ended, chunks, control, handler };
 }
 
 const expectFailure = async (pool: UpstreamPool, code: string, message: RegExp) =>
@@ -73,7 +73,7 @@ const expectFailure = async (pool: UpstreamPool, code: string, message: RegExp) 
 describe('no connection', () => {
   test.each([
     ['a name that does not exist', 'http://provider.invalid', 'dns', /^getaddrinfo E\w+ provider\.invalid$/],
-    ['a port that nobody listens on', 'http://127.0.0.1:1', 'connect_refused', /^connect ECONNREFUSED 127.0.0.1:1$/],
+    ['a port without a listener', 'http://127.0.0.1:1', 'connect_refused', /^connect ECONNREFUSED 127.0.0.1:1$/],
     ['no port at any address of a name', 'http://localhost:1', 'connect_refused', /^connect ECONNREFUSED [\d.:]+:1/],
     ['an address without a route', 'http://255.255.255.255', 'connect_refused', /^connect E[A-Z]+ 255.255.255.255:80/],
   ])('%s', (_, origin, code, message) => expectFailure(poolTo(origin), code, message));
@@ -114,7 +114,7 @@ describe('no secure connection', () => {
     ['a reset', () => accepting((socket) => socket.resetAndDestroy()), /ECONNRESET/],
     ['bytes of no protocol', () => accepting((socket) => socket.write(Buffer.alloc(64, 'x'))), /^EPROTO: |^ERR_SSL_/],
     ['an alert', () => accepting((socket) => socket.write(TLS_ALERT)), /handshake failure$/],
-    ['a certificate that nobody has signed', () => overTls(), /^DEPTH_ZERO_SELF_SIGNED_CERT: self-signed certificate/],
+    ['a self-signed certificate', () => overTls(), /^DEPTH_ZERO_SELF_SIGNED_CERT: self-signed certificate/],
   ])('%s', async (_, address, message) => expectFailure(poolTo(`https://${await address()}`), 'tls', message));
 
   const own = { requestCert: true, ca: pem('localhost') };
@@ -131,12 +131,12 @@ describe('no secure connection', () => {
 
 describe('a connection that breaks', () => {
   test.each<[string, (socket: Socket) => void, RegExp]>([
-    ['ends before an answer', (socket) => socket.end(), /^connection closed before the response$/],
-    ['is reset before an answer', (socket) => socket.resetAndDestroy(), /^read ECONNRESET before the response$/],
+    ['ends before the response', (socket) => socket.end(), /^connection closed before the response$/],
+    ['is reset before the response', (socket) => socket.resetAndDestroy(), /^read ECONNRESET before the response$/],
     ['ends in a head', (socket) => socket.end('HTTP/1.1 200'), /^connection closed within the response head$/],
     ['ends in a body', (socket) => socket.end(`${OK}\r\nh`), /^connection closed within the response body$/],
     ['ends after hints', (socket) => socket.end('HTTP/1.1 103 x\r\n\r\n'), /^connection closed after an informational response$/],
-  ])('%s', async (_, act, message) => expectFailure(poolTo(`http://${await answering(act)}`), 'reset', message));
+  ])('%s', async (_, act, message) => expectFailure(poolTo(`http://${await respondingWith(act)}`), 'reset', message));
 
   test.each<[string, (socket: Socket) => void]>([
     ['reset', (socket) => socket.resetAndDestroy()],
@@ -147,7 +147,7 @@ describe('a connection that breaks', () => {
 
   test('is given up just as it is used again', async () => {
     let requests = 0;
-    const address = await answering((socket) => {
+    const address = await respondingWith((socket) => {
       requests += 1;
       if (requests === 1) socket.write(`${OK}\r\nhi`);
       else socket.resetAndDestroy();
@@ -163,8 +163,8 @@ test.each<[string, string | Buffer, RegExp]>([
   ['another protocol', '220 mail.test ESMTP\r\n', /^invalid status line$/],
   ['a header without a colon', `${OK}a b\r\n\r\n`, /^invalid header line 2$/],
   ['a wrong chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n', /^invalid chunk size$/],
-])('an answer that is none: %s', async (_, bytes, message) => {
-  const address = await answering((socket) => socket.write(bytes));
+])('a malformed response: %s', async (_, bytes, message) => {
+  const address = await respondingWith((socket) => socket.write(bytes));
   await expectFailure(poolTo(`http://${address}`), 'malformed_response', message);
 });
 
@@ -173,15 +173,15 @@ test('a request body that breaks off is not the fault of the provider', async ()
     yield Buffer.from('one');
     throw new Error('aborted');
   };
-  const pool = poolTo(`http://${await answering(() => {})}`);
+  const pool = poolTo(`http://${await respondingWith(() => {})}`);
   expect(await ask(pool, broken()).ended).toMatchObject({ code: 'request_aborted' });
 });
 
-test('where a request stands can be asked while it lasts', async () => {
-  const pool = poolTo(`http://${await answering((socket) => socket.write(`${OK}\r\nh`))}`);
-  const { control, handler, pieces: chunks } = ask(pool);
+test('the progress of a request can be read while it lasts', async () => {
+  const pool = poolTo(`http://${await respondingWith((socket) => socket.write(`${OK}\r\nh`))}`);
+  const { control, handler, chunks } = ask(pool);
   expect(control.progress(handler)).toMatchObject({ stage: 'connect', received: 'before the response' });
-  await waitUntil(() => chunks.length > 0, { what: 'a piece of the body' });
+  await waitUntil(() => chunks.length > 0, { what: 'a chunk of the body' });
   expect(control.progress(handler)).toEqual({ stage: 'open', isSendingBlocked: false, received: 'within the response body' });
   control.abort(handler);
   expect(control.progress(handler)).toBeUndefined();

@@ -18,14 +18,14 @@ beforeEach(() => {
 afterEach(async () => opened.disposeAsync());
 
 /** What came of one request. */
-interface Answer {
+interface Received {
   readonly status: number;
   readonly body: Buffer;
 }
 
 class Consumer {
-  readonly #done = Promise.withResolvers<Answer>();
-  readonly answer = this.#done.promise;
+  readonly #done = Promise.withResolvers<Received>();
+  readonly response = this.#done.promise;
   readonly chunks: Buffer[] = [];
   control: UpstreamControl | undefined;
   status = 0;
@@ -92,23 +92,23 @@ describe('connections', () => {
   test('are used again, one request at a time', async () => {
     const { origin, connections } = await counted((request, response) => void request.pipe(response));
     const pool = poolTo(origin);
-    for (let i = 0; i < 5; i += 1) expect((await ask(pool, { body: Buffer.from(`${i}`) }).answer).body.toString()).toBe(`${i}`);
+    for (let i = 0; i < 5; i += 1) expect((await ask(pool, { body: Buffer.from(`${i}`) }).response).body.toString()).toBe(`${i}`);
     expect(connections()).toBe(1);
-    await Promise.all(Array.from({ length: 4 }, () => ask(pool).answer));
+    await Promise.all(Array.from({ length: 4 }, () => ask(pool).response));
     expect(connections()).toBe(4);
   });
 
   test.each([
     ['says close', `${OK}Connection: close\r\n\r\nhi`],
-    ['sends more than was asked for', `${OK}\r\nhiHTTP/1.1 200 OK\r\n\r\n`],
+    ['sends more than one response', `${OK}\r\nhiHTTP/1.1 200 OK\r\n\r\n`],
     ['says that it keeps nothing', `${OK}Keep-Alive: timeout=1\r\n\r\nhi`],
   ])('are not used again when the provider %s', async (_, text) => {
     const { origin, connections } = await byHand((socket) => void socket.write(text));
     const pool = poolTo(origin);
-    expect((await ask(pool).answer).body.toString()).toBe('hi');
+    expect((await ask(pool).response).body.toString()).toBe('hi');
     await waitUntil(
       async () => {
-        await ask(pool).answer;
+        await ask(pool).response;
         return connections() > 1;
       },
       { what: 'another connection' },
@@ -122,11 +122,11 @@ describe('connections', () => {
       socket.write(`${OK}\r\nhi`);
     });
     const pool = poolTo(origin);
-    await ask(pool).answer;
+    await ask(pool).response;
     const closed = once(sockets[0] as Socket, 'close');
     sockets[0]?.end();
     await closed;
-    expect((await ask(pool).answer).status).toBe(200);
+    expect((await ask(pool).response).status).toBe(200);
     expect(connections()).toBe(2);
   });
 
@@ -134,21 +134,21 @@ describe('connections', () => {
     const { origin, connections } = await counted((request, response) => void request.pipe(response));
     const pool = poolTo(origin);
     const first = ask(pool);
-    await first.answer;
+    await first.response;
     const second = ask(pool);
     first.control?.abort(first);
     first.control?.pause(first);
-    expect((await second.answer).status).toBe(200);
+    expect((await second.response).status).toBe(200);
     expect(connections()).toBe(1);
   });
 
   test('that cannot be made are reported: refused, and within the time for it', async () => {
     const { origin } = await byHand(() => {});
     const refused = poolTo('http://127.0.0.1:1');
-    await expect(ask(refused).answer).rejects.toMatchObject({ code: 'connect_refused' });
-    // Nobody answers the handshake.
+    await expect(ask(refused).response).rejects.toMatchObject({ code: 'connect_refused' });
+    // Nothing responds to the handshake.
     const silent = poolTo(origin.replace('http:', 'https:'), { connectTimeoutMs: 50 });
-    await expect(ask(silent).answer).rejects.toMatchObject({ code: 'connect_timeout' });
+    await expect(ask(silent).response).rejects.toMatchObject({ code: 'connect_timeout' });
   });
 
   test('end with the pool, and so do their exchanges', async () => {
@@ -156,15 +156,15 @@ describe('connections', () => {
     const pool = new UpstreamPool({ origin, connectTimeoutMs: 1_000 });
     const consumer = ask(pool);
     pool[Symbol.dispose]();
-    await expect(consumer.answer).rejects.toMatchObject({ code: 'request_failed' });
+    await expect(consumer.response).rejects.toMatchObject({ code: 'request_failed' });
     expect(consumer.ends).toBe(1);
   });
 });
 
-test('a connection that the provider keeps for a second is not asked again', async () => {
+test('a connection that the provider keeps for a second is not used again', async () => {
   const { origin, connections } = await byHand((socket) => void socket.write(`${OK}Keep-Alive: timeout=1\r\n\r\nhi`));
   const pool = poolTo(origin);
-  for (let i = 0; i < 3; i += 1) await ask(pool).answer;
+  for (let i = 0; i < 3; i += 1) await ask(pool).response;
   expect(connections()).toBe(3);
 });
 
@@ -179,20 +179,20 @@ describe('over TLS', () => {
     const pool = poolTo(await listening(server, 'https'), { ca: pem('localhost') });
     for (const size of [1, 70_000, 3_000_000]) {
       const body = Buffer.alloc(size, 'abcdefg');
-      expect((await ask(pool, { body }).answer).body.equals(body)).toBe(true);
+      expect((await ask(pool, { body }).response).body.equals(body)).toBe(true);
     }
     expect(connections).toBe(1);
   });
 
   test('a certificate that is not trusted, or another name, is refused', async () => {
     const origin = await listening(echo(), 'https');
-    await expect(ask(poolTo(origin)).answer).rejects.toMatchObject({ code: 'tls' });
+    await expect(ask(poolTo(origin)).response).rejects.toMatchObject({ code: 'tls' });
     const elsewhere = poolTo(origin.replace('localhost', '[::ffff:127.0.0.1]'), { ca: pem('localhost') });
-    await expect(ask(elsewhere).answer).rejects.toMatchObject({ code: 'tls' });
+    await expect(ask(elsewhere).response).rejects.toMatchObject({ code: 'tls' });
   });
 });
 
-describe('a body in pieces', () => {
+describe('a streamed body', () => {
   async function* chunks(...texts: readonly string[]): AsyncGenerator<Buffer> {
     for (const text of texts) yield Buffer.from(text);
   }
@@ -202,7 +202,7 @@ describe('a body in pieces', () => {
     ['of a known length', ['Content-Length', '9']],
   ])('%s arrives whole', async (_, headers) => {
     const pool = poolTo(await listening(createHttp((request, response) => void request.pipe(response))));
-    expect((await ask(pool, { headers, body: chunks('one', '', 'two', 'six') }).answer).body.toString()).toBe('onetwosix');
+    expect((await ask(pool, { headers, body: chunks('one', '', 'two', 'six') }).response).body.toString()).toBe('onetwosix');
   });
 
   test.each([
@@ -211,7 +211,7 @@ describe('a body in pieces', () => {
   ])('that is not as long as was said fails: %s', async (_, length) => {
     const pool = poolTo(await listening(createHttp((request, response) => void request.pipe(response))));
     const consumer = ask(pool, { headers: ['Content-Length', length], body: chunks('one', 'two', 'six') });
-    await expect(consumer.answer).rejects.toMatchObject({ code: 'request_failed' });
+    await expect(consumer.response).rejects.toMatchObject({ code: 'request_failed' });
   });
 
   test('waits for a provider that does not read', async () => {
@@ -236,16 +236,16 @@ describe('a body in pieces', () => {
   });
 });
 
-test('an answer that is held back comes when it is let go on', async () => {
+test('a paused response continues when it is resumed', async () => {
   const body = Buffer.alloc(20_000_000, 'x');
   const pool = poolTo(await listening(createHttp((_, response) => void response.end(body))));
   const consumer = ask(pool);
-  await waitUntil(() => consumer.chunks.length > 0, { what: 'the first piece' });
+  await waitUntil(() => consumer.chunks.length > 0, { what: 'the first chunk' });
   consumer.control?.pause(consumer);
   let last = -1;
   const received = () => consumer.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  await waitUntil(() => received() === last || void (last = received()), { what: 'the answer to stand still' });
+  await waitUntil(() => received() === last || void (last = received()), { what: 'the response to stop' });
   expect(received()).toBeLessThan(body.length);
   consumer.control?.resume(consumer);
-  expect((await consumer.answer).body.equals(body)).toBe(true);
+  expect((await consumer.response).body.equals(body)).toBe(true);
 });

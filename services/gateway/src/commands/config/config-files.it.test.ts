@@ -148,7 +148,7 @@ describe('a place for the traces', () => {
   });
 
   // Root may write everywhere, so the command runs as another user, after the sources were loaded as root.
-  const asNobody = (env: Variables, ...args: string[]) => {
+  const asOtherUser = (env: Variables, ...args: string[]) => {
     const sources = ['../registry.ts', '@vitrine/command-line/run-command'].map((name) => import.meta.resolve(name));
     const script = `
       const [{ gatewayCommandLine }, { runCommand }] = await Promise.all(${JSON.stringify(sources)}.map((source) => import(source)));
@@ -165,7 +165,7 @@ describe('a place for the traces', () => {
     for (const name of ['traces.db', 'traces.db-wal', 'traces.db.lock', 'gateway-keys.db'])
       writeFileSync(join(folder.path, 'data', name), '', { mode: 0o444 });
     writeFileSync(join(folder.path, 'data', 'gateway-keys.pepper'), `1:${'p'.repeat(32)}`, { mode: 0o400 });
-    const { stderr } = asNobody({ SVC_AUTH_ENABLED: 'true' }, 'config', 'validate');
+    const { stderr } = asOtherUser({ SVC_AUTH_ENABLED: 'true' }, 'config', 'validate');
     const lines = stderr.split('\n').slice(1);
     expect(lines.filter((line) => !line.startsWith(STORAGE_KEY))).toEqual([]);
     for (const what of [
@@ -178,7 +178,7 @@ describe('a place for the traces', () => {
     ])
       expect(lines.filter((line) => line.includes(`${what.startsWith('no') ? '' : '/'}${what}`))).toHaveLength(1);
     expect(lines).toHaveLength(6);
-    expect(asNobody({}, 'doctor').stdout).toMatch(/^fail {2}storage: [\s\S]* {8}no file can be created in .*EACCES/m);
+    expect(asOtherUser({}, 'doctor').stdout).toMatch(/^fail {2}storage: [\s\S]* {8}no file can be created in .*EACCES/m);
   });
 });
 
@@ -264,8 +264,8 @@ describe('doctor reports the configuration file', () => {
     expect([other, variable]).toEqual([second, 'SVC_CONFIG']);
     const { stdout } = await run(['doctor'], { SVC_CONFIG: second ?? '' });
     expect(stdout).toMatch(new RegExp(`^Configuration file: ${second} \\(SVC_CONFIG\\)\n`));
-    const { config_path: none, config_source: nobody } = await diagnose({});
-    expect([none, nobody]).toEqual(['', 'none']);
+    const { config_path: none, config_source: source } = await diagnose({});
+    expect([none, source]).toEqual(['', 'none']);
     expect((await run(['doctor'], {})).stdout).toMatch(
       /^Configuration file: none: there is no --config, no SVC_CONFIG and no vitrine\.yaml here\n/,
     );

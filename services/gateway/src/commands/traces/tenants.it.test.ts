@@ -21,8 +21,8 @@ auth:
 let gateway: TestGateway;
 /** The traces in the order in which they were sent: sender and thread. */
 const sent: { readonly sender: string; readonly thread: string; readonly id: string }[] = [];
-async function send(sender: keyof typeof KEYS | 'nobody', thread: string, model = 'gpt-4o-mini'): Promise<void> {
-  const key = sender === 'nobody' ? 'sgk_wrong-0123456789' : KEYS[sender];
+async function send(sender: keyof typeof KEYS | 'unknown', thread: string, model = 'gpt-4o-mini'): Promise<void> {
+  const key = sender === 'unknown' ? 'sgk_wrong-0123456789' : KEYS[sender];
   const correlation = `corr-${sent.length}`;
   await fetch(`${gateway.url}/openai/v1/chat/completions`, {
     method: 'POST',
@@ -54,10 +54,10 @@ beforeAll(async () => {
   await send('beta', 'shared', 'gpt-4o');
   await send('other', 'shared');
   await send('acme', 'own');
-  await send('nobody', 'own');
+  await send('unknown', 'own');
   await send('acme', 'shared');
   await send('beta', 'shared');
-  await send('nobody', 'nowhere');
+  await send('unknown', 'nowhere');
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
@@ -215,7 +215,7 @@ describe('gateway report', () => {
   });
 });
 
-/** Those of the tenants; what nobody sent has no tokens. */
+/** Those of the tenants; a request without a known sender has no tokens. */
 async function gatewayTraces(): Promise<TracePage['items']> {
   const pages = await Promise.all(
     Object.values(KEYS).map(async (key) => {
