@@ -42,14 +42,22 @@ export function refuseForeignTables(database: DatabaseSync, own: OwnTables): voi
   if (tables.length > 0) throw new Error(foreignText(tables, 0, own));
 }
 
+/** The `user_version` of a store's file that an earlier version wrote, which opening the store migrates. Undefined for every other file,
+ *  and for one that cannot be read. Changes nothing and leaves no file behind. */
+export function earlierSchema(path: string, own: OwnTables): number | undefined {
+  if (foreignFile(path, own) !== undefined) return undefined;
+  try {
+    const { version } = readSchema(path);
+    return version > 0 && version < own.version ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function foreignDatabase(path: string, own: OwnTables): string | undefined {
   try {
-    using database = openUntouched(path);
-    // One snapshot: another process may be making its tables, and a version of after that with tables of before would be foreign.
-    database.exec('BEGIN');
-    const tables = tablesIn(database);
-    const version = pragmaOf(database, 'user_version');
-    if (tables.length === 0 && version === 0 && pragmaOf(database, 'application_id') === 0) return undefined;
+    const { tables, version, applicationId } = readSchema(path);
+    if (tables.length === 0 && version === 0 && applicationId === 0) return undefined;
     const isOwn = version > 0 && own.tables.every((table) => tables.includes(table));
     if (!isOwn) return foreignText(tables, version, own);
     return version > own.version ? newerText(version, own) : undefined;
@@ -57,6 +65,14 @@ function foreignDatabase(path: string, own: OwnTables): string | undefined {
     if (isNoDatabase(error)) return noDatabaseText(path);
     throw error;
   }
+}
+
+function readSchema(path: string): { tables: readonly string[]; version: number; applicationId: number } {
+  using database = openUntouched(path);
+  // One snapshot: another process may be making its tables, and a version of after that with tables of before would be foreign.
+  database.exec('BEGIN');
+  const tables = tablesIn(database);
+  return { tables, version: pragmaOf(database, 'user_version'), applicationId: pragmaOf(database, 'application_id') };
 }
 
 /** What is said of a file that a newer version of this program wrote: tables are never moved backwards. */

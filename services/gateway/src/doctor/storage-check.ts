@@ -1,4 +1,5 @@
 import { isFault } from '@vitrine/faults/fault';
+import { earlierSchema } from '@vitrine/sqlite/database-file';
 import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -22,13 +23,12 @@ export async function checkStorage(config: Pick<GatewayConfig, 'storage'>): Prom
     return found('pass', 'there are no traces yet; the gateway creates the file when it starts');
   }
   try {
-    using store = openTraces(config);
-    const [newest] = (await store.list({ limit: 1 })).items;
-    const details = [
-      `size: ${statSync(path).size} bytes`,
-      newest === undefined ? 'no traces' : `newest trace: ${newest.created_at}`,
-    ];
-    if (problems.length > 0) return found('fail', 'the traces can be read, but not written', [...details, ...problems]);
+    const earlier = earlierSchema(path, TRACE_FILE);
+    const content = earlier === undefined ? await newestTrace(config) : `schema: ${earlier}, will become ${TRACE_FILE.version}`;
+    const details = [`size: ${statSync(path).size} bytes`, content];
+    if (problems.length > 0) return found('fail', 'the traces cannot be written', [...details, ...problems]);
+    if (earlier !== undefined)
+      return found('pass', 'the traces of an earlier version will be migrated when the gateway starts', details);
     return found('pass', 'the traces can be read and written', details);
   } catch (error) {
     if (!isFault(error)) throw error;
@@ -36,4 +36,10 @@ export async function checkStorage(config: Pick<GatewayConfig, 'storage'>): Prom
     const others = problems.filter((problem) => !error.say.endsWith(problem.slice(`${path}: `.length)));
     return found('fail', 'the traces cannot be read', [error.say, ...others]);
   }
+}
+
+async function newestTrace(config: Pick<GatewayConfig, 'storage'>): Promise<string> {
+  using store = openTraces(config);
+  const [newest] = (await store.list({ limit: 1 })).items;
+  return newest === undefined ? 'no traces' : `newest trace: ${newest.created_at}`;
 }

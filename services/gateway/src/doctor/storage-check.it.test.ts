@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkStorage } from './storage-check.ts';
+
+test.each(['schema-1', 'schema-2', 'schema-3'])(
+  'a trace file of an earlier version is fine and left as it is: %s',
+  async (name) => {
+    await using folder = await temporaryFolder('storage-check');
+    const path = join(folder.path, 'traces.db');
+    copyFileSync(new URL(`../../../../packages/trace-store-sqlite/src/testdata/${name}.db`, import.meta.url), path);
+    const before = readFileSync(path);
+    expect(await checkStorage({ storage: { driver: 'sqlite', path } })).toEqual({
+      name: 'storage',
+      status: 'pass',
+      summary: 'the traces of an earlier version will be migrated when the gateway starts',
+      details: [`path: ${path}`, `size: ${before.length} bytes`, `schema: ${name.at(-1)}, will become ${TRACE_FILE.version}`],
+    });
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(folder.path)).toEqual(['traces.db']);
+  },
+);
