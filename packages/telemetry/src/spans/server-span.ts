@@ -13,7 +13,8 @@ export class ServerSpan implements SpanIds {
   readonly isRecording: boolean;
   protected readonly tracer: Tracer;
   readonly #parent: SpanContext | undefined;
-  readonly #traceState: string;
+  /** The client's trace state; '' for none. */
+  readonly traceState: string;
   readonly #startedAt: number;
   /** Added to a time of `performance.now()` gives the epoch's: one for the whole request, so that its spans fit together. */
   readonly #offset: number;
@@ -23,7 +24,7 @@ export class ServerSpan implements SpanIds {
     const parent = tracer.parentOf(headers);
     this.tracer = tracer;
     this.#parent = parent;
-    this.#traceState = parent?.traceState?.serialize() ?? '';
+    this.traceState = parent?.traceState?.serialize() ?? '';
     this.traceId = parent?.traceId ?? tracer.ids.traceId();
     this.spanId = tracer.ids.spanId();
     this.isRecording = parent === undefined ? tracer.isSampled(this.traceId) : (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
@@ -46,8 +47,13 @@ export class ServerSpan implements SpanIds {
 
   /** The headers that continue the trace in another service, as names and values in turn. `spanId`: that of the client span. */
   contextHeaders(spanId: string = this.spanId): string[] {
-    const parent = ['traceparent', `00-${this.traceId}-${spanId}-0${this.isRecording ? 1 : 0}`];
-    return this.#traceState === '' ? parent : [...parent, 'tracestate', this.#traceState];
+    const parent = ['traceparent', this.traceParent(spanId)];
+    return this.traceState === '' ? parent : [...parent, 'tracestate', this.traceState];
+  }
+
+  /** The `traceparent` of a call whose client span has this id. */
+  traceParent(spanId: string): string {
+    return `00-${this.traceId}-${spanId}-0${this.isRecording ? 1 : 0}`;
   }
 
   /** Records this span itself. `own`: attributes that no other span of the shape has. */
@@ -70,7 +76,7 @@ export class ServerSpan implements SpanIds {
       spanId,
       parentSpanId: isSelf ? this.#parent?.spanId : this.spanId,
       isParentRemote: isSelf && this.#parent !== undefined,
-      traceState: this.#traceState,
+      traceState: this.traceState,
       startedAt: startedAt + this.#offset,
       endedAt: endedAt + this.#offset,
     });

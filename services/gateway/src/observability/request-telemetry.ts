@@ -85,11 +85,16 @@ export class RequestTelemetry {
     if (this.#access !== undefined) this.#access.provider = provider;
   }
 
-  /** The request is sent to its provider. Returns the headers that carry its trace there, as names and values in turn. */
-  sent(path: string): readonly string[] {
+  /** With spans, the trace state of the client's valid `traceparent`: to be forwarded like its other headers. */
+  get traceState(): string {
+    return this.#span?.traceState ?? '';
+  }
+
+  /** The request is sent to its provider. Returns the `traceparent` for it, undefined without spans. */
+  sent(path: string): string | undefined {
     this.#sentAt = performance.now();
     if (this.#context.genai) this.#operation = genaiOperationName(path);
-    return this.#span?.startUpstream(this.#sentAt, { provider: this.#provider ?? 'unknown', operation: this.#operation }) ?? [];
+    return this.#span?.startUpstream(this.#sentAt, { provider: this.#provider ?? 'unknown', operation: this.#operation });
   }
 
   /** The provider's response has begun, */

@@ -212,7 +212,7 @@ describe('sampling and propagation', () => {
       parentSpanId: 'b7ad6b7169203331',
     });
     const client = named('proxy POST /openai/*');
-    expect(sent).toEqual(['traceparent', `00-0af7651916cd43dd8448eb211c80319c-${client.spanId}-01`, 'tracestate', 'a=1']);
+    expect([sent, span.traceState]).toEqual([`00-0af7651916cd43dd8448eb211c80319c-${client.spanId}-01`, 'a=1']);
     expect(span.sampledIds).toMatchObject({ traceId: '0af7651916cd43dd8448eb211c80319c' });
   });
 
@@ -220,7 +220,7 @@ describe('sampling and propagation', () => {
     const telemetry = await start();
     const span = proxied(telemetry, {}, parent('00'));
     expect(span.sampledIds).toBeUndefined();
-    expect(span.startUpstream(performance.now(), { provider: 'openai', operation: undefined })[1]).toMatch(
+    expect(span.startUpstream(performance.now(), { provider: 'openai', operation: undefined })).toMatch(
       /^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-00$/,
     );
     await telemetry.flushSpans();

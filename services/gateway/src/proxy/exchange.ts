@@ -129,7 +129,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       if ('rejection' in outcome) return this.reject(outcome.rejection);
       const { body } = outcome;
       const verdict = guard.inspect(mode, {
-        headers: this.#requestHeaders.forwarded,
+        headers: this.#forwardedHeaders(),
         path: url,
         scope: this.#scope,
         contentType,
@@ -222,19 +222,26 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     else this.#fail(failure);
   }
 
-  #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | undefined, headers = this.#requestHeaders.forwarded): void {
+  #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | undefined, headers = this.#forwardedHeaders()): void {
     this.#touchFirstByte();
-    const traceContext = this.#telemetry?.sent(path);
+    const traceParent = this.#telemetry?.sent(path);
     const { method = '' } = this.#request;
     try {
       this.#control = this.#route.pool.send(
-        { method, path, headers: traceContext === undefined ? headers : [...headers, ...traceContext], body },
+        { method, path, headers: traceParent === undefined ? headers : [...headers, 'traceparent', traceParent], body },
         this,
       );
     } catch (bug) {
       this.#fail(OWN_FAILURE);
       throw bug;
     }
+  }
+
+  /** What is inspected, too: with spans on, the client's trace state was read by its span and comes from there. */
+  #forwardedHeaders(): string[] {
+    const { forwarded } = this.#requestHeaders;
+    const traceState = this.#telemetry?.traceState ?? '';
+    return traceState === '' ? forwarded : [...forwarded, 'tracestate', traceState];
   }
 
   #onRequestChunk(chunk: Uint8Array): void {

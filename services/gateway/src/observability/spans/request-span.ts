@@ -42,15 +42,14 @@ export class RequestSpan extends ServerSpan {
     this.recordChild(typeof caller === 'string' ? authDeniedShape(caller) : AUTH_ALLOWED, startedAt, endedAt);
   }
 
-  /** The request is about to be sent to a provider. Returns the headers that carry the trace there, as names and values in turn; they
-   *  replace the client's own. */
-  startUpstream(at: number, call: UpstreamCall): string[] {
+  /** The request is about to be sent to a provider. Returns the `traceparent` that replaces the client's own. */
+  startUpstream(at: number, call: UpstreamCall): string {
     if (this.isRecording && this.#call === undefined) {
       this.#call = call;
       this.#sentAt = at;
       this.#upstreamId = this.tracer.ids.spanId();
     }
-    return this.contextHeaders(this.#call === undefined ? this.spanId : this.#upstreamId);
+    return this.traceParent(this.#call === undefined ? this.spanId : this.#upstreamId);
   }
 
   /** The response has ended. `gateway.trace.enqueue` may still follow. */
