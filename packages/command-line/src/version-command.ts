@@ -1,8 +1,8 @@
 import { command, type Command } from './command.ts';
 import { FORMAT_OPTION, formatResult } from './output-format.ts';
 
-/** The command `version` of a program, which `--version` runs too. */
-export function versionCommand(program: string, version: string): Command {
+/** The command `version` of a program, which `--version` runs too. `script`: what starts the program from the checkout. */
+export function versionCommand(program: string, version: string, script = `npm run ${program}`): Command {
   return command({
     name: 'version',
     summary: `Prints the version; so does ${program} --version.`,
@@ -11,8 +11,8 @@ export function versionCommand(program: string, version: string): Command {
   --config FILE  accepted and not read
 
 Examples:
-  npm run ${program} -- version
-  npm run -s ${program} -- version --format json
+  ${script} -- version
+  ${script} -s -- version --format json
 `,
     options: FORMAT_OPTION,
     run: async ({ values }, { stdout }) => {
