@@ -13,7 +13,6 @@ const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+)
 export const MOMENT_PATTERN = String.raw`^\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}:[0-5]\d(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$`;
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** Sorts behind every digit: a day ends after every moment of its last millisecond. */
 const END_OF_DAY = ':';
 
@@ -38,7 +37,7 @@ export function readDate(text: string): { readonly first: Moment; readonly last:
   const midnight = midnightOf(Number(year), Number(month), Number(day));
   return midnight === undefined
     ? undefined
-    : { first: { ms: midnight, beyond: '' }, last: { ms: midnight + DAY_MS - 1, beyond: END_OF_DAY } };
+    : { first: { ms: midnight, beyond: '' }, last: { ms: new Date(midnight).setUTCHours(23, 59, 59, 999), beyond: END_OF_DAY } };
 }
 
 /** The first whole millisecond that is not before a moment. */
