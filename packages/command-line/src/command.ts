@@ -43,7 +43,7 @@ export interface Command<O extends CommandOptions = CommandOptions> {
   /** Whether the arguments behind `--` are passed to a child program unparsed. */
   readonly runsChild?: boolean;
   /** Resolves to the exit code: 0, or 1 for a negative result. A fault ends the command with 1, `usageError` with 2. */
-  readonly run: (input: CommandInput<O>, context: CommandContext) => Promise<number>;
+  run(input: CommandInput<O>, context: CommandContext): Promise<number>;
 }
 
 export interface CommandInput<O extends CommandOptions> {
@@ -71,5 +71,5 @@ export interface CommandLine {
 
 /** Types the input of a command by its options. */
 export function command<const O extends CommandOptions>(of: Command<O>): Command {
-  return of as unknown as Command;
+  return of;
 }

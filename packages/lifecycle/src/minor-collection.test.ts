@@ -6,7 +6,7 @@ test('collects the young generation', async () => {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const forced = constants.NODE_PERFORMANCE_GC_FLAGS_FORCED;
   const observer = new PerformanceObserver((list) => {
-    const details = list.getEntries().map((entry) => (entry as unknown as { detail: { flags: number } }).detail);
+    const details = list.getEntries().map((entry) => (entry as typeof entry & { detail: { flags: number } }).detail);
     const own = details.find(({ flags }) => (flags & forced) !== 0);
     if (own !== undefined) resolve(own);
   });

@@ -76,10 +76,10 @@ export class UsdSum implements UsdParts {
   }
 }
 
-/** TypeScript does not know it yet. */
-const rawJson = JSON as typeof JSON & { rawJSON(text: string): object };
+/** TypeScript does not know it yet. It returns an object that JSON prints as the number that the text is. */
+const rawJson = JSON as typeof JSON & { rawJSON(text: string): number };
 
 /** What JSON prints of an amount: the number, and of one that no double holds the digits themselves. */
 export function usdJson(usd: number, { thousands, pico }: UsdParts): number {
-  return usd < EXACT_BELOW_USD ? usd : (rawJson.rawJSON(usdText(thousands, pico)) as unknown as number);
+  return usd < EXACT_BELOW_USD ? usd : rawJson.rawJSON(usdText(thousands, pico));
 }

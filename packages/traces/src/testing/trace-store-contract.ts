@@ -101,7 +101,7 @@ function testWriting(open: OpenContractStore): void {
   test('one bad record costs one', async () => {
     await using opened = await open();
     const good = [plainTrace(DAY), plainTrace(DAY + 2)] as const;
-    const bad = plainTrace(DAY + 1, { model: null as unknown as string });
+    const bad = plainTrace(DAY + 1, { model: null as never });
     const failed = { operation: 'write_batch_fallback', error_class: 'constraint' };
     expect(await write(opened, good[0], bad, good[1])).toMatchObject(['written', failed, 'written']);
     await expectKept(opened, good);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { readGuarded } from './read-guarded.ts';
 import { RequestGuard } from './request-guard.ts';
@@ -20,7 +20,7 @@ const ALL_ROOM = 64 * 1_048_576;
 function reading(guard: RequestGuard, headers: IncomingHttpHeaders = { 'transfer-encoding': 'chunked' }) {
   const stream = new PassThrough();
   const outcomes: unknown[] = [];
-  const request = Object.assign(stream, { headers }) as unknown as IncomingMessage;
+  const request = Object.assign(stream, { headers });
   const held = readGuarded(request, guard, (outcome) => outcomes.push(outcome));
   const write = async (...chunks: string[]) => {
     for (const chunk of chunks) stream.write(chunk);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Rejection } from '@vitrine/http-api/rejection';
 import { tooLarge, uninspectableReason } from './inspectable-body.ts';
 import { GUARD_IS_FULL, uninspectable, type RequestGuard } from './request-guard.ts';
@@ -14,7 +15,7 @@ const NOTHING: HeldBody = { release: () => {} };
 /** Reads a request's body whole, within the guard's bounds, and calls back once: with the body, undefined for none, or with why it cannot be
  *  looked into. Never calls back for a client that left. */
 export function readGuarded(
-  request: IncomingMessage,
+  request: Readable & Pick<IncomingMessage, 'headers'>,
   guard: RequestGuard,
   done: (outcome: { readonly body: Buffer | undefined } | { readonly rejection: Rejection }) => void,
 ): HeldBody {
