@@ -1,11 +1,10 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { Permission } from '@vitrine/gateway-keys/permission';
-import { createApiApp } from '@vitrine/http-api/api-app';
+import { createApiApp, type RawRoute } from '@vitrine/http-api/api-app';
 import type { ApiDescription } from '@vitrine/http-api/openapi/api-description';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
-import type { ScrapeEndpoint } from '../observability/scrape-endpoint.ts';
 import type { AdminRoute } from './admin-route.ts';
 import { CORRELATION_HEADER } from '../correlation-id.ts';
 import { FAULT_STATUSES } from './fault-statuses.ts';
@@ -19,7 +18,7 @@ export interface AdminContext {
   /** Of the gateway. */
   readonly version: string;
   /** Undefined unless it is on. */
-  readonly scrape?: ScrapeEndpoint | undefined;
+  readonly scrape?: RawRoute<Permission> | undefined;
 }
 
 /** The parts of a request that authorization needs. */
@@ -49,13 +48,7 @@ export function createAdminApp(routes: readonly AdminRoute[], context: AdminCont
       const { headers, method, path } = request;
       return authorize({ headers, method, path, correlationId, telemetry: telemetryOf.get(request) }, permission);
     },
-    rawRoutes: scrape && [
-      {
-        path: scrape.path,
-        permission: scrape.isPublic ? 'public' : 'analytics:read',
-        respond: (request, response) => scrape.answer(request, response),
-      },
-    ],
+    rawRoutes: scrape && [scrape],
   });
   return (request, response, telemetry) => {
     if (telemetry === undefined) return app(request, response);

@@ -1,6 +1,9 @@
 import type { Logger } from '@vitrine/telemetry/logger';
 import { telemetryParts } from '@vitrine/telemetry/config/otel-config';
 import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
+import type { RawRoute } from '@vitrine/http-api/api-app';
+import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
+import type { Permission } from '@vitrine/gateway-keys/permission';
 import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import type { ProviderRoute } from '../routing/request-target.ts';
@@ -10,15 +13,14 @@ import { instrumentRequests, type InstrumentRequest } from './instrument-request
 import { instrumentedSink } from './instrumented-sink.ts';
 import type { GatewayOtelConfig } from './observability-config.ts';
 import type { TelemetryContext } from './request-telemetry.ts';
-import { scrapeEndpoint, type ScrapeEndpoint } from './scrape-endpoint.ts';
 import type { GatewayTelemetry } from './start-gateway-telemetry.ts';
 
 /** Telemetry of the gateway; everything here does nothing when telemetry is off. */
 export interface Observability extends Disposable {
   /** Whether requests get spans, whose context then goes on to the providers. */
   readonly hasSpans: boolean;
-  /** Undefined unless it is on. */
-  readonly scrape: ScrapeEndpoint | undefined;
+  /** The native scrape endpoint; undefined unless it is on. Spec: gateway, Metrics; decisions, section 2. */
+  readonly scrape: RawRoute<Permission> | undefined;
   /** Undefined when neither telemetry nor the access log is on. */
   instrumentRequests(routes: readonly ProviderRoute[], access: AccessLog | undefined): InstrumentRequest | undefined;
   /** `sink`, with metrics and spans of its batches; `store` is its name. */
@@ -36,7 +38,11 @@ export async function openObservability(config: GatewayOtelConfig, logger: Logge
   const context: TelemetryContext = { spans: telemetry?.spans, metrics: telemetry?.metrics, genai: config.genai };
   return {
     hasSpans: telemetry?.spans !== undefined,
-    scrape: telemetry?.scrape === undefined ? undefined : scrapeEndpoint(telemetry.scrape, config),
+    scrape: telemetry?.scrape && {
+      path: config.prometheus_path,
+      permission: config.prometheus_public ? 'public' : 'analytics:read',
+      respond: respondWithScrape(telemetry.scrape),
+    },
     instrumentRequests: (routes, access) =>
       telemetry === undefined && access === undefined ? undefined : instrumentRequests({ ...context, access }, routes),
     instrumentSink: (sink, store) => (telemetry === undefined ? sink : instrumentedSink(sink, store, context)),

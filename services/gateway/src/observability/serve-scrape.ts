@@ -1,3 +1,4 @@
+import type { RawRoute } from '@vitrine/http-api/api-app';
 import { drainRequest } from '@vitrine/http-api/connections/drain-request';
 import { sendRejection } from '@vitrine/http-api/connections/send-rejection';
 import { newCorrelationId } from '@vitrine/http-api/correlation-id';
@@ -5,14 +6,15 @@ import { createHttpServer, type HttpServer } from '@vitrine/http-api/server/http
 import { listen } from '@vitrine/http-api/server/listen';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { CORRELATION_HEADER } from '../correlation-id.ts';
-import type { ScrapeEndpoint } from './scrape-endpoint.ts';
+
+type Scrape = Pick<RawRoute, 'path' | 'respond'>;
 
 const SERVER = { maxConnections: 64, correlationHeader: CORRELATION_HEADER };
 
 /** Serves the scrape on a port of its own, without authentication; nothing unless a scrape and such a port are configured. Faults:
  *  `address_unusable`. Spec: gateway decisions, section 2. */
 export async function serveScrape(
-  scrape: ScrapeEndpoint | undefined,
+  scrape: Scrape | undefined,
   { host, port }: { readonly host: string; readonly port: number | undefined },
   logger: Logger,
 ): Promise<Disposable | undefined> {
@@ -31,7 +33,7 @@ export async function serveScrape(
   };
 }
 
-function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => void): HttpServer {
+function createScrapeServer(scrape: Scrape, report: (error: unknown) => void): HttpServer {
   return createHttpServer(SERVER, (request, response, rejection) => {
     drainRequest(request);
     const refuse = (status: number, error: string, headers: string[] = []) =>
@@ -40,7 +42,7 @@ function createScrapeServer(scrape: ScrapeEndpoint, report: (error: unknown) => 
     const [path] = (request.url ?? '').split('?', 1);
     if (path !== scrape.path) return refuse(404, 'not found');
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'method not allowed', ['Allow', 'GET, HEAD']);
-    scrape.answer(request, response).catch((error: unknown) => {
+    scrape.respond(request, response).catch((error: unknown) => {
       report(error);
       if (response.headersSent) response.destroy();
       else refuse(500, 'internal server error');
