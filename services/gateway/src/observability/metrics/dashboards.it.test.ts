@@ -123,6 +123,16 @@ if (spawnSync('promtool', ['--version']).status === 0) {
   });
 }
 
+test('every alert has a promtool test in which it fires', () => {
+  const { groups } = parse(read('alerts.yaml')) as { groups: { rules: { alert: string }[] }[] };
+  const { tests } = parse(read('alerts.test.yaml')) as {
+    tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[];
+  };
+  const firing = tests.flatMap(({ alert_rule_test: cases }) => cases).filter(({ exp_alerts: alerts = [] }) => alerts.length > 0);
+  const names = new Set(firing.map(({ alertname }) => alertname));
+  expect([...names].toSorted()).toEqual(groups.flatMap(({ rules }) => rules.map(({ alert }) => alert)).toSorted());
+});
+
 test('drops and failures are alerted at once: one burst must not end before the alert begins', () => {
   const { groups } = parse(read('alerts.yaml')) as { groups: { rules: { alert: string; for?: string }[] }[] };
   const rules = groups.flatMap((group) => group.rules);
