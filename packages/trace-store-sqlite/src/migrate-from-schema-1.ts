@@ -18,11 +18,13 @@ export function migrateFromSchema1(database: DatabaseSync): void {
   database.exec(`
     INSERT INTO models (provider, name, used_day) SELECT DISTINCT provider, model, 0 ${old};
     INSERT INTO credentials (api_key_hash, used_day) SELECT DISTINCT coalesce(api_key_hash, x''), 0 ${old};
-    INSERT INTO traces
+    INSERT INTO traces (id, scope, model, credential, response_status, total_tokens, timestamp, latency_ms, time_to_first_token_us,
+      input_tokens, output_tokens, estimated_cost_usd, outcome, usage_status, cost_status, target, payload,
+      trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq)
     SELECT id, ${scope}, m.model, c.credential, response_status, total_tokens, timestamp, latency_ms, time_to_first_token_us,
       input_tokens, output_tokens, estimated_cost_usd, ${placeOf('outcome', OUTCOMES)}, ${placeOf('usage_status', USAGE_STATUSES)},
       ${placeOf('cost_status', COST_STATUSES)}, request_method || ' ' || request_path, payload,
-      trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq, NULL
+      trace_group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq
     FROM traces_of_schema_1 AS t
     JOIN models AS m ON m.name = t.model AND m.provider = t.provider
     JOIN credentials AS c ON c.api_key_hash = coalesce(t.api_key_hash, x'')

@@ -1,34 +1,48 @@
-import type { ExchangeScope } from './exchange-scope.ts';
-import type { LineageClaim } from './lineage-headers.ts';
-import type { CostStatus, Outcome, Provider, UsageStatus } from './trace.ts';
+import { z } from 'zod';
+import { COST_STATUSES, credentialHash, OUTCOMES, PROVIDERS, traceId, USAGE_STATUSES } from './trace.ts';
+
+/** Goes up with every field that is added. A reader takes its own version and both neighbours: it knows the fields of the version before,
+ *  and does without those of the next. A change that such a reader would misunderstand has to skip a version. */
+export const RECORD_VERSION = 1;
+
+const hexBytes = (hex: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(hex, 'hex'));
 
 /** A trace as stores write it: the fields of the summary under their own names, times as milliseconds since the epoch, headers
- *  as redacted lines (see `header-lines.ts`), metadata as JSON text. */
-export interface TraceRecord {
-  readonly id: Uint8Array<ArrayBuffer>;
-  readonly scope: ExchangeScope;
-  readonly timestamp: number;
-  readonly created_at: number;
-  readonly provider: Provider;
-  readonly model: string;
-  readonly request_method: string;
-  readonly request_path: string;
-  readonly response_status: number;
-  readonly outcome: Outcome;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly total_tokens: number;
-  readonly usage_status: UsageStatus;
-  readonly latency_ms: number;
-  readonly time_to_first_token_us: number;
+ *  as redacted lines (see `header-lines.ts`), metadata as JSON text. A field that is not named here is one of the next version, and left
+ *  out. */
+export const traceRecord = z.object({
+  id: traceId.transform(hexBytes),
+  scope: z.object({ org_id: z.string(), workspace_id: z.string(), gateway_key_id: z.string(), role: z.string() }),
+  timestamp: z.number(),
+  created_at: z.number(),
+  provider: z.enum(PROVIDERS),
+  model: z.string(),
+  request_method: z.string(),
+  request_path: z.string(),
+  response_status: z.number(),
+  outcome: z.enum(OUTCOMES),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  total_tokens: z.number(),
+  usage_status: z.enum(USAGE_STATUSES),
+  latency_ms: z.number(),
+  time_to_first_token_us: z.number(),
   /** SHA-256 of the provider credential. */
-  readonly api_key_hash: Uint8Array<ArrayBuffer> | undefined;
-  readonly estimated_cost_usd: number;
-  readonly cost_status: CostStatus;
-  readonly lineage: LineageClaim;
-  readonly request_headers: string;
-  readonly response_headers: string;
-  readonly request_body: string | undefined;
-  readonly response_body: string | undefined;
-  readonly metadata: string;
-}
+  api_key_hash: credentialHash.transform(hexBytes).optional(),
+  estimated_cost_usd: z.number(),
+  cost_status: z.enum(COST_STATUSES),
+  lineage: z.object({
+    group_fallback: z.boolean().exactOptional(),
+    trace_group_id: z.string().exactOptional(),
+    thread_id: z.string().exactOptional(),
+    run_id: z.string().exactOptional(),
+    parent_checkpoint_id: z.string().exactOptional(),
+    checkpoint_seq: z.number().exactOptional(),
+  }),
+  request_headers: z.string(),
+  response_headers: z.string(),
+  request_body: z.string().optional(),
+  response_body: z.string().optional(),
+  metadata: z.string(),
+});
+export type TraceRecord = Readonly<z.output<typeof traceRecord>>;
