@@ -1,4 +1,4 @@
-import { UpstreamPool } from '../upstream/upstream-pool.ts';
+import { UpstreamPool, type UpstreamSettings } from '../upstream/upstream-pool.ts';
 import type { UpstreamRoute } from './proxy-context.ts';
 
 const PROVIDERS = ['openai', 'anthropic'] as const;
@@ -6,7 +6,7 @@ const PROVIDERS = ['openai', 'anthropic'] as const;
 /** The parts of the configuration that routes depend on. */
 interface RouteSettings {
   readonly providers: Readonly<Record<(typeof PROVIDERS)[number], { readonly upstream: string; readonly prefix: string }>>;
-  readonly proxy: { readonly connect_timeout_ms: number };
+  readonly proxy: UpstreamSettings;
 }
 
 /** The providers' routes, each with its connections, which end with `opened`. */
@@ -14,7 +14,7 @@ export function openRoutes(config: RouteSettings, opened: AsyncDisposableStack):
   return PROVIDERS.map((provider) => {
     const { upstream, prefix } = config.providers[provider];
     const { origin, pathname } = new URL(upstream);
-    const pool = opened.use(new UpstreamPool({ origin, connectTimeoutMs: config.proxy.connect_timeout_ms }));
+    const pool = opened.use(new UpstreamPool({ ...config.proxy, origin }));
     return { provider, prefix, upstreamPath: pathname.replace(/\/$/, ''), pool };
   });
 }

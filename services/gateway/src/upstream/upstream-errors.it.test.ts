@@ -46,7 +46,7 @@ const overTls = (more: object = {}, host = 'localhost') => {
 };
 
 const poolTo = (origin: string, ca?: string) =>
-  opened.use(new UpstreamPool({ origin, connectTimeoutMs: 300, ...(ca === undefined ? {} : { ca }) }));
+  opened.use(new UpstreamPool({ origin, connect_timeout_ms: 300, ...(ca === undefined ? {} : { ca }) }));
 
 interface Ended {
   readonly code: string;

@@ -63,7 +63,7 @@ async function listening(server: Server, scheme = 'http'): Promise<string> {
   return `${scheme}://localhost:${(server.address() as AddressInfo).port}`;
 }
 
-const poolTo = (origin: string, more = {}) => opened.use(new UpstreamPool({ origin, connectTimeoutMs: 1_000, ...more }));
+const poolTo = (origin: string, more = {}) => opened.use(new UpstreamPool({ origin, connect_timeout_ms: 1_000, ...more }));
 
 /** A server of which every connection is talked to by hand. */
 async function byHand(talk: (socket: Socket, text: string) => void): Promise<{ origin: string; connections: () => number }> {
@@ -147,13 +147,13 @@ describe('connections', () => {
     const refused = poolTo('http://127.0.0.1:1');
     await expect(ask(refused).response).rejects.toMatchObject({ code: 'connect_refused' });
     // Nothing responds to the handshake.
-    const silent = poolTo(origin.replace('http:', 'https:'), { connectTimeoutMs: 50 });
+    const silent = poolTo(origin.replace('http:', 'https:'), { connect_timeout_ms: 50 });
     await expect(ask(silent).response).rejects.toMatchObject({ code: 'connect_timeout' });
   });
 
   test('end with the pool, and so do their exchanges', async () => {
     const { origin } = await byHand(() => {});
-    const pool = new UpstreamPool({ origin, connectTimeoutMs: 1_000 });
+    const pool = new UpstreamPool({ origin, connect_timeout_ms: 1_000 });
     const consumer = ask(pool);
     pool[Symbol.dispose]();
     await expect(consumer.response).rejects.toMatchObject({ code: 'request_failed' });

@@ -18,10 +18,14 @@ const IDLE_MARGIN_MS = 1_000;
 const SWEEP_MS = 1_000;
 const TCP_KEEP_ALIVE_MS = 60_000;
 
-export interface UpstreamPoolOptions {
+/** What connections to providers take from the configuration's `proxy`, by its keys. */
+export interface UpstreamSettings {
+  readonly connect_timeout_ms: number;
+}
+
+export interface UpstreamPoolOptions extends UpstreamSettings {
   /** Such as `https://api.openai.com`. */
   readonly origin: string;
-  readonly connectTimeoutMs: number;
   /** Certificates to trust instead of the system's; for tests. */
   readonly ca?: string;
 }
@@ -42,11 +46,11 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
   /** For TLS sessions to be resumed. */
   #session: Buffer | undefined;
 
-  constructor({ origin, connectTimeoutMs, ca }: UpstreamPoolOptions) {
+  constructor({ origin, connect_timeout_ms, ca }: UpstreamPoolOptions) {
     this.#origin = new URL(origin);
     // The address of an IPv6 host stands in brackets only in URLs.
     this.hostname = this.#origin.hostname.replace(/^\[|\]$/g, '');
-    this.connectTimeoutMs = connectTimeoutMs;
+    this.connectTimeoutMs = connect_timeout_ms;
     this.#ca = ca;
     this.#sweep = setInterval(() => this.#closeIdle(), SWEEP_MS);
     this.#sweep.unref();
