@@ -98,22 +98,8 @@ export async function startGateway(
 
   const deadlines = opened.use(new Deadlines(steadyClock));
   const routes = openRoutes(config, opened);
-  const upstreamErrors = opened.use(new UpstreamErrorLog(logger, () => performance.now()));
   const shutdown = new AbortController();
-  const context: ProxyContext = {
-    times: { firstByteTimeoutMs: config.proxy.first_byte_timeout_ms, idleTimeoutMs: config.proxy.idle_timeout_ms },
-    deadlines,
-    budget,
-    headers: headerReaders(config.auth.header, observability.hasSpans ? TRACE_CONTEXT_HEADERS : []),
-    guard: openRequestGuard(privacy, config.tracing.body_max_size),
-    storedBodyMaxBytes: config.tracing.capture_bodies ? config.tracing.body_max_size : 0,
-    shutdown: shutdown.signal,
-    onFailure: (failed) => upstreamErrors.report(failed),
-    onEnd: (exchange, telemetry) => {
-      if (telemetry === undefined) queue.enqueue(exchange);
-      else telemetry.enqueue(exchange, (ended) => queue.enqueue(ended));
-    },
-  };
+  const context = proxyContext({ ...tools, deadlines, budget, queue, shutdown });
   const admission = { authenticate: auth.authenticate, gate: limits.gate, trail: keys.trail, anonymousRejections };
   const proxy = createProxy(routes, context, queue, admission);
 
@@ -174,6 +160,35 @@ async function openPipeline(of: {
   stop('write the trace queue', () => queue.drained());
   observability.observeQueue(queue);
   return { store, limits, budget, writes, queue };
+}
+
+function proxyContext(of: {
+  readonly config: GatewayConfig;
+  readonly privacy: PrivacyRules;
+  readonly logger: Logger;
+  readonly observability: Observability;
+  readonly opened: AsyncDisposableStack;
+  readonly deadlines: Deadlines;
+  readonly budget: BodyBudget;
+  readonly queue: TraceQueue;
+  readonly shutdown: AbortController;
+}): ProxyContext {
+  const { config, privacy, logger, observability, opened, deadlines, budget, queue, shutdown } = of;
+  const upstreamErrors = opened.use(new UpstreamErrorLog(logger, () => performance.now()));
+  return {
+    times: { firstByteTimeoutMs: config.proxy.first_byte_timeout_ms, idleTimeoutMs: config.proxy.idle_timeout_ms },
+    deadlines,
+    budget,
+    headers: headerReaders(config.auth.header, observability.hasSpans ? TRACE_CONTEXT_HEADERS : []),
+    guard: openRequestGuard(privacy, config.tracing.body_max_size),
+    storedBodyMaxBytes: config.tracing.capture_bodies ? config.tracing.body_max_size : 0,
+    shutdown: shutdown.signal,
+    onFailure: (failed) => upstreamErrors.report(failed),
+    onEnd: (exchange, telemetry) => {
+      if (telemetry === undefined) queue.enqueue(exchange);
+      else telemetry.enqueue(exchange, (ended) => queue.enqueue(ended));
+    },
+  };
 }
 
 /** Logs requests that could not be parsed, and traces them where possible. */
