@@ -110,7 +110,7 @@ describe.each(['off', 'on'])('with spans %s', (spans) => {
       const lineage = { 'thread-id': 'traced', ...(i === 0 ? {} : { 'parent-checkpoint-id': ['first', 'second'][i - 1] ?? '' }) };
       await client.send(name, lineage, { traceparent: traceparent(TRACES[i]) });
     }
-    await client.send('stranger', { 'thread-id': 'other' }, { traceparent: traceparent(TRACES[2]) });
+    await client.send('unrelated', { 'thread-id': 'other' }, { traceparent: traceparent(TRACES[2]) });
     await client.send('lonely', {}, { traceparent: traceparent(TRACES[2]) });
     expect(await client.shown('third')).toBe('first second third');
     expect(await client.shown('third', { checkpoint_id: client.ids['second'] ?? '' })).toBe('first second');
