@@ -172,7 +172,7 @@ describe('the trace queue', () => {
     expect(batches[1]?.paths).toEqual(['b']);
   });
 
-  test('tells the ledger what it has taken, and what became of it in the same order, lost or not', async () => {
+  test('reports to the ledger what it has taken, and the result of each in the same order, lost or not', async () => {
     const reported: unknown[] = [];
     const ledger: TraceLedger = {
       taken: ({ path }) => reported.push(path),
