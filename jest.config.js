@@ -1,3 +1,6 @@
+// Workers of one run share a Postgres server, which ends with this process (packages/testkit/src/postgres-server.ts).
+process.env.VITRINE_TEST_RUN = String(process.pid);
+
 const common = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
@@ -13,9 +16,9 @@ export default {
   // Two workers share two cores with the servers that the tests start.
   maxWorkers: 2,
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,bench}/**/!(*.it).test.ts'] },
+    { ...common, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,migrations,bench}/**/!(*.it).test.ts'] },
     { ...common, displayName: 'tidy', testMatch: ['<rootDir>/tidy.test.ts'] },
-    { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,bench,docs}/**/*.it.test.ts'] },
+    { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,migrations,bench,docs}/**/*.it.test.ts'] },
     { ...common, displayName: 'e2e', testMatch: ['<rootDir>/e2e/src/**/*.test.ts'] },
   ],
 };

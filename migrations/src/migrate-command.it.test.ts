@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { runCaptured } from '@vitrine/command-line/testing/run-captured';
+import { Secret } from '@vitrine/config/secret';
+import { migrate } from '@vitrine/postgres/migrate';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { emptyDatabase, MIGRATIONS_FOLDER, type TestDatabase } from '@vitrine/testkit/template-database';
+import { readdirSync } from 'node:fs';
+import { migrateCommandLine } from './migrate-command.ts';
+
+const NAMES = readdirSync(MIGRATIONS_FOLDER).map((file) => file.replace('.sql', ''));
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await emptyDatabase();
+});
+afterEach(async () => database[Symbol.asyncDispose]());
+
+const run = (args: readonly string[], dsn: Secret = database.dsn) =>
+  runCaptured(migrateCommandLine(), args, {
+    env: { VITRINE_POSTGRES_DSN: dsn.reveal() },
+    untilSignal: () => new Promise(() => {}),
+  });
+const statesOf = (stdout: string) =>
+  stdout
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.split(/ {2,}/).slice(0, 2));
+const all = (state: string) => NAMES.map((name) => [name, state]);
+
+test('it runs what is missing and prints what it ran; --check runs nothing and says what is missing', async () => {
+  const before = await run(['--check']);
+  expect([before.code, statesOf(before.stdout)]).toEqual([1, all('missing')]);
+  const first = await run([]);
+  expect([first.code, statesOf(first.stdout)]).toEqual([0, all('ran now')]);
+  expect(Math.abs(Date.parse(first.stdout.trim().split(/ {2,}/).at(-1) ?? '') - Date.now())).toBeLessThan(60_000);
+  const second = await run([]);
+  expect([second.code, statesOf(second.stdout)]).toEqual([0, all('ran before')]);
+  expect((await run(['--check'])).code).toBe(0);
+});
+
+test('started several times at once, it runs each migration once', async () => {
+  const source = { dsn: database.dsn, folder: MIGRATIONS_FOLDER };
+  const ran = await Promise.all([1, 2, 3].map(() => migrate(source)));
+  expect(ran.flat()).toEqual(NAMES);
+});
+
+test('a user that is no superuser can migrate its own database', async () => {
+  const role = `migrator_${database.name}`;
+  await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
+  await admin.query(`CREATE USER ${role} PASSWORD 'secret-of-test' CREATEROLE`, undefined);
+  await admin.query(`ALTER DATABASE ${database.name} OWNER TO ${role}`, undefined);
+  // Roles that another user has made may only be granted by who administers them.
+  await admin.query(`DO $$ BEGIN IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'vitrine_migrations')
+    THEN GRANT vitrine_migrations TO ${role} WITH ADMIN OPTION; END IF; END $$`);
+  const url = new URL(database.dsn.reveal());
+  [url.username, url.password] = [role, 'secret-of-test'];
+  try {
+    expect(statesOf((await run([], new Secret(url.href))).stdout)).toEqual(all('ran now'));
+  } finally {
+    await admin.query(`DROP OWNED BY ${role}`);
+    await admin.query(`ALTER DATABASE ${database.name} OWNER TO CURRENT_USER`);
+    await admin.query(`DROP ROLE ${role}`);
+  }
+});
+
+test('without a database it is a usage error that names the variable', async () => {
+  const { code, stderr } = await runCaptured(migrateCommandLine(), []);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('set VITRINE_POSTGRES_DSN, or give --dsn')]);
+});

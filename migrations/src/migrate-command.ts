@@ -1,0 +1,83 @@
+import { command, type CommandContext, type CommandLine } from '@vitrine/command-line/command';
+import { textTable } from '@vitrine/command-line/text-table';
+import { usageError } from '@vitrine/command-line/usage-error';
+import { Secret } from '@vitrine/config/secret';
+import { listMigrations, migrate, type Migration } from '@vitrine/postgres/migrate';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { waitForDatabase, type WaitFields } from '@vitrine/postgres/wait-for-database';
+import { fileURLToPath } from 'node:url';
+
+const FOLDER = fileURLToPath(new URL('../sql', import.meta.url));
+const DSN_VARIABLE = 'VITRINE_POSTGRES_DSN';
+const DEFAULT_WAIT_SECONDS = 60;
+
+/** `npm run migrate`, and what the migration container runs. `folder`: of the `.sql` files. */
+export const migrateCommandLine = (folder: string = FOLDER): CommandLine => ({
+  name: 'migrate',
+  defaultCommand: 'up',
+  commands: [
+    command({
+      name: 'up',
+      summary: 'Brings the tables of a Postgres database up to date, or reports what is missing.',
+      usage: '[--check] [--dsn DSN] [--wait SECONDS]',
+      help: `  --check         changes nothing; exits with 1 when migrations are missing
+  --dsn DSN       the database; better in ${DSN_VARIABLE}, because other users can see arguments
+  --wait SECONDS  how long to wait for a database that does not respond yet; ${DEFAULT_WAIT_SECONDS} by default
+
+Started several times at once, it runs each migration once. The user needs the right to create roles and tables.
+
+Examples:
+  ${DSN_VARIABLE}=postgresql://vitrine@localhost/vitrine npm run migrate
+  npm run migrate -- --check
+`,
+      options: { check: { type: 'boolean' }, dsn: { type: 'string' }, wait: { type: 'string' } },
+      run: async ({ values }, context) => {
+        const source = { dsn: dsnOf(values.dsn, context), folder };
+        await untilReachable(source.dsn, secondsOf(values.wait), context);
+        const ran = values.check === true ? [] : await migrate(source);
+        const migrations = await listMigrations(source);
+        context.stdout.write(tableOf(migrations, ran));
+        return migrations.every(({ ranAt }) => ranAt !== undefined) ? 0 : 1;
+      },
+    }),
+  ],
+});
+
+function dsnOf(option: string | undefined, { env }: CommandContext): Secret {
+  const dsn = option ?? env[DSN_VARIABLE] ?? '';
+  if (dsn === '') throw usageError(`no database: set ${DSN_VARIABLE}, or give --dsn`);
+  return new Secret(dsn);
+}
+
+function secondsOf(text: string | undefined): number {
+  const seconds = Number(text ?? DEFAULT_WAIT_SECONDS);
+  if (!Number.isInteger(seconds) || seconds < 0 || seconds > 86_400) throw usageError('--wait must be 0 to 86400 seconds');
+  return seconds;
+}
+
+/** After the wait it goes on anyway, so that the error of the connection is what the user gets. */
+async function untilReachable(dsn: Secret, seconds: number, { stderr, untilSignal }: CommandContext): Promise<void> {
+  await using pool = new PostgresPool({ dsn, applicationName: 'vitrine-migrate', maxConnections: 1 });
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), seconds * 1_000);
+  void untilSignal().then(() => stop.abort());
+  const log = ({ host, port }: WaitFields, message: string) => stderr.write(`migrate: ${message} (${host}:${port})\n`);
+  try {
+    await waitForDatabase(pool, { logger: { info: log, warn: log }, signal: stop.signal });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tableOf(migrations: readonly Migration[], ran: readonly string[]): string {
+  const stateOf = ({ name, ranAt }: Migration) =>
+    ranAt === undefined ? 'missing' : ran.includes(name) ? 'ran now' : 'ran before';
+  return textTable(
+    ['MIGRATION', 'STATE', 'TIME'],
+    migrations.map((migration) => [migration.name, stateOf(migration), timeOf(migration)]),
+  );
+}
+
+function timeOf({ ranAt }: Migration): string {
+  return ranAt === undefined ? '-' : new Date(ranAt).toISOString();
+}

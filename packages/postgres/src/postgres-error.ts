@@ -1,0 +1,46 @@
+import { codeOf, messageOf } from '@vitrine/faults/fault';
+
+/** Why a statement failed, in the order in which the classes are tested. Spec: gateway, Metrics (`error_class`). */
+export const POSTGRES_ERROR_CLASSES = ['timeout', 'connection', 'contention', 'constraint', 'unknown'] as const;
+export type PostgresErrorClass = (typeof POSTGRES_ERROR_CLASSES)[number];
+
+// Codes of the server are SQLSTATEs (PostgreSQL, Appendix A); those of the system begin with E; the driver's own errors have only a text.
+const TIMEOUT_CODES = new Set(['57014', '25P03', '57P05', 'ETIMEDOUT']);
+const TIMEOUT_TEXTS = ['Query read timeout', 'timeout exceeded when trying to connect', 'timeout expired'];
+
+/** Shutdown and start of the server, too many connections, wrong credentials and a database that is not there yet: for whoever waits for the
+ *  database these are all "not yet". */
+const CONNECTION_CODES = new Set(['57P01', '57P02', '57P03', '53300', '3D000']);
+const CONNECTION_CLASSES = new Set(['08', '28']);
+const SYSTEM_CODES =
+  /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOENT|EACCES)$/;
+const CONNECTION_TEXTS = [
+  'Connection terminated',
+  'Client has encountered a connection error',
+  'Client was closed',
+  'The server does not support SSL',
+];
+
+/** Serialization failure, deadlock, lock timeout, object in use. */
+const CONTENTION_CODES = new Set(['40001', '40P01', '55P03', '55006', 'postgres_pool_full']);
+
+/** A value that its column cannot hold is refused like a row that breaks a constraint. */
+const CONSTRAINT_CLASSES = new Set(['22', '23', '44']);
+
+export function classifyPostgresError(error: unknown): PostgresErrorClass {
+  const code = codeOf(error);
+  const message = messageOf(error);
+  const hasText = (texts: readonly string[]) => texts.some((text) => message.includes(text));
+  const sqlClass = code.length === 5 ? code.slice(0, 2) : '';
+  if (TIMEOUT_CODES.has(code) || hasText(TIMEOUT_TEXTS)) return 'timeout';
+  const isConnection = CONNECTION_CODES.has(code) || CONNECTION_CLASSES.has(sqlClass) || SYSTEM_CODES.test(code);
+  if (isConnection || hasText(CONNECTION_TEXTS)) return 'connection';
+  if (CONTENTION_CODES.has(code)) return 'contention';
+  if (CONSTRAINT_CLASSES.has(sqlClass)) return 'constraint';
+  return 'unknown';
+}
+
+/** Whether the driver gave up on a statement that the server may still run: the connection is of no more use. */
+export function isReadTimeout(error: unknown): boolean {
+  return messageOf(error) === 'Query read timeout';
+}

@@ -1,0 +1,248 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Secret } from '@vitrine/config/secret';
+import { codeOf } from '@vitrine/faults/fault';
+import { emptyDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { inspect } from 'node:util';
+import { lockByName, tryLockByName } from './advisory-lock.ts';
+import type { PostgresPoolOptions } from './pool-options.ts';
+import { classifyPostgresError } from './postgres-error.ts';
+import { PostgresPool } from './postgres-pool.ts';
+
+let database: TestDatabase;
+let pool: PostgresPool;
+beforeAll(async () => {
+  database = await emptyDatabase();
+});
+afterAll(async () => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  pool = open();
+  await pool.query(
+    'DROP TABLE IF EXISTS items; CREATE TABLE items (id int PRIMARY KEY, even int CHECK (even % 2 = 0))',
+    undefined,
+  );
+});
+afterEach(async () => pool[Symbol.asyncDispose]());
+
+function open(options: Partial<PostgresPoolOptions> = {}): PostgresPool {
+  return new PostgresPool({ dsn: database.dsn, applicationName: 'test', ...options });
+}
+
+const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+const classOf = async (promise: Promise<unknown>) => classifyPostgresError(await failureOf(promise));
+const idsOf = async (of: PostgresPool) =>
+  (await of.query<{ id: number }>('SELECT id FROM items ORDER BY id')).map(({ id }) => id);
+const terminate = (applicationName: string) =>
+  pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [applicationName]);
+
+describe('values', () => {
+  test('bigint is a number, numeric an exact text, timestamptz milliseconds, date a text', async () => {
+    const [row] = await pool.query(
+      `SELECT 9007199254740991::int8 AS big, count(*) AS n, 0.000006150000::numeric(38,12) AS cost,
+       '2026-01-05 00:00:00.123+02'::timestamptz AS at, '2026-01-05'::date AS day, '\\x0102'::bytea AS bytes`,
+    );
+    expect(row).toEqual({
+      big: Number.MAX_SAFE_INTEGER,
+      n: 1,
+      cost: '0.000006150000',
+      at: Date.UTC(2026, 0, 4, 22) + 123,
+      day: '2026-01-05',
+      bytes: Buffer.from([1, 2]),
+    });
+  });
+
+  test('a bigint that no number holds is an error, and the connection goes on', async () => {
+    expect(await failureOf(pool.query('SELECT 9007199254740993::int8'))).toMatchObject({ name: 'RangeError' });
+    expect(await pool.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('transactions', () => {
+  test('commit what they did, and execute counts rows', async () => {
+    const inserted = await pool.transaction((transaction) => transaction.execute('INSERT INTO items VALUES (1), (2)'));
+    expect([inserted, await idsOf(pool)]).toEqual([2, [1, 2]]);
+  });
+
+  test('leave nothing behind when their work throws, and keep its error', async () => {
+    const error = new Error('of the work');
+    const failed = pool.transaction(async (transaction) => {
+      await transaction.execute('INSERT INTO items VALUES (1)');
+      throw error;
+    });
+    expect(await failureOf(failed)).toBe(error);
+    expect([await idsOf(pool), pool.figures().rollbacks]).toEqual([[], 1]);
+  });
+
+  test('that go on after a failed statement are an error, not a silent rollback', async () => {
+    const work = pool.transaction(async (transaction) => {
+      await transaction.execute('INSERT INTO items VALUES (1)');
+      await failureOf(transaction.execute('INSERT INTO items VALUES (1)'));
+    });
+    expect(await failureOf(work)).toMatchObject({ message: expect.stringContaining('was rolled back') });
+    expect(await idsOf(pool)).toEqual([]);
+  });
+
+  test('do not nest', async () => {
+    const nested = pool.transaction(() => pool.transaction(async () => 1));
+    expect(await failureOf(nested)).toMatchObject({ message: expect.stringContaining('transactions do not nest') });
+  });
+
+  test('take no statement after their end', async () => {
+    const ended = await pool.transaction(async (transaction) => transaction);
+    expect(await failureOf(ended.query('SELECT 1'))).toMatchObject({ message: expect.stringContaining('after the end') });
+  });
+
+  test('whose ROLLBACK fails give up their connection', async () => {
+    await using failing = open({
+      maxConnections: 1,
+      beforeStatement: (text) => {
+        if (text === 'ROLLBACK') throw new Error('injected');
+      },
+    });
+    const error = new Error('of the work');
+    const backend = () => failing.query<{ pid: number }>('SELECT pg_backend_pid() AS pid').then((rows) => rows[0]?.pid);
+    const before = await backend();
+    const work = failing.transaction(async (transaction) => {
+      await transaction.execute('INSERT INTO items VALUES (1)');
+      throw error;
+    });
+    expect(await failureOf(work)).toBe(error);
+    expect(await backend()).not.toBe(before);
+    expect(await idsOf(failing)).toEqual([]);
+  });
+
+  test('that wait for their process too long are ended by the server', async () => {
+    await using short = open({ idleTransactionTimeoutMs: 50 });
+    const work = short.transaction(async (transaction) => {
+      await waitUntil(
+        async () => (await pool.query("SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction'")).length > 0,
+        {
+          what: 'the transaction to be idle',
+        },
+      );
+      await waitUntil(
+        async () => (await pool.query("SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction'")).length === 0,
+        {
+          what: 'the server to end it',
+        },
+      );
+      await transaction.query('SELECT 1');
+    });
+    expect(['timeout', 'connection']).toContain(await classOf(work));
+    expect(await short.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('errors are classified', () => {
+  test.each([
+    ['SELECT pg_sleep(5)', 'timeout'],
+    ['INSERT INTO items VALUES (1), (1)', 'constraint'],
+    ['INSERT INTO items VALUES (2, 3)', 'constraint'],
+    ["SELECT 'x'::int", 'constraint'],
+    ['SELECT * FROM nothing', 'unknown'],
+    ['SELECT pg_terminate_backend(pg_backend_pid())', 'connection'],
+  ])('%s: %s', async (text, expected) => {
+    await using short = open({ statementTimeoutMs: 50 });
+    expect(await classOf(short.query(text))).toBe(expected);
+    expect(short.figures().errors).toMatchObject({ [expected]: 1 });
+    expect(await short.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  test('a lock that is not got in time is contention', async () => {
+    await using impatient = open({ lockTimeoutMs: 20 });
+    await pool.transaction(async (transaction) => {
+      await transaction.query('LOCK TABLE items');
+      expect(await classOf(impatient.query('SELECT * FROM items'))).toBe('contention');
+    });
+  });
+
+  test.each([
+    ['a port where nothing listens', (url: URL) => (url.port = '1')],
+    ['a host that does not exist', (url: URL) => (url.hostname = 'nowhere.invalid')],
+    ['a wrong password', (url: URL) => (url.password = 'wrong')],
+    ['a database that is not there', (url: URL) => (url.pathname = '/nothing')],
+  ])('%s is a connection error', async (_, change) => {
+    const url = new URL(database.dsn.reveal());
+    change(url);
+    await using unreachable = open({ dsn: new Secret(url.href) });
+    expect(await classOf(unreachable.query('SELECT 1'))).toBe('connection');
+  });
+
+  test('no connection in time is a timeout, and a full queue of callers a fault at once', async () => {
+    await using small = open({ maxConnections: 1, maxWaiting: 1, connectTimeoutMs: 100 });
+    await small
+      .transaction(async () => {
+        const [waiting, refused] = [failureOf(small.query('SELECT 1')), failureOf(small.query('SELECT 1'))];
+        expect(codeOf(await refused)).toBe('postgres_pool_full');
+        expect(classifyPostgresError(await waiting)).toBe('timeout');
+      })
+      .catch((error: unknown) => {
+        throw error;
+      });
+  });
+});
+
+test('connections that break, idle or in use, end nothing but their statement', async () => {
+  await using other = open({ applicationName: 'broken', maxConnections: 2 });
+  await other.query('SELECT 1');
+  await terminate('broken');
+  await waitUntil(() => other.figures().connectionsLost === 1, { what: 'the idle one to be lost' });
+  const sleeping = classOf(other.query('SELECT pg_sleep(60)'));
+  await waitUntil(async () => (await terminate('broken')).length > 0, { what: 'the statement to be there' });
+  expect(await sleeping).toBe('connection');
+  expect(await other.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(other.figures()).toMatchObject({ connectionsOpened: 3, connectionsLost: 2, connections: 1, idleConnections: 1 });
+});
+
+test('a named statement is prepared once, and by nobody behind a pooler', async () => {
+  const prepared = async (of: PostgresPool) => {
+    for (let i = 0; i < 3; i += 1) await of.query('SELECT $1::int AS n', [i], { name: 'n' });
+    return (await of.query('SELECT name FROM pg_prepared_statements')).map(({ name }) => name);
+  };
+  await using direct = open({ maxConnections: 1 });
+  await using behind = open({ maxConnections: 1, throughPooler: true });
+  expect([await prepared(direct), await prepared(behind)]).toEqual([['n'], []]);
+});
+
+test('behind a pooler the timeouts are those of each transaction', async () => {
+  await using behind = open({ maxConnections: 1, throughPooler: true, statementTimeoutMs: 50 });
+  expect(await classOf(behind.transaction((transaction) => transaction.query('SELECT pg_sleep(5)')))).toBe('timeout');
+  expect(await behind.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '0' }]);
+});
+
+test('an advisory lock is held by one transaction at a time, and until its end', async () => {
+  await using other = open({ lockTimeoutMs: 20 });
+  await pool.transaction(async (transaction) => {
+    await lockByName(transaction, 'retention');
+    expect(await other.transaction((one) => tryLockByName(one, 'retention'))).toBe(false);
+    expect(await other.transaction((one) => tryLockByName(one, 'another'))).toBe(true);
+    expect(await classOf(other.transaction((one) => lockByName(one, 'retention')))).toBe('contention');
+  });
+  expect(await other.transaction((one) => tryLockByName(one, 'retention'))).toBe(true);
+});
+
+test('the password is in nothing that is printed of a pool or its errors', async () => {
+  const url = new URL(database.dsn.reveal());
+  url.password = 'hunter22hunter22';
+  await using secretive = open({ dsn: new Secret(url.href) });
+  const error = await failureOf(secretive.query('SELECT 1'));
+  expect(inspect([secretive, secretive.address, error], { depth: 9, showHidden: true })).not.toContain('hunter22');
+});
+
+test.each(['', 'mysql://a:hunter22@b/c', 'postgresql://a:hunter22@b', 'postgresql://a:hunter22@b:port/c', 'not a url hunter22'])(
+  'the DSN %j is a fault that does not repeat it',
+  (text) => {
+    let error: unknown;
+    try {
+      open({ dsn: new Secret(text) });
+    } catch (caught) {
+      error = caught;
+    }
+    expect(codeOf(error)).toBe('invalid_dsn');
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('hunter22');
+  },
+);

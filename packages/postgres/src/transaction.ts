@@ -1,0 +1,73 @@
+import type { Connection, Queryable, Row, StatementOptions } from './connection.ts';
+
+export type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
+
+export interface TransactionOptions {
+  readonly isolation?: Isolation;
+  readonly readOnly?: boolean;
+}
+
+/** A transaction while its work runs. Statements run one after the other. */
+export class Transaction implements Queryable {
+  readonly #connection: Connection;
+  #isOver = false;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async query<R extends object = Row>(text: string, values: readonly unknown[] = [], options?: StatementOptions): Promise<R[]> {
+    return (await this.#run<R>(text, values, options)).rows;
+  }
+
+  async execute(text: string, values: readonly unknown[] = [], options?: StatementOptions): Promise<number> {
+    return (await this.#run(text, values, options)).rowCount ?? 0;
+  }
+
+  /** From here on statements are refused: they would run outside of the transaction. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  #run<R extends object>(text: string, values: readonly unknown[], options?: StatementOptions) {
+    if (this.#isOver) throw new Error('invariant violated: a statement after the end of its transaction');
+    return this.#connection.run<R>(text, values, options);
+  }
+}
+
+/** Runs `work` between BEGIN and COMMIT. When anything fails it is rolled back; a connection whose ROLLBACK fails is not used again. */
+export async function runTransaction<T>(
+  connection: Connection,
+  timeouts: string,
+  { isolation = 'READ COMMITTED', readOnly = false }: TransactionOptions,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  const transaction = new Transaction(connection);
+  let isUsable = false;
+  try {
+    await connection.run(`BEGIN ISOLATION LEVEL ${isolation}${readOnly ? ' READ ONLY' : ''};${timeouts}`);
+    const result = await work(transaction);
+    transaction.end();
+    const { command } = await connection.run('COMMIT');
+    // The server answers COMMIT with ROLLBACK, and no error, where `work` went on after a failed statement.
+    if (command !== 'COMMIT') throw new Error('the transaction was rolled back: one of its statements had failed');
+    isUsable = true;
+    return result;
+  } catch (error) {
+    transaction.end();
+    isUsable = await rolledBack(connection);
+    throw error;
+  } finally {
+    connection.release(isUsable);
+  }
+}
+
+async function rolledBack(connection: Connection): Promise<boolean> {
+  if (connection.isBroken) return false;
+  try {
+    await connection.run('ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+import { messageOf } from '@vitrine/faults/fault';
+import { setTimeout as wait } from 'node:timers/promises';
+import { backoffMs } from './backoff.ts';
+import type { PostgresAddress } from './dsn.ts';
+import type { PostgresPool } from './postgres-pool.ts';
+import { classifyPostgresError } from './postgres-error.ts';
+
+const BACKOFF = { firstMs: 100, maxMs: 5_000 };
+/** How often the log repeats that the database is awaited. */
+const LOG_INTERVAL_MS = 10_000;
+
+/** What is logged of a wait. */
+export interface WaitFields extends PostgresAddress {
+  readonly waited_ms: number;
+  readonly err?: unknown;
+}
+
+/** The part of a logger that is needed. */
+export interface WaitLogger {
+  info(fields: WaitFields, message: string): void;
+  warn(fields: WaitFields, message: string): void;
+}
+
+/** Whether the database has been reached, for readiness. */
+export class DatabaseReadiness {
+  #reason: string | undefined = 'not connected to the database yet';
+
+  /** Why the service is not ready; undefined when it is. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  set reason(reason: string | undefined) {
+    this.#reason = reason;
+  }
+}
+
+export interface DatabaseWait {
+  readonly logger: WaitLogger;
+  readonly signal: AbortSignal;
+  readonly readiness?: DatabaseReadiness;
+  /** What must succeed; by default any statement. */
+  readonly probe?: (pool: PostgresPool) => Promise<unknown>;
+}
+
+/** Waits until the database responds, and logs that it waits. Resolves to false when `signal` is aborted before. An error that waiting does
+ *  not heal is thrown. */
+export async function waitForDatabase(pool: PostgresPool, wanted: DatabaseWait): Promise<boolean> {
+  const { logger, signal, readiness = new DatabaseReadiness(), probe = (of) => of.query('SELECT 1') } = wanted;
+  const startedAt = performance.now();
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  for (let retry = 0; !signal.aborted; retry += 1) {
+    try {
+      await probe(pool);
+      readiness.reason = undefined;
+      if (retry > 0) logger.info(fieldsOf(pool.address, startedAt), 'database reached');
+      return true;
+    } catch (err) {
+      if (!['connection', 'timeout'].includes(classifyPostgresError(err))) throw err;
+      readiness.reason = `waiting for the database: ${messageOf(err)}`;
+      if (performance.now() - loggedAt >= LOG_INTERVAL_MS) {
+        loggedAt = performance.now();
+        logger.warn({ ...fieldsOf(pool.address, startedAt), err }, 'waiting for the database');
+      }
+    }
+    await wait(backoffMs(retry, BACKOFF, Math.random()), undefined, { signal }).catch(() => {});
+  }
+  return false;
+}
+
+function fieldsOf(address: PostgresAddress, startedAt: number): WaitFields {
+  return { ...address, waited_ms: Math.round(performance.now() - startedAt) };
+}

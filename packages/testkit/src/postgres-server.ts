@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { waitUntil } from './wait-until.ts';
+
+const STARTED_WITHIN_MS = 30_000;
+const PROGRAM = fileURLToPath(new URL('./postgres-server-process.ts', import.meta.url));
+
+/** The URL of a Postgres server, as a superuser: that of `VITRINE_TEST_POSTGRES_URL`, else one that this run of jest starts at its first
+ *  call, in whichever worker, and that ends with the run. */
+export async function postgresServer(): Promise<string> {
+  const given = process.env['VITRINE_TEST_POSTGRES_URL'] ?? '';
+  if (given !== '') return given;
+  // `jest.config.js` sets it: the process that all workers of a run belong to.
+  const run = process.env['VITRINE_TEST_RUN'] ?? String(process.pid);
+  const folder = join(tmpdir(), `vitrine-postgres-${run}`);
+  if (isFirst(folder)) startServer(folder, run);
+  const url = join(folder, 'url');
+  await waitUntil(() => existsSync(url), { what: 'the Postgres server', timeoutMs: STARTED_WITHIN_MS }).catch(
+    (cause: unknown) => {
+      throw new Error(`Postgres did not start: ${readFileSync(join(folder, 'log'), 'utf8').slice(-2_000)}`, { cause });
+    },
+  );
+  return readFileSync(url, 'utf8');
+}
+
+function startServer(folder: string, run: string): void {
+  const log = openSync(join(folder, 'log'), 'a');
+  spawn(process.execPath, [PROGRAM, folder, run], { stdio: ['ignore', log, log], detached: true }).unref();
+}
+
+function isFirst(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
