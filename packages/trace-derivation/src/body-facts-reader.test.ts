@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { BodyFacts } from './body-facts.ts';
-import { openBodyFactsReader, openRequestModelReader } from './body-facts-reader.ts';
+import { openBodyFactsReader } from './body-facts-reader.ts';
 import type { Usage } from './usage.ts';
 
 const NO_TOKENS: Usage = {
@@ -311,16 +311,18 @@ describe('requests', () => {
     ['cut', '{"model":"gpt-4', undefined],
     ['no JSON', '--boundary\r\nContent-Disposition: form-data; name="model"\r\n\r\nwhisper-1\r\n', undefined],
   ])('the model is %s', (_, text, expected) => {
-    const opened = openRequestModelReader();
-    for (const byte of Buffer.from(text)) opened.push(Uint8Array.of(byte));
-    expect(opened.model()).toBe(expected);
+    expect(
+      tap(
+        'json',
+        Array.from(Buffer.from(text), (byte) => Uint8Array.of(byte)),
+      ).model,
+    ).toBe(expected);
   });
 
-  test('a request is done once its model was read', () => {
-    const opened = openRequestModelReader();
-    opened.push(Buffer.from('{"stream":true,'));
-    expect(opened.done).toBe(false);
-    opened.push(Buffer.from('"model":"m",'));
-    expect(opened.done).toBe(true);
+  test.each([
+    ['{"background":true,"model":"m"}', true],
+    ['{"background":"true","tool":{"background":true}}', undefined],
+  ])('%s asks for a response in the background: %p', (text, expected) => {
+    expect(json(text).background).toBe(expected);
   });
 });

@@ -10,6 +10,8 @@ export interface BodyFacts {
   /** Whether the provider's own end was seen: for JSON that the root closed, for a stream `[DONE]`, `message_stop`, or
    *  `response.completed`, `.incomplete` or `.failed`. */
   readonly ended: boolean;
+  /** Whether JSON has `background: true` in its root, as a request for a response in the background does. */
+  readonly background?: true;
   /** A response of OpenAI's Responses API; undefined for anything else. */
   readonly response?: ResponseState | undefined;
 }
@@ -21,6 +23,8 @@ export interface ResponseState {
   /** Whether it says that it is made in the background. */
   readonly background: boolean;
 }
+
+export const NO_FACTS: BodyFacts = { model: undefined, usage: undefined, streamError: false, ended: false };
 
 /** Reads facts from a body that arrives in chunks. Constant memory, never throws, and independent of where the chunks are cut. */
 export interface BodyFactsReader {

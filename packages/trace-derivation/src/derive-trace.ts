@@ -1,11 +1,10 @@
 import type { BodyFacts } from './body-facts.ts';
-import { asksForBackground, openBodyFactsReader, openRequestModelReader } from './body-facts-reader.ts';
 import type { CapturePolicy } from './capture-policy.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { chargedUsage, type ChargedUsage } from './charged-usage.ts';
 import { outcomeOf, statusOf } from './exchange-outcome.ts';
 import { readLineage, type LineageClaim } from '@vitrine/traces/lineage-headers';
-import { openBody, type OpenBody } from './open-body.ts';
+import { OpenBody } from './open-body.ts';
 import type { PriceCatalogue } from './price-catalogue.ts';
 import type { PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
 import { exchangePolicy } from './exchange-policy.ts';
@@ -19,7 +18,6 @@ import { traceMetadata } from './trace-metadata.ts';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { CostStatus, Outcome, UsageStatus } from '@vitrine/traces/trace';
 import { wholeMs } from '@vitrine/traces/whole-ms';
-import { readFoundModel, readFoundUsage } from './whole-json.ts';
 
 export interface DerivationContext {
   readonly policy: CapturePolicy;
@@ -32,7 +30,6 @@ export interface DerivationContext {
 }
 
 const NO_LINEAGE = { claim: {}, ignored: 0 };
-const NO_FACTS: BodyFacts = { model: undefined, usage: undefined, streamError: false, ended: false };
 
 /** Makes the record of an exchange: reads usage and model, prices them, redacts what may not be stored.
  *  About 5 µs for an exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for what a client or a provider
@@ -43,10 +40,10 @@ export function deriveTrace(exchange: CapturedExchange, context: DerivationConte
   const sent = openRedaction(exchange, applied, context);
   const received = openRedaction(exchange, applied, context);
   const streaming = exchange.response.kind === 'sse';
-  const request = openBody(exchange.request);
-  const response = openBody(exchange.response);
-  const requested = requestModel(request);
-  const facts = responseFacts(response);
+  const request = new OpenBody(exchange.request);
+  const response = new OpenBody(exchange.response);
+  const requested = request.facts('model')?.model;
+  const facts = responseFacts(response, requested);
   const charged = chargedUsage(exchange, facts, () => isInBackground(request, response), background);
   const { usage } = charged;
   const model = sent.line(requested ?? facts?.model ?? charged.model ?? 'unknown');
@@ -112,29 +109,10 @@ function openRedaction({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { p
   );
 }
 
-/** What the response says of usage; undefined when it could not be decoded. */
-function responseFacts(body: OpenBody): BodyFacts | undefined {
-  const { facts, kind, part, bytes, raw, decoded } = body;
-  if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
-  if (kind === undefined || bytes === 0) return NO_FACTS;
-  if (part === 'usage') return { model: undefined, usage: readFoundUsage(raw()), streamError: false, ended: true };
-  const readable = decoded();
-  if (readable === undefined) return undefined;
-  const tap = openBodyFactsReader(kind);
-  tap.push(readable);
-  const found = tap.end();
-  // Usage stands at the end, which is what is missing.
-  return body.endsEarly?.() === true && found.usage === undefined ? undefined : found;
-}
-
-function requestModel({ facts, kind, part, bytes, raw, decoded }: OpenBody): string | undefined {
-  if (facts !== undefined) return facts === 'undecodable' ? undefined : facts.model;
-  if (part === 'model') return readFoundModel(raw());
-  const readable = bytes === 0 || kind !== 'json' ? undefined : decoded();
-  if (readable === undefined) return undefined;
-  const tap = openRequestModelReader();
-  tap.push(readable);
-  return tap.model();
+/** What the response reports; undefined when it cannot be decoded, or ends before the usage that it should end with. */
+function responseFacts(body: OpenBody, requested: string | undefined): BodyFacts | undefined {
+  const facts = body.facts(requested === undefined ? undefined : 'usage');
+  return body.endsEarly && facts?.usage === undefined ? undefined : facts;
 }
 
 function usageStatus(outcome: Outcome, facts: BodyFacts | undefined, streaming: boolean): UsageStatus {
@@ -155,7 +133,5 @@ const COUNTS_TOKENS = /\/(?:count_tokens|responses\/input_tokens)(?:\?|$)/;
 
 /** Whether a response that is not finished is one in the background: as JSON nothing else comes unfinished, and a stream may not say so. */
 function isInBackground(request: OpenBody, response: OpenBody): boolean {
-  if (response.kind === 'json') return true;
-  const body = request.kind === 'json' && request.part === 'body' && request.facts === undefined ? request.decoded() : undefined;
-  return body !== undefined && asksForBackground(body);
+  return response.captured.kind === 'json' || request.facts()?.background === true;
 }

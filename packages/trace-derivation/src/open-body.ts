@@ -1,48 +1,63 @@
-import type { BodyEnding, CapturedBody } from './captured-exchange.ts';
+import { NO_FACTS, type BodyFacts } from './body-facts.ts';
+import { openBodyFactsReader } from './body-facts-reader.ts';
+import type { CapturedBody } from './captured-exchange.ts';
 import { decodeFar } from './decode.ts';
+import { heldBytes } from './exchange-batch.ts';
 import { joinChunks } from './join-chunks.ts';
+import { findPart, foundFacts, type FoundPart } from './whole-json.ts';
 
 /** A decoded body is read no further than this: only a compression bomb has more in so few compressed bytes. */
 const DECODED_MAX_BYTES = 16 * 1_048_576;
 
-/** One direction's body, joined and decoded at most once, and only when somebody asks. */
-export interface OpenBody {
-  /** What a tap read of a body that was not kept whole. */
-  readonly facts: CapturedBody['facts'];
-  readonly kind: CapturedBody['kind'];
-  readonly part: CapturedBody['part'];
-  readonly bytes: number;
+/** One direction's body, joined, decoded and read at most once, and only when it is needed. */
+export class OpenBody {
+  readonly captured: CapturedBody;
   /** Whether the captured bytes are all that passed. */
   readonly whole: boolean;
-  /** See `CapturedBody`. */
-  readonly ending?: BodyEnding;
-  /** Whether `decoded` gives only the beginning of what its content coding promised: known once that was asked for. */
-  readonly endsEarly?: () => boolean;
-  readonly raw: () => Buffer;
-  /** Undefined when its content coding is unknown or broken. One that merely ends early is decoded as far as it goes. */
-  readonly decoded: () => Buffer | undefined;
-}
+  #raw: Buffer | undefined;
+  #unpacked: { readonly found: ReturnType<typeof decodeFar> } | undefined;
+  #read: { readonly facts: BodyFacts | undefined } | undefined;
 
-export function openBody(body: CapturedBody): OpenBody {
-  let raw: Buffer | undefined;
-  let unpacked: { found: ReturnType<typeof decodeFar> } | undefined;
-  const held = body.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  const whole = held === body.bytes;
-  const join = () => (raw ??= joinChunks(body.chunks));
-  return {
-    kind: body.kind,
-    part: body.part,
-    bytes: body.bytes,
-    whole,
-    ending: body.ending,
-    endsEarly: () => unpacked?.found?.endsEarly === true,
-    facts: body.facts,
-    raw: join,
-    decoded: () => {
-      if (body.coding === '' || body.coding === 'identity') return join();
-      const complete = whole && body.ending !== 'cut';
-      unpacked ??= { found: decodeFar(body.coding, join(), { maxBytes: DECODED_MAX_BYTES, complete }) };
-      return unpacked.found?.decoded;
-    },
-  };
+  constructor(captured: CapturedBody) {
+    this.captured = captured;
+    this.whole = heldBytes(captured) === captured.bytes;
+  }
+
+  raw(): Buffer {
+    return (this.#raw ??= joinChunks(this.captured.chunks));
+  }
+
+  /** Undefined when its content coding is unknown or broken. One that merely ends early is decoded as far as it goes. */
+  decoded(): Buffer | undefined {
+    const { coding, ending } = this.captured;
+    if (coding === '' || coding === 'identity') return this.raw();
+    const complete = this.whole && ending !== 'cut';
+    this.#unpacked ??= { found: decodeFar(coding, this.raw(), { maxBytes: DECODED_MAX_BYTES, complete }) };
+    return this.#unpacked.found?.decoded;
+  }
+
+  /** Whether `decoded` gives only the beginning of what its content coding promised: known once that was called. */
+  get endsEarly(): boolean {
+    return this.#unpacked?.found?.endsEarly === true;
+  }
+
+  /** What it reports about itself; undefined when it cannot be decoded. With `needed`, everything else may be missing, which spares
+   *  reading most JSON from its first byte to its last. */
+  facts(needed?: FoundPart): BodyFacts | undefined {
+    return (this.#read ??= { facts: this.#readFacts(needed) }).facts;
+  }
+
+  #readFacts(needed: FoundPart | undefined): BodyFacts | undefined {
+    const { facts, kind, part, bytes } = this.captured;
+    if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
+    if (part !== 'body') return foundFacts(part, this.raw());
+    if (kind === undefined || bytes === 0) return NO_FACTS;
+    const body = this.decoded();
+    if (body === undefined) return undefined;
+    const found = kind === 'json' && needed !== undefined ? findPart(needed, body) : undefined;
+    if (needed !== undefined && found !== undefined) return foundFacts(needed, found);
+    const reader = openBodyFactsReader(kind);
+    reader.push(body);
+    return reader.end();
+  }
 }

@@ -4,8 +4,8 @@ import { headerOf, headerValuesOf } from '@vitrine/privacy/header-lines';
 import { readLineage } from '@vitrine/traces/lineage-headers';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { BodyKind } from '@vitrine/privacy/body-kind';
-import type { CapturedBody } from './captured-exchange.ts';
-import { openBody } from './open-body.ts';
+import type { BodyEnding, CapturedBody } from './captured-exchange.ts';
+import { OpenBody } from './open-body.ts';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
@@ -63,18 +63,12 @@ describe('stored bodies', () => {
     const { whenOff } = openPrivacyContext({ ...rules, mode: 'off' });
     return new Scrubber(whenOff && new Redactor(whenOff, 'default'));
   };
-  const open = (bytes: Buffer, decoded: Buffer | undefined = bytes, kind?: BodyKind) => ({
-    kind,
-    part: 'body' as const,
-    bytes: bytes.length,
-    whole: true,
-    facts: undefined,
-    raw: () => bytes,
-    decoded: () => decoded,
-  });
-  const undecodable = (bytes: Buffer) => ({ ...open(bytes), decoded: () => undefined });
+  const open = (bytes: Buffer, kind?: BodyKind, more: Partial<CapturedBody> = {}) =>
+    new OpenBody({ kind, part: 'body', coding: '', chunks: [bytes], bytes: bytes.length, facts: undefined, ...more });
+  const undecodable = (bytes: Buffer, kind?: BodyKind, more: Partial<CapturedBody> = {}) =>
+    open(bytes, kind, { coding: 'unknown', ...more });
   const stored = (text: string, kind?: BodyKind, bodyMaxSize = 1_000) =>
-    storedBody(open(Buffer.from(text), undefined, kind), { bodyMaxSize }, on);
+    storedBody(open(Buffer.from(text), kind), { bodyMaxSize }, on);
 
   test('a body is cut at body_max_size, never through a character', () => {
     expect(storedBody(open(Buffer.from('1234567\u20ac')), policy, off)).toMatchObject({ text: '1234567', truncated: true });
@@ -137,14 +131,13 @@ describe('stored bodies', () => {
     ['an object of code', 'json', json({ a: '{password: "a b", c}' }), json({ a: '{password: "#", c}' })],
     ['plain text', undefined, 'a\nmy password: "a b", a@example.com', 'a\nmy password: "#", a@example.com'],
   ])('with redaction off, credentials are still hidden in %s', (_, kind, text, expected) => {
-    const { text: found = '' } =
-      storedBody(open(Buffer.from(text), undefined, kind), { bodyMaxSize: 1_000 }, redactsCredentials()) ?? {};
+    const { text: found = '' } = storedBody(open(Buffer.from(text), kind), { bodyMaxSize: 1_000 }, redactsCredentials()) ?? {};
     expect(found.replaceAll('[CREDENTIAL_REDACTED]', '#').replaceAll('%5BCREDENTIAL_REDACTED%5D', '%23')).toBe(expected);
   });
 
   test('what is no UTF-8 is redacted all the same, and its other bytes are unchanged', () => {
     const bytes = Buffer.from('\xff{"password":"hunter2"} \xe9 alice@example.com\x00}', 'latin1');
-    const { text = '', encoding } = storedBody(open(bytes, bytes, 'json'), { bodyMaxSize: 1_000 }, on) ?? {};
+    const { text = '', encoding } = storedBody(open(bytes, 'json'), { bodyMaxSize: 1_000 }, on) ?? {};
     expect(Buffer.from(text, 'base64').toString('latin1')).toBe('\xff{"password":"[FIELD]"} \xe9 [EMAIL]\x00}');
     expect(encoding).toBe('base64');
   });
@@ -200,7 +193,7 @@ describe('stored bodies', () => {
         const length = bytes.length + (whole ? 0 : 1);
         return { kind: 'sse', coding, part: 'body', chunks: [bytes], bytes: length, facts: undefined };
       };
-      const of = (one: CapturedBody, bodyMaxSize: number) => storedBody(openBody(one), { bodyMaxSize }, on);
+      const of = (one: CapturedBody, bodyMaxSize: number) => storedBody(new OpenBody(one), { bodyMaxSize }, on);
       expect(said(of(body(true), 10_000)?.text)).toBe('to [EMAIL], then');
       expect(said(of(body(false), 10_000)?.text)).toBe('to [EMAIL], ');
       expect(said(of(body(true), chunk('').length * 2)?.text)).toBe('to ');
@@ -220,8 +213,7 @@ describe('stored bodies', () => {
       for (const kind of ['json', undefined] as const) {
         const text = kind === 'json' ? json({ a: `it is ${secret}, and so on` }) : `it is ${secret}, and so on`;
         for (let length = 1; length <= text.length; length += 1) {
-          const { text: cut = '' } =
-            storedBody(open(Buffer.from(text), undefined, kind), { bodyMaxSize: length }, redaction) ?? {};
+          const { text: cut = '' } = storedBody(open(Buffer.from(text), kind), { bodyMaxSize: length }, redaction) ?? {};
           expect(cut).not.toMatch(/hun|t2|tw/);
         }
       }
@@ -253,7 +245,7 @@ describe('stored bodies', () => {
     ['cut', undefined, 'ask alice', 'ask '],
     [undefined, 'json', 'ask alice', 'ask '],
   ] as const)('how it ended (%s) is believed: %s %j is kept as %j', (ending, kind, text, kept) => {
-    const body = { ...open(Buffer.from(text), undefined, kind), ending };
+    const body = open(Buffer.from(text), kind, { ending });
     expect(storedBody(body, { bodyMaxSize: 99 }, on)).toMatchObject({ text: kept, truncated: text !== kept });
   });
 
@@ -261,15 +253,15 @@ describe('stored bodies', () => {
     const events = ['it is alice@', 'exam'].map(
       (content) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`,
     );
-    const body = { ...open(Buffer.from(events.join('')), undefined, 'sse'), ending: 'cut' as const };
-    expect(storedBody(body, { bodyMaxSize: 999 }, on)?.text).not.toMatch(/alice|exam/);
-    expect(storedBody({ ...body, ending: 'whole' }, { bodyMaxSize: 999 }, on)?.text).toContain('alice');
+    const body = (ending: BodyEnding) => open(Buffer.from(events.join('')), 'sse', { ending });
+    expect(storedBody(body('cut'), { bodyMaxSize: 999 }, on)?.text).not.toMatch(/alice|exam/);
+    expect(storedBody(body('whole'), { bodyMaxSize: 999 }, on)?.text).toContain('alice');
   });
 
   test('what cannot be decoded keeps its last word', () => {
-    const body = { ...undecodable(Buffer.from('ask alice')), kind: 'json' as const };
-    expect(storedBody(body, { bodyMaxSize: 99 }, on)).toMatchObject({ text: 'ask alice', truncated: false });
-    expect(storedBody({ ...body, ending: 'cut' }, { bodyMaxSize: 99 }, on)).toMatchObject({ text: 'ask ', truncated: true });
+    const body = (ending?: BodyEnding) => undecodable(Buffer.from('ask alice'), 'json', { ending });
+    expect(storedBody(body(), { bodyMaxSize: 99 }, on)).toMatchObject({ text: 'ask alice', truncated: false });
+    expect(storedBody(body('cut'), { bodyMaxSize: 99 }, on)).toMatchObject({ text: 'ask ', truncated: true });
   });
 });
 

@@ -18,10 +18,10 @@ export function storedBody(
   policy: Pick<CapturePolicy, 'bodyMaxSize'>,
   redaction: Redaction,
 ): StoredBody | undefined {
-  if (body.bytes === 0) return undefined;
+  if (body.captured.bytes === 0) return undefined;
   const decoded = body.decoded();
   const readable = decoded ?? body.raw();
-  const truncated = !body.whole || readable.length > policy.bodyMaxSize || (decoded !== undefined && body.endsEarly?.() === true);
+  const truncated = !body.whole || readable.length > policy.bodyMaxSize || (decoded !== undefined && body.endsEarly);
   const kept = truncated ? withoutHalfCharacter(readable.subarray(0, policy.bodyMaxSize)) : readable;
   const isText = isUtf8(kept);
   if (redaction.body === undefined)
@@ -32,14 +32,14 @@ export function storedBody(
   const plain = truncated || mayBreakOff(body, whole, decoded !== undefined) ? dropIncompleteTail(whole) : whole;
   const isShort = truncated || plain.length < whole.length;
   // A stream that was cut between two events may end in half a secret, too: in what its texts say together.
-  const text = redaction.body(plain, kept, body.kind, isShort || body.ending === 'cut');
+  const text = redaction.body(plain, kept, body.captured.kind, isShort || body.captured.ending === 'cut');
   if (isText) return { text, truncated: isShort, encoding: undefined };
   return { text: Buffer.from(text, 'latin1').toString('base64'), truncated: isShort, encoding: 'base64' };
 }
 
 /** Whether a body that nobody here has shortened may end in the middle of a word, and so in half a secret. One whose end was seen does
  *  not, whatever it is: what says that it is JSON, and is a sentence, keeps its last word. */
-function mayBreakOff({ ending, kind }: OpenBody, text: string, isDecoded: boolean): boolean {
+function mayBreakOff({ captured: { ending, kind } }: OpenBody, text: string, isDecoded: boolean): boolean {
   if (ending === 'whole') return false;
   const looksEnded = /[}\]"\s]/.test(text.at(-1) ?? '"');
   if (ending === 'cut') return !looksEnded;

@@ -2,7 +2,7 @@ import type { CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
 import type { CapturePolicy } from '@vitrine/trace-derivation/capture-policy';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { LAST_CHECKPOINT_SEQ, LINEAGE_ID, type LineageClaim } from '@vitrine/traces/lineage-headers';
-import { openBody } from '@vitrine/trace-derivation/open-body';
+import { OpenBody } from '@vitrine/trace-derivation/open-body';
 import { addFindings, FINDING_KINDS, hasFindings, noFindings, type FindingCounts } from '@vitrine/privacy/findings';
 import { exchangePolicy } from '@vitrine/trace-derivation/exchange-policy';
 import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
@@ -141,8 +141,8 @@ function keptBody(
     facts: undefined,
   });
   // The old gateway did not mark every body that it had cut: a body that ends inside its compression was cut.
-  const body = openBody(captured(isCut ? length + 1 : length));
-  return storedBody(body.decoded() === undefined ? openBody(captured(length + 1)) : body, policy, redaction);
+  const body = new OpenBody(captured(isCut ? length + 1 : length));
+  return storedBody(body.decoded() === undefined ? new OpenBody(captured(length + 1)) : body, policy, redaction);
 }
 
 function lineageOf(row: OldTraceRow, metadata: Metadata, { newIdOf }: OldTraceContext, redaction: Redaction) {
