@@ -1,37 +1,18 @@
 import { expect, test } from '@jest/globals';
-import type { CapturedBody, CapturedExchange } from './captured-exchange.ts';
-import { DEFAULT_SCOPE } from '@vitrine/traces/exchange-scope';
+import type { FindingCounts } from '@vitrine/privacy/findings';
+import type { PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
 import { Scrubber } from '@vitrine/privacy/scrubber';
+import type { CapturedExchange } from './captured-exchange.ts';
+import { plainExchange } from './testing/plain-exchange.ts';
 import { traceMetadata } from './trace-metadata.ts';
 
-const body: CapturedBody = { part: 'body', chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined };
-const exchange: CapturedExchange = {
-  provider: 'openai',
-  scope: DEFAULT_SCOPE,
-  method: 'POST',
-  path: '/openai/v1/x',
-  sentStatus: 502,
+const exchange = plainExchange(0, {
   outcome: 'upstream_error',
-  startedAt: 0,
-  endedAt: 1,
-  latencyUs: 1_000,
-  firstByteUs: 0,
-  correlationId: 'c',
-  otelTraceId: '',
-  requestHeaders: '',
-  responseHeaders: '',
-  secretHeaders: 0,
-  hasLineage: false,
-  credential: '',
-  findings: '',
   upstreamError: 'tls',
   upstreamErrorDetail: 'certificate of pk_canary0123.test',
-  request: body,
-  response: body,
-  responseChunks: 0,
-};
+});
 
-const metadataOf = (more: Partial<CapturedExchange> = {}) =>
+const metadataOf = (more: Partial<CapturedExchange> = {}, applied: PrivacyPolicy = { mode: 'off', policyId: 'p' }) =>
   JSON.parse(
     traceMetadata({
       exchange: { ...exchange, ...more },
@@ -40,7 +21,7 @@ const metadataOf = (more: Partial<CapturedExchange> = {}) =>
       usage: undefined,
       price: undefined,
       lineageIgnored: 0,
-      applied: { mode: 'off', policyId: 'p' },
+      applied,
       sent: new Scrubber(),
       received: new Scrubber(),
       bodies: { request: undefined, response: undefined },
@@ -59,4 +40,16 @@ test('an upstream failure is named, and its detail holds no credential', () => {
 test('without one there is nothing of it', () => {
   const metadata = metadataOf({ upstreamError: undefined, upstreamErrorDetail: '' });
   expect(Object.keys(metadata).filter((key) => key.startsWith('upstream'))).toEqual([]);
+});
+
+test('each exchange has its own policy and findings, whatever the one before had', () => {
+  const plain = { upstreamErrorDetail: '' };
+  const redactionOf = (...of: Parameters<typeof metadataOf>) => {
+    const { redaction_mode, redaction_policy_id, redaction_applied, redaction_counts } = metadataOf(...of);
+    return [redaction_mode, redaction_policy_id, redaction_applied, (redaction_counts as FindingCounts).header];
+  };
+  expect(redactionOf(plain)).toEqual(['off', 'p', false, 0]);
+  expect(redactionOf({ ...plain, secretHeaders: 2 })).toEqual(['off', 'p', true, 2]);
+  expect(redactionOf(plain, { mode: 'block', policyId: 'p' })).toEqual(['block', 'p', false, 0]);
+  expect(redactionOf(plain, { mode: 'block', policyId: 'q' })).toEqual(['block', 'q', false, 0]);
 });

@@ -1,4 +1,4 @@
-import { modelOf, NO_FACTS, type BodyFacts } from './body-facts.ts';
+import { modelOf, type BodyFacts } from './body-facts.ts';
 import type { BodyPart } from './captured-exchange.ts';
 import { readUsage, type Usage } from './usage.ts';
 
@@ -70,9 +70,11 @@ export function findPart(part: FoundPart, body: Buffer): Buffer | undefined {
 
 /** The facts of a found part, by the rules of the readers. */
 export function foundFacts(part: FoundPart, found: Buffer): BodyFacts {
+  const isModel = part === 'model';
   return {
-    ...NO_FACTS,
-    ...(part === 'model' ? { model: readFoundModel(found) } : { usage: readFoundUsage(found) }),
+    model: isModel ? readFoundModel(found) : undefined,
+    usage: isModel ? undefined : readFoundUsage(found),
+    streamError: false,
     ended: true,
   };
 }

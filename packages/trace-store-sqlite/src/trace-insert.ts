@@ -103,7 +103,9 @@ class RowInsert {
 
   /** A row's values are there. */
   ended(): void {
-    if (this.values.length === GROUP * this.#columns) insertRows(this.#group, this.values.splice(0), GROUP);
+    if (this.values.length < GROUP * this.#columns) return;
+    insertRows(this.#group, this.values, GROUP);
+    this.clear();
   }
 
   end(): void {
