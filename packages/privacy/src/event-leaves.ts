@@ -1,5 +1,8 @@
+import { ASCII } from './character-codes.ts';
 import { ContainerIdentity, IDENTITIES } from './container-identity.ts';
 import { decodedString, endOfString, isSpace } from './json-text.ts';
+
+const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } = ASCII;
 
 /** A string of an event that may be a fragment of a text that other events continue, between its quotes. */
 export interface TextLeaf {
@@ -42,15 +45,6 @@ const NAMES = namesByLength([
   { name: 'object', role: OBJECT },
   { name: 'done', role: DONE },
 ]);
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** The same for all fragments of one text: its path, and what distinguishes it from others there. */
 export function keyOf({ path, container }: TextLeaf): string {

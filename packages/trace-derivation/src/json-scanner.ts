@@ -1,23 +1,13 @@
-import { invariant } from '@vitrine/faults/invariant';
+import { ASCII } from '@vitrine/privacy/character-codes';
+import { keyAmong, keyPathsOf, parsed, textOf, type KeyPaths, type WantedKey } from './key-paths.ts';
+
+const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, CR, LF, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE, TAB } = ASCII;
 
 /** The longest value that is kept, in bytes: a usage object has some 300, a model's name 30. */
 const MAX_VALUE_BYTES = 65_536;
 /** A string shorter than this is walked byte by byte; calling `indexOf` costs as much as walking 25 bytes. */
 const WALKED_BYTES = 16;
 const NOTHING = new Uint8Array(0);
-
-const LF = 0x0a;
-const CR = 0x0d;
-const TAB = 0x09;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 // What the next byte belongs to. From CLOSED on, nothing more can be learned.
 const VALUE = 0;
@@ -30,25 +20,6 @@ const LITERAL = 6;
 const CLOSED = 7;
 const GARBAGE = 8;
 
-interface Wanted {
-  readonly key: string;
-  readonly bytes: Uint8Array;
-  /** Where its value goes; -1 for a key that only leads to others. */
-  readonly slot: number;
-  readonly inner: readonly Wanted[];
-}
-
-interface Plan {
-  readonly roots: readonly Wanted[];
-  readonly slots: ReadonlyMap<string, number>;
-  /** The longest a wanted key can be written, every character of it escaped. */
-  readonly maxKeyBytes: number;
-  readonly noTexts: readonly undefined[];
-}
-
-/** Plans by the identity of the array they were made from: callers pass constants, and scanners are made per exchange. */
-const plans = new WeakMap<readonly string[], Plan>();
-
 /** Picks the values at a few key paths out of JSON that arrives in pieces, without building it.
  *
  *  A path is one key or two joined by a dot; a path may not lead to another one. Keys count at exactly that place of the
@@ -56,7 +27,7 @@ const plans = new WeakMap<readonly string[], Plan>();
  *  bytes are cut makes no difference. Broken JSON gives what was complete before the break, and nothing throws.
  *  Cost (2 KB chat completion): about 1.5 ns per byte. */
 export class JsonScanner {
-  readonly #plan: Plan;
+  readonly #paths: KeyPaths;
   readonly #texts: (string | undefined)[];
   #state = VALUE;
   /** 0 before the root, 1 inside it, 2 inside an object that a wanted path leads through. */
@@ -64,8 +35,8 @@ export class JsonScanner {
   /** Open brackets inside a value of this level. */
   #depth = 0;
   #isEscaped = false;
-  #match: Wanted | undefined;
-  #parent: Wanted | undefined;
+  #match: WantedKey | undefined;
+  #parent: WantedKey | undefined;
   /** Where in the chunk at hand the key or the wanted value starts; -1 when none is being kept. */
   #keptFrom = -1;
   /** What earlier chunks had of it. */
@@ -74,8 +45,8 @@ export class JsonScanner {
 
   /** Of a repeated key the last value counts. */
   constructor(paths: readonly string[]) {
-    this.#plan = planOf(paths);
-    this.#texts = this.#plan.noTexts.slice();
+    this.#paths = keyPathsOf(paths);
+    this.#texts = this.#paths.noTexts.slice();
   }
 
   /** Whether the root value was closed; a root that is a bare number or word is taken for garbage and never closes. */
@@ -85,7 +56,7 @@ export class JsonScanner {
 
   /** The value at `path`, undefined when it is absent, unfinished, broken or longer than 64 KiB. */
   value(path: string): unknown {
-    const text = this.#texts[this.#plan.slots.get(path) ?? -1];
+    const text = this.#texts[this.#paths.slots.get(path) ?? -1];
     return text === undefined ? undefined : parsed(text);
   }
 
@@ -246,8 +217,8 @@ export class JsonScanner {
   #endKey(bytes: Uint8Array, from: number, to: number): void {
     this.#state = AFTER_KEY;
     this.#keptFrom = -1;
-    const wanted = this.#level === 1 ? this.#plan.roots : (this.#parent?.inner ?? []);
-    const match = to - from > this.#plan.maxKeyBytes ? undefined : keyAmong(wanted, bytes, from, to);
+    const wanted = this.#level === 1 ? this.#paths.roots : (this.#parent?.inner ?? []);
+    const match = to - from > this.#paths.maxKeyBytes ? undefined : keyAmong(wanted, bytes, from, to);
     this.#match = match;
     if (match === undefined) return;
     // The last of repeated keys wins, also when it leads nowhere.
@@ -308,56 +279,4 @@ function afterString(chunk: Uint8Array, start: number, last: number): number {
     at = quote + 1;
   }
   return at + 1;
-}
-
-function textOf(bytes: Uint8Array, from: number, to: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString();
-}
-
-function keyAmong(wanted: readonly Wanted[], bytes: Uint8Array, from: number, to: number): Wanted | undefined {
-  for (const one of wanted) if (isSame(one.bytes, bytes, from, to)) return one;
-  for (let at = from; at < to; at++) {
-    if (bytes[at] !== BACKSLASH) continue;
-    const key = parsed(`"${textOf(bytes, from, to)}"`);
-    return wanted.find((one) => one.key === key);
-  }
-  return undefined;
-}
-
-function isSame(key: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
-  if (to - from !== key.length) return false;
-  for (let at = 0; at < key.length; at++) if (key[at] !== bytes[from + at]) return false;
-  return true;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function planOf(paths: readonly string[]): Plan {
-  const known = plans.get(paths);
-  if (known !== undefined) return known;
-  const slots = new Map(paths.map((path, slot) => [path, slot]));
-  const firsts = new Set(paths.map((path) => path.split('.')[0] ?? ''));
-  const roots = Array.from(firsts, (first) => {
-    const inner = paths.filter((path) => path.startsWith(`${first}.`));
-    const seconds = inner.map((path) => wantedKey(path.slice(first.length + 1), slots.get(path), []));
-    return wantedKey(first, slots.get(first), seconds);
-  });
-  invariant(
-    slots.size < 32 && roots.every((root) => root.slot < 0 || root.inner.length === 0),
-    'paths are few, and none leads to another',
-  );
-  const longest = Math.max(0, ...roots.flatMap((root) => [root, ...root.inner]).map((one) => one.bytes.length));
-  const plan = { roots, slots, maxKeyBytes: longest * 6, noTexts: paths.map(() => undefined) };
-  plans.set(paths, plan);
-  return plan;
-}
-
-function wantedKey(key: string, slot: number | undefined, inner: readonly Wanted[]): Wanted {
-  return { key, bytes: Buffer.from(key), slot: slot ?? -1, inner };
 }

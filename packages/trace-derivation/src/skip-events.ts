@@ -1,7 +1,6 @@
-const LF = 0x0a;
-const CR = 0x0d;
-const SPACE = 0x20;
-const COLON = 0x3a;
+import { ASCII } from '@vitrine/privacy/character-codes';
+
+const { COLON, CR, LF, SPACE } = ASCII;
 
 /** Finds the first of a few words in one pass that looks at every third pair of bytes only (as Wu and Manber do): each
  *  word has an anchor, four bytes of it that are rare elsewhere, and one of the anchor's three pairs is looked at. */

@@ -1,3 +1,4 @@
+import { ASCII } from '@vitrine/privacy/character-codes';
 import {
   modelIn,
   RESPONSE_PATHS,
@@ -12,6 +13,8 @@ import { JsonScanner } from './json-scanner.ts';
 import { skipIrrelevantEvents } from './skip-events.ts';
 import type { Usage } from './usage.ts';
 
+const { COLON, CR, LF, SPACE } = ASCII;
+
 const EVENT_PATHS: readonly string[] = [...RESPONSE_PATHS, ...STATE_FIELDS.map((field) => `response.${field}`)];
 const ENDS: readonly unknown[] = ['message_stop', 'response.completed', 'response.incomplete', 'response.failed'];
 /** Bytes of an event's data and name that are compared beside the JSON scanner: a byte order mark and `event` have 8 bytes. */
@@ -21,10 +24,6 @@ const DATA_NAME = Buffer.from('data');
 const EVENT_NAME = Buffer.from('event');
 const ERROR_NAME = Buffer.from('error');
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-const LF = 0x0a;
-const CR = 0x0d;
-const SPACE = 0x20;
-const COLON = 0x3a;
 const LF_BYTES = Uint8Array.of(LF);
 
 // What the next byte of a stream belongs to.

@@ -1,40 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
+import type { CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
 import { unpackExchanges, type BatchMemory, type ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
 import { createScopeReader } from '@vitrine/trace-derivation/scope-table';
+import { plainExchange } from '@vitrine/trace-derivation/testing/plain-exchange';
 import type { BatchResult } from '@vitrine/trace-derivation/trace-sink';
-import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { WriteFailure } from '@vitrine/traces/write-result';
 import { BodyBudget } from './body-budget.ts';
 import { pressureState, utilizationPct } from './queue-pressure.ts';
 import type { Drop } from './drop-report.ts';
 import { TraceQueue, type TraceLedger } from './trace-queue.ts';
 
-const exchange = (path: string, bytes = 0): CapturedExchange => ({
-  provider: 'openai',
-  scope: NO_SCOPE,
-  method: 'POST',
-  path,
-  sentStatus: 200,
-  outcome: 'completed',
-  startedAt: 0,
-  endedAt: 0,
-  latencyUs: 0,
-  firstByteUs: 0,
-  correlationId: '',
-  otelTraceId: '',
-  requestHeaders: '',
-  responseHeaders: '',
-  secretHeaders: 0,
-  hasLineage: false,
-  credential: '',
-  findings: '',
-  upstreamError: undefined,
-  upstreamErrorDetail: '',
-  request: { chunks: [new Uint8Array(bytes)], bytes, kind: undefined, part: 'body', coding: '', facts: undefined },
-  response: { chunks: [], bytes: 0, kind: undefined, part: 'body', coding: '', facts: undefined },
-  responseChunks: 0,
+const body = (bytes: number): CapturedBody => ({
+  chunks: [new Uint8Array(bytes)],
+  bytes,
+  kind: undefined,
+  part: 'body',
+  coding: '',
+  facts: undefined,
 });
+const exchange = (path: string, bytes = 0) => plainExchange(0, { path, request: body(bytes), response: body(0) });
 
 /** A sink whose batches end when the test says so. */
 function heldSink() {
