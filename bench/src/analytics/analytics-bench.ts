@@ -1,3 +1,4 @@
+import { TraceAnalytics } from '@vitrine/traces/trace-analytics';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,7 +8,7 @@ import { startGateway } from '../proxy/gateway-process.ts';
 import { ANALYTICS_OPTIONS, readAnalyticsPlan, type AnalyticsPlan } from './analytics-plan.ts';
 import { AnalyticsSession } from './analytics-session.ts';
 import { loadTraces } from './load-traces.ts';
-import { LIST_FILTERS, pathOf, RARE_FILTERS } from './queries.ts';
+import { LIST_FILTERS, pathOf, RARE_FILTERS, runQuery } from './queries.ts';
 import { tenantOf } from './traffic.ts';
 
 /** How long the embedded store takes to list and to sum up a few million traces. */
@@ -42,9 +43,9 @@ async function measureStore(path: string, plan: AnalyticsPlan, progress: Progres
   await store.list({ limit: 1 });
   for (const [name, filter] of LIST_FILTERS) await session.list(store, 'lists', name, filter);
   for (const [name, filter] of RARE_FILTERS) await session.list(store, 'rare lists', name, filter);
-  await session.analytics('analytics of all', (query) => store.answer(query));
-  await session.firstQueries('analytics of all, first query', (query) => store.answer(query));
-  await session.analytics('analytics of a tenant', (query) => store.answer({ ...query, tenant: tenantOf(0) }));
+  const analytics = new TraceAnalytics(store);
+  await session.analytics('analytics of all', (query) => runQuery(analytics, query));
+  await session.analytics('analytics of a tenant', (query) => runQuery(analytics, { ...query, tenant: tenantOf(0) }));
   return session;
 }
 
@@ -62,8 +63,7 @@ async function measureGateway(path: string, home: string, session: AnalyticsSess
     };
     await get('/api/traces?limit=1');
     await session.analytics('analytics of all, over HTTP', (query) => get(pathOf(query)));
-    await session.firstQueries('analytics of all, over HTTP, first query', (query) => get(pathOf(query)));
-    const large = pathOf({ endpoint: 'usage', groupBy: 'model', bucket: 'hour' });
+    const large = pathOf({ endpoint: 'usage', group_by: 'model', bucket: 'hour' });
     await session.meanwhile(
       'for health, beside usage by model and hour',
       () => get(large),

@@ -1,10 +1,9 @@
-import { HOUR_MS, type AnalyticsQuery } from '@vitrine/traces/trace-analytics';
 import type { EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import { readCursor } from '@vitrine/traces/trace-store';
 import type { BenchRow, Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
 import type { Loaded } from './load-traces.ts';
-import { ENDPOINTS, LARGE_SERIES, RANGES, type ListFilter, type Range } from './queries.ts';
+import { ENDPOINTS, RANGES, type EndpointQuery, type ListFilter, type Range } from './queries.ts';
 
 const PAGE = 50;
 const FAR_PAGE = 100;
@@ -56,7 +55,7 @@ export class AnalyticsSession {
     }
   }
 
-  async analytics(name: string, run: (query: AnalyticsQuery) => Promise<Uint8Array>): Promise<void> {
+  async analytics(name: string, run: (query: EndpointQuery) => Promise<object>): Promise<void> {
     for (const [endpoint, query] of ENDPOINTS) {
       for (const [rangeName, range] of RANGES) {
         const subject = `${endpoint}, ${rangeName}`;
@@ -65,15 +64,6 @@ export class AnalyticsSession {
         );
         if (found === 0) this.broken.push(`${name}, ${subject}: nothing was found`);
       }
-    }
-  }
-
-  /** The largest series without help of a cache: each range begins an hour earlier than the one before, so that no text which the
-   *  store has cached of another can be used. */
-  async firstQueries(name: string, run: (query: AnalyticsQuery) => Promise<Uint8Array>): Promise<void> {
-    for (const [endpoint, query] of LARGE_SERIES) {
-      let from = this.#from;
-      await this.#measure(name, `${endpoint}, all time`, () => run({ ...query, from: (from -= HOUR_MS) }));
     }
   }
 
@@ -113,7 +103,7 @@ export class AnalyticsSession {
   }
 
   /** Runs a query as often as planned; returns how many rows there were at most. */
-  async #measure(name: string, subject: string, run: (i: number) => Promise<number | Uint8Array>): Promise<number> {
+  async #measure(name: string, subject: string, run: (i: number) => Promise<number | object>): Promise<number> {
     const times: number[] = [];
     let found = 0;
     for (let i = 0; i < WARM_UPS; i += 1) await run(i);
@@ -140,7 +130,7 @@ export class AnalyticsSession {
 }
 
 /** A response without rows counts as one. */
-function rowsOf(response: Uint8Array): number {
-  const { items } = JSON.parse(Buffer.from(response).toString()) as { items?: unknown[] };
-  return items?.length ?? 1;
+export function rowsOf(response: object): number {
+  const json: unknown = response instanceof Uint8Array ? JSON.parse(Buffer.from(response).toString()) : response;
+  return (json as { readonly items?: readonly unknown[] }).items?.length ?? 1;
 }

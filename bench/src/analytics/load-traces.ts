@@ -3,7 +3,7 @@ import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
 import { openEmbeddedTraceStore, sqliteWriter, type EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import { ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
-import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
 import { Traffic } from './traffic.ts';
@@ -60,7 +60,6 @@ export async function loadTraces(path: string, plan: AnalyticsPlan, progress: Pr
 
 /** The time of the oldest trace, to an hour. */
 async function oldestOf(store: EmbeddedTraceStore): Promise<number> {
-  const response = await store.answer({ endpoint: 'usage', bucket: 'hour' });
-  const { items } = JSON.parse(Buffer.from(response).toString()) as { items: { bucket_start: string }[] };
-  return Date.parse(items[0]?.bucket_start ?? '');
+  const [first] = await store.measure({ bucket: 'hour', usageOnly: true });
+  return first?.bucketStart ?? Number.NaN;
 }

@@ -1,4 +1,5 @@
-import { DAY_MS, type AnalyticsQuery } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
+import type { BreakdownQuery, SeriesQuery, TraceAnalytics } from '@vitrine/traces/trace-analytics';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { hash } from 'node:crypto';
 import { COMMON_MODEL, credentialOf, needleModel, NEEDLE_STATUS, NEEDLE_TOKENS, tenantOf } from './traffic.ts';
@@ -37,42 +38,51 @@ export const RANGES: readonly (readonly [name: string, range: (from: number, day
   ['7 days', (from, days, share) => rangeAt(from, days, share, 7 * DAY_MS)],
   ['1 day', (from, days, share) => rangeAt(from, days, share, DAY_MS)],
 ];
-export type Range = Pick<AnalyticsQuery, 'from' | 'to'>;
+export type Range = Pick<SeriesQuery, 'from' | 'to'>;
 
 function rangeAt(from: number, days: number, share: number, length: number): Range {
   const start = Math.floor(from + share * Math.max(0, days * DAY_MS - length));
   return { from: start, to: start + length };
 }
 
+/** A query of an endpoint; each has groups of its own. */
+export type EndpointQuery = Omit<SeriesQuery, 'group_by'> & {
+  readonly endpoint: 'usage' | 'cost' | 'models' | 'keys' | 'summary' | 'latency' | 'errors';
+  readonly group_by?: BreakdownQuery['group_by'];
+};
+
 /** The queries of the endpoints, beside the range and the tenant. */
-export const ENDPOINTS: readonly (readonly [name: string, query: AnalyticsQuery])[] = [
+export const ENDPOINTS: readonly (readonly [name: string, query: EndpointQuery])[] = [
   ['usage', { endpoint: 'usage' }],
-  ['usage by model and hour', { endpoint: 'usage', groupBy: 'model', bucket: 'hour' }],
-  ['usage by provider and day', { endpoint: 'usage', groupBy: 'provider', bucket: 'day' }],
+  ['usage by model and hour', { endpoint: 'usage', group_by: 'model', bucket: 'hour' }],
+  ['usage by provider and day', { endpoint: 'usage', group_by: 'provider', bucket: 'day' }],
   ['cost', { endpoint: 'cost' }],
-  ['cost by model and hour', { endpoint: 'cost', groupBy: 'model', bucket: 'hour' }],
-  ['cost by model and week', { endpoint: 'cost', groupBy: 'model', bucket: 'week' }],
+  ['cost by model and hour', { endpoint: 'cost', group_by: 'model', bucket: 'hour' }],
+  ['cost by model and week', { endpoint: 'cost', group_by: 'model', bucket: 'week' }],
   ['cost of a model by hour', { endpoint: 'cost', model: COMMON_MODEL, bucket: 'hour' }],
   ['models', { endpoint: 'models' }],
   ['keys', { endpoint: 'keys' }],
   ['keys of a model', { endpoint: 'keys', model: COMMON_MODEL }],
   ['latency', { endpoint: 'latency' }],
-  ['latency by model', { endpoint: 'latency', groupBy: 'model' }],
-  ['latency by route', { endpoint: 'latency', groupBy: 'route' }],
-  ['latency by key', { endpoint: 'latency', groupBy: 'key' }],
-  ['errors by provider', { endpoint: 'errors', groupBy: 'provider' }],
-  ['errors by key', { endpoint: 'errors', groupBy: 'key' }],
+  ['latency by model', { endpoint: 'latency', group_by: 'model' }],
+  ['latency by route', { endpoint: 'latency', group_by: 'route' }],
+  ['latency by key', { endpoint: 'latency', group_by: 'key' }],
+  ['errors by provider', { endpoint: 'errors', group_by: 'provider' }],
+  ['errors by key', { endpoint: 'errors', group_by: 'key' }],
   ['summary', { endpoint: 'summary' }],
 ];
 
-export const LARGE_SERIES = ENDPOINTS.filter(([name]) => name.endsWith('by model and hour'));
+/** Runs the query without HTTP. */
+export function runQuery(analytics: TraceAnalytics, { endpoint, ...query }: EndpointQuery): Promise<object> {
+  const run: (query: object) => Promise<object> = analytics[endpoint];
+  return run.call(analytics, query);
+}
 
 /** The query as a client's request path. */
-export function pathOf(query: AnalyticsQuery): string {
-  const { endpoint, from, to, provider, model } = query;
-  const { groupBy, bucket } = { groupBy: undefined, bucket: undefined, ...query };
+export function pathOf({ endpoint, from, to, ...rest }: EndpointQuery): string {
   const parameters = new URLSearchParams();
-  const given = { from: momentText(from), to: momentText(to), provider, model, group_by: groupBy, bucket };
+  const { provider, model, group_by, bucket } = rest;
+  const given = { from: momentText(from), to: momentText(to), provider, model, group_by, bucket };
   for (const [name, value] of Object.entries(given)) if (value !== undefined) parameters.set(name, value);
   return `/api/analytics/${endpoint}?${parameters.toString()}`;
 }

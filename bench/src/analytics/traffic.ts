@@ -1,6 +1,6 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { DEFAULT_SCOPE, type ExchangeScope, type Tenant } from '@vitrine/traces/exchange-scope';
-import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 
 // Traffic like that of a company: twelve workspaces, three hundred keys of which a few send most, forty models likewise, more by
 // day than by night. Among it are needles: kinds of traces that are one in a thousand, spread over all the time or all within

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { PROVIDERS, type Provider } from '@vitrine/traces/trace';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
 import type { Usage } from './usage.ts';

@@ -5,14 +5,16 @@ import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { AnalyticsQuery } from '@vitrine/traces/trace-analytics';
+import { tooManyGroups, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import type { AncestorQuery, CheckpointQuery, OwnedTraceStore, StoreSummary, TraceQuery } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import type { WriterSource, WriterThread } from '@vitrine/traces/writer-thread';
 import { foreignFile } from '@vitrine/sqlite/database-file';
 import { lockFile } from '@vitrine/sqlite/file-lock';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
-import type { ReadWorkerCall } from './trace-read-worker.ts';
+import { measuresIn } from './measure-table.ts';
+import type { ReadCall, ReadMethod } from './read-call.ts';
+import type { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { TRACE_FILE } from './trace-tables.ts';
 import type { WriterCall } from './sqlite-writer-module.ts';
 
@@ -32,14 +34,11 @@ export async function openEmbeddedTraceStore(path: string, writes: WriterThread)
   await using opened = new AsyncDisposableStack();
   opened.use(lockFile(path));
   opened.use(writes);
-  const store = new EmbeddedTraceStore(path, writes, opened.move());
-  try {
-    await store.removeOlderThan(0);
-    return store;
-  } catch (cause) {
-    await store[Symbol.asyncDispose]();
+  // The first call opens the file.
+  await writes.callWriter({ removeOlderThan: 0, rollups: 0 } satisfies WriterCall).catch((cause: unknown) => {
     throw unusable(path, cause);
-  }
+  });
+  return new EmbeddedTraceStore(path, writes, opened.move());
 }
 
 /** Before a lock is made beside the file, and before SQLite writes to it what every file of ours has. */
@@ -57,6 +56,14 @@ function unusable(path: string, cause: unknown): Fault {
   return new Fault('storage_unusable', { say: `${path} cannot be opened: ${messageOf(cause)}`, cause });
 }
 
+/** Calls of a thread that reads the file. */
+export type ReadCalls = Pick<WorkerCalls, 'call'> & AsyncDisposable;
+
+function startReader(path: string, maxPending: number): ReadCalls {
+  const url = new URL('./trace-read-worker.ts', import.meta.url);
+  return new WorkerCalls(() => new Worker(url, { workerData: { path } }), maxPending);
+}
+
 /** See `openEmbeddedTraceStore`. */
 export class EmbeddedTraceStore implements OwnedTraceStore {
   readonly driver = 'sqlite';
@@ -64,52 +71,58 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
   readonly #writes: WriterThread;
   /** The lock, and the thread that writes. */
   readonly #file: AsyncDisposable;
-  readonly #reads: WorkerCalls;
-  readonly #quotas: WorkerCalls;
+  readonly #reads: ReadCalls;
+  readonly #quotas: ReadCalls;
 
-  constructor(path: string, writes: WriterThread, file: AsyncDisposable) {
+  constructor(
+    path: string,
+    writes: WriterThread,
+    file: AsyncDisposable,
+    reads: ReadCalls = startReader(path, MAX_PENDING_READS),
+    // Requests are rejected when quota totals are late, so these do not wait behind a list, which may take seconds.
+    quotas: ReadCalls = startReader(path, MAX_PENDING_QUOTAS),
+  ) {
     this.#path = path;
     this.#writes = writes;
     this.#file = file;
-    const startReader = () => new Worker(new URL('./trace-read-worker.ts', import.meta.url), { workerData: { path } });
-    this.#reads = new WorkerCalls(startReader, MAX_PENDING_READS);
-    // Requests are rejected when quota totals are late, so these do not wait behind a list, which may take seconds.
-    this.#quotas = new WorkerCalls(startReader, MAX_PENDING_QUOTAS);
+    this.#reads = reads;
+    this.#quotas = quotas;
   }
 
   async removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<number> {
     const call: WriterCall = { removeOlderThan: createdBeforeMs, rollups: rollupsBeforeMs };
-    return (await this.#writes.callWriter(call)) as number;
+    return (await this.#writes.callWriter(call).catch(unavailable)) as number;
   }
 
   async probe(): Promise<void> {
     await this.#writes.callWriter({ probe: true } satisfies WriterCall);
   }
 
-  async list(query: TraceQuery): Promise<TracePage> {
-    return (await this.#read({ list: query })) as TracePage;
+  list(query: TraceQuery): Promise<TracePage> {
+    return this.#read('list', query);
   }
 
-  async get(id: string, tenant?: Tenant): Promise<TraceDetail | undefined> {
-    return (await this.#read({ get: id, tenant })) as TraceDetail | undefined;
+  get(id: string, tenant?: Tenant): Promise<TraceDetail | undefined> {
+    return this.#read('get', id, tenant);
   }
 
-  async answer(question: AnalyticsQuery): Promise<Uint8Array> {
-    const answer = (await this.#read({ answer: question })) as Uint8Array | undefined;
-    if (answer !== undefined) return answer;
-    throw new Fault('too_many_groups', { say: 'the response has too many rows: narrow from, to, provider or model' });
+  async measure(query: MeasureQuery): Promise<Measure[]> {
+    const table = await this.#read('measure', query);
+    if (table === undefined) throw tooManyGroups();
+    return measuresIn(table);
   }
 
   async quotaTotals(day: string): Promise<DayUsage[]> {
-    return (await this.#read({ quotaTotals: day }, this.#quotas)) as DayUsage[];
+    const call: ReadCall = { method: 'quotaTotals', args: [day] };
+    return (await this.#quotas.call(call).catch(unavailable)) as DayUsage[];
   }
 
-  async checkpoints(query: CheckpointQuery): Promise<Checkpoint[]> {
-    return (await this.#read({ checkpoints: query })) as Checkpoint[];
+  checkpoints(query: CheckpointQuery): Promise<Checkpoint[]> {
+    return this.#read('checkpoints', query);
   }
 
-  async ancestors(query: AncestorQuery): Promise<Checkpoint[]> {
-    return (await this.#read({ ancestors: query })) as Checkpoint[];
+  ancestors(query: AncestorQuery): Promise<Checkpoint[]> {
+    return this.#read('ancestors', query);
   }
 
   async summary(): Promise<StoreSummary> {
@@ -123,13 +136,17 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
     await this.#file[Symbol.asyncDispose]();
   }
 
-  async #read(call: ReadWorkerCall, worker: WorkerCalls = this.#reads): Promise<unknown> {
-    try {
-      return await worker.call(call);
-    } catch (cause) {
-      throw new Fault('trace_store_unavailable', { say: 'trace store is unavailable', log: { reason: messageOf(cause) }, cause });
-    }
+  async #read<M extends ReadMethod>(
+    method: M,
+    ...args: Parameters<SqliteTraceReader[M]>
+  ): Promise<ReturnType<SqliteTraceReader[M]>> {
+    const call: ReadCall = { method, args };
+    return (await this.#reads.call(call).catch(unavailable)) as ReturnType<SqliteTraceReader[M]>;
   }
+}
+
+function unavailable(cause: unknown): never {
+  throw new Fault('trace_store_unavailable', { say: 'trace store is unavailable', log: { reason: messageOf(cause) }, cause });
 }
 
 /** Undefined when the system does not say, such as for a folder that may no longer be read. */

@@ -5,8 +5,10 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
-import { DAY_MS, HOUR_MS, type AnalyticsQuery } from '@vitrine/traces/trace-analytics';
+import { DAY_MS, HOUR_MS } from '@vitrine/traces/time-buckets';
+import { TraceAnalytics } from '@vitrine/traces/trace-analytics';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
+import { measuresIn } from './measure-table.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -52,17 +54,22 @@ function printed(json: string): string[] {
   );
 }
 
-function answerOf(reader: SqliteTraceReader, question: AnalyticsQuery): string {
-  return Buffer.from(reader.answer(question) ?? []).toString();
+type Endpoint = 'usage' | 'cost' | 'models' | 'summary';
+
+/** The JSON of an endpoint's response. */
+async function responseOf(reader: SqliteTraceReader, endpoint: Endpoint, query: object = {}): Promise<string> {
+  const analytics = new TraceAnalytics({ measure: async (of) => measuresIn(reader.measure(of)!) });
+  const response = await analytics[endpoint](query);
+  return response instanceof Uint8Array ? Buffer.from(response).toString() : JSON.stringify(response);
 }
 
-test('every sum of costs is printed with all its digits, and no others', () => {
-  fc.assert(
-    fc.property(
+test('every sum of costs is printed with all its digits, and no others', async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.array(fc.array(paid, { maxLength: 20 }), { maxLength: 6 }),
       fc.constantFrom(1, 20, 1_000),
       fc.integer({ min: T0, max: T0 + 2 * DAY_MS }),
-      (batches, journal, from) => {
+      async (batches, journal, from) => {
         const path = nextPath();
         using writer = new SqliteTraceWriter(path, { traces: journal, batches: 2 });
         using reader = new SqliteTraceReader(path);
@@ -75,15 +82,15 @@ test('every sum of costs is printed with all its digits, and no others', () => {
         const all = batches.flat();
         const since = all.filter(({ at }) => at >= from);
         const by = <T>(key: (one: Paid) => T, of = all) => [...Map.groupBy(of, key)];
-        expect(printed(answerOf(reader, { endpoint: 'cost' }))).toEqual([sumOf(all)]);
-        expect(printed(answerOf(reader, { endpoint: 'summary', from }))).toEqual([sumOf(since)]);
-        expect(printed(answerOf(reader, { endpoint: 'cost', from }))).toEqual([sumOf(since)]);
-        expect(printed(answerOf(reader, { endpoint: 'models' })).toSorted()).toEqual(
+        expect(printed(await responseOf(reader, 'cost'))).toEqual([sumOf(all)]);
+        expect(printed(await responseOf(reader, 'summary', { from }))).toEqual([sumOf(since)]);
+        expect(printed(await responseOf(reader, 'cost', { from }))).toEqual([sumOf(since)]);
+        expect(printed(await responseOf(reader, 'models')).toSorted()).toEqual(
           by(({ model }) => model)
             .map(([, of]) => sumOf(of))
             .toSorted(),
         );
-        expect(printed(answerOf(reader, { endpoint: 'cost', bucket: 'hour', from }))).toEqual(
+        expect(printed(await responseOf(reader, 'cost', { bucket: 'hour', from }))).toEqual(
           by(({ at }) => Math.floor(at / HOUR_MS), since)
             .toSorted(([left], [right]) => left - right)
             .map(([, of]) => sumOf(of)),
@@ -103,19 +110,19 @@ test('every sum of costs is printed with all its digits, and no others', () => {
   );
 });
 
-test('an average is printed without noise', () => {
+test('an average is printed without noise', async () => {
   const path = nextPath();
   using writer = new SqliteTraceWriter(path);
   using reader = new SqliteTraceReader(path);
   const records = [0.00000615, 0.0000041, 0.00000205].map((estimated_cost_usd, i) => plainTrace(T0 + i, { estimated_cost_usd }));
   writer.write({ count: 3, records: () => records });
-  expect(answerOf(reader, { endpoint: 'cost', bucket: 'day' })).toContain(
+  expect(await responseOf(reader, 'cost', { bucket: 'day' })).toContain(
     '"total_cost_usd":0.0000123,"request_count":3,"avg_cost_usd":0.0000041}',
   );
 });
 
 describe('counts that nobody can have', () => {
-  test.each([1, 1_000])('make a large number, and break no answer (journal of %i)', (journal) => {
+  test.each([1, 1_000])('make a large number, and break no response (journal of %i)', async (journal) => {
     const path = nextPath();
     using writer = new SqliteTraceWriter(path, { traces: journal, batches: 100 });
     using reader = new SqliteTraceReader(path);
@@ -123,29 +130,29 @@ describe('counts that nobody can have', () => {
       plainTrace(T0 + 60_000 + i, { timestamp: T0 + 60_000 + i, estimated_cost_usd: i === 0 ? 0.5 : 1e12 }),
     );
     writer.write({ count: records.length, records: () => records });
-    for (const question of [
-      { endpoint: 'cost' },
-      { endpoint: 'summary' },
+    for (const [endpoint, query] of [
+      ['cost', {}],
+      ['summary', {}],
       // A part of an hour is read from the traces.
-      { endpoint: 'cost', from: T0 + 1_000 },
-      { endpoint: 'cost', from: T0 + 1_000, bucket: 'hour' },
+      ['cost', { from: T0 + 1_000 }],
+      ['cost', { from: T0 + 1_000, bucket: 'hour' }],
     ] as const)
-      expect(printed(answerOf(reader, question))).toEqual(['39000000000000.5']);
+      expect(printed(await responseOf(reader, endpoint, query))).toEqual(['39000000000000.5']);
     expect(reader.quotaTotals('2026-01-05')).toMatchObject([{ cost_usd: 39e12 + 0.5 }]);
   });
 });
 
-test('a file from before has its noise where it is stored, and shows none', () => {
+test('a file from before has its noise where it is stored, and shows none', async () => {
   const path = nextPath();
   copyFileSync(join(import.meta.dirname, 'testdata', 'schema-3-groups.db'), path);
   using writer = new SqliteTraceWriter(path, { traces: 1, batches: 1 });
   using reader = new SqliteTraceReader(path);
   const shown = () => JSON.stringify(reader.list({ limit: 9 }).items.map((one) => one.estimated_cost_usd));
   expect(shown()).toBe('[9000.000000000002,0.00000615,0.00000615,0.00000615,0.00000615]');
-  expect(answerOf(reader, { endpoint: 'cost' })).toBe('{"total_cost_usd":9000.000024600002}');
+  expect(await responseOf(reader, 'cost')).toBe('{"total_cost_usd":9000.000024600002}');
   // What is added to its roll-ups is added to what they hold.
   const more = plainTrace(Date.UTC(2026, 0, 5, 12, 30), { estimated_cost_usd: 0.000000000003 });
   writer.write({ count: 1, records: () => [more] });
-  expect(answerOf(reader, { endpoint: 'cost' })).toBe('{"total_cost_usd":9000.000024600005}');
-  expect(answerOf(reader, { endpoint: 'cost', to: Date.UTC(2026, 0, 5, 12, 0, 2) })).toBe('{"total_cost_usd":0.00001845}');
+  expect(await responseOf(reader, 'cost')).toBe('{"total_cost_usd":9000.000024600005}');
+  expect(await responseOf(reader, 'cost', { to: Date.UTC(2026, 0, 5, 12, 0, 2) })).toBe('{"total_cost_usd":0.00001845}');
 });

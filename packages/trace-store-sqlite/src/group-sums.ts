@@ -1,12 +1,11 @@
 import { addLatency, bucketOf, type LatencyCounts } from '@vitrine/traces/latency-histogram';
-import { bucketStartOf, routeOf, type Measure, type MeasureQuery } from '@vitrine/traces/trace-analytics';
+import { bucketStartOf } from '@vitrine/traces/time-buckets';
+import { MEASURES_MAX, routeOf, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { MeasureRows, type MeasuredSums } from './measure-rows.ts';
+import type { MeasureTable } from './measure-table.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import type { RollupCursor } from './rollup-block.ts';
 import type { MeasuredTrace } from './rollup.ts';
-
-/** Rows that an answer may have. */
-export const ANSWER_ROWS_MAX = 100_000;
 
 interface Numbers {
   readonly scope: number;
@@ -16,13 +15,13 @@ interface Numbers {
 
 interface Bucket {
   readonly start: number;
-  /** By the place of their name. */
+  /** By the place of their group's name. */
   readonly rows: Map<number, number>;
 }
 
-/** The sums that a question asks for, while they are added up. */
+/** The sums of a query, while they are added up. */
 export class GroupSums {
-  readonly #question: MeasureQuery;
+  readonly #query: MeasureQuery;
   readonly #dictionary: ReadDictionary;
   readonly #rows = new MeasureRows();
   readonly #latencies: LatencyCounts[] = [];
@@ -34,26 +33,26 @@ export class GroupSums {
   readonly #placeOfNumber = new Map<number, number>();
   #lastBucket: Bucket | undefined;
 
-  constructor(question: MeasureQuery, dictionary: ReadDictionary) {
-    this.#question = question;
+  constructor(query: MeasureQuery, dictionary: ReadDictionary) {
+    this.#query = query;
     this.#dictionary = dictionary;
   }
 
-  /** Whether there are more rows than an answer may have. */
+  /** Whether there are more rows than a result may have. */
   get isTooMany(): boolean {
-    return this.#rows.count > ANSWER_ROWS_MAX;
+    return this.#rows.count > MEASURES_MAX;
   }
 
   /** Adds the roll-up that the cursor is at, of what began at `start`. */
   addRollup(start: number, cursor: RollupCursor): void {
     const row = this.#rowOf(start, cursor);
     if (row === undefined) return;
-    if (this.#question.usageOnly === true) this.#rows.addUsage(row, cursor.usage());
+    if (this.#query.usageOnly === true) this.#rows.addUsage(row, cursor.usage());
     else this.#rows.add(row, cursor.sums());
-    if (this.#question.percentiles === true) cursor.addLatenciesTo(this.#latenciesOf(row));
+    if (this.#query.percentiles === true) cursor.addLatenciesTo(this.#latenciesOf(row));
   }
 
-  /** Adds sums of traces, and their latencies where percentiles are asked for. */
+  /** Adds sums of traces, and their latencies where the query has percentiles. */
   addSums(at: number, numbers: Partial<Numbers>, sums: MeasuredSums, latenciesMs: readonly number[]): void {
     const row = this.#rowOf(at, numbers);
     if (row === undefined) return;
@@ -65,47 +64,45 @@ export class GroupSums {
     const row = this.#rowOf(trace.timestamp, trace);
     if (row === undefined) return;
     this.#rows.addTrace(row, trace);
-    if (this.#question.percentiles === true) addLatency(this.#latenciesOf(row), bucketOf(trace.latencyMs), 1);
+    if (this.#query.percentiles === true) addLatency(this.#latenciesOf(row), bucketOf(trace.latencyMs), 1);
   }
 
-  /** Ordered by bucket, then by group. To be asked for once. */
-  measures(): Measure[] {
+  /** Undefined when there are more rows than a result may have. To be called once. */
+  table(): MeasureTable | undefined {
+    if (this.isTooMany) return undefined;
     const names = this.#names.toSorted((left, right) => (left < right ? -1 : 1));
     const rankOf = new Map(names.map((name, rank) => [name, rank]));
     // Names are compared once, and not again in every bucket: they are in hundreds of them.
     const ranks = this.#names.map((name) => rankOf.get(name) ?? 0);
-    const measures: Measure[] = [];
-    for (const { rows } of [...this.#buckets.values()].toSorted((left, right) => left.start - right.start)) {
-      for (const place of [...rows.keys()].toSorted((left, right) => (ranks[left] ?? 0) - (ranks[right] ?? 0))) {
-        const row = rows.get(place) ?? 0;
-        if (this.#question.percentiles === true) this.#rows.setPercentiles(row, this.#latenciesOf(row));
-        measures.push(this.#rows.measure(row, this.#names[place] ?? ''));
-      }
-    }
-    return measures;
+    const order = new Uint32Array(this.#rows.count);
+    let at = 0;
+    for (const { rows } of [...this.#buckets.values()].toSorted((left, right) => left.start - right.start))
+      for (const [, row] of [...rows].toSorted(([left], [right]) => (ranks[left] ?? 0) - (ranks[right] ?? 0))) order[at++] = row;
+    if (this.#query.percentiles === true) for (const row of order) this.#rows.setPercentiles(row, this.#latenciesOf(row));
+    return { numbers: this.#rows.numbers, order, groups: this.#names };
   }
 
   #latenciesOf(row: number): LatencyCounts {
     return (this.#latencies[row] ??= []);
   }
 
-  /** Where traces of these numbers are added up; undefined when they are not asked for. */
+  /** The row of traces with these numbers; undefined when the query does not select them. */
   #rowOf(at: number, numbers: Partial<Numbers>): number | undefined {
     if (!this.#allows(numbers.model ?? 0)) return undefined;
-    const { groupBy } = this.#question;
+    const { groupBy } = this.#query;
     const place = this.#placeOf(
       (groupBy === 'key' ? numbers.scope : groupBy === 'api_key_hash' ? numbers.credential : numbers.model) ?? 0,
     );
     const bucket = this.#bucketOf(at);
     const known = bucket.rows.get(place);
     if (known !== undefined) return known;
-    const row = this.#rows.make(bucket.start);
+    const row = this.#rows.make(bucket.start, place);
     bucket.rows.set(place, row);
     return row;
   }
 
   #bucketOf(at: number): Bucket {
-    const { bucket: length } = this.#question;
+    const { bucket: length } = this.#query;
     const start = length === undefined ? 0 : bucketStartOf(at, length);
     if (this.#lastBucket?.start === start) return this.#lastBucket;
     const bucket = this.#buckets.get(start) ?? { start, rows: new Map<number, number>() };
@@ -125,7 +122,7 @@ export class GroupSums {
   }
 
   #allows(model: number): boolean {
-    const { provider, model: name } = this.#question;
+    const { provider, model: name } = this.#query;
     if (provider === undefined && name === undefined) return true;
     const known = this.#allowed.get(model);
     if (known !== undefined) return known;
@@ -137,7 +134,7 @@ export class GroupSums {
 
   #nameOf(number: number): string {
     const dictionary = this.#dictionary;
-    switch (this.#question.groupBy) {
+    switch (this.#query.groupBy) {
       case 'provider':
         return dictionary.model(number).provider;
       case 'model':

@@ -9,7 +9,7 @@ interface KeptEntry {
   readonly to: number;
 }
 
-/** Reads the journal, each of its entries once: they are 6 MB when it is full, and every question wants them. */
+/** Reads the journal, each of its entries once: they are 6 MB when it is full, and every query needs them. */
 export class JournalReader {
   readonly #first: StatementSync;
   readonly #entries: StatementSync;
@@ -24,20 +24,6 @@ export class JournalReader {
   between(from: number = Number.NEGATIVE_INFINITY, to: number = Number.POSITIVE_INFINITY): Float64Array[] {
     this.#readOn();
     return this.#kept.filter((entry) => entry.from <= to && entry.to >= from).map(({ numbers }) => numbers);
-  }
-
-  /** No trace of the journal whose `timestamp` is `from` or later has an earlier one than this; infinity when there is none. To be called
-   *  in a transaction. */
-  earliest(from: number = Number.NEGATIVE_INFINITY): number {
-    this.#readOn();
-    return this.#kept.reduce((least, entry) => (entry.to < from ? least : Math.min(least, entry.from)), Number.POSITIVE_INFINITY);
-  }
-
-  /** The last batch that was added to the roll-ups, 0 before the first: whatever adds to them changes it. To be called in a transaction. */
-  addedBatch(): number {
-    this.#readOn();
-    const [first] = this.#kept;
-    return first?.numbers.length === 0 ? first.batch : 0;
   }
 
   /** Numbers of batches rise for ever. Of those that were added to the roll-ups, only the last stays, emptied: so the first one that

@@ -1,40 +1,17 @@
 import { percentileOf, type LatencyCounts } from '@vitrine/traces/latency-histogram';
-import type { Measure } from '@vitrine/traces/trace-analytics';
-import { picoIn, PICO_PER_THOUSAND, thousandsIn, usdOf } from '@vitrine/traces/usd';
+import { picoIn, PICO_PER_THOUSAND, thousandsIn } from '@vitrine/traces/usd';
+import { PLACES, ROW } from './measure-table.ts';
 import type { UsageSums } from './rollup-block.ts';
 import type { MeasuredTrace, Sums } from './rollup.ts';
 
 const FIRST_ROWS = 64;
-
-/** Where the numbers of a measure stand in its row. */
-const PLACES = {
-  bucketStart: 0,
-  requests: 1,
-  errors4xx: 2,
-  errors5xx: 3,
-  inputTokens: 4,
-  outputTokens: 5,
-  totalTokens: 6,
-  costThousands: 7,
-  costPico: 8,
-  latencyMs: 9,
-  latencyMsMin: 10,
-  latencyMsMax: 11,
-  streams: 12,
-  firstTokenUs: 13,
-  lastActive: 14,
-  p50Ms: 15,
-  p95Ms: 16,
-  p99Ms: 17,
-} as const satisfies Record<Exclude<keyof Measure, 'group' | 'costUsd'>, number>;
 const PERCENTILES = [
   [PLACES.p50Ms, 0.5],
   [PLACES.p95Ms, 0.95],
   [PLACES.p99Ms, 0.99],
 ] as const;
-const ROW = Object.keys(PLACES).length;
 
-/** What an answer tells of sums. */
+/** The sums that are in a measure. */
 export type MeasuredSums = Readonly<Omit<Sums, 'tokensMin' | 'tokensMax' | 'oldest' | 'newest'>>;
 
 /** Measures while they are added up. They are rows of one array: an object for each would be eighteen numbers on the heap. */
@@ -46,8 +23,13 @@ export class MeasureRows {
     return this.#count;
   }
 
-  /** Makes an empty row; answers its place. */
-  make(bucketStart: number): number {
+  /** All rows, and unused space after them. */
+  get numbers(): Float64Array<ArrayBuffer> {
+    return this.#numbers;
+  }
+
+  /** Adds an empty row; returns its number. `group`: the place of its name. */
+  make(bucketStart: number, group: number): number {
     const row = this.#count;
     this.#count += 1;
     if (this.#count * ROW > this.#numbers.length) {
@@ -56,11 +38,12 @@ export class MeasureRows {
       this.#numbers = larger;
     }
     this.#numbers[row * ROW + PLACES.bucketStart] = bucketStart;
+    this.#numbers[row * ROW + PLACES.group] = group;
     this.#numbers[row * ROW + PLACES.latencyMsMin] = Number.MAX_SAFE_INTEGER;
     return row;
   }
 
-  /** The other numbers of the row say nothing then. */
+  /** Leaves the other sums of the row at 0. */
   addUsage(row: number, sums: UsageSums): void {
     const numbers = this.#numbers;
     const at = row * ROW;
@@ -106,11 +89,6 @@ export class MeasureRows {
     for (const [place, share] of PERCENTILES) numbers[at + place] = Math.min(Math.max(percentileOf(latencies, share), min), max);
   }
 
-  /** The measure of a row, once everything is added up. */
-  measure(row: number, group: string): Measure {
-    return new MeasureRow(this.#numbers, row * ROW, group);
-  }
-
   #add(row: number, place: number, value: number): void {
     const at = row * ROW + place;
     this.#numbers[at] = (this.#numbers[at] ?? 0) + value;
@@ -131,97 +109,4 @@ function addCost(numbers: Float64Array, at: number, thousands: number, pico: num
   const carried = sum < PICO_PER_THOUSAND ? 0 : 1;
   numbers[at + PLACES.costPico] = sum - carried * PICO_PER_THOUSAND;
   numbers[at + PLACES.costThousands]! += thousands + carried;
-}
-
-/** A measure that reads its numbers where they stand. Thirty thousand objects of eighteen numbers took as long as adding them up. */
-class MeasureRow implements Measure {
-  readonly group: string;
-  readonly #numbers: Float64Array;
-  readonly #at: number;
-
-  constructor(numbers: Float64Array, at: number, group: string) {
-    this.group = group;
-    this.#numbers = numbers;
-    this.#at = at;
-  }
-
-  get bucketStart(): number {
-    return this.#read(PLACES.bucketStart);
-  }
-
-  get requests(): number {
-    return this.#read(PLACES.requests);
-  }
-
-  get errors4xx(): number {
-    return this.#read(PLACES.errors4xx);
-  }
-
-  get errors5xx(): number {
-    return this.#read(PLACES.errors5xx);
-  }
-
-  get inputTokens(): number {
-    return this.#read(PLACES.inputTokens);
-  }
-
-  get outputTokens(): number {
-    return this.#read(PLACES.outputTokens);
-  }
-
-  get totalTokens(): number {
-    return this.#read(PLACES.totalTokens);
-  }
-
-  get costUsd(): number {
-    return usdOf(this.costThousands, this.costPico);
-  }
-
-  get costThousands(): number {
-    return this.#read(PLACES.costThousands);
-  }
-
-  get costPico(): number {
-    return this.#read(PLACES.costPico);
-  }
-
-  get latencyMs(): number {
-    return this.#read(PLACES.latencyMs);
-  }
-
-  get latencyMsMin(): number {
-    return this.#read(PLACES.latencyMsMin);
-  }
-
-  get latencyMsMax(): number {
-    return this.#read(PLACES.latencyMsMax);
-  }
-
-  get streams(): number {
-    return this.#read(PLACES.streams);
-  }
-
-  get firstTokenUs(): number {
-    return this.#read(PLACES.firstTokenUs);
-  }
-
-  get lastActive(): number {
-    return this.#read(PLACES.lastActive);
-  }
-
-  get p50Ms(): number {
-    return this.#read(PLACES.p50Ms);
-  }
-
-  get p95Ms(): number {
-    return this.#read(PLACES.p95Ms);
-  }
-
-  get p99Ms(): number {
-    return this.#read(PLACES.p99Ms);
-  }
-
-  #read(place: number): number {
-    return this.#numbers[this.#at + place] ?? 0;
-  }
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { bucketStartOf, DAY_MS } from '@vitrine/traces/trace-analytics';
+import { bucketStartOf, DAY_MS } from '@vitrine/traces/time-buckets';
 import { ALL_TENANTS, LEVELS, type Level } from './rollup-levels.ts';
 import { packRollups, type PackedRollups } from './rollup-block.ts';
 import { Rollups, type MeasuredTrace } from './rollup.ts';

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { bucketStartOf, type MeasureQuery } from '@vitrine/traces/trace-analytics';
+import { bucketStartOf } from '@vitrine/traces/time-buckets';
+import type { MeasureQuery } from '@vitrine/traces/trace-measures';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import { UsdSum } from '@vitrine/traces/usd';
 import type { GroupSums } from './group-sums.ts';
@@ -56,7 +57,7 @@ export class PartHours {
   }
 
   /** Adds the traces of a part, those among them that the journal holds. */
-  addTo(sums: GroupSums, part: Span, question: MeasureQuery, tenant: number | undefined): void {
+  addTo(sums: GroupSums, part: Span, query: MeasureQuery, tenant: number | undefined): void {
     const journal = this.#journal.between(part.from, part.before - 1);
     const ranges = [this.#rolledUp(part, tenant), createdRange(journal, part.from, part.before - 1)];
     const known = ranges.filter((range) => range !== undefined);
@@ -65,11 +66,11 @@ export class PartHours {
     const newest = Math.max(...known.map((range) => range.newest));
     const bounds = [firstIdOf(oldest), firstIdOf(newest + 1), part.from, part.before - 1];
     const values = tenant === undefined ? bounds : [...bounds, tenant];
-    // Only what the answer divides by is divided here.
-    const column = question.groupBy === 'key' ? 'scope' : question.groupBy === 'api_key_hash' ? 'credential' : 'model';
-    const numbers = column === 'model' || (question.provider ?? question.model) === undefined ? column : `${column}, model`;
+    // Only what the query divides by is divided here.
+    const column = query.groupBy === 'key' ? 'scope' : query.groupBy === 'api_key_hash' ? 'credential' : 'model';
+    const numbers = column === 'model' || (query.provider ?? query.model) === undefined ? column : `${column}, model`;
     // In one scan: a second one, which counted each latency of each group, took more than all the sums.
-    const latencies = question.percentiles === true ? ", '[' || group_concat(latency_ms) || ']' AS latencies" : '';
+    const latencies = query.percentiles === true ? ", '[' || group_concat(latency_ms) || ']' AS latencies" : '';
     const read = (cost: string) =>
       this.#database
         .prepare(
@@ -88,7 +89,7 @@ export class PartHours {
 }
 
 /** Counts that a provider made up can make more money than there is: 9 million dollars in a part of an hour are too much for a sum of
- *  64 bits, and SQLite says so instead of answering. */
+ *  64 bits, and SQLite fails instead. */
 function withoutOverflow(read: (cost: string) => PartRow[]): PartRow[] {
   try {
     return read(COST);
@@ -102,6 +103,6 @@ function withoutOverflow(read: (cost: string) => PartRow[]): PartRow[] {
   }
 }
 
-/** Numbers that a question does not divide by are not there; nor are latencies, as a list in JSON, without percentiles. */
+/** Numbers that the query does not divide by are not there; nor are latencies, as a list in JSON, without percentiles. */
 type PartRow = Parameters<GroupSums['addSums']>[1] &
   MeasuredSums & { readonly latencies?: string; readonly costDollars?: number };

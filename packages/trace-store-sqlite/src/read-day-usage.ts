@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { UsdSum } from '@vitrine/traces/usd';
 import type { JournalReader } from './journal-reader.ts';
 import type { ReadDictionary } from './read-dictionary.ts';

@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { bucketStartOf, type Measure, type MeasureQuery } from '@vitrine/traces/trace-analytics';
+import { bucketStartOf } from '@vitrine/traces/time-buckets';
+import type { MeasureQuery } from '@vitrine/traces/trace-measures';
 import { GroupSums } from './group-sums.ts';
-
 import type { JournalReader } from './journal-reader.ts';
+import type { MeasureTable } from './measure-table.ts';
 import { PartHours } from './part-hours.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { RollupCursor } from './rollup-block.ts';
@@ -13,8 +14,8 @@ import { readJournal } from './trace-journal.ts';
 const EARLIEST = Number.MIN_SAFE_INTEGER;
 const LATEST = Number.MAX_SAFE_INTEGER;
 
-/** Answers what roll-ups know: whole days and hours from their rows, what came last from the journal, and the parts of hours at the
- *  edges of a range from the traces themselves. */
+/** Measures by roll-ups: whole days and hours from their rows, what came last from the journal, and the parts of hours at the edges of a
+ *  range from the traces themselves. */
 export class RollupReader {
   readonly #dictionary: ReadDictionary;
   readonly #sums: StatementSync;
@@ -39,33 +40,33 @@ export class RollupReader {
   }
 
   /** Undefined when there are too many groups. To be called in a transaction, so that everything read is of one moment. */
-  measure(question: MeasureQuery): Measure[] | undefined {
-    const { from, to, tenant, groupBy, bucket } = question;
+  measure(query: MeasureQuery): MeasureTable | undefined {
+    const { from, to, tenant, groupBy, bucket } = query;
     const byKey = groupBy === 'key' || groupBy === 'api_key_hash';
     const known = tenant && this.#dictionary.tenant(tenant);
-    const sums = new GroupSums(question, this.#dictionary);
-    if (tenant !== undefined && known === undefined) return sums.measures();
+    const sums = new GroupSums(query, this.#dictionary);
+    if (tenant !== undefined && known === undefined) return sums.table();
     const tenants = known === undefined ? this.#dictionary.tenants() : [known];
     const rolledUp = byKey || known !== undefined ? tenants : [ALL_TENANTS];
     const hourLevel = byKey ? LEVELS.keyHour : LEVELS.modelHour;
 
     const { days, hours, parts } = splitRange(from, to, bucket);
     const readParts = parts.filter((part) => !this.#parts.isGone(part, known));
-    for (const part of readParts) this.#parts.addTo(sums, part, question, known);
+    for (const part of readParts) this.#parts.addTo(sums, part, query, known);
     for (const part of parts) {
       const hour = { from: bucketStartOf(part.from, 'hour'), before: part.before };
       const isWhole = !readParts.includes(part) && hour.from >= part.from;
-      if (isWhole) this.#addRollups(sums, hourLevel, rolledUp, hour, question);
+      if (isWhole) this.#addRollups(sums, hourLevel, rolledUp, hour, query);
     }
-    for (const span of days) this.#addRollups(sums, byKey ? LEVELS.keyDay : LEVELS.modelDay, rolledUp, span, question);
-    for (const span of hours) this.#addRollups(sums, hourLevel, rolledUp, span, question);
+    for (const span of days) this.#addRollups(sums, byKey ? LEVELS.keyDay : LEVELS.modelDay, rolledUp, span, query);
+    for (const span of hours) this.#addRollups(sums, hourLevel, rolledUp, span, query);
     for (const trace of readJournal(this.#journal.between(from, to))) {
       const { timestamp } = trace;
       if ((from !== undefined && timestamp < from) || (to !== undefined && timestamp > to)) continue;
       if (known !== undefined && this.#dictionary.scope(trace.scope).tenant !== known) continue;
       if (!readParts.some((part) => timestamp >= part.from && timestamp < part.before)) sums.addTrace(trace);
     }
-    return sums.isTooMany ? undefined : sums.measures();
+    return sums.table();
   }
 
   #addRollups(sums: GroupSums, level: Level, tenants: readonly number[], span: Span, { percentiles }: MeasureQuery): void {

@@ -1,36 +1,36 @@
 import { invariant } from '@vitrine/faults/invariant';
 import { DatabaseSync } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
-import { analyticsResponse } from '@vitrine/traces/analytics-response';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { AnalyticsQuery, Measure, MeasureQuery } from '@vitrine/traces/trace-analytics';
+import type { MeasureQuery } from '@vitrine/traces/trace-measures';
 import type { AncestorQuery, CheckpointQuery, TraceQuery } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { JournalReader } from './journal-reader.ts';
 import type { LineageIds } from './lineage-entries.ts';
+import type { MeasureTable } from './measure-table.ts';
 import { PAYLOADS_PER_PAGE, unpackPayload, type Payload } from './payload-page.ts';
-
 import { ReadDictionary } from './read-dictionary.ts';
 import { readDayUsage } from './read-day-usage.ts';
 import { RollupReader } from './rollup-reader.ts';
-import { SeriesReader } from './series-reader.ts';
 import { TraceLister } from './trace-lister.ts';
 import { detailOf } from './trace-rows.ts';
 import { SCHEMA_VERSION } from './trace-tables.ts';
 
-/** Answers questions about an embedded store over a connection of its own. Synchronous: it lives on a worker thread. */
+/** How long a read waits for another process's lock. */
+const BUSY_TIMEOUT_MS = 2_000;
+
+/** Reads an embedded store over a connection of its own. Synchronous: it runs on a worker thread. */
 export class SqliteTraceReader implements Disposable {
   readonly #database: DatabaseSync;
   readonly #dictionary: ReadDictionary;
   readonly #journal: JournalReader;
   readonly #lister: TraceLister;
   readonly #rollups: RollupReader;
-  readonly #series: SeriesReader;
 
   /** `fewOfStatus`: see `TraceLister`. */
-  constructor(path: string, fewOfStatus?: number) {
-    this.#database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
+  constructor(path: string, fewOfStatus?: number, open: (path: string) => DatabaseSync = openReadOnly) {
+    this.#database = open(path);
     const { user_version: found } = this.#database.prepare('PRAGMA user_version').get() as { user_version: number };
     if (found < SCHEMA_VERSION)
       throw new Error(`the file holds schema ${found}; a gateway that opens it makes that ${SCHEMA_VERSION}`);
@@ -39,7 +39,6 @@ export class SqliteTraceReader implements Disposable {
     this.#journal = new JournalReader(this.#database);
     this.#lister = new TraceLister(this.#database, this.#dictionary, this.#journal, fewOfStatus);
     this.#rollups = new RollupReader(this.#database, this.#dictionary, this.#journal);
-    this.#series = new SeriesReader(this.#database, this.#dictionary, this.#journal, this.#rollups);
   }
 
   list(query: TraceQuery): TracePage {
@@ -59,19 +58,8 @@ export class SqliteTraceReader implements Disposable {
   }
 
   /** Undefined when there are too many rows. */
-  measure(question: MeasureQuery): Measure[] | undefined {
-    return this.#atOneMoment(() => this.#rollups.measure(question));
-  }
-
-  /** JSON in UTF-8 that shares its memory with nothing; undefined when it would have too many rows. */
-  answer(question: AnalyticsQuery): Uint8Array<ArrayBuffer> | undefined {
-    return this.#atOneMoment(() =>
-      analyticsResponse(
-        question,
-        (asked) => this.#rollups.measure(asked),
-        (asked) => this.#series.pieces(asked),
-      ),
-    );
+  measure(query: MeasureQuery): MeasureTable | undefined {
+    return this.#atOneMoment(() => this.#rollups.measure(query));
   }
 
   /** What every key used on a day (`YYYY-MM-DD`). */
@@ -128,6 +116,10 @@ export class SqliteTraceReader implements Disposable {
       this.#database.exec('COMMIT');
     }
   }
+}
+
+export function openReadOnly(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
 }
 
 function byName(left: Tenant, right: Tenant): number {

@@ -9,6 +9,7 @@ import { plainTrace as record } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { TraceDetail } from '@vitrine/traces/trace';
 import { lockFile } from '@vitrine/sqlite/file-lock';
+import { measuresIn } from './measure-table.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
@@ -147,7 +148,7 @@ describe.each([1, 2, 3])('a file of schema %i', (schema) => {
     writer.write({ count: 1, records: () => [record(Date.UTC(2026, 0, 6, 12))] });
     expect(writer.traceCount).toBe(13);
     using reader = new SqliteTraceReader(moved);
-    const models = reader.measure({ groupBy: 'model', tenant: { org_id: 'default', workspace_id: 'default' } })!;
+    const models = measuresIn(reader.measure({ groupBy: 'model', tenant: { org_id: 'default', workspace_id: 'default' } })!);
     const sums = new Map(models.map(({ group, requests, totalTokens }) => [group, [requests, totalTokens]]));
     const wanted = Map.groupBy(details(), ({ model }) => model);
     for (const [model, of] of wanted) {
@@ -270,7 +271,7 @@ describe('retention of roll-ups', () => {
     write(record(T0 + 60_000, { model: 'gone', api_key_hash: new Uint8Array(32).fill(1) }));
     write(record(KEPT, { model: 'kept', api_key_hash: new Uint8Array(32).fill(2) }));
     using reader = new SqliteTraceReader(path);
-    const models = () => reader.measure({ groupBy: 'model' })!.map(({ group }) => group);
+    const models = () => measuresIn(reader.measure({ groupBy: 'model' })!).map(({ group }) => group);
     writer.removeOlderThan(KEPT, T0);
     expect([reader.list({ limit: 9 }).items.length, models()]).toEqual([1, ['gone', 'kept']]);
     // The day of the bound stays whole.
@@ -292,7 +293,7 @@ describe('retention of roll-ups', () => {
     write(record(T0 + 60_000, { model: 'gone' }), record(KEPT, { model: 'kept' }));
     writer.removeOlderThan(KEPT, T0 + DAY_MS);
     using reader = new SqliteTraceReader(path);
-    expect(reader.measure({ groupBy: 'model' })!.map(({ group }) => group)).toEqual(['kept']);
+    expect(measuresIn(reader.measure({ groupBy: 'model' })!).map(({ group }) => group)).toEqual(['kept']);
   });
 
   test('an hour whose traces are gone counts whole when it begins in the range', () => {
@@ -301,7 +302,7 @@ describe('retention of roll-ups', () => {
     write(record(T0 + 1_000), record(T0 + 1_800_000), record(KEPT));
     writer.removeOlderThan(KEPT, 0);
     using reader = new SqliteTraceReader(path);
-    const requests = (from: number, to: number) => reader.measure({ from, to })!.map((one) => one.requests);
+    const requests = (from: number, to: number) => measuresIn(reader.measure({ from, to })!).map((one) => one.requests);
     expect(requests(T0, T0 + 60_000)).toEqual([2]);
     expect(requests(T0 + 60_000, T0 + DAY_MS)).toEqual([]);
     expect(requests(T0 + 60_000, KEPT - 10)).toEqual([1]);

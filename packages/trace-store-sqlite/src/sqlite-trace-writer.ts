@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { constants, zstdCompressSync } from 'node:zlib';
-import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { writeWithFallback, type RecordBatch, type RecordResult, type RecordWriter } from '@vitrine/traces/record-writer';

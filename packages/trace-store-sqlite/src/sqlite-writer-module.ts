@@ -6,7 +6,11 @@ import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 export type WriterCall = { readonly removeOlderThan: number; readonly rollups: number } | { readonly probe: true };
 
 export function openRecordWriter(options: unknown): OpenRecordWriter {
-  const writer = new SqliteTraceWriter((options as { readonly path: string }).path);
+  return recordWriterOf(new SqliteTraceWriter((options as { readonly path: string }).path));
+}
+
+/** A writer with the calls of its store. */
+export function recordWriterOf(writer: SqliteTraceWriter): OpenRecordWriter & Required<Pick<OpenRecordWriter, 'call'>> {
   return {
     write: (batch) => writer.write(batch),
     background: writer.background,

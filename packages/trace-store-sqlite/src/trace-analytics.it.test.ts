@@ -3,15 +3,17 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import fc from 'fast-check';
 import { join } from 'node:path';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import { bucketStartOf, BUCKETS, GROUPS, type Measure, type MeasureQuery } from '@vitrine/traces/trace-analytics';
+import { bucketStartOf, BUCKETS } from '@vitrine/traces/time-buckets';
+import { GROUPS, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { createTraceIds } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { readCursor, type TraceQuery } from '@vitrine/traces/trace-store';
-import { PICO_PER_USD } from '@vitrine/traces/usd';
+import { PICO_PER_USD, usdOf } from '@vitrine/traces/usd';
+import { measuresIn, type MeasureTable } from './measure-table.ts';
 import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
-// Whatever was written in whatever batches, every answer equals a plain scan of what was kept.
+// Whatever was written in whatever batches, every result equals a plain scan of what was stored.
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
@@ -47,7 +49,7 @@ const moment = fc.oneof(
   { weight: 3, arbitrary: nearEdge.map(([edge, off]) => MONDAY + edge + off) },
   { weight: 1, arbitrary: fc.integer({ min: MONDAY - 2 * DAY, max: MONDAY + 9 * DAY }) },
 );
-/** Most questions have few filters, or most answers would be empty. */
+/** Most queries have few filters, or most results would be empty. */
 const rarely = <T>(...values: T[]) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constantFrom(...values) });
 const range = fc
@@ -149,7 +151,7 @@ function groupOf(record: TraceRecord, groupBy: MeasureQuery['groupBy']): string 
   return groupBy === 'api_key_hash' ? hexOf(record.api_key_hash) : record[groupBy];
 }
 
-/** What the store has to answer, without its percentiles. */
+/** The expected measures, without percentiles. */
 function scanned(records: readonly TraceRecord[], asked: MeasureQuery) {
   const kept = records.filter((record) => isIn(record, asked));
   const groups = Map.groupBy(kept, (record) => {
@@ -185,11 +187,12 @@ function scanned(records: readonly TraceRecord[], asked: MeasureQuery) {
     });
 }
 
-function expectMeasures(found: readonly Measure[] | undefined, records: readonly TraceRecord[], asked: MeasureQuery): void {
+function expectMeasures(table: MeasureTable | undefined, records: readonly TraceRecord[], asked: MeasureQuery): void {
   const wanted = scanned(records, asked);
-  const sums = wanted.map((one) => one.sums);
-  const fields = Object.keys(sums[0] ?? {}) as (keyof Measure)[];
-  expect(found?.map((one) => Object.fromEntries(fields.map((field) => [field, one[field]])))).toEqual(sums);
+  const found = table && measuresIn(table);
+  const sums = found?.map(({ cost, ...rest }) => ({ ...rest, costUsd: usdOf(cost.thousands, cost.pico) }));
+  const percentiles = { p50Ms: expect.any(Number), p95Ms: expect.any(Number), p99Ms: expect.any(Number) };
+  expect(sums).toEqual(wanted.map((one) => ({ ...one.sums, ...percentiles })));
   if (asked.percentiles !== true) return;
   for (const [i, { latencies }] of wanted.entries()) {
     for (const [share, percentile] of [
@@ -250,7 +253,7 @@ function expectUsage(reader: SqliteTraceReader, records: readonly TraceRecord[])
   expect(kept).toHaveLength(Object.keys(usageOf(wanted)).length);
 }
 
-test('every answer equals a plain scan of the traces that were written', () => {
+test('every result equals a plain scan of the traces that were written', () => {
   let files = 0;
   const run = (batches: RandomTrace[][], questions: MeasureQuery[], lists: TraceQuery[], journal: number, few: number) => {
     const path = join(folder.path, `${(files += 1)}.db`);
@@ -262,7 +265,7 @@ test('every answer equals a plain scan of the traces that were written', () => {
       const results = writer.write({ count: records.length, records: () => records });
       kept.push(...records.filter((_, i) => batch[i]?.isBad === false));
       expect(results.map((result) => result === 'written')).toEqual(batch.map(({ isBad }) => !isBad));
-      // A reader remembers what it has read of the journal, which is added to the roll-ups between two questions.
+      // A reader remembers what it has read of the journal, which is added to the roll-ups between two queries.
       const [asked] = i % 2 === 1 ? questions : [];
       if (asked !== undefined) expectMeasures(reader.measure(asked), kept, asked);
     }

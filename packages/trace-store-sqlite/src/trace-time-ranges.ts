@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { bucketStartOf } from '@vitrine/traces/trace-analytics';
+import { bucketStartOf } from '@vitrine/traces/time-buckets';
 import { createdAtOf } from '@vitrine/traces/trace-id';
 import type { JournalReader } from './journal-reader.ts';
 import { newestFirst } from './newest-first.ts';

@@ -1,8 +1,9 @@
-import { BREAKDOWN_GROUPS, BUCKETS, SERIES_GROUPS } from './trace-analytics.ts';
+import { BUCKETS } from './time-buckets.ts';
+import { BREAKDOWN_GROUPS, SERIES_GROUPS } from './trace-measures.ts';
 import { credentialHash } from './trace.ts';
 import { z } from 'zod';
 
-// Answers of the analytics endpoints. Spec: gateway decisions, section 3.
+// Responses of the analytics endpoints. Spec: gateway decisions, section 3.
 
 const count = z.int().min(0);
 const amount = z.number().min(0);

@@ -1,20 +1,16 @@
-import type { BreakdownQuery, Bucket, Measure, SeriesQuery } from './trace-analytics.ts';
-import { roundUsd, usdJson, UsdSum } from './usd.ts';
+import { roundUsd, usdJson, usdOf, UsdSum, type UsdParts } from './usd.ts';
 import type { z } from 'zod';
 import type * as shapes from './analytics-shapes.ts';
+import type { BreakdownGroup, Measure } from './trace-measures.ts';
 
 type AnalyticsResponse<Shape extends keyof typeof shapes> = z.infer<(typeof shapes)[Shape]>;
 
-/** What is answered of a cost. */
-type Cost = Pick<Measure, 'costUsd' | 'costThousands' | 'costPico'>;
-export type PrintCost = (cost: Cost) => number;
+export type PrintCost = (cost: UsdParts) => number;
 /** A number; for people. */
-export const plainCost: PrintCost = ({ costUsd }) => costUsd;
-/** What JSON prints with all its digits (`usdJson`). */
-export const exactCost: PrintCost = ({ costUsd, costThousands: thousands = 0, costPico: pico }) =>
-  pico === undefined ? costUsd : usdJson(costUsd, { thousands, pico });
+export const plainCost: PrintCost = ({ thousands, pico }) => usdOf(thousands, pico);
 
-// Measures of a store as the endpoints answer them. They come ordered by bucket and group. What is undefined is not in the JSON.
+// Responses of the endpoints, made of measures ordered by bucket and group. What is undefined is not in the JSON. Costs are printed with all
+// their digits by default (`usdJson`).
 
 export function usageTotalsOf(measures: readonly Measure[]): AnalyticsResponse<'usageTotals'> {
   return {
@@ -24,7 +20,6 @@ export function usageTotalsOf(measures: readonly Measure[]): AnalyticsResponse<'
   };
 }
 
-/** The items of a series; see `seriesOf`. */
 export function usageItemsOf(measures: readonly Measure[], isGrouped: boolean): AnalyticsResponse<'usageSeries'>['items'] {
   const startText = momentTexts();
   return measures.map((one) => ({
@@ -36,57 +31,48 @@ export function usageItemsOf(measures: readonly Measure[], isGrouped: boolean): 
   }));
 }
 
-export function costTotalsOf(measures: readonly Measure[], print: PrintCost = exactCost): AnalyticsResponse<'costTotals'> {
+export function costTotalsOf(measures: readonly Measure[], print: PrintCost = usdJson): AnalyticsResponse<'costTotals'> {
   return { total_cost_usd: print(sumOfCosts(measures)) };
 }
 
 /** The cost of some measures together. */
-export function sumOfCosts(measures: readonly Cost[]): Cost {
+export function sumOfCosts(measures: readonly Pick<Measure, 'cost'>[]): UsdParts {
   const sum = new UsdSum();
-  for (const { costUsd, costThousands: thousands = 0, costPico: pico } of measures) {
-    if (pico === undefined) sum.add(costUsd);
-    else sum.addParts(thousands, pico);
-  }
-  return { costUsd: sum.usd, costThousands: sum.thousands, costPico: sum.pico };
+  for (const { cost } of measures) sum.addParts(cost.thousands, cost.pico);
+  return sum;
 }
 
-/** The items of a series; see `seriesOf`. */
 export function costItemsOf(measures: readonly Measure[], isGrouped: boolean): AnalyticsResponse<'costSeries'>['items'] {
   const startText = momentTexts();
   return measures.map((one) => ({
     bucket_start: startText(one.bucketStart),
     group: isGrouped ? one.group : undefined,
-    total_cost_usd: exactCost(one),
+    total_cost_usd: usdJson(one.cost),
     request_count: one.requests,
-    avg_cost_usd: roundUsd(one.costUsd / one.requests),
+    avg_cost_usd: roundUsd(plainCost(one.cost) / one.requests),
   }));
 }
 
-/** A series of usage or cost. */
-export function seriesOf<Items extends readonly object[]>(groupBy: SeriesQuery['groupBy'], bucket: Bucket, items: Items) {
-  return { ...(groupBy === undefined ? {} : { group_by: groupBy }), bucket, items };
-}
-
 /** The most used first. */
-export function modelRowsOf(measures: readonly Measure[], print: PrintCost = exactCost): AnalyticsResponse<'modelRows'> {
+export function modelRowsOf(measures: readonly Measure[], print: PrintCost = usdJson): AnalyticsResponse<'modelRows'> {
   const items = byRequests(measures).map((one) => ({
     model: one.group,
     request_count: one.requests,
     avg_latency_ms: one.latencyMs / one.requests,
     avg_ttft_ms: one.streams === 0 ? 0 : one.firstTokenUs / 1_000 / one.streams,
     total_tokens: one.totalTokens,
-    total_cost_usd: print(one),
+    total_cost_usd: print(one.cost),
   }));
   return { items };
 }
 
 /** The most used first; exchanges without a credential are left out. */
-export function keyRowsOf(measures: readonly Measure[], print: PrintCost = exactCost): AnalyticsResponse<'keyRows'> {
+export function keyRowsOf(measures: readonly Measure[], print: PrintCost = usdJson): AnalyticsResponse<'keyRows'> {
   const items = byRequests(measures.filter(({ group }) => group !== '')).map((one) => ({
     api_key_hash: one.group,
     request_count: one.requests,
     total_tokens: one.totalTokens,
-    total_cost_usd: print(one),
+    total_cost_usd: print(one.cost),
     last_active_at: new Date(one.lastActive).toISOString(),
   }));
   return { items };
@@ -94,7 +80,7 @@ export function keyRowsOf(measures: readonly Measure[], print: PrintCost = exact
 
 export function latencyRowsOf(
   measures: readonly Measure[],
-  groupBy: BreakdownQuery['groupBy'],
+  groupBy: BreakdownGroup | undefined,
 ): AnalyticsResponse<'latencyRows'> {
   const items = measures.map((one) => ({
     group: groupBy === undefined ? undefined : one.group,
@@ -110,7 +96,7 @@ export function latencyRowsOf(
 }
 
 /** The most used first. */
-export function errorRowsOf(measures: readonly Measure[], groupBy: BreakdownQuery['groupBy']): AnalyticsResponse<'errorRows'> {
+export function errorRowsOf(measures: readonly Measure[], groupBy: BreakdownGroup | undefined): AnalyticsResponse<'errorRows'> {
   const items = byRequests(measures).map((one) => ({
     group: groupBy === undefined ? undefined : one.group,
     total_requests: one.requests,
@@ -124,7 +110,7 @@ export function errorRowsOf(measures: readonly Measure[], groupBy: BreakdownQuer
 export function summaryOf(
   byModel: readonly Measure[],
   byCredential: readonly Measure[],
-  print: PrintCost = exactCost,
+  print: PrintCost = usdJson,
 ): AnalyticsResponse<'summary'> {
   const top = byRequests(byModel)[0];
   return {

@@ -1,9 +1,9 @@
-import { DAY_MS } from './trace-analytics.ts';
+import { DAY_MS } from './time-buckets.ts';
 
 /** Roll-ups and quotas outlive their traces. Spec: gateway decisions, section 6. */
 const ROLLUPS_KEPT_DAYS = 400;
 
-/** Removal of what is old. */
+/** Removal of what is old. Faults: `trace_store_unavailable`. */
 export interface Retention {
   /** Removes some of the traces made before a moment, oldest first; resolves with their number. To be called until that is 0, when also the
    *  roll-ups of what began before `rollupsBeforeMs` are gone. */

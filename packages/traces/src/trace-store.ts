@@ -1,7 +1,7 @@
 import type { QuotaTotals } from './day-usage.ts';
 import type { Tenant } from './exchange-scope.ts';
 import type { Retention } from './retention.ts';
-import type { TraceAnalytics } from './trace-analytics.ts';
+import type { TraceMeasures } from './trace-measures.ts';
 import type { Checkpoint, TraceDetail, TracePage } from './trace.ts';
 
 /** Which traces to list. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. */
@@ -52,7 +52,7 @@ export interface TraceStore {
 }
 
 /** The store of a process that writes traces, which owns it. */
-export interface OwnedTraceStore extends TraceStore, TraceAnalytics, QuotaTotals, Retention, AsyncDisposable {
+export interface OwnedTraceStore extends TraceStore, TraceMeasures, QuotaTotals, Retention, AsyncDisposable {
   readonly driver: StoreSummary['driver'];
   /** Rejects when traces could not be written now. */
   probe(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { DayUsage } from './day-usage.ts';
 import type { ExchangeScope } from './exchange-scope.ts';
-import { DAY_MS } from './trace-analytics.ts';
+import { DAY_MS } from './time-buckets.ts';
 import { UsdSum } from './usd.ts';
 
 /** `Scope` is the object of a scope, or the number that a store has for it. */

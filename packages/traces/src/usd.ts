@@ -80,6 +80,7 @@ export class UsdSum implements UsdParts {
 const rawJson = JSON as typeof JSON & { rawJSON(text: string): number };
 
 /** What JSON prints of an amount: the number, and of one that no double holds the digits themselves. */
-export function usdJson(usd: number, { thousands, pico }: UsdParts): number {
+export function usdJson({ thousands, pico }: UsdParts): number {
+  const usd = usdOf(thousands, pico);
   return usd < EXACT_BELOW_USD ? usd : rawJson.rawJSON(usdText(thousands, pico));
 }

@@ -2,6 +2,7 @@ import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { keepRetention } from '@vitrine/traces/retention';
+import { TraceAnalytics } from '@vitrine/traces/trace-analytics';
 import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
@@ -244,7 +245,7 @@ function adminRoutes(of: {
     ...gatewayServiceRoutes(store, { version: VERSION, uptimeSec, reasons }),
     ...traceRoutes(store),
     ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
-    ...analyticsRoutes(store),
+    ...analyticsRoutes(new TraceAnalytics(store)),
     ...keyRoutes(keys.keys),
     ...auditRoutes(keys.listAudit),
     ...pipelineRoutes(diagnose),

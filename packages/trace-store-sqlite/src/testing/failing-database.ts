@@ -1,14 +1,15 @@
+import type { StatementFailures } from '@vitrine/traces/testing/contract-store';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
 const METHODS = ['run', 'get', 'all', 'iterate'] as const;
 
-/** A database whose `failAt`th statement since `arm`, counted from 1, fails once as a disk would, before it does anything. */
-export class FailingDatabase extends DatabaseSync {
+/** A database of which a statement can fail once as a disk would. */
+export class FailingDatabase extends DatabaseSync implements StatementFailures {
   hasFailed = false;
   #left = Number.POSITIVE_INFINITY;
 
-  arm(failAt: number): void {
-    this.#left = failAt;
+  failAt(n: number): void {
+    this.#left = n;
   }
 
   override exec(sql: string): void {

@@ -1,60 +1,32 @@
 import { expect, test } from '@jest/globals';
-import type { QuotaTotals } from '../day-usage.ts';
-import type { ExchangeScope, Tenant } from '../exchange-scope.ts';
-import { isKept, type RecordResult, type RecordWriter } from '../record-writer.ts';
-import type { Retention } from '../retention.ts';
-import { DAY_MS, type TraceMeasures } from '../trace-analytics.ts';
+import { DAY_MS } from '../time-buckets.ts';
 import type { Checkpoint } from '../trace.ts';
-import type { TraceRecord } from '../trace-record.ts';
-import { readCursor, type TraceQuery, type TraceStore } from '../trace-store.ts';
+import {
+  DAY,
+  expectKept,
+  hex,
+  hexIds,
+  listed,
+  ONE,
+  removeAll,
+  tenant,
+  TWO,
+  write,
+  type OpenContractStore,
+} from './contract-store.ts';
 import { plainTrace } from './plain-trace.ts';
+import { testMeasures } from './trace-measures-contract.ts';
+import { testTraceStoreFailures } from './trace-store-failures.ts';
 
-/** A store without traces, as its test opens it. */
-export interface ContractStore extends AsyncDisposable {
-  readonly writer: RecordWriter;
-  readonly store: TraceStore & TraceMeasures & QuotaTotals & Retention;
-  /** Whether the statement has come that was to fail. */
-  readonly hasFailed: boolean;
-}
-
-/** Opens a store; its `failAt`th statement that writes, counted from 1, fails once and has no effect. */
-export type OpenContractStore = (failAt?: number) => Promise<ContractStore>;
-
-const DAY = Date.UTC(2026, 0, 5);
-const scopeOf = (workspace_id: string, gateway_key_id: string): ExchangeScope => {
-  return { org_id: 'o', workspace_id, gateway_key_id, role: 'member' };
-};
-const [ONE, TWO] = [scopeOf('w1', 'gk_1'), scopeOf('w2', 'gk_2')];
-const tenant = ({ org_id, workspace_id }: ExchangeScope): Tenant => ({ org_id, workspace_id });
-const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
 const checkpointIds = (checkpoints: readonly Checkpoint[]) => checkpoints.map(({ id }) => id);
-const hexIds = (records: readonly TraceRecord[]) => records.map(({ id }) => hex(id));
-const write = ({ writer }: ContractStore, ...records: TraceRecord[]) =>
-  Promise.resolve(writer.write({ count: records.length, records: () => records }));
-
-async function listed({ store }: ContractStore, query: Omit<TraceQuery, 'limit'> = {}): Promise<string[]> {
-  const ids: string[] = [];
-  let after: Uint8Array | undefined;
-  do {
-    const page = await store.list({ ...query, limit: 2, after });
-    ids.push(...page.items.map(({ id }) => id));
-    after = page.next_cursor === undefined ? undefined : readCursor(page.next_cursor);
-  } while (after !== undefined);
-  return ids;
-}
 
 /** The tests that every store of traces passes. */
 export function testTraceStore(open: OpenContractStore): void {
   testWriting(open);
   testReading(open);
+  testMeasures(open);
   testRemoval(open);
-  test('whatever statement fails, what is kept is kept whole, and what is not can be written again', async () => {
-    for (let failAt = 1; ; failAt += 1) {
-      await using opened = await open(failAt);
-      await writeAndRemove(opened);
-      if (!opened.hasFailed) break;
-    }
-  });
+  testTraceStoreFailures(open);
 }
 
 function testWriting(open: OpenContractStore): void {
@@ -158,56 +130,4 @@ function testRemoval(open: OpenContractStore): void {
     await removeAll(opened, DAY + DAY_MS, DAY + DAY_MS);
     expect(await opened.store.quotaTotals('2026-01-05')).toEqual([]);
   });
-}
-
-/** Writes two batches that share a record, and one of them again as far as it was lost; then removes the oldest. */
-async function writeAndRemove(opened: ContractStore): Promise<void> {
-  const [old, ...young] = [DAY, DAY + DAY_MS, DAY + DAY_MS, DAY + 2 * DAY_MS].map((at, number) =>
-    plainTrace(at, { scope: number % 2 === 0 ? ONE : TWO, lineage: { thread_id: `t${number}` } }),
-  ) as [TraceRecord, ...TraceRecord[]];
-  const [first, ...rest] = young as [TraceRecord, ...TraceRecord[]];
-  const results = new Map<TraceRecord, RecordResult | undefined>();
-  const writeAll = async (records: readonly TraceRecord[]) => {
-    const made = await write(opened, ...records).catch((): RecordResult[] => []);
-    for (const [at, record] of records.entries()) if (!isKept(results.get(record))) results.set(record, made[at]);
-  };
-  await writeAll([old, first]);
-  await writeAll([first, ...rest]);
-  const keptNow = [old, ...young].filter((record) => isKept(results.get(record)));
-  await expectKept(opened, keptNow);
-  const lost = [old, ...young].filter((record) => !keptNow.includes(record));
-  if (lost.length > 0) await writeAll(lost);
-  await expectKept(opened, [old, ...young]);
-  await removeAll(opened, DAY + DAY_MS).catch(() => removeAll(opened, DAY + DAY_MS));
-  expect(await listed(opened)).toEqual(hexIds(young).toReversed());
-  expect((await opened.store.summary()).traceCount).toBe(young.length);
-  expect(sum(await opened.store.measure({}))).toBe(young.length + 1);
-}
-
-/** Lists, measures, quota totals and the count agree on what is there. */
-async function expectKept(opened: ContractStore, records: readonly TraceRecord[]): Promise<void> {
-  const { store } = opened;
-  expect((await listed(opened)).toSorted()).toEqual(hexIds(records).toSorted());
-  expect((await store.summary()).traceCount).toBe(records.length);
-  expect(sum(await store.measure({}))).toBe(records.length);
-  for (const [day, of] of Map.groupBy(records, ({ created_at }) => new Date(created_at).toISOString().slice(0, 10))) {
-    const totals = await store.quotaTotals(day);
-    expect(sum(totals)).toBe(of.length);
-    expect(totals).toHaveLength(new Set(of.map(({ scope }) => scope)).size);
-    expect(totals.reduce((tokens, row) => tokens + row.total_tokens, 0)).toBe(3 * of.length);
-  }
-  for (const { id } of records) expect(await store.get(hex(id))).toMatchObject({ request_headers: { a: ['1'] } });
-}
-
-async function removeAll({ store }: ContractStore, createdBeforeMs: number, rollupsBeforeMs = 0): Promise<number> {
-  let all = 0;
-  for (;;) {
-    const removed = await store.removeOlderThan(createdBeforeMs, rollupsBeforeMs);
-    if (removed === 0) return all;
-    all += removed;
-  }
-}
-
-function sum(rows: readonly { readonly requests: number }[]): number {
-  return rows.reduce((requests, row) => requests + row.requests, 0);
 }

@@ -1,4 +1,5 @@
-import { BREAKDOWN_GROUPS, BUCKETS, SERIES_GROUPS } from '@vitrine/traces/trace-analytics';
+import { BUCKETS } from '@vitrine/traces/time-buckets';
+import { BREAKDOWN_GROUPS, SERIES_GROUPS } from '@vitrine/traces/trace-measures';
 import { from, oneOf, rangeQuery, text, to } from '@vitrine/http-api/requests/query-shapes';
 
 const traces = {

@@ -2,7 +2,7 @@ import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { isReservedKeyId } from '@vitrine/gateway-keys/key-fields';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { AuthConfig } from './auth-config.ts';
 import { authenticateBy, allowAll } from './authenticate.ts';
 import type { Authenticate } from './caller.ts';

@@ -1,5 +1,5 @@
 import type { Rejection } from '@vitrine/http-api/rejection';
-import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 
 // Statuses, texts, codes and headers: spec, gateway, Errors; decisions, section 5.
 

@@ -1,4 +1,4 @@
-import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { DayAccounts, type ScopeAccounts } from './day-accounts.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 
 /** `YYYY-MM-DD` of a number of days since the epoch. */
 export function dayText(day: number): string {

@@ -1,4 +1,4 @@
-import { routeOf } from '@vitrine/traces/trace-analytics';
+import { routeOf } from '@vitrine/traces/trace-measures';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { routeUnder, type ProviderRoute } from '../routing/request-target.ts';
 import { RequestTelemetry, type TelemetryContext } from './request-telemetry.ts';

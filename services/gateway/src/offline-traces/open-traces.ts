@@ -1,10 +1,11 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { foreignFile } from '@vitrine/sqlite/database-file';
+import { measuresIn } from '@vitrine/trace-store-sqlite/measure-table';
 import { SqliteTraceReader } from '@vitrine/trace-store-sqlite/sqlite-trace-reader';
 import type { LineageIds } from '@vitrine/trace-store-sqlite/lineage-entries';
 import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
-import type { TraceMeasures } from '@vitrine/traces/trace-analytics';
+import type { TraceMeasures } from '@vitrine/traces/trace-measures';
 import type { TraceStore } from '@vitrine/traces/trace-store';
 import { existsSync } from 'node:fs';
 import type { GatewayConfig } from '../config.ts';
@@ -41,8 +42,8 @@ export function openTraces({ storage: { path } }: Pick<GatewayConfig, 'storage'>
     tenantsWith: async (ids) => attempt(() => reader.tenantsWith(ids)),
     ancestors: async (query) => attempt(() => reader.ancestors(query)),
     measure: async (query) => {
-      const measures = attempt(() => reader.measure(query));
-      if (measures !== undefined) return measures;
+      const table = attempt(() => reader.measure(query));
+      if (table !== undefined) return measuresIn(table);
       throw new Fault('too_many_groups', { say: 'the result has too many rows: narrow --from, --to, --provider or --model' });
     },
     [Symbol.dispose]: () => reader[Symbol.dispose](),

@@ -5,6 +5,7 @@ import { OngoingaiStore, goTime, type OngoingaiRow } from '@vitrine/testkit/ongo
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { lockFile } from '@vitrine/sqlite/file-lock';
+import { measuresIn } from '@vitrine/trace-store-sqlite/measure-table';
 import { SqliteTraceReader } from '@vitrine/trace-store-sqlite/sqlite-trace-reader';
 import { SqliteTraceWriter } from '@vitrine/trace-store-sqlite/sqlite-trace-writer';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
@@ -356,7 +357,7 @@ describe('the whole file', () => {
     ] as const) {
       const [from, to] = [Math.round(NOW - first * DAY), Math.round(NOW - last * DAY)];
       const within = all.filter(({ timestamp }) => Date.parse(timestamp) >= from && Date.parse(timestamp) <= to);
-      const measures = reader.measure({ from, to, groupBy: undefined, bucket: undefined, percentiles: false }) ?? [];
+      const measures = measuresIn(reader.measure({ from, to })!);
       expect(measures.map(({ requests, totalTokens }) => [requests, totalTokens])).toEqual([[within.length, sum(within)]]);
       expect(reader.list({ from, to, limit: 200 }).items).toEqual(within.slice(0, 200));
     }

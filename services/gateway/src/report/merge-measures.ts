@@ -1,5 +1,5 @@
 import { sumOfCosts } from '@vitrine/traces/measures-to-response';
-import type { Measure } from '@vitrine/traces/trace-analytics';
+import type { Measure } from '@vitrine/traces/trace-measures';
 
 /** Sums measures of several tenants by group. Buckets and percentiles are dropped, because percentiles cannot be summed. */
 export function mergeMeasures(parts: readonly (readonly Measure[])[]): readonly Measure[] {
@@ -23,7 +23,7 @@ function sumOf(one: Measure, other: Measure): Measure {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     totalTokens: one.totalTokens + other.totalTokens,
-    ...sumOfCosts([one, other]),
+    cost: sumOfCosts([one, other]),
     latencyMs: one.latencyMs + other.latencyMs,
     latencyMsMin: Math.min(one.latencyMsMin, other.latencyMsMin),
     latencyMsMax: Math.max(one.latencyMsMax, other.latencyMsMax),

@@ -1,7 +1,7 @@
-import { keyRowsOf, modelRowsOf, summaryOf, type PrintCost } from '@vitrine/traces/measures-to-response';
+import { keyRowsOf, modelRowsOf, plainCost, summaryOf, type PrintCost } from '@vitrine/traces/measures-to-response';
 import { keyRows, modelRows, summary } from '@vitrine/traces/analytics-shapes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { Group, Measure } from '@vitrine/traces/trace-analytics';
+import type { Group, Measure } from '@vitrine/traces/trace-measures';
 import { traceSummary, type TraceSummary } from '@vitrine/traces/trace';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
@@ -94,13 +94,13 @@ export async function readReport(
   const byModel = await measure('model');
   const byCredential = await measure('api_key_hash');
   const byProvider = await measure('provider');
-  const byUse = byProvider.toSorted((a, b) => b.totalTokens - a.totalTokens || b.costUsd - a.costUsd);
+  const byUse = byProvider.toSorted((a, b) => b.totalTokens - a.totalTokens || plainCost(b.cost) - plainCost(a.cost));
   const providers = byUse.map((one) => ({
     provider: one.group,
     input_tokens: one.inputTokens,
     output_tokens: one.outputTokens,
     total_tokens: one.totalTokens,
-    total_cost_usd: printCost(one),
+    total_cost_usd: printCost(one.cost),
   }));
   return {
     schema_version: 'report.v1',

@@ -1,4 +1,4 @@
-import { DAY_MS } from '@vitrine/traces/trace-analytics';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { importReport, importText } from '../../old-gateway/import-report.ts';
 import { openDryTarget, openImportTarget } from '../../old-gateway/import-target.ts';

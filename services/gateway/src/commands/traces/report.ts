@@ -1,4 +1,5 @@
-import { exactCost, plainCost } from '@vitrine/traces/measures-to-response';
+import { plainCost } from '@vitrine/traces/measures-to-response';
+import { usdJson } from '@vitrine/traces/usd';
 import { resolve } from 'node:path';
 import { tracesQuery } from '../../admin-analytics/analytics-query.ts';
 import { queryOptions } from '../query-options.ts';
@@ -57,7 +58,7 @@ Examples:
       path: resolve(config.storage.path),
       limit: newest,
       now: new Date(),
-      printCost: format === 'json' ? exactCost : plainCost,
+      printCost: format === 'json' ? usdJson : plainCost,
     });
     printResult(context, format, result, reportText);
     return 0;

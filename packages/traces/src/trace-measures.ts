@@ -1,0 +1,77 @@
+import { Fault } from '@vitrine/faults/fault';
+import type { Tenant } from './exchange-scope.ts';
+import type { Bucket } from './time-buckets.ts';
+import type { UsdParts } from './usd.ts';
+
+/** What traces are grouped by. `route` follows from the provider, `key` is the gateway key. */
+export const GROUPS = ['provider', 'model', 'route', 'key', 'api_key_hash'] as const;
+export type Group = (typeof GROUPS)[number];
+/** What a series of usage or cost can be divided by, and what latency and errors. */
+export const SERIES_GROUPS = ['provider', 'model'] as const satisfies readonly Group[];
+export const BREAKDOWN_GROUPS = ['provider', 'model', 'route', 'key'] as const satisfies readonly Group[];
+export type SeriesGroup = (typeof SERIES_GROUPS)[number];
+export type BreakdownGroup = (typeof BREAKDOWN_GROUPS)[number];
+
+/** Rows of a result; a query that selects more is rejected. */
+export const MEASURES_MAX = 100_000;
+
+/** Which traces to measure, and how to divide them. Times are milliseconds since the epoch, both ends inclusive on `timestamp`;
+ *  texts match exactly. Spec: gateway, Analytics query parameters. */
+export interface MeasureQuery {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  /** Whose traces; undefined: everybody's. */
+  readonly tenant?: Tenant | undefined;
+  readonly groupBy?: Group | undefined;
+  readonly bucket?: Bucket | undefined;
+  /** Whether percentiles are needed; a store may leave them at 0 otherwise. */
+  readonly percentiles?: boolean;
+  /** Whether requests, tokens and cost are all that is needed; a store may leave the other sums out of the calculation. */
+  readonly usageOnly?: boolean;
+}
+
+/** Sums over the traces of one group in one bucket. */
+export interface Measure {
+  /** Milliseconds since the epoch; 0 without a bucket in the query. Buckets are UTC, weeks begin on Monday. */
+  readonly bucketStart: number;
+  /** '' without a group in the query, and for traces that have none: no credential, no gateway key. */
+  readonly group: string;
+  readonly requests: number;
+  readonly errors4xx: number;
+  readonly errors5xx: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  /** Exact to the trillionth. */
+  readonly cost: UsdParts;
+  readonly latencyMs: number;
+  readonly latencyMsMin: number;
+  readonly latencyMsMax: number;
+  /** Nearest rank, at most 1 % wrong. */
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly p99Ms: number;
+  /** Responses whose first token has a time: streams that began. */
+  readonly streams: number;
+  readonly firstTokenUs: number;
+  /** The latest `timestamp`. */
+  readonly lastActive: number;
+}
+
+/** Sums that a store keeps beside its traces. Faults: `trace_store_unavailable`, `too_many_groups` (beyond `MEASURES_MAX`). */
+export interface TraceMeasures {
+  /** One row for each bucket and group that has traces, ordered by bucket, then by group. An hour whose traces were removed counts whole when
+   *  it begins in the range, and not at all otherwise. */
+  measure(query: MeasureQuery): Promise<Measure[]>;
+}
+
+export function tooManyGroups(): Fault {
+  return new Fault('too_many_groups', { say: 'the response has too many rows: narrow from, to, provider or model' });
+}
+
+/** The route pattern of a provider. */
+export function routeOf(provider: string): string {
+  return provider === 'openai' || provider === 'anthropic' ? `/${provider}/*` : '/other';
+}
