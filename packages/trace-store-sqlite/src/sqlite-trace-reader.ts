@@ -109,6 +109,8 @@ export class SqliteTraceReader implements Disposable {
 
   /** What is written meanwhile is not seen: traces, roll-ups and journal have to fit together. */
   #atOneMoment<T>(read: () => T): T {
+    // One whose end failed would fail every later one.
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     this.#database.exec('BEGIN');
     try {
       return read();

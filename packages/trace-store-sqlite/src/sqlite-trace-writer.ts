@@ -136,6 +136,7 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
       return removed;
     });
     this.#traceCount -= removed;
+    if (removed < REMOVED_AT_ONCE) this.#rollupsSinceDay = day;
     return removed;
   }
 
@@ -153,7 +154,6 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
 
   /** Whole days go, so that hours and days agree. Models and credentials go when neither roll-ups nor traces refer to them. */
   #removeRollups(day: number, unusedSinceDay: number): void {
-    this.#rollupsSinceDay = day;
     this.#database.prepare('DELETE FROM rollups WHERE start < ?').run(day * DAY_MS);
     this.#database.prepare('DELETE FROM day_usage WHERE day < ?').run(day);
     const forgotten = ['models', 'credentials'].map((table) =>
