@@ -1,12 +1,11 @@
 import { TraceAnalytics } from '@vitrine/traces/trace-analytics';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { request } from 'undici';
+import { join } from 'node:path';
 import type { Bench, BenchOutcome, Progress } from '../bench.ts';
-import { startGateway } from '../proxy/gateway-process.ts';
 import { ANALYTICS_OPTIONS, readAnalyticsPlan, type AnalyticsPlan } from './analytics-plan.ts';
 import { AnalyticsSession } from './analytics-session.ts';
+import { compareGateways, get, startFileGateway } from './compare-gateways.ts';
 import { loadTraces } from './load-traces.ts';
 import { LIST_FILTERS, pathOf, RARE_FILTERS, runQuery } from './queries.ts';
 import { tenantOf } from './traffic.ts';
@@ -16,7 +15,12 @@ export const analyticsBench: Bench = {
   name: 'analytics',
   sentence: 'lists and analytics of the embedded store over five million traces',
   options: ANALYTICS_OPTIONS,
-  examples: ['analytics', 'analytics --traces 200000 --repeats 10', 'analytics --file /tmp/bench.db'],
+  examples: [
+    'analytics',
+    'analytics --traces 200000 --repeats 10',
+    'analytics --file /tmp/bench.db',
+    'analytics --traces 500000 --against ../before',
+  ],
   prepare(args) {
     const plan = readAnalyticsPlan(args);
     return 'problem' in plan ? plan : { run: (progress) => runAnalyticsBench(plan, progress) };
@@ -28,6 +32,8 @@ async function runAnalyticsBench(plan: AnalyticsPlan, progress: Progress): Promi
   const dir = await mkdtemp(join(tmpdir(), 'vitrine-bench-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const path = plan.file ?? join(dir, 'traces.db');
+  const { against } = plan;
+  if (against !== undefined) return { rows: await compareGateways(path, dir, { ...plan, against }, progress), broken: [] };
   const session = await measureStore(path, plan, progress);
   await measureGateway(path, dir, session);
   return { rows: session.rows, broken: session.broken };
@@ -51,23 +57,14 @@ async function measureStore(path: string, plan: AnalyticsPlan, progress: Progres
 
 /** Analytics of all tenants once more, as a client of a gateway gets them, to the last byte. The largest response has 4 MB. */
 async function measureGateway(path: string, home: string, session: AnalyticsSession): Promise<void> {
-  const variables = { SVC_STORAGE_PATH: resolve(path), SVC_TRACING_RETENTION_DAYS: '3650' };
-  const gateway = await startGateway({ home, upstream: 'http://127.0.0.1:9', variables });
+  const gateway = await startFileGateway(path, home);
   try {
-    const get = async (path: string) => {
-      // The streams of `fetch` take longer over four megabytes than the gateway.
-      const { statusCode, body } = await request(`http://127.0.0.1:${gateway.port}${path}`);
-      const bytes = await body.bytes();
-      if (statusCode !== 200) throw new Error(`GET ${path}: status ${statusCode}: ${Buffer.from(bytes).toString()}`);
-      return bytes;
-    };
-    await get('/api/traces?limit=1');
-    await session.analytics('analytics of all, over HTTP', (query) => get(pathOf(query)));
+    await session.analytics('analytics of all, over HTTP', (query) => get(gateway, pathOf(query)));
     const large = pathOf({ endpoint: 'usage', group_by: 'model', bucket: 'hour' });
     await session.meanwhile(
       'for health, beside usage by model and hour',
-      () => get(large),
-      () => get('/api/health'),
+      () => get(gateway, large),
+      () => get(gateway, '/api/health'),
     );
   } finally {
     await gateway.stop();

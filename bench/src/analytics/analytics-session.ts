@@ -3,12 +3,10 @@ import { readCursor } from '@vitrine/traces/trace-store';
 import type { BenchRow, Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
 import type { Loaded } from './load-traces.ts';
-import { ENDPOINTS, RANGES, type EndpointQuery, type ListFilter, type Range } from './queries.ts';
+import { ENDPOINTS, RANGES, shareOf, WARM_UPS, type EndpointQuery, type ListFilter, type Range } from './queries.ts';
 
 const PAGE = 50;
 const FAR_PAGE = 100;
-/** Queries that are not measured: the first ones compile what the others run. */
-const WARM_UPS = 10;
 const MIB = 2 ** 20;
 
 /** Runs the queries of the bench as often as planned, and records what they took. */
@@ -37,7 +35,7 @@ export class AnalyticsSession {
   /** Page 1 and page 100, over all time and within a day. A filter that has no page 100 has no figure for it. */
   async list(store: EmbeddedTraceStore, name: string, what: string, filter: ListFilter): Promise<void> {
     for (const [rangeName, range] of RANGES.filter(([range]) => range !== '7 days')) {
-      const rangeAt = (i: number) => range(this.#from, this.#plan.days, this.#shareOf(i));
+      const rangeAt = (i: number) => range(this.#from, this.#plan.days, shareOf(i));
       const subject = `${what}, ${rangeName}`;
       const found = await this.#measure(name, `${subject}, page 1`, async (i) => {
         const { items } = await store.list({ ...filter, ...rangeAt(i), limit: PAGE });
@@ -60,7 +58,7 @@ export class AnalyticsSession {
       for (const [rangeName, range] of RANGES) {
         const subject = `${endpoint}, ${rangeName}`;
         const found = await this.#measure(name, subject, (i) =>
-          run({ ...query, ...range(this.#from, this.#plan.days, this.#shareOf(i)) }),
+          run({ ...query, ...range(this.#from, this.#plan.days, shareOf(i)) }),
         );
         if (found === 0) this.broken.push(`${name}, ${subject}: nothing was found`);
       }
@@ -84,11 +82,6 @@ export class AnalyticsSession {
       longest.push(most);
     }
     this.#report('the longest wait', name, longest, 1);
-  }
-
-  /** A pseudo-random share, the same at every run. */
-  #shareOf(i: number): number {
-    return (i * 0.618_034) % 1;
   }
 
   /** The cursor of page 100. */
@@ -130,7 +123,7 @@ export class AnalyticsSession {
 }
 
 /** A response without rows counts as one. */
-export function rowsOf(response: object): number {
+function rowsOf(response: object): number {
   const json: unknown = response instanceof Uint8Array ? JSON.parse(Buffer.from(response).toString()) : response;
   return (json as { readonly items?: readonly unknown[] }).items?.length ?? 1;
 }

@@ -32,6 +32,14 @@ export const RARE_FILTERS: readonly (readonly [name: string, filter: ListFilter]
   ['what no trace has', { min_tokens: 10_000_000 }],
 ];
 
+/** Queries that are not measured: the first ones compile what the others run. */
+export const WARM_UPS = 10;
+
+/** A pseudo-random share, the same at every run. */
+export function shareOf(i: number): number {
+  return (i * 0.618_034) % 1;
+}
+
 /** Ranges of time, anywhere in what was loaded: `share` (0 to 1) is the position. */
 export const RANGES: readonly (readonly [name: string, range: (from: number, days: number, share: number) => Range])[] = [
   ['all time', () => ({})],
