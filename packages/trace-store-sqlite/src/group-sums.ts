@@ -23,7 +23,7 @@ interface Bucket {
 export class GroupSums {
   readonly #query: MeasureQuery;
   readonly #dictionary: ReadDictionary;
-  readonly #rows = new MeasureRows();
+  readonly #rows: MeasureRows;
   readonly #latencies: LatencyCounts[] = [];
   readonly #allowed = new Map<number, boolean>();
   readonly #buckets = new Map<number, Bucket>();
@@ -35,6 +35,7 @@ export class GroupSums {
 
   constructor(query: MeasureQuery, dictionary: ReadDictionary) {
     this.#query = query;
+    this.#rows = new MeasureRows(query.usageOnly === true);
     this.#dictionary = dictionary;
   }
 
@@ -70,16 +71,23 @@ export class GroupSums {
   /** Undefined when there are more rows than a result may have. To be called once. */
   table(): MeasureTable | undefined {
     if (this.isTooMany) return undefined;
-    const names = this.#names.toSorted((left, right) => (left < right ? -1 : 1));
-    const rankOf = new Map(names.map((name, rank) => [name, rank]));
     // Names are compared once, and not again in every bucket: they are in hundreds of them.
-    const ranks = this.#names.map((name) => rankOf.get(name) ?? 0);
+    const places = [...this.#names.keys()].toSorted((left, right) => (this.#nameAt(left) < this.#nameAt(right) ? -1 : 1));
+    const ranks = new Uint32Array(places.length);
+    for (const [rank, place] of places.entries()) ranks[place] = rank;
     const order = new Uint32Array(this.#rows.count);
     let at = 0;
-    for (const { rows } of [...this.#buckets.values()].toSorted((left, right) => left.start - right.start))
-      for (const [, row] of [...rows].toSorted(([left], [right]) => (ranks[left] ?? 0) - (ranks[right] ?? 0))) order[at++] = row;
+    for (const { rows } of [...this.#buckets.values()].toSorted((left, right) => left.start - right.start)) {
+      const sorted = Uint32Array.from(rows.keys(), (place) => ranks[place] ?? 0).toSorted();
+      for (const rank of sorted) order[at++] = rows.get(places[rank] ?? 0) ?? 0;
+    }
     if (this.#query.percentiles === true) for (const row of order) this.#rows.setPercentiles(row, this.#latenciesOf(row));
-    return { numbers: this.#rows.numbers, order, groups: this.#names };
+    const { numbers, rowLength } = this.#rows;
+    return { numbers, rowLength, order, groups: this.#names };
+  }
+
+  #nameAt(place: number): string {
+    return this.#names[place] ?? '';
   }
 
   #latenciesOf(row: number): LatencyCounts {

@@ -34,7 +34,12 @@ export class LineageTimeRanges {
   *find(filter: LineageIds, within: TimeRange): Generator<TimeRange> {
     const hashes = hashesOf(filter);
     const look = (segment: Segment) => timeRangesOf(hashes, (hash) => this.#entriesOf(segment, hash), segment);
-    const segments = this.#segments.all(within.oldest) as unknown as Segment[];
+    const segments = this.#segments.all(within.oldest).map((row) => ({
+      segment: Number(row['segment']),
+      traces: Number(row['traces']),
+      oldest: Number(row['oldest']),
+      newest: Number(row['newest']),
+    }));
     for (const range of newestFirst(segments, look, this.#ofJournal(hashes), within.newest)) {
       if (range.newest < within.oldest) return;
       yield range;

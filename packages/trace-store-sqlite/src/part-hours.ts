@@ -77,7 +77,7 @@ export class PartHours {
           `SELECT ${numbers}, ${sumsWith(cost)} ${latencies} FROM traces WHERE id >= ? AND id < ? AND timestamp BETWEEN ? AND ?
            ${tenant === undefined ? '' : 'AND scope IN (SELECT scope FROM scopes WHERE tenant = ?)'} GROUP BY ${numbers}`,
         )
-        .all(...values) as unknown as PartRow[];
+        .all(...values) as PartRow[];
     for (const row of withoutOverflow(read)) sums.addSums(part.from, row, row, JSON.parse(row.latencies ?? '[]') as number[]);
   }
 

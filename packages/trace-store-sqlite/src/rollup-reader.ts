@@ -73,7 +73,7 @@ export class RollupReader {
     const statement = percentiles === true ? this.#sumsAndLatencies : this.#sums;
     for (const tenant of tenants) {
       for (const row of statement.iterate(level, tenant, bounded(span.from), bounded(span.before))) {
-        const [start, packed, latencies] = row as unknown as readonly [number, Uint8Array, Uint8Array | undefined];
+        const [start, packed, latencies] = [Number(row[0]), row[1] as Uint8Array, row[2] as Uint8Array | undefined];
         const cursor = new RollupCursor(packed, latencies, start);
         while (cursor.next()) sums.addRollup(start, cursor);
         if (sums.isTooMany) return;

@@ -43,7 +43,7 @@ test('what a failed write remembered or counted is as it was', () => {
   const { background } = writer;
   background.remember(remembered('resp_1'));
   const taken: unknown[] = [];
-  const bad = { ...plainTrace(T0), model: null as unknown as string };
+  const bad = { ...plainTrace(T0), model: null! };
   const writeBad = (make: () => void) =>
     writer.write({
       count: 1,

@@ -33,7 +33,7 @@ const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
 
 describe('writing', () => {
   test('one bad row costs one row, and its payload nothing else', () => {
-    const bad = record(T0 + 1, { model: null as unknown as string });
+    const bad = record(T0 + 1, { model: null! });
     const good = [record(T0, { metadata: '{"n":1}' }), record(T0 + 2, { metadata: '{"n":2}' })];
     const [first, last] = good as [TraceRecord, TraceRecord];
     expect(write(first, bad, last)).toMatchObject([

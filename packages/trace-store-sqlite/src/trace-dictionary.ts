@@ -1,3 +1,4 @@
+import { invariant } from '@vitrine/faults/invariant';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 
@@ -68,7 +69,9 @@ export class TraceDictionary {
   scopeOf(number: number): ExchangeScope {
     const known = this.#scopesByNumber.get(number);
     if (known !== undefined) return known;
-    const { org_id, workspace_id, gateway_key_id, role } = this.#scopeRow.get(number) as unknown as ExchangeScope;
+    const row = this.#scopeRow.get(number) as ExchangeScope | undefined;
+    invariant(row !== undefined, 'the number of a scope has its row');
+    const { org_id, workspace_id, gateway_key_id, role } = row;
     const scope = { org_id, workspace_id, gateway_key_id, role };
     if (this.#scopesByNumber.size >= REMEMBERED_MAX) this.#scopesByNumber.clear();
     this.#scopesByNumber.set(number, scope);

@@ -85,7 +85,11 @@ export class TraceTimeRanges {
     const oldest = this.#oldestTrace.get()?.['id'];
     if (!(oldest instanceof Uint8Array)) return [];
     const rows = this.#zones.all(tenant ?? ALL_TENANTS, first, to ?? Number.MAX_SAFE_INTEGER, createdAtOf(oldest));
-    return rows as unknown as Zone[];
+    return rows.map((row) => ({
+      start: Number(row['start']),
+      oldest: Number(row['oldest']),
+      newest: Number(row['newest']),
+    }));
   }
 
   /** Where in an hour or a day something can be. */
