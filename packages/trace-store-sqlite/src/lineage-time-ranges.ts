@@ -4,7 +4,7 @@ import { newestFirst } from './newest-first.ts';
 import type { TimeRange } from './time-range.ts';
 import { numbersOf } from './trace-journal.ts';
 
-/** So many traces between two that are sought are read too: a search of its own for each takes longer. With 16, finding six in a thread
+/** Traces between two matches that are read too: a search of its own for each match takes longer. With 16, finding six in a thread
  *  of 500,000 took 1.6 s instead of 0.7. */
 const SKIPPED_MAX = 64;
 
@@ -30,7 +30,7 @@ export class LineageTimeRanges {
   }
 
   /** Where traces with all of the ids can be, newest first and disjoint. Reads the journal and a row of each segment,
-   *  as far as it is asked; where little is found that is all of them, 76 for five million traces. */
+   *  as far as the caller iterates; where little is found that is all of them, 76 for five million traces. */
   *find(filter: LineageIds, within: TimeRange): Generator<TimeRange> {
     const hashes = hashesOf(filter);
     const look = (segment: Segment) => timeRangesOf(hashes, (hash) => this.#entriesOf(segment, hash), segment);
@@ -60,7 +60,7 @@ export class LineageTimeRanges {
 
 type EntriesOf = (hash: number) => readonly Float64Array[];
 
-/** Where traces with all of the hashes are. Those that are near each other make one stretch. */
+/** Where traces with all of the hashes are. Those that are near each other make one range. */
 function timeRangesOf(hashes: readonly number[], entriesOf: EntriesOf, among: Traces): TimeRange[] {
   const near = (SKIPPED_MAX * (among.newest - among.oldest)) / among.traces;
   const ranges: { oldest: number; newest: number }[] = [];

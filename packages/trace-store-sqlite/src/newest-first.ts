@@ -1,7 +1,7 @@
 import type { TimeRange } from './time-range.ts';
 
-/** Where something is, newest first and disjoint, from `top` downwards. `look` tells where it is in a part of the file, and is asked
- *  only as far as the stretches are: parts may overlap, and `known` is what is known without looking. */
+/** Yields the ranges that match, newest first and disjoint, from `top` downwards. `look` finds them in a part of the file, and is called
+ *  only as far as the caller iterates; parts may overlap. `known`: ranges that match already. */
 export function* newestFirst<Part extends TimeRange>(
   parts: readonly Part[],
   look: (part: Part) => readonly TimeRange[],
@@ -24,7 +24,7 @@ export function* newestFirst<Part extends TimeRange>(
   }
 }
 
-/** What stretches cover from `oldest` to `newest`. */
+/** The union of ranges from `oldest` to `newest`. */
 function* joined(ranges: readonly TimeRange[], oldest: number, newest: number): Generator<TimeRange> {
   const sorted = ranges
     .filter((range) => range.newest >= oldest && range.oldest <= newest)

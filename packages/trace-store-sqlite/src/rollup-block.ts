@@ -119,7 +119,7 @@ export class RollupCursor {
   #sumsEnd = 0;
   #latenciesEnd = 0;
 
-  /** Without `latencies` none can be asked for. */
+  /** `latencies` is needed for `addLatenciesTo` only. */
   constructor(sums: Uint8Array, latencies: Uint8Array | undefined, start: number) {
     this.#sums = new NumberReader(sums);
     this.#latencies = latencies === undefined ? undefined : new NumberReader(latencies);
@@ -144,7 +144,7 @@ export class RollupCursor {
     return true;
   }
 
-  /** Copies the roll-up that the cursor is at. To be asked for instead of its sums and latencies. */
+  /** Copies the roll-up that the cursor is at. To be called instead of `sums` and `addLatenciesTo`. */
   copyTo(sums: NumberWriter, latencies: NumberWriter): void {
     for (const number of [this.scope, this.model, this.credential, this.#sumsEnd - this.#sums.at]) sums.whole(number);
     sums.copy(this.#sums.rest(this.#sumsEnd));
@@ -153,7 +153,7 @@ export class RollupCursor {
     latencies.copy(this.#latencies.rest(this.#latenciesEnd));
   }
 
-  /** Of the roll-up that the cursor is at, what was used: half of the numbers, which stand first. To be asked for instead of its sums. */
+  /** Of the roll-up that the cursor is at, what was used: half of the numbers, which stand first. To be called instead of `sums`. */
   usage(): UsageSums {
     const from = this.#sums;
     const to = this.#current;
@@ -168,7 +168,7 @@ export class RollupCursor {
     return to;
   }
 
-  /** The sums of the roll-up that the cursor is at. To be asked for once, and overwritten by the next. */
+  /** The sums of the roll-up that the cursor is at. To be called once; the next call overwrites the result. */
   sums(): Readonly<Sums> {
     this.usage();
     const from = this.#sums;
@@ -185,7 +185,7 @@ export class RollupCursor {
     return to;
   }
 
-  /** Adds the latencies of the roll-up that the cursor is at. To be asked for once. */
+  /** Adds the latencies of the roll-up that the cursor is at. To be called once. */
   addLatenciesTo(counts: LatencyCounts): void {
     this.#latencies?.addCounts(counts, this.#latenciesEnd);
   }

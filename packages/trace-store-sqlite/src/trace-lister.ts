@@ -10,7 +10,7 @@ import { checkpointOf, summaryOf, type TraceRow } from './trace-rows.ts';
 import type { TimeRange } from './time-range.ts';
 import { TraceTimeRanges, type TraceFilter } from './trace-time-ranges.ts';
 
-/** A status that fewer traces have is found by its index, whatever else is asked for. */
+/** A status that fewer traces have is found by its index, whatever the other filters. */
 const FEW_OF_STATUS = 5_000;
 const LATEST = 2 ** 48 - 1;
 const ORDINARY_STATUS = 200;
@@ -22,7 +22,7 @@ interface Conditions {
   readonly values: readonly SQLInputValue[];
 }
 
-/** Lists traces, newest first: by a scan of the stretches that can hold what is sought, or by the index of statuses. */
+/** Lists traces, newest first: by a scan of the ranges that can hold matches, or by the index of statuses. */
 export class TraceLister {
   readonly #database: DatabaseSync;
   readonly #dictionary: ReadDictionary;
@@ -115,7 +115,7 @@ export class TraceLister {
     return spanningRange && { oldest: spanningRange.oldest, newest: Math.min(spanningRange.newest, whole.newest) };
   }
 
-  /** As many rows as are wanted, and one more. */
+  /** The rows of a page, and one more. */
   #take(query: TraceQuery, conditions: Conditions, ranges: Iterable<TimeRange | undefined>): TraceRow[] {
     const { after, limit } = query;
     const where = ['id >= ?', 'id < ?', ...conditions.sql].join(' AND ');
@@ -131,7 +131,7 @@ export class TraceLister {
     return rows;
   }
 
-  /** What is sought in the file's numbers; undefined when the file knows nothing of it. */
+  /** The filter in the file's numbers; undefined when no trace can match. */
   #filter(query: TraceQuery): TraceFilter | undefined {
     const { provider, model, api_key_hash: hash, status, min_tokens: minTokens, max_tokens: maxTokens, from, to } = query;
     const models = provider === undefined && model === undefined ? undefined : new Set(this.#dictionary.models(provider, model));

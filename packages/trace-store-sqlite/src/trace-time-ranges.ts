@@ -26,7 +26,7 @@ interface Zone extends TimeRange {
   readonly start: number;
 }
 
-/** Finds out from the roll-ups where in `traces` something can be: a scan leaves out the hours that hold nothing of what is sought.
+/** Finds out from the roll-ups where in `traces` matches can be: a scan leaves out the hours that hold none.
  *  Days are looked at before their hours, so that most hours are left out without being read. */
 export class TraceTimeRanges {
   readonly #dictionary: ReadDictionary;
@@ -59,7 +59,7 @@ export class TraceTimeRanges {
     );
   }
 
-  /** Where something can be, newest first and disjoint, from `top` downwards. Reads roll-ups only as far as it is asked. */
+  /** Where matches can be, newest first and disjoint, from `top` downwards. Reads roll-ups only as far as the caller iterates. */
   find(tenant: number | undefined, filter: TraceFilter, top: number): Generator<TimeRange> {
     const levels =
       filter.credentials === undefined
@@ -111,7 +111,7 @@ export class TraceTimeRanges {
   }
 }
 
-/** Where the roll-ups that can hold what is sought lie. */
+/** The time range of the roll-ups that can hold matches. */
 function timeRangeOf(packed: Uint8Array, start: number, filter: TraceFilter): TimeRange | undefined {
   const { models, credentials } = filter;
   const cursor = new RollupCursor(packed, undefined, start);

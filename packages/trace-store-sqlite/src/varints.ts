@@ -103,7 +103,7 @@ export class NumberReader {
     }
   }
 
-  /** Reads up to `end`: steps and counts in turn, each step leading from the place of one count to that of the next. A question for
+  /** Reads up to `end`: steps and counts in turn, each step leading from the place of one count to that of the next. A query for
    *  percentiles of many keys reads millions of them, almost all of one byte. */
   addCounts(counts: number[], end: number): void {
     const bytes = this.#bytes;

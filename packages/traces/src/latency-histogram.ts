@@ -20,7 +20,7 @@ export function addLatency(counts: LatencyCounts, bucket: number, count: number)
 
 /** The latency that `share` of all (0 to 1) do not exceed, by nearest rank, at most 1 % wrong. */
 export function percentileOf(counts: LatencyCounts, share: number): number {
-  // Without iterators: an answer about many keys asks for a thousand percentiles of hundreds of buckets each.
+  // Without iterators: a response by key needs a thousand percentiles of hundreds of buckets each.
   let total = 0;
   for (let bucket = 0; bucket < counts.length; bucket += 1) total += counts[bucket] ?? 0;
   let left = Math.max(1, Math.ceil(share * total));

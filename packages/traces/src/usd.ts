@@ -1,7 +1,7 @@
 // Money is counted in whole trillionths of a US dollar (1e-12), because sums of doubles are not: a price of 0.15 a million tokens made
 // 0.0000061499999999999996 of 41 tokens. A trillionth is 1e-6 of what a token costs where a million of them cost a dollar.
 //
-// A price is a double next to a whole number of trillionths, which a double tells apart up to 8,192 dollars. Sums go further, and
+// A price is a double next to a whole number of trillionths; doubles distinguish these up to 8,192 dollars. Sums go further, and
 // take two numbers: thousands of dollars, and trillionths below a thousand. Both are whole, and so they stay exact.
 
 /** Trillionths in a dollar, and in a thousand of them. */

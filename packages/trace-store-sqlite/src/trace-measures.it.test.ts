@@ -79,7 +79,7 @@ const trace = fc.record({
 });
 type RandomTrace = typeof trace extends fc.Arbitrary<infer T> ? T : never;
 
-const question: fc.Arbitrary<MeasureQuery> = fc
+const measureQuery: fc.Arbitrary<MeasureQuery> = fc
   .record({
     provider: rarely('openai', 'nobody'),
     model: rarely('small', 'nothing'),
@@ -88,7 +88,7 @@ const question: fc.Arbitrary<MeasureQuery> = fc
     bucket: fc.constantFrom(undefined, ...BUCKETS),
     percentiles: fc.boolean(),
   })
-  .chain((asked) => range.map((within) => ({ ...asked, ...within })));
+  .chain((query) => range.map((within) => ({ ...query, ...within })));
 
 const listQuery: fc.Arbitrary<TraceQuery> = fc
   .record({
@@ -152,11 +152,11 @@ function groupOf(record: TraceRecord, groupBy: MeasureQuery['groupBy']): string 
 }
 
 /** The expected measures, without percentiles. */
-function scanned(records: readonly TraceRecord[], asked: MeasureQuery) {
-  const kept = records.filter((record) => isIn(record, asked));
+function scanned(records: readonly TraceRecord[], query: MeasureQuery) {
+  const kept = records.filter((record) => isIn(record, query));
   const groups = Map.groupBy(kept, (record) => {
-    const start = asked.bucket === undefined ? 0 : bucketStartOf(record.timestamp, asked.bucket);
-    return JSON.stringify([String(start).padStart(15), groupOf(record, asked.groupBy)]);
+    const start = query.bucket === undefined ? 0 : bucketStartOf(record.timestamp, query.bucket);
+    return JSON.stringify([String(start).padStart(15), groupOf(record, query.groupBy)]);
   });
   return [...groups]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
@@ -187,14 +187,14 @@ function scanned(records: readonly TraceRecord[], asked: MeasureQuery) {
     });
 }
 
-function expectMeasures(table: MeasureTable | undefined, records: readonly TraceRecord[], asked: MeasureQuery): void {
-  const wanted = scanned(records, asked);
+function expectMeasures(table: MeasureTable | undefined, records: readonly TraceRecord[], query: MeasureQuery): void {
+  const expected = scanned(records, query);
   const found = table && measuresIn(table);
   const sums = found?.map(({ cost, ...rest }) => ({ ...rest, costUsd: usdOf(cost.thousands, cost.pico) }));
   const percentiles = { p50Ms: expect.any(Number), p95Ms: expect.any(Number), p99Ms: expect.any(Number) };
-  expect(sums).toEqual(wanted.map((one) => ({ ...one.sums, ...percentiles })));
-  if (asked.percentiles !== true) return;
-  for (const [i, { latencies }] of wanted.entries()) {
+  expect(sums).toEqual(expected.map((one) => ({ ...one.sums, ...percentiles })));
+  if (query.percentiles !== true) return;
+  for (const [i, { latencies }] of expected.entries()) {
     for (const [share, percentile] of [
       [0.5, found?.[i]?.p50Ms],
       [0.95, found?.[i]?.p95Ms],
@@ -207,7 +207,7 @@ function expectMeasures(table: MeasureTable | undefined, records: readonly Trace
 }
 
 function expectList(reader: SqliteTraceReader, records: readonly TraceRecord[], query: TraceQuery): void {
-  const wanted = records
+  const expected = records
     .filter(
       (record) =>
         isIn(record, query) &&
@@ -227,7 +227,7 @@ function expectList(reader: SqliteTraceReader, records: readonly TraceRecord[], 
     found.push(...items.map(({ id }) => id));
     after = next === undefined ? undefined : readCursor(next);
   } while (after !== undefined);
-  expect(found).toEqual(wanted);
+  expect(found).toEqual(expected);
 }
 
 function usageOf(usages: readonly DayUsage[]): Record<string, number[]> {
@@ -242,20 +242,20 @@ function usageOf(usages: readonly DayUsage[]): Record<string, number[]> {
 }
 
 function expectUsage(reader: SqliteTraceReader, records: readonly TraceRecord[]): void {
-  const wanted = records.map(({ created_at, scope, total_tokens, estimated_cost_usd: cost_usd }) => {
+  const expected = records.map(({ created_at, scope, total_tokens, estimated_cost_usd: cost_usd }) => {
     const day = new Date(created_at).toISOString().slice(0, 10);
     return { ...scope, day, requests: 1, total_tokens, cost_usd };
   });
-  const days = new Set(wanted.map(({ day }) => day));
+  const days = new Set(expected.map(({ day }) => day));
   const kept = [...days].flatMap((day) => reader.quotaTotals(day));
-  expect(usageOf(kept)).toEqual(usageOf(wanted));
+  expect(usageOf(kept)).toEqual(usageOf(expected));
   // One entry a key, whatever roles it had.
-  expect(kept).toHaveLength(Object.keys(usageOf(wanted)).length);
+  expect(kept).toHaveLength(Object.keys(usageOf(expected)).length);
 }
 
 test('every result equals a plain scan of the traces that were written', () => {
   let files = 0;
-  const run = (batches: RandomTrace[][], questions: MeasureQuery[], lists: TraceQuery[], journal: number, few: number) => {
+  const run = (batches: RandomTrace[][], queries: MeasureQuery[], lists: TraceQuery[], journal: number, few: number) => {
     const path = join(folder.path, `${(files += 1)}.db`);
     using writer = new SqliteTraceWriter(path, { traces: journal, batches: 3 });
     using reader = new SqliteTraceReader(path, few);
@@ -266,18 +266,18 @@ test('every result equals a plain scan of the traces that were written', () => {
       kept.push(...records.filter((_, i) => batch[i]?.isBad === false));
       expect(results.map((result) => result === 'written')).toEqual(batch.map(({ isBad }) => !isBad));
       // A reader remembers what it has read of the journal, which is added to the roll-ups between two queries.
-      const [asked] = i % 2 === 1 ? questions : [];
-      if (asked !== undefined) expectMeasures(reader.measure(asked), kept, asked);
+      const [query] = i % 2 === 1 ? queries : [];
+      if (query !== undefined) expectMeasures(reader.measure(query), kept, query);
     }
     writer.removeOlderThan(0, 0);
-    for (const asked of questions) expectMeasures(reader.measure(asked), kept, asked);
+    for (const query of queries) expectMeasures(reader.measure(query), kept, query);
     for (const query of lists) expectList(reader, kept, query);
     expectUsage(reader, kept);
   };
   fc.assert(
     fc.property(
       fc.array(fc.array(trace, { maxLength: 25 }), { maxLength: 6 }),
-      fc.array(question, { minLength: 10, maxLength: 10 }),
+      fc.array(measureQuery, { minLength: 10, maxLength: 10 }),
       fc.array(listQuery, { minLength: 10, maxLength: 10 }),
       fc.constantFrom(1, 20, 1_000),
       // With and without the index of statuses.
