@@ -1,5 +1,6 @@
-import { createServer, IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { ClientConnections } from '../connections/client-connections.ts';
+import { ClientRequest } from '../connections/client-request.ts';
 import { ClientResponse } from '../connections/client-response.ts';
 import type { Rejection } from '../rejection.ts';
 
@@ -36,6 +37,7 @@ export interface HttpServer {
  *  nothing is written to one out of the order of its responses. */
 export function createHttpServer({ maxConnections, correlationHeader }: HttpServerOptions, serve: ServeRequest): HttpServer {
   const server = createServer({
+    IncomingMessage: ClientRequest,
     ServerResponse: ClientResponse,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
