@@ -60,24 +60,25 @@ export function headerReaders(keyHeader: string, alsoDropped: readonly string[] 
 function readHeaders(raw: readonly string[], connection: string | undefined, actionsOf: (name: string) => number): ReadHeaders {
   const named = namedByConnection(connection);
   const forwarded: string[] = [];
-  const stored: string[] = [];
+  let stored: string[] | undefined;
   let secrets = 0;
   let hasOwn = false;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] ?? '';
     const value = raw[i + 1] ?? '';
     const actions = actionsOf(name);
-    if (actions !== 0) {
-      if ((actions & SECRET) !== 0) secrets += 1;
-      if ((actions & OWN) !== 0) hasOwn = true;
+    if ((actions & SECRET) !== 0) {
+      stored ??= [...raw];
+      stored[i + 1] = REDACTED;
+      secrets += 1;
     }
-    stored.push(name, (actions & SECRET) === 0 ? value : REDACTED);
+    if ((actions & OWN) !== 0) hasOwn = true;
     if ((actions & DROPPED) === 0 && named?.has(name.toLowerCase()) !== true) forwarded.push(name, value);
   }
-  return { forwarded, stored: stored.join('\n'), secrets, hasOwn };
+  return { forwarded, stored: (stored ?? raw).join('\n'), secrets, hasOwn };
 }
 
-// Most headers go on and are kept as they are, and no name with such a first letter and length needs more. Asking a table of
+// Most headers go on and are kept as they are, and no name with such a first letter and length needs more. Reading a table of
 // them costs a quarter of hashing a fresh string: 0.5 µs less for a message of fourteen headers.
 function specialShapes(names: readonly string[]): Uint8Array {
   const shapes = new Uint8Array(32 * 64);
