@@ -1,7 +1,7 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { traceIdIn } from '@vitrine/traces/traceparent';
-import { findLastRootUsage, findModelOnly, findRootModel } from '@vitrine/trace-derivation/whole-json';
+import { findModelOnly, findRootModel } from '@vitrine/trace-derivation/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { ClientResponse, MalformedRequestHandler } from '@vitrine/http-api/connections/client-response';
 import { drainRequest } from '@vitrine/http-api/connections/drain-request';
@@ -18,17 +18,12 @@ import type { UpstreamControl, UpstreamHandler } from '../upstream/upstream-conn
 import type { UpstreamError } from '../upstream/upstream-error.ts';
 import type { Tracked } from './deadlines.ts';
 import type { ReadHeaders } from './forwarded-headers.ts';
-import { bodyKindOf, contentCodingOf } from './body-kind.ts';
-import { ResponseWriter } from './response-writer.ts';
+import { bodyKindOf } from './body-kind.ts';
 import { CUT_BY_SHUTDOWN, failureOf, lateFailure, OWN_FAILURE, type ExchangeFailure } from './exchange-failure.ts';
+import { ForwardedResponse, microsSince } from './forwarded-response.ts';
 import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
 import { providerCredential } from './provider-credential.ts';
-import { teeRequest } from './tee-request.ts';
-
-/** Request bodies up to this length are sent in one write with their head; longer ones and those of unknown length stream. */
-const BUFFERED_REQUEST_MAX_BYTES = 65_536;
-
-const findNothing = (): undefined => undefined;
+import { readRequestBody, type RequestBody } from './request-body.ts';
 
 /** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
  *  captured exchange when it has ended, however it ended. Spec: gateway decisions, section 5. */
@@ -40,7 +35,6 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   readonly #route: UpstreamRoute;
   readonly #request: IncomingMessage;
   readonly #response: ClientResponse;
-  readonly #writer: ResponseWriter;
   readonly #correlationId: string;
   readonly #telemetry: RequestTelemetry | undefined;
   readonly #scope: ExchangeScope;
@@ -48,19 +42,12 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   readonly #startedAt = Date.now();
   readonly #started = performance.now();
   readonly #sent: BodyCapture;
-  readonly #received: BodyCapture;
+  readonly #forwarded: ForwardedResponse;
   #control: UpstreamControl | undefined;
   readonly #requestHeaders: ReadHeaders;
-  #responseHeaders: ReadHeaders | undefined;
-  #isStream = false;
-  /** Whether the response ends with its connection, so that it is unknown whether it is complete. */
-  #isOpenEnded = false;
-  #firstByteUs = 0;
-  #chunks = 0;
   #outcome: Outcome = 'completed';
   #failure: ExchangeFailure | undefined;
   #isOver = false;
-  #expectedBytes = -1;
   #findings = '';
   #held: HeldBody | undefined;
 
@@ -76,14 +63,13 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     this.#route = route;
     this.#request = request;
     this.#response = response;
-    this.#writer = new ResponseWriter(response);
     this.#correlationId = correlationId;
     this.#telemetry = telemetry;
     this.#scope = scope;
     this.#onRejected = onRejected;
     this.#requestHeaders = context.headers.request(request.rawHeaders, request.headers.connection);
     this.#sent = new BodyCapture(context.budget, context.storedBodyMaxBytes, () => {});
-    this.#received = new BodyCapture(context.budget, context.storedBodyMaxBytes, () => this.#resume());
+    this.#forwarded = new ForwardedResponse(response, context, this.#started, () => this.#resume());
     this.restartMs = context.times.firstByteTimeoutMs;
     context.deadlines.track(this);
     response.handler = this;
@@ -97,25 +83,10 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     const { guard } = this.#context;
     const guardMode = guard?.modeOf({ provider: this.#route.provider, scope: this.#scope, path: this.#request.url ?? '' });
     if (guard !== undefined && guardMode !== undefined) return this.#forwardGuarded(path, guard, guardMode);
-    const { headers } = this.#request;
-    const length = headers['content-length'];
-    if (length === undefined && headers['transfer-encoding'] === undefined) return this.#dispatch(path, undefined);
-    this.#sent.kind = bodyKindOf(headers['content-type']);
-    this.#sent.coding = contentCodingOf(headers['content-encoding']);
-    if (length === undefined || Number(length) > BUFFERED_REQUEST_MAX_BYTES) {
-      return this.#dispatch(
-        path,
-        teeRequest(this.#request, (chunk) => this.#onRequestChunk(chunk)),
-      );
-    }
-    const chunks: Buffer[] = [];
-    this.#request.on('data', (chunk: Buffer) => {
-      this.#sent.push(chunk);
-      chunks.push(chunk);
-    });
-    this.#request.on('end', () => {
-      if (!this.#isOver) this.#dispatch(path, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
-    });
+    const send = (body: RequestBody) => {
+      if (!this.#isOver) this.#dispatch(path, body);
+    };
+    readRequestBody(this.#request, this.#sent, send, () => this.#touchFirstByte());
   }
 
   /** Forwards a request after it was read whole and inspected. Its trace is made of what the client sent. */
@@ -160,41 +131,24 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     sendRejection(this.#response, rejection, [CORRELATION_HEADER, this.#correlationId, 'Connection', 'close']);
   }
 
-  onHead({ status, reason, headers, contentType, contentEncoding, contentLength, connection, body }: ResponseHead): void {
+  onHead(head: ResponseHead): void {
     if (this.#isOver) return;
-    this.#telemetry?.answered(status);
-    this.#received.kind = bodyKindOf(contentType);
-    this.#received.coding = contentCodingOf(contentEncoding);
-    this.#isStream = this.#received.kind === 'sse';
-    this.#isOpenEnded = body.kind === 'open';
-    const read = this.#context.headers.response(headers, connection);
-    read.forwarded.push(CORRELATION_HEADER, this.#correlationId);
-    this.#responseHeaders = read;
-    this.#expectedBytes = contentLength === undefined || this.#request.method === 'HEAD' ? -1 : contentLength;
-    this.#writer.begin(status, reason, read.forwarded, contentLength !== undefined);
+    this.#telemetry?.answered(head.status);
+    const headers = this.#context.headers.response(head.headers, head.connection);
+    headers.forwarded.push(CORRELATION_HEADER, this.#correlationId);
+    this.#forwarded.begin(head, headers, this.#request.method === 'HEAD');
     this.#touch();
   }
 
   onData(chunk: Buffer): void {
     if (this.#isOver) return;
-    if (this.#chunks === 0 && this.#isStream) this.#firstByteUs = this.#elapsedUs();
-    this.#chunks += 1;
-    const isKept = this.#received.push(chunk);
-    if (this.#received.bytes === this.#expectedBytes) this.#writer.writeLast(chunk);
-    else this.#write(chunk, isKept);
+    if (!this.#forwarded.push(chunk)) this.#control?.pause(this);
     this.#touch();
-  }
-
-  #write(chunk: Buffer, isKept: boolean): void {
-    const isRoom = this.#writer.write(chunk);
-    if (isRoom && isKept) return;
-    this.#control?.pause(this);
-    if (!isRoom) this.#writer.onceDrained(() => this.#resume());
   }
 
   onEnd(): void {
     this.#telemetry?.upstreamEnded();
-    this.#writer.end();
+    this.#forwarded.end();
   }
 
   onError(error: UpstreamError): void {
@@ -212,9 +166,9 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     const late = {
       times: this.#context.times,
       isRequestWhole: this.#request.complete,
-      hasBegun: this.#responseHeaders !== undefined,
-      isClientBehind: this.#writer.isBehind,
-      isGatewayBehind: this.#received.isBehind,
+      hasBegun: this.#forwarded.headers !== undefined,
+      isClientBehind: this.#forwarded.isClientBehind,
+      isGatewayBehind: this.#forwarded.isGatewayBehind,
       upstream: this.#control?.progress(this),
     };
     const failure = this.#context.shutdown.aborted ? CUT_BY_SHUTDOWN : lateFailure(late);
@@ -222,7 +176,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     else this.#fail(failure);
   }
 
-  #dispatch(path: string, body: Buffer | AsyncIterable<Buffer> | undefined, headers = this.#forwardedHeaders()): void {
+  #dispatch(path: string, body: RequestBody, headers = this.#forwardedHeaders()): void {
     this.#touchFirstByte();
     const traceParent = this.#telemetry?.sent(path);
     const { method = '' } = this.#request;
@@ -242,11 +196,6 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     const { forwarded } = this.#requestHeaders;
     const traceState = this.#telemetry?.traceState ?? '';
     return traceState === '' ? forwarded : [...forwarded, 'tracestate', traceState];
-  }
-
-  #onRequestChunk(chunk: Uint8Array): void {
-    this.#sent.push(chunk);
-    this.#touchFirstByte();
   }
 
   /** The provider has failed or was too slow: responds with an error when nothing was sent yet, else breaks the connection, because a
@@ -282,8 +231,8 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     if (!isWhole) this.#control?.abort(this);
     // A provider may respond before it has read everything; what the client still sends is read and dropped.
     if (!this.#request.complete) drainRequest(this.#request);
-    const latencyUs = this.#elapsedUs();
-    const waits = [this.#sent.finished(), this.#received.finished()].filter((wait) => wait !== undefined);
+    const latencyUs = microsSince(this.#started);
+    const waits = [this.#sent.finished(), this.#forwarded.finished()].filter((wait) => wait !== undefined);
     if (waits.length === 0) this.#handOver(latencyUs, isWhole);
     else void Promise.all(waits).then(() => this.#handOver(latencyUs, isWhole));
   }
@@ -291,12 +240,10 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   #handOver(latencyUs: number, isWhole: boolean): void {
     try {
       // A response whose stream is cut may continue in the background without saying so.
-      const isResponse = this.#isStream && this.#request.url?.includes('/responses') === true;
+      const isResponse = this.#forwarded.isStream && this.#request.url?.includes('/responses') === true;
       const findModel = isResponse ? findModelOnly : findRootModel;
       const request = this.#sent.captured(this.#request.complete ? 'whole' : 'cut', 'model', findModel);
-      // Without the request's model, the model of the whole response is used.
-      const ending = isWhole ? (this.#isOpenEnded ? 'open' : 'whole') : 'cut';
-      const response = this.#received.captured(ending, 'usage', request.part === 'model' ? findLastRootUsage : findNothing);
+      const response = this.#forwarded.captured(isWhole, request.part === 'model');
       const exchange = this.#captured(latencyUs, request, response);
       this.#telemetry?.exchangeEnded(exchange);
       this.#context.onEnd(exchange, this.#telemetry);
@@ -306,6 +253,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   }
 
   #captured(latencyUs: number, request: CapturedExchange['request'], response: CapturedExchange['response']): CapturedExchange {
+    const { headers, firstByteUs, chunks } = this.#forwarded;
     return {
       provider: this.#route.provider,
       scope: this.#scope,
@@ -316,12 +264,12 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       startedAt: this.#startedAt,
       endedAt: Date.now(),
       latencyUs,
-      firstByteUs: this.#firstByteUs,
+      firstByteUs,
       correlationId: this.#correlationId,
       otelTraceId: traceIdIn(this.#request.headers['traceparent']),
       requestHeaders: this.#requestHeaders.stored,
-      responseHeaders: this.#responseHeaders?.stored ?? '',
-      secretHeaders: this.#requestHeaders.secrets + (this.#responseHeaders?.secrets ?? 0),
+      responseHeaders: headers?.stored ?? '',
+      secretHeaders: this.#requestHeaders.secrets + (headers?.secrets ?? 0),
       hasLineage: this.#requestHeaders.hasOwn,
       credential: providerCredential(this.#request.headers),
       findings: this.#findings,
@@ -329,12 +277,12 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       upstreamErrorDetail: this.#failure?.detail ?? '',
       request,
       response,
-      responseChunks: this.#chunks,
+      responseChunks: chunks,
     };
   }
 
   #resume(): void {
-    if (!this.#writer.isBehind && !this.#received.isBehind) this.#control?.resume(this);
+    if (!this.#forwarded.isClientBehind && !this.#forwarded.isGatewayBehind) this.#control?.resume(this);
   }
 
   #touch(): void {
@@ -343,9 +291,5 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
 
   #touchFirstByte(): void {
     this.restartMs = this.#context.times.firstByteTimeoutMs;
-  }
-
-  #elapsedUs(): number {
-    return Math.round((performance.now() - this.#started) * 1_000);
   }
 }
