@@ -1,7 +1,8 @@
 import { JsonMetricsSerializer, ProtobufMetricsSerializer, type ISerializer } from '@opentelemetry/otlp-transformer';
 import { DataPointType, type DataPoint, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { exemplarsOf, type Exemplar } from './duration-series.ts';
-import { bytesField, doubleField, fixed64Field, rewriteFields } from '../spans/protobuf-fields.ts';
+import { rewriteFields } from '../protobuf/fields.ts';
+import { ProtobufWriter } from '../protobuf/protobuf-writer.ts';
 
 export type MetricsSerializer = typeof JsonMetricsSerializer;
 
@@ -109,9 +110,7 @@ function insertIntoProtobuf(bytes: Uint8Array, byMetric: ByMetric): Uint8Array {
     if (byPoint === undefined) return message;
     let at = 0;
     return rewriteFields(message, HISTOGRAM, (histogram) =>
-      rewriteFields(histogram, DATA_POINTS, (point) =>
-        Buffer.concat([point, ...(byPoint[at++] ?? []).map((exemplar) => bytesField(EXEMPLARS, encodeExemplar(exemplar)))]),
-      ),
+      rewriteFields(histogram, DATA_POINTS, (point) => Buffer.concat([point, encodeExemplars(byPoint[at++] ?? [])])),
     );
   };
   return rewriteFields(bytes, resource, (ofResource) =>
@@ -119,11 +118,15 @@ function insertIntoProtobuf(bytes: Uint8Array, byMetric: ByMetric): Uint8Array {
   );
 }
 
-function encodeExemplar({ value, time, traceId, spanId }: Exemplar): Uint8Array {
-  return Buffer.concat([
-    fixed64Field(2, BigInt(time) * 1_000_000n),
-    doubleField(3, value),
-    bytesField(4, Buffer.from(spanId, 'hex')),
-    bytesField(5, Buffer.from(traceId, 'hex')),
-  ]);
+function encodeExemplars(exemplars: readonly Exemplar[]): Uint8Array {
+  const writer = new ProtobufWriter();
+  for (const { value, time, traceId, spanId } of exemplars) {
+    const begin = writer.begin(EXEMPLARS);
+    writer.fixed64(2, BigInt(time) * 1_000_000n);
+    writer.double(3, value);
+    writer.hex(4, spanId);
+    writer.hex(5, traceId);
+    writer.end(begin);
+  }
+  return writer.take();
 }

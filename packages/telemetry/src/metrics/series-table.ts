@@ -1,3 +1,4 @@
+import { TupleMap, type Tuple } from '../tuple-map.ts';
 import { OTHER } from './bounded-names.ts';
 import type { MetricAttributes } from './instrument.ts';
 
@@ -19,21 +20,21 @@ export class SeriesTable<Series> {
   /** By attributes as they are recorded, */
   readonly #bySet = new Map<string, Series>();
   /** and by the values that callers pass, before they are trimmed and scrubbed. */
-  readonly #byKey = new Map<string, Series>();
+  readonly #byKey = new TupleMap<Series>();
 
   constructor(options: SeriesTableOptions<Series>) {
     this.#options = options;
   }
 
   /** `key`: all values that the attributes are made of. */
-  get(key: string): Series | undefined {
+  get(key: Tuple): Series | undefined {
     return this.#byKey.get(key);
   }
 
   /** The series of `attributes`, which `get` finds by `key` from now on. */
-  add(key: string, attributes: MetricAttributes): Series {
+  add(key: Tuple, attributes: MetricAttributes): Series {
     const series = this.#bySet.get(setKeyOf(attributes)) ?? this.#addSet(attributes);
-    if (this.#byKey.size < this.#options.capacity) this.#byKey.set(key, series);
+    if (this.#byKey.size < this.#options.capacity) this.#byKey.add(key, series);
     return series;
   }
 

@@ -1,6 +1,6 @@
 import type { EndedSpan, SpanOrigin, SpanSink } from './ended-span.ts';
-import { PlainSpanWriter } from './plain-span-writer.ts';
-import { bytesField, fieldHead } from './protobuf-fields.ts';
+import { bytesField, fieldHead } from '../protobuf/fields.ts';
+import { SpanWriter } from './span-writer.ts';
 import { BATCH_DELAY_MS, MAX_BATCH_SPANS, MAX_PENDING_SPANS, type SpanCounts } from './span-bounds.ts';
 
 /** An OTLP export request, written out, and how many spans are in it. */
@@ -25,7 +25,7 @@ const SPANS = 2;
 export class PackedSpanSink implements SpanSink {
   readonly #send: (spans: PackedSpans) => Promise<void>;
   readonly #counts: SpanCounts;
-  readonly #writer = new PlainSpanWriter();
+  readonly #writer = new SpanWriter();
   readonly #resource: Uint8Array;
   readonly #scope: Uint8Array;
   /** Requests that wait to be sent, oldest first. */

@@ -9,25 +9,26 @@ export class RandomIds {
   readonly #pool = Buffer.alloc(POOL_BYTES);
   #at = POOL_BYTES;
 
+  /** `bytes` random bytes in hexadecimal. */
+  hex(bytes: number): string {
+    const from = this.#take(bytes);
+    return this.#pool.toString('hex', from, from + bytes);
+  }
+
   /** Hexadecimal. */
   traceId(): string {
-    return this.#taken(TRACE_ID_BYTES);
+    return this.hex(TRACE_ID_BYTES);
   }
 
   /** Hexadecimal. */
   spanId(): string {
-    return this.#taken(SPAN_ID_BYTES);
+    return this.hex(SPAN_ID_BYTES);
   }
 
   /** A span's id into `target` at `at`, as bytes. */
   writeSpanId(target: Uint8Array, at: number): void {
     const from = this.#take(SPAN_ID_BYTES);
     for (let index = 0; index < SPAN_ID_BYTES; index += 1) target[at + index] = this.#pool[from + index]!;
-  }
-
-  #taken(bytes: number): string {
-    const from = this.#take(bytes);
-    return this.#pool.toString('hex', from, from + bytes);
   }
 
   #take(bytes: number): number {

@@ -5,7 +5,7 @@ test('a shape is made once; beyond 4,096 others are made each time', () => {
   const shapes = new SpanShapes();
   let made = 0;
   const of = (key: string) =>
-    shapes.of(key, () => {
+    shapes.of([key], () => {
       made += 1;
       return { name: key, kind: 'internal' as const, attributes: [], failure: undefined };
     });

@@ -18,17 +18,19 @@ export class Tracer {
   readonly sink: SpanSink;
   readonly ids = new RandomIds();
   readonly shapes = new SpanShapes();
-  readonly #sampler: TraceIdRatioBasedSampler;
+  /** Undefined: every trace is recorded. */
+  readonly #sampler: TraceIdRatioBasedSampler | undefined;
 
   /** `samplingRatio`: of the traces that begin here, 0 to 1. */
   constructor(sink: SpanSink, samplingRatio: number) {
     this.sink = sink;
-    this.#sampler = new TraceIdRatioBasedSampler(samplingRatio);
+    this.#sampler = samplingRatio < 1 ? new TraceIdRatioBasedSampler(samplingRatio) : undefined;
   }
 
   /** Whether a trace without a parent is recorded. */
   isSampled(traceId: string): boolean {
-    return this.#sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
+    const result = this.#sampler?.shouldSample(ROOT_CONTEXT, traceId);
+    return result === undefined || result.decision === SamplingDecision.RECORD_AND_SAMPLED;
   }
 
   /** The span of the client that sent these headers, if it sent a valid `traceparent`. */

@@ -74,7 +74,7 @@ export function createOrdersMetrics(metrics: ServiceMetrics, clock: () => number
   return {
     ...metrics.declare(ORDERS_INSTRUMENTS),
     requestEnded: (shop: string, seconds: number, ids: SpanIds | undefined) => {
-      const series = table.get(shop) ?? table.add(shop, { shop: labelOf(shop), route: '/orders' });
+      const series = table.get([shop]) ?? table.add([shop], { shop: labelOf(shop), route: '/orders' });
       series.value += 1;
       series.duration.record(seconds, ids, clock());
     },
@@ -87,9 +87,9 @@ export function recordRequest(
   { headers = {}, shop = 'berlin', error }: { headers?: Record<string, string>; shop?: string; error?: string } = {},
 ): ServerSpan & { readonly sent: readonly string[] } {
   const span = new ServerSpan(tracer, performance.now(), headers);
-  const clientId = tracer.ids.spanId();
-  const payment = tracer.shapes.of(`pay\n${error}`, () => ({ name: 'pay', kind: 'client', attributes: [], failure: error }));
-  const server = tracer.shapes.of(shop, () => ({
+  const clientId = span.clientSpanId;
+  const payment = tracer.shapes.of(['pay', error], () => ({ name: 'pay', kind: 'client', attributes: [], failure: error }));
+  const server = tracer.shapes.of(['server', shop], () => ({
     name: 'POST /orders',
     kind: 'server',
     attributes: ['orders.shop', shop, 'http.response.status_code', 201],

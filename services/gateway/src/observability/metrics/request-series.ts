@@ -63,7 +63,7 @@ export class RequestSeries extends SeriesTable<Series> {
   /** The series of a request. `isProven`: the provider has accepted the model. */
   of(labels: RequestLabels, isProven: boolean): Series {
     const model = this.models.labelOf(labels.model, isProven);
-    const key = `${labels.provider}\n${labels.route}\n${labels.org_id}\n${labels.workspace_id}\n${model}`;
+    const key = [labels.provider, labels.route, labels.org_id, labels.workspace_id, model];
     return this.get(key) ?? this.add(key, attributesOf(labels, model));
   }
 

@@ -63,7 +63,7 @@ export function serverShape(
   { status, upstreamError }: SpanEnd,
 ): SpanShape {
   const { org_id = UNKNOWN, workspace_id = UNKNOWN, key_id = '', role = '' } = caller ?? {};
-  const key = `server\n${method}\n${route}\n${status}\n${upstreamError}\n${org_id}\n${workspace_id}\n${key_id}\n${role}`;
+  const key = ['server', method, route, status, upstreamError, org_id, workspace_id, key_id, role];
   return shapes.of(key, () => {
     const attributes = ['http.request.method', method, 'http.route', route, 'http.response.status_code', status];
     if (upstreamError !== undefined) attributes.push('error.type', upstreamError);
@@ -74,7 +74,7 @@ export function serverShape(
 
 export function routeShape(shapes: SpanShapes, { status, provider = UNKNOWN, org_id, workspace_id }: SpanEnd): SpanShape {
   const failure = failureOf(status);
-  return shapes.of(`route\n${provider}\n${failure}\n${org_id}\n${workspace_id}`, () => {
+  return shapes.of(['route', provider, failure, org_id, workspace_id], () => {
     const attributes = ['gateway.route.provider', provider, 'gateway.route.prefix', PREFIXES[provider] ?? '/'];
     return internalShape('gateway.route', [...attributes, ...tenantAttributes({ org_id, workspace_id })], failure);
   });
@@ -83,12 +83,14 @@ export function routeShape(shapes: SpanShapes, { status, provider = UNKNOWN, org
 /** `genai`: whether it carries the attributes of the GenAI conventions. */
 export function upstreamShape(
   shapes: SpanShapes,
-  name: string,
+  method: string,
+  route: string,
   genai: boolean,
   { provider, operation }: UpstreamCall,
   { upstreamStatus: status, upstreamError }: SpanEnd,
 ): SpanShape {
-  return shapes.of(`${name}\n${provider}\n${operation}\n${status}\n${upstreamError}`, () => {
+  return shapes.of(['upstream', method, route, provider, operation, status, upstreamError], () => {
+    const name = `proxy ${method} ${route}`;
     const failure = upstreamError ?? (status === undefined ? undefined : failureOf(status));
     const attributes: (string | number)[] = genai ? ['gen_ai.provider.name', provider] : [];
     if (genai && operation !== undefined) attributes.push('gen_ai.operation.name', operation);
@@ -100,7 +102,7 @@ export function upstreamShape(
 
 export function enqueueShape(shapes: SpanShapes, isAccepted: boolean, tenant: SpanTenant): SpanShape {
   const result = isAccepted ? 'accepted' : 'dropped';
-  return shapes.of(`${result}\n${tenant.org_id}\n${tenant.workspace_id}`, () => {
+  return shapes.of([result, tenant.org_id, tenant.workspace_id], () => {
     const attributes = ['gateway.trace.enqueue.result', result, ...tenantAttributes(tenant)];
     return internalShape('gateway.trace.enqueue', attributes, isAccepted ? undefined : 'trace dropped');
   });

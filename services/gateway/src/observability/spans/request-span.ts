@@ -24,7 +24,6 @@ export class RequestSpan extends ServerSpan {
   #caller: SpanCaller | undefined;
   #call: UpstreamCall | undefined;
   #sentAt = 0;
-  #upstreamId = '';
 
   constructor(tracer: Tracer, at: number, method: string, route: string, headers: IncomingHttpHeaders, genai: boolean) {
     super(tracer, at, headers);
@@ -47,9 +46,8 @@ export class RequestSpan extends ServerSpan {
     if (this.isRecording && this.#call === undefined) {
       this.#call = call;
       this.#sentAt = at;
-      this.#upstreamId = this.tracer.ids.spanId();
     }
-    return this.traceParent(this.#call === undefined ? this.spanId : this.#upstreamId);
+    return this.traceParent(this.#call === undefined ? this.spanId : this.clientSpanId);
   }
 
   /** The response has ended. `gateway.trace.enqueue` may still follow. */
@@ -75,8 +73,7 @@ export class RequestSpan extends ServerSpan {
     const model = genai && end.model !== undefined ? ['gen_ai.request.model', labelOf(end.model)] : NO_ATTRIBUTES;
     const { upstreamErrorDetail: detail = '' } = end;
     const own = detail === '' ? model : [...model, 'gateway.upstream_error.detail', detail];
-    const name = `proxy ${this.#method} ${this.#route}`;
-    const shape = upstreamShape(this.tracer.shapes, name, genai, call, end);
-    this.recordChild(shape, this.#sentAt, end.upstreamEndedAt ?? at, own, this.#upstreamId);
+    const shape = upstreamShape(this.tracer.shapes, this.#method, this.#route, genai, call, end);
+    this.recordChild(shape, this.#sentAt, end.upstreamEndedAt ?? at, own, this.clientSpanId);
   }
 }

@@ -1,9 +1,8 @@
 import { invariant } from '@vitrine/faults/invariant';
+import { readVarint, varintLength, writeVarint } from './varint.ts';
 
-const VARINT = 0;
-const FIXED64 = 1;
-const BYTES = 2;
-const FIXED32 = 5;
+/** How a field's value is encoded. Source: protobuf, Encoding. */
+export const WIRE_TYPES = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 /** The message with every length-delimited field of number `field` replaced by the result of `rewrite`; the rest is copied. */
 export function rewriteFields(message: Uint8Array, field: number, rewrite: (value: Uint8Array) => Uint8Array): Uint8Array {
@@ -14,7 +13,7 @@ export function rewriteFields(message: Uint8Array, field: number, rewrite: (valu
     const start = at;
     const [tag, afterTag] = readVarint(message, at);
     const wireType = tag & 7;
-    if (wireType !== BYTES) {
+    if (wireType !== WIRE_TYPES.bytes) {
       at = skip(message, afterTag, wireType);
       continue;
     }
@@ -34,43 +33,16 @@ export function bytesField(field: number, value: Uint8Array): Uint8Array {
 
 /** Tag and length of a field of `length` bytes. */
 export function fieldHead(field: number, length: number): Uint8Array {
-  return Buffer.concat([varint((field << 3) | BYTES), varint(length)]);
-}
-
-export function doubleField(field: number, value: number): Uint8Array {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return Buffer.concat([varint((field << 3) | FIXED64), bytes]);
-}
-
-export function fixed64Field(field: number, value: bigint): Uint8Array {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(value);
-  return Buffer.concat([varint((field << 3) | FIXED64), bytes]);
-}
-
-function varint(value: number): Uint8Array {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
-  return Uint8Array.from([...bytes, rest]);
-}
-
-/** Lengths and tags only: 32 bits. */
-function readVarint(message: Uint8Array, at: number): [value: number, next: number] {
-  let value = 0;
-  for (let shift = 0, next = at; shift < 35; shift += 7, next += 1) {
-    const byte = message[next] ?? 0;
-    value |= (byte & 0x7f) << shift;
-    if (byte < 0x80) return [value >>> 0, next + 1];
-  }
-  throw new Error('a protobuf length is longer than 32 bits');
+  const tag = (field << 3) | WIRE_TYPES.bytes;
+  const head = Buffer.alloc(varintLength(tag) + varintLength(length));
+  writeVarint(head, writeVarint(head, 0, tag), length);
+  return head;
 }
 
 function skip(message: Uint8Array, at: number, wireType: number): number {
-  if (wireType === FIXED64) return at + 8;
-  if (wireType === FIXED32) return at + 4;
-  invariant(wireType === VARINT, 'a protobuf field has a known wire type');
+  if (wireType === WIRE_TYPES.fixed64) return at + 8;
+  if (wireType === WIRE_TYPES.fixed32) return at + 4;
+  invariant(wireType === WIRE_TYPES.varint, 'a protobuf field has a known wire type');
   let next = at;
   while ((message[next] ?? 0) >= 0x80) next += 1;
   return next + 1;
