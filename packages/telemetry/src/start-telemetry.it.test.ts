@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { CollectedMetric, CollectedSpan } from '@vitrine/testkit/collected-telemetry';
 import { parseScrape, type ScrapeFamily } from '@vitrine/testkit/parse-scrape';
-import { startTestCollector, type TestCollector } from '@vitrine/testkit/test-collector';
+import { TelemetryFixture } from '@vitrine/testkit/telemetry-fixture';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { createLogger } from './logger.ts';
 import type { Instrument } from './metrics/instrument.ts';
@@ -25,37 +24,17 @@ const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'];
 const SPANS = 3;
 const INSTRUMENTS: readonly Instrument[] = Object.values({ ...ORDERS_INSTRUMENTS, ...ORDERS_OBSERVED, ...ORDERS_REQUESTS });
 
-let collector: TestCollector;
-let running: Telemetry | undefined;
-const exportErrors: string[] = [];
+const fixture = new TelemetryFixture<Telemetry>();
 
-beforeEach(async () => {
-  collector = await startTestCollector();
-  exportErrors.length = 0;
-});
-afterEach(async () => {
-  await Promise.all([running?.flushSpans(), running?.flushMetrics()]);
-  running?.[Symbol.dispose]();
-  running = undefined;
-  await collector[Symbol.asyncDispose]();
-});
+beforeEach(() => fixture.open());
+afterEach(() => fixture.close());
 
 async function start(yaml: Record<string, unknown> = {}): Promise<Required<Telemetry>> {
-  const config = readOrdersConfig({ enabled: true, prometheus_enabled: true, endpoint: collector.url, ...yaml });
-  const onExportError = (message: string) => exportErrors.push(message);
-  running = await startTelemetry({ config, version: '1.2.3', scope: 'vitrine.orders', metricPrefix: 'orders', onExportError });
-  return running as Required<Telemetry>;
+  const config = readOrdersConfig({ enabled: true, prometheus_enabled: true, endpoint: fixture.collector.url, ...yaml });
+  const options = { config, version: '1.2.3', scope: 'vitrine.orders', metricPrefix: 'orders' };
+  return fixture.run((onExportError) => startTelemetry({ ...options, onExportError }));
 }
 
-const endpointOf = (protocol: string) => (protocol === 'grpc' ? collector.grpcUrl : collector.url);
-
-function named(name: string): CollectedSpan {
-  const found = collector.spans.filter((span) => span.name === name);
-  expect(found.map((span) => span.name)).toEqual([name]);
-  return found[0] as CollectedSpan;
-}
-
-const metric = (name: string) => collector.metrics.find((one) => one.name === name) as CollectedMetric;
 const family = (families: readonly ScrapeFamily[], name: string) => families.find((one) => one.name === name) as ScrapeFamily;
 
 /** Records something with every instrument. */
@@ -75,8 +54,8 @@ describe('spans', () => {
     const telemetry = await start();
     recordRequest(telemetry.tracer!, { error: 'card declined' });
     await telemetry.flushSpans();
-    expect(collector.spans).toHaveLength(SPANS);
-    const server = named('POST /orders');
+    expect(fixture.collector.spans).toHaveLength(SPANS);
+    const server = fixture.span('POST /orders');
     expect(server).toMatchObject({
       kind: 2,
       parentSpanId: '',
@@ -85,9 +64,9 @@ describe('spans', () => {
     });
     expect(server.attributes).toEqual({ 'orders.shop': 'berlin', 'orders.id': 'o-1', 'http.response.status_code': 201 });
     const parent = { traceId: server.traceId, parentSpanId: server.spanId };
-    expect(named('reserve')).toMatchObject({ ...parent, kind: 1, attributes: {} });
-    expect(named('pay')).toMatchObject({ ...parent, kind: 3, status: { code: 2, message: 'card declined' } });
-    for (const span of collector.spans) {
+    expect(fixture.span('reserve')).toMatchObject({ ...parent, kind: 1, attributes: {} });
+    expect(fixture.span('pay')).toMatchObject({ ...parent, kind: 3, status: { code: 2, message: 'card declined' } });
+    for (const span of fixture.collector.spans) {
       expect(span.endNanos).toBeGreaterThanOrEqual(span.startNanos);
       expect(Math.abs(Number(span.startNanos / 1_000_000n) - Date.now())).toBeLessThan(60_000);
     }
@@ -98,19 +77,21 @@ describe('spans', () => {
     const shape = { name: 'nightly', kind: 'internal' as const, attributes: ['orders.count', 7], failure: undefined };
     telemetry.tracer!.recordRoot(shape, performance.now(), performance.now());
     await telemetry.flushSpans();
-    expect(named('nightly')).toMatchObject({ parentSpanId: '', attributes: { 'orders.count': 7 } });
+    expect(fixture.span('nightly')).toMatchObject({ parentSpanId: '', attributes: { 'orders.count': 7 } });
   });
 
   test.each(PROTOCOLS)('over %s a credential leaves in no span, wherever it stood', async (protocol) => {
-    const telemetry = await start({ protocol, endpoint: endpointOf(protocol), service_name: `svc ${CANARY}` });
+    const telemetry = await start({ protocol, endpoint: fixture.endpointOf(protocol), service_name: `svc ${CANARY}` });
     const headers = {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       tracestate: `vendor=${CANARY}`,
     };
     recordRequest(telemetry.tracer!, { headers, shop: CANARY, error: `refused Bearer ${CANARY}` });
     await telemetry.flushSpans();
-    expect(collector.spans).toHaveLength(SPANS);
-    const texts = JSON.stringify(collector.spans, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    expect(fixture.collector.spans).toHaveLength(SPANS);
+    const texts = JSON.stringify(fixture.collector.spans, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
     expect(texts).not.toContain('canary0123456789');
     expect(texts).toContain('[CREDENTIAL_REDACTED]');
   });
@@ -127,8 +108,8 @@ describe('sampling and propagation', () => {
     const { sent } = recordRequest(telemetry.tracer!, { headers: parent('01') });
     await telemetry.flushSpans();
     const ids = { traceId: '0af7651916cd43dd8448eb211c80319c', parentSpanId: 'b7ad6b7169203331' };
-    expect(named('POST /orders')).toMatchObject(ids);
-    expect(sent).toEqual(['traceparent', `00-${ids.traceId}-${named('pay').spanId}-01`, 'tracestate', 'a=1']);
+    expect(fixture.span('POST /orders')).toMatchObject(ids);
+    expect(sent).toEqual(['traceparent', `00-${ids.traceId}-${fixture.span('pay').spanId}-01`, 'tracestate', 'a=1']);
   });
 
   test('an unsampled parent is respected at ratio 1: nothing is exported', async () => {
@@ -137,7 +118,7 @@ describe('sampling and propagation', () => {
     expect(span.sampledIds).toBeUndefined();
     expect(span.sent[1]).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-00$/);
     await telemetry.flushSpans();
-    expect(collector.spans).toEqual([]);
+    expect(fixture.collector.spans).toEqual([]);
   });
 
   test.each([
@@ -166,21 +147,21 @@ describe('sampling and propagation', () => {
 
 describe('metrics', () => {
   test.each(PROTOCOLS)('pushed over %s: every declared instrument, its attributes and exemplars', async (protocol) => {
-    const telemetry = await start({ protocol, endpoint: endpointOf(protocol) });
+    const telemetry = await start({ protocol, endpoint: fixture.endpointOf(protocol) });
     const { traceId, spanId } = recordAll(telemetry);
     await telemetry.flushMetrics();
     await telemetry.flushSpans();
     const expected = { 'http/protobuf': 'http/protobuf /v1/', 'http/json': 'http/json /v1/', grpc: 'grpc ' }[protocol] ?? '';
-    expect(collector.requests.toSorted()).toEqual([`${expected}metrics`, `${expected}traces`]);
-    for (const { name, kind, unit } of INSTRUMENTS) expect(metric(name)).toMatchObject({ name, kind, unit });
-    expect(metric('orders.payments_total').points).toMatchObject([
+    expect(fixture.collector.requests.toSorted()).toEqual([`${expected}metrics`, `${expected}traces`]);
+    for (const { name, kind, unit } of INSTRUMENTS) expect(fixture.metric(name)).toMatchObject({ name, kind, unit });
+    expect(fixture.metric('orders.payments_total').points).toMatchObject([
       { attributes: { result: 'accepted' }, value: 1 },
       { attributes: { result: 'rejected' }, value: 0 },
     ]);
-    expect(metric('orders.waiting').points).toMatchObject([{ attributes: {}, value: 3 }]);
-    expect(metric('orders.returned_total').points).toMatchObject([{ attributes: { reason: 'broken' }, value: 2 }]);
-    expect(metric('orders.items').points).toMatchObject([{ count: 1, sum: 7, bounds: [1, 5, 10] }]);
-    expect(metric('orders.request_duration_seconds').points).toMatchObject([
+    expect(fixture.metric('orders.waiting').points).toMatchObject([{ attributes: {}, value: 3 }]);
+    expect(fixture.metric('orders.returned_total').points).toMatchObject([{ attributes: { reason: 'broken' }, value: 2 }]);
+    expect(fixture.metric('orders.items').points).toMatchObject([{ count: 1, sum: 7, bounds: [1, 5, 10] }]);
+    expect(fixture.metric('orders.request_duration_seconds').points).toMatchObject([
       {
         attributes: { shop: 'berlin', route: '/orders' },
         bounds: [0.01, 0.1, 1],
@@ -188,8 +169,11 @@ describe('metrics', () => {
         exemplars: [{ traceId, spanId, value: 0.042 }],
       },
     ]);
-    expect(metric('orders.shipped_total').resource).toMatchObject({ 'service.name': 'svc-orders', 'service.version': '1.2.3' });
-    expect(exportErrors).toEqual([]);
+    expect(fixture.metric('orders.shipped_total').resource).toMatchObject({
+      'service.name': 'svc-orders',
+      'service.version': '1.2.3',
+    });
+    expect(fixture.exportErrors).toEqual([]);
   });
 
   test('declared counters are 0 from the start, and the process counts its spans', async () => {
@@ -222,8 +206,8 @@ describe('metrics', () => {
   test('an exemplar is pushed once', async () => {
     const telemetry = await start({ metric_export_interval_ms: 20, export_timeout_ms: 20 });
     recordAll(telemetry);
-    await waitUntil(() => collector.metricExports.length >= 3, { what: 'three pushes' });
-    const pushed = collector.metricExports.flatMap((metrics) =>
+    await waitUntil(() => fixture.collector.metricExports.length >= 3, { what: 'three pushes' });
+    const pushed = fixture.collector.metricExports.flatMap((metrics) =>
       metrics
         .filter(({ name }) => name === 'orders.request_duration_seconds')
         .flatMap(({ points }) => points.flatMap((point) => point.exemplars)),
@@ -271,7 +255,7 @@ describe('metrics', () => {
     const families = parseScrape((await telemetry.scrape!(OPEN_METRICS)).body, 'openmetrics');
     await telemetry.flushMetrics();
     for (const { name, unit, kind } of INSTRUMENTS) {
-      const pushed = metric(name).points.map((point) => point.value ?? point.count);
+      const pushed = fixture.metric(name).points.map((point) => point.value ?? point.count);
       const scraped = family(families, scrapeName(name, unit, kind).replace(/_total$/, '')).samples;
       const values = scraped.filter((sample) => !/_(bucket|sum)$/.test(sample.name)).map((sample) => sample.value);
       expect([name, values]).toEqual([name, pushed]);
@@ -290,8 +274,8 @@ describe('metrics', () => {
 
 describe('a collector that is slow or gone', () => {
   test.each(PROTOCOLS)('over %s: spans are held up to a bound, and the rest is counted', async (protocol) => {
-    collector.behaviour = 'hang';
-    const own = { protocol, endpoint: endpointOf(protocol), export_timeout_ms: 200, metrics_enabled: false };
+    fixture.collector.behaviour = 'hang';
+    const own = { protocol, endpoint: fixture.endpointOf(protocol), export_timeout_ms: 200, metrics_enabled: false };
     const telemetry = await start(own);
     const all = 7_000 * SPANS;
     for (let i = 0; i < 7_000; i += 1) recordRequest(telemetry.tracer!);
@@ -308,32 +292,32 @@ describe('a collector that is slow or gone', () => {
   });
 
   test.each(['refuse', 'hang'] as const)('%s: flushing ends within the timeout and does not reject', async (behaviour) => {
-    collector.behaviour = behaviour;
+    fixture.collector.behaviour = behaviour;
     const telemetry = await start({ export_timeout_ms: 100, metric_export_interval_ms: 100 });
     recordRequest(telemetry.tracer!);
     await telemetry.flushSpans();
     await telemetry.flushMetrics();
     expect(telemetry.spanCounts).toEqual({ exported: 0, failed: SPANS, dropped: 0 });
-    expect(exportErrors.join('\n')).toMatch(/spans could not be exported/);
+    expect(fixture.exportErrors.join('\n')).toMatch(/spans could not be exported/);
   });
 
   test.each(PROTOCOLS)('over %s: what has arrived makes room', async (protocol) => {
-    const telemetry = await start({ protocol, endpoint: endpointOf(protocol), metrics_enabled: false });
+    const telemetry = await start({ protocol, endpoint: fixture.endpointOf(protocol), metrics_enabled: false });
     for (let sent = 0; sent < 18_000; sent += 4_500) {
       for (let i = 0; i < 1_500; i += 1) recordRequest(telemetry.tracer!);
       await waitUntil(() => telemetry.spanCounts.exported >= sent + 3_072, { what: 'full batches' });
     }
     await telemetry.flushSpans();
     expect(telemetry.spanCounts).toEqual({ exported: 18_000, failed: 0, dropped: 0 });
-    expect(collector.spans).toHaveLength(18_000);
+    expect(fixture.collector.spans).toHaveLength(18_000);
   });
 
   test('when the collector is back, what comes then arrives', async () => {
-    collector.behaviour = 'refuse';
+    fixture.collector.behaviour = 'refuse';
     const telemetry = await start({ metrics_enabled: false });
     recordRequest(telemetry.tracer!);
     await waitUntil(() => telemetry.spanCounts.failed === SPANS, { what: 'the refusal' });
-    collector.behaviour = 'accept';
+    fixture.collector.behaviour = 'accept';
     recordRequest(telemetry.tracer!);
     await waitUntil(() => telemetry.spanCounts.exported === SPANS, { what: 'the spans' });
   });
@@ -343,6 +327,5 @@ test('what is off is not there', async () => {
   const telemetry = await start({ enabled: false });
   expect([telemetry.tracer, typeof telemetry.metrics, typeof telemetry.scrape]).toEqual([undefined, 'object', 'function']);
   telemetry[Symbol.dispose]();
-  running = undefined;
   expect(await start({ enabled: false, prometheus_enabled: false })).toBeUndefined();
 });

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { CollectedMetric, CollectedSpan } from '@vitrine/testkit/collected-telemetry';
 import { parseScrape, type ScrapeFamily } from '@vitrine/testkit/parse-scrape';
-import { startTestCollector, type TestCollector } from '@vitrine/testkit/test-collector';
+import { TelemetryFixture } from '@vitrine/testkit/telemetry-fixture';
 import { scrapeName } from '@vitrine/telemetry/metrics/scrape-name';
 import { readTestOtelConfig } from '../testing/read-test-otel-config.ts';
 import { GATEWAY_INSTRUMENTS, GENAI_INSTRUMENTS } from './metrics/instruments.ts';
@@ -19,28 +18,15 @@ const UNSENT = { durationMs: 1, providerMs: undefined };
 
 const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'];
 
-let collector: TestCollector;
-let running: GatewayTelemetry | undefined;
-const exportErrors: string[] = [];
+const fixture = new TelemetryFixture<GatewayTelemetry>();
 
-beforeEach(async () => {
-  collector = await startTestCollector();
-  exportErrors.length = 0;
-});
-afterEach(async () => {
-  await Promise.all([running?.flushSpans(), running?.flushMetrics()]);
-  running?.[Symbol.dispose]();
-  running = undefined;
-  await collector[Symbol.asyncDispose]();
-});
+beforeEach(() => fixture.open());
+afterEach(() => fixture.close());
 
 async function start(yaml: Record<string, unknown> = {}): Promise<Required<GatewayTelemetry>> {
-  const config = readTestOtelConfig({ enabled: true, prometheus_enabled: true, endpoint: collector.url, ...yaml });
-  running = await startGatewayTelemetry({ config, version: '1.2.3', onExportError: (message) => exportErrors.push(message) });
-  return running as Required<GatewayTelemetry>;
+  const config = readTestOtelConfig({ enabled: true, prometheus_enabled: true, endpoint: fixture.collector.url, ...yaml });
+  return fixture.run((onExportError) => startGatewayTelemetry({ config, version: '1.2.3', onExportError }));
 }
-
-const endpointOf = (protocol: string) => (protocol === 'grpc' ? collector.grpcUrl : collector.url);
 
 /** Records the spans of a proxied request. */
 function proxied(
@@ -61,13 +47,6 @@ function proxied(
   return span;
 }
 
-function named(name: string): CollectedSpan {
-  const found = collector.spans.filter((span) => span.name === name);
-  expect(found.map((span) => span.name)).toEqual([name]);
-  return found[0] as CollectedSpan;
-}
-
-const metric = (name: string) => collector.metrics.find((one) => one.name === name) as CollectedMetric;
 const family = (families: readonly ScrapeFamily[], name: string) => families.find((one) => one.name === name) as ScrapeFamily;
 
 describe('spans', () => {
@@ -75,8 +54,8 @@ describe('spans', () => {
     const telemetry = await start();
     proxied(telemetry);
     await telemetry.flushSpans();
-    const server = named('POST /openai/*');
-    expect(collector.spans).toHaveLength(5);
+    const server = fixture.span('POST /openai/*');
+    expect(fixture.collector.spans).toHaveLength(5);
     expect(server).toMatchObject({
       kind: 2,
       parentSpanId: '',
@@ -93,26 +72,26 @@ describe('spans', () => {
         'http.response.status_code': 200,
       },
     });
-    expect(named('proxy POST /openai/*')).toMatchObject({
+    expect(fixture.span('proxy POST /openai/*')).toMatchObject({
       kind: 3,
       status: { code: 0 },
     });
-    expect(named('proxy POST /openai/*').attributes).toEqual({ 'http.response.status_code': 200 });
-    expect(named('gateway.auth').attributes).toEqual({ 'gateway.auth.result': 'allow' });
-    expect(named('gateway.route').attributes).toEqual({
+    expect(fixture.span('proxy POST /openai/*').attributes).toEqual({ 'http.response.status_code': 200 });
+    expect(fixture.span('gateway.auth').attributes).toEqual({ 'gateway.auth.result': 'allow' });
+    expect(fixture.span('gateway.route').attributes).toEqual({
       'gateway.route.provider': 'openai',
       'gateway.route.prefix': '/openai',
       'gateway.org_id': 'org-a',
       'gateway.workspace_id': 'ws-a',
     });
-    expect(named('gateway.trace.enqueue').attributes).toEqual({
+    expect(fixture.span('gateway.trace.enqueue').attributes).toEqual({
       'gateway.trace.enqueue.result': 'accepted',
       'gateway.org_id': 'org-a',
       'gateway.workspace_id': 'ws-a',
     });
-    const children = collector.spans.filter((span) => span !== server);
+    const children = fixture.collector.spans.filter((span) => span !== server);
     for (const span of children) expect(span).toMatchObject({ traceId: server.traceId, parentSpanId: server.spanId });
-    for (const span of collector.spans) {
+    for (const span of fixture.collector.spans) {
       expect(span.endNanos).toBeGreaterThanOrEqual(span.startNanos);
       expect(Math.abs(Number(span.startNanos / 1_000_000n) - Date.now())).toBeLessThan(60_000);
     }
@@ -129,9 +108,9 @@ describe('spans', () => {
     const telemetry = await start();
     proxied(telemetry, end);
     await telemetry.flushSpans();
-    expect(named('proxy POST /openai/*').status).toEqual({ code: upstream, message });
-    expect(named('gateway.route').status.code).toBe(route);
-    expect(named('POST /openai/*').status.code).toBe(route);
+    expect(fixture.span('proxy POST /openai/*').status).toEqual({ code: upstream, message });
+    expect(fixture.span('gateway.route').status.code).toBe(route);
+    expect(fixture.span('POST /openai/*').status.code).toBe(route);
   });
 
   test.each([
@@ -144,9 +123,9 @@ describe('spans', () => {
     span.authenticated(performance.now(), performance.now(), reason);
     span.end(performance.now(), { org_id: undefined, workspace_id: undefined, status: 401, provider: undefined });
     await telemetry.flushSpans();
-    expect(named('gateway.auth')).toMatchObject({ attributes: expected, status: { code: 2 } });
-    expect(Object.keys(named('GET /api/*').attributes).filter((key) => key.startsWith('gateway.'))).toEqual([]);
-    expect(named('gateway.route').attributes).toMatchObject({
+    expect(fixture.span('gateway.auth')).toMatchObject({ attributes: expected, status: { code: 2 } });
+    expect(Object.keys(fixture.span('GET /api/*').attributes).filter((key) => key.startsWith('gateway.'))).toEqual([]);
+    expect(fixture.span('gateway.route').attributes).toMatchObject({
       'gateway.route.provider': 'unknown',
       'gateway.route.prefix': '/',
       'gateway.org_id': 'unknown',
@@ -162,11 +141,11 @@ describe('spans', () => {
     telemetry.spans!.batchWritten({ ...times, batchSize: 7, errorClass: `contention ${CANARY}` });
     telemetry.spans!.batchWritten({ ...times, batchSize: 8, errorClass: undefined });
     await telemetry.flushSpans();
-    expect(named('gateway.trace.enqueue')).toMatchObject({
+    expect(fixture.span('gateway.trace.enqueue')).toMatchObject({
       attributes: { 'gateway.trace.enqueue.result': 'dropped' },
       status: { code: 2, message: 'trace dropped' },
     });
-    const writes = collector.spans.filter((span) => span.name === 'gateway.trace.write');
+    const writes = fixture.collector.spans.filter((span) => span.name === 'gateway.trace.write');
     expect(writes.map(({ attributes, status, parentSpanId }) => ({ attributes, status, parentSpanId }))).toEqual([
       {
         attributes: {
@@ -181,15 +160,17 @@ describe('spans', () => {
   });
 
   test.each(PROTOCOLS)('over %s a credential leaves in no span, wherever it stood', async (protocol) => {
-    const telemetry = await start({ protocol, endpoint: endpointOf(protocol), service_name: `svc ${CANARY}` });
+    const telemetry = await start({ protocol, endpoint: fixture.endpointOf(protocol), service_name: `svc ${CANARY}` });
     const headers = {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       tracestate: `vendor=${CANARY}`,
     };
     proxied(telemetry, { model: CANARY, upstreamError: `refused Bearer ${CANARY}` }, headers);
     await telemetry.flushSpans();
-    expect(collector.spans).toHaveLength(5);
-    const texts = JSON.stringify(collector.spans, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    expect(fixture.collector.spans).toHaveLength(5);
+    const texts = JSON.stringify(fixture.collector.spans, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
     expect(texts).not.toContain('canary0123456789');
     expect(texts).toContain('[CREDENTIAL_REDACTED]');
   });
@@ -207,11 +188,11 @@ describe('sampling and propagation', () => {
     const sent = span.startUpstream(performance.now(), { provider: 'openai', operation: 'chat' });
     span.end(performance.now(), { ...TENANT, status: 200, provider: 'openai', upstreamStatus: 200 });
     await telemetry.flushSpans();
-    expect(named('POST /openai/*')).toMatchObject({
+    expect(fixture.span('POST /openai/*')).toMatchObject({
       traceId: '0af7651916cd43dd8448eb211c80319c',
       parentSpanId: 'b7ad6b7169203331',
     });
-    const client = named('proxy POST /openai/*');
+    const client = fixture.span('proxy POST /openai/*');
     expect([sent, span.traceState]).toEqual([`00-0af7651916cd43dd8448eb211c80319c-${client.spanId}-01`, 'a=1']);
     expect(span.sampledIds).toMatchObject({ traceId: '0af7651916cd43dd8448eb211c80319c' });
   });
@@ -224,7 +205,7 @@ describe('sampling and propagation', () => {
       /^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-00$/,
     );
     await telemetry.flushSpans();
-    expect(collector.spans).toEqual([]);
+    expect(fixture.collector.spans).toEqual([]);
   });
 });
 
@@ -247,37 +228,39 @@ describe('metrics', () => {
   }
 
   test.each(PROTOCOLS)('pushed over %s: the 12 instruments, their attributes and exemplars', async (protocol) => {
-    const telemetry = await start({ protocol, endpoint: endpointOf(protocol) });
+    const telemetry = await start({ protocol, endpoint: fixture.endpointOf(protocol) });
     const span = await recordAll(telemetry);
     await telemetry.flushMetrics();
     await telemetry.flushSpans();
     const expected = { 'http/protobuf': 'http/protobuf /v1/', 'http/json': 'http/json /v1/', grpc: 'grpc ' }[protocol] ?? '';
-    expect(collector.requests.toSorted()).toEqual([`${expected}metrics`, `${expected}traces`]);
+    expect(fixture.collector.requests.toSorted()).toEqual([`${expected}metrics`, `${expected}traces`]);
     for (const { name, kind, unit } of Object.values(GATEWAY_INSTRUMENTS))
-      expect(metric(name)).toMatchObject({ name, kind, unit });
+      expect(fixture.metric(name)).toMatchObject({ name, kind, unit });
     const scope = { provider: 'openai', model: 'gpt-4o', org_id: 'org-a', workspace_id: 'ws-a', route: '/openai/*' };
-    expect(metric('svc.proxy.request_total').points).toMatchObject([
+    expect(fixture.metric('svc.proxy.request_total').points).toMatchObject([
       { attributes: { ...scope, status_code: 200 }, value: 1 },
       { attributes: { ...scope, status_code: 429 }, value: 1 },
     ]);
-    expect(metric('svc.provider.request_total').points).toMatchObject([{ attributes: { ...scope, status_code: 200 }, value: 1 }]);
-    expect(metric('svc.trace.queue_dropped_total').points).toMatchObject([
+    expect(fixture.metric('svc.provider.request_total').points).toMatchObject([
+      { attributes: { ...scope, status_code: 200 }, value: 1 },
+    ]);
+    expect(fixture.metric('svc.trace.queue_dropped_total').points).toMatchObject([
       { attributes: { ...scope, status_code: 200 }, value: 1 },
       { attributes: { ...scope, status_code: 429 }, value: 0 },
     ]);
-    expect(metric('svc.trace.write_failed_total').points).toMatchObject([
+    expect(fixture.metric('svc.trace.write_failed_total').points).toMatchObject([
       { attributes: { operation: 'write_batch_fallback', error_class: 'contention', store: 'sqlite' }, value: 2 },
     ]);
-    expect(metric('svc.trace.enqueued_total').points).toMatchObject([{ attributes: {}, value: 11 }]);
-    expect(metric('svc.trace.written_total').points).toMatchObject([{ value: 7 }]);
-    expect(metric('svc.trace.queue_depth').points).toMatchObject([{ value: 3 }]);
-    expect(metric('svc.trace.queue_capacity').points).toMatchObject([{ value: 4096 }]);
-    expect(metric('svc.trace.flush_duration_seconds').points).toMatchObject([
+    expect(fixture.metric('svc.trace.enqueued_total').points).toMatchObject([{ attributes: {}, value: 11 }]);
+    expect(fixture.metric('svc.trace.written_total').points).toMatchObject([{ value: 7 }]);
+    expect(fixture.metric('svc.trace.queue_depth').points).toMatchObject([{ value: 3 }]);
+    expect(fixture.metric('svc.trace.queue_capacity').points).toMatchObject([{ value: 4096 }]);
+    expect(fixture.metric('svc.trace.flush_duration_seconds').points).toMatchObject([
       { count: 1, bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1] },
     ]);
-    expect(metric('svc.trace.flush_batch_size').points).toMatchObject([{ count: 1, sum: 256 }]);
+    expect(fixture.metric('svc.trace.flush_batch_size').points).toMatchObject([{ count: 1, sum: 256 }]);
     const ids = { traceId: span.traceId, spanId: span.spanId };
-    expect(metric('svc.proxy.request_duration_seconds').points).toMatchObject([
+    expect(fixture.metric('svc.proxy.request_duration_seconds').points).toMatchObject([
       {
         attributes: scope,
         count: 2,
@@ -286,15 +269,15 @@ describe('metrics', () => {
         exemplars: [{ ...ids, value: 0.042 }],
       },
     ]);
-    expect(metric('svc.provider.request_duration_seconds').points).toMatchObject([
+    expect(fixture.metric('svc.provider.request_duration_seconds').points).toMatchObject([
       { count: 1, exemplars: [{ ...ids, value: 0.03 }] },
     ]);
-    expect(metric('svc.proxy.request_total').resource).toMatchObject({
+    expect(fixture.metric('svc.proxy.request_total').resource).toMatchObject({
       'service.name': 'svc-gateway',
       'service.version': '1.2.3',
     });
-    expect(collector.metrics.some(({ name }) => name.startsWith('gen_ai.'))).toBe(false);
-    expect(exportErrors).toEqual([]);
+    expect(fixture.collector.metrics.some(({ name }) => name.startsWith('gen_ai.'))).toBe(false);
+    expect(fixture.exportErrors).toEqual([]);
   });
 
   test.each([
@@ -324,7 +307,7 @@ describe('metrics', () => {
     const families = parseScrape((await telemetry.scrape!(OPEN_METRICS)).body, 'openmetrics');
     await telemetry.flushMetrics();
     for (const { name, unit, kind } of Object.values(GATEWAY_INSTRUMENTS)) {
-      const pushed = metric(name).points.map((point) => point.value ?? point.count);
+      const pushed = fixture.metric(name).points.map((point) => point.value ?? point.count);
       const scraped = family(families, scrapeName(name, unit, kind).replace(/_total$/, '')).samples;
       const values = scraped.filter((sample) => !/_(bucket|sum)$/.test(sample.name)).map((sample) => sample.value);
       expect([name, values]).toEqual([name, pushed]);
@@ -362,19 +345,20 @@ describe('metrics', () => {
     const telemetry = await start({ genai: true });
     await recordAll(telemetry);
     await Promise.all([telemetry.flushSpans(), telemetry.flushMetrics()]);
-    expect(named('proxy POST /openai/*').attributes).toMatchObject({
+    expect(fixture.span('proxy POST /openai/*').attributes).toMatchObject({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'openai',
       'gen_ai.request.model': 'gpt-4o',
     });
-    for (const { name, kind, unit } of Object.values(GENAI_INSTRUMENTS)) expect(metric(name)).toMatchObject({ name, kind, unit });
+    for (const { name, kind, unit } of Object.values(GENAI_INSTRUMENTS))
+      expect(fixture.metric(name)).toMatchObject({ name, kind, unit });
     expect(
-      metric('gen_ai.client.token.usage').points.map(({ attributes, sum }) => [attributes['gen_ai.token.type'], sum]),
+      fixture.metric('gen_ai.client.token.usage').points.map(({ attributes, sum }) => [attributes['gen_ai.token.type'], sum]),
     ).toEqual([
       ['input', 100],
       ['output', 20],
     ]);
-    expect(metric('gen_ai.client.operation.duration').points[0]?.attributes).toEqual({
+    expect(fixture.metric('gen_ai.client.operation.duration').points[0]?.attributes).toEqual({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'openai',
       'gen_ai.request.model': 'gpt-4o',
