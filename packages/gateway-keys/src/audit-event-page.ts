@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AUDIT_CURSOR, type AuditPosition } from './audit-cursor.ts';
 
 export const AUDIT_ACTIONS = ['request', 'gateway_key.create', 'gateway_key.rotate', 'gateway_key.revoke'] as const;
 export const AUDIT_OUTCOMES = ['allow', 'deny'] as const;
@@ -20,21 +21,11 @@ export const listedAuditEvent = z
   .meta({ id: 'AuditEvent', description: 'A change of a gateway key, a refused one, or a request that was turned away.' });
 export type ListedAuditEvent = z.infer<typeof listedAuditEvent>;
 
-/** base64url of two numbers of 64 bits, of which the first eleven are zero: they are safe integers. */
-export const AUDIT_CURSOR: RegExp = /^A[AB][A-Za-z0-9_-]{8}[AEIMQUYcgkosw048]A[A-H][A-Za-z0-9_-]{8}[AQgw]$/;
-
 /** A page of audit events, newest first by (`at`, `id`); `next_cursor` is absent on the last page. */
 export const auditEventPage = z
   .strictObject({ items: z.array(listedAuditEvent), next_cursor: z.string().regex(AUDIT_CURSOR).optional() })
   .meta({ id: 'AuditEventPage', description: 'A page of audit events, the newest first.' });
 export type AuditEventPage = z.infer<typeof auditEventPage>;
-
-/** The position of the last event of a page. */
-export interface AuditPosition {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly number: number;
-}
 
 /** Filters of events; given ones must match exactly. Times are milliseconds since the epoch, both inclusive. */
 export interface AuditQuery {
@@ -49,21 +40,4 @@ export interface AuditQuery {
   readonly limit: number;
   /** Only events older than this one. */
   readonly after?: AuditPosition | undefined;
-}
-
-const NUMBER_BYTES = 8;
-
-/** The opaque cursor of a position. */
-export function auditCursorOf({ at, number }: AuditPosition): string {
-  const bytes = Buffer.alloc(2 * NUMBER_BYTES);
-  bytes.writeBigInt64BE(BigInt(at));
-  bytes.writeBigInt64BE(BigInt(number), NUMBER_BYTES);
-  return bytes.toString('base64url');
-}
-
-/** The position of a cursor; undefined when `auditCursorOf` did not make it. */
-export function readAuditCursor(cursor: string): AuditPosition | undefined {
-  if (!AUDIT_CURSOR.test(cursor)) return undefined;
-  const bytes = Buffer.from(cursor, 'base64url');
-  return { at: Number(bytes.readBigInt64BE()), number: Number(bytes.readBigInt64BE(NUMBER_BYTES)) };
 }

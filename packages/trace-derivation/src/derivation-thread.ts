@@ -5,7 +5,7 @@ import type { CapturePolicy } from './capture-policy.ts';
 import type { DerivationResponse, DerivationWorkerCall, DerivationWorkerData } from './derivation-worker.ts';
 import type { DerivationReports } from './derived-batch.ts';
 import type { ExchangeBatch } from './exchange-batch.ts';
-import type { PriceOverride } from './price-catalogue.ts';
+import type { PriceOverride } from './price-override.ts';
 import type { BatchResult, TraceSink } from './trace-sink.ts';
 
 const MAX_PENDING = 4;

@@ -12,7 +12,8 @@ import type { CapturePolicy } from './capture-policy.ts';
 import { createCredentialHashes } from './credential-hashes.ts';
 import { DerivedBatch, type DerivationReports } from './derived-batch.ts';
 import { unpackExchanges, type BatchMemory, type PackedExchanges } from './exchange-batch.ts';
-import { openPriceCatalogue, type PriceOverride } from './price-catalogue.ts';
+import { openPriceCatalogue } from './price-catalogue.ts';
+import type { PriceOverride } from './price-override.ts';
 import { createScopeReader } from './scope-table.ts';
 import type { BatchResult } from './trace-sink.ts';
 

@@ -4,7 +4,7 @@ import { BODY_KINDS } from '@vitrine/privacy/body-kind';
 import { BODY_ENDINGS, BODY_PARTS, type CapturedExchange } from './captured-exchange.ts';
 import { ExchangeBatch, unpackExchanges } from './exchange-batch.ts';
 import { createScopeReader } from './scope-table.ts';
-import { OUTCOMES, PROVIDERS } from '@vitrine/traces/trace';
+import { OUTCOMES, PROVIDERS } from '@vitrine/traces/trace-values';
 import { UPSTREAM_ERRORS } from '@vitrine/traces/upstream-error';
 
 const latin1 = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) });

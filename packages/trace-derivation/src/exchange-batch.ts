@@ -2,7 +2,7 @@ import { BODY_KINDS } from '@vitrine/privacy/body-kind';
 import { BODY_ENDINGS, BODY_PARTS, type CapturedBody, type CapturedExchange } from './captured-exchange.ts';
 import { ScopeTable } from './scope-table.ts';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
-import { OUTCOMES, PROVIDERS } from '@vitrine/traces/trace';
+import { OUTCOMES, PROVIDERS } from '@vitrine/traces/trace-values';
 import { UPSTREAM_ERRORS } from '@vitrine/traces/upstream-error';
 
 /** Where a batch holds its exchanges. */

@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
-import { openPriceCatalogue, parsePriceOverride } from './price-catalogue.ts';
+import { openPriceCatalogue } from './price-catalogue.ts';
+import { parsePriceOverride } from './price-override.ts';
 import type { Provider } from '@vitrine/traces/trace';
 import type { Usage } from './usage.ts';
 

@@ -1,14 +1,10 @@
-import { issuePaths, issueText } from '@vitrine/config/issue-text';
-import { Fault } from '@vitrine/faults/fault';
 import { calcPrice, type ModelPrice } from '@pydantic/genai-prices';
-import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
-import { z } from 'zod';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
-import { PROVIDERS, type Provider } from '@vitrine/traces/trace';
+import type { Provider } from '@vitrine/traces/trace';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
+import type { PriceOverride } from './price-override.ts';
 import type { Usage } from './usage.ts';
 
 /** What an exchange cost, and by which list of prices. An estimate: list prices of the standard tier, in US dollars. */
@@ -23,60 +19,6 @@ export interface PriceCatalogue {
   readonly version: string;
   /** Undefined when the model has no known price: unknown is not zero. About 0.4 µs. */
   cost(provider: Provider, model: string, usage: Usage, at: Date): Price | undefined;
-}
-
-const usdPerMillion = z.number().min(0).max(1e6);
-const overriddenModel = z.strictObject({
-  provider: z.enum(PROVIDERS).exclude(['unknown']),
-  match: z.string().min(1).max(256),
-  input_usd_per_mtok: usdPerMillion,
-  output_usd_per_mtok: usdPerMillion,
-  cached_input_usd_per_mtok: usdPerMillion.optional(),
-  cache_write_usd_per_mtok: usdPerMillion.optional(),
-});
-const overrideFile = z.strictObject({ models: z.array(overriddenModel).max(1000) });
-
-/** Prices that go before the catalogue's, and the hash that names them. */
-export interface PriceOverride {
-  readonly models: readonly z.infer<typeof overriddenModel>[];
-  readonly version: string;
-}
-
-/** Reads the prices that an operator sets, such as
- *
- *  ```yaml
- *  models:
- *    - provider: openai                 # or anthropic
- *      match: my-deployment-*           # a model's id, or its beginning and `*`; letter case is ignored, the first match counts
- *      input_usd_per_mtok: 2.5          # US dollars per million tokens
- *      output_usd_per_mtok: 10
- *      cached_input_usd_per_mtok: 1.25  # optional; without it cached input costs what other input does
- *      cache_write_usd_per_mtok: 3.125  # optional, likewise
- *  ```
- *  Faults: `invalid_price_override`, with the path of everything that is wrong. */
-export function parsePriceOverride(text: string): PriceOverride {
-  const documents = parseAllDocuments(text);
-  const [document] = documents;
-  if (document === undefined || documents.length !== 1) throw invalidOverride(['the file must hold one YAML document']);
-  const [broken] = document.errors;
-  if (broken !== undefined) throw invalidOverride([broken.message.split('\n', 1)[0] ?? 'not YAML']);
-  const parsed = overrideFile.safeParse(document.toJS(), { error: issueText });
-  if (!parsed.success) throw invalidOverride(parsed.error.issues.flatMap(textsOf));
-  const models = parsed.data.models;
-  return { models, version: hash('sha256', JSON.stringify(models)).slice(0, 12) };
-}
-
-function invalidOverride(wrong: readonly string[]): Fault {
-  return new Fault('invalid_price_override', { say: `The price override is invalid: ${wrong.join('; ')}` });
-}
-
-function textsOf(issue: z.core.$ZodIssue): string[] {
-  return issuePaths(issue).map((path) => `${pathOf(path)}: ${issue.message}`);
-}
-
-function pathOf(path: readonly PropertyKey[]): string {
-  const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
-  return text.replace(/^\./, '') || 'the document';
 }
 
 const SOURCE = '@pydantic/genai-prices';

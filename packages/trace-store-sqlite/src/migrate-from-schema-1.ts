@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { DEFAULT_SCOPE } from '@vitrine/traces/exchange-scope';
 import { createdAtOf } from '@vitrine/traces/trace-id';
-import { COST_STATUSES, OUTCOMES, USAGE_STATUSES } from '@vitrine/traces/trace';
+import { COST_STATUSES, OUTCOMES, USAGE_STATUSES } from '@vitrine/traces/trace-values';
 import { TraceMerger } from './merge-traces.ts';
 import type { MeasuredTrace } from './rollup.ts';
 import { TraceDictionary } from './trace-dictionary.ts';

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
-import { COST_STATUSES, OUTCOMES, USAGE_STATUSES } from '@vitrine/traces/trace';
+import { COST_STATUSES, OUTCOMES, USAGE_STATUSES } from '@vitrine/traces/trace-values';
 import type { TraceDictionary } from './trace-dictionary.ts';
 import type { JournalEntry } from './trace-journal.ts';
 

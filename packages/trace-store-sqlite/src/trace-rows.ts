@@ -1,16 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { headerValuesOf } from '@vitrine/privacy/header-lines';
 import { createdAtOf, TRACE_ID } from '@vitrine/traces/trace-id';
-import {
-  COST_STATUSES,
-  OUTCOMES,
-  USAGE_STATUSES,
-  type Checkpoint,
-  type GroupSource,
-  type Lineage,
-  type TraceDetail,
-  type TraceSummary,
-} from '@vitrine/traces/trace';
+import type { Checkpoint, GroupSource, Lineage, TraceDetail, TraceSummary } from '@vitrine/traces/trace';
+import { COST_STATUSES, OUTCOMES, USAGE_STATUSES } from '@vitrine/traces/trace-values';
 import { roundUsd } from '@vitrine/traces/usd';
 import { wholeMs } from '@vitrine/traces/whole-ms';
 import type { Payload } from './payload-page.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { COST_STATUSES, credentialHash, OUTCOMES, PROVIDERS, traceId, USAGE_STATUSES } from './trace.ts';
+import { credentialHash, traceId } from './trace.ts';
+import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from './trace-values.ts';
 
 /** Goes up with every field that is added. A reader takes its own version and both neighbours: it knows the fields of the version before,
  *  and does without those of the next. A change that such a reader would misunderstand has to skip a version. */

@@ -1,14 +1,7 @@
 import { z } from 'zod';
 import type { Tenant } from './exchange-scope.ts';
 import { traceMetadataShape } from './trace-metadata-shape.ts';
-
-/** Who ended the exchange, and how (decisions, section 1). */
-export const OUTCOMES = ['completed', 'client_closed', 'upstream_error', 'timeout', 'rejected'] as const;
-/** Whether the token counts of a trace can be trusted. */
-export const USAGE_STATUSES = ['reported', 'partial', 'missing', 'undecodable'] as const;
-/** Whether `estimated_cost_usd` means something: 0 when `unpriced` is "not known", when `free` it is the price. */
-export const COST_STATUSES = ['priced', 'unpriced', 'free'] as const;
-export const PROVIDERS = ['openai', 'anthropic', 'unknown'] as const;
+import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from './trace-values.ts';
 
 export type Outcome = (typeof OUTCOMES)[number];
 export type UsageStatus = (typeof USAGE_STATUSES)[number];

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import { auditCursorOf, type AuditEventPage, type AuditQuery, type ListedAuditEvent } from '../audit-event-page.ts';
+import { auditCursorOf } from '../audit-cursor.ts';
+import type { AuditEventPage, AuditQuery, ListedAuditEvent } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
 
 const REMOVED_AT_ONCE = 2_000;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from '../trace.ts';
+import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from '../trace-values.ts';
 import type { TraceRecord } from '../trace-record.ts';
 
 const text = fc.string({ unit: 'binary' });

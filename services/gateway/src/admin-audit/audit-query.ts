@@ -1,4 +1,5 @@
-import { AUDIT_ACTIONS, AUDIT_CURSOR, AUDIT_OUTCOMES, readAuditCursor } from '@vitrine/gateway-keys/audit-event-page';
+import { AUDIT_CURSOR, readAuditCursor } from '@vitrine/gateway-keys/audit-cursor';
+import { AUDIT_ACTIONS, AUDIT_OUTCOMES } from '@vitrine/gateway-keys/audit-event-page';
 import { from, integer, oneOf, parameter, rangeQuery, text, to } from '@vitrine/http-api/requests/query-shapes';
 
 export const DEFAULT_LIMIT = 50;

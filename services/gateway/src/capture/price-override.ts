@@ -1,5 +1,5 @@
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
-import { parsePriceOverride, type PriceOverride } from '@vitrine/trace-derivation/price-catalogue';
+import { parsePriceOverride, type PriceOverride } from '@vitrine/trace-derivation/price-override';
 import { readFileSync } from 'node:fs';
 
 /** The prices that `prices.override_path` names, if it names any. Faults: `invalid_price_override`. */
