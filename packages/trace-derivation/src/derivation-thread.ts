@@ -1,4 +1,5 @@
 import type { WriterSource, WriterThread } from '@vitrine/traces/writer-thread';
+import type { ModuleSource, ModuleThread } from '@vitrine/worker-threads/thread-modules';
 import { WorkerCalls } from '@vitrine/worker-threads/worker-calls';
 import { Worker } from 'node:worker_threads';
 import type { CapturePolicy } from './capture-policy.ts';
@@ -8,7 +9,8 @@ import type { ExchangeBatch } from './exchange-batch.ts';
 import type { PriceOverride } from './price-override.ts';
 import type { BatchResult, TraceSink } from './trace-sink.ts';
 
-const MAX_PENDING = 4;
+/** One batch at a time is under way, and a few calls of the stores that the thread serves. */
+const MAX_PENDING = 16;
 
 export interface DerivationOptions extends Partial<DerivationReports> {
   readonly policy: CapturePolicy;
@@ -17,8 +19,9 @@ export interface DerivationOptions extends Partial<DerivationReports> {
 }
 
 /** The worker thread that makes records of exchanges and writes them: a second thread for writing would cost a copy of every record. A
- *  batch that the writer does not keep is a result; only a thread that ends or is closed rejects. */
-export class DerivationThread implements TraceSink, WriterThread {
+ *  batch that the writer does not keep is a result; only a thread that ends or is closed rejects. Between two batches it serves modules whose
+ *  calls are short: a thread for each would cost 20 MiB and 50 ms of the start. */
+export class DerivationThread implements TraceSink, WriterThread, ModuleThread {
   readonly #calls: WorkerCalls;
   #traceCount = 0;
 
@@ -42,6 +45,10 @@ export class DerivationThread implements TraceSink, WriterThread {
 
   async callWriter(argument: unknown): Promise<unknown> {
     return (await this.#call({ writer: argument })).value;
+  }
+
+  async callModule(source: ModuleSource, argument: unknown): Promise<unknown> {
+    return (await this.#call({ source, argument })).value;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -6,6 +6,7 @@ import { writeErrorOf } from '@vitrine/traces/write-error';
 import { allLost, writeResultOf } from '@vitrine/traces/write-result';
 import type { WriterModule, WriterSource } from '@vitrine/traces/writer-thread';
 import { serveCalls, Transfer } from '@vitrine/worker-threads/serve-calls';
+import { ThreadModules, type ModuleSource } from '@vitrine/worker-threads/thread-modules';
 import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CapturePolicy } from './capture-policy.ts';
@@ -23,8 +24,11 @@ export interface DerivationWorkerData extends DerivationReports {
   readonly writer: WriterSource;
 }
 
-/** A batch to write, or a call of the writer's store. */
-export type DerivationWorkerCall = { readonly packed: PackedExchanges } | { readonly writer: unknown };
+/** A batch to write, a call of the writer's store, or one of a module that this thread serves beside. */
+export type DerivationWorkerCall =
+  | { readonly packed: PackedExchanges }
+  | { readonly writer: unknown }
+  | { readonly source: ModuleSource; readonly argument: unknown };
 
 export interface DerivationResponse {
   readonly value: unknown;
@@ -37,6 +41,7 @@ invariant(parentPort !== null, 'runs on a worker thread');
 const { policy, priceOverride, writer: source, ...reports } = workerData as DerivationWorkerData;
 const { openRecordWriter } = (await import(source.module)) as WriterModule;
 const writer = await openRecordWriter(source.options);
+const modules = new ThreadModules();
 const readScope = createScopeReader();
 const context = {
   policy,
@@ -52,12 +57,16 @@ serveCalls(
   async (argument) => {
     const call = argument as DerivationWorkerCall;
     if ('writer' in call) return responseOf(await writer.call?.(call.writer));
+    if ('source' in call) return responseOf(await modules.callModule(call.source, call.argument));
     const { packed } = call;
     const { numbers, bytes } = packed;
     const response = { ...responseOf(await write(packed)), memory: { numbers, bytes } };
     return new Transfer(response, [numbers.buffer, bytes.buffer]);
   },
-  () => writer.close(),
+  async () => {
+    await modules[Symbol.asyncDispose]();
+    await writer.close();
+  },
 );
 
 function responseOf(value: unknown): DerivationResponse {

@@ -19,7 +19,6 @@ import { TRACE_FILE } from './trace-tables.ts';
 import type { WriterCall } from './sqlite-writer-module.ts';
 
 const MAX_PENDING_READS = 64;
-const MAX_PENDING_QUOTAS = 4;
 
 /** The writer of the store at `path`, to be opened on the thread that its store is opened with. */
 export function sqliteWriter(path: string): WriterSource {
@@ -27,7 +26,7 @@ export function sqliteWriter(path: string): WriterSource {
 }
 
 /** Opens the store of a single machine: one SQLite file, written on the thread `writes`, which has to run `sqliteWriter(path)` and is the
- *  store's from then on, and read on two others, one of them for quota totals only. Each is started by its first call.
+ *  store's from then on, and read on another, which the first query starts.
  *  Faults: `storage_locked`, `storage_unusable`. */
 export async function openEmbeddedTraceStore(path: string, writes: WriterThread): Promise<EmbeddedTraceStore> {
   prepareFile(path);
@@ -59,9 +58,9 @@ function unusable(path: string, cause: unknown): Fault {
 /** Calls of a thread that reads the file. */
 export type ReadCalls = Pick<WorkerCalls, 'call'> & AsyncDisposable;
 
-function startReader(path: string, maxPending: number): ReadCalls {
+function startReader(path: string): ReadCalls {
   const url = new URL('./trace-read-worker.ts', import.meta.url);
-  return new WorkerCalls(() => new Worker(url, { workerData: { path } }), maxPending);
+  return new WorkerCalls(() => new Worker(url, { workerData: { path } }), MAX_PENDING_READS);
 }
 
 /** See `openEmbeddedTraceStore`. */
@@ -72,21 +71,12 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
   /** The lock, and the thread that writes. */
   readonly #file: AsyncDisposable;
   readonly #reads: ReadCalls;
-  readonly #quotas: ReadCalls;
 
-  constructor(
-    path: string,
-    writes: WriterThread,
-    file: AsyncDisposable,
-    reads: ReadCalls = startReader(path, MAX_PENDING_READS),
-    // Requests are rejected when quota totals are late, so these do not wait behind a list, which may take seconds.
-    quotas: ReadCalls = startReader(path, MAX_PENDING_QUOTAS),
-  ) {
+  constructor(path: string, writes: WriterThread, file: AsyncDisposable, reads: ReadCalls = startReader(path)) {
     this.#path = path;
     this.#writes = writes;
     this.#file = file;
     this.#reads = reads;
-    this.#quotas = quotas;
   }
 
   async removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<number> {
@@ -112,9 +102,11 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
     return measuresIn(table);
   }
 
+  /** Read on the thread that writes, between two batches: requests are rejected when the totals are late, so they do not wait behind a list,
+   *  which may take seconds. */
   async quotaTotals(day: string): Promise<DayUsage[]> {
-    const call: ReadCall = { method: 'quotaTotals', args: [day] };
-    return (await this.#quotas.call(call).catch(unavailable)) as DayUsage[];
+    const call: WriterCall = { quotaTotals: day };
+    return (await this.#writes.callWriter(call).catch(unavailable)) as DayUsage[];
   }
 
   checkpoints(query: CheckpointQuery): Promise<Checkpoint[]> {
@@ -132,7 +124,7 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#reads[Symbol.asyncDispose](), this.#quotas[Symbol.asyncDispose]()]);
+    await this.#reads[Symbol.asyncDispose]();
     await this.#file[Symbol.asyncDispose]();
   }
 

@@ -2,7 +2,7 @@ import type { MeasureTable } from './measure-table.ts';
 import type { SqliteTraceReader } from './sqlite-trace-reader.ts';
 
 /** The methods of the reader that its thread offers. */
-export type ReadMethod = 'list' | 'get' | 'checkpoints' | 'ancestors' | 'measure' | 'quotaTotals';
+export type ReadMethod = 'list' | 'get' | 'checkpoints' | 'ancestors' | 'measure';
 
 /** A call of the thread that reads, and its arguments. */
 export interface ReadCall {

@@ -20,18 +20,19 @@ async function open(journal: { traces: number; batches: number }): Promise<Contr
   const writer = opened.use(new SqliteTraceWriter(path, journal, () => writes));
   const reads = new FailingDatabase(path, { readOnly: true });
   const reader = opened.use(new SqliteTraceReader(path, undefined, () => reads));
+  const records = recordWriterOf(writer, () => reader);
   const writerCalls: WriterThread = {
     get traceCount() {
       return writer.traceCount;
     },
-    callWriter: async (call) => recordWriterOf(writer).call(call),
+    callWriter: async (call) => records.call(call),
     async [Symbol.asyncDispose]() {},
   };
   const readerCalls: ReadCalls = {
     call: async (call) => callReader(reader, call as ReadCall),
     async [Symbol.asyncDispose]() {},
   };
-  const store = new EmbeddedTraceStore(path, writerCalls, writerCalls, readerCalls, readerCalls);
+  const store = new EmbeddedTraceStore(path, writerCalls, writerCalls, readerCalls);
   return { writer, store, writes, reads, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 

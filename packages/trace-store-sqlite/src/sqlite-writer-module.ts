@@ -1,16 +1,25 @@
 // Opens the store's writer on the thread that derives records: a `WriterModule`.
 import type { OpenRecordWriter } from '@vitrine/traces/writer-thread';
+import { SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
 /** Calls of the store to its writer. */
-export type WriterCall = { readonly removeOlderThan: number; readonly rollups: number } | { readonly probe: true };
+export type WriterCall =
+  | { readonly removeOlderThan: number; readonly rollups: number }
+  | { readonly probe: true }
+  | { readonly quotaTotals: string };
 
 export function openRecordWriter(options: unknown): OpenRecordWriter {
-  return recordWriterOf(new SqliteTraceWriter((options as { readonly path: string }).path));
+  const { path } = options as { readonly path: string };
+  return recordWriterOf(new SqliteTraceWriter(path), () => new SqliteTraceReader(path));
 }
 
-/** A writer with the calls of its store. */
-export function recordWriterOf(writer: SqliteTraceWriter): OpenRecordWriter & Required<Pick<OpenRecordWriter, 'call'>> {
+/** A writer with the calls of its store; `openReader` is called for the first totals. */
+export function recordWriterOf(
+  writer: SqliteTraceWriter,
+  openReader: () => SqliteTraceReader,
+): OpenRecordWriter & Required<Pick<OpenRecordWriter, 'call'>> {
+  let reader: SqliteTraceReader | undefined;
   return {
     write: (batch) => writer.write(batch),
     background: writer.background,
@@ -19,8 +28,14 @@ export function recordWriterOf(writer: SqliteTraceWriter): OpenRecordWriter & Re
     },
     call: (argument) => {
       const call = argument as WriterCall;
-      return 'probe' in call ? writer.probe() : writer.removeOlderThan(call.removeOlderThan, call.rollups);
+      if ('probe' in call) return writer.probe();
+      if ('removeOlderThan' in call) return writer.removeOlderThan(call.removeOlderThan, call.rollups);
+      reader ??= openReader();
+      return reader.quotaTotals(call.quotaTotals);
     },
-    close: () => writer[Symbol.dispose](),
+    close() {
+      reader?.[Symbol.dispose]();
+      writer[Symbol.dispose]();
+    },
   };
 }

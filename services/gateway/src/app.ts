@@ -88,10 +88,10 @@ export async function startGateway(
 
   const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
   const tools = { config, privacy, logger, clocks, collectYoung, observability, opened, stop };
-  const { store, limits, budget, writes, queue } = await openPipeline(tools);
+  const { store, thread, limits, budget, writes, queue } = await openPipeline(tools);
 
   const redactPathFor = pathRedactor(privacy);
-  const keys = openKeys(config, logger, redactPathFor);
+  const keys = openKeys(config, logger, { thread, redactPathFor });
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
   const auth = await openAuth(config, keys, logger, steadyClock);
   stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
@@ -141,7 +141,7 @@ async function openPipeline(of: {
   readonly stop: (name: string, step: () => Promise<unknown>) => void;
 }) {
   const { config, privacy, logger, clocks, collectYoung, observability, opened, stop } = of;
-  const { store, sink: derivation } = await openTraceStore(config, privacy);
+  const { store, thread } = await openTraceStore(config, privacy);
   const drops = opened.use(new DropReport(logger));
   // Traces that a closed store has not taken fail at once, and are counted and logged like dropped ones.
   let countUnwritten: (() => Promise<void>) | undefined;
@@ -153,14 +153,14 @@ async function openPipeline(of: {
 
   const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
   const budget = new BodyBudget(config.queue.max_body_bytes, collectYoung);
-  const sink = observability.instrumentSink(derivation, store.driver);
+  const sink = observability.instrumentSink(thread, store.driver);
   const writes = opened.use(new WriteMonitor({ sink, probe: () => store.probe(), steadyClock: clocks.steadyClock, logger }));
   const onDrop = (drop: Drop) => drops.dropped(drop);
   const queue = new TraceQueue({ ...config.queue, ...clocks, sink: writes, budget, onDrop, ledger: limits.ledger });
   countUnwritten = () => queue.drained();
   stop('write the trace queue', () => queue.drained());
   observability.observeQueue(queue);
-  return { store, limits, budget, writes, queue };
+  return { store, thread, limits, budget, writes, queue };
 }
 
 function proxyContext(of: {

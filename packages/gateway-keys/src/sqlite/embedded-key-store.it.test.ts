@@ -10,7 +10,7 @@ import { EmbeddedKeyStore } from './embedded-key-store.ts';
 test('opens nothing before the first call, and creates its folder then', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'not', 'yet', 'gateway-keys.db');
-  await using store = new EmbeddedKeyStore(path);
+  await using store = new EmbeddedKeyStore({ path });
   expect(existsSync(join(folder.path, 'not'))).toBe(false);
   expect(await store.list(undefined)).toEqual([]);
   expect(existsSync(path)).toBe(true);
@@ -19,7 +19,7 @@ test('opens nothing before the first call, and creates its folder then', async (
 test('removal of old events creates no file', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'gateway-keys.db');
-  await using store = new EmbeddedKeyStore(path);
+  await using store = new EmbeddedKeyStore({ path });
   expect(await store.removeAuditBefore(1)).toBe(0);
   expect(existsSync(path)).toBe(false);
 });
@@ -27,8 +27,8 @@ test('removal of old events creates no file', async () => {
 test('two processes that open a new file at once both can', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'gateway-keys.db');
-  await using one = new EmbeddedKeyStore(path);
-  await using two = new EmbeddedKeyStore(path);
+  await using one = new EmbeddedKeyStore({ path });
+  await using two = new EmbeddedKeyStore({ path });
   expect(await Promise.all([one.list(undefined), two.list(undefined)])).toEqual([[], []]);
 });
 
@@ -36,7 +36,7 @@ test('a file that is no database is a fault, and is used again when it is one', 
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'gateway-keys.db');
   writeFileSync(path, 'these are my notes. '.repeat(200));
-  await using store = new EmbeddedKeyStore(path);
+  await using store = new EmbeddedKeyStore({ path });
   expect(codeOf(await store.list(undefined).catch((error: unknown) => error))).toBe('key_store_unavailable');
   writeFileSync(path, '');
   expect(await store.list(undefined)).toEqual([]);
@@ -45,13 +45,13 @@ test('a file that is no database is a fault, and is used again when it is one', 
 test('a file that was removed is a fault, and one in its place is notified and used', async () => {
   await using folder = await temporaryFolder('keys');
   const path = join(folder.path, 'gateway-keys.db');
-  await using store = new EmbeddedKeyStore(path);
+  await using store = new EmbeddedKeyStore({ path });
   await store.create(newKey('old'), [newKey('old')], auditEvent());
   let notified = 0;
   using _watching = store.watch(() => (notified += 1));
   const before = await store.changes(0);
   {
-    await using other = new EmbeddedKeyStore(join(folder.path, 'other.db'));
+    await using other = new EmbeddedKeyStore({ path: join(folder.path, 'other.db') });
     await other.create(newKey('new'), [newKey('new')], auditEvent());
   }
   for (const suffix of ['', '-wal', '-shm']) renameSync(path + suffix, `${path}.away${suffix}`);

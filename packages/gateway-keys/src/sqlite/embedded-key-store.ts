@@ -1,8 +1,8 @@
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
-import { WorkerCalls } from '@vitrine/worker-threads/worker-calls';
+import { CallQueue } from '@vitrine/worker-threads/call-queue';
+import { ThreadModules, type ModuleThread } from '@vitrine/worker-threads/thread-modules';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { existsSync } from 'node:fs';
-import { Worker } from 'node:worker_threads';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
 import type { KeyRow } from '../gateway-key.ts';
@@ -18,29 +18,33 @@ import type {
   RotateOutcome,
 } from '../key-store.ts';
 import { keyStoreUnavailable } from './key-store-fault.ts';
-import type { KeyWorkerCall, KeyWorkerData, KeyWorkerMethod } from './key-worker.ts';
-import type { SqliteKeyStore, SqliteKeyStoreOptions } from './sqlite-key-store.ts';
+import type { KeyCall, KeyMethod, KeyModuleOptions } from './key-module.ts';
+import type { SqliteKeyStore } from './sqlite-key-store.ts';
 
 /** A script may create many keys at once; each takes about a millisecond. */
-const MAX_PENDING_CALLS = 1_024;
-/** How often the file is polled for writes of another process: 20 µs of the worker thread. */
+const MAX_WAITING_CALLS = 1_024;
+/** How often the file is polled for writes of another process: 20 µs of the thread. */
 const WATCH_INTERVAL_MS = 1_000;
 
 /** Stands for the version of a file that cannot be read. */
 const GONE = 'gone';
 
-/** Calls of the thread that has the file. */
-export type KeyCalls = Pick<WorkerCalls, 'call'> & AsyncDisposable;
+export interface EmbeddedKeyStoreOptions extends KeyModuleOptions {
+  /** A worker thread that has the file beside its other work. Without one, calls block the caller's thread: for commands. */
+  readonly thread?: ModuleThread | undefined;
+}
 
-/** Gateway keys and audit events of a single machine: one SQLite file on a worker thread, which the first call starts. Several
- *  processes may use the file at once. */
+/** Gateway keys and audit events of a single machine: one SQLite file, which the first call opens. Several processes may use the file at
+ *  once. */
 export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   readonly #path: string;
-  readonly #calls: KeyCalls;
+  readonly #calls: CallQueue;
+  readonly #ownThread = new ThreadModules();
 
-  constructor(path: string, calls: KeyCalls = startKeyWorker(path)) {
-    this.#path = path;
-    this.#calls = calls;
+  constructor({ thread, ...options }: EmbeddedKeyStoreOptions) {
+    this.#path = options.path;
+    const source = { module: new URL('./key-module.ts', import.meta.url).href, options };
+    this.#calls = new CallQueue((call) => (thread ?? this.#ownThread).callModule(source, call), MAX_WAITING_CALLS);
   }
 
   list(tenant: Tenant | undefined): Promise<KeyRow[]> {
@@ -127,26 +131,14 @@ export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#calls[Symbol.asyncDispose]();
+    await this.#ownThread[Symbol.asyncDispose]();
   }
 
-  async #call<M extends KeyWorkerMethod>(
-    method: M,
-    ...args: Parameters<SqliteKeyStore[M]>
-  ): Promise<ReturnType<SqliteKeyStore[M]>> {
+  async #call<M extends KeyMethod>(method: M, ...args: Parameters<SqliteKeyStore[M]>): Promise<ReturnType<SqliteKeyStore[M]>> {
     try {
-      return (await this.#calls.call({ method, args } satisfies KeyWorkerCall)) as ReturnType<SqliteKeyStore[M]>;
+      return (await this.#calls.call({ method, args } satisfies KeyCall)) as ReturnType<SqliteKeyStore[M]>;
     } catch (cause) {
       throw keyStoreUnavailable(this.#path, cause);
     }
   }
-}
-
-/** `options`: bounds that tests make small. */
-export function startKeyWorker(path: string, options: Omit<SqliteKeyStoreOptions, 'openDatabase'> = {}): WorkerCalls {
-  const url = new URL('./key-worker.ts', import.meta.url);
-  const workerData = { path, options } satisfies KeyWorkerData;
-  return new WorkerCalls(
-    () => new Worker(url, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 4 } }),
-    MAX_PENDING_CALLS,
-  );
 }

@@ -58,7 +58,7 @@ describe('a database of schema 1', () => {
   });
 
   test('that is put back below a running store is migrated too', async () => {
-    await using store = new EmbeddedKeyStore(path);
+    await using store = new EmbeddedKeyStore({ path });
     await store.list(undefined);
     makeSchema1(join(folder.path, 'copy.db'));
     for (const suffix of ['', '-wal', '-shm']) renameSync(path + suffix, `${path}.away${suffix}`);

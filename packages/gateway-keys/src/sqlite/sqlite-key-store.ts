@@ -28,7 +28,7 @@ export interface SqliteKeyStoreOptions {
 }
 
 /** Gateway keys and audit events in one SQLite file, which several processes may have open. Synchronous: it runs on a worker thread
- *  (`key-worker.ts`). Its methods are those of `KeyStore` and `AuditLog`. */
+ *  (`key-module.ts`). Its methods are those of `KeyStore` and `AuditLog`. */
 export class SqliteKeyStore implements Disposable {
   readonly #database: DatabaseSync;
   readonly #maxActiveKeys: number;

@@ -4,7 +4,7 @@ import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import type { KeyReader, KeyStore } from '@vitrine/gateway-keys/key-store';
-import { EmbeddedKeyStore } from '@vitrine/gateway-keys/sqlite/embedded-key-store';
+import { EmbeddedKeyStore, type EmbeddedKeyStoreOptions } from '@vitrine/gateway-keys/sqlite/embedded-key-store';
 import { SqliteKeyReader } from '@vitrine/gateway-keys/sqlite/sqlite-key-reader';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
@@ -38,11 +38,15 @@ export interface OpenKeys extends AsyncDisposable {
   readonly material: () => KeyMaterial;
 }
 
-/** Opens the store of keys and audit events. This is the only file that names an implementation of it. `redactPathFor` is for the audit of
- *  requests. */
-export function openKeys(config: KeysSettings, logger: Logger, redactPathFor?: RedactPath): OpenKeys {
+export interface KeysOptions extends Pick<EmbeddedKeyStoreOptions, 'thread'> {
+  /** For the audit of requests. */
+  readonly redactPathFor?: RedactPath;
+}
+
+/** Opens the store of keys and audit events. This is the only file that names an implementation of it. */
+export function openKeys(config: KeysSettings, logger: Logger, { thread, redactPathFor }: KeysOptions = {}): OpenKeys {
   const { database: path } = keyFiles(config.storage.path);
-  const store = new EmbeddedKeyStore(path);
+  const store = new EmbeddedKeyStore({ path, thread });
   const trail = new AuditTrail({ store, logger, redactPathFor, clock: Date.now, steadyClock: () => performance.now() });
   const readAt = Date.now();
   let made: KeyMaterial | undefined;

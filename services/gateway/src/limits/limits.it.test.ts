@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, test } from '@jest/globals';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { TraceDetail, TracePage } from '@vitrine/traces/trace';
@@ -49,6 +50,22 @@ const headerOf = ({ rawHeaders }: RawResponse, name: string) => {
 };
 const count = (responses: readonly RawResponse[], status: number) =>
   responses.filter((response) => response.status === status).length;
+
+test('keys and daily limits have no worker thread of their own', async () => {
+  let threads = 0;
+  const count = () => void (threads += 1);
+  subscribe('worker_threads', count);
+  try {
+    await using gateway = await start('limits: {per_key: {max_tokens_per_day: 30}}');
+    expect((await call(gateway)).status).toBe(200);
+    await get(gateway, '/api/gateway-keys');
+    expect(threads).toBe(1);
+    await newest(gateway, 200, 1);
+    expect(threads).toBe(2);
+  } finally {
+    unsubscribe('worker_threads', count);
+  }
+});
 
 describe('request rates over HTTP', () => {
   test('of 1,000 requests at once exactly 100 reach the provider', async () => {
