@@ -258,8 +258,8 @@ describe('sources', () => {
   });
 
   test('only main.ts of a service changes flags of the process', () => {
-    const flags = /\bsetFlagsFromString\b|\bexposeMinorCollection\(\)(?!:)/g;
-    const own = 'packages/lifecycle/src/minor-collection.ts';
+    const flags = /\bsetFlagsFromString\b|\b(?:exposeMinorCollection|freeWorkerSemiSpaces)\(\)(?!:)/g;
+    const own = 'packages/lifecycle/src/heap-flags.ts';
     const ruled = workspaceFiles.filter((file) => file !== own && !isMain(file) && !isTest(file));
     expectNone(matches(ruled, flags, 'take the function as an argument'));
   });

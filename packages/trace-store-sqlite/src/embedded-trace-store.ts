@@ -19,6 +19,8 @@ import { TRACE_FILE } from './trace-tables.ts';
 import type { WriterCall } from './sqlite-writer-module.ts';
 
 const MAX_PENDING_READS = 64;
+/** Queries are rare, and the default of 48 MiB would be kept between them. */
+const YOUNG_GENERATION_MB = 12;
 
 /** The writer of the store at `path`, to be opened on the thread that its store is opened with. */
 export function sqliteWriter(path: string): WriterSource {
@@ -60,7 +62,8 @@ export type ReadCalls = Pick<WorkerCalls, 'call'> & AsyncDisposable;
 
 function startReader(path: string): ReadCalls {
   const url = new URL('./trace-read-worker.ts', import.meta.url);
-  return new WorkerCalls(() => new Worker(url, { workerData: { path } }), MAX_PENDING_READS);
+  const options = { workerData: { path }, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } };
+  return new WorkerCalls(() => new Worker(url, options), MAX_PENDING_READS);
 }
 
 /** See `openEmbeddedTraceStore`. */

@@ -1,6 +1,6 @@
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
 import type { Fault } from '@vitrine/faults/fault';
-import { exposeMinorCollection } from '@vitrine/lifecycle/minor-collection';
+import { exposeMinorCollection, freeWorkerSemiSpaces } from '@vitrine/lifecycle/heap-flags';
 import { scrub } from '@vitrine/privacy/scrub';
 import { gatewayCommandLine } from './commands/registry.ts';
 
@@ -11,4 +11,5 @@ function messageOf({ code, say, log }: Fault): string {
   return scrub(code.startsWith('storage_') ? `storage.path (SVC_STORAGE_PATH): ${message}` : message).text;
 }
 
+freeWorkerSemiSpaces();
 await runCommandLine(process, gatewayCommandLine(exposeMinorCollection()), messageOf);

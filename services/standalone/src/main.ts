@@ -5,7 +5,7 @@ import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import type { Fault } from '@vitrine/faults/fault';
 import { GATEWAY_CONFIG_FILE } from '@vitrine/gateway/config';
 import { VERSION } from '@vitrine/gateway/version';
-import { exposeMinorCollection } from '@vitrine/lifecycle/minor-collection';
+import { exposeMinorCollection, freeWorkerSemiSpaces } from '@vitrine/lifecycle/heap-flags';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/privacy/scrub';
 import { inspect } from 'node:util';
@@ -57,4 +57,5 @@ const program = {
   defaultCommand: start.name,
   commands: [start, versionCommand('vitrine', VERSION, 'npm start')],
 };
+freeWorkerSemiSpaces();
 await runCommandLine(process, program, messageOf);

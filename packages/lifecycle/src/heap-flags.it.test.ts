@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { constants, PerformanceObserver } from 'node:perf_hooks';
+import { exposeMinorCollection } from './heap-flags.ts';
+
+test('collects the young generation', async () => {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const forced = constants.NODE_PERFORMANCE_GC_FLAGS_FORCED;
+  const observer = new PerformanceObserver((list) => {
+    const details = list.getEntries().map((entry) => (entry as typeof entry & { detail: { flags: number } }).detail);
+    const own = details.find(({ flags }) => (flags & forced) !== 0);
+    if (own !== undefined) resolve(own);
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  exposeMinorCollection()();
+  expect(await promise).toMatchObject({ kind: constants.NODE_PERFORMANCE_GC_MINOR });
+  observer.disconnect();
+});
+
+/** Prints how many MiB the young generation of a worker thread takes after 30 MB of garbage. */
+const PRINT_SEMI_SPACE = `
+  const garbage = \`
+    let kept = [];
+    for (let made = 0; made < 1_000_000; made += 1) kept = made % 100 === 0 ? [] : [...kept.slice(-1), made];
+    const { space_size } = process.getBuiltinModule('node:v8').getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+    console.log(space_size / 2 ** 20);\`;
+  new Worker(garbage, { eval: true, resourceLimits: { maxYoungGenerationSizeMb: 4 } });`;
+
+test.each([
+  ['holds for worker threads too', '', 32],
+  ['holds for the main thread only when worker threads are freed of it', 'freeWorkerSemiSpaces();', 4],
+])('the semi-space of the command line %s', (_, free, expected) => {
+  const url = new URL('./heap-flags.ts', import.meta.url).href;
+  const script = `
+    import { Worker } from 'node:worker_threads';
+    const { freeWorkerSemiSpaces } = await import(${JSON.stringify(url)});
+    ${free} ${PRINT_SEMI_SPACE}`;
+  const flags = ['--min-semi-space-size=16', '--max-semi-space-size=16', '--input-type=module'];
+  expect(Number(execFileSync(process.execPath, [...flags, '--eval', script], { encoding: 'utf8' }))).toBe(expected);
+});
