@@ -61,6 +61,7 @@ CREATE TABLE gateway_keys (
   pepper_version integer NOT NULL,
   token_mac bytea NOT NULL,
   revision bigint NOT NULL,
+  changed_by text COLLATE "C" NOT NULL,
   revoked_at timestamp(3) with time zone,
   CONSTRAINT gateway_keys_pkey PRIMARY KEY (id),
   CONSTRAINT gateway_keys_revision_key UNIQUE (revision),
@@ -382,6 +383,7 @@ $function$
 CREATE TRIGGER gateway_keys_created AFTER INSERT ON public.gateway_keys FOR EACH ROW EXECUTE FUNCTION keep_token_hash();
 CREATE TRIGGER gateway_keys_rotated AFTER UPDATE OF token_mac ON public.gateway_keys FOR EACH ROW WHEN ((new.token_mac <> old.token_mac)) EXECUTE FUNCTION keep_token_hash();
 
+COMMENT ON COLUMN gateway_keys.changed_by IS 'the process that made the last change, which need not be notified of it';
 COMMENT ON COLUMN gateway_keys.revision IS 'of the last change; given under an advisory lock, so that revisions are committed in order';
 COMMENT ON COLUMN plans.limits IS 'thresholds as in the configuration: {"per_key": {...}, "per_workspace": {...}}';
 COMMENT ON COLUMN trace_bodies.metadata IS 'JSON as text: nothing is queried by its keys, and text is written a quarter faster';

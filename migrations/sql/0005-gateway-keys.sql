@@ -17,10 +17,12 @@ CREATE TABLE gateway_keys (
   pepper_version integer NOT NULL,
   token_mac bytea NOT NULL UNIQUE,
   revision bigint NOT NULL UNIQUE,
+  changed_by text COLLATE "C" NOT NULL,
   revoked_at timestamptz(3)
 );
 CREATE INDEX gateway_keys_active ON gateway_keys (created_at, id) WHERE revoked_at IS NULL;
 COMMENT ON COLUMN gateway_keys.revision IS 'of the last change; given under an advisory lock, so that revisions are committed in order';
+COMMENT ON COLUMN gateway_keys.changed_by IS 'the process that made the last change, which need not be notified of it';
 
 -- Every hash that a token has or ever had. A trigger fills it, so that no program can forget one.
 CREATE TABLE token_hashes (

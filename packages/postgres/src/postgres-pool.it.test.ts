@@ -163,7 +163,7 @@ describe('errors are classified', () => {
   test.each([
     ['a port where nothing listens', (url: URL) => (url.port = '1')],
     ['a host that does not exist', (url: URL) => (url.hostname = 'nowhere.invalid')],
-    ['a wrong password', (url: URL) => (url.password = 'wrong')],
+    ['an unknown user', (url: URL) => (url.username = 'vitrine_nobody')],
     ['a database that is not there', (url: URL) => (url.pathname = '/nothing')],
   ])('%s is a connection error', async (_, change) => {
     const url = new URL(database.dsn.reveal());

@@ -17,7 +17,7 @@ import type {
   RevokeOutcome,
   RotateOutcome,
 } from '../key-store.ts';
-import { keyStoreUnavailable } from './key-store-fault.ts';
+import { keyStoreUnavailable } from '../key-store-fault.ts';
 import type { KeyCall, KeyMethod, KeyModuleOptions } from './key-module.ts';
 import type { SqliteKeyStore } from './sqlite-key-store.ts';
 

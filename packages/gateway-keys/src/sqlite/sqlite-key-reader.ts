@@ -6,7 +6,7 @@ import type { KeyRow } from '../gateway-key.ts';
 import type { KeyReader } from '../key-store.ts';
 import { listAuditEvents } from './audit-rows.ts';
 import { listKeyRows } from './key-row.ts';
-import { keyStoreUnavailable } from './key-store-fault.ts';
+import { keyStoreUnavailable } from '../key-store-fault.ts';
 import { KEY_DATABASE, KEY_SCHEMA_VERSION } from './key-tables.ts';
 
 const BUSY_TIMEOUT_MS = 2_000;

@@ -67,7 +67,7 @@ export function testKeyStoreFailures(openPlace: (failures: StatementFailures) =>
       if (hasFailed) expect({ n, state: await stateOf(store) }).toEqual({ n, state: expected.at(-1) });
       return hasFailed;
     }
-  }, 60_000);
+  }, 180_000);
 }
 
 /** The state before the first step, and after each. */

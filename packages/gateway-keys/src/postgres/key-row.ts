@@ -1,0 +1,102 @@
+import type { Queryable, Row } from '@vitrine/postgres/connection';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import type { KeyRow } from '../gateway-key.ts';
+import type { NewKey } from '../key-store.ts';
+import { PERMISSIONS } from '../permission.ts';
+
+/** Columns of `gateway_keys` that a new key fills, in the order of `keyValues`. */
+const NEW_KEY_COLUMNS = [
+  'id',
+  'org_id',
+  'workspace_id',
+  'name',
+  'description',
+  'created_by',
+  'role',
+  'permissions',
+  'plan',
+  'created_at',
+  'managed_by',
+  'managed_resource',
+  'pepper_version',
+  'token_mac',
+  'revision',
+  'changed_by',
+];
+
+export const INSERT_KEY: string = `INSERT INTO gateway_keys (${NEW_KEY_COLUMNS.join(', ')})
+  VALUES (${NEW_KEY_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')})`;
+/** To be continued with conditions on active keys. */
+export const SELECT_ACTIVE_KEYS: string = `SELECT ${NEW_KEY_COLUMNS.join(', ')}, last_used_at FROM gateway_keys WHERE revoked_at IS NULL`;
+/** Two parameters from `$1` on: the tenant, or null and null for all. */
+const OF_TENANT = ' AND ($1::text IS NULL OR (org_id = $1 AND workspace_id = $2))';
+
+/** The active keys of a tenant, or of all. */
+export async function listKeyRows(database: Queryable, tenant: Tenant | undefined): Promise<KeyRow[]> {
+  const rows = await database.query(`${SELECT_ACTIVE_KEYS}${OF_TENANT} ORDER BY created_at, id`, tenantValues(tenant));
+  return rows.map(keyRowOf);
+}
+
+export async function findKeyRow(database: Queryable, id: string, tenant: Tenant | undefined): Promise<KeyRow | undefined> {
+  const [row] = await database.query(`${SELECT_ACTIVE_KEYS}${OF_TENANT} AND id = $3`, [...tenantValues(tenant), id]);
+  return row === undefined ? undefined : keyRowOf(row);
+}
+
+/** Whether a key has or had this id. */
+export async function hasKeyId(database: Queryable, id: string): Promise<boolean> {
+  return (await database.query('SELECT FROM gateway_keys WHERE id = $1', [id])).length > 0;
+}
+
+export async function countActiveKeys(database: Queryable): Promise<number> {
+  const [row] = await database.query<{ n: number }>('SELECT count(*) AS n FROM gateway_keys WHERE revoked_at IS NULL');
+  return row?.n ?? 0;
+}
+
+function tenantValues(tenant: Tenant | undefined): (string | null)[] {
+  return [tenant?.org_id ?? null, tenant?.workspace_id ?? null];
+}
+
+export function keyValues(key: NewKey, revision: number, changedBy: string): unknown[] {
+  return [
+    key.id,
+    key.org_id,
+    key.workspace_id,
+    key.name,
+    key.description,
+    key.created_by,
+    key.role,
+    key.permissions,
+    key.plan,
+    new Date(key.created_at),
+    key.managed_by,
+    key.managed_resource,
+    key.pepper_version,
+    key.token_mac,
+    revision,
+    changedBy,
+  ];
+}
+
+export function keyRowOf(row: Row): KeyRow {
+  const text = (column: string) => (typeof row[column] === 'string' ? row[column] : undefined);
+  const granted = row['permissions'] as readonly string[];
+  return {
+    id: text('id') ?? '',
+    org_id: text('org_id') ?? '',
+    workspace_id: text('workspace_id') ?? '',
+    name: text('name'),
+    description: text('description'),
+    created_by: text('created_by'),
+    role: text('role') ?? '',
+    // A later version may store permissions that this one does not know.
+    permissions: PERMISSIONS.filter((permission) => granted.includes(permission)),
+    plan: text('plan'),
+    created_at: Number(row['created_at']),
+    last_used_at: row['last_used_at'] === null ? undefined : Number(row['last_used_at']),
+    managed_by: text('managed_by'),
+    managed_resource: text('managed_resource'),
+    pepper_version: Number(row['pepper_version']),
+    token_mac: new Uint8Array(row['token_mac'] as Uint8Array),
+    revision: Number(row['revision']),
+  };
+}

@@ -1,0 +1,184 @@
+import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import type { Queryable } from '@vitrine/postgres/connection';
+import { addressText } from '@vitrine/postgres/dsn';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Transaction } from '@vitrine/postgres/transaction';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { randomUUID } from 'node:crypto';
+import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
+import type { AuditEvent } from '../audit-event.ts';
+import type { AuditLog } from '../audit-log.ts';
+import type { KeyRow } from '../gateway-key.ts';
+import { keyStoreUnavailable } from '../key-store-fault.ts';
+import type {
+  CreateOutcome,
+  KeyChanges,
+  KeyStore,
+  KeyTokens,
+  KeyUse,
+  NewKey,
+  RevokeOutcome,
+  RotateOutcome,
+} from '../key-store.ts';
+import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
+import { lockKeys, nextRevision, readChanges } from './key-changes.ts';
+import { countActiveKeys, findKeyRow, hasKeyId, INSERT_KEY, keyValues, listKeyRows } from './key-row.ts';
+import { KeyWatch } from './key-watch.ts';
+import { isKnown, keepHashes, takenByOthers } from './token-hash-rows.ts';
+
+/** Every gateway process holds all active keys in memory. */
+const MAX_ACTIVE_KEYS = 20_000;
+/** Stored denials of each kind (`audit-rows.ts`): a client that is denied all the time must not fill the disk. */
+const MAX_DENIALS = 1_000_000;
+
+export interface PostgresKeyStoreOptions {
+  readonly maxActiveKeys?: number;
+  readonly maxDenials?: number;
+}
+
+/** Gateway keys and audit events in Postgres, for any number of processes. Changes of keys wait for each other. The pool belongs to the
+ *  caller, and outlives the store. */
+export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
+  readonly #pool: PostgresPool;
+  readonly #maxActiveKeys: number;
+  readonly #maxDenials: number;
+  /** Tells own changes from those of other processes. */
+  readonly #writer = randomUUID();
+  readonly #watches = new Set<KeyWatch>();
+
+  constructor(pool: PostgresPool, options: PostgresKeyStoreOptions = {}) {
+    const { maxActiveKeys = MAX_ACTIVE_KEYS, maxDenials = MAX_DENIALS } = options;
+    this.#pool = pool;
+    this.#maxActiveKeys = maxActiveKeys;
+    this.#maxDenials = maxDenials;
+  }
+
+  list(tenant: Tenant | undefined): Promise<KeyRow[]> {
+    return this.#read((database) => listKeyRows(database, tenant));
+  }
+
+  find(id: string, tenant: Tenant | undefined): Promise<KeyRow | undefined> {
+    return this.#read((database) => findKeyRow(database, id, tenant));
+  }
+
+  hasId(id: string): Promise<boolean> {
+    return this.#read((database) => hasKeyId(database, id));
+  }
+
+  create(
+    key: NewKey,
+    known: readonly TokenHash[],
+    event: AuditEvent,
+    idAsToken: readonly TokenHash[] = [],
+  ): Promise<CreateOutcome> {
+    return this.#change(async (database): Promise<CreateOutcome> => {
+      const maxActiveKeys = this.#maxActiveKeys;
+      if ((await countActiveKeys(database)) >= maxActiveKeys) return { kind: 'full', maxActiveKeys };
+      if ((await hasKeyId(database, key.id)) || (await isKnown(database, idAsToken))) return { kind: 'id_taken' };
+      if (await isKnown(database, known)) return { kind: 'token_taken' };
+      const revision = await nextRevision(database, this.#writer);
+      await database.execute(INSERT_KEY, keyValues(key, revision, this.#writer));
+      await keepHashes(database, [{ id: key.id, known }]);
+      await insertAuditEvents(database, [event]);
+      return { kind: 'created', row: { ...key, last_used_at: undefined, revision } };
+    });
+  }
+
+  rotate(
+    id: string,
+    tenant: Tenant | undefined,
+    known: readonly [TokenHash, ...TokenHash[]],
+    event: AuditEvent,
+  ): Promise<RotateOutcome> {
+    return this.#change(async (database): Promise<RotateOutcome> => {
+      const row = await findKeyRow(database, id, tenant);
+      if (row === undefined) return { kind: 'not_found' };
+      if (await isKnown(database, known)) return { kind: 'token_taken' };
+      const [{ pepper_version, token_mac }] = known;
+      const revision = await nextRevision(database, this.#writer);
+      const set = 'UPDATE gateway_keys SET pepper_version = $2, token_mac = $3, revision = $4, changed_by = $5 WHERE id = $1';
+      await database.execute(set, [id, pepper_version, token_mac, revision, this.#writer]);
+      await keepHashes(database, [{ id, known }]);
+      await insertAuditEvents(database, [event]);
+      return { kind: 'rotated', row: { ...row, pepper_version, token_mac, revision } };
+    });
+  }
+
+  revoke(id: string, tenant: Tenant | undefined, event: AuditEvent): Promise<RevokeOutcome> {
+    return this.#change(async (database): Promise<RevokeOutcome> => {
+      if ((await findKeyRow(database, id, tenant)) === undefined) return { kind: 'not_found' };
+      const revision = await nextRevision(database, this.#writer);
+      const set = 'UPDATE gateway_keys SET revoked_at = $2, revision = $3, changed_by = $4 WHERE id = $1';
+      await database.execute(set, [id, new Date(event.at), revision, this.#writer]);
+      await insertAuditEvents(database, [event]);
+      return { kind: 'revoked', revision };
+    });
+  }
+
+  keepTokens(keys: readonly KeyTokens[]): Promise<string[]> {
+    return this.#change(async (database) => {
+      const taken = await takenByOthers(database, keys);
+      await keepHashes(database, keys);
+      return taken;
+    });
+  }
+
+  async changes(since: number): Promise<KeyChanges> {
+    // What a watch has not read as the present state is either here or notified.
+    await Promise.all([...this.#watches].map((watch) => watch.ready));
+    const snapshot = { isolation: 'REPEATABLE READ', readOnly: true } as const;
+    return this.#call(() => this.#pool.transaction((transaction) => readChanges(transaction, since), snapshot));
+  }
+
+  async markUsed(uses: readonly KeyUse[]): Promise<void> {
+    // Sorted, so that two processes lock rows in the same order.
+    const later = `UPDATE gateway_keys SET last_used_at = used.at
+      FROM (SELECT * FROM unnest($1::text[], $2::timestamptz[]) AS each (id, at) ORDER BY id) AS used
+      WHERE gateway_keys.id = used.id AND coalesce(last_used_at < used.at, true)`;
+    const sorted = uses.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+    await this.#read((database) => database.execute(later, [sorted.map(({ id }) => id), sorted.map(({ at }) => new Date(at))]));
+  }
+
+  appendAudit(events: readonly AuditEvent[]): Promise<void> {
+    return this.#read((database) => insertAuditEvents(database, events));
+  }
+
+  listAudit(query: AuditQuery): Promise<AuditEventPage> {
+    return this.#read((database) => listAuditEvents(database, query));
+  }
+
+  removeAuditBefore(at: number): Promise<number> {
+    return this.#call(() => this.#pool.transaction((database) => removeAuditEvents(database, at, this.#maxDenials)));
+  }
+
+  watch(onChange: () => void): Disposable {
+    const watch = new KeyWatch(this.#pool, this.#writer, onChange);
+    this.#watches.add(watch);
+    return { [Symbol.dispose]: () => void watch[Symbol.asyncDispose]() };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#watches].map((watch) => watch[Symbol.asyncDispose]()));
+  }
+
+  #read<T>(read: (database: Queryable) => Promise<T>): Promise<T> {
+    return this.#call(() => read(this.#pool));
+  }
+
+  #change<T>(change: (database: Transaction) => Promise<T>): Promise<T> {
+    return this.#call(() =>
+      this.#pool.transaction(async (database) => {
+        await lockKeys(database);
+        return change(database);
+      }),
+    );
+  }
+
+  async #call<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (cause) {
+      throw keyStoreUnavailable(addressText(this.#pool.address), cause);
+    }
+  }
+}
