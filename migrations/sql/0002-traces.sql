@@ -1,8 +1,8 @@
 SET ROLE vitrine_migrations;
 
 -- One row an exchange. Columns are the specification's fields; `request_headers`, bodies and `metadata` stand in `trace_bodies`, so that lists
--- read narrow rows. `id` is a UUIDv7 whose time is `created_at`: the order of ids is the order of (created_at, id), and whoever knows an id
--- knows its partition. Text compares by bytes, as programs compare it.
+-- read narrow rows. `id` is a UUIDv7 with `created_at` as its time: the order of ids is the order of (created_at, id), and an id determines
+-- its partition. Text compares by bytes, as programs compare it.
 CREATE TABLE traces (
   id uuid NOT NULL,
   created_at timestamptz(3) NOT NULL,
@@ -61,7 +61,7 @@ CREATE TABLE trace_bodies (
 COMMENT ON COLUMN trace_bodies.request_headers IS 'redacted header lines';
 COMMENT ON COLUMN trace_bodies.metadata IS 'JSON as text: nothing is queried by its keys, and text is written a quarter faster';
 
--- Rows whose day has no partition: of a clock that is wrong, or of a spool that was away for long.
+-- Rows of days without a partition: a clock was wrong, or a spool was drained late.
 CREATE TABLE traces_default PARTITION OF traces DEFAULT;
 CREATE TABLE trace_bodies_default PARTITION OF trace_bodies DEFAULT;
 

@@ -11,8 +11,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
   ) AS counted;
 $$;
 
--- Sums of the traces whose `timestamp` is in one UTC hour or day (`bucket_start`), written in the transaction of their traces and outliving
--- them. `trace_sums_by_model_*` answers what asks for no key; `trace_sums_by_key_*` holds the same sums by gateway key and credential ('' for
+-- Sums of the traces with a `timestamp` in one UTC hour or day (`bucket_start`), written in the transaction of their traces and outliving
+-- them. `trace_sums_by_model_*` serves queries without a key; `trace_sums_by_key_*` holds the same sums by gateway key and credential ('' for
 -- none; a hash is in hex). Days are for ranges of days: a month takes a thirtieth of the rows.
 CREATE TABLE trace_sums_by_key_hour (
   bucket_start timestamptz(3) NOT NULL,

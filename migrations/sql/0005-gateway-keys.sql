@@ -40,7 +40,7 @@ CREATE TRIGGER gateway_keys_created AFTER INSERT ON gateway_keys FOR EACH ROW EX
 CREATE TRIGGER gateway_keys_rotated AFTER UPDATE OF token_mac ON gateway_keys FOR EACH ROW
   WHEN (NEW.token_mac <> OLD.token_mac) EXECUTE FUNCTION keep_token_hash();
 
--- One row, whose id says which data this is: a restored copy of another database has another one.
+-- One row: its id identifies the data, so that another database in its place is noticed.
 CREATE TABLE gateway_key_store (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   is_only boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (is_only)

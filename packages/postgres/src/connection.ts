@@ -7,7 +7,7 @@ import { classifyPostgresError, isReadTimeout } from './postgres-error.ts';
 export type Row = Record<string, unknown>;
 
 export interface StatementOptions {
-  /** Prepares the statement once for each connection and runs it by this name; for hot statements whose text is constant. */
+  /** Prepares the statement once for each connection and runs it by this name; for hot statements with a constant text. */
   readonly name?: string;
 }
 

@@ -96,7 +96,7 @@ describe('transactions', () => {
     expect(await failureOf(ended.query('SELECT 1'))).toMatchObject({ message: expect.stringContaining('after the end') });
   });
 
-  test('whose ROLLBACK fails give up their connection', async () => {
+  test('give up their connection when ROLLBACK fails', async () => {
     await using failing = open({
       maxConnections: 1,
       beforeStatement: (text) => {

@@ -35,7 +35,7 @@ export class Transaction implements Queryable {
   }
 }
 
-/** Runs `work` between BEGIN and COMMIT. When anything fails it is rolled back; a connection whose ROLLBACK fails is not used again. */
+/** Runs `work` between BEGIN and COMMIT. When anything fails it is rolled back; when that fails too, the connection is not used again. */
 export async function runTransaction<T>(
   connection: Connection,
   timeouts: string,
@@ -49,7 +49,7 @@ export async function runTransaction<T>(
     const result = await work(transaction);
     transaction.end();
     const { command } = await connection.run('COMMIT');
-    // The server answers COMMIT with ROLLBACK, and no error, where `work` went on after a failed statement.
+    // The server responds to COMMIT with ROLLBACK, and no error, where `work` went on after a failed statement.
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back: one of its statements had failed');
     isUsable = true;
     return result;

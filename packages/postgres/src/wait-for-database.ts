@@ -45,8 +45,8 @@ export interface DatabaseWait {
 
 /** Waits until the database responds, and logs that it waits. Resolves to false when `signal` is aborted before. An error that waiting does
  *  not heal is thrown. */
-export async function waitForDatabase(pool: PostgresPool, wanted: DatabaseWait): Promise<boolean> {
-  const { logger, signal, readiness = new DatabaseReadiness(), probe = (of) => of.query('SELECT 1') } = wanted;
+export async function waitForDatabase(pool: PostgresPool, options: DatabaseWait): Promise<boolean> {
+  const { logger, signal, readiness = new DatabaseReadiness(), probe = (of) => of.query('SELECT 1') } = options;
   const startedAt = performance.now();
   let loggedAt = Number.NEGATIVE_INFINITY;
   for (let retry = 0; !signal.aborted; retry += 1) {

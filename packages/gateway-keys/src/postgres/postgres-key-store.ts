@@ -42,7 +42,7 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #maxActiveKeys: number;
   readonly #maxDenials: number;
-  /** Tells own changes from those of other processes. */
+  /** Distinguishes own changes from those of other processes. */
   readonly #writer = randomUUID();
   readonly #watches = new Set<KeyWatch>();
 

@@ -8,10 +8,10 @@ export async function isKnown(database: Queryable, hashes: readonly TokenHash[])
   return (await database.query('SELECT FROM token_hashes WHERE token_mac = ANY ($1::bytea[]) LIMIT 1', [macs])).length > 0;
 }
 
-/** The ids of those keys whose token another key has or had. */
+/** The ids of those keys with a token that another key has or had. */
 export async function takenByOthers(database: Queryable, keys: readonly KeyTokens[]): Promise<string[]> {
-  const taken = `SELECT DISTINCT wanted.id FROM unnest($1::text[], $2::bytea[]) AS wanted (id, token_mac)
-    JOIN token_hashes USING (token_mac) WHERE key_id <> wanted.id`;
+  const taken = `SELECT DISTINCT given.id FROM unnest($1::text[], $2::bytea[]) AS given (id, token_mac)
+    JOIN token_hashes USING (token_mac) WHERE key_id <> given.id`;
   const { ids, macs } = columnsOf(keys);
   const found = new Set((await database.query<{ id: string }>(taken, [ids, macs])).map(({ id }) => id));
   return keys.map(({ id }) => id).filter((id) => found.has(id));
