@@ -10,15 +10,24 @@ const common = {
   },
 };
 
-/** Three rings (house.md section 7) and the repository's check of itself. */
+/** Pure tests, tests on servers of this machine, on servers in containers, journeys, and the repository's check of itself. */
 export default {
   testTimeout: 60_000,
   // Two workers share two cores with the servers that the tests start.
   maxWorkers: 2,
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,migrations,bench}/**/!(*.it).test.ts'] },
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{packages,services,migrations,bench}/**/!(*.it|*.containers).test.ts'],
+    },
     { ...common, displayName: 'tidy', testMatch: ['<rootDir>/tidy.test.ts'] },
     { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,migrations,bench,docs}/**/*.it.test.ts'] },
-    { ...common, displayName: 'e2e', testMatch: ['<rootDir>/e2e/src/**/*.test.ts'] },
+    { ...common, displayName: 'e2e', testMatch: ['<rootDir>/e2e/src/**/!(*.containers).test.ts'] },
+    {
+      ...common,
+      displayName: 'containers',
+      testMatch: ['<rootDir>/{packages,services,bench,deploy,e2e}/**/*.containers.test.ts'],
+    },
   ],
 };

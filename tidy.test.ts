@@ -18,7 +18,7 @@ const ROOT_ENTRIES = words(`
 const NOT_OURS = words('.git node_modules data coverage');
 const NAMELESS_FOLDERS = words('shared common utils util helpers lib misc');
 const KEBAB_CASE = /^\.?[a-z0-9]+(?:[-.][a-z0-9]+)*$/;
-const CAPITALS = words('README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE');
+const CAPITALS = words('README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE Dockerfile Dockerfile.dockerignore');
 const SOURCE_MAX_LINES = 400;
 const TEST_MAX_LINES = 800;
 const FUNCTION_MAX_LINES = 70;
@@ -410,9 +410,16 @@ describe('walls', () => {
     ]);
   });
 
-  test('all import nothing but packages; standalone and the bench may import services', () => {
+  test('only e2e/src/environment.ts starts containers', () => {
+    const ruled = workspaceFiles.filter((file) => file !== 'e2e/src/environment.ts');
+    expectNone(matches(ruled, /'(?:testcontainers|@testcontainers\/\w+)'/g, 'take it from e2e/src/environment.ts'));
+  });
+
+  test('all import nothing but packages; standalone and the bench may import services, tests the containers of e2e', () => {
     const mayImportServices = ['services/standalone', 'bench'];
-    const ruled = crossings.filter(({ from, to }) => !mayImportServices.includes(from) || !to.startsWith('services/'));
+    const ruled = crossings
+      .filter(({ from, to }) => !mayImportServices.includes(from) || !to.startsWith('services/'))
+      .filter(({ file, to }) => !isTest(file) || to !== 'e2e');
     expectNone(ruled.filter(({ to }) => !to.startsWith('packages/')).map(({ file, to }) => `${file}: imports ${to}`));
   });
 

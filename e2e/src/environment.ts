@@ -1,0 +1,175 @@
+import { PostgreSqlContainer, type StartedPostgreSqlContainer } from '@testcontainers/postgresql';
+import { GenericContainer, getContainerRuntimeClient, Network, Wait, type StartedNetwork } from 'testcontainers';
+import { execFile } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { IMAGES } from './images.ts';
+import { ROOT } from './running-process.ts';
+
+// The only file that imports testcontainers: servers in containers, for tests, the bench and the demo. Images are named in images.ts.
+
+const START_TIMEOUT_MS = 120_000;
+const BUILD_TIMEOUT_MS = 300_000;
+const KAFKA_ALIAS = 'kafka';
+
+/** Why no container can be started; undefined when one can. */
+export async function engineError(): Promise<string | undefined> {
+  try {
+    await getContainerRuntimeClient();
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+export interface RunningKafka extends AsyncDisposable {
+  /** As seen from this machine; the same after a restart. */
+  readonly brokers: readonly string[];
+  /** As seen from containers in `network`. */
+  readonly internalBrokers: readonly string[];
+  stop(): Promise<void>;
+  /** Also after `stop`; topics are kept. */
+  restart(): Promise<void>;
+  /** Stops the process where it is: connections stay open and nothing responds. */
+  pause(): Promise<void>;
+  unpause(): Promise<void>;
+}
+
+/** One broker in KRaft mode that makes no topics by itself. */
+export async function startKafka(
+  options: { readonly network?: StartedNetwork; readonly port?: number } = {},
+): Promise<RunningKafka> {
+  const port = options.port ?? (await freePort());
+  const container = new GenericContainer(IMAGES.kafka)
+    .withExposedPorts({ container: 19_092, host: port })
+    .withEnvironment(kafkaSettings(port))
+    .withNetworkAliases(KAFKA_ALIAS)
+    .withWaitStrategy(Wait.forLogMessage(/Kafka Server started/))
+    .withStartupTimeout(START_TIMEOUT_MS);
+  if (options.network !== undefined) container.withNetwork(options.network);
+  const started = await container.start();
+  const client = await getContainerRuntimeClient();
+  const handle = client.container.getById(started.getId());
+  return {
+    brokers: [`127.0.0.1:${port}`],
+    internalBrokers: [`${KAFKA_ALIAS}:9092`],
+    stop: () => handle.stop({ t: 5 }),
+    restart: () => started.restart({ timeout: 5 }),
+    pause: () => handle.pause(),
+    unpause: () => handle.unpause(),
+    [Symbol.asyncDispose]: async () => void (await started.stop({ timeout: 0 })),
+  };
+}
+
+function kafkaSettings(port: number): Record<string, string> {
+  return {
+    KAFKA_NODE_ID: '1',
+    KAFKA_PROCESS_ROLES: 'broker,controller',
+    KAFKA_CONTROLLER_QUORUM_VOTERS: '1@localhost:9093',
+    KAFKA_CONTROLLER_LISTENER_NAMES: 'CONTROLLER',
+    KAFKA_LISTENERS: 'INTERNAL://:9092,CONTROLLER://:9093,EXTERNAL://:19092',
+    KAFKA_ADVERTISED_LISTENERS: `INTERNAL://${KAFKA_ALIAS}:9092,EXTERNAL://127.0.0.1:${port}`,
+    KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT,EXTERNAL:PLAINTEXT',
+    KAFKA_INTER_BROKER_LISTENER_NAME: 'INTERNAL',
+    KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: '1',
+    KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: '1',
+    KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: '1',
+    KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
+    KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',
+  };
+}
+
+export interface ServiceOptions {
+  readonly image: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly command?: readonly string[];
+  /** The port of its HTTP server. */
+  readonly port: number;
+  readonly network?: StartedNetwork;
+  /** Its name in `network`. */
+  readonly alias?: string;
+}
+
+export interface RunningService extends AsyncDisposable {
+  /** As seen from this machine. */
+  readonly url: string;
+  /** Standard output and error so far. */
+  readonly log: string;
+  /** Runs a program in the container. */
+  exec(command: readonly string[]): Promise<{ readonly exitCode: number; readonly output: string }>;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** As in a cluster: a read-only root file system with a /tmp, and no capabilities. */
+class RestrictedContainer extends GenericContainer {
+  constructor(image: string) {
+    super(image);
+    this.hostConfig.ReadonlyRootfs = true;
+    this.withDroppedCapabilities('ALL').withSecurityOpt('no-new-privileges').withTmpFs({ '/tmp': 'rw,size=64m' });
+  }
+}
+
+/** Runs a service until it listens. */
+export async function startService({
+  image,
+  env = {},
+  command = [],
+  port,
+  network,
+  alias,
+}: ServiceOptions): Promise<RunningService> {
+  let log = '';
+  const container = new RestrictedContainer(image)
+    .withEnvironment({ ...env })
+    .withCommand([...command])
+    .withExposedPorts(port)
+    .withLogConsumer((stream) => void stream.on('data', (chunk: Buffer) => (log += chunk.toString())))
+    .withWaitStrategy(Wait.forListeningPorts())
+    .withStartupTimeout(START_TIMEOUT_MS);
+  if (network !== undefined) container.withNetwork(network);
+  if (alias !== undefined) container.withNetworkAliases(alias);
+  const started = await container.start();
+  const handle = (await getContainerRuntimeClient()).container.getById(started.getId());
+  return {
+    url: `http://${started.getHost()}:${started.getMappedPort(port)}`,
+    get log() {
+      return log;
+    },
+    exec: (command) => started.exec([...command]),
+    kill: async (signal) => void (await handle.kill({ signal })),
+    [Symbol.asyncDispose]: async () => void (await started.stop({ timeout: 0 })),
+  };
+}
+
+/** Builds a target of deploy/Dockerfile; returns the name of its image. */
+export async function buildImage(target: string): Promise<string> {
+  const image = `vitrine/${target}:test`;
+  const build = ['build', '-q', '-f', 'deploy/Dockerfile', '--target', target, '-t', image];
+  const args = ['--build-arg', `NODE_IMAGE=${IMAGES.node}`, '.'];
+  await promisify(execFile)('docker', [...build, ...args], {
+    cwd: ROOT,
+    timeout: BUILD_TIMEOUT_MS,
+    env: { ...process.env, DOCKER_BUILDKIT: '1' },
+  });
+  return image;
+}
+
+export function startPostgres(options: { readonly network?: StartedNetwork } = {}): Promise<StartedPostgreSqlContainer> {
+  const container = new PostgreSqlContainer(IMAGES.postgres).withNetworkAliases('postgres').withStartupTimeout(START_TIMEOUT_MS);
+  if (options.network !== undefined) container.withNetwork(options.network);
+  return container.start();
+}
+
+/** A network whose containers reach each other by their aliases. */
+export function startNetwork(): Promise<StartedNetwork> {
+  return new Network().start();
+}
+
+/** A broker says where it is reached before its container has a port, so the port is chosen here. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,6 @@
+/** The images that containers are started from. A machine that reaches no image registry names its own. */
+export const IMAGES = {
+  postgres: process.env['VITRINE_IMAGE_POSTGRES'] ?? 'postgres:17',
+  kafka: process.env['VITRINE_IMAGE_KAFKA'] ?? 'apache/kafka:4.1.1',
+  node: process.env['VITRINE_IMAGE_NODE'] ?? 'node:24-bookworm-slim',
+};
