@@ -123,6 +123,14 @@ const NOT_REACHED_YET: Readonly<Record<string, string>> = {
   'packages/gateway-keys/src/postgres/token-hash-rows.ts': 'keys of gateways on Postgres',
   'packages/postgres/src/advisory-lock.ts': 'jobs that one replica runs',
   'packages/traces/src/trace-record-codec.ts': 'records on their way to another process',
+  ...Object.fromEntries(
+    words(`consume/batch-processor consume/consumed-record consume/consumer-lag consume/dead-letter consume/kafka-consumer consume/process-fetched ensure-topics
+      kafka-client kafka-log kafka-record negative-timers publish/kafka-publisher publish/publish-result publish/record-batcher
+      spool/disk-spool spool/record-frames spooling-publisher with-deadline zstd-codec`).map((file) => [
+      `packages/kafka/src/${file}.ts`,
+      'the way of records through a broker, before the services on both its ends',
+    ]),
+  ),
 };
 
 interface Manifest {

@@ -1,0 +1,73 @@
+import { codeOf, messageOf } from '@vitrine/faults/fault';
+import type { RecordPublisher } from '../publish/publish-result.ts';
+import type { ConsumedRecord, RecordHandler, RejectedRecord } from './consumed-record.ts';
+import { deadLetter } from './dead-letter.ts';
+
+/** How often a record that fails by itself is tried before it is a dead letter. */
+const RECORD_ATTEMPTS = 3;
+const FIRST_RETRY_MS = 50;
+
+export interface ProcessorTools {
+  readonly handle: RecordHandler;
+  /** To the dead letter topic. */
+  readonly deadLetters: RecordPublisher;
+  readonly onDeadLetter: (rejected: RejectedRecord, attempts: number) => void;
+  /** Sleeps. */
+  readonly wait: (ms: number) => Promise<unknown>;
+}
+
+/** Undefined when all records are processed or dead letters; otherwise why that is not possible now. */
+export type Obstacle = { readonly reason: string } | undefined;
+
+/** Has records processed. When the handler throws, the batch is halved until the record is found that it throws at: that one becomes a
+ *  dead letter, and all others are processed. At most 2 calls per record and RECORD_ATTEMPTS for each that fails. */
+export async function processBatch(
+  records: readonly ConsumedRecord[],
+  tools: ProcessorTools,
+  attempt: number = 1,
+): Promise<Obstacle> {
+  try {
+    const result = await tools.handle(records);
+    if (result.status === 'unavailable') return result;
+    return await publishDeadLetters(result.rejected ?? [], attempt, tools);
+  } catch (error) {
+    const [only] = records;
+    if (only === undefined) return undefined;
+    if (records.length > 1) return await processHalves(records, tools);
+    if (attempt === RECORD_ATTEMPTS) {
+      const rejected = { record: only, errorClass: codeOf(error) || errorName(error), reason: messageOf(error) };
+      return await publishDeadLetters([rejected], attempt, tools);
+    }
+    await tools.wait(FIRST_RETRY_MS * 2 ** (attempt - 1));
+    return await processBatch(records, tools, attempt + 1);
+  }
+}
+
+async function processHalves(records: readonly ConsumedRecord[], tools: ProcessorTools): Promise<Obstacle> {
+  const middle = records.length >> 1;
+  return (await processBatch(records.slice(0, middle), tools)) ?? (await processBatch(records.slice(middle), tools));
+}
+
+async function publishDeadLetters(
+  rejected: readonly RejectedRecord[],
+  attempts: number,
+  { deadLetters, onDeadLetter }: ProcessorTools,
+): Promise<Obstacle> {
+  if (rejected.length === 0) return undefined;
+  const letters = rejected.map((one) => deadLetter(one, attempts));
+  let results = await deadLetters.publish(letters);
+  // A record that was within the limit may be beyond it with the headers: then only they are kept.
+  const tooLarge = letters.filter((_, at) => results[at] === 'too_large');
+  if (tooLarge.length > 0) {
+    const withoutValues = await deadLetters.publish(tooLarge.map((letter) => ({ ...letter, value: null })));
+    results = [...results.filter((result) => result !== 'too_large'), ...withoutValues];
+  }
+  const failed = results.find((result) => result !== 'published');
+  if (failed !== undefined) return { reason: `dead letters were not published: ${failed}` };
+  for (const one of rejected) onDeadLetter(one, attempts);
+  return undefined;
+}
+
+function errorName(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

@@ -1,0 +1,30 @@
+/** A record as it was read from a topic. */
+export interface ConsumedRecord {
+  readonly topic: string;
+  readonly partition: number;
+  /** Decimal digits. */
+  readonly offset: string;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds of the Unix epoch. */
+  readonly timestamp: number;
+}
+
+/** A record that will never be processed: it is malformed, or of an unknown version. */
+export interface RejectedRecord {
+  readonly record: ConsumedRecord;
+  readonly errorClass: string;
+  /** Repeats nothing of the record. */
+  readonly reason: string;
+}
+
+/** `done`: all records but the rejected ones are processed, durably. `unavailable`: what the handler writes to is away; the same records
+ *  are delivered again when it is back. */
+export type HandlerResult =
+  | { readonly status: 'done'; readonly rejected?: readonly RejectedRecord[] }
+  | { readonly status: 'unavailable'; readonly reason: string };
+
+/** Processes records of one partition, in order. Records may be delivered more than once. What it throws is taken as the fault of a
+ *  record among them. */
+export type RecordHandler = (records: readonly ConsumedRecord[]) => Promise<HandlerResult>;

@@ -1,0 +1,230 @@
+import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
+import type { Consumer, EachBatchPayload } from 'kafkajs';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { KafkaClient } from '../kafka-client.ts';
+import type { RecordPublisher } from '../publish/publish-result.ts';
+import { withDeadline } from '../with-deadline.ts';
+import type { RecordHandler, RejectedRecord } from './consumed-record.ts';
+import { readLag } from './consumer-lag.ts';
+import { HEARTBEAT_MS, processFetched } from './process-fetched.ts';
+
+export interface ConsumerOptions {
+  readonly topic: string;
+  readonly groupId: string;
+  readonly handle: RecordHandler;
+  /** To `deadLetterTopic(topic)`. */
+  readonly deadLetters: RecordPublisher;
+  /** Whether what the handler writes to is back; asked every `probeMs` while the consumer is paused. */
+  readonly isAvailable: () => Promise<boolean>;
+  readonly maxBatchRecords?: number;
+  readonly maxBytesPerPartition?: number;
+  readonly sessionTimeoutMs?: number;
+  readonly probeMs?: number;
+  readonly lagIntervalMs?: number;
+}
+
+/** `connecting` also while it waits for a broker, for the topic, or for its part of the group. */
+export type ConsumerStatus = 'connecting' | 'running' | 'paused' | 'stopped';
+
+export interface ConsumerFigures {
+  /** Records behind the end of the assigned partitions; undefined until it was read. */
+  readonly lagRecords: number | undefined;
+  readonly assignedPartitions: number;
+  readonly records: number;
+  readonly deadLetters: number;
+  readonly rebalances: number;
+  readonly pauses: number;
+  /** Sessions that ended in an error, each followed by a new one. */
+  readonly restarts: number;
+}
+
+type Counters = { -readonly [name in keyof ConsumerFigures]: ConsumerFigures[name] };
+
+const DEFAULTS = {
+  maxBatchRecords: 500,
+  maxBytesPerPartition: 1_048_576,
+  sessionTimeoutMs: 15_000,
+  probeMs: 1_000,
+  lagIntervalMs: 5_000,
+};
+const REBALANCE_TIMEOUT_MS = 30_000;
+const FETCH_WAIT_MS = 500;
+const RESTART_MS = 1_000;
+const DISCONNECT_TIMEOUT_MS = 2_000;
+
+/** Consumes one topic in a group: a batch is handled, then its offset committed, so that a record is delivered at least once. Connects by
+ *  itself and begins a new session after every error, because kafkajs gives a consumer up for good after some. */
+export class KafkaConsumer implements AsyncDisposable {
+  readonly #client: KafkaClient;
+  readonly #options: ConsumerOptions & typeof DEFAULTS;
+  readonly #closing = new AbortController();
+  readonly #ended: Promise<unknown>;
+  readonly #counters: Counters = {
+    lagRecords: undefined,
+    assignedPartitions: 0,
+    records: 0,
+    deadLetters: 0,
+    rebalances: 0,
+    pauses: 0,
+    restarts: 0,
+  };
+  #assigned: readonly number[] = [];
+  #status: ConsumerStatus = 'connecting';
+  #consumer: Consumer | undefined;
+
+  constructor(client: KafkaClient, options: ConsumerOptions) {
+    this.#client = client;
+    this.#options = { ...DEFAULTS, ...options };
+    this.#ended = Promise.all([this.#stayRunning(), this.#observeLag()]);
+  }
+
+  get status(): ConsumerStatus {
+    return this.#status;
+  }
+
+  get figures(): ConsumerFigures {
+    return { ...this.#counters, assignedPartitions: this.#assigned.length };
+  }
+
+  /** Waits for the batch in progress, commits it and leaves the group; after 5 s it goes on without. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    const { log } = this.#client;
+    const { topic } = this.#options;
+    const stop = async () => {
+      await this.#consumer?.stop();
+      await this.#ended;
+    };
+    await runShutdownStep('stop the consumer', stop, ({ error, ...step }) =>
+      log.error({ ...step, err: error, topic }, 'kafka consumer did not stop in time'),
+    );
+    this.#status = 'stopped';
+  }
+
+  async #stayRunning(): Promise<void> {
+    const { signal } = this.#closing;
+    const { topic, groupId } = this.#options;
+    let isReported = false;
+    while (!signal.aborted) {
+      const session = new AbortController();
+      const consumer = this.#createConsumer();
+      const onJoin = () => {
+        if (isReported) this.#client.log.info({ topic, groupId }, 'kafka consumer running again');
+        isReported = false;
+      };
+      try {
+        await this.#runSession(consumer, session.signal, onJoin);
+      } catch (error) {
+        if (!isReported) this.#client.log.warn({ err: error, topic, groupId }, 'kafka consumer stopped; restarting');
+        isReported = true;
+        this.#counters.restarts += 1;
+      }
+      session.abort();
+      this.#status = 'connecting';
+      this.#assigned = [];
+      await withDeadline(consumer.disconnect(), DISCONNECT_TIMEOUT_MS).catch(() => {});
+      await wait(RESTART_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  #createConsumer(): Consumer {
+    const { groupId, sessionTimeoutMs, maxBytesPerPartition } = this.#options;
+    const consumer = this.#client.kafka.consumer({
+      groupId,
+      sessionTimeout: sessionTimeoutMs,
+      rebalanceTimeout: REBALANCE_TIMEOUT_MS,
+      heartbeatInterval: HEARTBEAT_MS,
+      maxWaitTimeInMs: FETCH_WAIT_MS,
+      maxBytesPerPartition,
+      allowAutoTopicCreation: false,
+      // Restarting is done here, after errors of every kind.
+      retry: { retries: 5, restartOnFailure: () => Promise.resolve(false) },
+    });
+    this.#consumer = consumer;
+    return consumer;
+  }
+
+  /** Resolves when the consumer is stopped; rejects with what ended the session. */
+  async #runSession(consumer: Consumer, session: AbortSignal, onJoin: () => void): Promise<void> {
+    const { topic } = this.#options;
+    const { promise: ended, resolve: stopped, reject: crashed } = Promise.withResolvers<void>();
+    ended.catch(() => {});
+    consumer.on(consumer.events.CRASH, ({ payload }) => crashed(payload.error));
+    // A crash stops the consumer before it is reported.
+    consumer.on(consumer.events.STOP, () => this.#closing.signal.aborted && stopped());
+    consumer.on(consumer.events.REBALANCING, () => void (this.#counters.rebalances += 1));
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+      this.#assigned = payload.memberAssignment[topic] ?? [];
+      if (this.#status !== 'paused') this.#status = 'running';
+      onJoin();
+    });
+    await consumer.connect();
+    await consumer.subscribe({ topic, fromBeginning: true });
+    if (this.#closing.signal.aborted) return;
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: (payload) => this.#process(payload, consumer, session),
+    });
+    if (this.#closing.signal.aborted) await consumer.stop();
+    await ended;
+  }
+
+  async #process(payload: EachBatchPayload, consumer: Consumer, session: AbortSignal): Promise<void> {
+    const { handle, deadLetters, maxBatchRecords } = this.#options;
+    const obstacle = await processFetched(payload, maxBatchRecords, {
+      handle,
+      deadLetters,
+      wait,
+      onDeadLetter: (rejected, attempts) => this.#reportDeadLetter(rejected, attempts),
+      onCommit: (records) => void (this.#counters.records += records),
+    });
+    if (obstacle !== undefined) this.#pause(obstacle.reason, consumer, session);
+  }
+
+  #reportDeadLetter({ record, errorClass, reason }: RejectedRecord, attempts: number): void {
+    this.#counters.deadLetters += 1;
+    const { topic, partition, offset } = record;
+    const details = { topic, partition, offset, error_class: errorClass, reason, attempts };
+    this.#client.log.error(details, 'record sent to the dead letter topic');
+  }
+
+  /** Stops fetching until the probe succeeds, and stays in the group: an error would cost a rebalance. */
+  #pause(reason: string, consumer: Consumer, session: AbortSignal): void {
+    const { topic } = this.#options;
+    consumer.pause([{ topic }]);
+    if (this.#status === 'paused') return;
+    this.#status = 'paused';
+    this.#counters.pauses += 1;
+    this.#client.log.warn({ topic, reason }, 'kafka consumer paused');
+    void this.#resumeWhenAvailable(consumer, session);
+  }
+
+  async #resumeWhenAvailable(consumer: Consumer, session: AbortSignal): Promise<void> {
+    const { topic, probeMs, isAvailable } = this.#options;
+    for (;;) {
+      await wait(probeMs, undefined, { signal: session }).catch(() => {});
+      if (session.aborted || this.#closing.signal.aborted) return;
+      if (!(await isAvailable().catch(() => false))) continue;
+      if (session.aborted || this.#closing.signal.aborted) return;
+      this.#status = 'running';
+      consumer.resume([{ topic }]);
+      this.#client.log.info({ topic }, 'kafka consumer resumed');
+      return;
+    }
+  }
+
+  async #observeLag(): Promise<void> {
+    const { topic, groupId, lagIntervalMs } = this.#options;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await wait(lagIntervalMs, undefined, { signal }).catch(() => {});
+      if (this.#assigned.length === 0 || signal.aborted) continue;
+      try {
+        this.#counters.lagRecords = await readLag(this.#client, { topic, groupId }, this.#assigned);
+      } catch (error) {
+        this.#client.log.debug({ err: error, topic }, 'consumer lag not read');
+      }
+    }
+  }
+}

@@ -1,0 +1,20 @@
+export type RecordHeaders = Readonly<Record<string, string>>;
+
+/** A record to publish. The key is required: kafkajs' retries of a record without one could reach two partitions. */
+export interface KafkaRecord {
+  readonly key: string | Buffer;
+  /** Null deletes the key in a compacted topic. */
+  readonly value: Buffer | null;
+  readonly headers?: RecordHeaders;
+}
+
+/** Kafka's own fields of a record and its share of a batch, at most. */
+const OVERHEAD_BYTES = 100;
+const HEADER_OVERHEAD_BYTES = 10;
+
+/** An upper bound of what a record takes in a batch, without compression. */
+export function recordBytes({ key, value, headers = {} }: KafkaRecord): number {
+  let bytes = OVERHEAD_BYTES + Buffer.byteLength(key) + (value?.length ?? 0);
+  for (const name in headers) bytes += Buffer.byteLength(name) + Buffer.byteLength(headers[name] ?? '') + HEADER_OVERHEAD_BYTES;
+  return bytes;
+}

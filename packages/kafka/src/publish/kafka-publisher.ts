@@ -1,0 +1,159 @@
+import { codeOf } from '@vitrine/faults/fault';
+import kafkajs, { type CompressionTypes, type Producer } from 'kafkajs';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { KafkaClient } from '../kafka-client.ts';
+import { withDeadline } from '../with-deadline.ts';
+import type { KafkaRecord } from '../kafka-record.ts';
+import type { PublishResult, RecordPublisher } from './publish-result.ts';
+import { RecordBatcher, type BatchLimits } from './record-batcher.ts';
+
+export interface PublisherOptions extends Partial<BatchLimits> {
+  readonly topic: string;
+  readonly compression?: 'zstd' | 'gzip' | 'none';
+  /** How long one send may take, with its retries, before its records are `unavailable`. */
+  readonly sendTimeoutMs?: number;
+}
+
+const DEFAULT_LIMITS: BatchLimits = {
+  maxBatchRecords: 500,
+  maxBatchBytes: 524_288,
+  lingerMs: 5,
+  // Kafka's default of max.message.bytes is 1 MiB, and counts a batch after compression.
+  maxRecordBytes: 1_000_000,
+  maxPendingBytes: 16_777_216,
+};
+const SEND_TIMEOUT_MS = 3_000;
+const RECONNECT_MS = 500;
+const DISCONNECT_TIMEOUT_MS = 1_000;
+/** kafkajs' own retries of one send: most that fit into the send's time; a restarted broker of a cluster takes about a second. */
+const SEND_RETRY = { retries: 10, initialRetryTime: 100, maxRetryTime: 500 };
+
+interface Session {
+  readonly producer: Producer;
+  readonly end: () => void;
+}
+
+/** Publishes to one topic by an idempotent producer with acks of all replicas. Connects by itself, and again after each failure; until
+ *  then `publish` results in `unavailable` at once.
+ *
+ *  After any failed send the producer is replaced: kafkajs takes the sequence numbers back, and would give those of records that the
+ *  broker may have written to other records, which the broker would then discard as duplicates. */
+export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
+  readonly topic: string;
+  readonly #client: KafkaClient;
+  readonly #sendTimeoutMs: number;
+  readonly #compression: CompressionTypes;
+  readonly #batcher: RecordBatcher;
+  readonly #closing = new AbortController();
+  readonly #connected: Promise<void>;
+  #session: Session | undefined;
+
+  constructor(
+    client: KafkaClient,
+    { topic, compression = 'zstd', sendTimeoutMs = SEND_TIMEOUT_MS, ...limits }: PublisherOptions,
+  ) {
+    this.topic = topic;
+    this.#client = client;
+    this.#sendTimeoutMs = sendTimeoutMs;
+    const { ZSTD, GZIP, None } = kafkajs.CompressionTypes;
+    this.#compression = { zstd: ZSTD, gzip: GZIP, none: None }[compression];
+    this.#batcher = new RecordBatcher({ ...DEFAULT_LIMITS, ...limits }, (records) => this.#send(records));
+    this.#connected = this.#stayConnected();
+  }
+
+  /** Whether a broker was reached and no send has failed since. */
+  get isReady(): boolean {
+    return this.#session !== undefined;
+  }
+
+  get pendingBytes(): number {
+    return this.#batcher.pendingBytes;
+  }
+
+  async publish(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {
+    return this.isReady ? this.#batcher.publish(records) : records.map(() => 'unavailable');
+  }
+
+  /** Ends the connection. Call it when the results of all `publish` calls are there. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    this.#session?.end();
+    await this.#connected;
+  }
+
+  async #stayConnected(): Promise<void> {
+    const { kafka, log, brokers } = this.#client;
+    let isReported = false;
+    while (!this.#closing.signal.aborted) {
+      const producer = kafka.producer({
+        idempotent: true,
+        maxInFlightRequests: 1,
+        allowAutoTopicCreation: false,
+        createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+        retry: SEND_RETRY,
+      });
+      try {
+        await producer.connect();
+        if (isReported) log.info({ topic: this.topic }, 'kafka publisher connected');
+        isReported = false;
+        await this.#useUntilEnd(producer);
+      } catch (error) {
+        if (!isReported) log.warn({ err: error, brokers, topic: this.topic }, 'kafka publisher cannot connect; retrying');
+        isReported = true;
+      }
+      await withDeadline(producer.disconnect(), DISCONNECT_TIMEOUT_MS).catch(() => {});
+      await wait(RECONNECT_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
+    }
+  }
+
+  async #useUntilEnd(producer: Producer): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#closing.signal.aborted) return;
+    this.#session = { producer, end: resolve };
+    await promise;
+    this.#session = undefined;
+  }
+
+  async #send(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {
+    const session = this.#session;
+    if (session === undefined) return records.map(() => 'unavailable');
+    try {
+      await withDeadline(session.producer.send(this.#request(records)), this.#sendTimeoutMs);
+      return records.map(() => 'published');
+    } catch (error) {
+      this.#session = undefined;
+      session.end();
+      if (isTooLarge(error)) return this.#sendHalves(records);
+      this.#client.log.warn({ err: error, topic: this.topic, records: records.length }, 'kafka publish failed');
+      return records.map(() => 'unavailable');
+    }
+  }
+
+  /** The topic's limit may be lower than ours: halves down to the one record that is too large. */
+  async #sendHalves(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {
+    if (records.length === 1) return ['too_large'];
+    const middle = records.length >> 1;
+    const results: PublishResult[] = [];
+    for (const half of [records.slice(0, middle), records.slice(middle)]) {
+      await this.#untilReady();
+      results.push(...(await this.#send(half)));
+    }
+    return results;
+  }
+
+  async #untilReady(): Promise<void> {
+    const deadline = performance.now() + this.#sendTimeoutMs;
+    const { signal } = this.#closing;
+    while (!this.isReady && !signal.aborted && performance.now() < deadline) await wait(10);
+  }
+
+  #request(records: readonly KafkaRecord[]) {
+    const messages = records.map(({ key, value, headers }) => ({ key, value, ...(headers && { headers }) }));
+    return { topic: this.topic, acks: -1, timeout: this.#sendTimeoutMs, compression: this.#compression, messages };
+  }
+}
+
+function isTooLarge(error: unknown): boolean {
+  const type = (error as { type?: unknown } | null)?.type;
+  return type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE' || codeOf(error) === 'MESSAGE_TOO_LARGE';
+}

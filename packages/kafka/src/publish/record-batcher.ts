@@ -1,0 +1,102 @@
+import { recordBytes, type KafkaRecord } from '../kafka-record.ts';
+import type { PublishResult, RecordPublisher } from './publish-result.ts';
+
+export interface BatchLimits {
+  /** Records of one send. */
+  readonly maxBatchRecords: number;
+  /** Bytes of one send, except that one record may be larger. */
+  readonly maxBatchBytes: number;
+  /** How long a send that is not full waits for further records. */
+  readonly lingerMs: number;
+  readonly maxRecordBytes: number;
+  /** Bytes that may wait beside the send in flight. */
+  readonly maxPendingBytes: number;
+}
+
+interface PendingRecord {
+  readonly record: KafkaRecord;
+  readonly bytes: number;
+  readonly settle: (result: PublishResult) => void;
+}
+
+/** Collects records into sends by count, bytes and time, with one send in flight: kafkajs sends nothing later and joins nothing, and a
+ *  batch of 200 costs a quarter of the CPU per record of single ones. A send goes to all leaders of its partitions at once. */
+export class RecordBatcher implements RecordPublisher {
+  readonly #limits: BatchLimits;
+  readonly #send: (records: readonly KafkaRecord[]) => Promise<readonly PublishResult[]>;
+  #pending: PendingRecord[] = [];
+  #pendingBytes = 0;
+  #isSending = false;
+  #endLinger: (() => void) | undefined;
+
+  constructor(limits: BatchLimits, send: (records: readonly KafkaRecord[]) => Promise<readonly PublishResult[]>) {
+    this.#limits = limits;
+    this.#send = send;
+  }
+
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  publish(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {
+    const { promise, resolve } = Promise.withResolvers<readonly PublishResult[]>();
+    const results = Array.from<PublishResult>({ length: records.length });
+    let open = records.length;
+    if (open === 0) resolve(results);
+    for (const [at, record] of records.entries()) {
+      this.#add(record, (result) => {
+        results[at] = result;
+        open -= 1;
+        if (open === 0) resolve(results);
+      });
+    }
+    if (this.#isFull()) this.#endLinger?.();
+    if (!this.#isSending) void this.#sendAll();
+    return promise;
+  }
+
+  #add(record: KafkaRecord, settle: (result: PublishResult) => void): void {
+    const bytes = recordBytes(record);
+    if (bytes > this.#limits.maxRecordBytes) return settle('too_large');
+    if (this.#pendingBytes + bytes > this.#limits.maxPendingBytes) return settle('queue_full');
+    this.#pending.push({ record, bytes, settle });
+    this.#pendingBytes += bytes;
+  }
+
+  #isFull(): boolean {
+    return this.#pending.length >= this.#limits.maxBatchRecords || this.#pendingBytes >= this.#limits.maxBatchBytes;
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true;
+    while (this.#pending.length > 0) {
+      if (!this.#isFull()) await this.#linger();
+      const batch = this.#take();
+      const results = await this.#send(batch.map(({ record }) => record));
+      for (const [at, { settle }] of batch.entries()) settle(results[at] ?? 'unavailable');
+    }
+    this.#isSending = false;
+  }
+
+  async #linger(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, this.#limits.lingerMs);
+    this.#endLinger = resolve;
+    await promise;
+    clearTimeout(timer);
+    this.#endLinger = undefined;
+  }
+
+  #take(): PendingRecord[] {
+    const { maxBatchRecords, maxBatchBytes } = this.#limits;
+    let count = 0;
+    let bytes = 0;
+    for (const next of this.#pending) {
+      if (count === maxBatchRecords || (count > 0 && bytes + next.bytes > maxBatchBytes)) break;
+      count += 1;
+      bytes += next.bytes;
+    }
+    this.#pendingBytes -= bytes;
+    return this.#pending.splice(0, count);
+  }
+}

@@ -1,0 +1,163 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { KafkaLog } from './kafka-log.ts';
+import type { KafkaRecord } from './kafka-record.ts';
+import type { PublishResult, RecordPublisher } from './publish/publish-result.ts';
+import type { DiskSpool, SpoolResult } from './spool/disk-spool.ts';
+
+const DRAIN_BATCH_RECORDS = 500;
+const DRAIN_RETRY_MS = 250;
+const DISK_RETRY_MS = 5_000;
+
+export type WriteResult = 'published' | SpoolResult | 'too_large';
+
+export interface SpoolFigures {
+  readonly spooledRecords: number;
+  readonly spooledBytes: number;
+  /** Records that came out of the spool into the topic. */
+  readonly drainedRecords: number;
+  /** Records of the spool that the topic refused as too large. */
+  readonly drainedTooLarge: number;
+  readonly damagedRecords: number;
+}
+
+/** What is needed of a publisher; `KafkaPublisher` is one. */
+export interface ReadyPublisher extends RecordPublisher {
+  readonly isReady: boolean;
+}
+
+/** Publishes records, or keeps them on disk while that is not possible and publishes them later, in order. While the spool has records,
+ *  new ones go behind them, except that they wait while its last file is published: otherwise a constant load would go through the disk
+ *  for ever. Records may be published twice, with the same key; lost are only those that a result names. */
+export class SpoolingPublisher implements AsyncDisposable {
+  readonly #publisher: ReadyPublisher;
+  readonly #spool: DiskSpool;
+  readonly #log: KafkaLog;
+  readonly #closing = new AbortController();
+  /** The spool's calls, one after another. */
+  #spoolCalls: Promise<unknown> = Promise.resolve();
+  #draining: Promise<void> | undefined;
+  /** From when the last file is being published until the spool is empty. */
+  #lastFile: PromiseWithResolvers<void> | undefined;
+  #drainedRecords = 0;
+  #drainedTooLarge = 0;
+
+  /** Takes both over: it closes the spool, and the publisher stays open for the caller to close after it. */
+  constructor(publisher: ReadyPublisher, spool: DiskSpool, log: KafkaLog) {
+    this.#publisher = publisher;
+    this.#spool = spool;
+    this.#log = log;
+    const { records, bytes, damaged } = spool;
+    if (records + damaged > 0) log.warn({ records, bytes, damaged }, 'spool holds records of an earlier process');
+    this.#startDraining();
+  }
+
+  get figures(): SpoolFigures {
+    return {
+      spooledRecords: this.#spool.records,
+      spooledBytes: this.#spool.bytes,
+      drainedRecords: this.#drainedRecords,
+      drainedTooLarge: this.#drainedTooLarge,
+      damagedRecords: this.#spool.damaged,
+    };
+  }
+
+  /** The results stand in the order of the records; never rejects. */
+  async write(records: readonly KafkaRecord[]): Promise<readonly WriteResult[]> {
+    await this.#lastFile?.promise;
+    const isDirect = this.#spool.records === 0;
+    const published: readonly PublishResult[] = isDirect
+      ? await this.#publisher.publish(records)
+      : records.map(() => 'unavailable');
+    const isLeft = (at: number) => published[at] === 'unavailable' || published[at] === 'queue_full';
+    const left = records.filter((_, at) => isLeft(at));
+    const spooled = (await this.#append(left)).values();
+    return published.map((result, at) => (isLeft(at) ? (spooled.next().value ?? 'spool_failed') : (result as WriteResult)));
+  }
+
+  /** Publishes what the spool holds, for `timeoutMs` at most; the rest stays on disk. Resolves to how many records that are. */
+  async drain(timeoutMs: number): Promise<number> {
+    const deadline = performance.now() + timeoutMs;
+    while (this.#draining !== undefined && performance.now() < deadline) {
+      await Promise.race([this.#draining, wait(DRAIN_RETRY_MS)]);
+    }
+    return this.#spool.records;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    await this.#draining;
+    await this.#serialize(() => this.#spool[Symbol.asyncDispose]());
+    const { records, bytes } = this.#spool;
+    if (records > 0) this.#log.warn({ records, bytes }, 'records left in the spool');
+  }
+
+  async #append(records: readonly KafkaRecord[]): Promise<readonly SpoolResult[]> {
+    if (records.length === 0) return [];
+    if (this.#closing.signal.aborted) return records.map(() => 'spool_failed');
+    const isFirst = this.#spool.records === 0;
+    const onError = (error: unknown) => this.#log.error({ err: error, records: records.length }, 'spool write failed');
+    const results = await this.#serialize(() => this.#spool.append(records, onError));
+    if (isFirst && this.#spool.records > 0) this.#log.warn({}, 'records go to the spool');
+    this.#startDraining();
+    return results;
+  }
+
+  #serialize<T>(call: () => Promise<T>): Promise<T> {
+    const result = this.#spoolCalls.then(call);
+    this.#spoolCalls = result.catch(() => {});
+    return result;
+  }
+
+  #startDraining(): void {
+    if (this.#draining !== undefined || this.#spool.records === 0) return;
+    this.#draining = this.#drainAll().finally(() => {
+      this.#draining = undefined;
+      this.#endLastFile();
+      if (!this.#closing.signal.aborted) this.#startDraining();
+    });
+  }
+
+  async #drainAll(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        const segment = await this.#serialize(() => this.#spool.oldest());
+        if (segment === undefined) return;
+        if (this.#spool.files === 1 && this.#publisher.isReady) this.#lastFile ??= Promise.withResolvers();
+        if (!(await this.#publishAll(segment.records))) return;
+        await this.#serialize(() => segment.remove());
+        if (this.#spool.records === 0) this.#log.info({ drained: this.#drainedRecords }, 'spool drained');
+      } catch (error) {
+        this.#log.error({ err: error }, 'spool read failed');
+        this.#endLastFile();
+        await wait(DISK_RETRY_MS, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  #endLastFile(): void {
+    this.#lastFile?.resolve();
+    this.#lastFile = undefined;
+  }
+
+  /** False when it was aborted. */
+  async #publishAll(records: readonly KafkaRecord[]): Promise<boolean> {
+    const { signal } = this.#closing;
+    let left = records;
+    while (left.length > 0) {
+      if (signal.aborted) return false;
+      const batch = left.slice(0, DRAIN_BATCH_RECORDS);
+      const results = this.#publisher.isReady ? await this.#publisher.publish(batch) : batch.map(() => 'unavailable' as const);
+      const failed = batch.filter((_, at) => results[at] === 'unavailable' || results[at] === 'queue_full');
+      const tooLarge = results.filter((result) => result === 'too_large').length;
+      if (tooLarge > 0) this.#log.error({ records: tooLarge }, 'spooled records dropped: too large for the topic');
+      this.#drainedTooLarge += tooLarge;
+      this.#drainedRecords += batch.length - failed.length - tooLarge;
+      left = [...failed, ...left.slice(batch.length)];
+      if (failed.length === 0) continue;
+      this.#endLastFile();
+      await wait(DRAIN_RETRY_MS, undefined, { signal }).catch(() => {});
+    }
+    return true;
+  }
+}
