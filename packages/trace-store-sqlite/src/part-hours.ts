@@ -7,7 +7,7 @@ import type { GroupSums } from './group-sums.ts';
 import type { JournalReader } from './journal-reader.ts';
 import type { MeasuredSums } from './measure-rows.ts';
 import { ALL_TENANTS, LEVELS } from './rollup-levels.ts';
-import type { Span } from './split-range.ts';
+import type { Span } from '@vitrine/traces/split-range';
 import type { TimeRange } from './time-range.ts';
 import { createdRange } from './trace-journal.ts';
 

@@ -8,7 +8,7 @@ import { PartHours } from './part-hours.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
 import { RollupCursor } from './rollup-block.ts';
 import { ALL_TENANTS, LEVELS, type Level } from './rollup-levels.ts';
-import { splitRange, type Span } from './split-range.ts';
+import { splitRange, type Span } from '@vitrine/traces/split-range';
 import { readJournal } from './trace-journal.ts';
 
 const EARLIEST = Number.MIN_SAFE_INTEGER;

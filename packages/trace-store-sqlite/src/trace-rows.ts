@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { headerValuesOf } from '@vitrine/privacy/header-lines';
-import { createdAtOf, TRACE_ID } from '@vitrine/traces/trace-id';
-import type { Checkpoint, GroupSource, Lineage, TraceDetail, TraceSummary } from '@vitrine/traces/trace';
+import { checkpointOf as storedCheckpoint, traceDetailOf, type StoredLineage } from '@vitrine/traces/stored-trace';
+import { createdAtOf } from '@vitrine/traces/trace-id';
+import type { Checkpoint, TraceDetail, TraceSummary } from '@vitrine/traces/trace';
 import { COST_STATUSES, OUTCOMES, USAGE_STATUSES } from '@vitrine/traces/trace-values';
 import { roundUsd } from '@vitrine/traces/usd';
 import { wholeMs } from '@vitrine/traces/whole-ms';
@@ -42,59 +42,15 @@ export function summaryOf(row: TraceRow, dictionary: ReadDictionary): TraceSumma
 }
 
 export function checkpointOf(row: TraceRow, dictionary: ReadDictionary): Checkpoint {
-  const summary = summaryOf(row, dictionary);
-  return { ...summary, lineage: lineageOf(row, summary.id), namedGroup: namedGroupOf(row) };
+  return storedCheckpoint(summaryOf(row, dictionary), storedLineage(row));
 }
 
 export function detailOf(row: TraceRow, dictionary: ReadDictionary, payload: Payload): TraceDetail {
-  const summary = summaryOf(row, dictionary);
-  const lineage = lineageOf(row, summary.id);
-  const { org_id, workspace_id, gateway_key_id, role } = dictionary.scope(Number(row['scope']));
-  return {
-    ...summary,
-    ...textIn(row, 'trace_group_id'),
-    lineage,
-    request_headers: headerValuesOf(payload.request_headers),
-    response_headers: headerValuesOf(payload.response_headers),
-    ...(payload.request_body === undefined ? {} : { request_body: payload.request_body }),
-    ...(payload.response_body === undefined ? {} : { response_body: payload.response_body }),
-    metadata: {
-      // What nobody was known for is left out: a refused request has no tenant, and without authentication there is no key.
-      ...Object.fromEntries(Object.entries({ org_id, workspace_id, gateway_key_id, role }).filter(([, value]) => value !== '')),
-      ...(JSON.parse(payload.metadata) as Record<string, unknown>),
-      ...Object.fromEntries(Object.entries(lineage).map(([field, value]) => [`lineage_${field}`, value])),
-      ...groupSourceOf(row),
-    },
-  };
+  const scope = dictionary.scope(Number(row['scope']));
+  return traceDetailOf(summaryOf(row, dictionary), storedLineage(row), scope, payload);
 }
 
-/** Where the group is from. Rows from before schema 4 do not say; `namedGroupOf` of `replay.ts` finds out. */
-function groupSourceOf({ group_fallback: isFallback }: TraceRow): { lineage_group_source?: GroupSource } {
-  if (typeof isFallback !== 'number') return {};
-  return { lineage_group_source: isFallback === 1 ? 'traceparent' : 'client' };
-}
-
-/** Undefined when the group is only a label. In rows from before schema 4 those that a gateway made with its spans are taken for such,
- *  by their look. */
-function namedGroupOf({ trace_group_id: group, group_fallback: isFallback }: TraceRow): string | undefined {
-  if (typeof group !== 'string') return undefined;
-  return TRACE_ID.test(group) && isFallback !== 0 ? undefined : group;
-}
-
-/** A trace is its own checkpoint, and never changes. */
-function lineageOf(row: TraceRow, id: string): Lineage {
-  return {
-    ...textIn(row, 'trace_group_id', 'group_id'),
-    ...textIn(row, 'thread_id'),
-    ...textIn(row, 'run_id'),
-    checkpoint_id: id,
-    ...textIn(row, 'parent_checkpoint_id'),
-    ...(row['checkpoint_seq'] === null ? {} : { checkpoint_seq: Number(row['checkpoint_seq']) }),
-    immutable: true,
-  };
-}
-
-function textIn(row: TraceRow, field: string, name: string = field): Record<string, string> {
-  const value = row[field];
-  return typeof value === 'string' ? { [name]: value } : {};
+function storedLineage(row: TraceRow): StoredLineage {
+  const isFallback = row['group_fallback'];
+  return { ...(row as StoredLineage), group_fallback: typeof isFallback === 'number' ? isFallback === 1 : null };
 }

@@ -46,6 +46,13 @@ export function usdText(thousands: number, pico: number): string {
   return `${dollars}.${rest}`.replace(/\.?0+$/, '');
 }
 
+/** The amount that not negative digits with at most twelve decimals are, as `usdText` makes them. */
+export function usdPartsIn(text: string): UsdParts {
+  const [dollars = '0', decimals = ''] = text.split('.');
+  const pico = Number(dollars.slice(-3)) * PICO_PER_USD + Number(decimals.padEnd(12, '0'));
+  return { thousands: Number(dollars.slice(0, -3)), pico };
+}
+
 /** The double next to an amount's next trillionth: 0.0000061499999999999996 becomes 0.00000615. From 8,192 dollars on it is what it was. */
 export function roundUsd(usd: number): number {
   if (Math.abs(usd) >= EXACT_BELOW_USD) return usd;

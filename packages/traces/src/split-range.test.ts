@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { DAY_MS, HOUR_MS } from '@vitrine/traces/time-buckets';
+import { DAY_MS, HOUR_MS } from './time-buckets.ts';
 import { splitRange } from './split-range.ts';
 
 const [D, H] = [DAY_MS, HOUR_MS];

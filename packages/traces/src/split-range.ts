@@ -1,4 +1,4 @@
-import { bucketStartOf, DAY_MS, HOUR_MS, type Bucket } from '@vitrine/traces/time-buckets';
+import { bucketStartOf, DAY_MS, HOUR_MS, type Bucket } from './time-buckets.ts';
 
 /** From a moment on and before another. */
 export interface Span {

@@ -1,0 +1,73 @@
+import { headerValuesOf } from '@vitrine/privacy/header-lines';
+import type { ExchangeScope } from './exchange-scope.ts';
+import { TRACE_ID } from './trace-id.ts';
+import type { Checkpoint, GroupSource, Lineage, TraceDetail, TraceSummary } from './trace.ts';
+import type { TraceRecord } from './trace-record.ts';
+
+type Stored<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined };
+
+/** Lineage as the columns of a row hold it. `group_fallback` is null where no group is, or where the row does not say. */
+export type StoredLineage = Stored<TraceRecord['lineage']>;
+/** What lists leave out. */
+export type StoredPayload = Pick<TraceRecord, 'request_headers' | 'response_headers' | 'metadata'> &
+  Stored<Pick<TraceRecord, 'request_body' | 'response_body'>>;
+
+export function checkpointOf(summary: TraceSummary, stored: StoredLineage): Checkpoint {
+  return { ...summary, lineage: lineageOf(summary.id, stored), namedGroup: namedGroupOf(stored) };
+}
+
+export function traceDetailOf(
+  summary: TraceSummary,
+  stored: StoredLineage,
+  scope: ExchangeScope,
+  payload: StoredPayload,
+): TraceDetail {
+  const lineage = lineageOf(summary.id, stored);
+  const { org_id, workspace_id, gateway_key_id, role } = scope;
+  const { trace_group_id } = stored;
+  const { request_body, response_body } = payload;
+  return {
+    ...summary,
+    ...known({ trace_group_id }),
+    lineage,
+    request_headers: headerValuesOf(payload.request_headers),
+    response_headers: headerValuesOf(payload.response_headers),
+    ...known({ request_body, response_body }),
+    metadata: {
+      // What nobody was known for is left out: a rejected request has no tenant, and without authentication there is no key.
+      ...Object.fromEntries(Object.entries({ org_id, workspace_id, gateway_key_id, role }).filter(([, value]) => value !== '')),
+      ...(JSON.parse(payload.metadata) as Record<string, unknown>),
+      ...Object.fromEntries(Object.entries(lineage).map(([field, value]) => [`lineage_${field}`, value])),
+      ...groupSourceOf(stored),
+    },
+  };
+}
+
+/** Where the group is from. Old rows do not say; `namedGroupOf` decides by the look of the group. */
+function groupSourceOf({ group_fallback: isFallback }: StoredLineage): { lineage_group_source?: GroupSource } {
+  if (typeof isFallback !== 'boolean') return {};
+  return { lineage_group_source: isFallback ? 'traceparent' : 'client' };
+}
+
+/** Undefined when the group is only a label. Where the row does not say, a group that looks like a trace id is one. */
+function namedGroupOf({ trace_group_id: group, group_fallback: isFallback }: StoredLineage): string | undefined {
+  if (typeof group !== 'string') return undefined;
+  return TRACE_ID.test(group) && isFallback !== false ? undefined : group;
+}
+
+/** A trace is its own checkpoint, and never changes. */
+function lineageOf(id: string, stored: StoredLineage): Lineage {
+  const { trace_group_id: group_id, thread_id, run_id, parent_checkpoint_id, checkpoint_seq } = stored;
+  return {
+    ...known({ group_id, thread_id, run_id }),
+    checkpoint_id: id,
+    ...known({ parent_checkpoint_id, checkpoint_seq }),
+    immutable: true,
+  };
+}
+
+type Known<T> = { [Field in keyof T]?: Exclude<T[Field], null | undefined> };
+
+function known<T extends object>(fields: T): Known<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as Known<T>;
+}
