@@ -43,6 +43,7 @@ const MAIN_THREAD_LIBRARIES = words('zod zod-openapi yaml express pino @opentele
 const UNNAMED_TOOLS: Readonly<Record<string, string>> = {
   '@types/express': 'by the type checker, for express',
   '@types/pg': 'by the type checker, for pg',
+  '@types/pg-copy-streams': 'by the type checker, for pg-copy-streams',
   'oxlint-tsgolint': 'by oxlint --type-aware',
   typescript: 'as tsc',
 };
@@ -122,6 +123,22 @@ const NOT_REACHED_YET: Readonly<Record<string, string>> = {
   'packages/gateway-keys/src/postgres/postgres-key-store.ts': 'keys of gateways on Postgres',
   'packages/gateway-keys/src/postgres/token-hash-rows.ts': 'keys of gateways on Postgres',
   'packages/postgres/src/advisory-lock.ts': 'jobs that one replica runs',
+  'packages/trace-store-postgres/src/add-sums.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/conditions.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/created-range.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/measure-query.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/postgres-background-responses.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/postgres-trace-store.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/postgres-trace-writer.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/postgres-writer-module.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/read-batch.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/read-measures.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/read-traces.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/remove-traces.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/storable-record.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/trace-columns.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/trace-rows.ts': 'traces in Postgres, which no service writes yet',
+  'packages/trace-store-postgres/src/trace-sums.ts': 'traces in Postgres, which no service writes yet',
   'packages/traces/src/trace-record-codec.ts': 'records on their way to another process',
   ...Object.fromEntries(
     words(`consume/batch-processor consume/consumed-record consume/consumer-lag consume/dead-letter consume/kafka-consumer consume/process-fetched ensure-topics

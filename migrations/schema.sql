@@ -100,6 +100,20 @@ CREATE TABLE trace_bodies (
   CONSTRAINT trace_bodies_pkey PRIMARY KEY (id, created_at)
 ) PARTITION BY RANGE (created_at);
 
+CREATE TABLE trace_hours (
+  hour timestamp(3) with time zone NOT NULL,
+  first_created_at timestamp(3) with time zone NOT NULL,
+  last_created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT trace_hours_pkey PRIMARY KEY (hour)
+) WITH (fillfactor=50);
+
+CREATE TABLE trace_retention (
+  removed_before timestamp(3) with time zone NOT NULL,
+  is_only boolean NOT NULL DEFAULT true,
+  CONSTRAINT trace_retention_is_only_check CHECK (is_only),
+  CONSTRAINT trace_retention_pkey PRIMARY KEY (is_only)
+);
+
 CREATE TABLE trace_sums_by_key_day (
   bucket_start timestamp(3) with time zone NOT NULL,
   org_id text COLLATE "C" NOT NULL,
@@ -402,6 +416,8 @@ ALTER TABLE schema_migrations OWNER TO vitrine_migrations;
 ALTER TABLE token_hashes OWNER TO vitrine_migrations;
 ALTER TABLE trace_bodies OWNER TO vitrine_migrations;
 ALTER TABLE trace_bodies_default OWNER TO vitrine_migrations;
+ALTER TABLE trace_hours OWNER TO vitrine_migrations;
+ALTER TABLE trace_retention OWNER TO vitrine_migrations;
 ALTER TABLE trace_sums_by_key_day OWNER TO vitrine_migrations;
 ALTER TABLE trace_sums_by_key_hour OWNER TO vitrine_migrations;
 ALTER TABLE trace_sums_by_model_day OWNER TO vitrine_migrations;
@@ -430,6 +446,10 @@ GRANT INSERT, SELECT ON token_hashes TO vitrine_gateway;
 GRANT INSERT, SELECT ON token_hashes TO vitrine_operator;
 GRANT INSERT, SELECT ON trace_bodies TO vitrine_gateway;
 GRANT INSERT, SELECT ON trace_bodies TO vitrine_trace_writer;
+GRANT DELETE, INSERT, SELECT, UPDATE ON trace_hours TO vitrine_gateway;
+GRANT DELETE, INSERT, SELECT, UPDATE ON trace_hours TO vitrine_trace_writer;
+GRANT SELECT, UPDATE ON trace_retention TO vitrine_gateway;
+GRANT SELECT, UPDATE ON trace_retention TO vitrine_trace_writer;
 GRANT DELETE, INSERT, SELECT, UPDATE ON trace_sums_by_key_day TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON trace_sums_by_key_day TO vitrine_trace_writer;
 GRANT DELETE, INSERT, SELECT, UPDATE ON trace_sums_by_key_hour TO vitrine_gateway;

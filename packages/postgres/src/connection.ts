@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import { from as copyStream } from 'pg-copy-streams';
 import type { PoolCounters } from './pool-figures.ts';
 import type { PoolSettings } from './pool-options.ts';
+import { finished } from 'node:stream/promises';
 import { classifyPostgresError, isReadTimeout } from './postgres-error.ts';
 
 /** A column is what `column-types.ts` makes of it. */
@@ -32,20 +34,24 @@ export class Connection {
     this.#counters = counters;
   }
 
-  async run<R extends object>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<pg.QueryResult<R>> {
+  run<R extends object>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<pg.QueryResult<R>> {
     const isNamed = options?.name !== undefined && !this.#settings.throughPooler;
-    this.#counters.statements += 1;
-    try {
-      this.#settings.beforeStatement(text);
+    return this.#counted(text, () => {
       // Without values several statements may stand in one text.
-      if (values === undefined && !isNamed) return await this.#client.query<R>(text);
-      return await this.#client.query<R>({ text, values: [...(values ?? [])], ...(isNamed ? { name: options.name } : {}) });
-    } catch (error) {
-      const errorClass = classifyPostgresError(error);
-      this.#counters.errors[errorClass] += 1;
-      if (errorClass === 'connection' || isReadTimeout(error)) this.#isBroken = true;
-      throw error;
-    }
+      if (values === undefined && !isNamed) return this.#client.query<R>(text);
+      return this.#client.query<R>({ text, values: [...(values ?? [])], ...(isNamed ? { name: options.name } : {}) });
+    });
+  }
+
+  /** Resolves with the number of rows. */
+  copyFrom(text: string, data: Uint8Array): Promise<number> {
+    return this.#counted(text, async () => {
+      const stream = this.#client.query(copyStream(text));
+      stream.end(data);
+      // Resolves when the server is ready for the next statement. After an error it would still wait for a stream that is not closed.
+      await finished(stream, { cleanup: true });
+      return stream.rowCount;
+    });
   }
 
   get isBroken(): boolean {
@@ -57,5 +63,18 @@ export class Connection {
     const isLost = !isUsable || this.#isBroken;
     if (isLost) this.#counters.connectionsLost += 1;
     this.#client.release(isLost);
+  }
+
+  async #counted<T>(text: string, run: () => Promise<T>): Promise<T> {
+    this.#counters.statements += 1;
+    try {
+      this.#settings.beforeStatement(text);
+      return await run();
+    } catch (error) {
+      const errorClass = classifyPostgresError(error);
+      this.#counters.errors[errorClass] += 1;
+      if (errorClass === 'connection' || isReadTimeout(error)) this.#isBroken = true;
+      throw error;
+    }
   }
 }

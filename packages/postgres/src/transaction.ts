@@ -24,14 +24,23 @@ export class Transaction implements Queryable {
     return (await this.#run(text, values, options)).rowCount ?? 0;
   }
 
+  /** `COPY ... FROM STDIN` of data that is in memory; resolves with the number of rows. */
+  copyFrom(text: string, data: Uint8Array): Promise<number> {
+    return this.#open().copyFrom(text, data);
+  }
+
   /** From here on statements are refused: they would run outside of the transaction. */
   end(): void {
     this.#isOver = true;
   }
 
   #run<R extends object>(text: string, values: readonly unknown[], options?: StatementOptions) {
+    return this.#open().run<R>(text, values, options);
+  }
+
+  #open(): Connection {
     if (this.#isOver) throw new Error('invariant violated: a statement after the end of its transaction');
-    return this.#connection.run<R>(text, values, options);
+    return this.#connection;
   }
 }
 

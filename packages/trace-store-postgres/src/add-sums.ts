@@ -1,0 +1,150 @@
+import type { Queryable } from '@vitrine/postgres/connection';
+import { bucketStartOf } from '@vitrine/traces/time-buckets';
+import { createdAtOf } from '@vitrine/traces/trace-id';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
+
+import { usdText, UsdSum } from '@vitrine/traces/usd';
+import { timeText, type TextRow } from './trace-columns.ts';
+import { TraceSums, type TraceSum } from './trace-sums.ts';
+
+type Added<Row> = readonly [name: string, type: string, value: (row: Row) => string, onConflict?: string];
+
+const added = (name: string) => `${name} = t.${name} + excluded.${name}`;
+const least = (name: string) => `${name} = least(t.${name}, excluded.${name})`;
+const greatest = (name: string) => `${name} = greatest(t.${name}, excluded.${name})`;
+const sum = <Row>(name: string, value: (row: Row) => number): Added<Row> => [
+  name,
+  'bigint',
+  (row) => String(value(row)),
+  added(name),
+];
+
+/** An upsert of rows whose key columns have no `onConflict`. */
+class SumTable<Row> {
+  readonly #table: string;
+  readonly #columns: readonly Added<Row>[];
+  readonly #statement: string;
+
+  constructor(table: string, columns: readonly Added<Row>[]) {
+    this.#table = table;
+    this.#columns = columns;
+    const names = columns.map(([name]) => name).join(', ');
+    const arrays = columns.map((_, at) => `$${at + 1}::text[]`).join(', ');
+    // Every array is one of texts: `unnest` would take an array of arrays apart.
+    const values = columns.map(([name, type]) => `${name}::${type}`).join(', ');
+    const key = columns.filter(([, , , onConflict]) => onConflict === undefined).map(([name]) => name);
+    const updates = columns.flatMap(([, , , onConflict]) => onConflict ?? []);
+    this.#statement = `INSERT INTO ${table} AS t (${names}) SELECT ${values} FROM unnest(${arrays}) AS rows (${names})
+      ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${updates.join(', ')}`;
+  }
+
+  /** Locks rows in the order in which they are given. */
+  async add(queryable: Queryable, rows: readonly Row[]): Promise<void> {
+    const values: TextRow[] = this.#columns.map(([, , value]) => rows.map(value));
+    await queryable.execute(this.#statement, values, { name: `add to ${this.#table}` });
+  }
+}
+
+const keyColumns = (names: readonly string[]): Added<TraceSum>[] =>
+  names.map((name, at) => [name, 'text', ({ key }) => key[at] ?? '']);
+const sumTable = (table: string, key: readonly string[]) =>
+  new SumTable<TraceSum>(table, [
+    ['bucket_start', 'timestamptz', ({ bucketStart }) => timeText(bucketStart)],
+    ...keyColumns(key),
+    sum('requests', ({ requests }) => requests),
+    sum('errors_4xx', ({ errors4xx }) => errors4xx),
+    sum('errors_5xx', ({ errors5xx }) => errors5xx),
+    sum('streams', ({ streams }) => streams),
+    sum('input_tokens', ({ inputTokens }) => inputTokens),
+    sum('output_tokens', ({ outputTokens }) => outputTokens),
+    sum('total_tokens', ({ totalTokens }) => totalTokens),
+    ['cost_usd', 'numeric', ({ cost }) => usdText(cost.thousands, cost.pico), added('cost_usd')],
+    sum('latency_ms', ({ latencyMs }) => latencyMs),
+    ['latency_ms_min', 'bigint', ({ latencyMsMin }) => String(latencyMsMin), least('latency_ms_min')],
+    ['latency_ms_max', 'bigint', ({ latencyMsMax }) => String(latencyMsMax), greatest('latency_ms_max')],
+    sum('first_token_us', ({ firstTokenUs }) => firstTokenUs),
+    ['last_active_at', 'timestamptz', ({ lastActive }) => timeText(lastActive), greatest('last_active_at')],
+    ['latencies', 'integer[]', latenciesText, 'latencies = add_latencies(t.latencies, excluded.latencies)'],
+  ]);
+const BY_KEY = ['org_id', 'workspace_id', 'gateway_key_id', 'api_key_hash', 'provider', 'model'];
+const BY_MODEL = ['org_id', 'workspace_id', 'provider', 'model'];
+const KEY_HOURS = sumTable('trace_sums_by_key_hour', BY_KEY);
+const KEY_DAYS = sumTable('trace_sums_by_key_day', BY_KEY);
+const MODEL_HOURS = sumTable('trace_sums_by_model_hour', BY_MODEL);
+const MODEL_DAYS = sumTable('trace_sums_by_model_day', BY_MODEL);
+
+interface HourRange {
+  readonly hour: number;
+  first: number;
+  last: number;
+}
+
+const HOURS = new SumTable<HourRange>('trace_hours', [
+  ['hour', 'timestamptz', ({ hour }) => timeText(hour)],
+  ['first_created_at', 'timestamptz', ({ first }) => timeText(first), least('first_created_at')],
+  ['last_created_at', 'timestamptz', ({ last }) => timeText(last), greatest('last_created_at')],
+]);
+
+interface KeyUsage {
+  readonly day: string;
+  readonly key: readonly string[];
+  requests: number;
+  totalTokens: number;
+  readonly cost: UsdSum;
+}
+
+const DAY_USAGE = new SumTable<KeyUsage>('day_usage', [
+  ['day', 'date', ({ day }) => day],
+  ['org_id', 'text', ({ key }) => key[0] ?? ''],
+  ['workspace_id', 'text', ({ key }) => key[1] ?? ''],
+  ['gateway_key_id', 'text', ({ key }) => key[2] ?? ''],
+  sum('requests', ({ requests }) => requests),
+  sum('total_tokens', ({ totalTokens }) => totalTokens),
+  ['cost_usd', 'numeric', ({ cost }) => usdText(cost.thousands, cost.pico), added('cost_usd')],
+]);
+
+/** Adds traces that were inserted to every sum, those of the fewest rows last: all writers wait for these, from here to the commit. */
+export async function addSums(queryable: Queryable, records: readonly TraceRecord[]): Promise<void> {
+  const keyHours = TraceSums.ofTraces(records);
+  const modelHours = keyHours.byModel();
+  await DAY_USAGE.add(queryable, usageOf(records));
+  await KEY_HOURS.add(queryable, keyHours.sorted());
+  await KEY_DAYS.add(queryable, keyHours.byDay().sorted());
+  await MODEL_HOURS.add(queryable, modelHours.sorted());
+  await MODEL_DAYS.add(queryable, modelHours.byDay().sorted());
+  await HOURS.add(queryable, hoursOf(records));
+}
+
+function hoursOf(records: readonly TraceRecord[]): HourRange[] {
+  const hours = new Map<number, HourRange>();
+  for (const { id, timestamp } of records) {
+    const [hour, createdAt] = [bucketStartOf(timestamp, 'hour'), createdAtOf(id)];
+    const range = hours.get(hour) ?? { hour, first: createdAt, last: createdAt };
+    hours.set(hour, range);
+    range.first = Math.min(range.first, createdAt);
+    range.last = Math.max(range.last, createdAt);
+  }
+  return [...hours.values()].toSorted((left, right) => left.hour - right.hour);
+}
+
+/** One row a key and day, whatever roles the key had. */
+function usageOf(records: readonly TraceRecord[]): KeyUsage[] {
+  const rows = new Map<string, KeyUsage>();
+  for (const { id, scope, total_tokens: tokens, estimated_cost_usd: costUsd } of records) {
+    const day = timeText(createdAtOf(id)).split('T')[0] ?? '';
+    const key = [scope.org_id, scope.workspace_id, scope.gateway_key_id];
+    const name = [day, ...key].join('\0');
+    const usage = rows.get(name) ?? { day, key, requests: 0, totalTokens: 0, cost: new UsdSum() };
+    rows.set(name, usage);
+    usage.requests += 1;
+    usage.totalTokens += tokens;
+    usage.cost.add(costUsd);
+  }
+  return [...rows].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, usage]) => usage);
+}
+
+/** Pairs of bucket and count, as a literal of an array. */
+function latenciesText({ latencies }: TraceSum): string {
+  const pairs = [...latencies].toSorted(([left], [right]) => left - right);
+  return `{${pairs.map(([bucket, count]) => `{${bucket},${count}}`).join(',')}}`;
+}

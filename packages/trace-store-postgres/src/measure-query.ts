@@ -1,0 +1,122 @@
+import { bucketStartOf } from '@vitrine/traces/time-buckets';
+import { splitRange, type Span } from '@vitrine/traces/split-range';
+import { MEASURES_MAX, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import { Conditions } from './conditions.ts';
+
+/** The sums of `trace_sums_*`, and the same of one trace. */
+const USAGE = {
+  requests: '1',
+  input_tokens: 'input_tokens',
+  output_tokens: 'output_tokens',
+  total_tokens: 'total_tokens',
+  cost_usd: 'estimated_cost_usd',
+} as const;
+const OTHERS = {
+  errors_4xx: '(response_status BETWEEN 400 AND 499)::int',
+  errors_5xx: '(response_status >= 500)::int',
+  streams: '(time_to_first_token_us > 0)::int',
+  latency_ms: 'latency_ms',
+  first_token_us: 'time_to_first_token_us',
+} as const;
+const EXTREMES = {
+  latency_ms_min: ['min', 'latency_ms'],
+  latency_ms_max: ['max', 'latency_ms'],
+  last_active_at: ['max', '"timestamp"'],
+} as const;
+
+const GROUP_COLUMNS = {
+  provider: 'provider',
+  model: 'model',
+  route: `CASE WHEN provider IN ('openai', 'anthropic') THEN '/' || provider || '/*' ELSE '/other' END`,
+  key: 'gateway_key_id',
+  api_key_hash: 'api_key_hash',
+} as const;
+
+/** Traces that are read for a part of an hour: their hour, and the `created_at` of what started in it. */
+export interface PartHour {
+  readonly hour: number;
+  readonly first: number;
+  readonly last: number;
+  /** Whether some of its traces may have been removed. */
+  readonly isGone: boolean;
+}
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** The hours of which a range has a part only. */
+export function partHoursOf({ from, to, bucket }: MeasureQuery): number[] {
+  return splitRange(from, to, bucket).parts.map((part) => bucketStartOf(part.from, 'hour'));
+}
+
+/** One statement, and so one moment, for whole days, whole hours and the parts of hours at the edges of the range. */
+export function measureStatement(query: MeasureQuery, partHours: readonly PartHour[]): Statement {
+  const { days, hours, parts } = splitRange(query.from, query.to, query.bucket);
+  const kind = query.groupBy === 'key' || query.groupBy === 'api_key_hash' ? 'key' : 'model';
+  const values = new Conditions();
+  const sources = [
+    ...days.map((span) => sumsIn(query, `trace_sums_by_${kind}_day`, span, values)),
+    ...hours.map((span) => sumsIn(query, `trace_sums_by_${kind}_hour`, span, values)),
+    ...parts.flatMap((part) => {
+      const hour = partHours.find((one) => one.hour === bucketStartOf(part.from, 'hour'));
+      if (hour === undefined) return [];
+      if (!hour.isGone) return [tracesIn(query, part, hour, values)];
+      // An hour whose traces were removed counts whole when it begins in the range.
+      return hour.hour < part.from ? [] : [sumsIn(query, `trace_sums_by_${kind}_hour`, { ...part, from: hour.hour }, values)];
+    }),
+  ];
+  if (sources.length === 0) return { text: 'SELECT WHERE false', values: [] };
+  const totals = [
+    ...Object.keys(sumsOf(query)).map((name) => `sum(${name})${name === 'cost_usd' ? '' : '::bigint'} AS ${name}`),
+    ...Object.entries(extremesOf(query)).map(([name, [which]]) => `${which}(${name}) AS ${name}`),
+    ...(query.percentiles === true ? [`string_agg(latencies, ',') AS latencies, string_agg(latency, ',') AS latency`] : []),
+  ];
+  return {
+    text: `SELECT bucket, grp, ${totals.join(', ')} FROM (${sources.join(' UNION ALL ')}) AS sums
+      GROUP BY bucket, grp ORDER BY bucket, grp LIMIT ${MEASURES_MAX + 1}`,
+    values: values.values,
+  };
+}
+
+function sumsIn(query: MeasureQuery, table: string, { from, before }: Span, values: Conditions): string {
+  const columns = [...Object.keys(sumsOf(query)), ...Object.keys(extremesOf(query))];
+  if (query.percentiles === true) columns.push(`array_to_string(latencies, ',') AS latencies`, 'NULL AS latency');
+  const where = values.nested().addTime('bucket_start >=', from).addTime('bucket_start <', before);
+  return select(query, 'bucket_start', columns, table, where, 'api_key_hash');
+}
+
+function tracesIn(query: MeasureQuery, { from, before }: Span, hour: PartHour, values: Conditions): string {
+  const columns = [
+    ...Object.entries(sumsOf(query)).map(([name, value]) => `${value} AS ${name}`),
+    ...Object.entries(extremesOf(query)).map(([name, [, value]]) => `${value} AS ${name}`),
+    ...(query.percentiles === true ? ['NULL AS latencies', 'latency_ms::text AS latency'] : []),
+  ];
+  const where = values.nested().addTime('"timestamp" >=', from).addTime('"timestamp" <', before);
+  where.addCreated({ from: hour.first, before: hour.last + 1 });
+  return select(query, '"timestamp"', columns, 'traces', where, `coalesce(encode(api_key_hash, 'hex'), '')`);
+}
+
+function select(
+  { bucket, groupBy, tenant, provider, model }: MeasureQuery,
+  time: string,
+  columns: readonly string[],
+  table: string,
+  where: Conditions,
+  hash: string,
+): string {
+  const start = bucket === undefined ? `'epoch'::timestamptz` : `date_trunc('${bucket}', ${time}, 'UTC')`;
+  const group = groupBy === undefined ? `''` : groupBy === 'api_key_hash' ? hash : GROUP_COLUMNS[groupBy];
+  where.add('org_id =', tenant?.org_id).add('workspace_id =', tenant?.workspace_id);
+  where.add('provider =', provider).add('model =', model);
+  return `SELECT ${start} AS bucket, ${group} COLLATE "C" AS grp, ${columns.join(', ')} FROM ${table} ${where.where()}`;
+}
+
+function sumsOf({ usageOnly }: MeasureQuery): Readonly<Record<string, string>> {
+  return usageOnly === true ? USAGE : { ...USAGE, ...OTHERS };
+}
+
+function extremesOf({ usageOnly }: MeasureQuery): Readonly<Record<string, readonly [string, string]>> {
+  return usageOnly === true ? {} : EXTREMES;
+}

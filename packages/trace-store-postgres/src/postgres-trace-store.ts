@@ -1,0 +1,126 @@
+import { codeOf, Fault, messageOf } from '@vitrine/faults/fault';
+import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { DayUsage } from '@vitrine/traces/day-usage';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import type { Measure, MeasureQuery } from '@vitrine/traces/trace-measures';
+import type { AncestorQuery, CheckpointQuery, OwnedTraceStore, StoreSummary, TraceQuery } from '@vitrine/traces/trace-store';
+import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
+import type { WriterSource } from '@vitrine/traces/writer-thread';
+import { randomUUID } from 'node:crypto';
+import { readMeasures } from './read-measures.ts';
+import { readAncestors, readCheckpoints, readPage, readTrace } from './read-traces.ts';
+import { removeTraces } from './remove-traces.ts';
+
+/** Quota totals have connections of their own: requests are rejected when they are late, so they do not wait behind lists. */
+const QUOTA_CONNECTIONS = 2;
+/** How long the estimate of traces is kept: health checks ask for it, and it is added up from a row for each key and day. */
+const SUMMARY_MAX_AGE_MS = 5_000;
+
+/** What a writer's thread needs to connect; the DSN is a plain text, because it crosses as a structured clone. */
+export interface PostgresWriterOptions extends Omit<PostgresPoolOptions, 'dsn' | 'beforeStatement'> {
+  readonly dsn: string;
+}
+
+/** The writer of the store in the database of `options`, to be opened on the thread that derives records. */
+export function postgresWriter({ dsn, ...options }: Omit<PostgresPoolOptions, 'beforeStatement'>): WriterSource {
+  const writer: PostgresWriterOptions = { ...options, dsn: dsn.reveal() };
+  return { module: new URL('./postgres-writer-module.ts', import.meta.url).href, options: writer };
+}
+
+/** Opens the store that gateways and trace writers share. Nothing connects before the first call, so that a process may start before its
+ *  database. `summaryMaxAgeMs`: for tests. Faults: `invalid_dsn`. */
+export function openPostgresTraceStore(options: PostgresPoolOptions, summaryMaxAgeMs?: number): PostgresTraceStore {
+  const quotas = { ...options, applicationName: `${options.applicationName} quotas`, maxConnections: QUOTA_CONNECTIONS };
+  return new PostgresTraceStore(new PostgresPool(options), new PostgresPool(quotas), summaryMaxAgeMs);
+}
+
+/** See `openPostgresTraceStore`. Records are written by `PostgresTraceWriter`. */
+export class PostgresTraceStore implements OwnedTraceStore {
+  readonly driver = 'postgres';
+  readonly #pool: PostgresPool;
+  readonly #quotas: PostgresPool;
+  readonly #summaryMaxAgeMs: number;
+  #count = { traces: 0, at: Number.NEGATIVE_INFINITY };
+
+  constructor(pool: PostgresPool, quotas: PostgresPool, summaryMaxAgeMs: number = SUMMARY_MAX_AGE_MS) {
+    this.#pool = pool;
+    this.#quotas = quotas;
+    this.#summaryMaxAgeMs = summaryMaxAgeMs;
+  }
+
+  list(query: TraceQuery): Promise<TracePage> {
+    return available(readPage(this.#pool, query));
+  }
+
+  get(id: string, tenant?: Tenant): Promise<TraceDetail | undefined> {
+    return available(readTrace(this.#pool, id, tenant));
+  }
+
+  checkpoints(query: CheckpointQuery): Promise<Checkpoint[]> {
+    return available(readCheckpoints(this.#pool, query));
+  }
+
+  ancestors(query: AncestorQuery): Promise<Checkpoint[]> {
+    return available(readAncestors(this.#pool, query));
+  }
+
+  measure(query: MeasureQuery): Promise<Measure[]> {
+    return available(readMeasures(this.#pool, query));
+  }
+
+  async quotaTotals(day: string): Promise<DayUsage[]> {
+    const rows = await available(
+      this.#quotas.query<Omit<DayUsage, 'cost_usd'> & { readonly cost_usd: string }>(
+        'SELECT day, org_id, workspace_id, gateway_key_id, requests, total_tokens, cost_usd FROM day_usage WHERE day = $1',
+        [day],
+      ),
+    );
+    return rows.map((row) => ({ ...row, cost_usd: Number(row.cost_usd) }));
+  }
+
+  /** Also makes the partitions of the days ahead, so that one maintenance loop does for both. */
+  removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<number> {
+    return available(removeTraces(this.#pool, createdBeforeMs, rollupsBeforeMs));
+  }
+
+  /** Writes a row and takes it back, with the rights of a writer. */
+  async probe(): Promise<void> {
+    await this.#pool.transaction(async (transaction) => {
+      const writer = [`probe ${randomUUID()}`];
+      await transaction.execute(
+        'INSERT INTO writer_statistics (writer, started_at, updated_at) VALUES ($1, now(), now())',
+        writer,
+      );
+      await transaction.execute('DELETE FROM writer_statistics WHERE writer = $1', writer);
+    });
+  }
+
+  /** `traceCount` is what writers have counted of the days that were not removed, at most five seconds old. */
+  async summary(): Promise<StoreSummary> {
+    const now = performance.now();
+    if (now - this.#count.at >= this.#summaryMaxAgeMs) {
+      const rows = await available(
+        this.#pool.query<{ traces: number }>(
+          `SELECT coalesce(sum(requests), 0)::bigint AS traces FROM day_usage
+           WHERE day >= (SELECT (removed_before AT TIME ZONE 'UTC')::date FROM trace_retention)`,
+        ),
+      );
+      this.#count = { traces: rows[0]?.traces ?? 0, at: now };
+    }
+    return { driver: this.driver, traceCount: this.#count.traces, sizeBytes: undefined };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#pool[Symbol.asyncDispose](), this.#quotas[Symbol.asyncDispose]()]);
+  }
+}
+
+async function available<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read;
+  } catch (cause) {
+    if (codeOf(cause) === 'too_many_groups') throw cause;
+    throw new Fault('trace_store_unavailable', { say: 'trace store is unavailable', log: { reason: messageOf(cause) }, cause });
+  }
+}

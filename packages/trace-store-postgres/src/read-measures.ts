@@ -1,0 +1,84 @@
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { addLatency, bucketOf, percentileOf, type LatencyCounts } from '@vitrine/traces/latency-histogram';
+import { MEASURES_MAX, tooManyGroups, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import { usdPartsIn } from '@vitrine/traces/usd';
+import { measureStatement, partHoursOf, type PartHour } from './measure-query.ts';
+
+interface MeasureRow {
+  readonly bucket: number;
+  readonly grp: string;
+  readonly requests: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly total_tokens: number;
+  readonly cost_usd: string;
+  readonly errors_4xx?: number;
+  readonly errors_5xx?: number;
+  readonly streams?: number;
+  readonly latency_ms?: number;
+  readonly first_token_us?: number;
+  readonly latency_ms_min?: number;
+  readonly latency_ms_max?: number;
+  readonly last_active_at?: number;
+  /** Pairs of bucket and count, and latencies of single traces: numbers with commas between them. */
+  readonly latencies?: string | null;
+  readonly latency?: string | null;
+}
+
+/** Faults: `too_many_groups`. */
+export async function readMeasures(pool: PostgresPool, query: MeasureQuery): Promise<Measure[]> {
+  const { text, values } = measureStatement(query, await readPartHours(pool, partHoursOf(query)));
+  const rows = await pool.query<MeasureRow>(text, values);
+  if (rows.length > MEASURES_MAX) throw tooManyGroups();
+  return rows.map((row) => measureOf(row, query.percentiles === true));
+}
+
+/** Before the statement that needs them: as values they select partitions when it is planned. */
+async function readPartHours(pool: PostgresPool, hours: readonly number[]): Promise<PartHour[]> {
+  if (hours.length === 0) return [];
+  return await pool.query<PartHour>(
+    `SELECT hour, first_created_at AS first, last_created_at AS last, first_created_at < removed_before AS "isGone"
+     FROM trace_hours, trace_retention WHERE hour = ANY ($1)`,
+    [hours.map((hour) => new Date(hour))],
+  );
+}
+
+function measureOf(row: MeasureRow, hasPercentiles: boolean): Measure {
+  const [latencyMsMin, latencyMsMax] = [row.latency_ms_min ?? 0, row.latency_ms_max ?? 0];
+  const counts = hasPercentiles ? latenciesIn(row) : undefined;
+  // Percentiles are middles of buckets, which may lie beyond what really was.
+  const percentile = (share: number) =>
+    counts === undefined ? 0 : Math.min(Math.max(percentileOf(counts, share), latencyMsMin), latencyMsMax);
+  return {
+    bucketStart: row.bucket,
+    group: row.grp,
+    requests: row.requests,
+    errors4xx: row.errors_4xx ?? 0,
+    errors5xx: row.errors_5xx ?? 0,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    totalTokens: row.total_tokens,
+    cost: usdPartsIn(row.cost_usd),
+    latencyMs: row.latency_ms ?? 0,
+    latencyMsMin,
+    latencyMsMax,
+    p50Ms: percentile(0.5),
+    p95Ms: percentile(0.95),
+    p99Ms: percentile(0.99),
+    streams: row.streams ?? 0,
+    firstTokenUs: row.first_token_us ?? 0,
+    lastActive: row.last_active_at ?? 0,
+  };
+}
+
+function latenciesIn({ latencies, latency }: MeasureRow): LatencyCounts {
+  const counts: LatencyCounts = [];
+  const pairs = numbersIn(latencies);
+  for (let at = 0; at + 1 < pairs.length; at += 2) addLatency(counts, pairs[at] ?? 0, pairs[at + 1] ?? 0);
+  for (const ms of numbersIn(latency)) addLatency(counts, bucketOf(ms), 1);
+  return counts;
+}
+
+function numbersIn(text: string | null | undefined): number[] {
+  return text === null || text === undefined || text === '' ? [] : text.split(',').map(Number);
+}

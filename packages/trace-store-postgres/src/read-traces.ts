@@ -1,0 +1,132 @@
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
+import { createdAtOf, TRACE_ID } from '@vitrine/traces/trace-id';
+import { cursorOf, type AncestorQuery, type CheckpointQuery, type TraceQuery } from '@vitrine/traces/trace-store';
+import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
+import { Conditions, uuidOf, type CreatedRange } from './conditions.ts';
+import { createdRangeOf } from './created-range.ts';
+import {
+  CHECKPOINT_COLUMNS,
+  checkpointIn,
+  DETAIL_COLUMNS,
+  detailIn,
+  LIST_COLUMNS,
+  summaryIn,
+  type CheckpointRow,
+  type DetailRow,
+  type SummaryRow,
+} from './trace-rows.ts';
+
+/** A list reads the last of these days, and older ones only while its page is not full: rows of all partitions in one order need the first
+ *  match of each, which a filter without an index finds by reading it whole. */
+const WINDOW_DAYS = [1, 4, 16];
+const ALWAYS: CreatedRange = { from: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY };
+
+export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<TracePage> {
+  const range = await createdRangeOf(pool, query);
+  if (range === undefined) return { items: [] };
+  const { after, limit } = query;
+  const newest = Math.min(after === undefined ? Date.now() : createdAtOf(after) + 1, range.before);
+  const rows: SummaryRow[] = [];
+  for (const window of windowsOf(range, newest)) {
+    rows.push(
+      ...(await readRows<SummaryRow>(pool, LIST_COLUMNS, conditionsOf(query).addCreated(window), limit + 1 - rows.length)),
+    );
+    if (rows.length > limit) break;
+  }
+  const items = rows.slice(0, limit).map(summaryIn);
+  const last = items[limit - 1];
+  return { items, ...(rows.length > limit && last !== undefined ? { next_cursor: cursorOf(Buffer.from(last.id, 'hex')) } : {}) };
+}
+
+/** The ids of a conversation have indexes of their own: one statement reads all partitions. */
+export async function readCheckpoints(pool: PostgresPool, query: CheckpointQuery): Promise<Checkpoint[]> {
+  return (await readRows<CheckpointRow>(pool, CHECKPOINT_COLUMNS, conditionsOf(query), query.limit)).map(checkpointIn);
+}
+
+export async function readTrace(pool: PostgresPool, id: string, tenant?: Tenant): Promise<TraceDetail | undefined> {
+  if (!TRACE_ID.test(id)) return undefined;
+  const conditions = ofTenant(ofId(id), tenant);
+  const [row] = await pool.query<DetailRow>(
+    `SELECT ${DETAIL_COLUMNS} FROM traces JOIN trace_bodies USING (id, created_at) ${conditions.where()}`,
+    conditions.values,
+  );
+  return row && detailIn(row);
+}
+
+/** One lookup by primary key for each trace, within the server. */
+export async function readAncestors(pool: PostgresPool, { id, tenant, limit }: AncestorQuery): Promise<Checkpoint[]> {
+  if (!TRACE_ID.test(id)) return [];
+  const first = ofTenant(ofId(id), tenant);
+  const columns = `${CHECKPOINT_COLUMNS}, org_id, workspace_id`;
+  const sameTenant = tenant === undefined ? '' : 'AND (t.org_id, t.workspace_id) = (line.org_id, line.workspace_id)';
+  const rows = await pool.query<CheckpointRow>(
+    `WITH RECURSIVE line AS (
+       SELECT ${columns}, 1 AS step, ARRAY[id] AS path FROM traces ${first.where()}
+       UNION ALL
+       SELECT ${columns.replaceAll(/"?\w+"?/g, (column) => `t.${column}`)}, line.step + 1, line.path || t.id
+       FROM line JOIN traces t ON t.id = ${PARENT_ID} AND t.created_at = ${PARENT_CREATED_AT} ${sameTenant}
+       WHERE line.step < ${first.value(limit)} AND t.id <> ALL (line.path)
+     )
+     SELECT * FROM line ORDER BY step`,
+    first.values,
+  );
+  return rows.map(checkpointIn);
+}
+
+/** Clients may claim any parent; only one that looks like an id can be there. */
+const PARENT = `CASE WHEN line.parent_checkpoint_id ~ '^[0-9a-f]{32}$' THEN line.parent_checkpoint_id END`;
+const PARENT_ID = `(${PARENT})::uuid`;
+/** The time in an id selects the partition. */
+const PARENT_CREATED_AT = `'epoch'::timestamptz + ('x' || left(${PARENT}, 12))::bit(48)::bigint * interval '1 millisecond'`;
+
+function ofId(id: string): Conditions {
+  return new Conditions().add('id =', id).addTime('created_at =', createdAtOf(Buffer.from(id, 'hex')));
+}
+
+function ofTenant(conditions: Conditions, tenant: Tenant | undefined): Conditions {
+  return conditions.add('org_id =', tenant?.org_id).add('workspace_id =', tenant?.workspace_id);
+}
+
+function conditionsOf(query: Omit<TraceQuery, 'limit'>): Conditions {
+  const { after, api_key_hash: hash, status } = query;
+  const conditions = ofTenant(new Conditions(), query.tenant)
+    .add('trace_group_id =', query.trace_group_id)
+    .add('thread_id =', query.thread_id)
+    .add('run_id =', query.run_id)
+    .add('provider =', query.provider)
+    .add('model =', query.model)
+    .add('api_key_hash =', hash === undefined ? undefined : Buffer.from(hash, 'hex'))
+    .add('response_status =', status)
+    .add('total_tokens >=', query.min_tokens)
+    .add('total_tokens <=', query.max_tokens)
+    .addTime('"timestamp" >=', query.from)
+    .addTime('"timestamp" <=', query.to);
+  if (after !== undefined) conditions.add('id <', uuidOf(after)).addTime('created_at <=', createdAtOf(after));
+  return conditions;
+}
+
+function readRows<R extends SummaryRow>(
+  pool: PostgresPool,
+  columns: string,
+  conditions: Conditions,
+  limit: number,
+): Promise<R[]> {
+  const where = conditions.where();
+  return pool.query<R>(
+    `SELECT ${columns} FROM traces ${where} ORDER BY id DESC LIMIT ${conditions.value(limit)}`,
+    conditions.values,
+  );
+}
+
+function* windowsOf({ from, before }: CreatedRange = ALWAYS, newest: number): Generator<CreatedRange> {
+  let end = before;
+  for (const days of WINDOW_DAYS) {
+    const start = newest - days * DAY_MS;
+    if (start <= from) break;
+    yield { from: start, before: end };
+    end = start;
+  }
+  yield { from, before: end };
+}

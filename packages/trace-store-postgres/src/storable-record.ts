@@ -1,0 +1,42 @@
+import type { TraceRecord } from '@vitrine/traces/trace-record';
+
+const NUL = '\0';
+const BODIES = ['request_body', 'response_body'] as const;
+
+/** A record as Postgres can hold it: its texts cannot hold U+0000. A body that has one becomes base64 of its UTF-8, and its metadata say so,
+ *  as for bodies that are no text; elsewhere U+FFFD stands for it. Nearly all records have none and are returned as they are. */
+export function storableRecord(record: TraceRecord): TraceRecord {
+  const isPlain = textsOf(record).every((text) => !text.includes(NUL));
+  return isPlain ? record : withoutNul(record);
+}
+
+function textsOf(record: TraceRecord): string[] {
+  return [record, record.scope, record.lineage].flatMap((fields) =>
+    Object.values(fields).filter((value) => typeof value === 'string'),
+  );
+}
+
+function withoutNul(record: TraceRecord): TraceRecord {
+  const encoded = BODIES.filter((body) => record[body]?.includes(NUL) === true);
+  const bodies = encoded.map((body) => [body, Buffer.from(record[body] ?? '').toString('base64')]);
+  const stored = { ...record, ...Object.fromEntries(bodies) } as TraceRecord;
+  return {
+    ...replaced(stored),
+    scope: replaced(stored.scope),
+    lineage: replaced(stored.lineage),
+    metadata: encoded.length === 0 ? replaced(stored).metadata : withEncodings(replaced(stored).metadata, encoded),
+  };
+}
+
+function replaced<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(value)])) as T;
+}
+
+function plain(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll(NUL, '\uFFFD') : value;
+}
+
+function withEncodings(metadata: string, bodies: readonly (typeof BODIES)[number][]): string {
+  const encodings = bodies.map((body) => [`${body}_encoding`, 'base64']);
+  return JSON.stringify({ ...(JSON.parse(metadata) as object), ...Object.fromEntries(encodings) });
+}
