@@ -137,7 +137,7 @@ CREATE TABLE trace_sums_by_key_day (
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
   CONSTRAINT trace_sums_by_key_day_pkey PRIMARY KEY (bucket_start, org_id, workspace_id, gateway_key_id, api_key_hash, provider, model)
-) WITH (fillfactor=80);
+) WITH (fillfactor=80, toast_tuple_target=8160);
 
 CREATE TABLE trace_sums_by_key_hour (
   bucket_start timestamp(3) with time zone NOT NULL,
@@ -162,7 +162,7 @@ CREATE TABLE trace_sums_by_key_hour (
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
   CONSTRAINT trace_sums_by_key_hour_pkey PRIMARY KEY (bucket_start, org_id, workspace_id, gateway_key_id, api_key_hash, provider, model)
-) WITH (fillfactor=80);
+) WITH (fillfactor=80, toast_tuple_target=8160);
 
 CREATE TABLE trace_sums_by_model_day (
   bucket_start timestamp(3) with time zone NOT NULL,
@@ -185,7 +185,7 @@ CREATE TABLE trace_sums_by_model_day (
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
   CONSTRAINT trace_sums_by_model_day_pkey PRIMARY KEY (bucket_start, org_id, workspace_id, provider, model)
-) WITH (fillfactor=80);
+) WITH (fillfactor=80, toast_tuple_target=8160);
 
 CREATE TABLE trace_sums_by_model_hour (
   bucket_start timestamp(3) with time zone NOT NULL,
@@ -208,7 +208,7 @@ CREATE TABLE trace_sums_by_model_hour (
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
   CONSTRAINT trace_sums_by_model_hour_pkey PRIMARY KEY (bucket_start, org_id, workspace_id, provider, model)
-) WITH (fillfactor=80);
+) WITH (fillfactor=80, toast_tuple_target=8160);
 
 CREATE TABLE traces (
   id uuid NOT NULL,
@@ -267,7 +267,7 @@ CREATE INDEX audit_events_by_time ON public.audit_events USING btree (at, number
 CREATE INDEX audit_events_of_tenant ON public.audit_events USING btree (org_id, workspace_id, at, number);
 CREATE INDEX background_responses_by_time ON public.background_responses USING btree (created_at);
 CREATE INDEX gateway_keys_active ON public.gateway_keys USING btree (created_at, id) WHERE (revoked_at IS NULL);
-CREATE INDEX traces_by_time ON ONLY public.traces USING brin ("timestamp") WITH (pages_per_range='32');
+CREATE INDEX traces_by_extremes ON ONLY public.traces USING brin (total_tokens, provider) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX traces_of_credential ON ONLY public.traces USING btree (api_key_hash, id) WHERE (api_key_hash IS NOT NULL);
 CREATE INDEX traces_of_group ON ONLY public.traces USING btree (trace_group_id, id) WHERE (trace_group_id IS NOT NULL);
 CREATE INDEX traces_of_model ON ONLY public.traces USING btree (model, id);
@@ -402,6 +402,7 @@ COMMENT ON COLUMN gateway_keys.revision IS 'of the last change; given under an a
 COMMENT ON COLUMN plans.limits IS 'thresholds as in the configuration: {"per_key": {...}, "per_workspace": {...}}';
 COMMENT ON COLUMN trace_bodies.metadata IS 'JSON as text: nothing is queried by its keys, and text is written a quarter faster';
 COMMENT ON COLUMN trace_bodies.request_headers IS 'redacted header lines';
+COMMENT ON COLUMN trace_sums_by_key_hour.latencies IS 'pairs {bucket, count}; a bucket may be there several times';
 COMMENT ON COLUMN traces.api_key_hash IS 'SHA-256 of the provider credential, never of the gateway key';
 COMMENT ON COLUMN traces.group_fallback IS 'the group is the trace id of a traceparent: a label, not what the client named';
 COMMENT ON COLUMN writer_statistics.dropped_by IS 'counts by operation and error_class, such as {"write_trace timeout": 3}';

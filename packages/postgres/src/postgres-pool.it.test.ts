@@ -246,3 +246,32 @@ test.each(['', 'mysql://a:hunter22@b/c', 'postgresql://a:hunter22@b', 'postgresq
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('hunter22');
   },
 );
+
+describe('COPY', () => {
+  const copy = (text: string) =>
+    pool.transaction((transaction) => transaction.copyFrom('COPY items FROM STDIN', Buffer.from(text)));
+
+  test('takes rows of any number in one statement, and nothing of them when one is bad', async () => {
+    const rows = Array.from({ length: 50_000 }, (_, id) => `${id}\t${id * 2}\n`);
+    expect(await copy(rows.join(''))).toBe(rows.length);
+    expect(await classOf(copy('60000\t2\n60001\t3\n'))).toBe('constraint');
+    expect(await classOf(copy('1\t2\n'))).toBe('constraint');
+    expect(await idsOf(pool)).toHaveLength(rows.length);
+    expect(pool.figures()).toMatchObject({ connections: 1, connectionsLost: 0 });
+  });
+
+  test('that the server ends is an error of its class, and the connection is given up when it broke', async () => {
+    await using slow = open({ statementTimeoutMs: 50, applicationName: 'slow' });
+    await pool.transaction(async (transaction) => {
+      await transaction.query('LOCK TABLE items');
+      const blocked = slow.transaction((waiting) => waiting.copyFrom('COPY items FROM STDIN', Buffer.from('1\t2\n')));
+      expect(await classOf(blocked)).toBe('timeout');
+    });
+    const ended = slow.transaction(async (transaction) => {
+      await terminate('slow');
+      return transaction.copyFrom('COPY items FROM STDIN', Buffer.from('1\t2\n'));
+    });
+    expect(await classOf(ended)).toBe('connection');
+    expect(await idsOf(slow)).toEqual([]);
+  });
+});

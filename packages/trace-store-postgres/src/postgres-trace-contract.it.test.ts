@@ -1,7 +1,9 @@
 import { describe } from '@jest/globals';
+import type { Secret } from '@vitrine/config/secret';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import type { ContractStore } from '@vitrine/traces/testing/contract-store';
+import { testAgainstScan } from '@vitrine/traces/testing/trace-scan';
 import { testTraceStore } from '@vitrine/traces/testing/trace-store-contract';
 import { openPostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
@@ -10,9 +12,11 @@ import { CountedFailures } from './testing/counted-failures.ts';
 /** Statements of the store that read; all others are those of retention. */
 const READ = /^\s*(?:WITH|SELECT (?!make_|drop_))/;
 
-async function open(): Promise<ContractStore> {
+/** With partitions for the days of the tests, or without, when all rows are in the default partition. */
+async function open(hasPartitions: boolean): Promise<ContractStore> {
   const opened = new AsyncDisposableStack();
   const { dsn } = opened.use(await templateDatabase());
+  if (hasPartitions) await makePartitions(dsn);
   const [writes, reads] = [new CountedFailures(), new CountedFailures()];
   const applicationName = 'test';
   const pool = opened.use(new PostgresPool({ dsn, applicationName, beforeStatement: () => writes.statement() }));
@@ -22,4 +26,13 @@ async function open(): Promise<ContractStore> {
   return { writer, store, writes, reads, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-describe('a Postgres store', () => testTraceStore(open));
+async function makePartitions(dsn: Secret): Promise<void> {
+  await using pool = new PostgresPool({ dsn, applicationName: 'test' });
+  await pool.query(
+    `SELECT make_trace_partition(parent, (date '2026-01-02' + day)::date)
+     FROM generate_series(0, 14) AS day, unnest(ARRAY['traces', 'trace_bodies']) AS parent`,
+  );
+}
+
+describe('a Postgres store', () => testTraceStore(() => open(false)));
+describe('a Postgres store, with partitions and without,', () => testAgainstScan((variant) => open(variant === 1), 2, 15));

@@ -15,10 +15,9 @@ const OLD_ROWS = [
   ['day_usage', 'day'],
 ] as const;
 
-/** Makes the partitions of the days ahead; drops some of those whose traces were all made before `createdBeforeMs`, and returns their number
- *  with that of rows that no day had held. When that is 0, sums of days before that of `rollupsBeforeMs` are gone too. */
+/** Drops some of the partitions whose traces were all made before `createdBeforeMs`, and returns their number with that of rows that no day
+ *  had held. When that is 0, sums of days before that of `rollupsBeforeMs` are gone too, and the partitions of the days ahead are there. */
 export async function removeTraces(pool: PostgresPool, createdBeforeMs: number, rollupsBeforeMs: number): Promise<number> {
-  await pool.query('SELECT make_trace_partitions($1)', [DAYS_AHEAD]);
   const createdBefore = new Date(createdBeforeMs);
   const removed = await pool.transaction(async (transaction) => {
     const [row] = await transaction.query<{ removed: number }>('SELECT drop_trace_partitions($1) AS removed', [createdBefore]);
@@ -29,6 +28,7 @@ export async function removeTraces(pool: PostgresPool, createdBeforeMs: number, 
     return row?.removed ?? 0;
   });
   if (removed > 0) return removed;
+  await pool.query('SELECT make_trace_partitions($1)', [DAYS_AHEAD]);
   await removeRows(pool, 'background_responses', 'created_at', createdBefore);
   const day = new Date(rollupsBeforeMs).toISOString().slice(0, 10);
   for (const [table, column] of OLD_ROWS) await removeRows(pool, table, column, column === 'day' ? day : `${day}T00:00:00Z`);

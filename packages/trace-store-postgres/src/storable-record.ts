@@ -6,14 +6,12 @@ const BODIES = ['request_body', 'response_body'] as const;
 /** A record as Postgres can hold it: its texts cannot hold U+0000. A body that has one becomes base64 of its UTF-8, and its metadata say so,
  *  as for bodies that are no text; elsewhere U+FFFD stands for it. Nearly all records have none and are returned as they are. */
 export function storableRecord(record: TraceRecord): TraceRecord {
-  const isPlain = textsOf(record).every((text) => !text.includes(NUL));
-  return isPlain ? record : withoutNul(record);
+  return hasNul(record) || hasNul(record.scope) || hasNul(record.lineage) ? withoutNul(record) : record;
 }
 
-function textsOf(record: TraceRecord): string[] {
-  return [record, record.scope, record.lineage].flatMap((fields) =>
-    Object.values(fields).filter((value) => typeof value === 'string'),
-  );
+function hasNul(fields: object): boolean {
+  for (const value of Object.values(fields)) if (typeof value === 'string' && value.includes(NUL)) return true;
+  return false;
 }
 
 function withoutNul(record: TraceRecord): TraceRecord {

@@ -72,8 +72,16 @@ class RowTable {
   }
 
   copyText(records: readonly TraceRecord[]): Buffer {
-    const lines = records.map((record) => `${this.#columns.map(([, , value]) => copyValue(value(record))).join('\t')}\n`);
-    return Buffer.from(lines.join(''));
+    let text = '';
+    for (const record of records) {
+      let separator = '';
+      for (const [, , value] of this.#columns) {
+        text += separator + copyValue(value(record));
+        separator = '\t';
+      }
+      text += '\n';
+    }
+    return Buffer.from(text);
   }
 
   columnsOf(records: readonly TraceRecord[]): TextRow[] {
@@ -85,8 +93,9 @@ export const TRACES: RowTable = new RowTable('traces', TRACE_COLUMNS);
 export const TRACE_BODIES: RowTable = new RowTable('trace_bodies', BODY_COLUMNS);
 
 export function timeText(ms: number): string {
-  // Years beyond 9999 have a sign in ISO 8601, which Postgres does not read.
-  return new Date(ms).toISOString().replace(/^\+0*/, '');
+  const text = new Date(ms).toISOString();
+  // Years beyond 9999 have a sign and a zero in ISO 8601, which Postgres does not read.
+  return text.startsWith('+') ? text.replace(/^\+0*/, '') : text;
 }
 
 /** Decimal digits to the trillionth, as sums count them. */

@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { join } from 'node:path';
-import type { DayUsage } from '@vitrine/traces/day-usage';
-import { bucketStartOf, BUCKETS } from '@vitrine/traces/time-buckets';
-import { GROUPS, type MeasureQuery } from '@vitrine/traces/trace-measures';
-import { createTraceIds } from '@vitrine/traces/trace-id';
-import type { TraceRecord } from '@vitrine/traces/trace-record';
-import { readCursor, type TraceQuery } from '@vitrine/traces/trace-store';
-import { PICO_PER_USD, usdOf } from '@vitrine/traces/usd';
-import { measuresIn, type MeasureTable } from './measure-table.ts';
-import { SqliteTraceReader } from './sqlite-trace-reader.ts';
-import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
-
-// Whatever was written in whatever batches, every result equals a plain scan of what was stored.
-
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder('analytics');
-});
-afterAll(async () => folder[Symbol.asyncDispose]());
+import type { DayUsage } from '../day-usage.ts';
+import { bucketStartOf, BUCKETS } from '../time-buckets.ts';
+import { GROUPS, type Measure, type MeasureQuery } from '../trace-measures.ts';
+import { createTraceIds } from '../trace-id.ts';
+import type { TraceRecord } from '../trace-record.ts';
+import { readCursor, type TraceQuery } from '../trace-store.ts';
+import { PICO_PER_USD, usdOf } from '../usd.ts';
+import { write, type ContractStore } from './contract-store.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -187,18 +175,17 @@ function scanned(records: readonly TraceRecord[], query: MeasureQuery) {
     });
 }
 
-function expectMeasures(table: MeasureTable | undefined, records: readonly TraceRecord[], query: MeasureQuery): void {
+function expectMeasures(found: readonly Measure[], records: readonly TraceRecord[], query: MeasureQuery): void {
   const expected = scanned(records, query);
-  const found = table && measuresIn(table);
-  const sums = found?.map(({ cost, ...rest }) => ({ ...rest, costUsd: usdOf(cost.thousands, cost.pico) }));
+  const sums = found.map(({ cost, ...rest }) => ({ ...rest, costUsd: usdOf(cost.thousands, cost.pico) }));
   const percentiles = { p50Ms: expect.any(Number), p95Ms: expect.any(Number), p99Ms: expect.any(Number) };
   expect(sums).toEqual(expected.map((one) => ({ ...one.sums, ...percentiles })));
   if (query.percentiles !== true) return;
   for (const [i, { latencies }] of expected.entries()) {
     for (const [share, percentile] of [
-      [0.5, found?.[i]?.p50Ms],
-      [0.95, found?.[i]?.p95Ms],
-      [0.99, found?.[i]?.p99Ms],
+      [0.5, found[i]?.p50Ms],
+      [0.95, found[i]?.p95Ms],
+      [0.99, found[i]?.p99Ms],
     ] as const) {
       const exact = latencies[Math.max(1, Math.ceil(share * latencies.length)) - 1] ?? 0;
       expect(Math.abs((percentile ?? Number.NaN) - exact)).toBeLessThanOrEqual(exact * 0.01);
@@ -206,7 +193,7 @@ function expectMeasures(table: MeasureTable | undefined, records: readonly Trace
   }
 }
 
-function expectList(reader: SqliteTraceReader, records: readonly TraceRecord[], query: TraceQuery): void {
+async function expectList({ store }: ContractStore, records: readonly TraceRecord[], query: TraceQuery): Promise<void> {
   const expected = records
     .filter(
       (record) =>
@@ -223,7 +210,7 @@ function expectList(reader: SqliteTraceReader, records: readonly TraceRecord[], 
   const found: string[] = [];
   let after: Uint8Array | undefined;
   do {
-    const { items, next_cursor: next } = reader.list({ ...query, after });
+    const { items, next_cursor: next } = await store.list({ ...query, after });
     found.push(...items.map(({ id }) => id));
     after = next === undefined ? undefined : readCursor(next);
   } while (after !== undefined);
@@ -241,49 +228,49 @@ function usageOf(usages: readonly DayUsage[]): Record<string, number[]> {
   return sums;
 }
 
-function expectUsage(reader: SqliteTraceReader, records: readonly TraceRecord[]): void {
+async function expectUsage({ store }: ContractStore, records: readonly TraceRecord[]): Promise<void> {
   const expected = records.map(({ created_at, scope, total_tokens, estimated_cost_usd: cost_usd }) => {
     const day = new Date(created_at).toISOString().slice(0, 10);
     return { ...scope, day, requests: 1, total_tokens, cost_usd };
   });
   const days = new Set(expected.map(({ day }) => day));
-  const kept = [...days].flatMap((day) => reader.quotaTotals(day));
+  const kept = (await Promise.all([...days].map((day) => store.quotaTotals(day)))).flat();
   expect(usageOf(kept)).toEqual(usageOf(expected));
   // One entry a key, whatever roles it had.
   expect(kept).toHaveLength(Object.keys(usageOf(expected)).length);
 }
 
-test('every result equals a plain scan of the traces that were written', () => {
-  let files = 0;
-  const run = (batches: RandomTrace[][], queries: MeasureQuery[], lists: TraceQuery[], journal: number, few: number) => {
-    const path = join(folder.path, `${(files += 1)}.db`);
-    using writer = new SqliteTraceWriter(path, { traces: journal, batches: 3 });
-    using reader = new SqliteTraceReader(path, few);
+/** Whatever was written in whatever batches, every result equals a plain scan of what was stored. `open` opens an empty store, in one of
+ *  `variants` ways. */
+export function testAgainstScan(open: (variant: number) => Promise<ContractStore>, variants: number, numRuns: number): void {
+  const run = async (batches: RandomTrace[][], queries: MeasureQuery[], lists: TraceQuery[], variant: number) => {
+    await using opened = await open(variant);
+    const { store } = opened;
     const kept: TraceRecord[] = [];
     for (const [i, batch] of batches.entries()) {
       const records = batch.map(recordOf);
-      const results = writer.write({ count: records.length, records: () => records });
-      kept.push(...records.filter((_, i) => batch[i]?.isBad === false));
+      const results = await write(opened, ...records);
+      kept.push(...records.filter((_, at) => batch[at]?.isBad === false));
       expect(results.map((result) => result === 'written')).toEqual(batch.map(({ isBad }) => !isBad));
-      // A reader remembers what it has read of the journal, which is added to the roll-ups between two queries.
+      // A reader may remember what it has read, which is stored otherwise between two queries.
       const [query] = i % 2 === 1 ? queries : [];
-      if (query !== undefined) expectMeasures(reader.measure(query), kept, query);
+      if (query !== undefined) expectMeasures(await store.measure(query), kept, query);
     }
-    writer.removeOlderThan(0, 0);
-    for (const query of queries) expectMeasures(reader.measure(query), kept, query);
-    for (const query of lists) expectList(reader, kept, query);
-    expectUsage(reader, kept);
+    await store.removeOlderThan(0, 0);
+    for (const query of queries) expectMeasures(await store.measure(query), kept, query);
+    for (const query of lists) await expectList(opened, kept, query);
+    await expectUsage(opened, kept);
   };
-  fc.assert(
-    fc.property(
-      fc.array(fc.array(trace, { maxLength: 25 }), { maxLength: 6 }),
-      fc.array(measureQuery, { minLength: 10, maxLength: 10 }),
-      fc.array(listQuery, { minLength: 10, maxLength: 10 }),
-      fc.constantFrom(1, 20, 1_000),
-      // With and without the index of statuses.
-      fc.constantFrom(0, 1_000),
-      run,
-    ),
-    { numRuns: 200, endOnFailure: true },
-  );
-});
+  test('every result equals a plain scan of the traces that were written', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(trace, { maxLength: 25 }), { maxLength: 6 }),
+        fc.array(measureQuery, { minLength: 10, maxLength: 10 }),
+        fc.array(listQuery, { minLength: 10, maxLength: 10 }),
+        fc.nat(variants - 1),
+        run,
+      ),
+      { numRuns, endOnFailure: true },
+    );
+  });
+}
