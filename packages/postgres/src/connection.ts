@@ -48,7 +48,7 @@ export class Connection {
     return this.#counted(text, async () => {
       const stream = this.#client.query(copyStream(text));
       stream.end(data);
-      // Resolves when the server is ready for the next statement. After an error it would still wait for a stream that is not closed.
+      // The stream finishes when the server is ready for the next statement.
       await finished(stream, { cleanup: true });
       return stream.rowCount;
     });

@@ -1,6 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { EXACT_BELOW_USD, PICO_PER_USD, roundUsd, thousandsIn, picoIn, usdJson, usdOf, UsdSum, usdText } from './usd.ts';
+import {
+  EXACT_BELOW_USD,
+  PICO_PER_USD,
+  roundUsd,
+  thousandsIn,
+  picoIn,
+  usdJson,
+  usdOf,
+  usdPartsIn,
+  UsdSum,
+  usdText,
+} from './usd.ts';
 
 /** An amount in trillionths, as the decimal that it is. */
 function decimal(pico: bigint): string {
@@ -63,6 +74,7 @@ describe('a sum', () => {
         }
         const expected = decimal(exactly(batches.flat()));
         expect(usdText(sum.thousands, sum.pico)).toBe(expected);
+        expect(usdPartsIn(expected)).toEqual({ thousands: sum.thousands, pico: sum.pico });
         expect(sum.usd).toBe(Number(expected));
         expect(JSON.stringify(usdJson(sum))).toBe(sum.usd < EXACT_BELOW_USD ? JSON.stringify(sum.usd) : expected);
       }),
