@@ -75,6 +75,17 @@ CREATE TABLE plans (
   CONSTRAINT plans_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE rate_allotments (
+  name text COLLATE "C" NOT NULL,
+  process uuid NOT NULL,
+  allotted integer NOT NULL,
+  used integer NOT NULL,
+  wanted integer NOT NULL,
+  sequence bigint NOT NULL,
+  reported_at timestamp with time zone NOT NULL,
+  CONSTRAINT rate_allotments_pkey PRIMARY KEY (name, process)
+) WITH (fillfactor=50);
+
 CREATE TABLE schema_migrations (
   id integer NOT NULL DEFAULT nextval('schema_migrations_id_seq'::regclass),
   name character varying(255) NOT NULL,
@@ -335,6 +346,21 @@ END
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.lock_limits(names text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+  bucket integer;
+BEGIN
+  FOR bucket IN SELECT DISTINCT hashtext(name) & 63 FROM unnest(names) AS name ORDER BY 1 LOOP
+    PERFORM pg_advisory_xact_lock(hashtext('vitrine.limits'), bucket);
+  END LOOP;
+END
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.make_trace_partition(parent text, day date)
  RETURNS void
  LANGUAGE plpgsql
@@ -385,6 +411,62 @@ END
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.remove_expired_allotments(older_than_ms integer, max_rows integer DEFAULT 10000)
+ RETURNS bigint
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  WITH expired AS (
+    SELECT name, process FROM public.rate_allotments
+    WHERE reported_at < now() - make_interval(secs => older_than_ms / 1000.0) LIMIT max_rows FOR UPDATE SKIP LOCKED
+  ), removed AS (
+    DELETE FROM public.rate_allotments a USING expired e WHERE a.name = e.name AND a.process = e.process RETURNING 1
+  )
+  SELECT count(*) FROM removed;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.report_rate_allotments(reporter uuid, report_sequence bigint, window_ms integer, lease_ms integer, names text[], limits integer[], helds integer[], useds integer[], mosts integer[], wanteds integer[])
+ RETURNS TABLE(number bigint, allotted integer, demands integer[], place integer, unreported bigint)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+DECLARE
+  at timestamptz;
+BEGIN
+  PERFORM public.lock_limits(names);
+  at := clock_timestamp();
+  DELETE FROM public.rate_allotments
+  WHERE name = ANY (names) AND reported_at < at - make_interval(secs => (window_ms + lease_ms) / 1000.0);
+  RETURN QUERY
+    WITH reports AS (
+      SELECT * FROM unnest(names, limits, helds, useds, mosts, wanteds) WITH ORDINALITY AS r (name, rate, held, used, most, wanted, number)
+    ), others AS (
+      SELECT a.name, sum(a.allotted) AS allotted, coalesce(sum(a.allotted) FILTER (WHERE NOT l.alive), 0)::bigint AS unreported,
+        coalesce(array_agg(a.wanted ORDER BY a.process) FILTER (WHERE l.alive AND a.process < reporter), '{}') AS before,
+        coalesce(array_agg(a.wanted ORDER BY a.process) FILTER (WHERE l.alive AND a.process > reporter), '{}') AS after
+      FROM public.rate_allotments a, LATERAL (SELECT a.reported_at >= at - make_interval(secs => lease_ms / 1000.0) AS alive) AS l
+      WHERE a.name = ANY (names) AND a.process <> reporter
+      GROUP BY a.name
+    ), granted AS (
+      SELECT r.*, greatest(r.held, least(r.most, r.rate - coalesce(o.allotted, 0)))::integer AS granted
+      FROM reports r LEFT JOIN others o USING (name)
+    ), written AS (
+      INSERT INTO public.rate_allotments AS a
+      SELECT g.name, reporter, g.granted, g.used, g.wanted, report_sequence, at FROM granted g
+      ON CONFLICT (name, process) DO UPDATE SET allotted = excluded.allotted, used = excluded.used, wanted = excluded.wanted,
+        sequence = excluded.sequence, reported_at = excluded.reported_at
+      WHERE a.sequence < excluded.sequence
+      RETURNING a.name, a.allotted
+    )
+    SELECT g.number, w.allotted, coalesce(o.before, '{}') || g.wanted || coalesce(o.after, '{}'),
+      coalesce(cardinality(o.before), 0) + 1, coalesce(o.unreported, 0)
+    FROM granted g LEFT JOIN others o USING (name) LEFT JOIN written w USING (name);
+END
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.trace_partition_lock()
  RETURNS boolean
  LANGUAGE sql
@@ -400,6 +482,9 @@ CREATE TRIGGER gateway_keys_rotated AFTER UPDATE OF token_mac ON public.gateway_
 COMMENT ON COLUMN gateway_keys.changed_by IS 'the process that made the last change, which need not be notified of it';
 COMMENT ON COLUMN gateway_keys.revision IS 'of the last change; given under an advisory lock, so that revisions are committed in order';
 COMMENT ON COLUMN plans.limits IS 'thresholds as in the configuration: {"per_key": {...}, "per_workspace": {...}}';
+COMMENT ON COLUMN rate_allotments.name IS 'org, workspace and, for a key, its id; separated by line feeds';
+COMMENT ON COLUMN rate_allotments.sequence IS 'of the report within its process: one that arrives after a later one changes nothing';
+COMMENT ON COLUMN rate_allotments.used IS 'requests in the window before the report; with wanted, for whoever looks';
 COMMENT ON COLUMN trace_bodies.metadata IS 'JSON as text: nothing is queried by its keys, and text is written a quarter faster';
 COMMENT ON COLUMN trace_bodies.request_headers IS 'redacted header lines';
 COMMENT ON COLUMN trace_sums_by_key_hour.latencies IS 'pairs {bucket, count}; a bucket may be there several times';
@@ -413,6 +498,7 @@ ALTER TABLE day_usage OWNER TO vitrine_migrations;
 ALTER TABLE gateway_key_store OWNER TO vitrine_migrations;
 ALTER TABLE gateway_keys OWNER TO vitrine_migrations;
 ALTER TABLE plans OWNER TO vitrine_migrations;
+ALTER TABLE rate_allotments OWNER TO vitrine_migrations;
 ALTER TABLE schema_migrations OWNER TO vitrine_migrations;
 ALTER TABLE token_hashes OWNER TO vitrine_migrations;
 ALTER TABLE trace_bodies OWNER TO vitrine_migrations;
@@ -440,6 +526,7 @@ GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_gateway;
 GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_operator;
 GRANT SELECT ON plans TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON plans TO vitrine_operator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON rate_allotments TO vitrine_gateway;
 GRANT SELECT ON schema_migrations TO vitrine_gateway;
 GRANT SELECT ON schema_migrations TO vitrine_trace_writer;
 GRANT SELECT ON schema_migrations TO vitrine_operator;
@@ -470,5 +557,8 @@ GRANT EXECUTE ON FUNCTION add_latencies(integer[],integer[]) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION drop_trace_partitions(timestamp with time zone,integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION drop_trace_partitions(timestamp with time zone,integer) TO vitrine_trace_writer;
 GRANT EXECUTE ON FUNCTION keep_token_hash() TO PUBLIC;
+GRANT EXECUTE ON FUNCTION lock_limits(text[]) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION make_trace_partitions(integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION make_trace_partitions(integer) TO vitrine_trace_writer;
+GRANT EXECUTE ON FUNCTION remove_expired_allotments(integer,integer) TO vitrine_gateway;
+GRANT EXECUTE ON FUNCTION report_rate_allotments(uuid,bigint,integer,integer,text[],integer[],integer[],integer[],integer[],integer[]) TO vitrine_gateway;

@@ -33,6 +33,7 @@ import { createAdminApp } from './http/admin-app.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import { createGatewayServer } from './http/gateway-server.ts';
 import { openLimits, type Clocks } from './limits/open-limits.ts';
+import type { SharedLimits } from './limits/open-request-counter.ts';
 import { openAccessLog, type AccessLog } from './observability/access-log.ts';
 import { openObservability, type Observability } from './observability/open-observability.ts';
 import { serveScrape } from './observability/serve-scrape.ts';
@@ -66,6 +67,8 @@ export interface ProcessTools {
   readonly clocks?: Clocks | undefined;
   /** Collects the young generation. Without it, dead buffers of large bodies stay longer. */
   readonly collectYoung?: () => void;
+  /** Needed where `limits.counters` is `shared`. */
+  readonly sharedLimits?: SharedLimits | undefined;
 }
 
 /** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, the queue is written out, spans are
@@ -74,7 +77,7 @@ export interface ProcessTools {
 export async function startGateway(
   config: GatewayConfig,
   logger: Logger,
-  { clocks = SYSTEM_CLOCKS, collectYoung = () => {} }: ProcessTools = {},
+  { clocks = SYSTEM_CLOCKS, collectYoung = () => {}, sharedLimits }: ProcessTools = {},
 ): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const stop = (name: string, step: () => Promise<unknown>) =>
@@ -87,7 +90,7 @@ export async function startGateway(
   stop('flush spans', () => observability.flushSpans());
 
   const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
-  const tools = { config, privacy, logger, clocks, collectYoung, observability, opened, stop };
+  const tools = { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, opened, stop };
   const { store, thread, limits, budget, writes, queue } = await openPipeline(tools);
 
   const redactPathFor = pathRedactor(privacy);
@@ -136,11 +139,12 @@ async function openPipeline(of: {
   readonly logger: Logger;
   readonly clocks: Clocks;
   readonly collectYoung: () => void;
+  readonly sharedLimits: SharedLimits | undefined;
   readonly observability: Observability;
   readonly opened: AsyncDisposableStack;
   readonly stop: (name: string, step: () => Promise<unknown>) => void;
 }) {
-  const { config, privacy, logger, clocks, collectYoung, observability, opened, stop } = of;
+  const { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, opened, stop } = of;
   const { store, thread } = await openTraceStore(config, privacy);
   const drops = opened.use(new DropReport(logger));
   // Traces that a closed store has not taken fail at once, and are counted and logged like dropped ones.
@@ -151,7 +155,9 @@ async function openPipeline(of: {
   });
   opened.use(keepRetention(store, config.tracing.retention_days, reportRetention(logger)));
 
-  const limits = opened.use(await openLimits(config, { totals: (day) => store.quotaTotals(day), logger, ...clocks }));
+  const totals = (day: string) => store.quotaTotals(day);
+  const limits = await openLimits(config, { totals, logger, shared: sharedLimits, ...clocks });
+  stop('return what is left of shared limits', async () => limits[Symbol.asyncDispose]());
   const budget = new BodyBudget(config.queue.max_body_bytes, collectYoung);
   const sink = observability.instrumentSink(thread, store.driver);
   const writes = opened.use(new WriteMonitor({ sink, probe: () => store.probe(), steadyClock: clocks.steadyClock, logger }));

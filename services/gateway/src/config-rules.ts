@@ -2,14 +2,16 @@ import type { ConfigFault } from '@vitrine/config/config-fault';
 import type { DeepPartial } from '@vitrine/config/partial-value';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { AuthConfig } from './auth/auth-config.ts';
-import type { PlanConfig } from './limits/limits-config.ts';
+import type { LimitsConfig, PlanConfig } from './limits/limits-config.ts';
 
 /** The parts of the configuration that the rules read. */
 type Parts = DeepPartial<{
   server: { port: number };
+  storage: { driver: string };
   providers: Record<'openai' | 'anthropic', { prefix: string }>;
   observability: { otel: OtelConfig };
   auth: AuthConfig;
+  limits: LimitsConfig;
   plans: Record<string, PlanConfig>;
 }>;
 
@@ -23,6 +25,7 @@ export const configRules: readonly ((config: Parts) => readonly ConfigFault[])[]
   uniqueKeys,
   knownPlans,
   uniquePeppers,
+  sharedCounters,
 ];
 
 function scrapePort({ observability, server }: Parts): ConfigFault[] {
@@ -87,6 +90,11 @@ function uniquePeppers({ auth }: Parts): ConfigFault[] {
   return versions.flatMap((_, i) =>
     isRepeated(versions, i) ? [{ path: `auth.peppers.${i}`, message: 'has the version of another pepper' }] : [],
   );
+}
+
+function sharedCounters({ limits, storage }: Parts): ConfigFault[] {
+  if (limits?.counters !== 'shared' || storage?.driver === undefined || storage.driver === 'postgres') return [];
+  return [{ path: 'limits.counters', message: `shared needs storage.driver: postgres; it is ${storage.driver}` }];
 }
 
 function isRepeated(values: readonly unknown[], i: number): boolean {

@@ -35,7 +35,8 @@ describe('limits and plans in the configuration', () => {
     ['limits: {per_workspace: {max_cost_usd_per_day: -0.1}}', /limits\.per_workspace\.max_cost_usd_per_day/],
     ['limits: {per_workspace: {max_cost_usd_per_day: .inf}}', /limits\.per_workspace\.max_cost_usd_per_day/],
     ['limits: {per_org: {}}', /limits\.per_org: unknown key/],
-    ['limits: {counters: shared}', /limits\.counters/],
+    ['limits: {counters: shared}', /limits\.counters[^]*shared needs storage\.driver: postgres/],
+    ['limits: {counters: global}', /limits\.counters/],
     ['plans: {pro: {per_key: {requests_per_day: 1}}}', /plans\.pro\.per_key\.requests_per_day: unknown key/],
     ['plans: {"a b": {}}', /plans\.a b/],
   ])('%s is rejected', (text, expected) => {

@@ -16,8 +16,8 @@ const scopes = { per_key: scopeLimits, per_workspace: scopeLimits };
 export const limitsConfig = z
   .strictObject({
     ...scopes,
-    /** Where request rates are counted: in each process separately. */
-    counters: z.literal('process').default('process'),
+    /** Whether request rates hold for each process by itself, or for all processes on one Postgres together. */
+    counters: z.enum(['process', 'shared']).default('process'),
   })
   .prefault({});
 export type LimitsConfig = z.infer<typeof limitsConfig>;

@@ -21,6 +21,6 @@ test('a plan that is not configured is logged at once, then every ten seconds wi
     ['gone', 1],
     ['gone', 3],
   ]);
-  limits[Symbol.dispose]();
+  await limits[Symbol.asyncDispose]();
   expect(lines[2]).toMatchObject({ msg: 'unknown plan: requests rejected', plan: 'last', count: 1 });
 });

@@ -4,7 +4,7 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { openGate, type Gate } from './gate.ts';
 import { ineffectiveLimits } from './ineffective-limits.ts';
-import { InMemoryRequestCounter } from './in-memory-request-counter.ts';
+import { openRequestCounter, type SharedLimits } from './open-request-counter.ts';
 import { keepTotalsFresh, QuotaLedger } from './quota-ledger.ts';
 import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
@@ -29,9 +29,11 @@ export interface LimitsContext extends Clocks {
   /** The stored usage of all keys on a UTC day, `YYYY-MM-DD`. */
   readonly totals: (day: string) => Promise<readonly DayUsage[]>;
   readonly logger: Logger;
+  /** Needed where `limits.counters` is `shared`. */
+  readonly shared?: SharedLimits | undefined;
 }
 
-export interface OpenLimits extends Disposable {
+export interface OpenLimits extends AsyncDisposable {
   readonly gate: Gate;
   /** The trace queue reports ended and written exchanges to it; undefined without daily limits. */
   readonly ledger: QuotaLedger | undefined;
@@ -47,7 +49,7 @@ export function hasDailyLimits({ auth, limits, plans }: LimitsSettings): boolean
 export async function openLimits(config: LimitsSettings, tools: LimitsContext): Promise<OpenLimits> {
   const { totals, logger, clock, steadyClock } = tools;
   for (const sentence of ineffectiveLimits(config)) logger.warn(sentence);
-  if (!config.auth.enabled) return { gate: openGate, ledger: undefined, [Symbol.dispose]: () => {} };
+  if (!config.auth.enabled) return { gate: openGate, ledger: undefined, [Symbol.asyncDispose]: async () => {} };
   const thresholds = new ThresholdTable(config.limits, config.plans);
   let isOpen = true;
   const onFailedRead = (error: unknown) => {
@@ -57,20 +59,22 @@ export async function openLimits(config: LimitsSettings, tools: LimitsContext): 
   await ledger?.read();
   const fresh = ledger === undefined ? undefined : keepTotalsFresh(ledger);
   const unknownPlans = unknownPlanLog(logger, steadyClock);
+  const opened = openRequestCounter(config.limits.counters, tools);
   const gate = new UsageGate({
     thresholds,
     ledger,
-    counter: new InMemoryRequestCounter(steadyClock),
+    counter: opened.counter,
     clock,
     onUnknownPlan: (identity) => unknownPlans.add('', identity),
   });
   return {
     gate: (identity) => gate.check(identity),
     ledger,
-    [Symbol.dispose]: () => {
+    [Symbol.asyncDispose]: async () => {
       isOpen = false;
       fresh?.[Symbol.dispose]();
       unknownPlans[Symbol.dispose]();
+      await opened[Symbol.asyncDispose]();
     },
   };
 }

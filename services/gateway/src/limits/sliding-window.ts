@@ -1,8 +1,7 @@
 export const WINDOW_MS = 60_000;
 /** Up to this limit a minute each admitted request has a mark of its own. Beyond it those of one grain share a mark, at the time of the
- *  last: a slot is free again up to a quarter of a second late, and memory stays at some hundred marks whatever the limit. */
+ *  last: a slot is free again up to a 240th of the window late (a quarter of a second), and memory stays at some hundred marks whatever the limit. */
 const EXACT_UP_TO = 240;
-const GRAIN_MS = WINDOW_MS / EXACT_UP_TO;
 const MIN_MARKS = 4;
 
 /** The requests admitted in the last 60 s, such that never more than the limit is admitted in any 60 s: half-open, so that one admitted at
@@ -15,9 +14,23 @@ export class SlidingWindow {
   #marks = 0;
   #admitted = 0;
   #newestSince = 0;
+  readonly #windowMs: number;
+  readonly #grainMs: number;
+
+  /** `windowMs` other than 60 s is for tests that cannot wait a minute. */
+  constructor(windowMs = WINDOW_MS) {
+    this.#windowMs = windowMs;
+    this.#grainMs = windowMs / EXACT_UP_TO;
+  }
 
   get bytes(): number {
     return this.#ring.byteLength;
+  }
+
+  /** The requests that count at `now`. */
+  admitted(now: number): number {
+    this.#expire(now);
+    return this.#admitted;
   }
 
   /** How long until one more may be admitted: 0 for now. `limit` is at least 1 and may differ from call to call. */
@@ -28,7 +41,7 @@ export class SlidingWindow {
     let at = this.#head;
     for (;;) {
       left -= this.#ring[at + 1] ?? left;
-      if (left < limit) return (this.#ring[at] ?? 0) + WINDOW_MS - now;
+      if (left < limit) return (this.#ring[at] ?? 0) + this.#windowMs - now;
       at = this.#after(at);
     }
   }
@@ -37,7 +50,7 @@ export class SlidingWindow {
   add(limit: number, now: number): void {
     this.#admitted += 1;
     const newest = (this.#head + 2 * (this.#marks - 1)) % this.#ring.length;
-    if (this.#marks > 0 && limit > EXACT_UP_TO && now - this.#newestSince < GRAIN_MS) {
+    if (this.#marks > 0 && limit > EXACT_UP_TO && now - this.#newestSince < this.#grainMs) {
       this.#ring[newest] = now;
       this.#ring[newest + 1] = (this.#ring[newest + 1] ?? 0) + 1;
       return;
@@ -57,7 +70,7 @@ export class SlidingWindow {
   }
 
   #expire(now: number): void {
-    while (this.#marks > 0 && (this.#ring[this.#head] ?? 0) + WINDOW_MS <= now) {
+    while (this.#marks > 0 && (this.#ring[this.#head] ?? 0) + this.#windowMs <= now) {
       this.#admitted -= this.#ring[this.#head + 1] ?? 0;
       this.#head = this.#after(this.#head);
       this.#marks -= 1;

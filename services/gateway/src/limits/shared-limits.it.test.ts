@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { startMockOpenai } from '@vitrine/testkit/mock-openai';
+import { templateDatabase } from '@vitrine/testkit/template-database';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { SharedGatewaySettings } from '../testing/shared-gateway-process.ts';
+
+/** The specification's figures are those of a minute and 500 clients: `VITRINE_LIMITS_WINDOW_MS=60000 VITRINE_LIMITS_CLIENTS=500` run the same in
+ *  five minutes. The interval of reports and the lease are a sixtieth and a sixth of the window. */
+const WINDOW_MS = Number(process.env['VITRINE_LIMITS_WINDOW_MS'] ?? 5_000);
+const CLIENTS = Number(process.env['VITRINE_LIMITS_CLIENTS'] ?? 120);
+const LIMIT = 600;
+const PAUSE_MS = CLIENTS / 2;
+const TOKEN = 'one-token-0123456789-0123456789';
+const TEXT = `auth: {enabled: true, store: file, keys: [{id: one, token: ${TOKEN}, org_id: acme, workspace_id: search}]}
+limits: {per_key: {requests_per_minute: ${LIMIT}}}`;
+
+interface Passed {
+  readonly sentAt: number;
+  readonly receivedAt: number;
+}
+
+interface SharedGateway {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+let opened: AsyncDisposableStack;
+let start: () => Promise<SharedGateway>;
+beforeEach(async () => {
+  opened = new AsyncDisposableStack();
+  const database = opened.use(await templateDatabase());
+  const upstream = opened.use(await startMockOpenai());
+  start = async () => {
+    const folder = opened.use(await temporaryFolder('shared'));
+    const settings: SharedGatewaySettings = {
+      dsn: database.dsn.reveal(),
+      folder: folder.path,
+      upstream: upstream.url,
+      text: TEXT,
+      windowMs: WINDOW_MS,
+    };
+    const child = fork(new URL('../testing/shared-gateway-process.ts', import.meta.url), [JSON.stringify(settings)], {
+      execArgv: [],
+    });
+    opened.defer(() => ended(child));
+    const [message] = (await once(child, 'message')) as [{ url: string }];
+    return { url: message.url, child };
+  };
+});
+afterEach(async () => opened.disposeAsync());
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+function statusOf(url: string, agent: Agent): Promise<number | undefined> {
+  const { promise, resolve } = Promise.withResolvers<number | undefined>();
+  const headers = { 'x-svc-gateway-key': TOKEN, authorization: 'Bearer sk-canary', 'content-type': 'application/json' };
+  const sent = request(`${url}/openai/v1/chat/completions`, { method: 'POST', headers, agent }, (response) => {
+    response.on('end', () => resolve(response.statusCode)).on('error', () => resolve(undefined));
+    response.resume();
+  });
+  sent.on('error', () => resolve(undefined));
+  sent.end('{"model":"gpt-4o-mini","messages":[{"role":"user","content":"hi"}]}');
+  return promise;
+}
+
+/** Clients that send one request after the other, to another gateway when theirs is gone. */
+function startClients(gateways: readonly SharedGateway[]) {
+  const passed: Passed[] = [];
+  const statuses: Record<string, number> = {};
+  const stop = new AbortController();
+  const client = async (number: number) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    await wait((PAUSE_MS * number) / CLIENTS);
+    for (let at = number; !stop.signal.aborted;) {
+      const sentAt = performance.now();
+      const status = await statusOf(gateways[at % gateways.length]?.url ?? '', agent);
+      statuses[String(status)] = (statuses[String(status)] ?? 0) + 1;
+      if (status === 200) passed.push({ sentAt, receivedAt: performance.now() });
+      if (status === undefined) at += 1;
+      await wait(PAUSE_MS);
+    }
+    agent.destroy();
+  };
+  const running = Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)));
+  return {
+    passed,
+    statuses,
+    stop: async () => {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** The most requests that were certainly admitted within one window: sent and responded to in it. */
+function mostInWindow(passed: readonly Passed[]): number {
+  return Math.max(
+    ...passed.map(
+      ({ sentAt: from }) => passed.filter(({ sentAt, receivedAt }) => sentAt >= from && receivedAt < from + WINDOW_MS).length,
+    ),
+  );
+}
+
+test(
+  'three gateway processes admit a limit once: never more in any window, at least 95 % under overload, and so again after kill -9 of one',
+  async () => {
+    const gateways = await Promise.all([start(), start(), start()]);
+    const load = startClients(gateways);
+    const since = (from: number, to: number) =>
+      load.passed.filter(({ receivedAt }) => receivedAt >= from && receivedAt < to).length;
+    const startedAt = performance.now();
+    const windowAt = (n: number) => startedAt + n * WINDOW_MS;
+    const until = (at: number) => waitUntil(() => performance.now() >= at, { what: 'the load', timeoutMs: 4 * WINDOW_MS });
+
+    await until(windowAt(2));
+    const windows = [0, 1].map((n) => since(windowAt(n), windowAt(n + 1)));
+    await ended(gateways[0].child);
+    // Its part counts for the lease and one window more; then the others have it, and admit it within another window.
+    const killedAt = performance.now();
+    const isFull = (at: number) => at - WINDOW_MS > killedAt && since(at - WINDOW_MS, at) >= 0.95 * LIMIT;
+    const timeoutMs = WINDOW_MS * (1 + 1 / 6 + 1 + 1 / 4);
+    await waitUntil(() => isFull(performance.now()), { what: 'the limit to be used by the others', timeoutMs });
+    await load.stop();
+
+    const figures = {
+      windows,
+      againAfterMs: Math.round(performance.now() - killedAt),
+      most: mostInWindow(load.passed),
+      statuses: load.statuses,
+    };
+    if (process.env['VITRINE_LIMITS_WINDOW_MS'] !== undefined) process.stderr.write(`${JSON.stringify(figures)}\n`);
+    expect(figures.most).toBeLessThanOrEqual(LIMIT);
+    expect(windows[1]).toBeGreaterThanOrEqual(0.95 * LIMIT);
+    expect(load.statuses['503']).toBeUndefined();
+  },
+  10 * WINDOW_MS,
+);
