@@ -188,6 +188,27 @@ describe('the SQL of allotments', () => {
     expect(await second.report(4, later)).toEqual([{ allotted: 10, unreported: 0, demands: [10], position: 0 }]);
   });
 
+  test('the role of the gateway may report and remove', async () => {
+    const rows = await pool.transaction(async (transaction) => {
+      await transaction.query('SET LOCAL ROLE vitrine_gateway');
+      await transaction.query('SELECT remove_expired_allotments(70000)');
+      return transaction.query(`SELECT allotted FROM report_rate_allotments(gen_random_uuid(), 1, 60000, 10000,
+        ARRAY['a'], ARRAY[10], ARRAY[0], ARRAY[0], ARRAY[4], ARRAY[5])`);
+    });
+    expect(rows).toEqual([{ allotted: 4 }]);
+  });
+
+  test('rows are removed when they count for nothing any more', async () => {
+    const ledger = new PostgresAllotmentLedger(pool, TIMES);
+    await ledger.report(1, [{ name: 'a', limit: 10, held: 0, used: 0, most: 1, wanted: 1 }]);
+    const count = async () => (await pool.query('SELECT 1 FROM rate_allotments')).length;
+    await ledger.removeExpired();
+    expect(await count()).toBe(1);
+    await pool.query("UPDATE rate_allotments SET reported_at = now() - interval '71 s'");
+    await ledger.removeExpired();
+    expect(await count()).toBe(0);
+  });
+
   /** The ids of processes, and with them their order, are random. */
   const withoutOrder = (allotments: Awaited<ReturnType<PostgresAllotmentLedger['report']>>) =>
     allotments.map(
