@@ -123,29 +123,10 @@ const NOT_REACHED_YET: Readonly<Record<string, string>> = {
   'packages/gateway-keys/src/postgres/postgres-key-store.ts': 'keys of gateways on Postgres',
   'packages/gateway-keys/src/postgres/token-hash-rows.ts': 'keys of gateways on Postgres',
   'packages/postgres/src/advisory-lock.ts': 'jobs that one replica runs',
-  'packages/trace-store-postgres/src/add-sums.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/conditions.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/created-range.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/measure-query.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/postgres-background-responses.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/postgres-trace-store.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/postgres-trace-writer.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/postgres-writer-module.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/read-batch.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/read-measures.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/read-traces.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/remove-traces.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/storable-record.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/trace-columns.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/trace-rows.ts': 'traces in Postgres, which no service writes yet',
-  'packages/trace-store-postgres/src/trace-sums.ts': 'traces in Postgres, which no service writes yet',
-  'packages/traces/src/trace-record-codec.ts': 'records on their way to another process',
   ...Object.fromEntries(
-    words(`consume/batch-processor consume/consumed-record consume/consumer-lag consume/dead-letter consume/kafka-consumer consume/process-fetched ensure-topics
-      kafka-client kafka-log kafka-record negative-timers publish/kafka-publisher publish/publish-result publish/record-batcher
-      spool/disk-spool spool/record-frames spooling-publisher with-deadline zstd-codec`).map((file) => [
+    words(`ensure-topics spool/disk-spool spool/record-frames spooling-publisher`).map((file) => [
       `packages/kafka/src/${file}.ts`,
-      'the way of records through a broker, before the services on both its ends',
+      'publishing from gateways',
     ]),
   ),
 };

@@ -1,6 +1,6 @@
 const MAX_LENGTH = 64;
 /** Names of keys with secret values, or lists of them. */
-const SECRET = /(?:token|secret|pepper|salt|password|credential|key)s?$/i;
+const SECRET = /(?:token|secret|pepper|salt|password|credential|key|dsn)s?$/i;
 
 /** A configured value for an error message: `; got "80x"`. Empty for secrets, missing values, lists and objects. User and query of a URL
  *  are left out, because they may hold credentials. */

@@ -3,6 +3,8 @@ import { Fault } from '@vitrine/faults/fault';
 
 const DEFAULT_PORT = 5432;
 
+export const DSN_FORM = 'postgresql://user:password@host:5432/database';
+
 /** The server, database and user that a DSN names. */
 export interface PostgresAddress {
   readonly host: string;
@@ -30,7 +32,7 @@ export function addressText({ host, port, database }: PostgresAddress): string {
 function parse(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol) || url.pathname.length < 2)
-    throw new Fault('invalid_dsn', { say: 'the DSN must have the form postgresql://user:password@host:5432/database' });
+    throw new Fault('invalid_dsn', { say: `the DSN must have the form ${DSN_FORM}` });
   return url;
 }
 

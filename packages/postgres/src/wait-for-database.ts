@@ -41,12 +41,17 @@ export interface DatabaseWait {
   readonly readiness?: DatabaseReadiness;
   /** What must succeed; by default any statement. */
   readonly probe?: (pool: PostgresPool) => Promise<unknown>;
+  /** Errors of the probe that waiting heals; by default those of a database that is away. */
+  readonly isAwaited?: (error: unknown) => boolean;
 }
+
+const isAway = (error: unknown): boolean => ['connection', 'timeout'].includes(classifyPostgresError(error));
 
 /** Waits until the database responds, and logs that it waits. Resolves to false when `signal` is aborted before. An error that waiting does
  *  not heal is thrown. */
 export async function waitForDatabase(pool: PostgresPool, options: DatabaseWait): Promise<boolean> {
-  const { logger, signal, readiness = new DatabaseReadiness(), probe = (of) => of.query('SELECT 1') } = options;
+  const { logger, signal, readiness = new DatabaseReadiness() } = options;
+  const { probe = (of) => of.query('SELECT 1'), isAwaited = isAway } = options;
   const startedAt = performance.now();
   let loggedAt = Number.NEGATIVE_INFINITY;
   for (let retry = 0; !signal.aborted; retry += 1) {
@@ -56,7 +61,7 @@ export async function waitForDatabase(pool: PostgresPool, options: DatabaseWait)
       if (retry > 0) logger.info(fieldsOf(pool.address, startedAt), 'database reached');
       return true;
     } catch (err) {
-      if (!['connection', 'timeout'].includes(classifyPostgresError(err))) throw err;
+      if (!isAwaited(err)) throw err;
       readiness.reason = `waiting for the database: ${messageOf(err)}`;
       if (performance.now() - loggedAt >= LOG_INTERVAL_MS) {
         loggedAt = performance.now();

@@ -3,7 +3,8 @@ import { codeOf, messageOf } from '@vitrine/faults/fault';
 import fc from 'fast-check';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { anyTraceRecord } from './testing/any-trace-record.ts';
-import { decodeTraceRecord, encodeTraceRecord } from './trace-record-codec.ts';
+import { encodeTraceRecord } from './encode-trace-record.ts';
+import { decodeTraceRecord } from './trace-record-codec.ts';
 import type { TraceRecord } from './trace-record.ts';
 
 /** A record a line. The file of a version stays as it is when the next one comes, which has to read it. */

@@ -2,10 +2,6 @@ import { z } from 'zod';
 import { credentialHash, traceId } from './trace.ts';
 import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from './trace-values.ts';
 
-/** Goes up with every field that is added. A reader takes its own version and both neighbours: it knows the fields of the version before,
- *  and does without those of the next. A change that such a reader would misunderstand has to skip a version. */
-export const RECORD_VERSION = 1;
-
 const hexBytes = (hex: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(hex, 'hex'));
 
 /** A trace as stores write it: the fields of the summary under their own names, times as milliseconds since the epoch, headers

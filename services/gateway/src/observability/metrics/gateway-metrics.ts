@@ -1,7 +1,8 @@
 import type { Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
 import type { SpanIds } from '@vitrine/telemetry/spans/ended-span';
+import { WRITE_INSTRUMENTS, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 import { GenaiMetrics } from './genai-metrics.ts';
-import { CONNECTION_INSTRUMENTS, LABEL_INSTRUMENTS, QUEUE_INSTRUMENTS, WRITE_INSTRUMENTS } from './instruments.ts';
+import { CONNECTION_INSTRUMENTS, LABEL_INSTRUMENTS, QUEUE_INSTRUMENTS } from './instruments.ts';
 import { requestSeriesData } from './request-series-data.ts';
 import { RequestSeries, type RequestLabels } from './request-series.ts';
 
@@ -88,7 +89,7 @@ export class GatewayMetrics {
 
   /** From now on `read` gives the queue's figures. */
   observeQueue(read: () => QueueReading): void {
-    this.#metrics.observe(QUEUE_INSTRUMENTS, read);
+    this.#metrics.observe({ ...QUEUE_INSTRUMENTS, ...WRITTEN_INSTRUMENTS }, read);
   }
 
   /** From now on `read` gives the figures of the client connections. */

@@ -1,11 +1,9 @@
 import { counter, gauge, histogram } from '@vitrine/telemetry/metrics/instrument';
+import { WRITE_INSTRUMENTS, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 
 const SCOPE = ['provider', 'model', 'org_id', 'workspace_id', 'route'];
 const SCOPE_AND_STATUS = [...SCOPE, 'status_code'];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const FLUSH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
-/** Batches hold 256 unless `queue.batch` says otherwise, and 4,096 at most. */
-const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
 const GENAI = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'];
 const GENAI_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const GENAI_TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
@@ -15,18 +13,6 @@ export const QUEUE_INSTRUMENTS = {
   depth: gauge('svc.trace.queue_depth', '{trace}', 'Traces that wait in the queue or are being written.'),
   capacity: gauge('svc.trace.queue_capacity', '{trace}', 'Traces that the queue can hold.'),
   enqueued: counter('svc.trace.enqueued_total', '{trace}', 'Traces taken by the queue.'),
-  written: counter('svc.trace.written_total', '{trace}', 'Traces written to the store.'),
-};
-
-/** Of writes to the store. */
-export const WRITE_INSTRUMENTS = {
-  writeFailed: counter('svc.trace.write_failed_total', '{trace}', 'Traces that could not be written to the store.', [
-    'operation',
-    'error_class',
-    'store',
-  ]),
-  flushDuration: histogram('svc.trace.flush_duration_seconds', 's', 'Time to write one batch of traces.', FLUSH_SECONDS),
-  flushBatchSize: histogram('svc.trace.flush_batch_size', '{trace}', 'Traces in one written batch.', BATCH_SIZES),
 };
 
 /** Of every request; kept in `RequestSeries`. */
@@ -56,7 +42,12 @@ export const REQUEST_INSTRUMENTS = {
 };
 
 /** The 12 instruments of the specification. Spec: gateway, Metrics. */
-export const GATEWAY_INSTRUMENTS = { ...QUEUE_INSTRUMENTS, ...WRITE_INSTRUMENTS, ...REQUEST_INSTRUMENTS };
+export const GATEWAY_INSTRUMENTS = {
+  ...QUEUE_INSTRUMENTS,
+  ...WRITTEN_INSTRUMENTS,
+  ...WRITE_INSTRUMENTS,
+  ...REQUEST_INSTRUMENTS,
+};
 
 /** Labels beyond their bounds. */
 export const LABEL_INSTRUMENTS = {

@@ -1,6 +1,6 @@
 import type { Tracer } from '@vitrine/telemetry/spans/tracer';
+import { writeShape } from '@vitrine/traces/write-telemetry';
 import type { IncomingHttpHeaders } from 'node:http';
-import { writeShape } from './request-span-shapes.ts';
 import { RequestSpan } from './request-span.ts';
 
 /** A batch that was written, or tried. Times are those of `performance.now()`. */

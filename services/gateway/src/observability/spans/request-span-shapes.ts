@@ -49,12 +49,6 @@ export function authDeniedShape(denial: 'unauthorized' | 'forbidden' | 'unavaila
   return internalShape('gateway.auth', ['gateway.auth.result', 'deny', ...reason], denial);
 }
 
-export function writeShape(batchSize: number, errorClass: string | undefined): SpanShape {
-  const attributes = ['gateway.trace.write.batch_size', batchSize];
-  if (errorClass !== undefined) attributes.push('gateway.trace.write.error_class', errorClass);
-  return internalShape('gateway.trace.write', attributes, errorClass === undefined ? undefined : 'write failed');
-}
-
 export function serverShape(
   shapes: SpanShapes,
   method: string,

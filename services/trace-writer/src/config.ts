@@ -1,0 +1,47 @@
+import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
+import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
+import { postgresDsn } from '@vitrine/postgres/postgres-config';
+import { otelConfig } from '@vitrine/telemetry/config/otel-config';
+import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
+import { z } from 'zod';
+
+const PREFIX = 'WRITER_';
+/** What names the configuration file when `--config` does not. */
+export const WRITER_CONFIG_FILE = { variable: 'WRITER_CONFIG', defaultFile: 'trace-writer.yaml' };
+
+const otel = otelConfig({ serviceName: 'svc-trace-writer', reservedPaths: ['/api'] });
+
+/** The configuration of the trace-writer; field names are the YAML keys, and those of the gateway where both have them. */
+export const writerConfig = z
+  .strictObject({
+    log: z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+    /** Health, readiness and metrics; nothing else is served. */
+    server: z
+      .strictObject({ host: z.string().min(1).default('0.0.0.0'), port: z.int().min(0).max(65_535).default(9090) })
+      .prefault({}),
+    storage: z.strictObject({ dsn: postgresDsn }),
+    queue: z
+      .strictObject({
+        ...kafkaKeys('vitrine.traces'),
+        group: z.string().min(1).max(240).default('vitrine-trace-writer'),
+        /** Records of one transaction. */
+        batch: z.int().min(1).max(4096).default(500),
+      })
+      .prefault({}),
+    tracing: z.strictObject({ retention_days: z.int().min(1).max(3650).default(30) }).prefault({}),
+    observability: z.strictObject({ otel: otel.prefault({}) }).prefault({}),
+  })
+  .describe('The configuration of the trace-writer.');
+export type WriterConfig = z.infer<typeof writerConfig>;
+
+/** The scrape is on: nothing but health and metrics is on this port. */
+const DEFAULTS = { observability: { otel: { prometheus_enabled: true } } };
+
+/** Reads the configuration from one YAML file's text and the environment. Faults: `invalid_config`. */
+export function readWriterConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env']): WriterConfig {
+  const { [WRITER_CONFIG_FILE.variable]: _file, ...variables } = env;
+  const source = { defaults: DEFAULTS, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
+  const { config, faults } = inspectConfig(writerConfig, source, [({ queue = {} }) => kafkaKeyFaults('queue', queue)]);
+  if (config === undefined) throw invalidConfig(faults);
+  return config;
+}

@@ -1,0 +1,40 @@
+import { isFault } from '@vitrine/faults/fault';
+import type { ConsumedRecord, RejectedRecord } from '@vitrine/kafka/consume/consumed-record';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
+import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
+
+/** A topic's limit is 1 MiB unless an operator raised it; decoding takes memory of about four times a record's size. */
+const MAX_RECORD_BYTES = 16_777_216;
+
+/** Why a record is in the dead letter topic, beside the class of a failed write. */
+export const DECODE_ERRORS = ['malformed_record', 'unknown_record_version', 'record_too_large'] as const;
+
+export interface DecodedRecords {
+  readonly traces: readonly TraceRecord[];
+  /** What each trace was read from. */
+  readonly sources: readonly ConsumedRecord[];
+  readonly rejected: readonly RejectedRecord[];
+}
+
+/** Decodes records; nothing is derived again. */
+export function decodeRecords(records: readonly ConsumedRecord[]): DecodedRecords {
+  const traces: TraceRecord[] = [];
+  const sources: ConsumedRecord[] = [];
+  const rejected: RejectedRecord[] = [];
+  for (const record of records) {
+    const { value } = record;
+    try {
+      if (value !== null && value.length > MAX_RECORD_BYTES) {
+        const reason = `the record has ${value.length} bytes; at most ${MAX_RECORD_BYTES} are read`;
+        rejected.push({ record, errorClass: 'record_too_large', reason });
+        continue;
+      }
+      traces.push(decodeTraceRecord(value ?? new Uint8Array()));
+      sources.push(record);
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      rejected.push({ record, errorClass: error.code, reason: error.say });
+    }
+  }
+  return { traces, sources, rejected };
+}

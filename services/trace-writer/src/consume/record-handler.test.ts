@@ -1,0 +1,87 @@
+import { describe, expect, test } from '@jest/globals';
+import { encodeTraceRecord } from '@vitrine/traces/encode-trace-record';
+import type { FailureClass, RecordResult, RecordWriter } from '@vitrine/traces/record-writer';
+import { plainTrace } from '@vitrine/traces/testing/plain-trace';
+import { createRecordHandler, type WrittenBatch } from './record-handler.ts';
+
+const NOW = Date.UTC(2026, 10, 1);
+const consumed = (value: Buffer | null, offset = 0) => ({
+  topic: 'vitrine.traces',
+  partition: 0,
+  offset: String(offset),
+  key: null,
+  value,
+  headers: {},
+  timestamp: NOW,
+});
+const traces = (count: number) => Array.from({ length: count }, (_, at) => consumed(encodeTraceRecord(plainTrace(NOW)), at));
+const failure = (errorClass: FailureClass, code = '') => ({
+  operation: 'write_batch_fallback' as const,
+  error_class: errorClass,
+  error: { name: 'Error', message: `failed with ${code}`, code },
+});
+
+/** A writer with these results, and what it was given. */
+function handlerOf(results: readonly RecordResult[] | Error) {
+  const batches: WrittenBatch[] = [];
+  let written = 0;
+  const writer: RecordWriter = {
+    write: (batch) => {
+      written += [...batch.records()].length;
+      if (results instanceof Error) throw results;
+      return results;
+    },
+  };
+  return { handle: createRecordHandler(writer, (batch) => batches.push(batch)), batches, written: () => written };
+}
+
+describe('records that are consumed', () => {
+  test('are written, and those that are there already count as duplicates', async () => {
+    const { handle, batches } = handlerOf(['written', 'already_there', 'written']);
+    expect(await handle(traces(3))).toEqual({ status: 'done', rejected: [] });
+    expect(batches).toMatchObject([{ batchSize: 3, written: 2, duplicates: 1, failures: [] }]);
+  });
+
+  test('are rejected one by one when they cannot be read; the reason repeats nothing of them', async () => {
+    const { handle, written } = handlerOf(['written']);
+    const future = Buffer.from(JSON.stringify({ version: 99, secret: 'hunter2' }));
+    const broken = Buffer.from('{"version":1,"secret":"hunter2"');
+    const bad = [consumed(null), consumed(broken), consumed(future), consumed(Buffer.alloc(16_777_217))];
+    const result = await handle([...bad, ...traces(1)]);
+    const rejected = result.status === 'done' ? (result.rejected ?? []) : [];
+    const classes = ['malformed_record', 'malformed_record', 'unknown_record_version', 'record_too_large'];
+    expect(rejected.map(({ errorClass }) => errorClass)).toEqual(classes);
+    expect(JSON.stringify(rejected.map(({ reason }) => reason))).not.toContain('hunter2');
+    expect(written()).toBe(1);
+  });
+
+  test('that break a rule of the tables are rejected, and the others are done', async () => {
+    const { handle } = handlerOf(['written', failure('constraint', '22003')]);
+    const records = traces(2);
+    const rejected = [{ record: records[1], errorClass: 'constraint', reason: 'failed with 22003' }];
+    expect(await handle(records)).toEqual({ status: 'done', rejected });
+  });
+
+  test.each([
+    ['connection', ''],
+    ['timeout', '57014'],
+    ['contention', '40P01'],
+    ['unknown', '53100'],
+    ['unknown', '25006'],
+    ['unknown', '42P01'],
+  ] as const)('wait when the store cannot take them: %s %s', async (errorClass, code) => {
+    const { handle } = handlerOf(['written', failure(errorClass, code)]);
+    expect(await handle(traces(2))).toEqual({ status: 'unavailable', reason: `${errorClass}: failed with ${code}` });
+  });
+
+  test('wait when the writer cannot connect', async () => {
+    const { handle, batches } = handlerOf(Object.assign(new Error('no route'), { code: 'ECONNREFUSED' }));
+    expect(await handle(traces(2))).toEqual({ status: 'unavailable', reason: 'connection: no route' });
+    expect(batches).toMatchObject([{ written: 0, failures: [{ error_class: 'connection' }, {}] }]);
+  });
+
+  test('that meet a bug are left to the consumer, which finds the one', async () => {
+    const { handle } = handlerOf(new TypeError('a bug'));
+    await expect(handle(traces(2))).rejects.toThrow('a bug');
+  });
+});

@@ -1,0 +1,78 @@
+import type { ConsumerFigures } from '@vitrine/kafka/consume/kafka-consumer';
+import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { Recorders } from '@vitrine/telemetry/metrics/service-metrics';
+import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemetry';
+import { WRITE_INSTRUMENTS, writeFailureSeries, writeShape, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
+import type { DeadLetterReason } from '../consume/counted-dead-letters.ts';
+import type { WrittenBatch } from '../consume/record-handler.ts';
+import { VERSION } from '../version.ts';
+import { CONSUMER_INSTRUMENTS } from './instruments.ts';
+
+const STORE = 'postgres';
+
+export interface WriterFigures {
+  readonly written: number;
+  readonly duplicates: number;
+  readonly deadLetters: ReadonlyMap<DeadLetterReason, number>;
+  readonly consumer: ConsumerFigures;
+}
+
+/** Metrics and spans of writing; everything here does nothing when telemetry is off. Spec: gateway, Metrics; decisions, section 4. */
+export class WriterTelemetry implements Disposable {
+  readonly scrape: Telemetry['scrape'];
+  readonly #telemetry: Telemetry | undefined;
+  readonly #writes: Recorders<typeof WRITE_INSTRUMENTS> | undefined;
+
+  private constructor(telemetry: Telemetry | undefined) {
+    this.#telemetry = telemetry;
+    this.scrape = telemetry?.scrape;
+    this.#writes = telemetry?.metrics?.declare(WRITE_INSTRUMENTS);
+    for (const series of writeFailureSeries(STORE)) this.#writes?.writeFailed.add(0, series);
+  }
+
+  static async start(config: OtelConfig, logger: Logger): Promise<WriterTelemetry> {
+    const next_step =
+      'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
+    const onExportError = (reason: string) => logger.warn({ reason, next_step }, 'telemetry export failed');
+    const options = { config, version: VERSION, scope: 'vitrine.trace-writer', metricPrefix: 'svc', onExportError };
+    return new WriterTelemetry(await startTelemetry(options));
+  }
+
+  batchWritten({ startedAt, endedAt, batchSize, failures }: WrittenBatch): void {
+    this.#writes?.flushDuration.record((endedAt - startedAt) / 1_000);
+    this.#writes?.flushBatchSize.record(batchSize);
+    for (const { operation, error_class } of failures) this.#writes?.writeFailed.add(1, { operation, error_class, store: STORE });
+    this.#telemetry?.tracer?.recordRoot(writeShape(batchSize, failures[0]?.error_class), startedAt, endedAt);
+  }
+
+  /** From now on `read` gives the counters whenever metrics are collected. */
+  observe(read: () => WriterFigures): void {
+    this.#telemetry?.metrics?.observe({ ...WRITTEN_INSTRUMENTS, ...CONSUMER_INSTRUMENTS }, () => {
+      const { written, duplicates, deadLetters, consumer } = read();
+      return {
+        written,
+        duplicates,
+        deadLetters: [...deadLetters].map(([reason, count]) => [{ reason }, count] as const),
+        consumed: consumer.records,
+        lag: consumer.lagRecords ?? [],
+        partitions: consumer.assignedPartitions,
+        rebalances: consumer.rebalances,
+        pauses: consumer.pauses,
+        restarts: consumer.restarts,
+      };
+    });
+  }
+
+  async flushSpans(): Promise<void> {
+    await this.#telemetry?.flushSpans();
+  }
+
+  async flushMetrics(): Promise<void> {
+    await this.#telemetry?.flushMetrics();
+  }
+
+  [Symbol.dispose](): void {
+    this.#telemetry?.[Symbol.dispose]();
+  }
+}

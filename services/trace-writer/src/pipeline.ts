@@ -1,0 +1,150 @@
+import { deadLetterTopic } from '@vitrine/kafka/consume/dead-letter';
+import { KafkaConsumer, type ConsumerFigures } from '@vitrine/kafka/consume/kafka-consumer';
+import type { KafkaClient } from '@vitrine/kafka/kafka-client';
+import { KafkaPublisher } from '@vitrine/kafka/publish/kafka-publisher';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { DatabaseReadiness, waitForDatabase } from '@vitrine/postgres/wait-for-database';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { openPostgresTraceStore, type PostgresTraceStore } from '@vitrine/trace-store-postgres/postgres-trace-store';
+import { PostgresTraceWriter } from '@vitrine/trace-store-postgres/postgres-trace-writer';
+import { keepRetention } from '@vitrine/traces/retention';
+import type { WriterConfig } from './config.ts';
+import { CountedDeadLetters } from './consume/counted-dead-letters.ts';
+import { createRecordHandler, type WrittenBatch } from './consume/record-handler.ts';
+import type { PipelineState } from './health/pipeline-state.ts';
+import type { WriterFigures } from './observability/writer-telemetry.ts';
+import { StatisticsRow } from './statistics/statistics-row.ts';
+
+const APPLICATION = 'vitrine-trace-writer';
+/** The transaction of a batch, statistics and the probe. */
+const WRITE_CONNECTIONS = 3;
+const RETENTION_CONNECTIONS = 1;
+const AFTER_WAITING = 'start the database of storage.dsn, and run npm run migrate: docs/failure-modes.md#database_unavailable';
+const AFTER_FAILED_RETENTION =
+  'see err; partitions of the next days are there, and it is tried again: docs/failure-modes.md#retention-that-fails';
+const NO_CONSUMER: ConsumerFigures = {
+  lagRecords: undefined,
+  assignedPartitions: 0,
+  records: 0,
+  deadLetters: 0,
+  rebalances: 0,
+  pauses: 0,
+  restarts: 0,
+};
+
+export interface PipelineOptions {
+  readonly config: WriterConfig;
+  readonly client: KafkaClient;
+  readonly logger: Logger;
+  readonly onBatch: (batch: WrittenBatch) => void;
+}
+
+/** From the topic to the database: waits for both, writes, and keeps retention and statistics meanwhile. */
+export class Pipeline {
+  readonly #options: PipelineOptions;
+  readonly #pool: PostgresPool;
+  readonly #store: PostgresTraceStore;
+  readonly #publisher: KafkaPublisher;
+  readonly #deadLetters: CountedDeadLetters;
+  readonly #database = new DatabaseReadiness();
+  readonly #stopping = new AbortController();
+  #written = 0;
+  #duplicates = 0;
+  #starting: Promise<void> | undefined;
+  #consumer: KafkaConsumer | undefined;
+  #statistics: StatisticsRow | undefined;
+  #retention: Disposable | undefined;
+
+  /** Connects to the broker, and to nothing else. */
+  constructor(options: PipelineOptions) {
+    const { config, client } = options;
+    const { dsn } = config.storage;
+    this.#options = options;
+    this.#pool = new PostgresPool({ dsn, applicationName: APPLICATION, maxConnections: WRITE_CONNECTIONS });
+    this.#store = openPostgresTraceStore({ dsn, applicationName: APPLICATION, maxConnections: RETENTION_CONNECTIONS });
+    this.#publisher = new KafkaPublisher(client, { topic: deadLetterTopic(config.queue.topic) });
+    this.#deadLetters = new CountedDeadLetters(this.#publisher);
+  }
+
+  get state(): PipelineState {
+    return {
+      databaseReason: this.#database.reason,
+      consumer: this.#consumer?.status,
+      canPublishDeadLetters: this.#publisher.isReady,
+    };
+  }
+
+  get figures(): WriterFigures {
+    const consumer = this.#consumer?.figures ?? NO_CONSUMER;
+    return { written: this.#written, duplicates: this.#duplicates, deadLetters: this.#deadLetters.counts, consumer };
+  }
+
+  /** Begins in the background: consuming begins when the database has its tables. */
+  start(): void {
+    this.#starting = this.#begin();
+  }
+
+  /** Finishes and commits the batch in progress, and leaves the group. */
+  async stopConsuming(): Promise<void> {
+    this.#stopping.abort();
+    await this.#starting;
+    this.#retention?.[Symbol.dispose]();
+    await this.#consumer?.[Symbol.asyncDispose]();
+    await this.#publisher[Symbol.asyncDispose]();
+  }
+
+  async writeStatistics(): Promise<void> {
+    await this.#statistics?.[Symbol.asyncDispose]();
+  }
+
+  async closeDatabase(): Promise<void> {
+    await Promise.all([this.#store[Symbol.asyncDispose](), this.#pool[Symbol.asyncDispose]()]);
+  }
+
+  async #begin(): Promise<void> {
+    const { config, logger } = this.#options;
+    if (!(await this.#untilDatabase())) return;
+    this.#statistics = new StatisticsRow(this.#pool, () => this.figures);
+    this.#retention = keepRetention(this.#store, config.tracing.retention_days, (err) =>
+      logger.error({ err, next_step: AFTER_FAILED_RETENTION }, 'retention failed'),
+    );
+    this.#consumer = this.#consume();
+  }
+
+  /** Whatever is wrong with the database, such as tables or rights that a migration has still to make, is waited for. */
+  #untilDatabase(): Promise<boolean> {
+    const { logger } = this.#options;
+    return waitForDatabase(this.#pool, {
+      logger: {
+        info: logger.info.bind(logger),
+        warn: (fields, message) => logger.warn({ ...fields, next_step: AFTER_WAITING }, message),
+      },
+      signal: this.#stopping.signal,
+      readiness: this.#database,
+      probe,
+      isAwaited: () => true,
+    });
+  }
+
+  #consume(): KafkaConsumer {
+    const { config, client, onBatch } = this.#options;
+    const { topic, group: groupId, batch: maxBatchRecords } = config.queue;
+    const handle = createRecordHandler(new PostgresTraceWriter(this.#pool), (batch) => {
+      this.#written += batch.written;
+      this.#duplicates += batch.duplicates;
+      onBatch(batch);
+    });
+    const isAvailable = () =>
+      probe(this.#pool).then(
+        () => true,
+        () => false,
+      );
+    const deadLetters = this.#deadLetters;
+    return new KafkaConsumer(client, { topic, groupId, maxBatchRecords, handle, deadLetters, isAvailable });
+  }
+}
+
+/** A table that every migrated database has, and that a trace-writer may write to. */
+function probe(pool: PostgresPool): Promise<unknown> {
+  return pool.query('SELECT FROM writer_statistics LIMIT 0');
+}

@@ -1,0 +1,60 @@
+import type { Queryable } from '@vitrine/postgres/connection';
+import { putWriterStatistics, removeOldStatistics } from '@vitrine/trace-store-postgres/writer-statistics';
+import { FAILURE_CLASSES } from '@vitrine/traces/record-writer';
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { DeadLetterReason } from '../consume/counted-dead-letters.ts';
+
+const UPDATE_INTERVAL_MS = 5_000;
+
+export interface WriterCounts {
+  readonly written: number;
+  readonly deadLetters: ReadonlyMap<DeadLetterReason, number>;
+}
+
+/** Keeps this process's row of statistics, which the diagnostics of the gateways add up: what it has written, and what the store refused,
+ *  which is in the dead letter topic. */
+export class StatisticsRow implements AsyncDisposable {
+  readonly #database: Queryable;
+  readonly #read: () => WriterCounts;
+  readonly #writer = `${hostname()}-${randomBytes(4).toString('hex')}`;
+  readonly #startedAt = new Date();
+  readonly #timer: NodeJS.Timeout;
+  #last = '';
+  #updating: Promise<void> | undefined;
+
+  constructor(database: Queryable, read: () => WriterCounts) {
+    this.#database = database;
+    this.#read = read;
+    // While the database is away the row is out of date; log and metrics say why.
+    const update = () => void this.#updateOnce().catch(() => {});
+    this.#timer = setInterval(update, UPDATE_INTERVAL_MS);
+    this.#timer.unref();
+    update();
+  }
+
+  /** Writes the last counts. Rejects with the database's error. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#updating?.catch(() => {});
+    await this.#updateOnce();
+  }
+
+  #updateOnce(): Promise<void> {
+    this.#updating ??= this.#update().finally(() => (this.#updating = undefined));
+    return this.#updating;
+  }
+
+  async #update(): Promise<void> {
+    const { written, deadLetters } = this.#read();
+    const dropped = FAILURE_CLASSES.map((errorClass) => [errorClass, deadLetters.get(errorClass) ?? 0] as const);
+    // A record that is given up has failed by itself.
+    const counted = dropped.filter(([, count]) => count > 0).map(([name, count]) => [`write_batch_fallback ${name}`, count]);
+    const counts = { written, droppedBy: Object.fromEntries(counted) as Record<string, number> };
+    const text = JSON.stringify(counts);
+    if (this.#last === text) return;
+    await putWriterStatistics(this.#database, { writer: this.#writer, startedAt: this.#startedAt, ...counts });
+    if (this.#last === '') await removeOldStatistics(this.#database);
+    this.#last = text;
+  }
+}

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
+import { templateDatabase } from '@vitrine/testkit/template-database';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { startTestWriter } from './testing/start-test-writer.ts';
+
+const SLOW_MS = 30_000;
+/** Nothing listens there. */
+const NO_BROKER = '127.0.0.1:9';
+
+test('it starts before database and broker, says what it waits for, and stops in time', async () => {
+  await using database = await templateDatabase();
+  await using proxy = await openTcpProxy(database.dsn);
+  await proxy.close();
+  const writer = await startTestWriter({ WRITER_STORAGE_DSN: proxy.dsn.reveal(), WRITER_QUEUE_BROKERS: NO_BROKER });
+  try {
+    const becomes = (reason: RegExp) =>
+      waitUntil(async () => reason.test((await writer.waitingFor()) ?? ''), { what: String(reason), timeoutMs: SLOW_MS });
+    await becomes(/^waiting for the database: /);
+    const health = async () => (await fetch(`${writer.url}/api/health`)).json();
+    expect(await health()).toMatchObject({ status: 'degraded', reasons: ['database_unavailable', 'broker_unavailable'] });
+    await proxy.open();
+    await becomes(/^waiting for the broker$/);
+    expect(await health()).toMatchObject({ status: 'degraded', reasons: ['broker_unavailable'], consumer: 'connecting' });
+    const waits = writer.log.filter((line) => line.includes('"msg":"waiting for the database"'));
+    expect(waits.every((line) => line.includes('docs/failure-modes.md#database_unavailable'))).toBe(true);
+    expect(waits.length).toBeGreaterThan(0);
+    expect(writer.log.some((line) => line.includes('"msg":"database reached"'))).toBe(true);
+  } finally {
+    const startedAt = performance.now();
+    await writer[Symbol.asyncDispose]();
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  }
+});
+
+test('every counter is there, at 0, from the start', async () => {
+  await using database = await templateDatabase();
+  await using writer = await startTestWriter({ WRITER_STORAGE_DSN: database.dsn.reveal(), WRITER_QUEUE_BROKERS: NO_BROKER });
+  for (const name of ['written', 'write_failed', 'duplicate', 'dead_letter'])
+    expect([name, await writer.metric(`svc_trace_${name}_total`)]).toEqual([name, 0]);
+  for (const name of ['records', 'rebalances', 'pauses', 'restarts'])
+    expect([name, await writer.metric(`svc_consumer_${name}_total`)]).toEqual([name, expect.any(Number)]);
+});
