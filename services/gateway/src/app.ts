@@ -1,5 +1,6 @@
 import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
 import type { Logger } from '@vitrine/telemetry/logger';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { keepRetention } from '@vitrine/traces/retention';
 import { TraceAnalytics } from '@vitrine/traces/trace-analytics';
@@ -21,7 +22,7 @@ import { openKeys, type OpenKeys } from './auth/open-keys.ts';
 import { RateLimiter } from './auth/rate-limiter.ts';
 import { BodyBudget } from './capture/body-budget.ts';
 import { DropReport, type Drop } from './capture/drop-report.ts';
-import { openTraceStore } from './open-trace-store.ts';
+import { openTraceStore, type OpenTraceStore } from './open-trace-store.ts';
 import { TraceQueue } from './capture/trace-queue.ts';
 import { WriteMonitor } from './capture/write-monitor.ts';
 import type { GatewayConfig } from './config.ts';
@@ -47,14 +48,17 @@ import type { ProxyContext } from './proxy/proxy-context.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { createUnparsedHandler } from './proxy/unparsed-request.ts';
 import { UpstreamErrorLog } from './proxy/upstream-error-log.ts';
+import { postgresOptions } from './storage-settings.ts';
 import { VERSION } from './version.ts';
 
 const SYSTEM_CLOCKS: Clocks = { clock: Date.now, steadyClock: () => performance.now() };
 /** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
 const ANONYMOUS_REJECTIONS_PER_SECOND = 10;
+/** One for reports, which come one after the other, and one for cleaning up. */
+const LIMIT_CONNECTIONS = 2;
 
 const AFTER_FAILED_RETENTION =
-  'check err and the disk of storage.path; retention runs every 60 s: docs/failure-modes.md#retention-that-fails';
+  'check err, and the disk of storage.path or the database of storage.dsn; retention runs every 60 s: docs/failure-modes.md#retention-that-fails';
 
 export interface Gateway extends AsyncDisposable {
   /** Such as `http://127.0.0.1:8080`. */
@@ -67,17 +71,19 @@ export interface ProcessTools {
   readonly clocks?: Clocks | undefined;
   /** Collects the young generation. Without it, dead buffers of large bodies stay longer. */
   readonly collectYoung?: () => void;
-  /** Needed where `limits.counters` is `shared`. */
+  /** Instead of the database of `storage.dsn`, where `limits.counters` is `shared`. */
   readonly sharedLimits?: SharedLimits | undefined;
+  /** Ends the wait for a database that is away when the gateway starts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, the queue is written out, spans are
  *  flushed, then metrics, each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
- *  `invalid_price_override`. */
+ *  `invalid_price_override`, `start_aborted`. */
 export async function startGateway(
   config: GatewayConfig,
   logger: Logger,
-  { clocks = SYSTEM_CLOCKS, collectYoung = () => {}, sharedLimits }: ProcessTools = {},
+  { clocks = SYSTEM_CLOCKS, collectYoung = () => {}, sharedLimits, signal = new AbortController().signal }: ProcessTools = {},
 ): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const stop = (name: string, step: () => Promise<unknown>) =>
@@ -90,8 +96,10 @@ export async function startGateway(
   stop('flush spans', () => observability.flushSpans());
 
   const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
-  const tools = { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, opened, stop };
-  const { store, thread, limits, budget, writes, queue } = await openPipeline(tools);
+  const traces = await openTraceStore(config, privacy, logger, signal);
+  const { store, thread } = traces;
+  const tools = { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop };
+  const { limits, budget, writes, queue } = await openPipeline(tools);
 
   const redactPathFor = pathRedactor(privacy);
   const keys = openKeys(config, logger, { thread, redactPathFor });
@@ -131,32 +139,37 @@ export async function startGateway(
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** The store, the limits and the queue of traces. They are stopped in reverse order: the queue is written, the store is closed, and
+/** The limits and the queue of traces. They are stopped in reverse order: the queue is written, the store is closed, and
  *  traces that it has not taken are counted and logged. */
 async function openPipeline(of: {
   readonly config: GatewayConfig;
-  readonly privacy: PrivacyRules;
   readonly logger: Logger;
   readonly clocks: Clocks;
   readonly collectYoung: () => void;
   readonly sharedLimits: SharedLimits | undefined;
   readonly observability: Observability;
+  readonly traces: OpenTraceStore;
   readonly opened: AsyncDisposableStack;
   readonly stop: (name: string, step: () => Promise<unknown>) => void;
 }) {
-  const { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, opened, stop } = of;
-  const { store, thread } = await openTraceStore(config, privacy);
-  const drops = opened.use(new DropReport(logger));
+  const { config, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop } = of;
+  const { store, thread } = traces;
+  const drops = opened.use(new DropReport(logger, store.driver));
   // Traces that a closed store has not taken fail at once, and are counted and logged like dropped ones.
   let countUnwritten: (() => Promise<void>) | undefined;
   stop('close the trace store', async () => {
-    await store[Symbol.asyncDispose]();
+    await traces[Symbol.asyncDispose]();
     await countUnwritten?.();
   });
   opened.use(keepRetention(store, config.tracing.retention_days, reportRetention(logger)));
 
   const totals = (day: string) => store.quotaTotals(day);
-  const limits = await openLimits(config, { totals, logger, shared: sharedLimits, ...clocks });
+  const limits = await openLimits(config, {
+    totals,
+    logger,
+    shared: sharedLimits ?? openSharedLimits(config, opened),
+    ...clocks,
+  });
   stop('return what is left of shared limits', async () => limits[Symbol.asyncDispose]());
   const budget = new BodyBudget(config.queue.max_body_bytes, collectYoung);
   const sink = observability.instrumentSink(thread, store.driver);
@@ -166,7 +179,13 @@ async function openPipeline(of: {
   countUnwritten = () => queue.drained();
   stop('write the trace queue', () => queue.drained());
   observability.observeQueue(queue);
-  return { store, thread, limits, budget, writes, queue };
+  return { limits, budget, writes, queue };
+}
+
+/** A pool of its own, so that a report of limits never waits behind a list. */
+function openSharedLimits({ limits, storage }: GatewayConfig, opened: AsyncDisposableStack): SharedLimits | undefined {
+  const options = limits.counters === 'shared' ? postgresOptions(storage, 'limits') : undefined;
+  return options && { pool: opened.use(new PostgresPool({ ...options, maxConnections: LIMIT_CONNECTIONS })) };
 }
 
 function proxyContext(of: {

@@ -1,13 +1,15 @@
 import type { ConfigFault } from '@vitrine/config/config-fault';
 import type { DeepPartial } from '@vitrine/config/partial-value';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
+import type { StoreSummary } from '@vitrine/traces/trace-store';
 import type { AuthConfig } from './auth/auth-config.ts';
 import type { LimitsConfig, PlanConfig } from './limits/limits-config.ts';
+import { storageRules } from './storage-rules.ts';
 
 /** The parts of the configuration that the rules read. */
 type Parts = DeepPartial<{
   server: { port: number };
-  storage: { driver: string };
+  storage: { driver: StoreSummary['driver'] };
   providers: Record<'openai' | 'anthropic', { prefix: string }>;
   observability: { otel: OtelConfig };
   auth: AuthConfig;
@@ -26,6 +28,7 @@ export const configRules: readonly ((config: Parts) => readonly ConfigFault[])[]
   knownPlans,
   uniquePeppers,
   sharedCounters,
+  ...storageRules,
 ];
 
 function scrapePort({ observability, server }: Parts): ConfigFault[] {

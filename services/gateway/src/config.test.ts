@@ -41,3 +41,35 @@ observability: { otel: { export_timeout: 250ms, metric_export_interval: 1h } }`;
   const otel = { OTEL_EXPORTER_OTLP_TIMEOUT: '4s', OTEL_METRIC_EXPORT_INTERVAL: '7000' };
   expect(() => readGatewayConfig(undefined, otel)).toThrow(/export_timeout_ms \(OTEL_EXPORTER_OTLP_TIMEOUT\): /);
 });
+
+const DSN = 'postgresql://gateway:hunter2@db/vitrine';
+const POSTGRES = { SVC_STORAGE_DRIVER: 'postgres', SVC_STORAGE_DSN: DSN };
+const KAFKA = { ...POSTGRES, SVC_QUEUE_DRIVER: 'kafka', SVC_QUEUE_BROKERS: 'kafka:9092' };
+
+test('Postgres needs a DSN, Kafka needs Postgres and a broker, and the DSN is not printed', () => {
+  expect(JSON.stringify(readGatewayConfig(undefined, POSTGRES))).not.toContain('hunter2');
+  expect(readGatewayConfig(undefined, KAFKA).queue).toMatchObject({ brokers: ['kafka:9092'], topic: 'vitrine.traces' });
+});
+
+test.each([
+  ['Postgres without a DSN', { SVC_STORAGE_DRIVER: 'postgres' }, 'storage.dsn (SVC_STORAGE_DSN): must be set'],
+  ['a DSN with SQLite', { SVC_STORAGE_DSN: DSN }, 'storage.dsn (SVC_STORAGE_DSN): has no effect'],
+  [
+    'Kafka with SQLite',
+    { SVC_QUEUE_DRIVER: 'kafka', SVC_QUEUE_BROKERS: 'kafka:9092' },
+    'queue.driver (SVC_QUEUE_DRIVER): must be memory, because storage.driver is sqlite',
+  ],
+  ['Kafka without a broker', { ...KAFKA, SVC_QUEUE_BROKERS: '' }, 'queue.brokers (SVC_QUEUE_BROKERS): must name a broker'],
+  [
+    'brokers that nothing uses',
+    { ...POSTGRES, SVC_QUEUE_BROKERS: 'kafka:9092' },
+    'queue.brokers (SVC_QUEUE_BROKERS): has no effect',
+  ],
+  [
+    'a pepper of its own for each gateway on one database',
+    { ...POSTGRES, SVC_AUTH_ENABLED: 'true' },
+    'auth.peppers (SVC_AUTH_PEPPERS): must hold a pepper',
+  ],
+])('refuses %s', (_, variables, text) => {
+  expect(() => readGatewayConfig(undefined, variables)).toThrow(`has 1 fault\n  ${text}`);
+});

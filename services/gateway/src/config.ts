@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
 import { isKeyFile } from './auth/key-files.ts';
 import { configRules } from './config-rules.ts';
+import { kafkaKeys } from '@vitrine/kafka/kafka-config';
+import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
+import { STORE_DRIVERS } from '@vitrine/traces/trace-store';
 import { limitsConfig, plansConfig } from './limits/limits-config.ts';
 import { oldKeyHint } from './old-gateway/old-names.ts';
 import { observabilityConfig } from './observability/observability-config.ts';
@@ -55,11 +58,29 @@ export const gatewayConfig = z
       })
       .prefault({}),
     storage: z
-      .strictObject({ driver: z.literal('sqlite').default('sqlite'), path: storagePath.default('./data/traces.db') })
+      .strictObject({
+        driver: z.enum(STORE_DRIVERS).default('sqlite'),
+        /** Of SQLite's file; gateway keys are beside it. */
+        path: storagePath.default('./data/traces.db'),
+        /** Of Postgres. */
+        dsn: postgresDsn.optional(),
+      })
       .prefault({}),
     queue: z
       .strictObject({
-        driver: z.literal('memory').default('memory'),
+        /** What is behind the queue: the store itself, or a broker from which trace-writers fill the store. */
+        driver: z.enum(['memory', 'kafka']).default('memory'),
+        ...kafkaKeys('vitrine.traces'),
+        /** Where traces wait on the disk while the broker is away. */
+        spool: z
+          .strictObject({
+            path: z.string().min(1).default('./data/spool'),
+            max_bytes: z
+              .int()
+              .min(MEBIBYTE)
+              .default(1024 * MEBIBYTE),
+          })
+          .prefault({}),
         capacity: z.int().min(1).max(1_000_000).default(4096),
         batch: z.int().min(1).max(4096).default(256),
         /** Body bytes held for traces that are captured or queued; further bodies are not kept. */

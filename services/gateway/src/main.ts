@@ -8,7 +8,8 @@ import { gatewayCommandLine } from './commands/registry.ts';
 function messageOf({ code, say, log }: Fault): string {
   const isKeyStore = code === 'key_store_unavailable';
   const message = isKeyStore ? `${say}: ${String(log['path'])}: ${String(log['reason'])}` : say;
-  return scrub(code.startsWith('storage_') ? `storage.path (SVC_STORAGE_PATH): ${message}` : message).text;
+  const key = say.startsWith('postgresql://') ? 'storage.dsn (SVC_STORAGE_DSN)' : 'storage.path (SVC_STORAGE_PATH)';
+  return scrub(code.startsWith('storage_') ? `${key}: ${message}` : message).text;
 }
 
 freeWorkerSemiSpaces();

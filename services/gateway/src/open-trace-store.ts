@@ -1,32 +1,61 @@
 import { codeOf, Fault } from '@vitrine/faults/fault';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
+import type { Logger } from '@vitrine/telemetry/logger';
 import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
+import { openPostgresTraceStore, postgresWriter } from '@vitrine/trace-store-postgres/postgres-trace-store';
 import { openEmbeddedTraceStore, sqliteWriter } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
+import type { WriterSource } from '@vitrine/traces/writer-thread';
+import { awaitDatabase } from './await-database.ts';
+import { readPriceOverride } from './capture/price-override.ts';
 import type { GatewayConfig } from './config.ts';
 import { hasDailyLimits } from './limits/open-limits.ts';
 import { isOldTraceFile, oldTraceFileText } from './old-gateway/old-trace-file.ts';
-import { readPriceOverride } from './capture/price-override.ts';
+import { postgresOptions } from './storage-settings.ts';
 
-export interface OpenTraceStore {
+export interface OpenTraceStore extends AsyncDisposable {
   readonly store: OwnedTraceStore;
-  /** The thread that makes records of exchanges and writes them to the store, which closes it. It serves the key store too. */
+  /** The thread that makes records of exchanges and writes them. It serves a key store in a file too. */
   readonly thread: DerivationThread;
 }
 
-/** Opens the store that traces go to. Faults: those of `openEmbeddedTraceStore`, and `invalid_price_override`. */
-export async function openTraceStore(config: GatewayConfig, privacy: PrivacyRules): Promise<OpenTraceStore> {
-  const { storage, tracing, prices, observability } = config;
-  const thread = new DerivationThread({
+/** Opens the store that traces go to, and the thread that writes to it. Waits for Postgres until `signal` is aborted. Faults: those of
+ *  `openEmbeddedTraceStore`, `invalid_price_override`, `start_aborted`. */
+export async function openTraceStore(
+  config: GatewayConfig,
+  privacy: PrivacyRules,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<OpenTraceStore> {
+  const { storage } = config;
+  const options = postgresOptions(storage, 'traces');
+  if (options === undefined) {
+    const thread = derivationThread(config, privacy, sqliteWriter(storage.path));
+    const store = await openFile(storage.path, thread);
+    return { store, thread, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+  }
+  await awaitDatabase(options, logger, signal);
+  await using opened = new AsyncDisposableStack();
+  const store = opened.use(openPostgresTraceStore(options));
+  const thread = opened.use(derivationThread(config, privacy, postgresWriter(options)));
+  const running = opened.move();
+  return { store, thread, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function derivationThread(config: GatewayConfig, privacy: PrivacyRules, writer: WriterSource): DerivationThread {
+  const { tracing, prices, observability } = config;
+  return new DerivationThread({
     policy: { captureBodies: tracing.capture_bodies, bodyMaxSize: tracing.body_max_size, privacy },
     priceOverride: readPriceOverride(prices.override_path),
     reportsTokens: observability.otel.genai,
     reportsUsage: hasDailyLimits(config),
-    writer: sqliteWriter(storage.path),
+    writer,
   });
-  const store = await openEmbeddedTraceStore(storage.path, thread).catch((cause: unknown) => {
-    if (codeOf(cause) !== 'storage_unusable' || !isOldTraceFile(storage.path)) throw cause;
-    throw new Fault('storage_unusable', { say: oldTraceFileText(storage.path), cause });
+}
+
+async function openFile(path: string, thread: DerivationThread): Promise<OwnedTraceStore> {
+  return openEmbeddedTraceStore(path, thread).catch((cause: unknown) => {
+    if (codeOf(cause) !== 'storage_unusable' || !isOldTraceFile(path)) throw cause;
+    throw new Fault('storage_unusable', { say: oldTraceFileText(path), cause });
   });
-  return { store, thread };
 }

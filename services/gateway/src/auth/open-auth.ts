@@ -14,7 +14,8 @@ import type { OpenKeys } from './open-keys.ts';
 const AUDIT_RETENTION_MS = 365 * DAY_MS;
 const AUDIT_RETENTION_INTERVAL_MS = 3_600_000;
 
-const LOOK_AT_STORE = 'look at err and at gateway-keys.db; it is tried again: docs/failure-modes.md#key_store_unavailable';
+const LOOK_AT_STORE =
+  'look at err and at gateway-keys.db, or the database of storage.dsn; it is tried again: docs/failure-modes.md#key_store_unavailable';
 
 export interface OpenAuth extends AsyncDisposable {
   readonly authenticate: Authenticate;
@@ -49,7 +50,7 @@ export async function openAuth(
 /** Reads the stored keys, and keeps ring and store up to date with each other until `opened` is disposed. */
 async function followKeyStore(
   auth: AuthConfig,
-  { path, store, material }: OpenKeys,
+  { place, store, material }: OpenKeys,
   logger: Logger,
   clock: () => number,
   opened: AsyncDisposableStack,
@@ -61,7 +62,7 @@ async function followKeyStore(
     await refresh.refresh();
     taken = await store.keepTokens(fileKeyTokens(auth.keys, hashes));
   } catch (cause) {
-    throw new Fault('storage_unusable', { say: `${path} cannot be opened: ${reasonOf(cause)}`, cause });
+    throw new Fault('storage_unusable', { say: `${place} cannot be opened: ${reasonOf(cause)}`, cause });
   }
   opened.use(new LastUsed(ring, store, logStoreError(logger, 'last_used_at update failed')));
   opened.use(refresh);

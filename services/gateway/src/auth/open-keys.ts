@@ -3,32 +3,31 @@ import { createPepperText, readPepper, type Pepper } from '@vitrine/credentials/
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
-import type { KeyReader, KeyStore } from '@vitrine/gateway-keys/key-store';
-import { EmbeddedKeyStore, type EmbeddedKeyStoreOptions } from '@vitrine/gateway-keys/sqlite/embedded-key-store';
-import { SqliteKeyReader } from '@vitrine/gateway-keys/sqlite/sqlite-key-reader';
+import type { KeyStore } from '@vitrine/gateway-keys/key-store';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { keepPrivate } from '@vitrine/sqlite/private-file';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { GatewayKeys, type KeyMaterial } from './gateway-keys.ts';
 import type { RedactPath } from '../privacy/path-redactor.ts';
+import type { StorageSettings } from '../storage-settings.ts';
 import { AuditTrail } from './audit-trail.ts';
 import type { AuthConfig } from './auth-config.ts';
 import { fileKeyRows } from './file-keys.ts';
 import { keyFiles } from './key-files.ts';
 import { KeyRing } from './key-ring.ts';
+import { openKeyStore, type KeyStoreOptions } from './open-key-store.ts';
 
 /** The parts of the configuration that keys depend on. */
 export interface KeysSettings {
   readonly auth: AuthConfig;
-  readonly storage: { readonly path: string };
+  readonly storage: StorageSettings;
 }
 
 /** The gateway keys of this process; nothing is opened before it is needed. */
 export interface OpenKeys extends AsyncDisposable {
   /** Where the keys are stored, for messages. */
-  readonly path: string;
+  readonly place: string;
   readonly store: KeyStore & AuditLog;
   readonly trail: AuditTrail;
   readonly keys: GatewayKeys;
@@ -38,15 +37,15 @@ export interface OpenKeys extends AsyncDisposable {
   readonly material: () => KeyMaterial;
 }
 
-export interface KeysOptions extends Pick<EmbeddedKeyStoreOptions, 'thread'> {
+export interface KeysOptions extends KeyStoreOptions {
   /** For the audit of requests. */
   readonly redactPathFor?: RedactPath;
 }
 
-/** Opens the store of keys and audit events. This is the only file that names an implementation of it. */
+/** Opens the keys of the configured store. */
 export function openKeys(config: KeysSettings, logger: Logger, { thread, redactPathFor }: KeysOptions = {}): OpenKeys {
-  const { database: path } = keyFiles(config.storage.path);
-  const store = new EmbeddedKeyStore({ path, thread });
+  const opened = openKeyStore(config.storage, { thread });
+  const { store, place } = opened;
   const trail = new AuditTrail({ store, logger, redactPathFor, clock: Date.now, steadyClock: () => performance.now() });
   const readAt = Date.now();
   let made: KeyMaterial | undefined;
@@ -54,7 +53,7 @@ export function openKeys(config: KeysSettings, logger: Logger, { thread, redactP
   const isMutable = config.auth.store === 'database';
   const keys = new GatewayKeys({ store, isMutable, material, trail, random: randomBytes, clock: Date.now });
   return {
-    path,
+    place,
     store,
     trail,
     keys,
@@ -66,34 +65,24 @@ export function openKeys(config: KeysSettings, logger: Logger, { thread, redactP
     material,
     async [Symbol.asyncDispose]() {
       await trail[Symbol.asyncDispose]();
-      await store[Symbol.asyncDispose]();
+      await opened[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Reads stored keys and audit events without changing the store, such as migrating that of a gateway of an earlier version. Undefined
- *  where nothing was ever stored. Faults: `key_store_unavailable`. */
-export async function readKeys<T>(
-  { storage }: Pick<KeysSettings, 'storage'>,
-  read: (reader: KeyReader) => Promise<T>,
-): Promise<T | undefined> {
-  const { database: path } = keyFiles(storage.path);
-  if (!existsSync(path)) return undefined;
-  using reader = new SqliteKeyReader(path);
-  return await read(reader);
-}
-
 function keyMaterial({ auth, storage }: KeysSettings, readAt: number): KeyMaterial {
-  const hashes = new TokenHashes(peppersOf(auth, storage.path, readAt));
+  const hashes = new TokenHashes(peppersOf(auth, storage, readAt));
   const fixed = fileKeyRows(auth.keys, hashes, readAt);
   return { hashes, fixed, ring: new KeyRing(hashes, fixed) };
 }
 
-function peppersOf({ peppers, store }: AuthConfig, storagePath: string, now: number): readonly Pepper[] {
+function peppersOf({ peppers, store }: AuthConfig, { driver, path }: StorageSettings, now: number): readonly Pepper[] {
   if (peppers.length > 0) return peppers;
   // Hashes that are stored nowhere need no stored pepper.
   if (store === 'file') return [readPepper(createPepperText(randomBytes, now))].filter((one) => one !== undefined);
-  const { folder, pepper } = keyFiles(storagePath);
+  if (driver === 'postgres')
+    throw new Fault('pepper_unusable', { say: 'auth.peppers is empty: gateways on Postgres need a common pepper there' });
+  const { folder, pepper } = keyFiles(path);
   try {
     makeFolder(folder);
   } catch (cause) {

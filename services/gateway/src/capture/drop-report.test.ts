@@ -13,7 +13,7 @@ beforeEach(() => {
   jest.useFakeTimers();
   lines = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
-  report = new DropReport(createLogger('t', 'info', destination));
+  report = new DropReport(createLogger('t', 'info', destination), 'sqlite');
 });
 afterEach(() => {
   report[Symbol.dispose]();

@@ -1,5 +1,6 @@
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
+import type { StoreSummary } from '@vitrine/traces/trace-store';
 import type { WriteError } from '@vitrine/traces/write-error';
 import type { WriteFailure } from '@vitrine/traces/write-result';
 import { nextStepAfter } from './next-step.ts';
@@ -14,10 +15,12 @@ const QUIET_MS = 10_000;
  *  together every ten seconds, and on disposal what is left. Every dropped trace is in exactly one line. */
 export class DropReport implements Disposable {
   readonly #logger: Logger;
+  readonly #driver: StoreSummary['driver'];
   readonly #throttle = new LogThrottle<Drop>(QUIET_MS, (drop, count) => this.#log({ ...drop, count }));
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, driver: StoreSummary['driver']) {
     this.#logger = logger;
+    this.#driver = driver;
   }
 
   dropped(drop: Drop): void {
@@ -29,7 +32,7 @@ export class DropReport implements Disposable {
   }
 
   #log(drop: Drop): void {
-    const next_step = nextStepAfter(drop);
+    const next_step = nextStepAfter(drop, this.#driver);
     if (drop.where === 'enqueue') this.#logger.error({ ...drop, next_step }, 'traces dropped');
     else this.#logger.error({ ...drop, error: undefined, err: loggedError(drop.error), next_step }, 'traces dropped');
   }

@@ -1,7 +1,16 @@
 import type { FailureClass } from '@vitrine/traces/record-writer';
+import type { StoreSummary } from '@vitrine/traces/trace-store';
 import type { Drop } from './drop-report.ts';
 
 const AT = 'docs/failure-modes.md';
+
+type StoreDriver = StoreSummary['driver'];
+
+/** What is behind a full queue. */
+const SLOW: Readonly<Record<StoreDriver, string>> = {
+  sqlite: 'the disk of storage.path',
+  postgres: 'the database of storage.dsn',
+};
 
 /** By SQLite's code, where that says more than the class. */
 const AFTER_CODE: Readonly<Record<string, string>> = {
@@ -14,17 +23,28 @@ const AFTER_CODE: Readonly<Record<string, string>> = {
     'If it comes back, look at memory and the disk of storage.path',
 };
 
-const AFTER_CLASS: Readonly<Record<FailureClass, string>> = {
-  timeout: 'report it with the version: nothing interrupts a write',
-  connection: 'look at the disk or mount of storage.path, and at the log of the system',
-  contention: 'end the program that holds a lock on the file of storage.path, such as a backup or an open sqlite3 shell',
-  constraint: 'report it with the version and err: a row broke a rule of the tables, which is a bug',
-  unknown: 'read err, and look at the free space and the disk of storage.path',
+type AfterClass = Readonly<Record<FailureClass, string>>;
+
+const AFTER_CLASS: Readonly<Record<StoreDriver, AfterClass>> = {
+  sqlite: {
+    timeout: 'report it with the version: nothing interrupts a write',
+    connection: 'look at the disk or mount of storage.path, and at the log of the system',
+    contention: 'end the program that holds a lock on the file of storage.path, such as a backup or an open sqlite3 shell',
+    constraint: 'report it with the version and err: a row broke a rule of the tables, which is a bug',
+    unknown: 'read err, and look at the free space and the disk of storage.path',
+  },
+  postgres: {
+    timeout: 'look at the load of the database of storage.dsn, and at its locks (pg_stat_activity)',
+    connection: 'start the database of storage.dsn, or correct its address and credentials',
+    contention: 'look for transactions that hold locks for seconds (pg_stat_activity)',
+    constraint: 'report it with the version and err: a row broke a rule of the tables, which is a bug',
+    unknown: 'read err, and look at the log and the disk of the database of storage.dsn',
+  },
 };
 
 /** What an operator does about dropped traces, and where it is explained. Each place is a heading of docs/failure-modes.md. */
-export function nextStepAfter(drop: Drop): string {
+export function nextStepAfter(drop: Drop, driver: StoreDriver): string {
   if (drop.where === 'enqueue')
-    return `look for writes that failed in this log, then at the disk of storage.path: it is slower than the traffic (${AT}#dropped-at-enqueue)`;
-  return `${AFTER_CODE[drop.error.code] ?? AFTER_CLASS[drop.error_class]} (${AT}#${drop.error_class})`;
+    return `look for writes that failed in this log, then at ${SLOW[driver]}: it is slower than the traffic (${AT}#dropped-at-enqueue)`;
+  return `${AFTER_CODE[drop.error.code] ?? AFTER_CLASS[driver][drop.error_class]} (${AT}#${drop.error_class})`;
 }

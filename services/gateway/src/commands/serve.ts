@@ -24,11 +24,13 @@ Examples:
       const config = commandConfig(values.config, context);
       const logger = createLogger('svc-gateway', config.log.level, context.stdout);
       warnOfOldSettings(commandOldSettings(values.config, context), logger);
-      await using gateway = await startGateway(config, logger, { collectYoung });
+      // It may wait for its database. As process 1 of a container it would otherwise ignore signals meanwhile.
+      const stopping = new AbortController();
+      const signalled = context.untilSignal().finally(() => stopping.abort());
+      await using gateway = await startGateway(config, logger, { collectYoung, signal: stopping.signal });
       context.handleUncaught((error) => logger.error({ err: error }, 'uncaught exception'));
       logger.info({ url: gateway.url, config }, 'gateway is listening');
-      const signal = await context.untilSignal();
-      logger.info({ signal }, 'gateway is shutting down');
+      logger.info({ signal: await signalled }, 'gateway is shutting down');
       return 0;
     },
   });

@@ -5,7 +5,7 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { checkpointOf, conversationOf, withAncestors } from '@vitrine/traces/replay';
 import { tenantOf, type Checkpoint, type TraceDetail } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
-import type { OfflineTraces } from '../offline-traces/open-traces.ts';
+import type { OfflineTraces } from '../offline-traces/offline-traces.ts';
 import { diffCheckpoints } from './checkpoint-diff.ts';
 import {
   chainCheckpointOf,

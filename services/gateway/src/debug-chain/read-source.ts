@@ -2,7 +2,7 @@ import { Fault } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { tenantOf, type TraceDetail } from '@vitrine/traces/trace';
 import type { CheckpointQuery } from '@vitrine/traces/trace-store';
-import type { OfflineTraces } from '../offline-traces/open-traces.ts';
+import type { OfflineTraces } from '../offline-traces/offline-traces.ts';
 import {
   tenantFlags,
   hasTenantFilter,

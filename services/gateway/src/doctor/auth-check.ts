@@ -5,7 +5,8 @@ import { createLogger } from '@vitrine/telemetry/logger';
 import { existsSync } from 'node:fs';
 import { keyFiles } from '../auth/key-files.ts';
 import { reasonOf } from '../auth/open-auth.ts';
-import { openKeys, readKeys } from '../auth/open-keys.ts';
+import { readKeys } from '../auth/open-key-store.ts';
+import { openKeys } from '../auth/open-keys.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { Check } from './check.ts';
 
@@ -48,7 +49,8 @@ function found(status: Check['status'], summary: string, details: readonly strin
 
 async function countKeys(config: GatewayConfig) {
   await using opened = openKeys(config, createLogger('svc-gateway', 'silent', { write: () => true }));
-  const stored = config.auth.store === 'database' ? ((await readKeys(config, (reader) => reader.list(undefined))) ?? []) : [];
+  const stored =
+    config.auth.store === 'database' ? ((await readKeys(config.storage, (reader) => reader.list(undefined))) ?? []) : [];
   const hasPepper =
     config.auth.peppers.length > 0 || config.auth.store === 'file' || existsSync(keyFiles(config.storage.path).pepper);
   const withoutPlan = stored.filter(({ plan }) => plan !== undefined && !Object.hasOwn(config.plans, plan)).map(({ id }) => id);

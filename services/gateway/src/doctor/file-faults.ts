@@ -27,7 +27,7 @@ export function priceFaults({ prices }: Parts): ConfigFault[] {
 
 function storageFaults({ auth, storage }: Parts): ConfigFault[] {
   const path = storage?.path;
-  if (path === undefined) return [];
+  if (path === undefined || storage?.driver === 'postgres') return [];
   const keys = auth?.enabled === true && auth.store === 'database' ? keyProblems(path, auth.peppers?.length ?? 0) : [];
   const messages = [...new Set([...storageProblems(path, TRACE_FILE), ...keys])];
   return messages.map((message) => ({ path: 'storage.path', variable: 'SVC_STORAGE_PATH', message }));

@@ -5,11 +5,18 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openTraces } from '../offline-traces/open-traces.ts';
 import type { GatewayConfig } from '../config.ts';
+import { postgresOptions, storagePlace } from '../storage-settings.ts';
 import type { Check } from './check.ts';
+import { checkDatabase } from './database-check.ts';
 import { storageProblems } from './storage-problems.ts';
 
 /** Checks whether this user can read and write the traces. Nothing is locked or left behind. */
 export async function checkStorage(config: Pick<GatewayConfig, 'storage'>): Promise<Check> {
+  const options = postgresOptions(config.storage, 'doctor');
+  return options === undefined ? await checkFile(config) : await checkDatabase(options, storagePlace(config.storage));
+}
+
+async function checkFile(config: Pick<GatewayConfig, 'storage'>): Promise<Check> {
   const path = resolve(config.storage.path);
   const found = (status: Check['status'], summary: string, details: readonly string[] = []): Check => ({
     name: 'storage',
@@ -39,7 +46,7 @@ export async function checkStorage(config: Pick<GatewayConfig, 'storage'>): Prom
 }
 
 async function newestTrace(config: Pick<GatewayConfig, 'storage'>): Promise<string> {
-  using store = openTraces(config);
+  await using store = openTraces(config);
   const [newest] = (await store.list({ limit: 1 })).items;
   return newest === undefined ? 'no traces' : `newest trace: ${newest.created_at}`;
 }

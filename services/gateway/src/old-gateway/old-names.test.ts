@@ -21,9 +21,9 @@ describe("the old gateway's YAML", () => {
       '  auth.keys.0.created_by: unknown key: it was a key of ongoingai/gateway; remove it: keys of the file are created by system',
       '  auth.keys.0.team: unknown key: it was a key of ongoingai/gateway; use auth.keys[].workspace_id',
       '  pii.stages: unknown key: it was a key of ongoingai/gateway; remove it: headers and bodies of both directions are always redacted',
-      '  storage.dsn: unknown key: it was a key of ongoingai/gateway; there is none: traces are stored in SQLite, at storage.path',
+      '  storage.dsn (SVC_STORAGE_DSN): has no effect, because storage.driver is sqlite: set that to postgres',
     ]);
-    expect(Object.keys(OLD_KEYS)).toHaveLength(4);
+    expect(Object.keys(OLD_KEYS)).toHaveLength(3);
   });
 
   test('every other key is read unchanged, its empty mode and salt too', () => {
@@ -41,7 +41,7 @@ describe("the old gateway's YAML", () => {
   });
 
   test('a key that neither gateway has is unknown', () => {
-    expect(faultsOf('storage: { pat: x }')).toEqual(['  storage.pat: unknown key; known keys: driver, path']);
+    expect(faultsOf('storage: { pat: x }')).toEqual(['  storage.pat: unknown key; known keys: driver, path, dsn']);
   });
 });
 
@@ -56,13 +56,14 @@ describe("the old gateway's variables", () => {
     expect(found).toEqual({
       ONGOINGAI_NEW: 'none',
       ONGOINGAI_PORT: 'SVC_SERVER_PORT',
-      ONGOINGAI_STORAGE_DSN: 'none: traces are stored in SQLite, at SVC_STORAGE_PATH',
+      ONGOINGAI_STORAGE_DSN: 'SVC_STORAGE_DSN, for a new database',
     });
   });
 
   const VALUES: Readonly<Record<string, string>> = {
     SVC_SERVER_PORT: '9090',
     SVC_STORAGE_DRIVER: 'sqlite',
+    SVC_STORAGE_DSN: 'postgres://u:p@localhost/vitrine',
     SVC_PROVIDERS_OPENAI_UPSTREAM: 'http://a',
     SVC_PROVIDERS_ANTHROPIC_UPSTREAM: 'http://b',
     SVC_TRACING_CAPTURE_BODIES: 'true',
@@ -76,6 +77,7 @@ describe("the old gateway's variables", () => {
   const successors = Object.values(OLD_VARIABLES).flatMap((text) => /^SVC_\w+/.exec(text)?.[0] ?? []);
 
   test.each(successors)('%s is a variable of this gateway', (name) => {
-    expect(() => readGatewayConfig(undefined, { [name]: VALUES[name] ?? 'text' })).not.toThrow();
+    const storage = name === 'SVC_STORAGE_DSN' ? { SVC_STORAGE_DRIVER: 'postgres' } : {};
+    expect(() => readGatewayConfig(undefined, { ...storage, [name]: VALUES[name] ?? 'text' })).not.toThrow();
   });
 });

@@ -6,7 +6,7 @@ export const OLD_VARIABLES: Readonly<Record<string, string>> = {
   ONGOINGAI_PORT: 'SVC_SERVER_PORT',
   ONGOINGAI_STORAGE_DRIVER: 'SVC_STORAGE_DRIVER',
   ONGOINGAI_STORAGE_PATH: 'SVC_STORAGE_PATH, for a new file; gateway import --from imports the old one',
-  ONGOINGAI_STORAGE_DSN: 'none: traces are stored in SQLite, at SVC_STORAGE_PATH',
+  ONGOINGAI_STORAGE_DSN: 'SVC_STORAGE_DSN, for a new database',
   ONGOINGAI_OPENAI_UPSTREAM: 'SVC_PROVIDERS_OPENAI_UPSTREAM',
   ONGOINGAI_ANTHROPIC_UPSTREAM: 'SVC_PROVIDERS_ANTHROPIC_UPSTREAM',
   ONGOINGAI_CAPTURE_BODIES: 'SVC_TRACING_CAPTURE_BODIES',
@@ -22,7 +22,6 @@ export const OLD_VARIABLES: Readonly<Record<string, string>> = {
 
 /** Keys of its YAML file that this gateway does not have. `[]` stands for a place in a list. */
 export const OLD_KEYS: Readonly<Record<string, string>> = {
-  'storage.dsn': 'there is none: traces are stored in SQLite, at storage.path',
   'pii.stages': 'remove it: headers and bodies of both directions are always redacted',
   'auth.keys[].team': 'use auth.keys[].workspace_id',
   'auth.keys[].created_by': 'remove it: keys of the file are created by system',

@@ -3,9 +3,9 @@ import { keyRows, modelRows, summary } from '@vitrine/traces/analytics-shapes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { Group, Measure } from '@vitrine/traces/trace-measures';
 import { traceSummary, type TraceSummary } from '@vitrine/traces/trace';
-import type { TraceQuery } from '@vitrine/traces/trace-store';
+import { STORE_DRIVERS, type TraceQuery } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
-import type { OfflineTraces } from '../offline-traces/open-traces.ts';
+import type { OfflineTraces } from '../offline-traces/offline-traces.ts';
 import { hasTenantFilter, matchesTenant } from '../offline-traces/tenant-filter.ts';
 import { mergeMeasures } from './merge-measures.ts';
 
@@ -39,7 +39,7 @@ const recentTrace = traceSummary.pick({
 export const usageReport = z.strictObject({
   schema_version: z.literal('report.v1'),
   generated_at: moment,
-  storage: z.strictObject({ driver: z.literal('sqlite'), path: z.string() }),
+  storage: z.strictObject({ driver: z.enum(STORE_DRIVERS), path: z.string() }),
   filters: z.strictObject({
     provider: z.string().optional(),
     model: z.string().optional(),
@@ -63,7 +63,8 @@ export const usageReport = z.strictObject({
 export type UsageReport = z.infer<typeof usageReport>;
 
 export interface ReportRequest {
-  readonly path: string;
+  /** `path`: of a file, or the address of a database. */
+  readonly storage: UsageReport['storage'];
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   /** Milliseconds since the epoch, both inclusive. */
@@ -82,7 +83,7 @@ export interface ReportRequest {
 /** Sums up the traces of a store, of all tenants or of those that match the filter. Faults: those of the store. */
 export async function readReport(
   store: OfflineTraces,
-  { path, limit, now, printCost, ...filters }: ReportRequest,
+  { storage, limit, now, printCost, ...filters }: ReportRequest,
 ): Promise<UsageReport> {
   const { org_id, workspace_id, ...range } = filters;
   const all = await store.tenants();
@@ -105,7 +106,7 @@ export async function readReport(
   return {
     schema_version: 'report.v1',
     generated_at: now.toISOString(),
-    storage: { driver: 'sqlite', path },
+    storage,
     filters: { ...filtersOf(filters), limit },
     tenants: tenants.slice(0, MAX_NAMED_TENANTS),
     tenant_count: tenants.length,

@@ -2,7 +2,7 @@ import { Fault } from '@vitrine/faults/fault';
 import { AUDIT_ACTIONS, type AuditEventPage, type AuditQuery } from '@vitrine/gateway-keys/audit-event-page';
 import { auditFilters, DEFAULT_LIMIT } from '../../admin-audit/audit-query.ts';
 import { keyFiles } from '../../auth/key-files.ts';
-import { readKeys } from '../../auth/open-keys.ts';
+import { readKeys } from '../../auth/open-key-store.ts';
 import type { GatewayConfig } from '../../config.ts';
 import { rangeQuery } from '@vitrine/http-api/requests/query-shapes';
 import { queryOptions } from '../query-options.ts';
@@ -69,7 +69,7 @@ Examples:
 
 /** Faults: `storage_unusable` when nothing was ever stored, `key_store_unavailable`. */
 async function readEvents(config: GatewayConfig, query: AuditQuery): Promise<AuditEventPage> {
-  const page = await readKeys(config, (reader) => reader.listAudit(query));
+  const page = await readKeys(config.storage, (reader) => reader.listAudit(query));
   if (page !== undefined) return page;
   const path = keyFiles(config.storage.path).database;
   throw new Fault('storage_unusable', { say: `${path} does not exist: no gateway has stored keys or audit events there` });

@@ -12,11 +12,11 @@ export interface KeyCommand {
   readonly keys: GatewayKeys;
   /** The command line may change all keys. */
   readonly actor: KeyActor;
-  /** The key database. */
-  readonly path: string;
+  /** Where the keys are stored. */
+  readonly place: string;
 }
 
-/** Runs `work` with the keys of the configured gateway, which may be running: both use the same file. Resolves to the exit code.
+/** Runs `work` with the keys of the configured gateway, which may be running: both use the same store. Resolves to the exit code.
  *  Faults: those of `GatewayKeys` and of the configuration, `pepper_unusable`, `storage_unusable`. */
 export async function withKeys(
   configOption: string | undefined,
@@ -27,12 +27,12 @@ export async function withKeys(
   // Changes are audited in the store; log lines would mix with the output of the command.
   await using opened = openKeys(config, createLogger('svc-gateway', 'silent', context.stderr));
   const actor: KeyActor = { identity: undefined, correlationId: newCorrelationId() };
-  await work({ config, keys: opened.keys, actor, path: opened.path });
+  await work({ config, keys: opened.keys, actor, place: opened.place });
   return 0;
 }
 
 /** Shows a token, which is not stored. */
-export function tokenText(token: string, { config, path }: Pick<KeyCommand, 'config' | 'path'>): string {
+export function tokenText(token: string, { config, place }: Pick<KeyCommand, 'config' | 'place'>): string {
   const off = config.auth.enabled ? '' : 'The gateway does not require keys yet: set auth.enabled (SVC_AUTH_ENABLED) to true.\n';
-  return `\n  ${token}\n\nIt is shown only once. Send it in the header ${config.auth.header}. The key is stored in ${path}.\n${off}`;
+  return `\n  ${token}\n\nIt is shown only once. Send it in the header ${config.auth.header}. The key is stored in ${place}.\n${off}`;
 }

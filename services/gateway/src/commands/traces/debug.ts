@@ -88,7 +88,7 @@ function debugCommand(of: Pick<Command<typeof OPTIONS>, 'name' | 'summary' | 'us
         include_bodies: values['include-bodies'] ?? false,
         ...tenantFilterOf(values),
       };
-      using store = openTraces(commandConfig(values.config, context));
+      await using store = openTraces(commandConfig(values.config, context));
       const chain = await readChain(store, selection, options, new Date());
       const folder = values['bundle-out'];
       if (folder !== undefined) writeBundle(folder, chain);

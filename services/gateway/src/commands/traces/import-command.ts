@@ -5,9 +5,11 @@ import { openDryTarget, openImportTarget } from '../../old-gateway/import-target
 import { failedOf, importTraces } from '../../old-gateway/import-traces.ts';
 import { OldTraces } from '../../old-gateway/old-traces.ts';
 import { privacyRules } from '../../privacy/pii-config.ts';
+import { storagePlace } from '../../storage-settings.ts';
 import { commandConfig } from '../config/command-config.ts';
 import { createProgress } from '@vitrine/command-line/progress';
 import { command } from '@vitrine/command-line/command';
+import { Fault } from '@vitrine/faults/fault';
 import { usageError } from '@vitrine/command-line/usage-error';
 import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
 
@@ -33,6 +35,10 @@ Examples:
     const { from, 'dry-run': dryRun = false } = values;
     if (from === undefined) throw usageError('import needs --from and a file, such as ./data/ongoingai.db');
     const { pii, tracing, storage, auth } = commandConfig(values.config, context);
+    if (storage.driver !== 'sqlite')
+      throw new Fault('storage_unusable', {
+        say: `${storagePlace(storage)} cannot be imported to: import writes to a file, so set storage.driver to sqlite`,
+      });
     const policy = {
       captureBodies: tracing.capture_bodies,
       bodyMaxSize: tracing.body_max_size,

@@ -1,6 +1,5 @@
 import { plainCost } from '@vitrine/traces/measures-to-response';
 import { usdJson } from '@vitrine/traces/usd';
-import { resolve } from 'node:path';
 import { tracesQuery } from '../../admin-analytics/analytics-query.ts';
 import { queryOptions } from '../query-options.ts';
 import { reportText } from '../../report/report-text.ts';
@@ -8,6 +7,7 @@ import { readReport } from '../../report/usage-report.ts';
 import { command } from '@vitrine/command-line/command';
 import { commandConfig } from '../config/command-config.ts';
 import { openTraces } from '../../offline-traces/open-traces.ts';
+import { storagePlace } from '../../storage-settings.ts';
 import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
 import { TENANT_HELP, TENANT_OPTIONS, tenantFilterOf } from './tenant-options.ts';
 import { wholeNumberOption } from '@vitrine/command-line/option-values';
@@ -51,11 +51,11 @@ Examples:
     const newest = wholeNumberOption('--limit', limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT;
     const query = queryOptions(tracesQuery, { from, to, provider, model });
     const config = commandConfig(file, context);
-    using store = openTraces(config);
+    await using store = openTraces(config);
     const result = await readReport(store, {
       ...query,
       ...tenantFilterOf(values),
-      path: resolve(config.storage.path),
+      storage: { driver: config.storage.driver, path: storagePlace(config.storage) },
       limit: newest,
       now: new Date(),
       printCost: format === 'json' ? usdJson : plainCost,
