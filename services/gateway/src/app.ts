@@ -4,7 +4,6 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { keepRetention } from '@vitrine/traces/retention';
 import { TraceAnalytics } from '@vitrine/traces/trace-analytics';
-import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
 import { closeServer } from '@vitrine/http-api/server/http-server';
@@ -97,7 +96,7 @@ export async function startGateway(
 
   const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
   const traces = await openTraceStore(config, privacy, logger, signal);
-  const { store, thread } = traces;
+  const { thread } = traces;
   const tools = { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop };
   const { limits, budget, writes, queue } = await openPipeline(tools);
 
@@ -117,7 +116,7 @@ export async function startGateway(
 
   const { scrape } = observability;
   const reasons = () => healthReasons({ writes, queue, auth });
-  const admin = createAdminApp(adminRoutes({ startedAt, store, queue, budget, keys, anonymousRejections, reasons }), {
+  const admin = createAdminApp(adminRoutes({ startedAt, traces, queue, budget, keys, anonymousRejections, reasons }), {
     logger,
     authorize: authorizeBy(auth.authenticate, keys.trail),
     keyHeader: config.auth.header,
@@ -153,7 +152,7 @@ async function openPipeline(of: {
   readonly stop: (name: string, step: () => Promise<unknown>) => void;
 }) {
   const { config, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop } = of;
-  const { store, thread } = traces;
+  const { store, thread, publisher } = traces;
   const drops = opened.use(new DropReport(logger, store.driver));
   // Traces that a closed store has not taken fail at once, and are counted and logged like dropped ones.
   let countUnwritten: (() => Promise<void>) | undefined;
@@ -172,13 +171,15 @@ async function openPipeline(of: {
   });
   stop('return what is left of shared limits', async () => limits[Symbol.asyncDispose]());
   const budget = new BodyBudget(config.queue.max_body_bytes, collectYoung);
-  const sink = observability.instrumentSink(thread, store.driver);
-  const writes = opened.use(new WriteMonitor({ sink, probe: () => store.probe(), steadyClock: clocks.steadyClock, logger }));
+  const sink = observability.instrumentSink(thread, store.driver, publisher);
+  const writes = opened.use(
+    new WriteMonitor({ sink, probe: () => (publisher ?? store).probe(), steadyClock: clocks.steadyClock, logger }),
+  );
   const onDrop = (drop: Drop) => drops.dropped(drop);
   const queue = new TraceQueue({ ...config.queue, ...clocks, sink: writes, budget, onDrop, ledger: limits.ledger });
   countUnwritten = () => queue.drained();
   stop('write the trace queue', () => queue.drained());
-  observability.observeQueue(queue);
+  observability.observeQueue(queue, publisher);
   return { limits, budget, writes, queue };
 }
 
@@ -244,15 +245,16 @@ function reportStep(logger: Logger): Parameters<typeof runShutdownStep>[2] {
 /** The routes of the admin API. */
 function adminRoutes(of: {
   readonly startedAt: number;
-  readonly store: OwnedTraceStore;
+  readonly traces: OpenTraceStore;
   readonly queue: TraceQueue;
   readonly budget: BodyBudget;
   readonly keys: OpenKeys;
   readonly anonymousRejections: RateLimiter;
   readonly reasons: () => readonly HealthReason[];
 }): AdminRoute[] {
-  const { startedAt, store, queue, budget, keys, anonymousRejections, reasons } = of;
-  const diagnose = () =>
+  const { startedAt, traces, queue, budget, keys, anonymousRejections, reasons } = of;
+  const { store } = traces;
+  const diagnose = async () =>
     pipelineDiagnostics(
       {
         capacity: queue.capacity,
@@ -261,6 +263,7 @@ function adminRoutes(of: {
         bodies: budget,
         storeDriver: store.driver,
         rejectionsUnkept: anonymousRejections.rejected,
+        droppedByWriters: await traces.droppedByWriters(),
         audit: keys.trail,
       },
       Date.now(),

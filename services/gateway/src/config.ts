@@ -71,6 +71,12 @@ export const gatewayConfig = z
         /** What is behind the queue: the store itself, or a broker from which trace-writers fill the store. */
         driver: z.enum(['memory', 'kafka']).default('memory'),
         ...kafkaKeys('vitrine.traces'),
+        /** A larger trace loses its bodies. At most what the topic's `max.message.bytes` allows. */
+        max_record_bytes: z
+          .int()
+          .min(10_000)
+          .max(16 * MEBIBYTE)
+          .default(1_000_000),
         /** Where traces wait on the disk while the broker is away. */
         spool: z
           .strictObject({

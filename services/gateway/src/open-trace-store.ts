@@ -1,8 +1,10 @@
 import { codeOf, Fault } from '@vitrine/faults/fault';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
 import { openPostgresTraceStore, postgresWriter } from '@vitrine/trace-store-postgres/postgres-trace-store';
+import { readDropped } from '@vitrine/trace-store-postgres/writer-statistics';
 import { openEmbeddedTraceStore, sqliteWriter } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
 import type { WriterSource } from '@vitrine/traces/writer-thread';
@@ -12,15 +14,20 @@ import type { GatewayConfig } from './config.ts';
 import { hasDailyLimits } from './limits/open-limits.ts';
 import { isOldTraceFile, oldTraceFileText } from './old-gateway/old-trace-file.ts';
 import { postgresOptions } from './storage-settings.ts';
+import { openPublisher, type TracePublisher } from './trace-publisher/open-publisher.ts';
 
 export interface OpenTraceStore extends AsyncDisposable {
   readonly store: OwnedTraceStore;
-  /** The thread that makes records of exchanges and writes them. It serves a key store in a file too. */
+  /** The thread that makes records of exchanges and writes or publishes them. It serves a key store in a file too. */
   readonly thread: DerivationThread;
+  /** With `queue.driver: kafka`; then trace-writers write to the store. */
+  readonly publisher: TracePublisher | undefined;
+  /** What trace-writers have dropped, by operation and error class; nothing while the database is away. */
+  readonly droppedByWriters: () => Promise<Readonly<Record<string, number>>>;
 }
 
-/** Opens the store that traces go to, and the thread that writes to it. Waits for Postgres until `signal` is aborted. Faults: those of
- *  `openEmbeddedTraceStore`, `invalid_price_override`, `start_aborted`. */
+/** Opens the store that traces are read from, and the thread that writes to it or to the broker before it. Waits for Postgres until `signal`
+ *  is aborted. Faults: those of `openEmbeddedTraceStore` and of the publisher, `invalid_price_override`, `start_aborted`. */
 export async function openTraceStore(
   config: GatewayConfig,
   privacy: PrivacyRules,
@@ -32,14 +39,19 @@ export async function openTraceStore(
   if (options === undefined) {
     const thread = derivationThread(config, privacy, sqliteWriter(storage.path));
     const store = await openFile(storage.path, thread);
-    return { store, thread, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+    const close = () => store[Symbol.asyncDispose]();
+    return { store, thread, publisher: undefined, droppedByWriters: async () => ({}), [Symbol.asyncDispose]: close };
   }
   await awaitDatabase(options, logger, signal);
   await using opened = new AsyncDisposableStack();
   const store = opened.use(openPostgresTraceStore(options));
-  const thread = opened.use(derivationThread(config, privacy, postgresWriter(options)));
+  const publisher = config.queue.driver === 'kafka' ? opened.use(openPublisher(config.queue, options, logger)) : undefined;
+  const thread = opened.use(derivationThread(config, privacy, publisher?.writer ?? postgresWriter(options)));
+  await publisher?.start(thread);
+  const pool = opened.use(new PostgresPool({ ...options, maxConnections: 1 }));
+  const droppedByWriters = async () => (publisher === undefined ? {} : readDropped(pool).catch(() => ({})));
   const running = opened.move();
-  return { store, thread, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { store, thread, publisher, droppedByWriters, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function derivationThread(config: GatewayConfig, privacy: PrivacyRules, writer: WriterSource): DerivationThread {

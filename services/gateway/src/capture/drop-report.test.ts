@@ -103,7 +103,7 @@ describe('every next step says where it is explained', () => {
   const headings = [...FAILURE_MODES.matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
     text.toLowerCase().replaceAll('`', '').replaceAll(/\s/g, '-'),
   );
-  const codes = ['', 'SQLITE_FULL', 'SQLITE_READONLY', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', 'worker_failed'];
+  const codes = ['', 'SQLITE_FULL', 'SQLITE_READONLY', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', 'spool_full', 'worker_failed'];
   const drops = FAILURE_CLASSES.flatMap((error_class: FailureClass) =>
     codes.map((code) => failure(1, { error_class, error: { ...FULL, code } })),
   );

@@ -18,6 +18,9 @@ const AFTER_CODE: Readonly<Record<string, string>> = {
   SQLITE_READONLY: 'give the gateway permission to write to the file of storage.path and its folder',
   SQLITE_CORRUPT: 'stop the gateway, keep the damaged file of storage.path aside, and put a backup or nothing in its place',
   SQLITE_NOTADB: 'stop the gateway, and put a backup or nothing in the place of the file of storage.path: it is no database',
+  spool_full: 'start the brokers of queue.brokers, or raise queue.spool.max_bytes: the spool is full',
+  spool_failed: 'look at the disk of queue.spool.path, and start the brokers of queue.brokers',
+  record_too_large: 'raise queue.max_record_bytes, and max.message.bytes of the topic',
   worker_failed:
     'read err: the next batch starts a new thread; when the gateway was stopping, the store had not taken them within 5 s. ' +
     'If it comes back, look at memory and the disk of storage.path',

@@ -1,4 +1,4 @@
-import { FAILURE_CLASSES, WRITE_OPERATIONS } from '@vitrine/traces/record-writer';
+import { FAILURE_CLASSES, WRITE_OPERATIONS, type FailureClass } from '@vitrine/traces/record-writer';
 import { STORE_DRIVERS } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
 import { AUDIT_LOSS_CAUSES, type AuditLossCause } from '../auth/audit-backlog.ts';
@@ -47,7 +47,11 @@ export const pipelineDiagnosticsShape = z
         ),
     }),
   })
-  .meta({ id: 'TracePipelineDiagnostics', description: 'What the trace pipeline has done and lost since the process started.' });
+  .meta({
+    id: 'TracePipelineDiagnostics',
+    description:
+      'What the trace pipeline has done and lost since the process started; with Kafka, also what trace-writers have lost in the last days.',
+  });
 export type PipelineDiagnostics = z.infer<typeof pipelineDiagnosticsShape>;
 
 export interface PipelineState {
@@ -57,17 +61,24 @@ export interface PipelineState {
   readonly bodies: { readonly heldBytes: number; readonly maxBytes: number; readonly refusedTotal: number };
   readonly storeDriver: (typeof STORE_DRIVERS)[number];
   readonly rejectionsUnkept: number;
+  /** What trace-writers have dropped, by operation and error class (`write_trace timeout`). */
+  readonly droppedByWriters: Readonly<Record<string, number>>;
   readonly audit: { readonly lost: number; readonly lostByCause: Partial<Record<AuditLossCause, number>> };
 }
 
 /** What the trace pipeline has done and lost, as of `now` (milliseconds since the epoch). */
 export function pipelineDiagnostics(
-  { capacity, depth, counters, bodies, storeDriver, rejectionsUnkept, audit }: PipelineState,
+  { capacity, depth, counters, bodies, storeDriver, rejectionsUnkept, droppedByWriters, audit }: PipelineState,
   now: number,
 ): PipelineDiagnostics {
   const utilization = utilizationPct(depth, capacity);
   const highest = utilizationPct(counters.highWatermark, capacity);
-  const failures = Object.entries(counters.failuresByClass).filter(([, count]) => count > 0);
+  const failuresOf = (errorClass: FailureClass) =>
+    Object.entries(droppedByWriters)
+      .filter(([kind]) => kind.endsWith(` ${errorClass}`))
+      .reduce((sum, [, count]) => sum + count, counters.failuresByClass[errorClass]);
+  const failures = FAILURE_CLASSES.map((name) => [name, failuresOf(name)] as const).filter(([, count]) => count > 0);
+  const writeDropped = Object.values(droppedByWriters).reduce((sum, count) => sum + count, counters.writeDropped);
   return {
     schema_version: 'trace-pipeline-diagnostics.v1',
     generated_at: timeOf(now),
@@ -81,8 +92,8 @@ export function pipelineDiagnostics(
       queue_high_watermark_pressure_state: pressureState(highest),
       enqueue_accepted_total: counters.enqueueAccepted,
       enqueue_dropped_total: counters.enqueueDropped,
-      write_dropped_total: counters.writeDropped,
-      total_dropped_total: counters.enqueueDropped + counters.writeDropped,
+      write_dropped_total: writeDropped,
+      total_dropped_total: counters.enqueueDropped + writeDropped,
       ...(counters.lastEnqueueDropAt === undefined ? {} : { last_enqueue_drop_at: timeOf(counters.lastEnqueueDropAt) }),
       ...(counters.lastWriteDropAt === undefined ? {} : { last_write_drop_at: timeOf(counters.lastWriteDropAt) }),
       ...(counters.lastWriteDropOperation === undefined ? {} : { last_write_drop_operation: counters.lastWriteDropOperation }),

@@ -2,7 +2,7 @@ import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { pipelineDiagnosticsShape, type PipelineDiagnostics } from './pipeline-diagnostics.ts';
 
 /** `GET /api/diagnostics/trace-pipeline`. Spec: gateway, Trace-pipeline diagnostics. */
-export function pipelineRoutes(diagnose: () => PipelineDiagnostics): AdminRoute[] {
+export function pipelineRoutes(diagnose: () => Promise<PipelineDiagnostics>): AdminRoute[] {
   return [
     {
       path: '/api/diagnostics/trace-pipeline',

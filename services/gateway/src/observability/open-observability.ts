@@ -11,6 +11,8 @@ import { VERSION } from '../version.ts';
 import type { AccessLog } from './access-log.ts';
 import { instrumentRequests, type InstrumentRequest } from './instrument-requests.ts';
 import { instrumentedSink } from './instrumented-sink.ts';
+import { recordPublishing, recordWrites } from './record-batches.ts';
+import type { TracePublisher } from '../trace-publisher/open-publisher.ts';
 import type { GatewayOtelConfig } from './observability-config.ts';
 import type { TelemetryContext } from './request-telemetry.ts';
 import type { GatewayTelemetry } from './start-gateway-telemetry.ts';
@@ -23,9 +25,10 @@ export interface Observability extends Disposable {
   readonly scrape: RawRoute<Permission> | undefined;
   /** Undefined when neither telemetry nor the access log is on. */
   instrumentRequests(routes: readonly ProviderRoute[], access: AccessLog | undefined): InstrumentRequest | undefined;
-  /** `sink`, with metrics and spans of its batches; `store` is its name. */
-  instrumentSink(sink: TraceSink, store: string): TraceSink;
-  observeQueue(queue: TraceQueue): void;
+  /** `sink`, with metrics and spans of its batches, which go to the store of this name or to a publisher. */
+  instrumentSink(sink: TraceSink, store: string, publisher: TracePublisher | undefined): TraceSink;
+  /** `publisher`: of the traces that leave the queue; undefined when they are written here. */
+  observeQueue(queue: TraceQueue, publisher: TracePublisher | undefined): void;
   observeConnections(connections: ClientConnections, limit: number): void;
   /** Two steps of the shutdown. Spec: gateway, Shutdown. */
   flushSpans(): Promise<void>;
@@ -45,8 +48,21 @@ export async function openObservability(config: GatewayOtelConfig, logger: Logge
     },
     instrumentRequests: (routes, access) =>
       telemetry === undefined && access === undefined ? undefined : instrumentRequests({ ...context, access }, routes),
-    instrumentSink: (sink, store) => (telemetry === undefined ? sink : instrumentedSink(sink, store, context)),
-    observeQueue: (queue) => telemetry?.metrics?.observeQueue(() => readingOf(queue)),
+    instrumentSink: (sink, store, publisher) => {
+      if (telemetry === undefined) return sink;
+      const recordBatch = publisher === undefined ? recordWrites(store, context) : recordPublishing(context);
+      return instrumentedSink(sink, recordBatch, context.metrics);
+    },
+    observeQueue: (queue, publisher) => {
+      telemetry?.metrics?.observeQueue(() => queue);
+      if (publisher === undefined) telemetry?.metrics?.observeWritten(() => queue.counters.written);
+      else
+        telemetry?.metrics?.observePublisher(() => ({
+          ...publisher,
+          published: queue.counters.written,
+          figures: publisher.figures,
+        }));
+    },
     observeConnections: (connections, limit) =>
       telemetry?.metrics?.observeConnections(() => ({ open: connections.size, limit, closed: connections.closed })),
     flushSpans: async () => telemetry?.flushSpans(),
@@ -62,8 +78,4 @@ async function openTelemetry(config: GatewayOtelConfig, logger: Logger): Promise
   const next_step = 'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
   const onExportError = (reason: string) => logger.warn({ reason, endpoint, next_step }, 'telemetry export failed');
   return startGatewayTelemetry({ config, version: VERSION, onExportError });
-}
-
-function readingOf({ depth, capacity, counters }: TraceQueue) {
-  return { depth, capacity, enqueued: counters.enqueueAccepted, written: counters.written };
 }

@@ -213,7 +213,8 @@ describe('metrics', () => {
   async function recordAll(telemetry: Required<GatewayTelemetry>): Promise<RequestSpan> {
     const metrics = telemetry.metrics!;
     const span = proxied(telemetry);
-    metrics.observeQueue(() => ({ depth: 3, capacity: 4096, enqueued: 11, written: 7 }));
+    metrics.observeQueue(() => ({ depth: 3, capacity: 4096, counters: { enqueueAccepted: 11 } }));
+    metrics.observeWritten(() => 7);
     metrics.requestEnded({ ...LABELS, status: 200, durationMs: 42, providerMs: 30 }, span.sampledIds);
     metrics.requestEnded({ ...LABELS, status: 429, durationMs: 1, providerMs: undefined }, undefined);
     metrics.traceDropped(LABELS, 200);

@@ -37,7 +37,8 @@ async function scrapedMetrics(): Promise<Map<string, Set<string>>> {
   telemetry?.metrics?.traceDropped(labels, 200);
   telemetry?.metrics?.writeFailed({ operation: 'write_trace', error_class: 'unknown', store: 'sqlite', count: 1 });
   telemetry?.metrics?.flushed(1, 1);
-  telemetry?.metrics?.observeQueue(() => ({ depth: 1, capacity: 2, enqueued: 1, written: 1 }));
+  telemetry?.metrics?.observeQueue(() => ({ depth: 1, capacity: 2, counters: { enqueueAccepted: 1 } }));
+  telemetry?.metrics?.observeWritten(() => 1);
   telemetry?.metrics?.observeConnections(() => ({ open: 1, limit: 2, closed: { connection_limit: 1 } }));
   const families = await waitUntil(
     async () => {

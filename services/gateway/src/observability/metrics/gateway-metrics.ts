@@ -1,8 +1,11 @@
 import type { Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
 import type { SpanIds } from '@vitrine/telemetry/spans/ended-span';
 import { WRITE_INSTRUMENTS, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
+import type { WriteFailure } from '@vitrine/traces/write-result';
+import type { PublisherFigures } from '../../trace-publisher/publisher-options.ts';
 import { GenaiMetrics } from './genai-metrics.ts';
 import { CONNECTION_INSTRUMENTS, LABEL_INSTRUMENTS, QUEUE_INSTRUMENTS } from './instruments.ts';
+import { PUBLISH_DROP_CAUSES, PUBLISH_INSTRUMENTS, PUBLISHER_INSTRUMENTS } from './publish-instruments.ts';
 import { requestSeriesData } from './request-series-data.ts';
 import { RequestSeries, type RequestLabels } from './request-series.ts';
 
@@ -15,12 +18,18 @@ export interface EndedRequest extends RequestLabels {
   readonly providerMs: number | undefined;
 }
 
-/** The trace queue's own counters; read when metrics are collected. */
+/** The trace queue; read when metrics are collected. */
 export interface QueueReading {
   readonly depth: number;
   readonly capacity: number;
-  readonly enqueued: number;
-  readonly written: number;
+  readonly counters: { readonly enqueueAccepted: number };
+}
+
+/** The publisher of traces; read when metrics are collected. */
+export interface PublisherReading {
+  readonly published: number;
+  readonly spoolMaxBytes: number;
+  readonly figures: PublisherFigures;
 }
 
 /** The client connections of a server; read when metrics are collected. */
@@ -39,6 +48,7 @@ export class GatewayMetrics {
   readonly #metrics: ServiceMetrics;
   readonly #series = new RequestSeries(Date.now);
   readonly #writes: Recorders<typeof WRITE_INSTRUMENTS>;
+  #publishing: Recorders<typeof PUBLISH_INSTRUMENTS> | undefined;
 
   constructor(metrics: ServiceMetrics, genai: boolean) {
     const series = this.#series;
@@ -87,9 +97,48 @@ export class GatewayMetrics {
     this.#series.declare(provider, route);
   }
 
+  /** A batch was published, or tried. */
+  published(durationMs: number, failures: readonly WriteFailure[]): void {
+    this.#publishing ??= this.#metrics.declare(PUBLISH_INSTRUMENTS);
+    this.#publishing.duration.record(durationMs / 1_000);
+    for (const { error, count } of failures) {
+      const cause = PUBLISH_DROP_CAUSES.find((known) => known === error.code) ?? 'unknown';
+      this.#publishing.dropped.add(count, { cause });
+    }
+  }
+
   /** From now on `read` gives the queue's figures. */
   observeQueue(read: () => QueueReading): void {
-    this.#metrics.observe({ ...QUEUE_INSTRUMENTS, ...WRITTEN_INSTRUMENTS }, read);
+    this.#metrics.observe(QUEUE_INSTRUMENTS, () => {
+      const { depth, capacity, counters } = read();
+      return { depth, capacity, enqueued: counters.enqueueAccepted };
+    });
+  }
+
+  /** From now on `read` gives how many traces were written to the store. */
+  observeWritten(read: () => number): void {
+    this.#metrics.observe(WRITTEN_INSTRUMENTS, () => ({ written: read() }));
+  }
+
+  /** From now on `read` gives the publisher's figures, and its counters exist, at 0. */
+  observePublisher(read: () => PublisherReading): void {
+    this.#publishing ??= this.#metrics.declare(PUBLISH_INSTRUMENTS);
+    this.#metrics.observe(PUBLISHER_INSTRUMENTS, () => {
+      const { published, spoolMaxBytes, figures } = read();
+      return {
+        published,
+        connected: Number(figures.isConnected),
+        withoutBodies: figures.withoutBodies,
+        spoolRecords: figures.spooledRecords,
+        spoolBytes: figures.spooledBytes,
+        spoolLimit: spoolMaxBytes,
+        drained: figures.drainedRecords,
+        lost: [
+          [{ cause: 'record_too_large' }, figures.drainedTooLarge],
+          [{ cause: 'damaged' }, figures.damagedRecords],
+        ],
+      };
+    });
   }
 
   /** From now on `read` gives the figures of the client connections. */

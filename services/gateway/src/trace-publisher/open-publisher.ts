@@ -1,0 +1,89 @@
+import { Fault, messageOf } from '@vitrine/faults/fault';
+import type { KafkaKeys } from '@vitrine/kafka/kafka-config';
+import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
+import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { WriterSource, WriterThread } from '@vitrine/traces/writer-thread';
+import { randomUUID } from 'node:crypto';
+import type { PublisherCall } from './kafka-writer-module.ts';
+import { receiveLog } from './log-channel.ts';
+import { NO_FIGURES, type PublisherFigures, type PublisherOptions } from './publisher-options.ts';
+
+const FIGURES_INTERVAL_MS = 1_000;
+const AT = 'docs/failure-modes.md#traces-in-the-spool';
+
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  'kafka publisher cannot connect; retrying': `start the brokers of queue.brokers; traces wait in queue.spool.path: ${AT}`,
+  'kafka publish failed': `look at err and at the brokers; traces wait in queue.spool.path: ${AT}`,
+  'records go to the spool': `look at the brokers: ${AT}`,
+  'records left in the spool': `start a gateway with the same queue.spool.path, which publishes them: ${AT}`,
+  'spool write failed': `look at err and at the disk of queue.spool.path: ${AT}`,
+  'spool read failed': `look at err and at the disk of queue.spool.path: ${AT}`,
+};
+
+export interface PublisherSettings extends KafkaKeys {
+  readonly spool: { readonly path: string; readonly max_bytes: number };
+  readonly max_record_bytes: number;
+}
+
+/** The publisher of traces, which runs on the thread that derives them. */
+export interface TracePublisher extends Disposable {
+  readonly writer: WriterSource;
+  readonly spoolMaxBytes: number;
+  /** At most a second old. */
+  readonly figures: PublisherFigures;
+  /** Opens the spool, which connects to the brokers in the background. Faults: `spool_unusable`. */
+  start(thread: WriterThread): Promise<void>;
+  /** Rejects when traces could be neither published nor spooled now. */
+  probe(): Promise<void>;
+}
+
+/** Faults: `kafka_credentials_unreadable`. */
+export function openPublisher(settings: PublisherSettings, { dsn }: PostgresPoolOptions, logger: Logger): TracePublisher {
+  const logChannel = randomUUID();
+  const lines = receiveLog(logChannel, logger, (message) => NEXT_STEPS[message]);
+  const options = { ...plainOptions(settings), dsn: dsn.reveal(), logChannel };
+  let figures = NO_FIGURES;
+  let thread: WriterThread | undefined;
+  let isReading = false;
+  const call = (name: PublisherCall) => thread?.callWriter(name);
+  const read = async () => {
+    if (isReading) return;
+    isReading = true;
+    figures = ((await call('figures')) as PublisherFigures | undefined) ?? figures;
+    isReading = false;
+  };
+  const timer = setInterval(() => void read().catch(() => (isReading = false)), FIGURES_INTERVAL_MS).unref();
+  return {
+    writer: { module: new URL('./kafka-writer-module.ts', import.meta.url).href, options },
+    spoolMaxBytes: settings.spool.max_bytes,
+    get figures() {
+      return figures;
+    },
+    async start(started) {
+      thread = started;
+      await read().catch((cause: unknown) => {
+        throw new Fault('spool_unusable', { say: `queue.spool.path: ${settings.spool.path}: ${messageOf(cause)}`, cause });
+      });
+    },
+    probe: async () => void (await call('probe')),
+    [Symbol.dispose]: () => {
+      clearInterval(timer);
+      lines[Symbol.dispose]();
+    },
+  };
+}
+
+function plainOptions(settings: PublisherSettings): Omit<PublisherOptions, 'dsn' | 'logChannel'> {
+  const { topic, spool, max_record_bytes: maxRecordBytes } = settings;
+  const { brokers, tls, sasl } = kafkaConnection('', settings);
+  const { key, ...certificates } = tls ?? {};
+  return {
+    brokers,
+    topic,
+    maxRecordBytes,
+    spool: { path: spool.path, maxBytes: spool.max_bytes },
+    tls: tls === undefined ? undefined : { ...certificates, ...(key !== undefined && { key: key.reveal() }) },
+    sasl: sasl === undefined ? undefined : { ...sasl, password: sasl.password.reveal() },
+  };
+}

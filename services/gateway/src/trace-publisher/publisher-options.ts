@@ -1,0 +1,35 @@
+import type { SpoolFigures } from '@vitrine/kafka/spooling-publisher';
+import type { KafkaSasl } from '@vitrine/kafka/kafka-client';
+
+/** What the publishing thread is started with: plain data, because it crosses as a structured clone. */
+export interface PublisherOptions {
+  readonly brokers: readonly string[];
+  readonly topic: string;
+  /** PEM texts. */
+  readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
+  readonly sasl: { readonly mechanism: KafkaSasl['mechanism']; readonly username: string; readonly password: string } | undefined;
+  readonly spool: { readonly path: string; readonly maxBytes: number };
+  readonly maxRecordBytes: number;
+  /** Of the database that remembers responses in the background. */
+  readonly dsn: string;
+  /** Name of the channel for log lines; see `LogChannel`. */
+  readonly logChannel: string;
+}
+
+/** What the publisher has done, beside what the results of its batches say. */
+export interface PublisherFigures extends SpoolFigures {
+  /** Whether a broker was reached and no send has failed since. */
+  readonly isConnected: boolean;
+  /** Records that were published or spooled without their bodies, because they were too large. */
+  readonly withoutBodies: number;
+}
+
+export const NO_FIGURES: PublisherFigures = {
+  spooledRecords: 0,
+  spooledBytes: 0,
+  drainedRecords: 0,
+  drainedTooLarge: 0,
+  damagedRecords: 0,
+  isConnected: false,
+  withoutBodies: 0,
+};

@@ -1,0 +1,102 @@
+import { recordBytes, type KafkaRecord } from '@vitrine/kafka/kafka-record';
+import type { WriteResult } from '@vitrine/kafka/spooling-publisher';
+import type {
+  BackgroundClaims,
+  BackgroundWork,
+  PostgresBackgroundResponses,
+} from '@vitrine/trace-store-postgres/postgres-background-responses';
+import { readBatch, type ReadRecord } from '@vitrine/trace-store-postgres/read-batch';
+import type { RecordBatch, RecordFailure, RecordResult, RecordWriter } from '@vitrine/traces/record-writer';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
+import { writeErrorOf } from '@vitrine/traces/write-error';
+import { publishedRecord, withoutBodies } from './published-record.ts';
+
+/** Why a trace was not published: the class in the diagnostics, and what the log says. */
+const FAILURES: Readonly<
+  Record<Exclude<WriteResult, 'published' | 'spooled'>, readonly [RecordFailure['error_class'], string, string]>
+> = {
+  spool_full: ['connection', 'spool_full', 'no broker accepts records, and the spool is full'],
+  spool_failed: ['unknown', 'spool_failed', 'no broker accepts records, and the spool cannot be written'],
+  too_large: ['constraint', 'record_too_large', 'the record is too large for the topic without its bodies'],
+};
+
+export interface PublishingWriterOptions {
+  readonly publish: (records: readonly KafkaRecord[]) => Promise<readonly WriteResult[]>;
+  readonly maxRecordBytes: number;
+  readonly background: PostgresBackgroundResponses;
+  /** Keeps what a batch noted of responses in the background, and returns which of them it may count. */
+  readonly settle: (work: readonly BackgroundWork[]) => Promise<BackgroundClaims | undefined>;
+}
+
+/** Publishes records: kept is what a broker or the spool has accepted. A record that is too large loses its bodies, not itself. */
+export class PublishingWriter implements RecordWriter {
+  readonly #options: PublishingWriterOptions;
+  #withoutBodies = 0;
+
+  constructor(options: PublishingWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Records that lost their bodies. */
+  get withoutBodies(): number {
+    return this.#withoutBodies;
+  }
+
+  async write(batch: RecordBatch): Promise<RecordResult[]> {
+    const read = await this.#read(batch);
+    const made = read.flatMap((one) => ('record' in one ? [one.record] : []));
+    const results = (await this.#publish(made)).values();
+    return read.map((one) => ('record' in one ? resultOf(results.next().value) : notMade(one.error)));
+  }
+
+  /** Read again where the batch may count usage of responses in the background. */
+  async #read(batch: RecordBatch): Promise<readonly ReadRecord[]> {
+    const { background, settle } = this.#options;
+    const read = readBatch(batch, background);
+    const work = read.flatMap((one) => ('record' in one && one.work !== undefined ? [one.work] : []));
+    const claims = work.length === 0 ? undefined : await settle(work);
+    return claims === undefined || claims.size === 0 ? read : readBatch(batch, background, claims);
+  }
+
+  async #publish(traces: readonly TraceRecord[]): Promise<readonly WriteResult[]> {
+    const { publish, maxRecordBytes } = this.#options;
+    // Here and not by the publisher alone: the spool accepts records of any size, and would find out when it is drained.
+    const records = traces.map((trace) => {
+      const record = publishedRecord(trace);
+      return recordBytes(record) > maxRecordBytes ? this.#smaller(trace) : record;
+    });
+    const fitting = records.filter((record) => record !== undefined);
+    const results = (await publish(fitting)).values();
+    const first = records.map((record): WriteResult =>
+      record === undefined ? 'too_large' : (results.next().value ?? 'spool_failed'),
+    );
+    // The topic may allow less than we do.
+    const again = traces.flatMap((trace, at) => {
+      const smaller = first[at] === 'too_large' && records[at] !== undefined ? this.#smaller(trace) : undefined;
+      return smaller === undefined ? [] : [{ at, smaller }];
+    });
+    if (again.length === 0) return first;
+    const second = await publish(again.map(({ smaller }) => smaller));
+    return first.map((result, at) => second[again.findIndex((one) => one.at === at)] ?? result);
+  }
+
+  /** Undefined when it is too large without its bodies too. */
+  #smaller(trace: TraceRecord): KafkaRecord | undefined {
+    const small = withoutBodies(trace);
+    if (small === undefined) return undefined;
+    const record = publishedRecord(small);
+    if (recordBytes(record) > this.#options.maxRecordBytes) return undefined;
+    this.#withoutBodies += 1;
+    return record;
+  }
+}
+
+function resultOf(result: WriteResult | undefined): RecordResult {
+  if (result === 'published' || result === 'spooled') return 'written';
+  const [error_class, code, message] = FAILURES[result ?? 'spool_failed'];
+  return { operation: 'write_trace', error_class, error: { name: 'Error', code, message } };
+}
+
+function notMade(error: unknown): RecordFailure {
+  return { operation: 'write_trace', error_class: 'unknown', error: writeErrorOf(error) };
+}
