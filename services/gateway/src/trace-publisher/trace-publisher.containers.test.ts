@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { describeWithContainers } from '@vitrine/e2e/describe-with-containers';
+import { startKafka } from '@vitrine/e2e/environment';
+import { createTopic, readTopic } from '@vitrine/kafka/testing/topics';
+import { templateDatabase } from '@vitrine/testkit/template-database';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
+import { join } from 'node:path';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { startTestGateway } from '../testing/start-test-gateway.ts';
+
+const SLOW_MS = 60_000;
+const TEST_TIMEOUT_MS = 180_000;
+
+await describeWithContainers('publishing traces to Kafka 4.1', () => {
+  test(
+    'every trace reaches the topic under its id, also those of an outage of the broker',
+    async () => {
+      await using kafka = await startKafka();
+      await using database = await templateDatabase();
+      await using folder = await temporaryFolder('spool');
+      const topic = await createTopic(kafka, { partitions: 3 });
+      await using gateway = await startTestGateway({
+        SVC_STORAGE_DRIVER: 'postgres',
+        SVC_STORAGE_DSN: database.dsn.reveal(),
+        SVC_QUEUE_DRIVER: 'kafka',
+        SVC_QUEUE_BROKERS: kafka.brokers.join(','),
+        SVC_QUEUE_TOPIC: topic,
+        SVC_QUEUE_SPOOL_PATH: join(folder.path, 'spool'),
+      });
+      const chat = async () => {
+        const headers = { authorization: 'Bearer sk-test-0123456789', 'content-type': 'application/json' };
+        const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Say hello' }] });
+        const response = await fetch(`${gateway.url}/openai/v1/chat/completions`, { method: 'POST', headers, body });
+        await response.text();
+        expect(response.status).toBe(200);
+      };
+      for (let i = 0; i < 20; i += 1) await chat();
+      await readTopic(kafka, topic, 20);
+      await kafka.stop();
+      for (let i = 0; i < 5; i += 1) await chat();
+      const hasLogged = (message: string) => gateway.log.some((line) => line.includes(`"msg":"${message}"`));
+      await waitUntil(() => hasLogged('records go to the spool'), { what: 'the spool', timeoutMs: SLOW_MS });
+      await kafka.restart();
+      const records = await readTopic(kafka, topic, 25);
+      const traces = new Map(records.map(({ key, value }) => [key, decodeTraceRecord(Buffer.from(value ?? ''))]));
+      expect(traces.size).toBe(25);
+      for (const [key, { id, total_tokens: tokens }] of traces)
+        expect([Buffer.from(id).toString('hex'), tokens > 0]).toEqual([key, true]);
+    },
+    TEST_TIMEOUT_MS,
+  );
+});
