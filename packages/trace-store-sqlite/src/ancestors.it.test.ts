@@ -125,7 +125,8 @@ test('a replay ends, and holds each checkpoint once, whatever clients claim', as
         const cut = (await readReplay(file.store, { ...asked, limit }))!;
         expect(cut.checkpoints.length).toBeLessThanOrEqual(limit);
         expect(cut.checkpoints.at(-1)?.id).toBe(source.id);
-        if (ids.length > limit) expect(cut.truncated).toBe(true);
+        // Where parents go round, what stands before the target depends on how much of the run was read.
+        if (isLine && ids.length > limit) expect(cut.truncated).toBe(true);
       }
     }),
     { numRuns: 50 },
