@@ -2,7 +2,7 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { KeyRow } from '../gateway-key.ts';
 import type { NewKey } from '../key-store.ts';
-import { PERMISSIONS } from '../permission.ts';
+import { storedKeyOf } from '../stored-key.ts';
 
 /** Columns of `gateway_keys` that a new key fills, in the order of `keyValues`. */
 const NEW_KEY_COLUMNS =
@@ -54,25 +54,5 @@ export function keyValues(key: NewKey, revision: number): SQLInputValue[] {
 }
 
 export function keyRowOf(row: Record<string, SQLOutputValue>): KeyRow {
-  const text = (column: string) => (typeof row[column] === 'string' ? row[column] : undefined);
-  const granted = (text('permissions') ?? '').split(' ');
-  return {
-    id: text('id') ?? '',
-    org_id: text('org_id') ?? '',
-    workspace_id: text('workspace_id') ?? '',
-    name: text('name'),
-    description: text('description'),
-    created_by: text('created_by'),
-    role: text('role') ?? '',
-    // A later version may store permissions that this one does not know.
-    permissions: PERMISSIONS.filter((permission) => granted.includes(permission)),
-    plan: text('plan'),
-    created_at: Number(row['created_at']),
-    last_used_at: row['last_used_at'] === null ? undefined : Number(row['last_used_at']),
-    managed_by: text('managed_by'),
-    managed_resource: text('managed_resource'),
-    pepper_version: Number(row['pepper_version']),
-    token_mac: row['token_mac'] as Uint8Array,
-    revision: Number(row['revision']),
-  };
+  return storedKeyOf(row, String(row['permissions'] ?? '').split(' '), row['token_mac'] as Uint8Array);
 }
