@@ -195,7 +195,7 @@ test('connections that break, idle or in use, end nothing but their statement', 
   expect(other.figures()).toMatchObject({ connectionsOpened: 3, connectionsLost: 2, connections: 1, idleConnections: 1 });
 });
 
-test('a named statement is prepared once, and by nobody behind a pooler', async () => {
+test('a named statement is prepared once, and never behind a pooler', async () => {
   const prepared = async (of: PostgresPool) => {
     for (let i = 0; i < 3; i += 1) await of.query('SELECT $1::int AS n', [i], { name: 'n' });
     return (await of.query('SELECT name FROM pg_prepared_statements')).map(({ name }) => name);

@@ -28,7 +28,7 @@ export class PostgresPool implements Queryable, AsyncDisposable {
       // A connection that breaks while it is in use reports that as an event too, which without a listener ends the process.
       client.on('error', () => {});
     });
-    // Of a connection that nobody uses, which the pool has removed.
+    // Of an idle connection, which the pool has removed.
     this.#pool.on('error', () => (this.#counters.connectionsLost += 1));
   }
 

@@ -1,4 +1,4 @@
-/** Max-min fair shares of a limit: nobody gets more than its demand, and whoever gets less gets as much as any other, but for one where the
+/** Max-min fair shares of a limit: none is above its demand, and each that is below it is as large as any other, but for one where the
  *  rest cannot be divided: then the first in order get it. The shares add up to the limit, or to all demands where these are fewer. */
 export function fairShares(limit: number, demands: readonly number[]): number[] {
   const shares = demands.map(() => 0);
