@@ -36,7 +36,7 @@ export function foreignFile(path: string, own: OwnTables): string | undefined {
   }
 }
 
-/** Refuses to make tables in a database that has some of somebody else's. */
+/** Refuses to make tables in a database that has tables of another program. */
 export function refuseForeignTables(database: DatabaseSync, own: OwnTables): void {
   const tables = tablesIn(database);
   if (tables.length > 0) throw new Error(foreignText(tables, 0, own));

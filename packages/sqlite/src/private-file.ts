@@ -25,12 +25,12 @@ export function makePrivateFile(path: string): void {
   }
 }
 
-/** Closes a file of ours to all but its owner, when everybody may read or write it; other modes were given on purpose and stay. */
+/** Closes a file of ours to all but its owner, when group or others may read or write it; other modes were given on purpose and stay. */
 export function keepPrivate(path: string): void {
   try {
     if ((statSync(path).mode & FOR_EVERYBODY) !== 0) chmodSync(path, PRIVATE_FILE);
   } catch {
-    // Not there; somebody else's; or a file system without modes.
+    // Not there; owned by another user; or a file system without modes.
   }
 }
 

@@ -15,9 +15,9 @@ const NO_TOKENS: Usage = {
 };
 const NOTHING: BodyFacts = { model: undefined, usage: undefined, streamError: false, ended: false };
 
-function tap(kind: 'json' | 'sse', pieces: readonly Uint8Array[]): BodyFacts {
+function tap(kind: 'json' | 'sse', chunks: readonly Uint8Array[]): BodyFacts {
   const opened = openBodyFactsReader(kind);
-  for (const piece of pieces) opened.push(piece);
+  for (const chunk of chunks) opened.push(chunk);
   return opened.end();
 }
 const sse = (text: string) => tap('sse', [Buffer.from(text)]);
@@ -99,7 +99,7 @@ const FACTS: [string, string, Expected][] = [
 
 /** What streams are made of, whole and broken: words that count, words like them, and everything between. */
 // oxfmt-ignore
-const PIECES = [
+const CHUNKS = [
   '\n', '\n', '\n\n', '\n\n', '\r', '\r\n', '\r\n\r\n', '\ufeff', ':', ' ', 'data:', 'data: ', 'data', 'event: error',
   'event:error', 'event: e', 'event: ping\n', '{"', '"}', '}', '{', '[', '"a":1', '"type":"error"', '"type":"error":null',
   '"type":"message_stop"', '"type":"response.failed"', '"type":"response.incomplete"', '"usage":null', '"usage": null',
@@ -194,13 +194,13 @@ describe('streams', () => {
     const end = fc.constantFrom('\n\n', '\n\n', '\r\n\r\n', '\r\r', '\n\r\n', '\r\n\n', '\n\r', '\n');
     const event = fc.tuple(data, end).map((parts) => parts.join(''));
     const stream = fc.oneof(
-      fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }),
+      fc.array(fc.constantFrom(...CHUNKS), { maxLength: 40 }),
       fc.array(event, { maxLength: 10 }),
-      fc.array(fc.oneof(event, fc.constantFrom(...PIECES)), { maxLength: 10 }),
+      fc.array(fc.oneof(event, fc.constantFrom(...CHUNKS)), { maxLength: 10 }),
     );
     fc.assert(
-      fc.property(stream, fc.array(fc.nat(2_000), { maxLength: 8 }), (pieces, places) => {
-        const bytes = Buffer.from(pieces.join(''));
+      fc.property(stream, fc.array(fc.nat(2_000), { maxLength: 8 }), (chunks, places) => {
+        const bytes = Buffer.from(chunks.join(''));
         const expected = bytewise(bytes);
         expect(tap('sse', [bytes])).toEqual(expected);
         expect(tap('sse', cut(bytes, places))).toEqual(expected);

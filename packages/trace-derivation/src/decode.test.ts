@@ -27,16 +27,16 @@ for (let at = 0, seed = 1; at < long.length; at++) {
   long[at] = 97 + (seed >>> 28);
 }
 
-async function throughStream(coding: string, pieces: readonly Uint8Array[]): Promise<Buffer | undefined> {
+async function throughStream(coding: string, chunks: readonly Uint8Array[]): Promise<Buffer | undefined> {
   const decoder = openDecoder(coding);
   if (decoder === undefined) return undefined;
-  for (const piece of pieces) decoder.write(piece);
+  for (const chunk of chunks) decoder.write(chunk);
   decoder.end();
   return Buffer.concat((await decoder.toArray()) as Buffer[]);
 }
 
 describe.each(ENCODERS)('%s', (_, coding, encode) => {
-  test('is decoded, whole and as a stream in any pieces', async () => {
+  test('is decoded, whole and as a stream in any chunks', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 4, maxLength: 300 }), fc.nat(400), async (body, place) => {
         const coded = encode(body);
@@ -60,7 +60,7 @@ describe.each(ENCODERS)('%s', (_, coding, encode) => {
 });
 
 describe.each(CODED.filter(([name]) => !name.includes('two members')))('%s, broken', (_, coding, encode) => {
-  test('a body that was cut gives its beginning when that is asked for', async () => {
+  test('a body that was cut gives its beginning when that is requested', async () => {
     const coded = encode(long);
     const part = coded.subarray(0, Math.floor(coded.length * 0.8));
     expect(decodeWhole(coding, part, WHOLE)).toBeUndefined();

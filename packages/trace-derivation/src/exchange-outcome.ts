@@ -2,7 +2,7 @@ import type { BodyFacts } from './body-facts.ts';
 import type { CapturedExchange } from './captured-exchange.ts';
 import type { Outcome } from '@vitrine/traces/trace';
 
-/** How an exchange ended, by what its answer says of itself (undefined: nothing could be read). An error event makes a stream of
+/** How an exchange ended, by what its response says (undefined: nothing could be read). An error event makes a stream of
  *  status 200 a failure. A client that leaves after the provider's last event has got all there was: the official SDKs stop reading
  *  there. */
 export function outcomeOf({ outcome }: Pick<CapturedExchange, 'outcome'>, facts: BodyFacts | undefined): Outcome {
@@ -11,7 +11,7 @@ export function outcomeOf({ outcome }: Pick<CapturedExchange, 'outcome'>, facts:
 }
 
 /** The status that traces and metrics give: what the client got; 499 when it left first, 502 and 504 when the provider failed, also
- *  behind an answer that had begun. `outcome` is that of `outcomeOf`. Spec: gateway decisions, section 1. */
+ *  behind a response that had begun. `outcome` is that of `outcomeOf`. Spec: gateway decisions, section 1. */
 export function statusOf(
   { outcome: ending, sentStatus }: Pick<CapturedExchange, 'outcome' | 'sentStatus'>,
   outcome: Outcome,

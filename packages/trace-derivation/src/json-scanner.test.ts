@@ -4,9 +4,9 @@ import { JsonScanner } from './json-scanner.ts';
 
 const PATHS = ['model', 'usage', 'response.model', 'response.usage', 'message.usage'];
 
-function scan(pieces: readonly Uint8Array[], paths: readonly string[] = PATHS): Record<string, unknown> {
+function scan(chunks: readonly Uint8Array[], paths: readonly string[] = PATHS): Record<string, unknown> {
   const scanner = new JsonScanner(paths);
-  for (const piece of pieces) scanner.push(piece);
+  for (const chunk of chunks) scanner.push(chunk);
   return Object.fromEntries(paths.map((path) => [path, scanner.value(path)]));
 }
 
@@ -27,7 +27,7 @@ const key = fc.tuple(words, fc.nat(6), fc.boolean()).map(([word, place, isEscape
 });
 const text = fc.oneof(
   fc.string({ maxLength: 40 }),
-  fc.array(fc.constantFrom('"', '\\', '\\\\', 'a long piece', '{', '}'), { maxLength: 12 }).map((pieces) => pieces.join('')),
+  fc.array(fc.constantFrom('"', '\\', '\\\\', 'a long chunk', '{', '}'), { maxLength: 12 }).map((chunks) => chunks.join('')),
   fc.constantFrom('\\', '"', '\\"', '{"usage":1}', 'x'.repeat(90), '\\'.repeat(33)),
 );
 /** JSON texts, not values: keys repeat, spaces and escapes are where they may be. */
@@ -119,13 +119,13 @@ describe('JsonScanner', () => {
 
   test('a value over 64 KiB is given up, one of 64 KiB is kept, and what follows is found', () => {
     for (const size of [1, 7_000, 1_000_000]) {
-      const pieces = (bytes: Buffer) =>
+      const chunks = (bytes: Buffer) =>
         cut(
           bytes,
           Array.from({ length: Math.floor(bytes.length / size) }, (_, at) => at * size),
         );
-      expect(scan(pieces(json(65_536)))).toMatchObject({ usage: 'x'.repeat(65_534), model: 'm' });
-      expect(scan(pieces(json(65_537)))).toMatchObject({ usage: undefined, model: 'm' });
+      expect(scan(chunks(json(65_536)))).toMatchObject({ usage: 'x'.repeat(65_534), model: 'm' });
+      expect(scan(chunks(json(65_537)))).toMatchObject({ usage: undefined, model: 'm' });
     }
   });
 

@@ -20,7 +20,7 @@ const LITERAL = 6;
 const CLOSED = 7;
 const GARBAGE = 8;
 
-/** Picks the values at a few key paths out of JSON that arrives in pieces, without building it.
+/** Picks the values at a few key paths out of JSON that arrives in chunks, without building it.
  *
  *  A path is one key or two joined by a dot; a path may not lead to another one. Keys count at exactly that place of the
  *  root object, never inside strings or deeper values. Memory is constant: values over 64 KiB are given up. How the
@@ -146,7 +146,7 @@ export class JsonScanner {
 
   /** Inside an object or an array: only brackets outside strings matter. */
   #walkNested(chunk: Uint8Array, start: number, last: number): number {
-    // `| 0` tells the compiler that these are small integers; without it every turn checks again, at twice the cost.
+    // `| 0` shows the compiler that these are small integers; without it every turn checks again, at twice the cost.
     const end = last | 0;
     let depth = this.#depth | 0;
     let at = start | 0;

@@ -97,7 +97,7 @@ describe('stored bodies', () => {
 
   test.each<[string, BodyKind, string, string]>([
     ['members of JSON', 'json', '{"password":"a b","Secret":{"a":1},"n":5}', '{"password":"#","Secret":"#","n":5}'],
-    ['but no pieces of words', 'json', '{"token":"Hello","secret":""}', '{"token":"Hello","secret":""}'],
+    ['but no fragments of words', 'json', '{"token":"Hello","secret":""}', '{"token":"Hello","secret":""}'],
     ['tokens of JSON', 'json', '{"token":"abc123","max_tokens":5}', '{"token":"#","max_tokens":5}'],
     [
       'JSON in strings of JSON',
@@ -108,13 +108,13 @@ describe('stored bodies', () => {
     ['escapes of JSON', 'json', '{"a":"\\u0073k-proj-abcdefgh"}', '{"a":"#"}'],
     ['quotes in a string', 'json', json({ a: 'my password="a b" c' }), json({ a: 'my password="#" c' })],
     [
-      'pieces of a stream',
+      'chunks of a stream',
       'sse',
       `${event('my sk-pr')}${event('oj-abcd')}${event('efgh. x')}`,
       `${event('my #')}${event('')}${event('. x')}`,
     ],
     [
-      'pieces with a quoted value',
+      'chunks with a quoted value',
       'sse',
       `${event('my password="a')}${event(' b" c')}`,
       `${event('my password="#')}${event('" c')}`,
@@ -169,14 +169,14 @@ describe('stored bodies', () => {
   );
 
   const chunk = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`;
-  const said = (text = '') => Array.from(text.matchAll(/"content":"([^"]*)/g), ([, piece]) => piece).join('');
+  const said = (text = '') => Array.from(text.matchAll(/"content":"([^"]*)/g), ([, content]) => content).join('');
 
   test.each(['alice@example.com', 'sk-proj-canary123456', '415-555-0100', '+49 151 123 456 78', '(415) 555-0100', '123 45 6789'])(
-    'wherever a stream is cut, nothing of %s survives that came in pieces',
+    'wherever a stream is cut, nothing of %s survives that came in chunks',
     (secret) => {
       for (const size of [1, 3, 9, 15]) {
-        const pieces = `it is ${secret}`.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
-        const stream = pieces.map(chunk).join('');
+        const chunks = `it is ${secret}`.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
+        const stream = chunks.map(chunk).join('');
         for (let length = 1; length < stream.length; length += 1)
           expect(said(stored(stream, 'sse', length)?.text)).toMatch(/^(it ?)?(is ?)?\(?(\[\w+\])?$/);
       }

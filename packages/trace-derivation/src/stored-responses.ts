@@ -2,7 +2,7 @@ import type { ResponseState } from './body-facts.ts';
 import type { Provider } from '@vitrine/traces/trace';
 
 // What a provider stores is read back with the usage that making it had, again and again. Only making it is charged; and what is made in
-// the background is charged when somebody first sees what it took. Spec: gateway decisions, section 5.
+// the background is charged when its usage is first seen. Spec: gateway decisions, section 5.
 
 interface AskedFor {
   readonly provider: Provider;
@@ -36,7 +36,7 @@ export function finishedResponse({ provider, path }: AskedFor, state: ResponseSt
 }
 
 /** The id of a response that was created and is not finished, if there is one. It is one in the background when it says so, or its
- *  request does; and when it came as JSON: there nobody else gives back what is not finished. */
+ *  request does; and when it came as JSON: there nothing else returns an unfinished one. */
 export function pendingResponse(
   { provider, method, path }: AskedFor,
   state: ResponseState | undefined,
@@ -48,8 +48,8 @@ export function pendingResponse(
 }
 
 /** The path whose use of tokens an exchange's is: what is counted when it is read back was used where it was made. */
-export function usagePathOf(asked: Pick<AskedFor, 'method' | 'path'>): string {
-  return readsBack(asked) ? RESPONSES_PATH : asked.path;
+export function usagePathOf(request: Pick<AskedFor, 'method' | 'path'>): string {
+  return readsBack(request) ? RESPONSES_PATH : request.path;
 }
 
 function decoded(text: string): string {

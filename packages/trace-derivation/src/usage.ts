@@ -26,7 +26,7 @@ const MAX_COUNT = 1e12;
 
 /** Normalises a provider's usage object. With `previous`, a count that is absent or null keeps its earlier value and one
  *  that is there replaces it: the counts of a stream are cumulative.
- *  Counts that are no whole numbers from 0 to 1e12 are ignored; when none is left, the answer is `previous`. */
+ *  Counts that are no whole numbers from 0 to 1e12 are ignored; when none is left, the result is `previous`. */
 export function readUsage(raw: unknown, previous?: Usage): Usage | undefined {
   const fields = recordOf(raw);
   const inputDetails = recordOf(

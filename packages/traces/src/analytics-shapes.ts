@@ -22,7 +22,7 @@ export const usageTotals = z
   .meta({ id: 'UsageTotals', description: 'Tokens over all.' });
 export const usageSeries = z
   .strictObject({ ...series, items: z.array(z.strictObject({ ...place, ...tokens })) })
-  .meta({ id: 'UsageSeries', description: 'Tokens by bucket, and by group when one was asked for.' });
+  .meta({ id: 'UsageSeries', description: 'Tokens by bucket, and by group when one was requested.' });
 
 export const costTotals = z
   .strictObject({ total_cost_usd: usd })
@@ -32,7 +32,7 @@ export const costSeries = z
     ...series,
     items: z.array(z.strictObject({ ...place, total_cost_usd: usd, request_count: count, avg_cost_usd: usd })),
   })
-  .meta({ id: 'CostSeries', description: 'Estimated cost by bucket, and by group when one was asked for.' });
+  .meta({ id: 'CostSeries', description: 'Estimated cost by bucket, and by group when one was requested.' });
 
 export const usage = z
   .union([usageTotals, usageSeries])

@@ -34,7 +34,7 @@ export function traceDetailOf(
     response_headers: headerValuesOf(payload.response_headers),
     ...known({ request_body, response_body }),
     metadata: {
-      // What nobody was known for is left out: a rejected request has no tenant, and without authentication there is no key.
+      // Unknown scope fields are left out: a rejected request has no tenant, and without authentication there is no key.
       ...Object.fromEntries(Object.entries({ org_id, workspace_id, gateway_key_id, role }).filter(([, value]) => value !== '')),
       ...(JSON.parse(payload.metadata) as Record<string, unknown>),
       ...Object.fromEntries(Object.entries(lineage).map(([field, value]) => [`lineage_${field}`, value])),

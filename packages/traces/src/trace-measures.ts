@@ -22,7 +22,7 @@ export interface MeasureQuery {
   readonly to?: number | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
-  /** Whose traces; undefined: everybody's. */
+  /** The tenant of the traces; undefined: all tenants. */
   readonly tenant?: Tenant | undefined;
   readonly groupBy?: Group | undefined;
   readonly bucket?: Bucket | undefined;

@@ -17,7 +17,7 @@ export interface TraceQuery {
   readonly max_tokens?: number | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  /** Whose traces; undefined: everybody's. */
+  /** The tenant of the traces; undefined: all tenants. */
   readonly tenant?: Tenant | undefined;
   /** 1 to 200. */
   readonly limit: number;

@@ -103,20 +103,20 @@ describe('PackedSpanSink', () => {
   });
 
   test('what a collector does not take is held up to a bound, then dropped; every span is counted once', async () => {
-    const answers: PromiseWithResolvers<void>[] = [];
+    const exports: PromiseWithResolvers<void>[] = [];
     const tally = counts();
     const send = () => {
-      answers.push(Promise.withResolvers<void>());
-      return (answers.at(-1) as PromiseWithResolvers<void>).promise;
+      exports.push(Promise.withResolvers<void>());
+      return (exports.at(-1) as PromiseWithResolvers<void>).promise;
     };
     const packed = new PackedSpanSink(send, tally, ORIGIN);
     for (let added = 0; added < MAX_PENDING_SPANS + 5; added += 1) packed.add(plain);
-    expect(answers).toHaveLength(4);
+    expect(exports).toHaveLength(4);
     expect(tally).toEqual({ exported: 0, failed: 0, dropped: 5 });
     const flushed = packed.shutdown();
     for (let at = 0; at < MAX_PENDING_SPANS / MAX_BATCH_SPANS; at += 1) {
-      if (at === 0) answers[at]?.reject(new Error('gone'));
-      else answers[at]?.resolve();
+      if (at === 0) exports[at]?.reject(new Error('gone'));
+      else exports[at]?.resolve();
       await new Promise(setImmediate);
     }
     await flushed;

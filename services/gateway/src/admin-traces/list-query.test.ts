@@ -53,7 +53,7 @@ describe('the parameters of GET /api/traces', () => {
       readListQuery({ from: `2026-01-01T00:00:00${from}Z`, to: `2026-01-01T00:00:00${to}Z` });
     expect(range('.0001', '.0029')).toMatchObject({ from: second + 1, to: second + 2 });
     expect(range('.0010', '.0010')).toMatchObject({ from: second + 1, to: second + 1 });
-    // Nothing can be between these two, and that is no mistake of whoever asks.
+    // Nothing can be between these two, and such a query is valid.
     expect(range('.0001', '.0002')).toMatchObject({ from: second + 1, to: second });
   });
 

@@ -179,8 +179,8 @@ describe('a rejected request', () => {
     const headers = { 'x-request-id': 'audit-known' };
     const responses = await Promise.all([
       call('/api/gateway-keys', OWNER, { method: 'POST', headers, body: '{"id":"owner"}' }),
-      call('/api/gateway-keys/nobody', OWNER, { method: 'DELETE', headers }),
-      call('/api/gateway-keys/nobody/rotate', OWNER, { method: 'POST', headers }),
+      call('/api/gateway-keys/unknown', OWNER, { method: 'DELETE', headers }),
+      call('/api/gateway-keys/unknown/rotate', OWNER, { method: 'POST', headers }),
       call('/api/gateway-keys', fresh, { method: 'POST', headers, body: '{}' }),
       chat(fresh, headers),
       flood(),

@@ -98,7 +98,7 @@ export class RequestTelemetry {
   }
 
   /** The provider's response has begun, */
-  answered(status: number): void {
+  responded(status: number): void {
     this.#upstreamStatus = status;
   }
 

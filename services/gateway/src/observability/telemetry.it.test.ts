@@ -80,8 +80,8 @@ function only(spans: readonly CollectedSpan[], name: string): CollectedSpan {
 }
 
 async function scrape(accept = OPEN_METRICS): Promise<readonly ScrapeFamily[]> {
-  const answer = await fetch(`${gateway.url}/metrics`, { headers: { accept, 'x-svc-gateway-key': token('one') } });
-  return parseScrape(await answer.text(), accept === OPEN_METRICS ? 'openmetrics' : 'classic');
+  const response = await fetch(`${gateway.url}/metrics`, { headers: { accept, 'x-svc-gateway-key': token('one') } });
+  return parseScrape(await response.text(), accept === OPEN_METRICS ? 'openmetrics' : 'classic');
 }
 
 /** The samples of a counter, as `value of label values`, without zeros. */
@@ -107,8 +107,8 @@ async function traceOf(count: number): Promise<TraceDetail> {
 describe('the spans of an exchange', () => {
   test('join the trace of the client, and the provider joins theirs', async () => {
     await start();
-    const answer = await send({ headers: { traceparent: TRACEPARENT, tracestate: 'a=1' } });
-    expect(answer.status).toBe(200);
+    const response = await send({ headers: { traceparent: TRACEPARENT, tracestate: 'a=1' } });
+    expect(response.status).toBe(200);
     const trace = await traceOf(1);
     const spans = await spansOf('POST /openai/*', 200);
     expect(spans).toHaveLength(5);
@@ -177,14 +177,14 @@ describe('the spans of an exchange', () => {
   });
 
   test.each([
-    ['nobody', '/openai/v1/models', 'unauthorized', 401],
+    ['anonymous', '/openai/v1/models', 'unauthorized', 401],
     ['viewer', '/openai/v1/models', 'forbidden', 403],
-    ['nobody', '/api/traces', 'unauthorized', 401],
+    ['anonymous', '/api/traces', 'unauthorized', 401],
   ])('%s at %s: a denial is an error with its reason, in a log line with its ids', async (by, path, reason, status) => {
     await start();
     const headers = { 'x-svc-gateway-key': token(by) };
-    const answer = await rawExchange(gateway.url + path, { method: 'GET', headers });
-    expect(answer.status).toBe(status);
+    const response = await rawExchange(gateway.url + path, { method: 'GET', headers });
+    expect(response.status).toBe(status);
     const denied = gateway.log.map((line) => JSON.parse(line) as Record<string, unknown>).find(({ msg }) => msg === 'denied');
     const spans = await spansOf(`GET /${path.split('/')[1]}/*`, status);
     const server = only(spans, `GET /${path.split('/')[1]}/*`);
@@ -401,10 +401,10 @@ describe('the scrape', () => {
   test('on the main port needs a key that may read analytics', async () => {
     await start();
     expect((await at('/metrics')).status).toBe(401);
-    const answer = await at('/metrics', withKey('viewer'));
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
-    expect(answer.headers.get('x-svc-correlation-id')).toMatch(/^corr-/);
-    expect(parseScrape(await answer.text(), 'classic').map(({ name }) => name)).toContain('svc_trace_queue_depth');
+    const response = await at('/metrics', withKey('viewer'));
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+    expect(response.headers.get('x-svc-correlation-id')).toMatch(/^corr-/);
+    expect(parseScrape(await response.text(), 'classic').map(({ name }) => name)).toContain('svc_trace_queue_depth');
     const wrong = await at('/metrics', { ...withKey('viewer'), method: 'POST' });
     expect([wrong.status, wrong.headers.get('allow'), await wrong.json()]).toEqual([
       405,

@@ -115,11 +115,11 @@ describe('whose exchange it was', () => {
       { ...ofKey, gateway_key_id: 'viewer', role: 'viewer' },
     ],
     ['to a bad path', { 'x-key': 'token' }, '/openai//v1', 400, ofKey],
-    ['that asks for a WebSocket', { 'x-key': 'token', upgrade: 'websocket', connection: 'upgrade' }, '/openai/v1', 501, ofKey],
+    ['to a WebSocket', { 'x-key': 'token', upgrade: 'websocket', connection: 'upgrade' }, '/openai/v1', 501, ofKey],
     ['that would take one', { 'x-key': 'token', upgrade: 'h2c, WebSocket', connection: 'upgrade' }, '/openai/v1', 501, ofKey],
     ['without a key', {}, '/openai/v1/models', 401, NO_SCOPE],
     ['with a wrong key, to a bad path', { 'x-key': 'wrong' }, '/openai//v1', 400, NO_SCOPE],
-  ])('a rejected one %s too, as far as the key tells', async (_, headers, path, status, scope) => {
+  ])('a rejected one %s too, with the scope of its key', async (_, headers, path, status, scope) => {
     expect((await send(headers, path)).status).toBe(status);
     const exchange = await only();
     expect([exchange.outcome, exchange.sentStatus, exchange.scope]).toEqual(['rejected', status, scope]);
@@ -136,23 +136,23 @@ describe('whose exchange it was', () => {
 });
 
 describe('the gate', () => {
-  test('is asked for the caller, once for every request that would go on, and for no other', async () => {
-    const asked: string[] = [];
+  test('is called with the caller, once for every request that would go on, and for no other', async () => {
+    const calls: string[] = [];
     gate = ({ key_id }) => {
-      asked.push(key_id);
+      calls.push(key_id);
       return undefined;
     };
     await send();
     await send({ 'x-key': 'looks' });
     await send({});
-    expect([asked, openai.exchanges]).toEqual([['k'], 1]);
+    expect([calls, openai.exchanges]).toEqual([['k'], 1]);
   });
 
   test.each([
     ['at once', () => REJECTION],
     ['after a while', async () => REJECTION],
-  ])('may refuse %s, with its own answer; that is traced and audited', async (_, answer) => {
-    gate = answer;
+  ])('may refuse %s, with its own response; that is traced and audited', async (_, response) => {
+    gate = response;
     const { status, head, rawHeaders } = await send();
     expect([status, JSON.parse(head.toString())]).toEqual([429, rejectionBody(REJECTION)]);
     expect(rawHeaders[rawHeaders.indexOf('Retry-After') + 1]).toBe('3');
@@ -174,11 +174,11 @@ describe('the gate', () => {
       isAsked = true;
       return promise;
     };
-    const answer = send();
+    const response = send();
     await waitUntil(() => isAsked, { what: 'the gate' });
     expect(openai.exchanges).toBe(0);
     resolve(undefined);
-    expect((await answer).status).toBe(200);
+    expect((await response).status).toBe(200);
     expect(openai.received[0]?.body.equals(body)).toBe(true);
   });
 

@@ -40,7 +40,7 @@ const response = (id: string, status: string, more: object = {}) => ({
   usage: status === 'queued' || status === 'in_progress' ? null : USAGE,
   ...more,
 });
-const answer = (body: object): ScriptedResponse => ({ headers: JSON_TYPE, body: JSON.stringify(body) });
+const jsonResponse = (body: object): ScriptedResponse => ({ headers: JSON_TYPE, body: JSON.stringify(body) });
 const events = (some: readonly object[], end: 'chunked' | 'cut'): ScriptedResponse => ({
   headers: { 'content-type': 'text/event-stream', ...(end === 'cut' ? { 'transfer-encoding': 'chunked' } : {}) },
   body: some.map((one) => `event: ${(one as { type: string }).type}\ndata: ${JSON.stringify(one)}\n\n`).join(''),
@@ -111,9 +111,10 @@ const create = (id: string, more: Sent = {}, fields: object = {}) =>
   send(
     'responses',
     { method: 'POST', body: { model: 'gpt-4o-mini', input: 'hi', background: true }, ...more },
-    answer(response(id, 'queued', fields)),
+    jsonResponse(response(id, 'queued', fields)),
   );
-const poll = (id: string, status = 'completed', more: Sent = {}) => send(`responses/${id}`, more, answer(response(id, status)));
+const poll = (id: string, status = 'completed', more: Sent = {}) =>
+  send(`responses/${id}`, more, jsonResponse(response(id, status)));
 
 const NOTHING = { input_tokens: 0, output_tokens: 0, total_tokens: 0, estimated_cost_usd: 0, cost_status: 'free' };
 const COUNTED = {
@@ -150,7 +151,7 @@ describe('a response that was created in the background', () => {
     const id = nextId();
     await create(id);
     const before = await totals('a');
-    script = () => answer(response(id, 'completed'));
+    script = () => jsonResponse(response(id, 'completed'));
     await Promise.all(Array.from({ length: 20 }, (_, i) => sendOnly(`responses/${id}`, { key: i % 2 === 0 ? 'a' : 'b' })));
     await newest('a');
     expect((await totals('a'))[0]).toBe((before[0] ?? 0) + 1_300);
@@ -181,7 +182,7 @@ describe('a response that was created in the background', () => {
     }
     const id = nextId();
     await create(id);
-    const cancel = () => send(`responses/${id}/cancel`, { method: 'POST' }, answer(response(id, 'cancelled')));
+    const cancel = () => send(`responses/${id}/cancel`, { method: 'POST' }, jsonResponse(response(id, 'cancelled')));
     expect(await cancel()).toMatchObject(COUNTED);
     expect(await cancel()).toMatchObject(NOTHING);
     expect(await poll(id, 'cancelled')).toMatchObject(NOTHING);
@@ -212,8 +213,8 @@ describe('a response that was created in the background', () => {
     );
     const other = nextId();
     await create(other);
-    // Without its id in the answer, that in the path is taken.
-    expect(await send(`responses/${other}`, {}, answer({ model: MODEL, usage: USAGE }))).toMatchObject(COUNTED);
+    // Without its id in the body, that in the path is taken.
+    expect(await send(`responses/${other}`, {}, jsonResponse({ model: MODEL, usage: USAGE }))).toMatchObject(COUNTED);
   });
 
   test('counts against the daily quota of the key that created it', async () => {
@@ -224,12 +225,12 @@ describe('a response that was created in the background', () => {
     await create(id);
     await poll(id, 'completed', { key: 'b' });
     const statusOf = async (key: Key) => {
-      script = () => answer({ data: [] });
-      const asked = await fetch(`${gateway.url}/openai/v1/models`, {
+      script = () => jsonResponse({ data: [] });
+      const models = await fetch(`${gateway.url}/openai/v1/models`, {
         headers: { 'x-svc-gateway-key': TOKENS[key], authorization: 'Bearer sk-x' },
       });
       traced += 1;
-      return [asked.status, ((await asked.json()) as { code?: string }).code];
+      return [models.status, ((await models.json()) as { code?: string }).code];
     };
     expect(await statusOf('a')).toEqual([429, 'KEY_DAILY_TOKENS_EXCEEDED']);
     expect(await statusOf('b')).toEqual([200, undefined]);
@@ -329,7 +330,7 @@ describe('what only reads back', () => {
     ['a batch', 'batches/batch_1', 'GET', { id: 'batch_1', status: 'completed', usage: USAGE }],
   ])('%s costs nothing', async (_name, path, method, body) => {
     const before = await totals('a');
-    expect(await send(path, { method, ...(method === 'POST' ? { body: {} } : {}) }, answer(body))).toMatchObject({
+    expect(await send(path, { method, ...(method === 'POST' ? { body: {} } : {}) }, jsonResponse(body))).toMatchObject({
       ...NOTHING,
       metadata: { usage_read_back: true },
     });
@@ -339,11 +340,11 @@ describe('what only reads back', () => {
   test('what generates is charged as ever', async () => {
     for (const path of ['responses', 'chat/completions', 'responses/compact']) {
       const body = { id: nextId(), status: 'completed', model: MODEL, usage: USAGE };
-      const trace = await send(path, { method: 'POST', body: { model: 'gpt-4o-mini' } }, answer(body));
+      const trace = await send(path, { method: 'POST', body: { model: 'gpt-4o-mini' } }, jsonResponse(body));
       expect(trace).toMatchObject(COUNTED_BY_REQUEST);
       expect(trace.metadata).not.toHaveProperty('usage_read_back');
     }
-    const counted = await send('responses/input_tokens', { method: 'POST', body: {} }, answer({ input_tokens: 7 }));
+    const counted = await send('responses/input_tokens', { method: 'POST', body: {} }, jsonResponse({ input_tokens: 7 }));
     expect(counted).toMatchObject({ ...NOTHING, usage_status: 'missing' });
   });
 });

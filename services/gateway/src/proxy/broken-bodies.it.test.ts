@@ -26,8 +26,8 @@ afterAll(async () => {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const REQUEST = { headers: JSON_TYPE, body: Buffer.from('{"model":"gpt-4o-mini"}') };
 
-async function traceOf(answer: ScriptedResponse, request: Parameters<typeof rawExchange>[1] = REQUEST) {
-  script = answer;
+async function traceOf(response: ScriptedResponse, request: Parameters<typeof rawExchange>[1] = REQUEST) {
+  script = response;
   await rawExchange(`${gateway.url}/openai/v1/chat/completions`, request).catch(() => {});
   return gateway.newest((count += 1));
 }

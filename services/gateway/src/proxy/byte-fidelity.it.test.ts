@@ -13,7 +13,7 @@ const chat = (extra: object = {}) =>
   Buffer.from(JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'caf\u00e9 \u{1f600}' }], ...extra }));
 
 let gateway: TestGateway;
-/** A second provider that hears the same requests in the same order, so that its answers are the same to the byte. */
+/** A second provider that hears the same requests in the same order, so that its responses are the same to the byte. */
 let direct: MockProvider;
 beforeAll(async () => {
   gateway = await startTestGateway({ SVC_TRACING_CAPTURE_BODIES: 'true' });
@@ -58,15 +58,15 @@ const isFromClient = (line: string) => !/^(host|content-length):/i.test(line);
 describe('bytes through the gateway equal bytes without it', () => {
   test.each([
     ['JSON', CHAT, { body: chat() }, ''],
-    ['JSON in awkward pieces', CHAT, { body: chat() }, 'split'],
+    ['JSON in awkward chunks', CHAT, { body: chat() }, 'split'],
     ['a stream', CHAT, { body: chat({ stream: true }) }, ''],
-    ['a stream in awkward pieces', CHAT, { body: chat({ stream: true }) }, 'split'],
+    ['a stream in awkward chunks', CHAT, { body: chat({ stream: true }) }, 'split'],
     ['a stream with CRLF', CHAT, { body: chat({ stream: true }) }, 'crlf'],
     ['a stream of 1.5 MB', CHAT, { body: chat({ stream: true }) }, 'chunks=1500,chunk-bytes=1000'],
     ['a stream with an endless line', CHAT, { body: chat({ stream: true }) }, 'huge-line'],
     ['an error in a stream', CHAT, { body: chat({ stream: true }) }, 'error-in-stream'],
-    ['an error answer', CHAT, { body: chat() }, 'status=429'],
-    ['an answer before the body', CHAT, { body: chat() }, 'early'],
+    ['an error response', CHAT, { body: chat() }, 'status=429'],
+    ['a response before the body', CHAT, { body: chat() }, 'early'],
     ['a redirect, not followed', CHAT, { body: chat() }, 'redirect'],
     ['binary', '/v1/files/1/content', { method: 'GET' }, 'bytes=300000'],
     ['nothing', '/v1/files/1/content', { method: 'GET' }, 'bytes=0'],
@@ -109,25 +109,25 @@ describe('bytes through the gateway equal bytes without it', () => {
 });
 
 describe('100 MB', () => {
-  const piece = pseudoRandomBytes(MEBIBYTE);
-  const pieces = 100;
+  const chunk = pseudoRandomBytes(MEBIBYTE);
+  const chunks = 100;
   const expected = (() => {
     const hash = createHash('sha256');
-    for (let i = 0; i < pieces; i += 1) hash.update(piece);
+    for (let i = 0; i < chunks; i += 1) hash.update(chunk);
     return hash.digest('hex');
   })();
 
   test('each way, byte for byte', async () => {
     function* body(): Generator<Buffer> {
-      for (let i = 0; i < pieces; i += 1) yield piece;
+      for (let i = 0; i < chunks; i += 1) yield chunk;
     }
     const headers = {
       authorization: 'Bearer sk-test-000000',
       'content-type': 'application/octet-stream',
       'x-mock-scenario': 'echo',
     };
-    const answer = await rawExchange(`${gateway.url}/openai/v1/files`, { body: body(), headers });
-    expect([answer.status, answer.bytes, answer.sha256]).toEqual([200, pieces * MEBIBYTE, expected]);
+    const response = await rawExchange(`${gateway.url}/openai/v1/files`, { body: body(), headers });
+    expect([response.status, response.bytes, response.sha256]).toEqual([200, chunks * MEBIBYTE, expected]);
     const trace = await waitUntil(
       async () => {
         const newest = await gateway.newest(1);

@@ -20,10 +20,10 @@ afterAll(async () => {
 });
 
 async function traceOf(
-  answer: ScriptedResponse,
+  response: ScriptedResponse,
   request: Parameters<typeof rawExchange>[1] = { body: Buffer.from('{"model":"gpt-4o-mini"}') },
 ) {
-  script = answer;
+  script = response;
   await rawExchange(`${gateway.url}/openai/v1/chat/completions`, request);
   return gateway.newest((count += 1));
 }
@@ -33,7 +33,7 @@ const JSON_BODY = `{"id":"c","model":"gpt-4o-mini",${USAGE}}`;
 const STREAM = `data: {"model":"gpt-4o-mini","choices":[]}\n\ndata: {"choices":[],${USAGE}}\n\ndata: [DONE]\n\n`;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-describe('an answer', () => {
+describe('a response', () => {
   test.each(['Text/Event-Stream', 'TEXT/EVENT-STREAM; charset=UTF-8', 'text/Event-stream;charset=utf-8'])(
     'of type %s is a stream',
     async (type) => {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-/** Milliseconds from the request, or from the last piece of its answer, to its end. */
+/** Milliseconds from the request, or from the last chunk of its response, to its end. */
 function timeToEnd(scenario: string): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const headers = { authorization: 'Bearer sk-test-0123456789', 'content-type': 'application/json', 'x-mock-scenario': scenario };
@@ -42,7 +42,7 @@ function timeToEnd(scenario: string): Promise<number> {
 
 test.each([
   ['the first byte', 'slow=60000'],
-  ['the next piece', 'stall'],
+  ['the next chunk', 'stall'],
 ])('a request that waits for %s is ended after its time: never early, at most 250 ms late', async (_, scenario) => {
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();

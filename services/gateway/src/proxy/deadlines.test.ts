@@ -85,8 +85,8 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
     },
   );
 
-  test('however ticks and pieces fall, and however late ticks are: then by as much more', () => {
-    const step = fc.record({ kind: fc.constantFrom('piece', 'tick'), afterMs: fc.double({ min: 0, max: 700, noNaN: true }) });
+  test('however ticks and chunks fall, and however late ticks are: then by as much more', () => {
+    const step = fc.record({ kind: fc.constantFrom('chunk', 'tick'), afterMs: fc.double({ min: 0, max: 700, noNaN: true }) });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 1_000 }), (steps, timeoutMs) => {
         let now = 0;
@@ -99,7 +99,7 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
         timed.restartMs = timeoutMs;
         for (const { kind, afterMs } of steps) {
           now += afterMs;
-          if (kind === 'piece') {
+          if (kind === 'chunk') {
             begunAt = now;
             timed.restartMs = timeoutMs;
             timed.firedAt.length = 0;

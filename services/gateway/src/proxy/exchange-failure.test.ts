@@ -15,7 +15,7 @@ const late: LateExchange = {
 };
 
 test.each<[string, Partial<LateExchange>, string, string]>([
-  ['no answer', {}, 'first_byte_timeout', 'no response within 20 ms, stopped before the response'],
+  ['no response', {}, 'first_byte_timeout', 'no response within 20 ms, stopped before the response'],
   [
     'a name that is not resolved',
     { upstream: { ...open, stage: 'dns' } },
@@ -30,7 +30,7 @@ test.each<[string, Partial<LateExchange>, string, string]>([
     'first_byte_timeout',
     'request body not taken for 20 ms',
   ],
-  ['half an answer', { hasBegun: true, upstream: { ...open, received: 'here' } }, 'idle_timeout', 'nothing for 30 ms, here'],
+  ['half a response', { hasBegun: true, upstream: { ...open, received: 'here' } }, 'idle_timeout', 'nothing for 30 ms, here'],
 ])('%s within its time is the fault of the provider', (_, more, upstreamError, detail) => {
   expect(lateFailure({ ...late, ...more })).toMatchObject({ upstreamError, detail: expect.stringContaining(detail) });
 });
@@ -38,14 +38,14 @@ test.each<[string, Partial<LateExchange>, string, string]>([
 test.each<[string, Partial<LateExchange>, string]>([
   ['a request that has not come', { upstream: undefined }, 'the request did not arrive in time'],
   ['a request that stops', { isRequestWhole: false }, 'the request did not arrive in time'],
-  ['an answer that is not looked at', { hasBegun: true, isGatewayBehind: true }, 'the response was not read in time'],
+  ['a response that is not looked at', { hasBegun: true, isGatewayBehind: true }, 'the response was not read in time'],
 ])('%s within its time is not', (_, more, text) => {
   expect(lateFailure({ ...late, ...more })).toEqual({ outcome: 'timeout', text, upstreamError: undefined, detail: '' });
 });
 
 test.each<[string, Partial<LateExchange>]>([
-  ['an answer', { hasBegun: true, isClientBehind: true }],
-  ['a whole answer', { hasBegun: true, upstream: undefined }],
+  ['a response', { hasBegun: true, isClientBehind: true }],
+  ['a whole response', { hasBegun: true, upstream: undefined }],
 ])('a client that does not take %s has left', (_, more) => {
   expect(lateFailure({ ...late, ...more })).toBeUndefined();
 });

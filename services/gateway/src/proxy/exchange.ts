@@ -133,7 +133,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
 
   onHead(head: ResponseHead): void {
     if (this.#isOver) return;
-    this.#telemetry?.answered(head.status);
+    this.#telemetry?.responded(head.status);
     const headers = this.#context.headers.response(head.headers, head.connection);
     headers.forwarded.push(CORRELATION_HEADER, this.#correlationId);
     this.#forwarded.begin(head, headers, this.#request.method === 'HEAD');

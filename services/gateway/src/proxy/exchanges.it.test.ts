@@ -29,9 +29,9 @@ const headersFor = (scenario: string) => ({
 const send = (scenario: string, body = chat(), headers: Record<string, string> = {}) =>
   rawExchange(`${gateway.url}/openai/v1/chat/completions`, { body, headers: { ...headersFor(scenario), ...headers } });
 
-/** Starts a request and leaves when `pieces` pieces of its answer have come. */
+/** Starts a request and leaves when `chunks` chunks of its response have come. */
 function leaveAfter(
-  pieces: number,
+  chunks: number,
   scenario: string,
   path = '/openai/v1/chat/completions',
   body = chat({ stream: true }),
@@ -49,11 +49,11 @@ function leaveAfter(
   request.on('response', (response: IncomingMessage) => {
     let seen = 0;
     response.on('error', () => {});
-    response.on('data', () => (seen += 1) >= pieces && leave());
+    response.on('data', () => (seen += 1) >= chunks && leave());
   });
   request.end(body);
   const before = gateway.openai.exchanges;
-  if (pieces === 0) void waitUntil(() => gateway.openai.exchanges > before, { what: 'the upstream request' }).then(leave);
+  if (chunks === 0) void waitUntil(() => gateway.openai.exchanges > before, { what: 'the upstream request' }).then(leave);
   return promise;
 }
 
@@ -77,7 +77,7 @@ describe('no exchange without a trace', () => {
     expect(trace.input_tokens).toBeGreaterThan(0);
   });
 
-  test('a client that leaves before the answer leaves a trace', async () => {
+  test('a client that leaves before the response leaves a trace', async () => {
     await leaveAfter(0, 'slow=30000', undefined, chat());
     expect(await gateway.newest(count)).toMatchObject({
       outcome: 'client_closed',
@@ -101,15 +101,18 @@ describe('no exchange without a trace', () => {
     expect(await gateway.newest(count)).toMatchObject({ outcome: 'upstream_error', response_status: 502 });
   });
 
-  test('an upstream that dies before its answer is 502 JSON and a trace', async () => {
-    const answer = await send('reset');
-    expect([answer.status, JSON.parse(answer.head.toString())]).toMatchObject([502, { upstream_error: 'reset' }]);
+  test('an upstream that dies before its response is 502 JSON and a trace', async () => {
+    const response = await send('reset');
+    expect([response.status, JSON.parse(response.head.toString())]).toMatchObject([502, { upstream_error: 'reset' }]);
     expect(await gateway.newest(count)).toMatchObject({ outcome: 'upstream_error', response_status: 502, model: 'gpt-4o-mini' });
   });
 
-  test('an upstream that does not begin to answer is 504 JSON and a trace', async () => {
-    const answer = await send('slow=30000');
-    expect([answer.status, JSON.parse(answer.head.toString())]).toMatchObject([504, { upstream_error: 'first_byte_timeout' }]);
+  test('an upstream that does not begin to respond is 504 JSON and a trace', async () => {
+    const response = await send('slow=30000');
+    expect([response.status, JSON.parse(response.head.toString())]).toMatchObject([
+      504,
+      { upstream_error: 'first_byte_timeout' },
+    ]);
     expect(await gateway.newest(count)).toMatchObject({ outcome: 'timeout', response_status: 504 });
   });
 
@@ -133,18 +136,18 @@ describe('no exchange without a trace', () => {
   });
 
   test('a request that the gateway refuses leaves a trace without bodies', async () => {
-    const answer = await rawTalk(gateway.url, 'POST /openai/v1/../x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n', (text) =>
+    const response = await rawTalk(gateway.url, 'POST /openai/v1/../x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n', (text) =>
       text.includes('}'),
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
     expect(await gateway.newest(count)).toMatchObject({ outcome: 'rejected', response_status: 400, cost_status: 'free' });
   });
 
   test('a WebSocket upgrade is 501 JSON and a trace', async () => {
     const head =
       'GET /openai/v1/realtime HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n\r\n';
-    const answer = await rawTalk(gateway.url, head, (text) => text.includes('}'));
-    expect(answer).toMatch(
+    const response = await rawTalk(gateway.url, head, (text) => text.includes('}'));
+    expect(response).toMatch(
       /^HTTP\/1\.1 501 [\s\S]*X-Svc-Correlation-ID: \S+[\s\S]*"error":"WebSocket connections are not served"/,
     );
     expect(await gateway.newest(count)).toMatchObject({ outcome: 'rejected', response_status: 501 });
@@ -168,7 +171,7 @@ describe('usage survives compression and size', () => {
       { 'accept-encoding': 'gzip' },
       { scenario: 'gzip,chunks=1500,chunk-bytes=1000' },
     ],
-    ['a JSON answer of 3 MB', chat(), {}, { scenario: 'chunks=3,chunk-bytes=1000000' }],
+    ['a JSON response of 3 MB', chat(), {}, { scenario: 'chunks=3,chunk-bytes=1000000' }],
     ['a data line of 2 MB', chat({ stream: true, stream_options: { include_usage: true } }), {}, { scenario: 'huge-line' }],
   ])('%s', async (name, body, headers: Record<string, string>, { scenario }: { scenario?: string }) => {
     await send(scenario ?? name, body, headers);
@@ -212,7 +215,7 @@ describe('what goes upstream', () => {
       'x-stainless-lang': 'js',
       traceparent: '00-11111111111111111111111111111111-2222222222222222-01',
     };
-    const answer = await send('', chat(), headers);
+    const response = await send('', chat(), headers);
     const sent =
       gateway.openai.received
         .at(-1)
@@ -220,8 +223,8 @@ describe('what goes upstream', () => {
         .map((name) => name.toLowerCase()) ?? [];
     expect(sent.filter((name) => name.startsWith('x-svc-') || name.startsWith('x-forwarded') || name === 'cookie')).toEqual([]);
     expect(sent).toEqual(expect.arrayContaining(['authorization', 'x-stainless-lang', 'traceparent', 'x-mock-scenario']));
-    expect(answer.rawHeaders.join()).toContain('X-Svc-Correlation-ID,corr-from-client');
-    expect(answer.rawHeaders.join().toLowerCase()).not.toContain('set-cookie');
+    expect(response.rawHeaders.join()).toContain('X-Svc-Correlation-ID,corr-from-client');
+    expect(response.rawHeaders.join().toLowerCase()).not.toContain('set-cookie');
     const trace = await gateway.newest(count);
     expect(trace).toMatchObject({
       lineage: { thread_id: 'thread-1', checkpoint_seq: 4, checkpoint_id: trace.id, immutable: true },

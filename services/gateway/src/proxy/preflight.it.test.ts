@@ -32,7 +32,7 @@ describe.each([
   ['on', KEYS],
   ['off', ''],
 ])("a browser's preflight on the proxy, with auth %s", (_, text) => {
-  test('is answered by the gateway, without a key: the page may send what it asked for', async () => {
+  test('gets the response of the gateway, without a key: the page may send what it requested', async () => {
     await using gateway = await startTestGateway({}, text);
     for (const path of [PATH, '/anthropic/v1/messages', '/openai?x=1']) {
       const response = await options(gateway, PREFLIGHT, path);
@@ -53,7 +53,7 @@ describe.each([
     await using gateway = await startTestGateway({}, text);
     await options(gateway, PREFLIGHT);
     await (await chat(gateway, { origin: PAGE, 'x-svc-gateway-key': TOKEN })).text();
-    // The key may read analytics; with auth off nobody looks at it.
+    // The key may read analytics; with auth off it is not looked at.
     const items = async () => {
       const response = await fetch(`${gateway.url}/api/traces`, { headers: { 'x-svc-gateway-key': TOKEN } });
       return ((await response.json()) as { items: { request_method: string }[] }).items;
@@ -66,9 +66,9 @@ describe.each([
 describe('what is no preflight is treated as ever', () => {
   test.each([
     ['no Origin', { 'access-control-request-method': 'POST' }],
-    ['no method that is asked for', { origin: PAGE }],
+    ['no requested method', { origin: PAGE }],
     ['neither', {}],
-  ])('OPTIONS with %s goes to the provider, and needs a key where keys are asked for', async (_, headers) => {
+  ])('OPTIONS with %s goes to the provider, and needs a key where keys are required', async (_, headers) => {
     await using gateway = await startTestGateway();
     await (await options(gateway, headers)).text();
     expect(gateway.openai.exchanges).toBe(1);
@@ -94,7 +94,7 @@ describe('what is no preflight is treated as ever', () => {
 });
 
 describe('the response to a request from a page of another origin', () => {
-  test('may be read by it: the answer of a provider, and every refusal of the gateway', async () => {
+  test('may be read by it: the response of a provider, and every rejection of the gateway', async () => {
     await using gateway = await startTestGateway({ SVC_LIMITS_PER_KEY_REQUESTS_PER_MINUTE: '1' }, KEYS);
     const key = { 'x-svc-gateway-key': TOKEN };
     const responses = [

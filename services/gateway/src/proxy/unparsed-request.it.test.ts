@@ -17,8 +17,8 @@ const request = (lines: string, first = `POST ${PATH} HTTP/1.1`) =>
 let gateway: TestGateway;
 afterEach(async () => gateway[Symbol.asyncDispose]());
 
-const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
-const correlationOf = (answer: string) => /X-Svc-Correlation-ID: (\S+)/.exec(answer)?.[1];
+const statusOf = (response: string) => Number(/^HTTP\/1\.1 (\d{3}) /.exec(response)?.[1]);
+const correlationOf = (response: string) => /X-Svc-Correlation-ID: (\S+)/.exec(response)?.[1];
 const send = (text: string) => rawTalk(gateway.url, text);
 
 async function get<T>(path: string): Promise<T> {
@@ -44,11 +44,11 @@ describe('a request below a provider prefix that HTTP itself refuses leaves a re
     ['too long a path', 431, `GET /openai/${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 'GET', /^\/openai\/a{2040}$/],
     ['a header that is none', 400, request('no colon\r\n'), 'POST', PATH],
     ['two lengths', 400, request('Content-Length: 1\r\nContent-Length: 2\r\n'), 'POST', PATH],
-    ['an expectation that nobody knows', 417, request('Expect: miracles\r\nContent-Length: 0\r\n'), 'POST', PATH],
+    ['an unknown expectation', 417, request('Expect: miracles\r\nContent-Length: 0\r\n'), 'POST', PATH],
   ])('%s: %i', async (_, status, text, method, path) => {
     gateway = await startTestGateway();
-    const answer = await send(text);
-    expect([statusOf(answer), answer.includes('"error"')]).toEqual([status, true]);
+    const response = await send(text);
+    expect([statusOf(response), response.includes('"error"')]).toEqual([status, true]);
     const [trace, ...more] = await tracesBeforeMarker();
     expect(more).toEqual([]);
     expect(trace).toMatchObject({
@@ -59,7 +59,7 @@ describe('a request below a provider prefix that HTTP itself refuses leaves a re
       request_path: typeof path === 'string' ? path : expect.stringMatching(path),
     });
     const detail = await get<TraceDetail>(`/api/traces/${trace?.id}`);
-    expect(detail.metadata['correlation_id']).toBe(correlationOf(answer));
+    expect(detail.metadata['correlation_id']).toBe(correlationOf(response));
     expect(detail.metadata).toMatchObject({ org_id: 'default', workspace_id: 'default' });
     expect(gateway.openai.exchanges).toBe(1);
   });
@@ -79,7 +79,7 @@ describe('a request below a provider prefix that HTTP itself refuses leaves a re
   });
 });
 
-describe('no trace, but an answer,', () => {
+describe('no trace, but a response,', () => {
   test.each([
     ['of what is no provider, too large', 431, `GET /api/traces HTTP/1.1\r\nHost: a\r\n${LARGE}\r\n`],
     ['of what is no provider, with an expectation', 417, 'GET /api/traces HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n\r\n'],
@@ -123,21 +123,21 @@ describe('with authentication on', () => {
     (await get<{ diagnostics: { rejections_unkept_total: number } }>('/api/diagnostics/trace-pipeline')).diagnostics
       .rejections_unkept_total;
 
-  test('an expectation is refused in the name of its key, and of nobody without one', async () => {
+  test('an expectation is rejected in the name of its key, and anonymously without one', async () => {
     await start();
     expect(statusOf(await send(request(`${key}Expect: miracles\r\nContent-Length: 0\r\n`)))).toBe(417);
     expect(statusOf(await send(request('Expect: miracles\r\nContent-Length: 0\r\n')))).toBe(417);
     const traces = await tracesBeforeMarker();
-    // That of nobody is no tenant's.
+    // The anonymous one belongs to no tenant.
     expect(traces.map(({ response_status: status }) => status)).toEqual([417]);
     expect((await get<TraceDetail>(`/api/traces/${traces[0]?.id}`)).metadata['gateway_key_id']).toBe('one');
   });
 
-  test('a head that cannot be parsed names nobody, and ten of nobody a second have a trace', async () => {
+  test('a head that cannot be parsed is anonymous, and ten anonymous ones a second have a trace', async () => {
     await start();
     const before = (await get<{ trace_count: number }>('/api/health')).trace_count;
-    const answers = await Promise.all(Array.from({ length: 60 }, () => send(request(key + LARGE))));
-    expect(answers.filter((answer) => statusOf(answer) !== 431)).toEqual([]);
+    const responses = await Promise.all(Array.from({ length: 60 }, () => send(request(key + LARGE))));
+    expect(responses.filter((response) => statusOf(response) !== 431)).toEqual([]);
     expect(await tracesBeforeMarker()).toEqual([]);
     const kept = (await get<{ trace_count: number }>('/api/health')).trace_count - before - 1;
     expect(kept).toBeGreaterThanOrEqual(10);

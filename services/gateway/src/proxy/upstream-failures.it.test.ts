@@ -64,15 +64,15 @@ interface Case {
 }
 
 /** The client, the trace and the log say the same of one exchange. */
-async function expectTold(gateway: TestGateway, { route, upstreamError, status, text, detail }: Case): Promise<void> {
+async function expectFailure(gateway: TestGateway, { route, upstreamError, status, text, detail }: Case): Promise<void> {
   const count = ((await gateway.get('/api/health')) as { trace_count: number }).trace_count + 1;
   const url = `${gateway.url}/${route}/v1/chat/completions`;
-  const asked = rawExchange(url, { body: BODY, headers: { 'content-type': 'application/json' } });
-  if (text === undefined) await expect(asked).rejects.toThrow();
+  const pending = rawExchange(url, { body: BODY, headers: { 'content-type': 'application/json' } });
+  if (text === undefined) await expect(pending).rejects.toThrow();
   else {
-    const answer = await asked;
-    const body = JSON.parse(answer.head.toString()) as unknown;
-    expect([answer.status, body]).toEqual([status, { error: `${text} (${upstreamError})`, upstream_error: upstreamError }]);
+    const response = await pending;
+    const body = JSON.parse(response.head.toString()) as unknown;
+    expect([response.status, body]).toEqual([status, { error: `${text} (${upstreamError})`, upstream_error: upstreamError }]);
   }
   const trace = await gateway.newest(count);
   const outcome = status === 504 ? 'timeout' : 'upstream_error';
@@ -128,7 +128,7 @@ describe('a provider that', () => {
   ])('%s', async (_, act, upstreamError, text, detail) => {
     onRequest = act;
     const status = upstreamError.endsWith('timeout') ? 504 : 502;
-    await expectTold(gateway, { route: 'openai', upstreamError, status, text, detail });
+    await expectFailure(gateway, { route: 'openai', upstreamError, status, text, detail });
   });
 
   const TLS = 'no secure connection to the provider could be made';
@@ -139,12 +139,12 @@ describe('a provider that', () => {
   ])('%s', async (_, act, upstreamError, text, detail) => {
     onConnection = act;
     const status = upstreamError.endsWith('timeout') ? 504 : 502;
-    await expectTold(gateway, { route: 'anthropic', upstreamError, status, text, detail });
+    await expectFailure(gateway, { route: 'anthropic', upstreamError, status, text, detail });
   });
 
   test('a system error stands in the log with its cause', async () => {
     onRequest = (socket) => socket.resetAndDestroy();
-    await expectTold(gateway, { route: 'openai', upstreamError: 'reset', status: 502, text: RESET, detail: /ECONNRESET/ });
+    await expectFailure(gateway, { route: 'openai', upstreamError: 'reset', status: 502, text: RESET, detail: /ECONNRESET/ });
     expect(failuresIn(gateway).at(-1)?.err?.message).toBe('read ECONNRESET');
   });
 });
@@ -164,13 +164,13 @@ test.each<Case>([
     text: 'the provider could not be reached',
     detail: /^connect ECONNREFUSED 127\.0\.0\.1:1$/,
   },
-])('a provider that is not there: $upstreamError', async (told) => {
+])('a provider that is not there: $upstreamError', async (expected) => {
   await using gateway = await startTestGateway({
     ...TIMES,
     SVC_PROVIDERS_OPENAI_UPSTREAM: 'http://provider.invalid',
     SVC_PROVIDERS_ANTHROPIC_UPSTREAM: 'http://127.0.0.1:1',
   });
-  await expectTold(gateway, told);
+  await expectFailure(gateway, expected);
 });
 
 describe('not the fault of the provider is', () => {
@@ -181,25 +181,25 @@ describe('not the fault of the provider is', () => {
   afterAll(async () => gateway[Symbol.asyncDispose]());
   const head = (lines: string) => `POST /openai/v1/files HTTP/1.1\r\nHost: a\r\n${lines}\r\n`;
   /** Sends `bytes`, does `then`, and gives back what came of it. */
-  const talk = async (bytes: string, then: (socket: Socket, answer: () => string) => unknown = () => {}) => {
+  const talk = async (bytes: string, then: (socket: Socket, response: () => string) => unknown = () => {}) => {
     const count = ((await gateway.get('/api/health')) as { trace_count: number }).trace_count + 1;
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').setEncoding('latin1');
-    let answer = '';
-    socket.on('data', (text: string) => (answer += text)).on('error', () => {});
+    let response = '';
+    socket.on('data', (text: string) => (response += text)).on('error', () => {});
     socket.write(bytes);
-    await then(socket, () => answer);
+    await then(socket, () => response);
     const trace = await gateway.newest(count);
     socket.destroy();
-    return { trace, answer };
+    return { trace, response };
   };
 
   test.each([
-    ['in pieces', head('Transfer-Encoding: chunked\r\n') + '5\r\nhello\r\n'],
-    ['in one piece', head('Content-Length: 10\r\n') + 'hello'],
+    ['in chunks', head('Transfer-Encoding: chunked\r\n') + '5\r\nhello\r\n'],
+    ['whole', head('Content-Length: 10\r\n') + 'hello'],
   ])('a client that leaves within its request %s', async (_, bytes) => {
-    // What is answered before was read together with the request, which has begun therefore.
-    const { trace } = await talk(`GET / HTTP/1.1\r\nHost: a\r\n\r\n${bytes}`, async (socket, answer) => {
-      await waitUntil(() => answer().includes('"name"'), { what: 'the answer before' });
+    // The request before this one was read together with it, so this one has begun.
+    const { trace } = await talk(`GET / HTTP/1.1\r\nHost: a\r\n\r\n${bytes}`, async (socket, response) => {
+      await waitUntil(() => response().includes('"name"'), { what: 'the response before' });
       socket.resetAndDestroy();
     });
     expect(trace).toMatchObject({ outcome: 'client_closed', response_status: 499 });
@@ -207,13 +207,13 @@ describe('not the fault of the provider is', () => {
   });
 
   test.each([
-    ['in pieces', head('Transfer-Encoding: chunked\r\n') + '5\r\nhello\r\n'],
-    ['in one piece', head('Content-Length: 10\r\n') + 'hello'],
+    ['in chunks', head('Transfer-Encoding: chunked\r\n') + '5\r\nhello\r\n'],
+    ['whole', head('Content-Length: 10\r\n') + 'hello'],
   ])('a client that stops within its request %s', async (_, bytes) => {
-    const { trace, answer } = await talk(bytes);
+    const { trace, response } = await talk(bytes);
     expect(trace).toMatchObject({ outcome: 'timeout', response_status: 504 });
     expect(trace.metadata).not.toHaveProperty('upstream_error');
-    expect(answer).toMatch(/\r\n\r\n\{"error":"the request did not arrive in time"\}$/);
+    expect(response).toMatch(/\r\n\r\n\{"error":"the request did not arrive in time"\}$/);
   });
 
   test('a client that does not read', async () => {
@@ -229,17 +229,17 @@ describe('not the fault of the provider is', () => {
 
   test('what a provider says itself', async () => {
     onRequest = (socket) => void socket.write('HTTP/1.1 503 x\r\nContent-Length: 0\r\n\r\n');
-    const { trace, answer } = await talk(head('Content-Length: 0\r\n'));
-    expect([trace.outcome, trace.response_status, answer.slice(0, 12)]).toEqual(['completed', 503, 'HTTP/1.1 503']);
+    const { trace, response } = await talk(head('Content-Length: 0\r\n'));
+    expect([trace.outcome, trace.response_status, response.slice(0, 12)]).toEqual(['completed', 503, 'HTTP/1.1 503']);
     expect(trace.metadata).not.toHaveProperty('upstream_error');
   });
 });
 
-test('a provider that does not take the request is not waited for longer than for its answer', async () => {
+test('a provider that does not take the request is not waited for longer than for its response', async () => {
   onConnection = (socket) => void socket.pause();
   await using gateway = await startTestGateway({ ...TIMES, SVC_PROVIDERS_OPENAI_UPSTREAM: `http://127.0.0.1:${port}` });
-  const answer = await rawExchange(`${gateway.url}/openai/v1/files`, { body: Buffer.alloc(30_000_000), headers: {} });
-  expect([answer.status, JSON.parse(answer.head.toString())]).toMatchObject([504, { upstream_error: 'first_byte_timeout' }]);
+  const response = await rawExchange(`${gateway.url}/openai/v1/files`, { body: Buffer.alloc(30_000_000), headers: {} });
+  expect([response.status, JSON.parse(response.head.toString())]).toMatchObject([504, { upstream_error: 'first_byte_timeout' }]);
   expect((await gateway.newest(1)).metadata).toMatchObject({
     upstream_error: 'first_byte_timeout',
     upstream_error_detail: 'request body not taken for 1500 ms',

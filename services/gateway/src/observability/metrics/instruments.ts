@@ -27,15 +27,15 @@ export const REQUEST_INSTRUMENTS = {
   providerDuration: histogram(
     'svc.provider.request_duration_seconds',
     's',
-    'Time from sending a request to a provider to the end of its answer.',
+    'Time from sending a request to a provider to the end of its response.',
     REQUEST_SECONDS,
     SCOPE,
   ),
-  proxyRequests: counter('svc.proxy.request_total', '{request}', 'Requests that the gateway answered.', SCOPE_AND_STATUS),
+  proxyRequests: counter('svc.proxy.request_total', '{request}', 'Requests that the gateway responded to.', SCOPE_AND_STATUS),
   proxyDuration: histogram(
     'svc.proxy.request_duration_seconds',
     's',
-    'Time from receiving a request to the end of its answer.',
+    'Time from receiving a request to the end of its response.',
     REQUEST_SECONDS,
     SCOPE,
   ),
@@ -81,7 +81,7 @@ export const GENAI_INSTRUMENTS = {
   timeToFirstChunk: histogram(
     'gen_ai.client.operation.time_to_first_chunk',
     's',
-    'Time from the request to the first chunk of a streamed answer.',
+    'Time from the request to the first chunk of a streamed response.',
     GENAI_SECONDS,
     GENAI,
   ),
