@@ -56,7 +56,7 @@ describe('a response in the background', () => {
     ['/openai/v1/responses', { ...state, id: 'x'.repeat(257) }, true, undefined],
     ['/openai/v1/responses', undefined, true, undefined],
     ['/openai/v1/chat/completions', state, true, undefined],
-  ])('%s saying %j, asked for %p, is %j', (path, said, isAsked, id) => {
-    expect(pendingResponse(openai('POST', path), said, () => isAsked)).toBe(id);
+  ])('%s saying %j, background %p, is %j', (path, said, isBackground, id) => {
+    expect(pendingResponse(openai('POST', path), said, () => isBackground)).toBe(id);
   });
 });

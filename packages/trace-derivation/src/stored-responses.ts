@@ -4,7 +4,7 @@ import type { Provider } from '@vitrine/traces/trace';
 // What a provider stores is read back with the usage that making it had, again and again. Only making it is charged; and what is made in
 // the background is charged when its usage is first seen. Spec: gateway decisions, section 5.
 
-interface AskedFor {
+interface ResponsesRequest {
   readonly provider: Provider;
   readonly method: string;
   readonly path: string;
@@ -20,7 +20,7 @@ const RESPONSE_ID = /^[\w.:-]{1,256}$/;
 const RESPONSES_PATH = '/v1/responses';
 
 /** Whether an exchange makes nothing that is charged: any method but POST, and what POST does to what is stored. */
-export function readsBack({ method, path }: Pick<AskedFor, 'method' | 'path'>): boolean {
+export function readsBack({ method, path }: Pick<ResponsesRequest, 'method' | 'path'>): boolean {
   if (method !== 'POST') return true;
   // Almost nothing passes this, at a fifth of what the patterns take.
   if (!path.includes('/responses/') && !path.includes('/completions/')) return false;
@@ -28,7 +28,7 @@ export function readsBack({ method, path }: Pick<AskedFor, 'method' | 'path'>): 
 }
 
 /** The id of the finished response that is read back; undefined when it is not finished, or no response. */
-export function finishedResponse({ provider, path }: AskedFor, state: ResponseState | undefined): string | undefined {
+export function finishedResponse({ provider, path }: ResponsesRequest, state: ResponseState | undefined): string | undefined {
   const inPath = provider === 'openai' ? STORED_RESPONSE.exec(path)?.[1] : undefined;
   if (inPath === undefined || state?.isFinished === false) return undefined;
   const id = state?.id ?? decoded(inPath);
@@ -38,7 +38,7 @@ export function finishedResponse({ provider, path }: AskedFor, state: ResponseSt
 /** The id of a response that was created and is not finished, if there is one. It is one in the background when it says so, or its
  *  request does; and when it came as JSON: there nothing else returns an unfinished one. */
 export function pendingResponse(
-  { provider, method, path }: AskedFor,
+  { provider, method, path }: ResponsesRequest,
   state: ResponseState | undefined,
   isInBackground: () => boolean,
 ): string | undefined {
@@ -48,7 +48,7 @@ export function pendingResponse(
 }
 
 /** The path whose use of tokens an exchange's is: what is counted when it is read back was used where it was made. */
-export function usagePathOf(request: Pick<AskedFor, 'method' | 'path'>): string {
+export function usagePathOf(request: Pick<ResponsesRequest, 'method' | 'path'>): string {
   return readsBack(request) ? RESPONSES_PATH : request.path;
 }
 

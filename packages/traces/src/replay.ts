@@ -122,7 +122,7 @@ export function withAncestors(ancestors: readonly Checkpoint[], run: readonly Ch
 
 const GROUP_HEADER = LINEAGE_HEADERS.trace_group_id.toLowerCase();
 const NOTHING = { checkpoints: [], isCapped: false };
-/** As far as the road to a checkpoint outside of the run is looked for. */
+/** How far the path to a checkpoint outside of the run is followed. */
 const ROAD_MAX = 500;
 
 /** The conversation of `scope` up to `trace`, which is in it. */

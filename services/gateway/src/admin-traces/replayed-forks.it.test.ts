@@ -141,7 +141,7 @@ describe.each(['off', 'on'])('with spans %s', (spans) => {
   });
 });
 
-describe('a replayed fork shows the road to the root, and then its run', () => {
+describe('a replayed fork shows the path to the root, and then its run', () => {
   let gateway: TestGateway;
   let client: Client;
   const run = { 'trace-group-id': 'g', 'thread-id': 't', 'run-id': 'r' };
@@ -180,7 +180,7 @@ describe('a replayed fork shows the road to the root, and then its run', () => {
     expect(await client.shown(name, parameters)).toBe(shown);
   });
 
-  test('what is beside the road is none of it', async () => {
+  test('checkpoints beside the path are left out', async () => {
     for (const checkpoint of ['three', 'four']) {
       const response = await fetch(
         `${gateway.url}/api/traces/${client.ids['tip']}/replay?checkpoint_id=${client.ids[checkpoint]}`,
@@ -189,7 +189,7 @@ describe('a replayed fork shows the road to the root, and then its run', () => {
     }
   });
 
-  test('the road goes on where a run has no parents, by its numbers', async () => {
+  test('the path continues where a run has no parents, by its numbers', async () => {
     const bare = { 'trace-group-id': 'g', 'thread-id': 'bare', 'run-id': 'b' };
     for (const seq of [1, 2, 3]) await client.send(`bare${seq}`, { ...bare, 'checkpoint-seq': seq });
     await client.fork('bareFork', 'bare2');
@@ -208,7 +208,7 @@ describe('a replayed fork shows the road to the root, and then its run', () => {
   });
 });
 
-test('no road leads to another tenant', async () => {
+test('the path never leads to another tenant', async () => {
   const tokenOf = (org: string) => `sgk_${org.repeat(24)}`;
   const keys = ['a', 'b'].map((org) => `{ id: key-${org}, token: ${tokenOf(org)}, org_id: org-${org} }`);
   await using own = await startTestGateway({ SVC_AUTH_ENABLED: 'true' }, `auth: { keys: [${keys.join(', ')}] }`);

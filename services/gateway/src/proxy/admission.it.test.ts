@@ -169,13 +169,13 @@ describe('the gate', () => {
 
   test('may let a request wait, and then through, whole', async () => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    let isAsked = false;
+    let isCalled = false;
     gate = () => {
-      isAsked = true;
+      isCalled = true;
       return promise;
     };
     const response = send();
-    await waitUntil(() => isAsked, { what: 'the gate' });
+    await waitUntil(() => isCalled, { what: 'the gate' });
     expect(openai.exchanges).toBe(0);
     resolve(undefined);
     expect((await response).status).toBe(200);
@@ -184,15 +184,15 @@ describe('the gate', () => {
 
   test('a client that leaves while it waits leaves a trace, and nothing is sent', async () => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    let isAsked = false;
+    let isCalled = false;
     gate = () => {
-      isAsked = true;
+      isCalled = true;
       return promise;
     };
     const request = httpRequest(`${url}/openai/v1/models`, { headers: { 'x-key': 'token' } });
     request.on('error', () => {});
     request.end();
-    await waitUntil(() => isAsked, { what: 'the gate' });
+    await waitUntil(() => isCalled, { what: 'the gate' });
     request.destroy();
     expect(await only()).toMatchObject({ outcome: 'client_closed', sentStatus: 0 });
     resolve(undefined);
