@@ -2,11 +2,12 @@ import { analyticsBench } from './analytics/analytics-bench.ts';
 import type { Bench, BenchRow } from './bench.ts';
 import { hostileBench } from './hostile/hostile-bench.ts';
 import { machine } from './machine.ts';
+import { pipelineBench } from './pipeline/pipeline-bench.ts';
 import { proxyBench } from './proxy/proxy-bench.ts';
 import { renderTable } from './render-table.ts';
 import { telemetryBench } from './telemetry/telemetry-bench.ts';
 
-const benches: readonly Bench[] = [proxyBench, analyticsBench, telemetryBench, hostileBench];
+const benches: readonly Bench[] = [proxyBench, analyticsBench, telemetryBench, hostileBench, pipelineBench];
 
 const [name, ...rest] = process.argv.slice(2);
 process.exitCode = await main(name, rest);

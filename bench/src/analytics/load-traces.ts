@@ -11,7 +11,7 @@ import { Traffic } from './traffic.ts';
 const BATCH = 256;
 const PROGRESS_EVERY = 250_000;
 
-const NO_PRIVACY: PrivacyRules = {
+export const NO_PRIVACY: PrivacyRules = {
   mode: 'off',
   policyId: '',
   detectors: Object.fromEntries(DETECTORS.map((name) => [name, false])) as PrivacyRules['detectors'],
