@@ -33,6 +33,10 @@ async function runPipelineBench(plan: PipelinePlan, progress: Progress): Promise
   await using stack = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'vitrine-bench-'));
   stack.defer(() => rm(home, { recursive: true, force: true }));
+  // Interrupted: containers are stopped and files removed on the way out.
+  const interrupt = () => void stack.disposeAsync().finally(() => process.exit(1));
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  stack.defer(() => void process.off('SIGINT', interrupt).off('SIGTERM', interrupt));
   progress('starting Kafka and Postgres');
   const servers = await startServers(stack);
   const proxy = await kafkaRatio(plan.proxyRounds, servers, home, progress);
