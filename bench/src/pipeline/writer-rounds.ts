@@ -13,9 +13,9 @@ import { startWriter, type WriterProcess } from './writer-process.ts';
 
 /** Rows of the COPY: as many as fit into a few seconds and 150 MB of memory. */
 const COPY_ROWS = 40_000;
-const JOIN_TIMEOUT_MS = 60_000;
-/** Until code is compiled and the group is at rest. */
-const WARM_UP_MS = 2_000;
+const JOIN_TIMEOUT_MS = 120_000;
+/** Traces of each writer before it is measured: code is compiled by then, and the group is at rest. */
+const WARM_UP_TRACES = 2_000;
 
 /** What one number of trace-writers did within the seconds of a round. */
 export interface WriterMeasure {
@@ -122,8 +122,10 @@ class WriterSession {
       return assigned.every((count) => count > 0) && assigned.reduce((sum, count) => sum + count, 0) === PARTITIONS;
     };
     await waitUntil(hasAll, { what: 'all partitions to be assigned', timeoutMs: JOIN_TIMEOUT_MS });
-    await waitUntil(async () => (await this.#tables.summed()) > 0, { what: 'the first traces', timeoutMs: JOIN_TIMEOUT_MS });
-    await sleep(WARM_UP_MS);
+    // A group may stand still for seconds after its last member has joined.
+    const enough = (await this.#tables.summed()) + writers.length * WARM_UP_TRACES;
+    const isWarm = async () => (await this.#tables.summed()) >= enough;
+    await waitUntil(isWarm, { what: 'trace-writers to write', timeoutMs: JOIN_TIMEOUT_MS });
   }
 
   async #figures(writers: readonly WriterProcess[]) {
