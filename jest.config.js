@@ -27,7 +27,7 @@ export default {
     {
       ...common,
       displayName: 'containers',
-      testMatch: ['<rootDir>/{packages,services,bench,deploy,e2e}/**/*.containers.test.ts'],
+      testMatch: ['<rootDir>/{packages,services,migrations,bench,deploy,e2e}/**/*.containers.test.ts'],
     },
   ],
 };

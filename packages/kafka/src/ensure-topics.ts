@@ -1,6 +1,7 @@
 import type { Admin } from 'kafkajs';
 import kafkajs from 'kafkajs';
 import type { KafkaClient } from './kafka-client.ts';
+import { refusedTopics } from './refused-topics.ts';
 
 export interface TopicSettings {
   readonly topic: string;
@@ -12,13 +13,25 @@ export interface TopicSettings {
   readonly maxMessageBytes: number;
 }
 
+const KAFKA_NAMES = {
+  partitions: 'partitions',
+  replicationFactor: 'replication.factor',
+  retentionMs: 'retention.ms',
+  maxMessageBytes: 'max.message.bytes',
+} as const;
+
 /** `differs`: the topic is there with other settings, which are left alone. */
-export type TopicResult =
-  | { readonly topic: string; readonly result: 'created' | 'exists' | 'partitions_added' }
-  | { readonly topic: string; readonly result: 'differs'; readonly differences: readonly string[] };
+export interface TopicResult {
+  readonly result: 'created' | 'exists' | 'partitions_added' | 'differs';
+  /** As the topic is now. */
+  readonly settings: TopicSettings;
+  /** What differs, such as `retention.ms: 1000 instead of 2000`. */
+  readonly differences: readonly string[];
+}
 
 /** Creates the topics that are missing and adds missing partitions; run again, it changes nothing. Partitions are never taken away and
- *  settings never changed: those may be an operator's. Rejects with kafkajs' error when no broker can be reached. */
+ *  settings never changed: those may be an operator's. Rejects with kafkajs' error when no broker can be reached. Faults:
+ *  `topics_refused`. */
 export async function ensureTopics({ kafka }: KafkaClient, topics: readonly TopicSettings[]): Promise<readonly TopicResult[]> {
   const admin = kafka.admin();
   try {
@@ -28,41 +41,52 @@ export async function ensureTopics({ kafka }: KafkaClient, topics: readonly Topi
     // False when another process has just created one of them, which is as good.
     if (missing.length > 0) await admin.createTopics({ topics: missing.map(topicRequest), waitForLeaders: true });
     const results: TopicResult[] = [];
-    for (const settings of topics) {
-      results.push(missing.includes(settings) ? { topic: settings.topic, result: 'created' } : await adjust(admin, settings));
-    }
+    for (const settings of topics)
+      results.push(missing.includes(settings) ? { result: 'created', settings, differences: [] } : await adjust(admin, settings));
     return results;
+  } catch (error) {
+    throw refusedTopics(error) ?? error;
   } finally {
     await admin.disconnect();
   }
 }
 
-function topicRequest({ topic, partitions, replicationFactor, ...settings }: TopicSettings) {
-  const configEntries = Object.entries(configOf(settings)).map(([name, value]) => ({ name, value }));
+function topicRequest({ topic, partitions, replicationFactor, retentionMs, maxMessageBytes }: TopicSettings) {
+  const config = { [KAFKA_NAMES.retentionMs]: retentionMs, [KAFKA_NAMES.maxMessageBytes]: maxMessageBytes };
+  const configEntries = Object.entries(config).map(([name, value]) => ({ name, value: String(value) }));
   return { topic, numPartitions: partitions, replicationFactor, configEntries };
 }
 
-function configOf({ retentionMs, maxMessageBytes }: Pick<TopicSettings, 'retentionMs' | 'maxMessageBytes'>) {
-  return { 'retention.ms': String(retentionMs), 'max.message.bytes': String(maxMessageBytes) };
+async function adjust(admin: Admin, wanted: TopicSettings): Promise<TopicResult> {
+  const { topic } = wanted;
+  const found = await readSettings(admin, topic);
+  const isSmaller = found.partitions < wanted.partitions;
+  if (isSmaller) await admin.createPartitions({ topicPartitions: [{ topic, count: wanted.partitions }] });
+  const settings = isSmaller ? { ...found, partitions: wanted.partitions } : found;
+  const differences = differencesOf(settings, wanted);
+  return { result: differences.length > 0 ? 'differs' : isSmaller ? 'partitions_added' : 'exists', settings, differences };
 }
 
-async function adjust(admin: Admin, settings: TopicSettings): Promise<TopicResult> {
-  const { topic, partitions: wanted } = settings;
+async function readSettings(admin: Admin, topic: string): Promise<TopicSettings> {
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-  const partitions = topics[0]?.partitions.length ?? 0;
-  const differences = await differencesOf(admin, settings);
-  if (partitions > wanted) differences.push(`partitions: ${partitions} instead of ${wanted}`);
-  if (partitions < wanted) await admin.createPartitions({ topicPartitions: [{ topic, count: wanted }] });
-  if (differences.length > 0) return { topic, result: 'differs', differences };
-  return { topic, result: partitions < wanted ? 'partitions_added' : 'exists' };
+  const partitions = topics[0]?.partitions ?? [];
+  const configNames = [KAFKA_NAMES.retentionMs, KAFKA_NAMES.maxMessageBytes];
+  const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames };
+  const { resources } = await admin.describeConfigs({ resources: [resource], includeSynonyms: false });
+  const found = new Map(resources[0]?.configEntries.map(({ configName, configValue }) => [configName, Number(configValue)]));
+  return {
+    topic,
+    partitions: partitions.length,
+    replicationFactor: partitions[0]?.replicas.length ?? 0,
+    retentionMs: found.get(KAFKA_NAMES.retentionMs) ?? Number.NaN,
+    maxMessageBytes: found.get(KAFKA_NAMES.maxMessageBytes) ?? Number.NaN,
+  };
 }
 
-async function differencesOf(admin: Admin, { topic, ...settings }: TopicSettings): Promise<string[]> {
-  const wanted = configOf(settings);
-  const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: Object.keys(wanted) };
-  const { resources } = await admin.describeConfigs({ resources: [resource], includeSynonyms: false });
-  const found = new Map(resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]));
-  return Object.entries(wanted)
-    .filter(([name, value]) => found.get(name) !== value)
-    .map(([name, value]) => `${name}: ${found.get(name)} instead of ${value}`);
+function differencesOf(found: TopicSettings, wanted: TopicSettings): string[] {
+  const isDefault = (name: keyof typeof KAFKA_NAMES) => name === 'replicationFactor' && wanted[name] === -1;
+  return Object.entries(KAFKA_NAMES)
+    .map(([name, kafkaName]) => [name as keyof typeof KAFKA_NAMES, kafkaName] as const)
+    .filter(([name]) => found[name] !== wanted[name] && !isDefault(name))
+    .map(([name, kafkaName]) => `${kafkaName}: ${found[name]} instead of ${wanted[name]}`);
 }

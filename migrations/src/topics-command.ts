@@ -1,0 +1,107 @@
+import { command, type CommandContext } from '@vitrine/command-line/command';
+import { wholeNumberOption } from '@vitrine/command-line/option-values';
+import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { textTable } from '@vitrine/command-line/text-table';
+import { readConfigFile } from '@vitrine/config/config-file';
+import { messageOf } from '@vitrine/faults/fault';
+import { ensureTopics, type TopicResult } from '@vitrine/kafka/ensure-topics';
+import { createKafkaClient, type KafkaClient } from '@vitrine/kafka/kafka-client';
+import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
+import type { KafkaLog } from '@vitrine/kafka/kafka-log';
+import { waitForBroker } from '@vitrine/kafka/wait-for-broker';
+import { readTopicsConfig, topicsOf } from './topics-config.ts';
+
+const CLIENT_ID = 'vitrine-topics';
+const DEFAULT_WAIT_SECONDS = 60;
+const MAX_WAIT_SECONDS = 86_400;
+const HOUR_MS = 3_600_000;
+/** kafkajs' lines say nothing that the error of a command does not. */
+const NO_LOG: KafkaLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+const string = { type: 'string' } as const;
+
+/** `npm run topics`, and what a job of the migrations image runs against the broker. */
+export const topicsCommand = command({
+  name: 'topics',
+  summary: 'Creates the Kafka topics of traces and of their dead letters, and lists them.',
+  usage: '[--brokers LIST] [--partitions N] [--wait SECONDS] [--format text|json] [--config FILE] ...',
+  help: `  --brokers LIST          host:port of brokers, with commas between them (VITRINE_KAFKA_BROKERS)
+  --topic NAME            vitrine.traces by default; dead letters go to NAME.dlq (VITRINE_KAFKA_TOPIC)
+  --partitions N          12 by default: as many trace-writers have work at once (VITRINE_KAFKA_PARTITIONS)
+  --replication-factor N  copies of each record; the brokers' default when not given (VITRINE_KAFKA_REPLICATION_FACTOR)
+  --retention-hours N     168 by default: how long trace-writers may be away (VITRINE_KAFKA_RETENTION_HOURS)
+  --max-message-bytes N   of a batch, compressed; 1048588 by default (VITRINE_KAFKA_MAX_MESSAGE_BYTES)
+  --wait SECONDS          how long to wait for a broker that does not respond yet; ${DEFAULT_WAIT_SECONDS} by default
+  --format json           for programs
+  --config FILE           YAML with the same keys under kafka, such as kafka.partitions
+
+Further variables: VITRINE_KAFKA_TLS_ENABLED, _TLS_CA_PATH, _TLS_CERT_PATH, _TLS_KEY_PATH; VITRINE_KAFKA_SASL_MECHANISM, _SASL_USERNAME,
+_SASL_PASSWORD; VITRINE_KAFKA_DEAD_LETTERS_PARTITIONS (1) and VITRINE_KAFKA_DEAD_LETTERS_RETENTION_HOURS (720).
+
+Run again, it adds partitions that are missing and changes nothing else: where a topic has other settings, they are shown and left alone.
+
+Examples:
+  npm run topics -- --brokers localhost:9092
+  npm run topics -- --brokers kafka-1:9092,kafka-2:9092 --partitions 24 --replication-factor 3
+  VITRINE_KAFKA_BROKERS=localhost:9092 npm run -s topics -- --format json
+`,
+  options: {
+    brokers: string,
+    topic: string,
+    partitions: string,
+    'replication-factor': string,
+    'retention-hours': string,
+    'max-message-bytes': string,
+    wait: string,
+    ...FORMAT_OPTION,
+  },
+  run: async ({ values }, context) => {
+    const config = readTopicsConfig(readConfigFile(values.config), context.env, values);
+    const waitSeconds = wholeNumberOption('--wait', values.wait, 0, MAX_WAIT_SECONDS) ?? DEFAULT_WAIT_SECONDS;
+    const client = createKafkaClient(kafkaConnection(CLIENT_ID, config.kafka), NO_LOG);
+    await untilReachable(client, waitSeconds, context);
+    const results = await ensureTopics(client, topicsOf(config));
+    context.stdout.write(formatResult(values.format, results.map(rowOf), tableOf));
+    return 0;
+  },
+});
+
+async function untilReachable(client: KafkaClient, seconds: number, { stderr, untilSignal }: CommandContext): Promise<void> {
+  const stop = new AbortController();
+  void untilSignal().then(() => stop.abort());
+  await waitForBroker(client, {
+    withinMs: seconds * 1_000,
+    signal: stop.signal,
+    onWaiting: (error) =>
+      stderr.write(`topics: waiting ${seconds} s at most for ${client.brokers.join(', ')}: ${messageOf(error)}\n`),
+  });
+}
+
+/** With the names of the configuration. */
+function rowOf({ result, settings, differences }: TopicResult) {
+  return {
+    topic: settings.topic,
+    result,
+    partitions: settings.partitions,
+    replication_factor: settings.replicationFactor,
+    retention_hours: settings.retentionMs / HOUR_MS,
+    max_message_bytes: settings.maxMessageBytes,
+    differences,
+  };
+}
+
+function tableOf(rows: readonly ReturnType<typeof rowOf>[]): string {
+  const notes = rows.flatMap(({ topic, differences }) => differences.map((text) => `${topic}: ${text}; left as it is\n`));
+  const table = textTable(
+    ['TOPIC', 'RESULT', 'PARTITIONS', 'REPLICATION', 'RETENTION', 'MAX MESSAGE'],
+    rows.map((row) => [
+      row.topic,
+      row.result.replaceAll('_', ' '),
+      String(row.partitions),
+      row.replication_factor === -1 ? 'default' : String(row.replication_factor),
+      `${row.retention_hours} h`,
+      `${row.max_message_bytes} B`,
+    ]),
+  );
+  return table + notes.join('');
+}
