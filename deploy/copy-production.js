@@ -6,9 +6,9 @@ import { dirname, join, relative } from 'node:path';
 const [service, target] = process.argv.slice(2);
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages;
 
-/** Of our own folders: what only tests use. Of dependencies: what nothing loads. */
+/** Of our own folders: what only tests use. Of dependencies: what nothing loads; Node strips no types there. */
 const FOR_TESTS = /\/testing(?:\/|$)|\/testdata(?:\/|$)|\.test\.ts$|\/node_modules$/;
-const NOT_LOADED = /\.map$|\.d\.[mc]?ts$|\.md$/;
+const NOT_LOADED = /\.(?:map|[mc]?ts|md)$/;
 
 const found = new Set([service]);
 for (const path of found) {

@@ -23,6 +23,8 @@ export async function engineError(): Promise<string | undefined> {
 }
 
 export interface RunningKafka extends AsyncDisposable {
+  /** Of its container. */
+  readonly name: string;
   /** As seen from this machine; the same after a restart. */
   readonly brokers: readonly string[];
   /** As seen from containers in `network`. */
@@ -51,6 +53,7 @@ export async function startKafka(
   const client = await getContainerRuntimeClient();
   const handle = client.container.getById(started.getId());
   return {
+    name: started.getName().replace('/', ''),
     brokers: [`127.0.0.1:${port}`],
     internalBrokers: [`${KAFKA_ALIAS}:9092`],
     stop: () => handle.stop({ t: 5 }),
@@ -79,25 +82,39 @@ function kafkaSettings(port: number): Record<string, string> {
   };
 }
 
-export interface ServiceOptions {
+export interface ProgramOptions {
   readonly image: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Replaces the entry point of the image. */
+  readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
-  /** The port of its HTTP server. */
-  readonly port: number;
   readonly network?: StartedNetwork;
   /** Its name in `network`. */
   readonly alias?: string;
 }
 
-export interface RunningService extends AsyncDisposable {
-  /** As seen from this machine. */
-  readonly url: string;
+export interface ServiceOptions extends ProgramOptions {
+  /** The port of its HTTP server. */
+  readonly port: number;
+  /** A folder of this machine that is copied into the container, whose file system may then be written to. */
+  readonly folder?: { readonly source: string; readonly target: string };
+}
+
+export interface RunningProgram extends AsyncDisposable {
+  /** Of its container. */
+  readonly name: string;
   /** Standard output and error so far. */
   readonly log: string;
-  /** Runs a program in the container. */
+  /** Runs another program in the container. */
   exec(command: readonly string[]): Promise<{ readonly exitCode: number; readonly output: string }>;
   kill(signal: NodeJS.Signals): Promise<void>;
+  /** Waits for the end; resolves with the exit code. */
+  end(): Promise<number>;
+}
+
+export interface RunningService extends RunningProgram {
+  /** As seen from this machine. */
+  readonly url: string;
 }
 
 /** As in a cluster: a read-only root file system with a /tmp, and no capabilities. */
@@ -109,49 +126,57 @@ class RestrictedContainer extends GenericContainer {
   }
 }
 
+/** Starts a program that ends by itself, and does not wait for it. */
+export async function startProgram(options: ProgramOptions): Promise<RunningProgram> {
+  return (await startContainer(new RestrictedContainer(options.image), options)).program;
+}
+
 /** Runs a service until it listens. */
-export async function startService({
-  image,
-  env = {},
-  command = [],
-  port,
-  network,
-  alias,
-}: ServiceOptions): Promise<RunningService> {
-  let log = '';
-  const container = new RestrictedContainer(image)
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const { image, port, folder } = options;
+  const container = folder === undefined ? new RestrictedContainer(image) : new GenericContainer(image);
+  if (folder !== undefined) container.withCopyDirectoriesToContainer([folder]);
+  container.withExposedPorts(port).withWaitStrategy(Wait.forListeningPorts());
+  const { started, program } = await startContainer(container, options);
+  return Object.assign(program, { url: `http://${started.getHost()}:${started.getMappedPort(port)}` });
+}
+
+async function startContainer(container: GenericContainer, options: ProgramOptions) {
+  const { env = {}, entrypoint, command = [], network, alias } = options;
+  const log = { text: '' };
+  container
     .withEnvironment({ ...env })
     .withCommand([...command])
-    .withExposedPorts(port)
-    .withLogConsumer((stream) => void stream.on('data', (chunk: Buffer) => (log += chunk.toString())))
-    .withWaitStrategy(Wait.forListeningPorts())
+    .withLogConsumer((stream) => void stream.on('data', (chunk: Buffer) => (log.text += chunk.toString())))
     .withStartupTimeout(START_TIMEOUT_MS);
+  if (entrypoint !== undefined) container.withEntrypoint([...entrypoint]);
   if (network !== undefined) container.withNetwork(network);
   if (alias !== undefined) container.withNetworkAliases(alias);
   const started = await container.start();
   const handle = (await getContainerRuntimeClient()).container.getById(started.getId());
-  return {
-    url: `http://${started.getHost()}:${started.getMappedPort(port)}`,
+  const program: RunningProgram = {
+    name: started.getName().replace('/', ''),
     get log() {
-      return log;
+      return log.text;
     },
     exec: (command) => started.exec([...command]),
     kill: async (signal) => void (await handle.kill({ signal })),
+    end: async () => ((await handle.wait()) as { readonly StatusCode: number }).StatusCode,
     [Symbol.asyncDispose]: async () => void (await started.stop({ timeout: 0 })),
   };
+  return { started, program };
 }
 
-/** Builds a target of deploy/Dockerfile; returns the name of its image. */
+/** Builds a target of deploy/Dockerfile; returns the id of its image: another checkout may give the same name to its own meanwhile. */
 export async function buildImage(target: string): Promise<string> {
-  const image = `vitrine/${target}:test`;
-  const build = ['build', '-q', '-f', 'deploy/Dockerfile', '--target', target, '-t', image];
+  const build = ['build', '-q', '-f', 'deploy/Dockerfile', '--target', target, '-t', `vitrine/${target}:test`];
   const args = ['--build-arg', `NODE_IMAGE=${IMAGES.node}`, '.'];
-  await promisify(execFile)('docker', [...build, ...args], {
+  const { stdout } = await promisify(execFile)('docker', [...build, ...args], {
     cwd: ROOT,
     timeout: BUILD_TIMEOUT_MS,
     env: { ...process.env, DOCKER_BUILDKIT: '1' },
   });
-  return image;
+  return stdout.trim().replace('sha256:', '');
 }
 
 export function startPostgres(options: { readonly network?: StartedNetwork } = {}): Promise<StartedPostgreSqlContainer> {

@@ -1,25 +1,38 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { describeWithContainers } from './describe-with-containers.ts';
-import { buildImage, startNetwork, startService } from './environment.ts';
+import { buildImage, startNetwork, startProgram, startService, type RunningProgram } from './environment.ts';
 import { IMAGES } from './images.ts';
 
+const BUILD_TIMEOUT_MS = 300_000;
 const PROVIDER_PORT = 8090;
 const PROVIDER = `
   require('node:http').createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ model: 'gpt-4o', usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 } }));
   }).listen(${PROVIDER_PORT})`;
-/** What would need npm, a compiler or a test to be there. */
-const LIST_FOREIGN = `
-  const files = require('node:fs').readdirSync('/app', { recursive: true });
-  console.log(files.filter((file) => /\\.test\\.ts$|testcontainers|node_modules\\/(jest|typescript|@swc)/.test(file)).join());`;
+/** Who runs it, what process 1 is, what may be written to, and which files need npm, a compiler or a test to be there. */
+const DESCRIBE = `
+  const fs = require('node:fs');
+  const isForeign = (file) => /\\.test\\.ts$|\\/testing\\/|testkit|testcontainers|node_modules\\/(jest|typescript|@swc)/.test(file);
+  const codeOf = (file) => { try { fs.writeFileSync(file, ''); return 'written'; } catch (error) { return error.code; } };
+  console.log(JSON.stringify({
+    uid: process.getuid(),
+    first: fs.readFileSync('/proc/1/cmdline', 'utf8').split('\\0')[0],
+    app: codeOf('/app/x'), data: codeOf('/data/x'),
+    foreign: fs.readdirSync('/app', { recursive: true }).filter(isForeign),
+  }))`;
+const RESTRICTED = { uid: 1000, first: 'node', app: 'EROFS', data: 'written', foreign: [] };
+
+const describeFrom = async (program: RunningProgram) =>
+  JSON.parse((await program.exec(['node', '-e', DESCRIBE])).output) as Record<string, unknown>;
 
 await describeWithContainers('images of the services', () => {
-  let image: string;
+  const images = new Map<string, string>();
+  const imageOf = (target: string) => images.get(target) ?? '';
   beforeAll(async () => {
-    image = await buildImage('gateway');
-  }, 300_000);
+    for (const target of ['gateway', 'trace-writer', 'migrations']) images.set(target, await buildImage(target));
+  }, 3 * BUILD_TIMEOUT_MS);
 
   const opened = new AsyncDisposableStack();
   afterAll(() => opened.disposeAsync());
@@ -31,7 +44,7 @@ await describeWithContainers('images of the services', () => {
       await startService({ image: IMAGES.node, command: ['-e', PROVIDER], port: PROVIDER_PORT, network, alias: 'provider' }),
     );
     const env = { SVC_PROVIDERS_OPENAI_UPSTREAM: `http://provider:${PROVIDER_PORT}` };
-    const gateway = opened.use(await startService({ image, env, port: 8080, network }));
+    const gateway = opened.use(await startService({ image: imageOf('gateway'), env, port: 8080, network }));
 
     const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] });
     const headers = { 'content-type': 'application/json', authorization: 'Bearer test' };
@@ -46,17 +59,36 @@ await describeWithContainers('images of the services', () => {
     );
     expect(trace).toMatchObject({ provider: 'openai', total_tokens: 12, response_status: 200 });
 
-    const node = (script: string) => gateway.exec(['node', '-e', script]);
-    expect((await node('console.log(process.getuid())')).output.trim()).toBe('1000');
-    expect((await node(`require('node:fs').writeFileSync('/app/x', '')`)).output).toContain('EROFS');
-    expect(
-      (await node(`console.log(require('node:fs').readFileSync('/proc/1/cmdline', 'utf8').split('\\0')[0])`)).output.trim(),
-    ).toBe('node');
-    expect((await node(LIST_FOREIGN)).output.trim()).toBe('');
+    expect(await describeFrom(gateway)).toEqual(RESTRICTED);
     await gateway.kill('SIGTERM');
-    await expect(waitUntil(async () => !(await fetch(gateway.url).catch(() => undefined)), { what: 'the end' })).resolves.toBe(
-      true,
-    );
+    expect(await gateway.end()).toBe(0);
     expect(gateway.log).not.toMatch(/"level":"(?:error|fatal)"/);
+  });
+
+  test('a trace-writer runs from its image in the same way, says what it waits for, and stops at SIGTERM while it waits', async () => {
+    const env = { WRITER_STORAGE_DSN: 'postgresql://nobody:x@127.0.0.1:1/none', WRITER_QUEUE_BROKERS: '127.0.0.1:1' };
+    const writer = opened.use(await startService({ image: imageOf('trace-writer'), env, port: 9090 }));
+    const ready = await fetch(`${writer.url}/api/ready`);
+    expect([ready.status, await ready.json()]).toEqual([503, { error: expect.stringContaining('waiting for the database') }]);
+    expect(await describeFrom(writer)).toEqual(RESTRICTED);
+    await writer.kill('SIGTERM');
+    expect(await writer.end()).toBe(0);
+    expect(writer.log).not.toMatch(/"level":"(?:error|fatal)"/);
+  });
+
+  test('the migrations run from theirs: both commands wait, and SIGTERM ends the wait as a failure', async () => {
+    const image = imageOf('migrations');
+    const runs = [
+      { command: ['up', '--dsn', 'postgresql://nobody:x@127.0.0.1:1/none', '--wait', '600'], says: 'waiting for the database' },
+      { command: ['topics', '--brokers', '127.0.0.1:1', '--wait', '600'], says: 'waiting 600 s at most' },
+    ];
+    for (const { command, says } of runs) {
+      const program = opened.use(await startProgram({ image, command }));
+      await waitUntil(() => program.log.includes(says), { what: says });
+      expect(await describeFrom(program)).toEqual(RESTRICTED);
+      await program.kill('SIGTERM');
+      expect(await program.end()).toBe(1);
+      expect(program.log).toContain('ECONNREFUSED');
+    }
   });
 });
