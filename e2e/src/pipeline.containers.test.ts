@@ -4,15 +4,13 @@ import { SCENARIO_HEADER } from '@vitrine/testkit/scenario';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import OpenAI from 'openai';
 import { describeWithContainers } from './describe-with-containers.ts';
-import { KEY_HEADER, startPipeline, type RunningPipeline } from './pipeline.ts';
+import { KEY_HEADER, startPipeline, untilKeyStatus, type RunningPipeline } from './pipeline.ts';
 import type { RunningService } from './environment.ts';
 
 const START_TIMEOUT_MS = 900_000;
 const TEST_TIMEOUT_MS = 180_000;
 /** From a response to its trace in the database. */
 const WRITTEN_WITHIN_MS = 30_000;
-/** A gateway looks for changes of keys so often where no notification reaches it. */
-const KEY_POLL_MS = 30_000;
 const LAST_EXCHANGES = 60;
 /** Less than a gateway waits for exchanges under way. */
 const SLOW_MS = 2_000;
@@ -28,7 +26,6 @@ await describeWithContainers('two gateways, Kafka, two trace-writers and Postgre
     pipeline = await startPipeline({ onStep: () => {} });
     [first, second] = pipeline.gateways as [RunningService, RunningService];
     ownerKey = await pipeline.createOwnerKey();
-    for (const { url } of pipeline.gateways) await untilStatus(url, ownerKey, 200);
   }, START_TIMEOUT_MS);
   afterAll(async () => pipeline[Symbol.asyncDispose]());
 
@@ -96,9 +93,9 @@ await describeWithContainers('two gateways, Kafka, two trace-writers and Postgre
       const body = JSON.stringify({ name: 'ci', role: 'viewer' });
       const created = await fetch(`${first.url}/api/gateway-keys`, { method: 'POST', headers, body });
       const { id, token } = (await created.json()) as { readonly id: string; readonly token: string };
-      await untilStatus(second.url, token, 200);
+      await untilKeyStatus(second.url, token, 200);
       expect((await fetch(`${first.url}/api/gateway-keys/${id}`, { method: 'DELETE', headers })).status).toBe(204);
-      await untilStatus(second.url, token, 401);
+      await untilKeyStatus(second.url, token, 401);
     },
     TEST_TIMEOUT_MS,
   );
@@ -129,11 +126,6 @@ await describeWithContainers('two gateways, Kafka, two trace-writers and Postgre
     TEST_TIMEOUT_MS,
   );
 });
-
-async function untilStatus(url: string, token: string, status: number): Promise<void> {
-  const read = () => fetch(`${url}/api/traces?limit=1`, { headers: { [KEY_HEADER]: token } });
-  await waitUntil(async () => (await read()).status === status, { what: `${url}: ${status}`, timeoutMs: KEY_POLL_MS });
-}
 
 function totalOf({ usage }: { readonly usage?: object | null | undefined }): number {
   const counts = usage as Readonly<Record<string, number>>;

@@ -1,3 +1,4 @@
+import { waitUntil } from '@vitrine/testkit/wait-until';
 import { randomBytes } from 'node:crypto';
 import {
   buildImage,
@@ -16,6 +17,8 @@ const GATEWAYS = 2;
 const WRITERS = 2;
 const GATEWAY_PORT = 8080;
 const WRITER_PORT = 9090;
+/** A gateway looks for changes of keys so often where no notification reaches it. */
+const KEY_POLL_MS = 30_000;
 export const KEY_HEADER = 'X-Svc-Gateway-Key';
 
 type Network = Awaited<ReturnType<typeof startNetwork>>;
@@ -39,7 +42,7 @@ export interface RunningPipeline extends AsyncDisposable {
   readonly providers: RunningService;
   /** Runs SQL as the owner of the database; resolves with the rows, columns separated by `|`. */
   sql(text: string): Promise<string>;
-  /** Creates a gateway key by the command of the first gateway; resolves with its token. */
+  /** Creates a gateway key by the command of the first gateway; resolves with its token when all gateways accept it. */
   createOwnerKey(): Promise<string>;
 }
 
@@ -83,7 +86,7 @@ export async function startPipeline({ onStep, signal }: PipelineOptions): Promis
     postgres,
     providers,
     sql: (text) => sql(postgres, text),
-    createOwnerKey: () => createOwnerKey(started.gateways[0]),
+    createOwnerKey: () => createOwnerKey(started.gateways),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -145,9 +148,17 @@ export function psqlArgs(postgres: Database): string[] {
   return ['psql', '-U', postgres.getUsername(), '-d', postgres.getDatabase()];
 }
 
-async function createOwnerKey(gateway: RunningService | undefined): Promise<string> {
+async function createOwnerKey(gateways: readonly RunningService[]): Promise<string> {
   const command = ['node', 'services/gateway/src/main.ts', 'keys', 'create', '--role', 'owner', '--name', 'first'];
-  const { exitCode, output } = (await gateway?.exec([...command, '--format', 'json'])) ?? { exitCode: 1, output: 'no gateway' };
-  if (exitCode !== 0) throw new Error(`no gateway key was created: ${output}`);
-  return (JSON.parse(output) as { readonly token: string }).token;
+  const created = await gateways[0]?.exec([...command, '--format', 'json']);
+  if (created?.exitCode !== 0) throw new Error(`no gateway key was created: ${created?.output}`);
+  const { token } = JSON.parse(created.output) as { readonly token: string };
+  for (const { url } of gateways) await untilKeyStatus(url, token, 200);
+  return token;
+}
+
+/** Waits until a gateway responds with the status to requests with the key: 200 when it accepts it, 401 when it does not. */
+export async function untilKeyStatus(url: string, token: string, status: number): Promise<void> {
+  const read = () => fetch(`${url}/api/traces?limit=1`, { headers: { [KEY_HEADER]: token } });
+  await waitUntil(async () => (await read()).status === status, { what: `${url}: ${status}`, timeoutMs: KEY_POLL_MS });
 }

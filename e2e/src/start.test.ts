@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { delimiter, join } from 'node:path';
+import { commandsIn, paste } from './printed-commands.ts';
 import type { TraceItem } from './running-gateway.ts';
-import { freePort, ROOT, startProcess, type RunningProcess } from './running-process.ts';
+import { freePort, startProcess, type RunningProcess } from './running-process.ts';
 
 /** The PATH of a shell outside npm: npm itself may run on an older Node than the one that the project brings. */
 const PATH = (process.env['PATH'] ?? '')
@@ -13,18 +14,6 @@ const PATH = (process.env['PATH'] ?? '')
 
 const npmStart = (args: readonly string[], env: Readonly<Record<string, string>>) =>
   startProcess({ command: ['npm', 'start', ...(args.length === 0 ? [] : ['--', ...args])], env: { PATH, ...env } });
-
-/** Runs a command line as if it were pasted into a terminal, and returns its output. */
-async function paste(line: string): Promise<string> {
-  await using shell = startProcess({ command: ['bash', '-c', line], cwd: join(ROOT, 'e2e') });
-  const { code } = await shell.end();
-  if (code !== 0) throw new Error(`${line}\nended with ${code}: ${shell.stderr}`);
-  return shell.stdout;
-}
-
-/** The indented commands of what was printed, those with a backslash at the end of a line joined. */
-const commandsIn = (printed: string, name: 'curl' | 'export') =>
-  [...printed.matchAll(new RegExp(`^ +(${name} (?:[^\n]*\\\\\n)*[^\n]*)$`, 'gm'))].map(([, command = '']) => command);
 
 interface Started {
   readonly running: RunningProcess;

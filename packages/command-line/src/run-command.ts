@@ -13,7 +13,7 @@ export async function runCommand(program: CommandLine, args: readonly string[], 
   const group = commands.filter((command) => command.name.startsWith(`${name} `));
   const wantsHelp = rest.some((arg) => arg === '--help' || arg === '-h');
   if (wantsHelp && found === undefined && group.length > 0) return print(context, helpText(program, group));
-  if (wantsHelp && words.length === 0) return print(context, helpText(program));
+  if (wantsHelp && words.length === 0 && commands.length > 1) return print(context, helpText(program));
   if (found === undefined) throw new Fault('unknown_command', { say: `unknown command: ${name}` });
   const help = `${helpText(program, [found])}\n${found.help}`;
   try {
