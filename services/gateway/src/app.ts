@@ -3,21 +3,14 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { keepRetention } from '@vitrine/traces/retention';
-import { TraceAnalytics } from '@vitrine/traces/trace-analytics';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
 import { closeServer } from '@vitrine/http-api/server/http-server';
 import { listen } from '@vitrine/http-api/server/listen';
 import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
-import { randomBytes } from 'node:crypto';
-import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
-import { auditRoutes } from './admin-audit/audit-route.ts';
-import { keyRoutes } from './admin-keys/keys-route.ts';
-import { lineageRoutes } from './admin-traces/lineage-routes.ts';
-import { traceRoutes } from './admin-traces/traces-route.ts';
 import { authorizeBy } from './http/authorize.ts';
 import { openAuth } from './auth/open-auth.ts';
-import { openKeys, type OpenKeys } from './auth/open-keys.ts';
+import { openKeys } from './auth/open-keys.ts';
 import { RateLimiter } from './auth/rate-limiter.ts';
 import { BodyBudget } from './capture/body-budget.ts';
 import { DropReport, type Drop } from './capture/drop-report.ts';
@@ -25,17 +18,12 @@ import { openTraceStore, type OpenTraceStore } from './open-trace-store.ts';
 import { TraceQueue } from './capture/trace-queue.ts';
 import { WriteMonitor } from './capture/write-monitor.ts';
 import type { GatewayConfig } from './config.ts';
-import { healthReasons, type HealthReason } from './diagnostics/health-reasons.ts';
-import { pipelineDiagnostics } from './diagnostics/pipeline-diagnostics.ts';
-import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
-import { gatewayServiceRoutes } from './diagnostics/service-routes.ts';
-import { createAdminApp } from './http/admin-app.ts';
-import type { AdminRoute } from './http/admin-route.ts';
+import { healthReasons } from './diagnostics/health-reasons.ts';
 import { createGatewayServer } from './http/gateway-server.ts';
 import { openLimits, type Clocks } from './limits/open-limits.ts';
 import type { SharedLimits } from './limits/open-request-counter.ts';
 import { openAccessLog, type AccessLog } from './observability/access-log.ts';
-import { openObservability, type Observability } from './observability/open-observability.ts';
+import { loadTelemetry, openObservability, type Observability } from './observability/open-observability.ts';
 import { serveScrape } from './observability/serve-scrape.ts';
 import { pathRedactor } from './privacy/path-redactor.ts';
 import { privacyRules } from './privacy/pii-config.ts';
@@ -48,7 +36,6 @@ import { createProxy } from './proxy/proxy.ts';
 import { createUnparsedHandler } from './proxy/unparsed-request.ts';
 import { UpstreamErrorLog } from './proxy/upstream-error-log.ts';
 import { postgresOptions } from './storage-settings.ts';
-import { VERSION } from './version.ts';
 
 const SYSTEM_CLOCKS: Clocks = { clock: Date.now, steadyClock: () => performance.now() };
 /** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
@@ -90,12 +77,18 @@ export async function startGateway(
 
   const { steadyClock } = clocks;
   const startedAt = performance.now();
+  const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
+  // The thread of the traces takes as long to start as the modules to load, so both are done at once.
+  const [traces, { createAdminApi }] = await Promise.all([
+    openTraceStore(config, privacy, logger, signal),
+    import('./admin-api.ts'),
+    loadTelemetry(config.observability.otel),
+  ]);
+  // Closed before telemetry is flushed, or here when the start fails before that.
+  opened.use(traces);
   const observability = opened.use(await openObservability(config.observability.otel, logger));
   stop('flush metrics', () => observability.flushMetrics());
   stop('flush spans', () => observability.flushSpans());
-
-  const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
-  const traces = await openTraceStore(config, privacy, logger, signal);
   const { thread } = traces;
   const tools = { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop };
   const { limits, budget, writes, queue } = await openPipeline(tools);
@@ -116,12 +109,18 @@ export async function startGateway(
 
   const { scrape } = observability;
   const reasons = () => healthReasons({ writes, queue, auth });
-  const admin = createAdminApp(adminRoutes({ startedAt, traces, queue, budget, keys, anonymousRejections, reasons }), {
+  const admin = createAdminApi({
+    startedAt,
+    traces,
+    queue,
+    budget,
+    keys,
+    anonymousRejections,
+    reasons,
     logger,
+    scrape,
     authorize: authorizeBy(auth.authenticate, keys.trail),
     keyHeader: config.auth.header,
-    version: VERSION,
-    scrape,
   });
   opened.use(await serveScrape(scrape, { host: config.server.host, port: config.observability.otel.prometheus_port }, logger));
   const access = config.log.access ? openAccessLog(logger, redactPathFor) : undefined;
@@ -240,44 +239,6 @@ function reportRetention(logger: Logger): (error: unknown) => void {
 function reportStep(logger: Logger): Parameters<typeof runShutdownStep>[2] {
   const next_step = 'see docs/failure-modes.md#a-shutdown-step-that-fails';
   return ({ error, ...step }) => logger.error({ ...step, err: error, next_step }, 'shutdown step failed');
-}
-
-/** The routes of the admin API. */
-function adminRoutes(of: {
-  readonly startedAt: number;
-  readonly traces: OpenTraceStore;
-  readonly queue: TraceQueue;
-  readonly budget: BodyBudget;
-  readonly keys: OpenKeys;
-  readonly anonymousRejections: RateLimiter;
-  readonly reasons: () => readonly HealthReason[];
-}): AdminRoute[] {
-  const { startedAt, traces, queue, budget, keys, anonymousRejections, reasons } = of;
-  const { store } = traces;
-  const diagnose = async () =>
-    pipelineDiagnostics(
-      {
-        capacity: queue.capacity,
-        depth: queue.depth,
-        counters: queue.counters,
-        bodies: budget,
-        storeDriver: store.driver,
-        rejectionsUnkept: anonymousRejections.rejected,
-        droppedByWriters: await traces.droppedByWriters(),
-        audit: keys.trail,
-      },
-      Date.now(),
-    );
-  const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
-  return [
-    ...gatewayServiceRoutes(store, { version: VERSION, uptimeSec, reasons }),
-    ...traceRoutes(store),
-    ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
-    ...analyticsRoutes(new TraceAnalytics(store)),
-    ...keyRoutes(keys.keys),
-    ...auditRoutes(keys.listAudit),
-    ...pipelineRoutes(diagnose),
-  ];
 }
 
 /** Ends the exchanges in flight, so that each has a trace before the queue is written. */

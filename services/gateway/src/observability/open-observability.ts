@@ -71,11 +71,16 @@ export async function openObservability(config: GatewayOtelConfig, logger: Logge
   };
 }
 
+/** The module that starts telemetry, with OpenTelemetry's SDK; undefined where nothing of it is on. */
+export async function loadTelemetry(config: GatewayOtelConfig) {
+  return telemetryParts(config) === undefined ? undefined : import('./start-gateway-telemetry.ts');
+}
+
 async function openTelemetry(config: GatewayOtelConfig, logger: Logger): Promise<GatewayTelemetry | undefined> {
-  if (telemetryParts(config) === undefined) return undefined;
-  const { startGatewayTelemetry } = await import('./start-gateway-telemetry.ts');
+  const loaded = await loadTelemetry(config);
+  if (loaded === undefined) return undefined;
   const { endpoint } = config;
   const next_step = 'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
   const onExportError = (reason: string) => logger.warn({ reason, endpoint, next_step }, 'telemetry export failed');
-  return startGatewayTelemetry({ config, version: VERSION, onExportError });
+  return loaded.startGatewayTelemetry({ config, version: VERSION, onExportError });
 }

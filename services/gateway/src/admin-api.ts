@@ -1,0 +1,59 @@
+import { TraceAnalytics } from '@vitrine/traces/trace-analytics';
+import { randomBytes } from 'node:crypto';
+import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
+import { auditRoutes } from './admin-audit/audit-route.ts';
+import { keyRoutes } from './admin-keys/keys-route.ts';
+import { lineageRoutes } from './admin-traces/lineage-routes.ts';
+import { traceRoutes } from './admin-traces/traces-route.ts';
+import type { OpenKeys } from './auth/open-keys.ts';
+import type { RateLimiter } from './auth/rate-limiter.ts';
+import type { BodyBudget } from './capture/body-budget.ts';
+import type { TraceQueue } from './capture/trace-queue.ts';
+import type { HealthReason } from './diagnostics/health-reasons.ts';
+import { pipelineDiagnostics } from './diagnostics/pipeline-diagnostics.ts';
+import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
+import { gatewayServiceRoutes } from './diagnostics/service-routes.ts';
+import { createAdminApp, type AdminContext } from './http/admin-app.ts';
+import type { OpenTraceStore } from './open-trace-store.ts';
+import { VERSION } from './version.ts';
+
+interface AdminApiOptions extends Omit<AdminContext, 'version'> {
+  readonly startedAt: number;
+  readonly traces: OpenTraceStore;
+  readonly queue: TraceQueue;
+  readonly budget: BodyBudget;
+  readonly keys: OpenKeys;
+  readonly anonymousRejections: RateLimiter;
+  readonly reasons: () => readonly HealthReason[];
+}
+
+/** The admin API with all of its routes. */
+export function createAdminApi(options: AdminApiOptions): ReturnType<typeof createAdminApp> {
+  const { startedAt, traces, queue, budget, keys, anonymousRejections, reasons } = options;
+  const { store } = traces;
+  const diagnose = async () =>
+    pipelineDiagnostics(
+      {
+        capacity: queue.capacity,
+        depth: queue.depth,
+        counters: queue.counters,
+        bodies: budget,
+        storeDriver: store.driver,
+        rejectionsUnkept: anonymousRejections.rejected,
+        droppedByWriters: await traces.droppedByWriters(),
+        audit: keys.trail,
+      },
+      Date.now(),
+    );
+  const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
+  const routes = [
+    ...gatewayServiceRoutes(store, { version: VERSION, uptimeSec, reasons }),
+    ...traceRoutes(store),
+    ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
+    ...analyticsRoutes(new TraceAnalytics(store)),
+    ...keyRoutes(keys.keys),
+    ...auditRoutes(keys.listAudit),
+    ...pipelineRoutes(diagnose),
+  ];
+  return createAdminApp(routes, { ...options, version: VERSION });
+}
