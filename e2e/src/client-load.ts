@@ -24,13 +24,14 @@ export interface ChatOptions {
   readonly scenario?: string;
   readonly stream?: boolean;
   readonly agent?: Agent;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly onText?: (text: string) => void;
 }
 
 /** One chat completion through a gateway; rejects when the response does not arrive whole. */
 export function chat(
   gatewayUrl: string,
-  { model, scenario = '', stream = false, agent, onText }: ChatOptions,
+  { model, scenario = '', stream = false, agent, headers: more = {}, onText }: ChatOptions,
 ): Promise<ChatResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<ChatResponse>();
   const started = performance.now();
@@ -40,6 +41,7 @@ export function chat(
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
     'x-mock-scenario': scenario,
+    ...more,
   };
   const options = { method: 'POST', headers, ...(agent === undefined ? {} : { agent }) };
   const request = httpRequest(`${gatewayUrl}/openai/v1/chat/completions`, options, (response) => {

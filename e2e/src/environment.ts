@@ -30,24 +30,32 @@ export interface RunningKafka extends AsyncDisposable {
   /** As seen from containers in `network`. */
   readonly internalBrokers: readonly string[];
   stop(): Promise<void>;
-  /** Also after `stop`; topics are kept. */
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** Also after `stop` and `kill`; topics are kept. */
   restart(): Promise<void>;
   /** Stops the process where it is: connections stay open and nothing responds. */
   pause(): Promise<void>;
   unpause(): Promise<void>;
 }
 
+export interface KafkaOptions {
+  readonly network?: StartedNetwork;
+  readonly port?: number;
+  /** Another listener for clients that reach the broker through a proxy: it listens at `port`, and sends them to `proxyPort`. */
+  readonly proxied?: { readonly port: number; readonly proxyPort: number };
+}
+
 /** One broker in KRaft mode that makes no topics by itself. */
-export async function startKafka(
-  options: { readonly network?: StartedNetwork; readonly port?: number } = {},
-): Promise<RunningKafka> {
+export async function startKafka(options: KafkaOptions = {}): Promise<RunningKafka> {
   const port = options.port ?? (await freePort());
   const container = new GenericContainer(IMAGES.kafka)
     .withExposedPorts({ container: 19_092, host: port })
-    .withEnvironment(kafkaSettings(port))
+    .withEnvironment(kafkaSettings(port, options.proxied?.proxyPort))
     .withNetworkAliases(KAFKA_ALIAS)
     .withWaitStrategy(Wait.forLogMessage(/Kafka Server started/))
     .withStartupTimeout(START_TIMEOUT_MS);
+  if (options.proxied !== undefined) container.withExposedPorts({ container: 29_092, host: options.proxied.port });
   if (options.network !== undefined) container.withNetwork(options.network);
   const started = await container.start();
   const client = await getContainerRuntimeClient();
@@ -57,6 +65,7 @@ export async function startKafka(
     brokers: [`127.0.0.1:${port}`],
     internalBrokers: [`${KAFKA_ALIAS}:9092`],
     stop: () => handle.stop({ t: 5 }),
+    kill: async () => void (await handle.kill()),
     restart: () => started.restart({ timeout: 5 }),
     pause: () => handle.pause(),
     unpause: () => handle.unpause(),
@@ -64,15 +73,17 @@ export async function startKafka(
   };
 }
 
-function kafkaSettings(port: number): Record<string, string> {
+function kafkaSettings(port: number, proxyPort: number | undefined): Record<string, string> {
+  const [listener, advertised, protocol] =
+    proxyPort === undefined ? ['', '', ''] : [',PROXIED://:29092', `,PROXIED://127.0.0.1:${proxyPort}`, ',PROXIED:PLAINTEXT'];
   return {
     KAFKA_NODE_ID: '1',
     KAFKA_PROCESS_ROLES: 'broker,controller',
     KAFKA_CONTROLLER_QUORUM_VOTERS: '1@localhost:9093',
     KAFKA_CONTROLLER_LISTENER_NAMES: 'CONTROLLER',
-    KAFKA_LISTENERS: 'INTERNAL://:9092,CONTROLLER://:9093,EXTERNAL://:19092',
-    KAFKA_ADVERTISED_LISTENERS: `INTERNAL://${KAFKA_ALIAS}:9092,EXTERNAL://127.0.0.1:${port}`,
-    KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT,EXTERNAL:PLAINTEXT',
+    KAFKA_LISTENERS: `INTERNAL://:9092,CONTROLLER://:9093,EXTERNAL://:19092${listener}`,
+    KAFKA_ADVERTISED_LISTENERS: `INTERNAL://${KAFKA_ALIAS}:9092,EXTERNAL://127.0.0.1:${port}${advertised}`,
+    KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: `INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT,EXTERNAL:PLAINTEXT${protocol}`,
     KAFKA_INTER_BROKER_LISTENER_NAME: 'INTERNAL',
     KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: '1',
     KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: '1',
@@ -179,10 +190,23 @@ export async function buildImage(target: string): Promise<string> {
   return stdout.trim().replace('sha256:', '');
 }
 
-export function startPostgres(options: { readonly network?: StartedNetwork } = {}): Promise<StartedPostgreSqlContainer> {
+export interface PostgresOptions {
+  readonly network?: StartedNetwork;
+  /** As seen from this machine; without one, a restart chooses another. */
+  readonly port?: number;
+}
+
+export function startPostgres({ network, port }: PostgresOptions = {}): Promise<StartedPostgreSqlContainer> {
   const container = new PostgreSqlContainer(IMAGES.postgres).withNetworkAliases('postgres').withStartupTimeout(START_TIMEOUT_MS);
-  if (options.network !== undefined) container.withNetwork(options.network);
+  if (network !== undefined) container.withNetwork(network);
+  if (port !== undefined) container.withExposedPorts({ container: 5432, host: port });
   return container.start();
+}
+
+/** kill -9 of a container's process. Its `restart` starts it again, with what was on its disk. */
+export async function killContainer(container: StartedPostgreSqlContainer): Promise<void> {
+  const client = await getContainerRuntimeClient();
+  await client.container.getById(container.getId()).kill();
 }
 
 /** A network whose containers reach each other by their aliases. */

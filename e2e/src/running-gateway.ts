@@ -12,6 +12,10 @@ export interface GatewayOptions {
   /** Both providers. */
   readonly upstream: string;
   readonly variables?: Readonly<Record<string, string>>;
+  /** Any free one by default. */
+  readonly port?: number;
+  /** A gateway key that may read everything, where keys are required. */
+  readonly gatewayKey?: string;
   /** Words put before the command, such as a shell that sets limits and then replaces itself. */
   readonly under?: readonly [string, ...string[]];
 }
@@ -56,8 +60,9 @@ export interface RunningGateway extends AsyncDisposable {
   traces(): Promise<TraceItem[]>;
 }
 
-export async function startGateway({ folder, upstream, variables = {}, under }: GatewayOptions): Promise<RunningGateway> {
-  const port = await freePort();
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const { folder, upstream, variables = {}, gatewayKey, under } = options;
+  const port = options.port ?? (await freePort());
   const databasePath = join(folder, 'traces.db');
   const running = startProcess({
     command: under === undefined ? GATEWAY : [...under, ...GATEWAY],
@@ -78,7 +83,7 @@ export async function startGateway({ folder, upstream, variables = {}, under }: 
     await running[Symbol.asyncDispose]();
     throw error;
   }
-  const get = <T>(path: string) => getJson<T>(url + path);
+  const get = <T>(path: string) => getJson<T>(url + path, gatewayKey);
   return {
     process: running,
     port,
@@ -102,8 +107,8 @@ async function allTraces(url: string): Promise<TraceItem[]> {
   }
 }
 
-async function getJson<T>(url: string): Promise<T> {
-  const response = await fetch(url);
+async function getJson<T>(url: string, gatewayKey?: string): Promise<T> {
+  const response = await fetch(url, { headers: gatewayKey === undefined ? {} : { 'x-svc-gateway-key': gatewayKey } });
   const text = await response.text();
   if (!response.ok) throw new Error(`${url}: status ${response.status}: ${text}`);
   return JSON.parse(text) as T;

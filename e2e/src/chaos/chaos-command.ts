@@ -1,0 +1,118 @@
+import { command, type CommandContext, type CommandLine } from '@vitrine/command-line/command';
+import { usageError } from '@vitrine/command-line/usage-error';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChaosServers } from './chaos-servers.ts';
+import { resultTable } from './result-table.ts';
+import { runScenario, type ScenarioResult } from './run-scenario.ts';
+import { SCENARIOS, type Scenario } from './scenarios.ts';
+
+const DEFAULT_SECONDS = 60;
+const DEFAULT_RATE = 500;
+const DEFAULT_DRAIN_SECONDS = 180;
+
+export interface ChaosOptions {
+  readonly scenarios: readonly Scenario[];
+  readonly seconds: number;
+  /** Exchanges a second. */
+  readonly rate: number;
+  readonly drainSeconds: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (line: string) => void;
+}
+
+/** `npm run chaos`. */
+export const chaosCommandLine: CommandLine = {
+  name: 'chaos',
+  defaultCommand: 'run',
+  commands: [
+    command({
+      name: 'run',
+      summary: 'Breaks Kafka, Postgres, gateways and trace-writers under load, and counts whether each trace is stored once.',
+      usage: '[--scenarios A,B] [--seconds N] [--rate N] [--drain-seconds N] [--json]',
+      help: `  --scenarios A,B    which of them; all by default
+  --seconds N        of load in each scenario; ${DEFAULT_SECONDS} by default
+  --rate N           exchanges a second, whatever the responses do; ${DEFAULT_RATE} by default
+  --drain-seconds N  how long to wait until the topic is empty; ${DEFAULT_DRAIN_SECONDS} by default
+  --json             prints the results as JSON; progress goes to standard error either way
+
+Scenarios:
+${SCENARIOS.map(({ name, summary }) => `  ${name.padEnd(24)}${summary}`).join('\n')}
+
+Needs a container engine. Exits with 1 when a scenario did not hold.
+`,
+      options: {
+        scenarios: { type: 'string' },
+        seconds: { type: 'string' },
+        rate: { type: 'string' },
+        'drain-seconds': { type: 'string' },
+        json: { type: 'boolean' },
+      },
+      run: async ({ values }, context) => {
+        const startedAt = performance.now();
+        const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4);
+        const results = await runChaos({
+          scenarios: scenariosOf(values.scenarios),
+          seconds: numberOf('--seconds', values.seconds, DEFAULT_SECONDS),
+          rate: numberOf('--rate', values.rate, DEFAULT_RATE),
+          drainSeconds: numberOf('--drain-seconds', values['drain-seconds'], DEFAULT_DRAIN_SECONDS),
+          signal: abortOnSignal(context),
+          onProgress: (line) => context.stderr.write(`${seconds()} s  ${line}\n`),
+        });
+        context.stdout.write(values.json === true ? `${JSON.stringify(results, undefined, 2)}\n` : resultTable(results));
+        return results.every(({ broken }) => broken.length === 0) ? 0 : 1;
+      },
+    }),
+  ],
+};
+
+/** Runs scenarios one after another. Logs of those that did not hold are kept; their folder is in the progress. */
+export async function runChaos(options: ChaosOptions): Promise<readonly ScenarioResult[]> {
+  const { scenarios, drainSeconds, onProgress } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'vitrine-chaos-'));
+  const results: ScenarioResult[] = [];
+  {
+    onProgress('starting Kafka and Postgres');
+    await using servers = await startChaosServers();
+    for (const [at, scenario] of scenarios.entries()) {
+      const name = `chaos-${at}-${scenario.name}`;
+      const report = (line: string) => onProgress(`${scenario.name}: ${line}`);
+      report(scenario.summary);
+      const result = await runScenario(scenario, {
+        ...options,
+        servers,
+        name,
+        folder,
+        drainTimeoutMs: drainSeconds * 1_000,
+        onProgress: report,
+      });
+      report(result.broken.length === 0 ? 'held' : `did not hold; logs are in ${join(folder, name)}`);
+      results.push(result);
+    }
+  }
+  if (results.every(({ broken }) => broken.length === 0)) await rm(folder, { recursive: true, maxRetries: 3 });
+  return results;
+}
+
+function scenariosOf(names: string | undefined): readonly Scenario[] {
+  return names === undefined ? SCENARIOS : names.split(',').map(scenarioOf);
+}
+
+export function scenarioOf(name: string): Scenario {
+  const found = SCENARIOS.find((scenario) => scenario.name === name);
+  if (found !== undefined) return found;
+  throw usageError(`unknown scenario "${name}"; there are: ${SCENARIOS.map((scenario) => scenario.name).join(', ')}`);
+}
+
+function numberOf(option: string, text: string | undefined, byDefault: number): number {
+  const value = Number(text ?? byDefault);
+  if (!Number.isInteger(value) || value < 1 || value > 100_000) throw usageError(`${option} must be 1 to 100000`);
+  return value;
+}
+
+function abortOnSignal({ untilSignal }: CommandContext): AbortSignal {
+  const stopping = new AbortController();
+  void untilSignal().then((signal) => stopping.abort(new Error(`stopped by ${signal}`)));
+  return stopping.signal;
+}
