@@ -95,17 +95,15 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     ...USUAL,
     name: 'delivered-again',
-    summary: 'all records are published again, and the group begins at the oldest again',
+    summary: 'all records are published again, and the group begins at the oldest again, twice',
     async run({ topic, writers }, until) {
-      await until(0.3);
-      await writers[0]?.stop();
-      await topic.rewindGroup();
-      await writers[0]?.start();
-      await until(0.6);
-      await topic.publishAgain();
-      await until(1);
-      await writers[0]?.kill();
-      await writers[0]?.start();
+      for (const share of [0.3, 1]) {
+        await until(share);
+        await writers[0]?.stop();
+        await topic.rewindGroup();
+        if (share < 1) await topic.publishAgain();
+        await writers[0]?.start();
+      }
     },
   },
   {
