@@ -75,6 +75,19 @@ CREATE TABLE plans (
   CONSTRAINT plans_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE quota_reservations (
+  day date NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  unit text COLLATE "C" NOT NULL,
+  process uuid NOT NULL,
+  used numeric NOT NULL,
+  allotted numeric NOT NULL,
+  sequence bigint NOT NULL,
+  reported_at timestamp with time zone NOT NULL,
+  CONSTRAINT quota_reservations_pkey PRIMARY KEY (day, name, unit, process),
+  CONSTRAINT quota_reservations_unit_check CHECK ((unit = ANY (ARRAY['tokens'::text, 'picoUsd'::text])))
+) WITH (fillfactor=50);
+
 CREATE TABLE rate_allotments (
   name text COLLATE "C" NOT NULL,
   process uuid NOT NULL,
@@ -426,6 +439,64 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.remove_old_quota_reservations(max_rows integer DEFAULT 10000)
+ RETURNS bigint
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  WITH old AS (
+    SELECT day, name, unit, process FROM public.quota_reservations
+    WHERE day < ((now() - interval '1 hour') AT TIME ZONE 'UTC')::date LIMIT max_rows FOR UPDATE SKIP LOCKED
+  ), removed AS (
+    DELETE FROM public.quota_reservations q USING old o
+    WHERE q.day = o.day AND q.name = o.name AND q.unit = o.unit AND q.process = o.process RETURNING 1
+  )
+  SELECT count(*) FROM removed;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.report_quota_usage(reporter uuid, report_sequence bigint, quota_day date, lease_ms integer, names text[], units text[], limits numeric[], useds numeric[], helds numeric[], wanteds numeric[])
+ RETURNS TABLE(number bigint, allotted numeric, reported numeric, stored numeric, processes integer)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+DECLARE
+  live_since timestamptz;
+BEGIN
+  PERFORM public.lock_limits(names);
+  live_since := clock_timestamp() - make_interval(secs => lease_ms / 1000.0);
+  IF pg_postmaster_start_time() <= live_since THEN
+    UPDATE public.quota_reservations SET allotted = used
+    WHERE day = quota_day AND name = ANY (names) AND process <> reporter AND reported_at < live_since AND allotted > used;
+  END IF;
+  RETURN QUERY
+    WITH reports AS (
+      SELECT * FROM unnest(names, units, limits, useds, helds, wanteds) WITH ORDINALITY AS r (name, unit, quota, used, held, wanted, number)
+    ), others AS (
+      SELECT name, unit, sum(used) AS used, sum(greatest(allotted - used, 0)) AS reserved,
+        (count(*) FILTER (WHERE reported_at >= live_since))::integer AS processes
+      FROM public.quota_reservations WHERE day = quota_day AND name = ANY (names) AND process <> reporter
+      GROUP BY name, unit
+    ), known AS (
+      SELECT r.*, r.used + coalesce(o.used, 0) AS reported, public.stored_quota_usage(quota_day, r.name, r.unit) AS stored,
+        coalesce(o.reserved, 0) AS reserved, coalesce(o.processes, 0) + 1 AS processes
+      FROM reports r LEFT JOIN others o USING (name, unit)
+    ), written AS (
+      INSERT INTO public.quota_reservations AS q
+      SELECT quota_day, k.name, k.unit, reporter, k.used,
+        greatest(k.held, least(k.wanted, k.used + k.quota - greatest(k.reported, k.stored) - k.reserved)), report_sequence, clock_timestamp()
+      FROM known k
+      ON CONFLICT (day, name, unit, process) DO UPDATE SET used = excluded.used, allotted = excluded.allotted,
+        sequence = excluded.sequence, reported_at = excluded.reported_at
+      WHERE q.sequence < excluded.sequence
+      RETURNING q.name, q.unit, q.allotted
+    )
+    SELECT k.number, w.allotted, k.reported, k.stored, k.processes FROM known k LEFT JOIN written w USING (name, unit);
+END
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.report_rate_allotments(reporter uuid, report_sequence bigint, window_ms integer, lease_ms integer, names text[], limits integer[], helds integer[], useds integer[], mosts integer[], wanteds integer[])
  RETURNS TABLE(number bigint, allotted integer, demands integer[], place integer, unreported bigint)
  LANGUAGE plpgsql
@@ -467,6 +538,29 @@ END
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.stored_quota_usage(usage_day date, name text, unit text)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+DECLARE
+  ids text[] := string_to_array(name, E'\n');
+  result numeric;
+BEGIN
+  IF cardinality(ids) = 3 THEN
+    SELECT CASE unit WHEN 'tokens' THEN total_tokens ELSE cost_usd * 1000000000000 END INTO result FROM public.day_usage
+    WHERE day = usage_day AND org_id = ids[1] AND workspace_id = ids[2] AND gateway_key_id = ids[3];
+  ELSE
+    SELECT sum(CASE unit WHEN 'tokens' THEN total_tokens ELSE cost_usd * 1000000000000 END) INTO result FROM public.day_usage
+    WHERE day = usage_day AND org_id = ids[1] AND workspace_id = ids[2];
+  END IF;
+  RETURN coalesce(result, 0);
+END
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.trace_partition_lock()
  RETURNS boolean
  LANGUAGE sql
@@ -482,6 +576,10 @@ CREATE TRIGGER gateway_keys_rotated AFTER UPDATE OF token_mac ON public.gateway_
 COMMENT ON COLUMN gateway_keys.changed_by IS 'the process that made the last change, which need not be notified of it';
 COMMENT ON COLUMN gateway_keys.revision IS 'of the last change; given under an advisory lock, so that revisions are committed in order';
 COMMENT ON COLUMN plans.limits IS 'thresholds as in the configuration: {"per_key": {...}, "per_workspace": {...}}';
+COMMENT ON COLUMN quota_reservations.name IS 'org, workspace and, for a key, its id; separated by line feeds';
+COMMENT ON COLUMN quota_reservations.sequence IS 'of the report within its process: one that arrives after a later one changes nothing';
+COMMENT ON COLUMN quota_reservations.unit IS 'tokens, or trillionths of a dollar';
+COMMENT ON COLUMN quota_reservations.used IS 'by exchanges of the process whose usage is known';
 COMMENT ON COLUMN rate_allotments.name IS 'org, workspace and, for a key, its id; separated by line feeds';
 COMMENT ON COLUMN rate_allotments.sequence IS 'of the report within its process: one that arrives after a later one changes nothing';
 COMMENT ON COLUMN rate_allotments.used IS 'requests in the window before the report; with wanted, for whoever looks';
@@ -498,6 +596,7 @@ ALTER TABLE day_usage OWNER TO vitrine_migrations;
 ALTER TABLE gateway_key_store OWNER TO vitrine_migrations;
 ALTER TABLE gateway_keys OWNER TO vitrine_migrations;
 ALTER TABLE plans OWNER TO vitrine_migrations;
+ALTER TABLE quota_reservations OWNER TO vitrine_migrations;
 ALTER TABLE rate_allotments OWNER TO vitrine_migrations;
 ALTER TABLE schema_migrations OWNER TO vitrine_migrations;
 ALTER TABLE token_hashes OWNER TO vitrine_migrations;
@@ -526,6 +625,7 @@ GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_gateway;
 GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_operator;
 GRANT SELECT ON plans TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON plans TO vitrine_operator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON quota_reservations TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON rate_allotments TO vitrine_gateway;
 GRANT SELECT ON schema_migrations TO vitrine_gateway;
 GRANT SELECT ON schema_migrations TO vitrine_trace_writer;
@@ -561,4 +661,7 @@ GRANT EXECUTE ON FUNCTION lock_limits(text[]) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION make_trace_partitions(integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION make_trace_partitions(integer) TO vitrine_trace_writer;
 GRANT EXECUTE ON FUNCTION remove_expired_allotments(integer,integer) TO vitrine_gateway;
+GRANT EXECUTE ON FUNCTION remove_old_quota_reservations(integer) TO vitrine_gateway;
+GRANT EXECUTE ON FUNCTION report_quota_usage(uuid,bigint,date,integer,text[],text[],numeric[],numeric[],numeric[],numeric[]) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION report_rate_allotments(uuid,bigint,integer,integer,text[],integer[],integer[],integer[],integer[],integer[]) TO vitrine_gateway;
+GRANT EXECUTE ON FUNCTION stored_quota_usage(date,text,text) TO vitrine_gateway;

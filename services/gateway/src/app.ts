@@ -20,7 +20,8 @@ import { WriteMonitor } from './capture/write-monitor.ts';
 import type { GatewayConfig } from './config.ts';
 import { healthReasons } from './diagnostics/health-reasons.ts';
 import { createGatewayServer } from './http/gateway-server.ts';
-import { openLimits, type Clocks } from './limits/open-limits.ts';
+import { openLimits } from './limits/open-limits.ts';
+import type { Clocks } from './limits/open-quotas.ts';
 import type { SharedLimits } from './limits/open-request-counter.ts';
 import { openAccessLog, type AccessLog } from './observability/access-log.ts';
 import { loadTelemetry, openObservability, type Observability } from './observability/open-observability.ts';
@@ -40,8 +41,8 @@ import { postgresOptions } from './storage-settings.ts';
 const SYSTEM_CLOCKS: Clocks = { clock: Date.now, steadyClock: () => performance.now() };
 /** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
 const ANONYMOUS_REJECTIONS_PER_SECOND = 10;
-/** One for reports, which come one after the other, and one for cleaning up. */
-const LIMIT_CONNECTIONS = 2;
+/** Reports of rates come one after the other, and those of quotas; a third one is for cleaning up. */
+const LIMIT_CONNECTIONS = 3;
 
 const AFTER_FAILED_RETENTION =
   'check err, and the disk of storage.path or the database of storage.dsn; retention runs every 60 s: docs/failure-modes.md#retention-that-fails';

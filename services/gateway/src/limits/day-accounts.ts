@@ -1,5 +1,6 @@
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import { scopeNames, type ScopeNames } from './scope-names.ts';
+import { scopeNames, scopeNamesOf, type ScopeNames } from './scope-names.ts';
 import { picoUsd } from './thresholds.ts';
 
 /** Keys and workspaces together with usage on one day. */
@@ -27,6 +28,8 @@ export interface DayAccount {
   lastSequence: number;
 }
 
+export type EndedExchange = Pick<CapturedExchange, 'scope' | 'outcome'>;
+
 export interface ScopeAccounts {
   readonly key: DayAccount;
   readonly workspace: DayAccount;
@@ -49,6 +52,12 @@ export class DayAccounts {
     const key = this.#account(names.key);
     const workspace = this.#account(names.workspace);
     return key === undefined || workspace === undefined ? undefined : { key, workspace };
+  }
+
+  /** The accounts that an exchange of this process will be settled in. Rejected requests have no usage, and a caller over its limit must not
+   *  delay others of its workspace. */
+  ofExchange({ scope, outcome }: EndedExchange): ScopeAccounts | undefined {
+    return outcome === 'rejected' ? undefined : this.of(scopeNamesOf(scope));
   }
 
   /** A batch of this process was written. */

@@ -47,3 +47,8 @@ export function quotaRejection(code: QuotaCode, nowMs: number): Rejection {
     reason: code,
   };
 }
+
+/** Other processes have reserved the rest of a daily quota, and may return some of it with their next report. */
+export function reservedQuotaRejection(code: QuotaCode): Rejection {
+  return { status: 429, error: QUOTA_ERRORS[code], details: { code }, headers: ['Retry-After', '1'], reason: code };
+}

@@ -16,7 +16,7 @@ const scopes = { per_key: scopeLimits, per_workspace: scopeLimits };
 export const limitsConfig = z
   .strictObject({
     ...scopes,
-    /** Whether request rates hold for each process by itself, or for all processes on one Postgres together. */
+    /** Whether request rates and daily quotas hold for each process by itself, or for all processes on one Postgres together. */
     counters: z.enum(['process', 'shared']).default('process'),
   })
   .prefault({});

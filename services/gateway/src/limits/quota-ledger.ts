@@ -1,8 +1,8 @@
 import { DAY_MS } from '@vitrine/traces/time-buckets';
-import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import { DayAccounts, type ScopeAccounts } from './day-accounts.ts';
-import { scopeNamesOf, type ScopeNames } from './scope-names.ts';
+import { DayAccounts, type EndedExchange, type ScopeAccounts } from './day-accounts.ts';
+import type { ScopeNames } from './scope-names.ts';
+import { Settlements } from './settlements.ts';
 import { dayText } from './utc-day.ts';
 
 /** How often the store's totals are read: at least every 5 s, and a read takes its time. Spec: gateway decisions, section 6. */
@@ -21,16 +21,12 @@ export interface QuotaLedgerOptions {
   readonly steadyClock: () => number;
   /** Called for every failed read of the totals. */
   readonly onFailedRead: (error: unknown) => void;
+  readonly maxAccounts?: number;
 }
 
 /** A read of today's totals. */
 interface Reading {
   readonly startedAt: number;
-}
-
-interface Waiter {
-  readonly sequence: number;
-  readonly resolve: (isSettled: boolean) => void;
 }
 
 /** The usage of keys and workspaces today: the store's totals, what this process has written since, and the number of its exchanges that
@@ -46,11 +42,7 @@ export class QuotaLedger {
   #reading: Reading | undefined;
   /** A finished read whose rows may include a part of the batch that is being written. */
   #finished: (Reading & { readonly rows: readonly DayUsage[] }) | undefined;
-  /** Unsettled exchanges, oldest first; undefined for those without usage. */
-  readonly #queue: (ScopeAccounts | undefined)[] = [];
-  #taken = 0;
-  #settled = 0;
-  #waiters: Waiter[] = [];
+  readonly #settlements = new Settlements();
   /** Resolves when the totals of the day that the clock was set to are known, or could not be read; undefined unless they are awaited. */
   #totalsOfSetDay: PromiseWithResolvers<void> | undefined;
 
@@ -58,7 +50,7 @@ export class QuotaLedger {
     this.#options = options;
     this.#day = Math.floor(options.clock() / DAY_MS);
     this.#latestDay = this.#day;
-    this.#accounts = new DayAccounts(dayText(this.#day));
+    this.#accounts = new DayAccounts(dayText(this.#day), options.maxAccounts);
   }
 
   /** Undefined when the usage is unknown: the totals are too old, or there is no room for another account. */
@@ -83,55 +75,23 @@ export class QuotaLedger {
     return promise;
   }
 
-  /** Resolves with true when all exchanges of both accounts that have ended by now are settled, with false after `maxMs`. */
-  settlement({ key, workspace }: ScopeAccounts, maxMs: number): Promise<boolean> {
-    const sequence = Math.max(key.lastSequence, workspace.lastSequence);
-    if (sequence <= this.#settled) return Promise.resolve(true);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiter: Waiter = {
-      sequence,
-      resolve: (isSettled) => {
-        clearTimeout(timer);
-        resolve(isSettled);
-      },
-    };
-    const timer = setTimeout(() => {
-      this.#waiters = this.#waiters.filter((other) => other !== waiter);
-      resolve(false);
-    }, maxMs);
-    this.#waiters.push(waiter);
-    return promise;
+  /** See `Settlements`. */
+  settlement(accounts: ScopeAccounts, maxMs: number): Promise<boolean> {
+    return this.#settlements.settlement(accounts, maxMs);
   }
 
   /** The trace queue has taken an exchange, which is unsettled from now on. */
-  taken({ scope, outcome }: Pick<CapturedExchange, 'scope' | 'outcome'>): void {
+  taken(exchange: EndedExchange): void {
     this.#roll();
-    this.#taken += 1;
-    // Rejected requests have no usage; a caller over its limit must not delay others of its workspace.
-    const accounts = outcome === 'rejected' ? undefined : this.#accounts.of(scopeNamesOf(scope));
-    this.#queue.push(accounts);
-    if (accounts === undefined) return;
-    for (const account of [accounts.key, accounts.workspace]) {
-      account.unsettled += 1;
-      account.lastSequence = this.#taken;
-    }
+    this.#settlements.taken(this.#accounts.ofExchange(exchange));
   }
 
   /** The oldest `count` unsettled exchanges are written, with this usage, or dropped. */
   settled(count: number, usage: readonly DayUsage[]): void {
     this.#roll();
     this.#accounts.add(usage);
-    for (const accounts of this.#queue.splice(0, count)) {
-      if (accounts === undefined) continue;
-      accounts.key.unsettled -= 1;
-      accounts.workspace.unsettled -= 1;
-    }
-    this.#settled += count;
+    this.#settlements.settled(count);
     this.#useFinished();
-    const ready = this.#waiters.filter(({ sequence }) => sequence <= this.#settled);
-    if (ready.length === 0) return;
-    this.#waiters = this.#waiters.filter(({ sequence }) => sequence > this.#settled);
-    for (const { resolve } of ready) resolve(true);
   }
 
   /** Reads the store's totals, unless a read is running. Never rejects. */
@@ -145,7 +105,7 @@ export class QuotaLedger {
       // Abandoned in the meantime, or of yesterday.
       if (this.#reading !== reading) return;
       this.#finished = { ...reading, rows };
-      if (this.#queue.length === 0) this.#useFinished();
+      if (this.#settlements.areComplete) this.#useFinished();
     } catch (error) {
       this.#options.onFailedRead(error);
       if (this.#reading === reading) this.#endWait();
@@ -177,7 +137,7 @@ export class QuotaLedger {
     const hasJustBegun = day === this.#latestDay + 1 && day === this.#day + 1 && now - day * DAY_MS < TOTALS_MAX_AGE_MS;
     this.#day = day;
     this.#latestDay = Math.max(this.#latestDay, day);
-    this.#accounts = new DayAccounts(dayText(day));
+    this.#accounts = new DayAccounts(dayText(day), this.#options.maxAccounts);
     this.#reading = undefined;
     this.#finished = undefined;
     if (hasJustBegun) return;

@@ -3,11 +3,7 @@ import { startMockOpenai } from '@vitrine/testkit/mock-openai';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { Agent, request } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
-import type { SharedGatewaySettings } from '../testing/shared-gateway-process.ts';
+import { forkGateway, startClients, type SharedGateway } from './testing/shared-gateways.ts';
 
 /** The specification's figures are those of a minute and 500 clients: `VITRINE_LIMITS_WINDOW_MS=60000 VITRINE_LIMITS_CLIENTS=500` run the same in
  *  five minutes. The interval of reports and the lease are a sixtieth and a sixth of the window. */
@@ -24,11 +20,6 @@ interface Passed {
   readonly receivedAt: number;
 }
 
-interface SharedGateway {
-  readonly url: string;
-  readonly child: ChildProcess;
-}
-
 let opened: AsyncDisposableStack;
 let start: () => Promise<SharedGateway>;
 beforeEach(async () => {
@@ -37,69 +28,20 @@ beforeEach(async () => {
   const upstream = opened.use(await startMockOpenai());
   start = async () => {
     const folder = opened.use(await temporaryFolder('shared'));
-    const settings: SharedGatewaySettings = {
-      dsn: database.dsn.reveal(),
-      folder: folder.path,
-      upstream: upstream.url,
-      text: TEXT,
-      windowMs: WINDOW_MS,
-    };
-    const child = fork(new URL('../testing/shared-gateway-process.ts', import.meta.url), [JSON.stringify(settings)], {
-      execArgv: [],
-    });
-    opened.defer(() => ended(child));
-    const [message] = (await once(child, 'message')) as [{ url: string }];
-    return { url: message.url, child };
+    const settings = { dsn: database.dsn.reveal(), folder: folder.path, upstream: upstream.url, text: TEXT, windowMs: WINDOW_MS };
+    return opened.use(await forkGateway({ ...settings, storage: 'sqlite' }));
   };
 });
 afterEach(async () => opened.disposeAsync());
 
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exit;
-}
-
-function statusOf(url: string, agent: Agent): Promise<number | undefined> {
-  const { promise, resolve } = Promise.withResolvers<number | undefined>();
-  const headers = { 'x-svc-gateway-key': TOKEN, authorization: 'Bearer sk-canary', 'content-type': 'application/json' };
-  const sent = request(`${url}/openai/v1/chat/completions`, { method: 'POST', headers, agent }, (response) => {
-    response.on('end', () => resolve(response.statusCode)).on('error', () => resolve(undefined));
-    response.resume();
-  });
-  sent.on('error', () => resolve(undefined));
-  sent.end('{"model":"gpt-4o-mini","messages":[{"role":"user","content":"hi"}]}');
-  return promise;
-}
-
-/** Clients that send one request after the other, to another gateway when theirs is gone. */
-function startClients(gateways: readonly SharedGateway[]) {
+function startLoad(gateways: readonly SharedGateway[]) {
   const passed: Passed[] = [];
   const statuses: Record<string, number> = {};
-  const stop = new AbortController();
-  const client = async (number: number) => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    await wait((PAUSE_MS * number) / CLIENTS);
-    for (let at = number; !stop.signal.aborted;) {
-      const sentAt = performance.now();
-      const status = await statusOf(gateways[at % gateways.length]?.url ?? '', agent);
-      statuses[String(status)] = (statuses[String(status)] ?? 0) + 1;
-      if (status === 200) passed.push({ sentAt, receivedAt: performance.now() });
-      if (status === undefined) at += 1;
-      await wait(PAUSE_MS);
-    }
-    agent.destroy();
-  };
-  const running = Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)));
-  return {
-    passed,
-    statuses,
-    stop: async () => {
-      stop.abort();
-      await running;
-    },
-  };
+  const stop = startClients({ gateways, clients: CLIENTS, pauseMs: PAUSE_MS, token: TOKEN }, ({ status, sentAt }) => {
+    statuses[String(status)] = (statuses[String(status)] ?? 0) + 1;
+    if (status === 200) passed.push({ sentAt, receivedAt: performance.now() });
+  });
+  return { passed, statuses, stop };
 }
 
 /** The most requests that were certainly admitted within one window: sent and responded to in it. */
@@ -115,7 +57,7 @@ test(
   'three gateway processes admit a limit once: never more in any window, at least 95 % under overload, and so again after kill -9 of one',
   async () => {
     const gateways = await Promise.all([start(), start(), start()]);
-    const load = startClients(gateways);
+    const load = startLoad(gateways);
     const since = (from: number, to: number) =>
       load.passed.filter(({ receivedAt }) => receivedAt >= from && receivedAt < to).length;
     const startedAt = performance.now();
@@ -124,7 +66,7 @@ test(
 
     await until(windowAt(2));
     const windows = [0, 1].map((n) => since(windowAt(n), windowAt(n + 1)));
-    await ended(gateways[0].child);
+    await gateways[0].kill();
     // Its part counts for the lease and one window more; then the others have it, and admit it within another window.
     const killedAt = performance.now();
     const isFull = (at: number) => at - WINDOW_MS > killedAt && since(at - WINDOW_MS, at) >= 0.95 * LIMIT;

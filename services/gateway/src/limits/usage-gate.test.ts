@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import fc from 'fast-check';
 import { rejectionBody } from '@vitrine/http-api/rejection';
 import { InMemoryRequestCounter } from './in-memory-request-counter.ts';
 import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection } from './limit-rejections.ts';
 import { limitsConfig, plansConfig } from './limits-config.ts';
+import { ProcessQuotas } from './process-quotas.ts';
 import { QuotaLedger } from './quota-ledger.ts';
 import type { RateResult, RequestCounter } from './request-counter.ts';
 import { ThresholdTable } from './thresholds.ts';
@@ -56,11 +56,10 @@ async function setUp(
   const counter = requestCounter ?? new InMemoryRequestCounter(() => time.steady);
   const gate = new UsageGate({
     thresholds,
-    ledger,
+    quotas: new ProcessQuotas(ledger, waitMaxMs),
     counter,
     clock: () => NOON,
     onUnknownPlan: ({ plan }) => unknownPlans.push(plan),
-    settlementWaitMaxMs: waitMaxMs,
   });
   return { gate, ledger, time, unknownPlans };
 }
@@ -97,15 +96,6 @@ describe('the usage gate', () => {
       'KEY_RATE_LIMIT_EXCEEDED',
       'WORKSPACE_RATE_LIMIT_EXCEEDED',
     ]);
-  });
-
-  test('a workspace is at its limit by the usage of all its keys, while none of them is at its own', async () => {
-    const { gate } = await setUp(
-      { per_key: { max_tokens_per_day: 100 }, per_workspace: { max_tokens_per_day: 100 } },
-      { stored: [used('gk_1', 50), used('gk_2', 50)] },
-    );
-    expect(gate.check(one)).toMatchObject({ reason: 'WORKSPACE_DAILY_TOKENS_EXCEEDED' });
-    expect(gate.check(identity('gk_3', { workspace_id: 'other' }))).toBeUndefined();
   });
 
   test('1,000 at once against 100 a minute: exactly 100 are admitted, and a minute later 100 more', async () => {
@@ -208,11 +198,10 @@ describe('when the wall clock is set to another day', () => {
     const counter = new InMemoryRequestCounter(() => 0);
     const gate = new UsageGate({
       thresholds,
-      ledger,
+      quotas: new ProcessQuotas(ledger, 50),
       counter,
       clock: () => NOON,
       onUnknownPlan: () => {},
-      settlementWaitMaxMs: 50,
     });
     return { gate, ledger, time, reads };
   }
@@ -259,19 +248,6 @@ describe('when the wall clock is set to another day', () => {
 describe('near a daily quota', () => {
   const limits = { per_key: { max_tokens_per_day: 100 } };
 
-  test('a request waits until exchanges that ended before it are settled, and is checked against their usage', async () => {
-    const { gate, ledger } = await setUp(limits);
-    ledger.taken(takenBy('gk_1'));
-    const waiting = gate.check(one);
-    expect(waiting).toBeInstanceOf(Promise);
-    ledger.taken(takenBy('gk_1'));
-    ledger.settled(1, [used('gk_1', 60)]);
-    expect(await waiting).toBeUndefined();
-    const next = gate.check(one);
-    ledger.settled(1, [used('gk_1', 60)]);
-    expect(await next).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
-  });
-
   test('far from it no request waits', async () => {
     const { gate, ledger } = await setUp(limits);
     ledger.settled(0, [used('gk_1', 25)]);
@@ -284,68 +260,18 @@ describe('near a daily quota', () => {
     expect(gate.check(two)).toBeUndefined();
     ledger.settled(3, []);
   });
-
-  test('one quota that turns out not to be reached does not hide another that is', async () => {
-    const { gate, ledger } = await setUp({ ...limits, per_workspace: { max_tokens_per_day: 50 } });
-    ledger.taken(takenBy('gk_1'));
-    const waiting = gate.check(one);
-    ledger.taken(takenBy('gk_1'));
-    ledger.settled(1, [used('gk_1', 60)]);
-    expect(await waiting).toMatchObject({ reason: 'WORKSPACE_DAILY_TOKENS_EXCEEDED' });
-  });
-
-  test('dropped exchanges are not waited for, and have no usage', async () => {
-    const { gate, ledger } = await setUp(limits);
-    ledger.taken(takenBy('gk_1'));
-    const waiting = gate.check(one);
-    ledger.settled(1, []);
-    expect(await waiting).toBeUndefined();
-  });
-
-  test('when the writer stalls, the check is unavailable', async () => {
-    const { gate, ledger } = await setUp(limits, { waitMaxMs: 5 });
-    ledger.taken(takenBy('gk_1'));
-    expect(await gate.check(one)).toBe(LIMIT_CHECK_UNAVAILABLE);
-  });
-
-  test('whatever ends when: no request is admitted after its key has used up the quota, stored or not', async () => {
-    // Each step of one request: it is checked, it ends, and a batch of what has ended is written.
-    const scripts = fc.array(fc.constantFrom('check', 'check', 'end', 'write'), { maxLength: 200 });
-    await fc.assert(
-      fc.asyncProperty(scripts, fc.integer({ min: 1, max: 40 }), async (script, tokens) => {
-        const { gate, ledger } = await setUp(limits);
-        let [ended, inFlight, unwritten] = [0, 0, 0];
-        const checks: Promise<void>[] = [];
-        const write = () => {
-          ledger.settled(unwritten, unwritten === 0 ? [] : [used('gk_1', unwritten * tokens)]);
-          unwritten = 0;
-        };
-        for (const step of script) {
-          if (step === 'write') write();
-          if (step === 'end' && inFlight > 0) {
-            ledger.taken(takenBy('gk_1'));
-            [ended, inFlight, unwritten] = [ended + 1, inFlight - 1, unwritten + 1];
-          }
-          if (step !== 'check') continue;
-          const usage = ended * tokens;
-          const check = async () => {
-            const rejection = await gate.check(one);
-            if (usage >= 100) expect(rejection).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
-            // What was in flight when it came may have spent the rest.
-            if (rejection !== undefined) expect(ended * tokens).toBeGreaterThanOrEqual(100);
-            if (rejection === undefined) inFlight += 1;
-          };
-          checks.push(check());
-          await Promise.resolve();
-        }
-        write();
-        await Promise.all(checks);
-      }),
-    );
-  });
 });
 
 describe('the rejection', () => {
+  test('a quota whose rest other processes have reserved: 429 with a time to come again', async () => {
+    const quotas = { check: () => ({ code: 'KEY_DAILY_TOKENS_EXCEEDED', isUsedUp: false }) as const };
+    const thresholds = new ThresholdTable(limitsConfig.parse({ per_key: { max_tokens_per_day: 10 } }), {});
+    const counter = new InMemoryRequestCounter(() => 0);
+    const gate = new UsageGate({ thresholds, quotas, counter, clock: () => NOON, onUnknownPlan: () => {} });
+    const rejection = await gate.check(one);
+    expect(rejection).toMatchObject({ status: 429, reason: 'KEY_DAILY_TOKENS_EXCEEDED', headers: ['Retry-After', '1'] });
+  });
+
   const at = Date.parse('2026-03-01T22:59:59.250Z');
 
   test.each([

@@ -13,14 +13,16 @@ export interface SharedGatewaySettings {
   readonly upstream: string;
   /** YAML of `auth` and `limits`. */
   readonly text: string;
+  readonly storage: 'sqlite' | 'postgres';
   readonly windowMs: number;
 }
 
-const { dsn, folder, upstream, text, windowMs } = JSON.parse(process.argv[2] ?? '') as SharedGatewaySettings;
+const { dsn, folder, upstream, text, storage, windowMs } = JSON.parse(process.argv[2] ?? '') as SharedGatewaySettings;
 const env = {
   SVC_SERVER_HOST: '127.0.0.1',
   SVC_SERVER_PORT: '0',
-  SVC_STORAGE_PATH: join(folder, 'traces.db'),
+  SVC_STORAGE_DRIVER: storage,
+  ...(storage === 'postgres' ? { SVC_STORAGE_DSN: dsn } : { SVC_STORAGE_PATH: join(folder, 'traces.db') }),
   SVC_PROVIDERS_OPENAI_UPSTREAM: upstream,
   SVC_PROVIDERS_ANTHROPIC_UPSTREAM: upstream,
 };

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { startGateway } from '../app.ts';
 import { readGatewayConfig } from '../config.ts';
 import { CORRELATION_HEADER } from '../correlation-id.ts';
-import type { Clocks } from '../limits/open-limits.ts';
+import type { Clocks } from '../limits/open-quotas.ts';
 
 /** A gateway in this process between two mock providers, on any free port, with its traces in a temporary folder. Every response of
  *  its admin API is compared with the OpenAPI document (see `verifyResponses`). */
