@@ -49,6 +49,13 @@ class Process {
     return false;
   }
 
+  /** One exchange from its request to its settlement. */
+  use(exchange: Exchange): void {
+    if (!this.request(exchange)) return;
+    while (this.inFlight.length > 0) this.end();
+    this.settle();
+  }
+
   #reportWaiting(): void {
     this.reservation.waiting = 1;
     this.report();
@@ -121,13 +128,13 @@ class World {
 }
 
 const step = fc.record({
-  kind: fc.constantFrom('request', 'request', 'request', 'end', 'end', 'settle', 'report', 'lose', 'other', 'store'),
+  kind: fc.constantFrom('use', 'use', 'use', 'request', 'request', 'end', 'end', 'settle', 'report', 'lose', 'other', 'store'),
   at: fc.nat(2),
   tokens: fc.integer({ min: 1, max: 30 }),
   loses: fc.constantFrom('report' as const, 'response' as const),
 });
 const script = fc.record({
-  limit: fc.integer({ min: 1, max: 2_000 }),
+  limit: fc.integer({ min: 1, max: 600 }),
   steps: fc.array(step, { minLength: 20, maxLength: 150, size: 'max' }),
 });
 
@@ -140,6 +147,7 @@ function play(
   for (const { kind, at, tokens, loses } of steps) {
     const process = world.processes[at] as Process;
     if (kind === 'request') process.request({ tokens });
+    else if (kind === 'use') process.use({ tokens });
     else if (kind === 'end') process.end();
     else if (kind === 'settle') process.settle();
     else if (kind === 'report') process.report();
