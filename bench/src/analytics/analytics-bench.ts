@@ -5,20 +5,23 @@ import { join } from 'node:path';
 import type { Bench, BenchOutcome, Progress } from '../bench.ts';
 import { ANALYTICS_OPTIONS, readAnalyticsPlan, type AnalyticsPlan } from './analytics-plan.ts';
 import { AnalyticsSession } from './analytics-session.ts';
-import { compareGateways, get, startFileGateway } from './compare-gateways.ts';
+import type { BenchStorage } from './bench-storage.ts';
+import { compareGateways, fileVariables, get, startStorageGateway } from './compare-gateways.ts';
 import { loadTraces } from './load-traces.ts';
+import { openPostgresStorage } from './postgres-storage.ts';
 import { LIST_FILTERS, pathOf, RARE_FILTERS, runQuery } from './queries.ts';
 import { tenantOf } from './traffic.ts';
 
-/** How long the embedded store takes to list and to sum up a few million traces. */
+/** How long a store takes to list and to sum up a few million traces. */
 export const analyticsBench: Bench = {
   name: 'analytics',
-  sentence: 'lists and analytics of the embedded store over five million traces',
+  sentence: 'lists and analytics of a store over five million traces',
   options: ANALYTICS_OPTIONS,
   examples: [
     'analytics',
     'analytics --traces 200000 --repeats 10',
     'analytics --file /tmp/bench.db',
+    'analytics --storage postgres --file /tmp/bench-postgres',
     'analytics --traces 500000 --against ../before',
   ],
   prepare(args) {
@@ -34,14 +37,23 @@ async function runAnalyticsBench(plan: AnalyticsPlan, progress: Progress): Promi
   const path = plan.file ?? join(dir, 'traces.db');
   const { against } = plan;
   if (against !== undefined) return { rows: await compareGateways(path, dir, { ...plan, against }, progress), broken: [] };
-  const session = await measureStore(path, plan, progress);
-  await measureGateway(path, dir, session);
+  const storage = stack.use(plan.storage === 'sqlite' ? fileStorage(path) : await openPostgresStorage(path, plan.dsn));
+  const session = await measureStore(storage, plan, progress);
+  await measureGateway(storage, dir, session);
   return { rows: session.rows, broken: session.broken };
 }
 
+function fileStorage(path: string): BenchStorage {
+  return {
+    variables: fileVariables(path),
+    load: (plan, progress) => loadTraces(path, plan, progress),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
 /** Lists, and analytics of all tenants and of one: of the store itself, with its threads. */
-async function measureStore(path: string, plan: AnalyticsPlan, progress: Progress): Promise<AnalyticsSession> {
-  const loaded = await loadTraces(path, plan, progress);
+async function measureStore(storage: BenchStorage, plan: AnalyticsPlan, progress: Progress): Promise<AnalyticsSession> {
+  const loaded = await storage.load(plan, progress);
   await using store = loaded.store;
   const session = new AnalyticsSession(loaded.from, plan, progress);
   await session.load(loaded);
@@ -49,6 +61,7 @@ async function measureStore(path: string, plan: AnalyticsPlan, progress: Progres
   await store.list({ limit: 1 });
   for (const [name, filter] of LIST_FILTERS) await session.list(store, 'lists', name, filter);
   for (const [name, filter] of RARE_FILTERS) await session.list(store, 'rare lists', name, filter);
+  await session.lookups(store);
   const analytics = new TraceAnalytics(store);
   await session.analytics('analytics of all', (query) => runQuery(analytics, query));
   await session.analytics('analytics of a tenant', (query) => runQuery(analytics, { ...query, tenant: tenantOf(0) }));
@@ -56,8 +69,8 @@ async function measureStore(path: string, plan: AnalyticsPlan, progress: Progres
 }
 
 /** Analytics of all tenants once more, as a client of a gateway gets them, to the last byte. The largest response has 4 MB. */
-async function measureGateway(path: string, home: string, session: AnalyticsSession): Promise<void> {
-  const gateway = await startFileGateway(path, home);
+async function measureGateway({ variables }: BenchStorage, home: string, session: AnalyticsSession): Promise<void> {
+  const gateway = await startStorageGateway(variables, home);
   try {
     await session.analytics('analytics of all, over HTTP', (query) => get(gateway, pathOf(query)));
     const large = pathOf({ endpoint: 'usage', group_by: 'model', bucket: 'hour' });

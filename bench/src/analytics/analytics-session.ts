@@ -1,8 +1,8 @@
-import type { EmbeddedTraceStore } from '@vitrine/trace-store-sqlite/embedded-trace-store';
-import { readCursor } from '@vitrine/traces/trace-store';
+import { readCursor, type TraceStore } from '@vitrine/traces/trace-store';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { BenchRow, Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
-import type { Loaded } from './load-traces.ts';
+import type { Loaded } from './bench-storage.ts';
 import { ENDPOINTS, RANGES, shareOf, WARM_UPS, type EndpointQuery, type ListFilter, type Range } from './queries.ts';
 
 const PAGE = 50;
@@ -23,17 +23,17 @@ export class AnalyticsSession {
     this.#progress = progress;
   }
 
-  async load({ store, microsPerTrace: made }: Loaded): Promise<void> {
-    const { traceCount, sizeBytes } = await store.summary();
+  async load({ store, microsPerTrace: made, sizeBytes }: Loaded): Promise<void> {
+    const { traceCount } = await store.summary();
     this.rows.push(
       { case: 'load', metric: 'traces.count', value: traceCount, unit: 'traces' },
       ...(made === undefined ? [] : [{ case: 'load', metric: 'traces.made_and_written', value: made, unit: 'us/trace' }]),
-      { case: 'load', metric: 'traces.size', value: (sizeBytes ?? 0) / MIB, unit: 'MiB' },
+      { case: 'load', metric: 'traces.size', value: sizeBytes / MIB, unit: 'MiB' },
     );
   }
 
   /** Page 1 and page 100, over all time and within a day. A filter that has no page 100 has no figure for it. */
-  async list(store: EmbeddedTraceStore, name: string, what: string, filter: ListFilter): Promise<void> {
+  async list(store: TraceStore, name: string, what: string, filter: ListFilter): Promise<void> {
     for (const [rangeName, range] of RANGES.filter(([range]) => range !== '7 days')) {
       const rangeAt = (i: number) => range(this.#from, this.#plan.days, shareOf(i));
       const subject = `${what}, ${rangeName}`;
@@ -51,6 +51,20 @@ export class AnalyticsSession {
         return (await store.list({ ...filter, ...rangeAt(i), limit: PAGE, after })).items.length;
       });
     }
+  }
+
+  /** Single traces of all days by their ids. */
+  async lookups(store: TraceStore): Promise<void> {
+    const ids: string[] = [];
+    for (let i = 0; i < this.#plan.repeats + WARM_UPS; i += 1) {
+      const to = this.#from + Math.ceil((0.05 + 0.95 * shareOf(i)) * this.#plan.days * DAY_MS);
+      const { items } = await store.list({ to, limit: 1 });
+      ids.push(...items.map(({ id }) => id));
+    }
+    const idAt = (i: number) => ids[(i * 7) % ids.length] ?? '';
+    await this.#measure('lookups', 'a trace by id', async (i) => Number((await store.get(idAt(i))) !== undefined));
+    const lineOf = (i: number) => store.ancestors({ id: idAt(i), limit: 501 });
+    await this.#measure('lookups', 'a line of parents', async (i) => (await lineOf(i)).length);
   }
 
   async analytics(name: string, run: (query: EndpointQuery) => Promise<object>): Promise<void> {
@@ -85,7 +99,7 @@ export class AnalyticsSession {
   }
 
   /** The cursor of page 100. */
-  async #farCursor(store: EmbeddedTraceStore, filter: ListFilter, range: Range): Promise<Uint8Array | undefined> {
+  async #farCursor(store: TraceStore, filter: ListFilter, range: Range): Promise<Uint8Array | undefined> {
     let after: Uint8Array | undefined;
     for (let left = PAGE * (FAR_PAGE - 1); left > 0; left -= 200) {
       const page = await store.list({ ...filter, ...range, limit: Math.min(left, 200), after });

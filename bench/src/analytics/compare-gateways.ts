@@ -28,7 +28,7 @@ export async function compareGateways(
     const { store, from } = await load(file, plan, progress);
     await store[Symbol.asyncDispose]();
     oldest = Math.max(oldest, from);
-    const gateway = await startFileGateway(file, join(home, String(at)), at === 0 ? undefined : plan.against);
+    const gateway = await startStorageGateway(fileVariables(file), join(home, String(at)), at === 0 ? undefined : plan.against);
     stack.defer(() => gateway.stop());
     gateways.push(gateway);
   }
@@ -65,10 +65,19 @@ async function timeOf(gateway: GatewayProcess, path: string): Promise<number> {
   return performance.now() - started;
 }
 
-/** Starts a gateway on a file of traces, which it keeps. */
-export async function startFileGateway(file: string, home: string, checkout?: URL): Promise<GatewayProcess> {
+/** The environment variables of a gateway on a file of traces. */
+export function fileVariables(file: string): Readonly<Record<string, string>> {
+  return { SVC_STORAGE_PATH: resolve(file) };
+}
+
+/** Starts a gateway on a store of traces, which it keeps. */
+export async function startStorageGateway(
+  storage: Readonly<Record<string, string>>,
+  home: string,
+  checkout?: URL,
+): Promise<GatewayProcess> {
   await mkdir(home, { recursive: true });
-  const variables = { SVC_STORAGE_PATH: resolve(file), SVC_TRACING_RETENTION_DAYS: '3650' };
+  const variables = { ...storage, SVC_TRACING_RETENTION_DAYS: '3650' };
   const gateway = await startGateway({ home, upstream: 'http://127.0.0.1:9', variables, checkout });
   await get(gateway, '/api/traces?limit=1');
   return gateway;
