@@ -291,7 +291,6 @@ CREATE INDEX audit_events_by_time ON public.audit_events USING btree (at, number
 CREATE INDEX audit_events_of_tenant ON public.audit_events USING btree (org_id, workspace_id, at, number);
 CREATE INDEX background_responses_by_time ON public.background_responses USING btree (created_at);
 CREATE INDEX gateway_keys_active ON public.gateway_keys USING btree (created_at, id) WHERE (revoked_at IS NULL);
-CREATE INDEX traces_by_extremes ON ONLY public.traces USING brin (total_tokens, provider) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX traces_of_credential ON ONLY public.traces USING btree (api_key_hash, id) WHERE (api_key_hash IS NOT NULL);
 CREATE INDEX traces_of_group ON ONLY public.traces USING btree (trace_group_id, id) WHERE (trace_group_id IS NOT NULL);
 CREATE INDEX traces_of_model ON ONLY public.traces USING btree (model, id);
@@ -299,6 +298,7 @@ CREATE INDEX traces_of_run ON ONLY public.traces USING btree (run_id, id) WHERE 
 CREATE INDEX traces_of_status ON ONLY public.traces USING btree (response_status, id) WHERE (response_status <> 200);
 CREATE INDEX traces_of_tenant ON ONLY public.traces USING btree (org_id, workspace_id, id);
 CREATE INDEX traces_of_thread ON ONLY public.traces USING btree (thread_id, id) WHERE (thread_id IS NOT NULL);
+CREATE INDEX traces_of_tokens ON ONLY public.traces USING btree (total_tokens);
 
 CREATE OR REPLACE FUNCTION public.add_latencies(one integer[], other integer[])
  RETURNS integer[]

@@ -6,6 +6,7 @@ import { cursorOf, type AncestorQuery, type CheckpointQuery, type TraceQuery } f
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { Conditions, uuidOf, type CreatedRange } from './conditions.ts';
 import { createdRangeOf } from './created-range.ts';
+import { needsMatchingRanges, readMatchingRanges } from './matching-ranges.ts';
 import {
   CHECKPOINT_COLUMNS,
   checkpointIn,
@@ -18,10 +19,9 @@ import {
   type SummaryRow,
 } from './trace-rows.ts';
 
-/** A list reads the last of these days, and older ones only while its page is not full: rows of all partitions in one order need the first
- *  match of each, which a filter without an index finds by reading it whole. */
-const WINDOW_DAYS = [1, 4, 16];
-const ALWAYS: CreatedRange = { from: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY };
+/** A list reads the last day, and older ones, at most so many at once, only while its page is not full: rows of all partitions in one order
+ *  need the first match of each, which a filter without an index finds by reading it whole. */
+const OLDER_DAYS = [3, 12];
 
 export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<TracePage> {
   const range = await createdRangeOf(pool, query);
@@ -29,7 +29,7 @@ export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<T
   const { after, limit } = query;
   const newest = Math.min(after === undefined ? Date.now() : createdAtOf(after) + 1, range.before);
   const rows: SummaryRow[] = [];
-  for (const window of windowsOf(range, newest)) {
+  for await (const window of windowsOf(pool, query, range, newest)) {
     rows.push(
       ...(await readRows<SummaryRow>(pool, LIST_COLUMNS, conditionsOf(query).addCreated(window), limit + 1 - rows.length)),
     );
@@ -120,10 +120,23 @@ function readRows<R extends SummaryRow>(
   );
 }
 
-function* windowsOf({ from, before }: CreatedRange = ALWAYS, newest: number): Generator<CreatedRange> {
+async function* windowsOf(
+  pool: PostgresPool,
+  query: TraceQuery,
+  { from, before }: CreatedRange,
+  newest: number,
+): AsyncGenerator<CreatedRange> {
+  const start = Math.max(from, newest - DAY_MS);
+  yield { from: start, before };
+  if (start === from) return;
+  const older = { from, before: start };
+  for (const range of needsMatchingRanges(query) ? await readMatchingRanges(pool, query, older) : [older]) yield* growing(range);
+}
+
+function* growing({ from, before }: CreatedRange): Generator<CreatedRange> {
   let end = before;
-  for (const days of WINDOW_DAYS) {
-    const start = newest - days * DAY_MS;
+  for (const days of OLDER_DAYS) {
+    const start = end - days * DAY_MS;
     if (start <= from) break;
     yield { from: start, before: end };
     end = start;

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { templateDatabase } from '@vitrine/testkit/template-database';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
+import { plainTrace } from '@vitrine/traces/testing/plain-trace';
+import type { TraceQuery } from '@vitrine/traces/trace-store';
+import { openPostgresTraceStore } from './postgres-trace-store.ts';
+import { PostgresTraceWriter } from './postgres-trace-writer.ts';
+
+const DAYS = 20;
+/** On these days, counted back, are traces of another provider. */
+const RARE_DAYS = [3, 4, 17];
+
+const opened = new AsyncDisposableStack();
+const statements: string[] = [];
+let store: ReturnType<typeof openPostgresTraceStore>;
+beforeAll(async () => {
+  const { dsn } = opened.use(await templateDatabase());
+  const pool = opened.use(new PostgresPool({ dsn, applicationName: 'test' }));
+  const records = Array.from({ length: DAYS }, (_, day) => day).flatMap((day) => [
+    plainTrace(Date.now() - day * DAY_MS - 1_000),
+    ...(RARE_DAYS.includes(day)
+      ? [plainTrace(Date.now() - day * DAY_MS, { provider: 'anthropic', model: 'rare', total_tokens: 9_000 })]
+      : []),
+  ]);
+  const written = await new PostgresTraceWriter(pool).write({ count: records.length, records: () => records });
+  expect(new Set(written)).toEqual(new Set(['written']));
+  const beforeStatement = (text: string) => void statements.push(text);
+  store = opened.use(openPostgresTraceStore({ dsn, applicationName: 'test', beforeStatement }));
+});
+afterAll(async () => opened.disposeAsync());
+
+/** How many traces a list has, and how many ranges of days it read for them. */
+async function read(query: Omit<TraceQuery, 'limit'>): Promise<[found: number, reads: number]> {
+  statements.length = 0;
+  const { items } = await store.list({ ...query, limit: 50 });
+  return [items.length, statements.filter((text) => /^SELECT id.* FROM traces WHERE/.test(text)).length];
+}
+
+test('filters that exclude each other read no more than the last day', async () => {
+  expect(await read({ provider: 'anthropic', model: 'gpt-4o' })).toEqual([0, 1]);
+  expect(await read({ provider: 'unknown' })).toEqual([0, 1]);
+  expect(await read({ min_tokens: 9_001 })).toEqual([0, 1]);
+});
+
+test('a list of what few days have reads the last day and those days', async () => {
+  expect(await read({ provider: 'anthropic' })).toEqual([RARE_DAYS.length, 3]);
+  expect(await read({ min_tokens: 9_000 })).toEqual([RARE_DAYS.length, 3]);
+});
+
+test('a list of what all days have reads ever more of them', async () => {
+  expect(await read({ provider: 'openai' })).toEqual([DAYS, 4]);
+  expect((await read({}))[1]).toBe(4);
+});

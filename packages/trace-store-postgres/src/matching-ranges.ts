@@ -1,0 +1,65 @@
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
+import type { TraceQuery } from '@vitrine/traces/trace-store';
+import { Conditions, type CreatedRange } from './conditions.ts';
+
+/** Whether a list may read much for little: filters may exclude each other (an index on one of them finds every trace of it), and with
+ *  `ORDER BY id LIMIT` the server reads partitions whole for numbers of tokens that they do not have. */
+export function needsMatchingRanges(query: TraceQuery): boolean {
+  const { tenant, provider, model, api_key_hash: hash } = query;
+  return hasTokens(query) || provider !== undefined || [tenant, model, hash].filter((filter) => filter !== undefined).length > 1;
+}
+
+/** The parts of a range of `created_at` in which traces of the query can be, newest first: the sums of days show which days have such traces,
+ *  and the index on tokens whether a day has so many. Of the sums only the primary key is read, 40,000 entries for a month of 300 keys. */
+export async function readMatchingRanges(pool: PostgresPool, query: TraceQuery, within: CreatedRange): Promise<CreatedRange[]> {
+  const conditions = new Conditions();
+  const hours = conditions.nested().addTime('last_created_at >=', within.from).addTime('first_created_at <', within.before);
+  // Sums outlive their traces. A subquery with a LIMIT is run for each day; EXISTS may become a join with all traces.
+  const rows = await pool.query<{ first: number; last: number }>(
+    `WITH days AS (
+       SELECT date_trunc('day', hour, 'UTC') AS day, min(first_created_at) AS first, max(last_created_at) AS last
+       FROM trace_hours JOIN trace_retention ON last_created_at >= removed_before ${hours.where()} GROUP BY 1
+     )
+     SELECT first, last FROM days WHERE day IN (${matchingDays(query, conditions.nested())})
+     ${hasTokens(query) ? `AND (${traceWithTokens(query, conditions.nested())})` : ''} ORDER BY last DESC`,
+    conditions.values,
+  );
+  return joined(rows).map(({ from, before }) => ({
+    from: Math.max(from, within.from),
+    before: Math.min(before, within.before),
+  }));
+}
+
+function hasTokens({ min_tokens: min, max_tokens: max }: TraceQuery): boolean {
+  return min !== undefined || max !== undefined;
+}
+
+function matchingDays({ tenant, provider, model, api_key_hash: hash }: TraceQuery, conditions: Conditions): string {
+  const where = conditions
+    .add('org_id =', tenant?.org_id)
+    .add('workspace_id =', tenant?.workspace_id)
+    .add('provider =', provider)
+    .add('model =', model)
+    .add('api_key_hash =', hash)
+    .where();
+  if (where === '') return 'SELECT day FROM days';
+  const kind = hash === undefined ? 'model' : 'key';
+  return `SELECT bucket_start FROM trace_sums_by_${kind}_day ${where} AND bucket_start >= (SELECT min(day) FROM days)`;
+}
+
+function traceWithTokens({ min_tokens: min, max_tokens: max }: TraceQuery, conditions: Conditions): string {
+  const where = conditions.add('total_tokens >=', min).add('total_tokens <=', max).where();
+  return `SELECT true FROM traces ${where} AND created_at BETWEEN days.first AND days.last LIMIT 1`;
+}
+
+/** Days that follow each other as one range: with little traffic, each day would be a statement. */
+function joined(days: readonly { readonly first: number; readonly last: number }[]): CreatedRange[] {
+  const ranges: { from: number; before: number }[] = [];
+  for (const { first, last } of days) {
+    const newer = ranges.at(-1);
+    if (newer !== undefined && last + DAY_MS >= newer.from) newer.from = Math.min(newer.from, first);
+    else ranges.push({ from: first, before: last + 1 });
+  }
+  return ranges;
+}
