@@ -10,6 +10,9 @@ const common = {
   },
 };
 
+/** Tests of the gateway in which the driver of its storage can matter: they run over both. */
+const OVER_POSTGRES = ['admin-{analytics,traces}/*', 'commands/traces/{debug,report,tenants}', 'http/admin-api'];
+
 /** Pure tests, tests on servers of this machine, on servers in containers, journeys, and the repository's check of itself. */
 export default {
   testTimeout: 60_000,
@@ -23,6 +26,12 @@ export default {
     },
     { ...common, displayName: 'tidy', testMatch: ['<rootDir>/tidy.test.ts'] },
     { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,migrations,bench,docs}/**/*.it.test.ts'] },
+    {
+      ...common,
+      displayName: 'it on postgres',
+      testMatch: OVER_POSTGRES.map((files) => `<rootDir>/services/gateway/src/${files}.it.test.ts`),
+      globals: { TEST_STORAGE: 'postgres' },
+    },
     { ...common, displayName: 'e2e', testMatch: ['<rootDir>/e2e/src/**/!(*.containers).test.ts'] },
     {
       ...common,

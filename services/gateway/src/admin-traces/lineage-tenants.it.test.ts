@@ -1,23 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import type { Replay } from '@vitrine/traces/replay';
-import { join } from 'node:path';
 import { startTestGateway } from '../testing/start-test-gateway.ts';
+import { openTestStorage } from '../testing/test-storage.ts';
 
 const KEYS = ['acme-token-0123456789-012345', 'beta-token-0123456789-012345'];
 const YAML = `auth: {enabled: true, keys: [{id: a, token: ${KEYS[0]}, org_id: acme}, {id: b, token: ${KEYS[1]}, org_id: beta}]}`;
 
 test('with authentication off, replay and fork keep to the tenant of the trace: another may have the same thread', async () => {
-  await using folder = await temporaryFolder('lineage-tenants');
-  const at = { SVC_STORAGE_PATH: join(folder.path, 'traces.db') };
-  const closed = await startTestGateway(at, YAML);
+  await using storage = await openTestStorage();
+  const closed = await startTestGateway(storage.variables, YAML);
   for (const key of [...KEYS, ...KEYS])
     await fetch(`${closed.url}/openai/v1/models`, {
       headers: { authorization: 'Bearer sk-x', 'x-svc-gateway-key': key, 'x-svc-thread-id': 'shared' },
     }).then((response) => response.text());
   await closed[Symbol.asyncDispose]();
 
-  await using open = await startTestGateway(at);
+  await using open = await startTestGateway(storage.variables);
   const all = await open.traces(4);
   const details = await Promise.all(all.map(async ({ id }) => open.get(`/api/traces/${id}`)));
   const orgOf = (id: string) => (details.find((one) => (one as { id: string }).id === id) as { metadata: object }).metadata;

@@ -2,17 +2,16 @@ import { createLogger } from '@vitrine/telemetry/logger';
 import { startMockAnthropic } from '@vitrine/testkit/mock-anthropic';
 import { startMockOpenai } from '@vitrine/testkit/mock-openai';
 import type { MockProvider } from '@vitrine/testkit/mock-provider';
-import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { TraceDetail, TracePage, TraceSummary } from '@vitrine/traces/trace';
 import { verifyResponses } from '@vitrine/http-api/testing/documented-responses';
-import { join } from 'node:path';
 import { startGateway } from '../app.ts';
 import { readGatewayConfig } from '../config.ts';
 import { CORRELATION_HEADER } from '../correlation-id.ts';
 import type { Clocks } from '../limits/open-quotas.ts';
+import { openTestStorage, type TestStorage } from './test-storage.ts';
 
-/** A gateway in this process between two mock providers, on any free port, with its traces in a temporary folder. Every response of
+/** A gateway in this process between two mock providers, on any free port, with a storage of its own. Every response of
  *  its admin API is compared with the OpenAPI document (see `verifyResponses`). */
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
@@ -21,6 +20,8 @@ export interface TestGateway extends AsyncDisposable {
   readonly log: readonly string[];
   /** Where it keeps its files. */
   readonly folder: string;
+  /** Unless the variables name another one. */
+  readonly storage: Omit<TestStorage, keyof AsyncDisposable>;
   /** The response body of a path of the admin API. */
   get(path: string): Promise<unknown>;
   /** The traces, newest first, once there are at least `count`. */
@@ -37,13 +38,13 @@ export async function startTestGateway(
   clocks?: Clocks,
 ): Promise<TestGateway> {
   await using opened = new AsyncDisposableStack();
-  const folder = opened.use(await temporaryFolder('gateway'));
+  const storage = opened.use(await openTestStorage());
   const openai = opened.use(await startMockOpenai());
   const anthropic = opened.use(await startMockAnthropic());
   const env = {
     SVC_SERVER_HOST: '127.0.0.1',
     SVC_SERVER_PORT: '0',
-    SVC_STORAGE_PATH: join(folder.path, 'traces.db'),
+    ...storage.variables,
     SVC_PROVIDERS_OPENAI_UPSTREAM: openai.url,
     SVC_PROVIDERS_ANTHROPIC_UPSTREAM: anthropic.url,
     ...variables,
@@ -72,7 +73,8 @@ export async function startTestGateway(
     openai,
     anthropic,
     log,
-    folder: folder.path,
+    folder: storage.folder,
+    storage,
     get,
     traces,
     newest,

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import type { TraceSummary } from '@vitrine/traces/trace';
-import { join } from 'node:path';
 import { usageReport, type UsageReport } from '../../report/usage-report.ts';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 import { gatewayCommandLine } from '../registry.ts';
@@ -24,8 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-const run = (...args: string[]) =>
-  runCaptured(gatewayCommandLine(), ['report', ...args], { env: { SVC_STORAGE_PATH: join(gateway.folder, 'traces.db') } });
+const run = (...args: string[]) => runCaptured(gatewayCommandLine(), ['report', ...args], { env: gateway.storage.variables });
 const reportOf = async (...args: string[]): Promise<UsageReport> =>
   usageReport.parse(JSON.parse((await run(...args, '--format', 'json')).stdout));
 const sum = (field: 'total_tokens' | 'input_tokens' | 'output_tokens' | 'estimated_cost_usd', of = traces) =>
@@ -43,7 +41,7 @@ describe('gateway report', () => {
       active_keys: 2,
       top_model: 'gpt-4o-mini',
     });
-    expect(report.storage).toEqual({ driver: 'sqlite', path: join(gateway.folder, 'traces.db') });
+    expect(report.storage).toEqual({ driver: gateway.storage.driver, path: gateway.storage.place });
     expect(report.filters).toEqual({ limit: 10 });
     expect(report.models.map(({ model, request_count }) => [model, request_count])).toEqual([
       ['gpt-4o-mini', 2],
@@ -84,7 +82,7 @@ describe('gateway report', () => {
   test('prints tables as text', async () => {
     const { code, stdout } = await run('--provider', 'openai');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Usage in .+traces\.db \(provider openai\)\n\nrequests 3, tokens \d+ /);
+    expect(stdout).toMatch(/^Usage in \S+ \(provider openai\)\n\nrequests 3, tokens \d+ /);
     expect(stdout).toMatch(/^gpt-4o-mini +2 +\d+ ms +- +\d+ +\d\.\d{6}$/m);
     expect(stdout).not.toContain('anthropic');
   });
