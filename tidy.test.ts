@@ -466,8 +466,8 @@ describe('docs/failure-modes.md', () => {
         .replaceAll(/[^a-z0-9_ -]/g, '')
         .replaceAll(' ', '-'),
     );
-    const named = workspaceFiles.flatMap((file) =>
-      [...(texts.get(file) ?? '').matchAll(/docs\/failure-modes\.md#([a-z0-9_-]+)/g)].map(([, anchor = '']) => ({
+    const named = [...workspaceFiles, 'deploy/observability/alerts.yaml'].flatMap((file) =>
+      [...(texts.get(file) ?? read(file)).matchAll(/docs\/failure-modes\.md#([a-z0-9_-]+)/g)].map(([, anchor = '']) => ({
         file,
         anchor,
       })),

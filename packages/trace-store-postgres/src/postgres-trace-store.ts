@@ -1,4 +1,5 @@
 import { codeOf, Fault, messageOf } from '@vitrine/faults/fault';
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { DayUsage } from '@vitrine/traces/day-usage';
@@ -47,6 +48,11 @@ export class PostgresTraceStore implements OwnedTraceStore {
     this.#pool = pool;
     this.#quotas = quotas;
     this.#summaryMaxAgeMs = summaryMaxAgeMs;
+  }
+
+  /** Of its two pools, by what they are for. */
+  get poolFigures(): Readonly<Record<'traces' | 'quotas', PoolFigures>> {
+    return { traces: this.#pool.figures(), quotas: this.#quotas.figures() };
   }
 
   list(query: TraceQuery): Promise<TracePage> {

@@ -6,6 +6,7 @@ import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-d
 import { DAY, hex, ONE, removeAll, sum, TWO } from '@vitrine/traces/testing/contract-store';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
+import { readPartitionsAhead } from './partitions-ahead.ts';
 import { openPostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
 
@@ -73,6 +74,21 @@ test('U+0000, which Postgres cannot hold, loses nothing of a body and no trace',
   expect(Buffer.from(found?.request_body ?? '', 'base64').toString()).toBe('Grüße\0');
 });
 
+test('batches that COPY does not write are counted by what was tried next', async () => {
+  const writer = openWriter();
+  const record = plainTrace(DAY);
+  await writer.write(batchOf([record]));
+  expect(writer.fallbacks).toEqual({ insert: 0, records: 0 });
+  await writer.write(batchOf([record, plainTrace(DAY + 1)]));
+  expect(writer.fallbacks).toEqual({ insert: 1, records: 0 });
+  const unstorable = plainTrace(DAY + 2, { response_status: 2 ** 40 });
+  expect(await writer.write(batchOf([unstorable, plainTrace(DAY + 3)]))).toMatchObject([
+    { error_class: 'constraint' },
+    'written',
+  ]);
+  expect(writer.fallbacks).toEqual({ insert: 2, records: 1 });
+});
+
 test('a record that cannot be made is lost alone', async () => {
   const records = [plainTrace(DAY), plainTrace(DAY + 1)];
   const reading = records.values();
@@ -120,7 +136,9 @@ describe('partitions', () => {
   test('a trace of today is in the partition of today, and the days ahead are made and dropped by retention', async () => {
     const [store, pool] = [openStore(), openPool()];
     const now = Date.now();
+    expect(await readPartitionsAhead(pool)).toBe(0);
     expect(await removeAll({ store } as never, now)).toBe(0);
+    expect(await readPartitionsAhead(openPool({ dsn: as('vitrine_trace_writer') }))).toBe(3);
     const record = plainTrace(now);
     const later = plainTrace(now + 3 * 86_400_000);
     const unplanned = plainTrace(now + 30 * 86_400_000);

@@ -17,6 +17,12 @@ const CONTENTION_BACKOFF = { firstMs: 20, maxMs: 200 };
 /** Classes of errors that a record by itself would meet too, after as long a wait. */
 const STORE_IS_AWAY: readonly string[] = ['contention', 'connection', 'timeout'];
 
+/** Batches that COPY did not write: how many one INSERT was tried for, and how many had a transaction for each record. */
+export interface WriteFallbacks {
+  readonly insert: number;
+  readonly records: number;
+}
+
 /** Inserts rows, and says of each whether it was new. */
 type Insert = (transaction: Transaction, records: readonly TraceRecord[]) => Promise<boolean[]>;
 
@@ -26,9 +32,14 @@ export class PostgresTraceWriter implements RecordWriter {
   /** For the derivation, while a batch is read. */
   readonly background: PostgresBackgroundResponses = new PostgresBackgroundResponses();
   readonly #pool: PostgresPool;
+  readonly #fallbacks = { insert: 0, records: 0 };
 
   constructor(pool: PostgresPool) {
     this.#pool = pool;
+  }
+
+  get fallbacks(): WriteFallbacks {
+    return this.#fallbacks;
   }
 
   async write(batch: RecordBatch): Promise<RecordResult[]> {
@@ -40,9 +51,10 @@ export class PostgresTraceWriter implements RecordWriter {
     try {
       await this.#writeAtOnce(batch, read, made, results);
     } catch (error) {
-      if (made.length > 1 && !STORE_IS_AWAY.includes(classifyPostgresError(error)))
+      if (made.length > 1 && !STORE_IS_AWAY.includes(classifyPostgresError(error))) {
+        this.#fallbacks.records += 1;
         await this.#writeOneByOne(batch, read, made, results, failureOf);
-      else for (const at of made) results.set(at, failureOf(error));
+      } else for (const at of made) results.set(at, failureOf(error));
     }
     return read.map((one, at) => ('error' in one ? failureOf(one.error) : (results.get(at) as RecordResult)));
   }
@@ -57,6 +69,7 @@ export class PostgresTraceWriter implements RecordWriter {
       await this.#insert(copyRows, batch, read, made, results);
     } catch (error) {
       if (classifyPostgresError(error) === 'contention') throw error;
+      this.#fallbacks.insert += 1;
       // Also when the connection was lost: the rows may be there, if it was lost after the COMMIT.
       await this.#insert(insertNewRows, batch, read, made, results);
     }

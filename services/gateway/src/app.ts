@@ -180,6 +180,7 @@ async function openPipeline(of: {
   countUnwritten = () => queue.drained();
   stop('write the trace queue', () => queue.drained());
   observability.observeQueue(queue, publisher);
+  if (store.driver === 'postgres') observability.observePools(traces.poolFigures);
   return { limits, budget, writes, queue };
 }
 

@@ -1,5 +1,6 @@
 import { codeOf, Fault } from '@vitrine/faults/fault';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
@@ -22,6 +23,8 @@ export interface OpenTraceStore extends AsyncDisposable {
   readonly thread: DerivationThread;
   /** With `queue.driver: kafka`; then trace-writers write to the store. */
   readonly publisher: TracePublisher | undefined;
+  /** Of the store's connection pools; none with files. */
+  readonly poolFigures: () => Readonly<Record<string, PoolFigures>>;
   /** What trace-writers have dropped, by operation and error class; nothing while the database is away. */
   readonly droppedByWriters: () => Promise<Readonly<Record<string, number>>>;
 }
@@ -40,7 +43,8 @@ export async function openTraceStore(
     const thread = derivationThread(config, privacy, sqliteWriter(storage.path));
     const store = await openFile(storage.path, thread);
     const close = () => store[Symbol.asyncDispose]();
-    return { store, thread, publisher: undefined, droppedByWriters: async () => ({}), [Symbol.asyncDispose]: close };
+    const none = { poolFigures: () => ({}), droppedByWriters: async () => ({}) };
+    return { store, thread, publisher: undefined, ...none, [Symbol.asyncDispose]: close };
   }
   await awaitDatabase(options, logger, signal);
   await using opened = new AsyncDisposableStack();
@@ -50,8 +54,9 @@ export async function openTraceStore(
   await publisher?.start(thread);
   const pool = opened.use(new PostgresPool({ ...options, maxConnections: 1 }));
   const droppedByWriters = async () => (publisher === undefined ? {} : readDropped(pool).catch(() => ({})));
+  const poolFigures = () => store.poolFigures;
   const running = opened.move();
-  return { store, thread, publisher, droppedByWriters, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { store, thread, publisher, poolFigures, droppedByWriters, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function derivationThread(config: GatewayConfig, privacy: PrivacyRules, writer: WriterSource): DerivationThread {

@@ -13,6 +13,7 @@ import { CountedDeadLetters } from './consume/counted-dead-letters.ts';
 import { createRecordHandler, type WrittenBatch } from './consume/record-handler.ts';
 import type { PipelineState } from './health/pipeline-state.ts';
 import type { WriterFigures } from './observability/writer-telemetry.ts';
+import { PartitionsAhead } from './statistics/partitions-ahead.ts';
 import { StatisticsRow } from './statistics/statistics-row.ts';
 
 const APPLICATION = 'vitrine-trace-writer';
@@ -44,6 +45,7 @@ export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #pool: PostgresPool;
   readonly #store: PostgresTraceStore;
+  readonly #writer: PostgresTraceWriter;
   readonly #publisher: KafkaPublisher;
   readonly #deadLetters: CountedDeadLetters;
   readonly #database = new DatabaseReadiness();
@@ -54,6 +56,7 @@ export class Pipeline {
   #consumer: KafkaConsumer | undefined;
   #statistics: StatisticsRow | undefined;
   #retention: Disposable | undefined;
+  #partitions: PartitionsAhead | undefined;
 
   /** Connects to the broker, and to nothing else. */
   constructor(options: PipelineOptions) {
@@ -62,6 +65,7 @@ export class Pipeline {
     this.#options = options;
     this.#pool = new PostgresPool({ dsn, applicationName: APPLICATION, maxConnections: WRITE_CONNECTIONS });
     this.#store = openPostgresTraceStore({ dsn, applicationName: APPLICATION, maxConnections: RETENTION_CONNECTIONS });
+    this.#writer = new PostgresTraceWriter(this.#pool);
     this.#publisher = new KafkaPublisher(client, { topic: deadLetterTopic(config.queue.topic) });
     this.#deadLetters = new CountedDeadLetters(this.#publisher);
   }
@@ -75,8 +79,17 @@ export class Pipeline {
   }
 
   get figures(): WriterFigures {
-    const consumer = this.#consumer?.figures ?? NO_CONSUMER;
-    return { written: this.#written, duplicates: this.#duplicates, deadLetters: this.#deadLetters.counts, consumer };
+    return {
+      written: this.#written,
+      duplicates: this.#duplicates,
+      deadLetters: this.#deadLetters.counts,
+      consumer: this.#consumer?.figures ?? NO_CONSUMER,
+      isConsuming: this.#consumer?.status === 'running',
+      fallbacks: this.#writer.fallbacks,
+      partitionsAhead: this.#partitions?.days,
+      // Of the store's pools only that of retention is used here.
+      pools: { write: this.#pool.figures(), retention: this.#store.poolFigures.traces },
+    };
   }
 
   /** Begins in the background: consuming begins when the database has its tables. */
@@ -89,6 +102,7 @@ export class Pipeline {
     this.#stopping.abort();
     await this.#starting;
     this.#retention?.[Symbol.dispose]();
+    this.#partitions?.[Symbol.dispose]();
     await this.#consumer?.[Symbol.asyncDispose]();
     await this.#publisher[Symbol.asyncDispose]();
   }
@@ -108,6 +122,7 @@ export class Pipeline {
     this.#retention = keepRetention(this.#store, config.tracing.retention_days, (err) =>
       logger.error({ err, next_step: AFTER_FAILED_RETENTION }, 'retention failed'),
     );
+    this.#partitions = new PartitionsAhead(this.#pool);
     this.#consumer = this.#consume();
   }
 
@@ -129,7 +144,7 @@ export class Pipeline {
   #consume(): KafkaConsumer {
     const { config, client, onBatch } = this.#options;
     const { topic, group: groupId, batch: maxBatchRecords } = config.queue;
-    const handle = createRecordHandler(new PostgresTraceWriter(this.#pool), (batch) => {
+    const handle = createRecordHandler(this.#writer, (batch) => {
       this.#written += batch.written;
       this.#duplicates += batch.duplicates;
       onBatch(batch);

@@ -1,3 +1,4 @@
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { telemetryParts } from '@vitrine/telemetry/config/otel-config';
 import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
@@ -29,6 +30,7 @@ export interface Observability extends Disposable {
   instrumentSink(sink: TraceSink, store: string, publisher: TracePublisher | undefined): TraceSink;
   /** `publisher`: of the traces that leave the queue; undefined when they are written here. */
   observeQueue(queue: TraceQueue, publisher: TracePublisher | undefined): void;
+  observePools(read: () => Readonly<Record<string, PoolFigures>>): void;
   observeConnections(connections: ClientConnections, limit: number): void;
   /** Two steps of the shutdown. Spec: gateway, Shutdown. */
   flushSpans(): Promise<void>;
@@ -63,6 +65,7 @@ export async function openObservability(config: GatewayOtelConfig, logger: Logge
           figures: publisher.figures,
         }));
     },
+    observePools: (read) => telemetry?.metrics?.observePools(read),
     observeConnections: (connections, limit) =>
       telemetry?.metrics?.observeConnections(() => ({ open: connections.size, limit, closed: connections.closed })),
     flushSpans: async () => telemetry?.flushSpans(),

@@ -56,9 +56,12 @@ test('without a broker traces wait on the disk, also for the next process, and e
       'published_total',
       'publisher_connected',
       'publish_bodies_dropped_total',
+      'spool_drained_total',
       'spool_lost_total',
     ];
     expect(await Promise.all(zeros.map((name) => metric(gateway, name)))).toEqual(zeros.map(() => 0));
+    const scrape = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(scrape).toMatch(/^svc_postgres_errors_total\{pool="traces",error_class="timeout"\} 0/m);
     // Those of writing are the trace-writer's.
     expect(await metric(gateway, 'written_total')).toBeUndefined();
     for (let i = 0; i < 3; i += 1) expect(await chat(gateway)).toBe(200);

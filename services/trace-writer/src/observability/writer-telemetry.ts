@@ -1,13 +1,16 @@
 import type { ConsumerFigures } from '@vitrine/kafka/consume/kafka-consumer';
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
+import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Recorders } from '@vitrine/telemetry/metrics/service-metrics';
 import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemetry';
+import type { WriteFallbacks } from '@vitrine/trace-store-postgres/postgres-trace-writer';
 import { WRITE_INSTRUMENTS, writeFailureSeries, writeShape, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 import type { DeadLetterReason } from '../consume/counted-dead-letters.ts';
 import type { WrittenBatch } from '../consume/record-handler.ts';
 import { VERSION } from '../version.ts';
-import { CONSUMER_INSTRUMENTS } from './instruments.ts';
+import { CONSUMER_INSTRUMENTS, TABLE_INSTRUMENTS } from './instruments.ts';
 
 const STORE = 'postgres';
 
@@ -16,6 +19,12 @@ export interface WriterFigures {
   readonly duplicates: number;
   readonly deadLetters: ReadonlyMap<DeadLetterReason, number>;
   readonly consumer: ConsumerFigures;
+  /** Whether it is in its group and writes. */
+  readonly isConsuming: boolean;
+  readonly fallbacks: WriteFallbacks;
+  /** Undefined while it is not known. */
+  readonly partitionsAhead: number | undefined;
+  readonly pools: Readonly<Record<string, PoolFigures>>;
 }
 
 /** Metrics and spans of writing; everything here does nothing when telemetry is off. Spec: gateway, Metrics; decisions, section 4. */
@@ -48,13 +57,20 @@ export class WriterTelemetry implements Disposable {
 
   /** From now on `read` gives the counters whenever metrics are collected. */
   observe(read: () => WriterFigures): void {
-    this.#telemetry?.metrics?.observe({ ...WRITTEN_INSTRUMENTS, ...CONSUMER_INSTRUMENTS }, () => {
-      const { written, duplicates, deadLetters, consumer } = read();
+    const metrics = this.#telemetry?.metrics;
+    metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));
+    metrics?.observe(TABLE_INSTRUMENTS, () => {
+      const { fallbacks, partitionsAhead = [] } = read();
+      return { fallbacks: Object.entries(fallbacks).map(([step, count]) => [{ step }, count] as const), partitionsAhead };
+    });
+    metrics?.observe({ ...WRITTEN_INSTRUMENTS, ...CONSUMER_INSTRUMENTS }, () => {
+      const { written, duplicates, deadLetters, consumer, isConsuming } = read();
       return {
         written,
         duplicates,
         deadLetters: [...deadLetters].map(([reason, count]) => [{ reason }, count] as const),
         consumed: consumer.records,
+        running: Number(isConsuming),
         lag: consumer.lagRecords ?? [],
         partitions: consumer.assignedPartitions,
         rebalances: consumer.rebalances,

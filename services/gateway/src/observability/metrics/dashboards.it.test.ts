@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { noCounts } from '@vitrine/postgres/pool-figures';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { spawnSync } from 'node:child_process';
@@ -6,15 +7,25 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { readTestOtelConfig } from '../../testing/read-test-otel-config.ts';
+import { NO_FIGURES } from '../../trace-publisher/publisher-options.ts';
 import { startGatewayTelemetry } from '../start-gateway-telemetry.ts';
 
-// Every expression of the dashboards and alerts is compared with a live scrape: the metrics and labels that it names are there.
+// Every expression of the dashboards and alerts is compared with a live scrape, and with what the tests of the trace-writer have found in
+// one of its own: the metrics and labels that it names are there.
 
 const FOLDER = new URL('../../../../../deploy/observability/', import.meta.url);
 /** Metrics that others serve, with their labels. */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = { kafka_consumergroup_lag: ['consumergroup', 'topic'] };
+/** Metrics of the trace-writer, with their labels; see its metrics-golden test. */
+const OF_TRACE_WRITERS = new Map(
+  read('metrics/trace-writer.txt')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .map(([name = '', ...labels]) => [name, labels] as const),
+);
 /** Labels that Prometheus adds, and that of buckets. */
 const OF_PROMETHEUS = ['instance', 'job', 'le'];
+const NO_CONNECTIONS = { connections: 0, idleConnections: 0, maxConnections: 1, waiting: 0 };
 const WORDS = new Set(['and', 'or', 'unless', 'by', 'without', 'on', 'ignoring', 'group_left', 'group_right', 'offset', 'bool']);
 
 interface Expression {
@@ -39,6 +50,9 @@ async function scrapedMetrics(): Promise<Map<string, Set<string>>> {
   telemetry?.metrics?.flushed(1, 1);
   telemetry?.metrics?.observeQueue(() => ({ depth: 1, capacity: 2, counters: { enqueueAccepted: 1 } }));
   telemetry?.metrics?.observeWritten(() => 1);
+  telemetry?.metrics?.observePublisher(() => ({ published: 1, spoolMaxBytes: 1, figures: NO_FIGURES }));
+  telemetry?.metrics?.published(1, []);
+  telemetry?.metrics?.observePools(() => ({ traces: { ...noCounts(), ...NO_CONNECTIONS } }));
   telemetry?.metrics?.observeConnections(() => ({ open: 1, limit: 2, closed: { connection_limit: 1 } }));
   const families = await waitUntil(
     async () => {
@@ -105,7 +119,7 @@ describe.each(files)('%s', (file) => {
 
   test.each(expressions)('$text', ({ text }) => {
     const { metrics, labels } = namesIn(text);
-    const labelsOf = (metric: string) => served.get(metric) ?? OF_OTHERS[metric];
+    const labelsOf = (metric: string) => served.get(metric) ?? OF_TRACE_WRITERS.get(metric) ?? OF_OTHERS[metric];
     expect(metrics.filter((metric) => labelsOf(metric) === undefined)).toEqual([]);
     const known = new Set([...OF_PROMETHEUS, ...metrics.flatMap((metric) => [...(labelsOf(metric) ?? [])])]);
     expect(labels.filter((label) => !known.has(label))).toEqual([]);
@@ -124,6 +138,8 @@ if (spawnSync('promtool', ['--version']).status === 0) {
   });
 }
 
+const LOSSES = ['GatewayTracesDropped', 'GatewayTraceWritesFail', 'GatewayTracesNotPublished', 'TraceWriterRejectsRecords'];
+
 test('every alert has a promtool test in which it fires', () => {
   const { groups } = parse(read('alerts.yaml')) as { groups: { rules: { alert: string }[] }[] };
   const { tests } = parse(read('alerts.test.yaml')) as {
@@ -134,11 +150,21 @@ test('every alert has a promtool test in which it fires', () => {
   expect([...names].toSorted()).toEqual(groups.flatMap(({ rules }) => rules.map(({ alert }) => alert)).toSorted());
 });
 
+test('every alert says what to do, and where that is explained', () => {
+  const { groups } = parse(read('alerts.yaml')) as {
+    groups: { rules: { alert: string; annotations: Record<string, string> }[] }[];
+  };
+  const without = groups
+    .flatMap(({ rules }) => rules)
+    .filter(({ annotations }) => !/^.{20,}: docs\/failure-modes\.md#[a-z0-9_-]+$/.test(annotations['next_step'] ?? ''));
+  expect(without.map(({ alert }) => alert)).toEqual([]);
+});
+
 test('drops and failures are alerted at once: one burst must not end before the alert begins', () => {
   const { groups } = parse(read('alerts.yaml')) as { groups: { rules: { alert: string; for?: string }[] }[] };
   const rules = groups.flatMap((group) => group.rules);
-  const lost = rules.filter(({ alert }) => ['GatewayTracesDropped', 'GatewayTraceWritesFail'].includes(alert));
-  expect(lost.map((rule) => rule.for)).toEqual([undefined, undefined]);
+  const lost = rules.filter(({ alert }) => LOSSES.includes(alert));
+  expect(lost.map((rule) => rule.for)).toEqual(LOSSES.map(() => undefined));
 });
 
 test('the collector takes OTLP on the ports that a gateway exports to by default', () => {

@@ -1,3 +1,5 @@
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
+import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
 import type { Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
 import type { SpanIds } from '@vitrine/telemetry/spans/ended-span';
 import { WRITE_INSTRUMENTS, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
@@ -139,6 +141,11 @@ export class GatewayMetrics {
         ],
       };
     });
+  }
+
+  /** From now on `read` gives the figures of the connection pools, by name. */
+  observePools(read: () => Readonly<Record<string, PoolFigures>>): void {
+    this.#metrics.observe(POOL_INSTRUMENTS, () => poolReadings(read()));
   }
 
   /** From now on `read` gives the figures of the client connections. */

@@ -1,0 +1,40 @@
+import { counter, gauge, type MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
+import type { PoolFigures } from './pool-figures.ts';
+
+const POOL = ['pool'];
+
+/** Of connection pools, for services that name theirs. */
+export const POOL_INSTRUMENTS = {
+  connections: gauge('svc.postgres.connections', '{connection}', 'Connections to Postgres that are open.', POOL),
+  limit: gauge('svc.postgres.connection_limit', '{connection}', 'Connections to Postgres that may be open.', POOL),
+  waiting: gauge('svc.postgres.waiting', '{call}', 'Calls that wait for a connection to Postgres.', POOL),
+  acquired: counter('svc.postgres.acquired_total', '{call}', 'Calls that got a connection to Postgres.', POOL),
+  acquireWait: counter('svc.postgres.acquire_wait_seconds_total', 's', 'Time that calls waited for a connection.', POOL),
+  lost: counter('svc.postgres.connections_lost_total', '{connection}', 'Connections that broke or were given up.', POOL),
+  errors: counter('svc.postgres.errors_total', '{error}', 'Failed statements and connections, by class.', [
+    ...POOL,
+    'error_class',
+  ]),
+};
+
+type Series = (readonly [attributes: MetricAttributes, value: number])[];
+
+/** What `POOL_INSTRUMENTS` show of pools by name. */
+export function poolReadings(
+  pools: Readonly<Record<string, PoolFigures>>,
+): Readonly<Record<keyof typeof POOL_INSTRUMENTS, Series>> {
+  const entries = Object.entries(pools);
+  const each = (read: (figures: PoolFigures) => number): Series =>
+    entries.map(([pool, figures]) => [{ pool }, read(figures)] as const);
+  return {
+    connections: each(({ connections }) => connections),
+    limit: each(({ maxConnections }) => maxConnections),
+    waiting: each(({ waiting }) => waiting),
+    acquired: each(({ acquired }) => acquired),
+    acquireWait: each(({ acquireMs }) => acquireMs / 1_000),
+    lost: each(({ connectionsLost }) => connectionsLost),
+    errors: entries.flatMap(([pool, { errors }]) =>
+      Object.entries(errors).map(([error_class, count]) => [{ pool, error_class }, count] as const),
+    ),
+  };
+}
