@@ -476,6 +476,22 @@ describe('docs/failure-modes.md', () => {
     expectNone(named.filter(({ anchor }) => !anchors.includes(anchor)).map(({ file, anchor }) => `${file}: #${anchor}`));
   });
 
+  test('a warning or an error of the way over Kafka to Postgres says what to do next', () => {
+    const rooms =
+      /^(?:packages\/(?:kafka|postgres|trace-store-postgres)|services\/trace-writer|services\/gateway\/src\/trace-publisher)\//;
+    const lines = workspaceFiles
+      .filter((file) => rooms.test(file) && !isTestCode(file))
+      .flatMap((file) =>
+        [...(texts.get(file) ?? '').matchAll(/\b(?:log|logger)\.(?:warn|error)\((?<line>.*?'[^']*')/gs)].map((match) => ({
+          file,
+          line: match.groups?.['line'] ?? '',
+        })),
+      );
+    expect(lines.length).toBeGreaterThan(10);
+    const says = /\bnext_step\b|\.\.\.(?:kafka|database)ErrorFields\(/;
+    expectNone(lines.filter(({ line }) => !says.test(line)).map(({ file, line }) => `${file}: ${line}: has no next_step`));
+  });
+
   test('every code has a heading, and every heading a code', () => {
     const headings = [...read('docs/failure-modes.md').matchAll(/^### `([a-z_]+)`$/gm)].map((match) => match[1]);
     expectNone([

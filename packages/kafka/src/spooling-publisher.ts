@@ -8,6 +8,13 @@ const DRAIN_BATCH_RECORDS = 500;
 const DRAIN_RETRY_MS = 250;
 const DISK_RETRY_MS = 5_000;
 
+const AT = 'docs/failure-modes.md#traces-in-the-spool';
+const AFTER_EARLIER = `they are published when a broker responds; damaged ones are lost: ${AT}`;
+const AFTER_REST = `start a process with the same queue.spool.path, which publishes them: ${AT}`;
+const AFTER_DISK_ERROR = `look at err and at the disk of queue.spool.path: ${AT}`;
+const AFTER_OUTAGE = `look at the brokers of queue.brokers: ${AT}`;
+const AFTER_TOO_LARGE = `raise max.message.bytes of the topic: ${AT}`;
+
 export type WriteResult = 'published' | SpoolResult | 'too_large';
 
 export interface SpoolFigures {
@@ -47,7 +54,8 @@ export class SpoolingPublisher implements AsyncDisposable {
     this.#spool = spool;
     this.#log = log;
     const { records, bytes, damaged } = spool;
-    if (records + damaged > 0) log.warn({ records, bytes, damaged }, 'spool holds records of an earlier process');
+    if (records + damaged > 0)
+      log.warn({ records, bytes, damaged, next_step: AFTER_EARLIER }, 'spool holds records of an earlier process');
     this.#startDraining();
   }
 
@@ -88,16 +96,17 @@ export class SpoolingPublisher implements AsyncDisposable {
     await this.#draining;
     await this.#serialize(() => this.#spool[Symbol.asyncDispose]());
     const { records, bytes } = this.#spool;
-    if (records > 0) this.#log.warn({ records, bytes }, 'records left in the spool');
+    if (records > 0) this.#log.warn({ records, bytes, next_step: AFTER_REST }, 'records left in the spool');
   }
 
   async #append(records: readonly KafkaRecord[]): Promise<readonly SpoolResult[]> {
     if (records.length === 0) return [];
     if (this.#closing.signal.aborted) return records.map(() => 'spool_failed');
     const isFirst = this.#spool.records === 0;
-    const onError = (error: unknown) => this.#log.error({ err: error, records: records.length }, 'spool write failed');
+    const onError = (err: unknown) =>
+      this.#log.error({ err, records: records.length, next_step: AFTER_DISK_ERROR }, 'spool write failed');
     const results = await this.#serialize(() => this.#spool.append(records, onError));
-    if (isFirst && this.#spool.records > 0) this.#log.warn({}, 'records go to the spool');
+    if (isFirst && this.#spool.records > 0) this.#log.warn({ next_step: AFTER_OUTAGE }, 'records go to the spool');
     this.#startDraining();
     return results;
   }
@@ -128,7 +137,7 @@ export class SpoolingPublisher implements AsyncDisposable {
         await this.#serialize(() => segment.remove());
         if (this.#spool.records === 0) this.#log.info({ drained: this.#drainedRecords }, 'spool drained');
       } catch (error) {
-        this.#log.error({ err: error }, 'spool read failed');
+        this.#log.error({ err: error, next_step: AFTER_DISK_ERROR }, 'spool read failed');
         this.#endLastFile();
         await wait(DISK_RETRY_MS, undefined, { signal }).catch(() => {});
       }
@@ -150,7 +159,8 @@ export class SpoolingPublisher implements AsyncDisposable {
       const results = this.#publisher.isReady ? await this.#publisher.publish(batch) : batch.map(() => 'unavailable' as const);
       const failed = batch.filter((_, at) => results[at] === 'unavailable' || results[at] === 'queue_full');
       const tooLarge = results.filter((result) => result === 'too_large').length;
-      if (tooLarge > 0) this.#log.error({ records: tooLarge }, 'spooled records dropped: too large for the topic');
+      if (tooLarge > 0)
+        this.#log.error({ records: tooLarge, next_step: AFTER_TOO_LARGE }, 'spooled records dropped: too large for the topic');
       this.#drainedTooLarge += tooLarge;
       this.#drainedRecords += batch.length - failed.length - tooLarge;
       left = [...failed, ...left.slice(batch.length)];

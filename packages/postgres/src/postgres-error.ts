@@ -14,6 +14,8 @@ const CONNECTION_CODES = new Set(['57P01', '57P02', '57P03', '53300', '3D000']);
 const CONNECTION_CLASSES = new Set(['08', '28']);
 const SYSTEM_CODES =
   /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOENT|EACCES)$/;
+/** Certificates and handshakes that were refused: codes of OpenSSL and Node. */
+const TLS_CODES = /CERT|^ERR_(?:TLS|SSL)|SELF_SIGNED|^UNABLE_TO_(?:VERIFY|GET)|^EPROTO$/;
 const CONNECTION_TEXTS = [
   'Connection terminated',
   'Client has encountered a connection error',
@@ -33,7 +35,8 @@ export function classifyPostgresError(error: unknown): PostgresErrorClass {
   const hasText = (texts: readonly string[]) => texts.some((text) => message.includes(text));
   const sqlClass = code.length === 5 ? code.slice(0, 2) : '';
   if (TIMEOUT_CODES.has(code) || hasText(TIMEOUT_TEXTS)) return 'timeout';
-  const isConnection = CONNECTION_CODES.has(code) || CONNECTION_CLASSES.has(sqlClass) || SYSTEM_CODES.test(code);
+  const isConnection =
+    CONNECTION_CODES.has(code) || CONNECTION_CLASSES.has(sqlClass) || SYSTEM_CODES.test(code) || TLS_CODES.test(code);
   if (isConnection || hasText(CONNECTION_TEXTS)) return 'connection';
   if (CONTENTION_CODES.has(code)) return 'contention';
   if (CONSTRAINT_CLASSES.has(sqlClass)) return 'constraint';

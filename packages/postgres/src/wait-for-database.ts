@@ -1,6 +1,7 @@
 import { messageOf } from '@vitrine/faults/fault';
 import { setTimeout as wait } from 'node:timers/promises';
 import { backoffMs } from './backoff.ts';
+import { databaseErrorFields } from './database-error-fields.ts';
 import type { PostgresAddress } from './dsn.ts';
 import type { PostgresPool } from './postgres-pool.ts';
 import { classifyPostgresError } from './postgres-error.ts';
@@ -13,6 +14,8 @@ const LOG_INTERVAL_MS = 10_000;
 export interface WaitFields extends PostgresAddress {
   readonly waited_ms: number;
   readonly err?: unknown;
+  readonly error_class?: string;
+  readonly next_step?: string;
 }
 
 /** The part of a logger that is needed. */
@@ -65,7 +68,7 @@ export async function waitForDatabase(pool: PostgresPool, options: DatabaseWait)
       readiness.reason = `waiting for the database: ${messageOf(err)}`;
       if (performance.now() - loggedAt >= LOG_INTERVAL_MS) {
         loggedAt = performance.now();
-        logger.warn({ ...fieldsOf(pool.address, startedAt), err }, 'waiting for the database');
+        logger.warn({ ...fieldsOf(pool.address, startedAt), ...databaseErrorFields(err) }, 'waiting for the database');
       }
     }
     await wait(backoffMs(retry, BACKOFF, Math.random()), undefined, { signal }).catch(() => {});

@@ -4,17 +4,12 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { waitForDatabase } from '@vitrine/postgres/wait-for-database';
 import type { Logger } from '@vitrine/telemetry/logger';
 
-const NEXT_STEP = 'start the database of storage.dsn, and run npm run migrate: docs/failure-modes.md#start_aborted';
-
 /** Waits until the database responds and has its tables. Until then the gateway does not listen, so that no load balancer sends it requests,
  *  which it could not check keys for. Faults: `start_aborted` when `signal` is aborted before. */
 export async function awaitDatabase(options: PostgresPoolOptions, logger: Logger, signal: AbortSignal): Promise<void> {
   await using pool = new PostgresPool({ ...options, maxConnections: 1 });
   const isReached = await waitForDatabase(pool, {
-    logger: {
-      info: logger.info.bind(logger),
-      warn: (fields, message) => logger.warn({ ...fields, next_step: NEXT_STEP }, message),
-    },
+    logger,
     signal,
     probe: (of) => of.query('SELECT FROM writer_statistics LIMIT 0'),
     isAwaited: () => true,

@@ -7,6 +7,8 @@ import { startTraceWriter } from './app.ts';
 import { readWriterConfig, WRITER_CONFIG_FILE } from './config.ts';
 import { VERSION } from './version.ts';
 
+const AFTER_BUG = 'report it with this line: it is a bug, and the process goes on';
+
 const serve = command({
   name: 'serve',
   summary: 'Writes traces from Kafka to Postgres until it receives SIGINT or SIGTERM; the default command.',
@@ -21,7 +23,7 @@ Example:
   run: async ({ values }, { env, stdout, handleUncaught, untilSignal }) => {
     const config = readWriterConfig(readConfigFile(locateConfigFile(values.config, env, WRITER_CONFIG_FILE).path), env);
     const logger = createLogger('svc-trace-writer', config.log.level, stdout);
-    handleUncaught((error) => logger.error({ err: error }, 'uncaught exception'));
+    handleUncaught((error) => logger.error({ err: error, next_step: AFTER_BUG }, 'uncaught exception'));
     const signal = untilSignal();
     await using writer = await startTraceWriter(config, logger);
     logger.info({ url: writer.url, config }, 'trace-writer is listening');

@@ -2,6 +2,7 @@ import { deadLetterTopic } from '@vitrine/kafka/consume/dead-letter';
 import { KafkaConsumer, type ConsumerFigures } from '@vitrine/kafka/consume/kafka-consumer';
 import type { KafkaClient } from '@vitrine/kafka/kafka-client';
 import { KafkaPublisher } from '@vitrine/kafka/publish/kafka-publisher';
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { DatabaseReadiness, waitForDatabase } from '@vitrine/postgres/wait-for-database';
 import type { Logger } from '@vitrine/telemetry/logger';
@@ -20,7 +21,6 @@ const APPLICATION = 'vitrine-trace-writer';
 /** The transaction of a batch, statistics and the probe. */
 const WRITE_CONNECTIONS = 3;
 const RETENTION_CONNECTIONS = 1;
-const AFTER_WAITING = 'start the database of storage.dsn, and run npm run migrate: docs/failure-modes.md#database_unavailable';
 const AFTER_FAILED_RETENTION =
   'see err; partitions of the next days are there, and it is tried again: docs/failure-modes.md#retention-that-fails';
 const NO_CONSUMER: ConsumerFigures = {
@@ -120,7 +120,7 @@ export class Pipeline {
     if (!(await this.#untilDatabase())) return;
     this.#statistics = new StatisticsRow(this.#pool, () => this.figures);
     this.#retention = keepRetention(this.#store, config.tracing.retention_days, (err) =>
-      logger.error({ err, next_step: AFTER_FAILED_RETENTION }, 'retention failed'),
+      logger.error({ ...databaseErrorFields(err), next_step: AFTER_FAILED_RETENTION }, 'retention failed'),
     );
     this.#partitions = new PartitionsAhead(this.#pool);
     this.#consumer = this.#consume();
@@ -128,12 +128,8 @@ export class Pipeline {
 
   /** Whatever is wrong with the database, such as tables or rights that a migration has still to make, is waited for. */
   #untilDatabase(): Promise<boolean> {
-    const { logger } = this.#options;
     return waitForDatabase(this.#pool, {
-      logger: {
-        info: logger.info.bind(logger),
-        warn: (fields, message) => logger.warn({ ...fields, next_step: AFTER_WAITING }, message),
-      },
+      logger: this.#options.logger,
       signal: this.#stopping.signal,
       readiness: this.#database,
       probe,

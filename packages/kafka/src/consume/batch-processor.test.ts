@@ -85,7 +85,7 @@ test('a dead letter is the record with its headers, and why it is there', async 
 test('what is unavailable ends the batch at once: nothing is a dead letter', async () => {
   const tools = toolsOf((offsets) => {
     if (offsets.length > 2) throw new Error('halve it');
-    return { status: 'unavailable', reason: 'no database' };
+    return { status: 'unavailable', errorClass: 'connection', reason: 'no database' };
   });
   expect(await processBatch(recordsOf(8), tools)).toMatchObject({ reason: 'no database' });
   expect([tools.letters, tools.calls]).toEqual([[], [8, 4, 2]]);
@@ -97,7 +97,10 @@ test('a batch whose dead letter cannot be published is not done', async () => {
     rejected: recordsOf(2).map((record) => ({ record, errorClass: 'malformed', reason: 'no JSON' })),
   });
   const tools = toolsOf(rejectAll, () => 'unavailable');
-  expect(await processBatch(recordsOf(2), tools)).toEqual({ reason: 'dead letters were not published: unavailable' });
+  expect(await processBatch(recordsOf(2), tools)).toEqual({
+    errorClass: 'unavailable',
+    reason: 'dead letters were not published: unavailable',
+  });
 });
 
 test('a dead letter that is too large loses its value, not its headers', async () => {

@@ -17,7 +17,7 @@ export interface ProcessorTools {
 }
 
 /** Undefined when all records are processed or dead letters; otherwise why that is not possible now. */
-export type Obstacle = { readonly reason: string } | undefined;
+export type Obstacle = { readonly errorClass: string; readonly reason: string } | undefined;
 
 /** Has records processed. When the handler throws, the batch is halved until the record is found that it throws at: that one becomes a
  *  dead letter, and all others are processed. At most 2 calls per record and RECORD_ATTEMPTS for each that fails. */
@@ -63,7 +63,7 @@ async function publishDeadLetters(
     results = [...results.filter((result) => result !== 'too_large'), ...withoutValues];
   }
   const failed = results.find((result) => result !== 'published');
-  if (failed !== undefined) return { reason: `dead letters were not published: ${failed}` };
+  if (failed !== undefined) return { errorClass: failed, reason: `dead letters were not published: ${failed}` };
   for (const one of rejected) onDeadLetter(one, attempts);
   return undefined;
 }

@@ -23,7 +23,7 @@ export interface RejectedRecord {
  *  are delivered again when it is back. */
 export type HandlerResult =
   | { readonly status: 'done'; readonly rejected?: readonly RejectedRecord[] }
-  | { readonly status: 'unavailable'; readonly reason: string };
+  | { readonly status: 'unavailable'; readonly errorClass: string; readonly reason: string };
 
 /** Processes records of one partition, in order. Records may be delivered more than once. What it throws is taken as the fault of a
  *  record among them. */

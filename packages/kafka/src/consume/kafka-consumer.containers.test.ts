@@ -93,7 +93,8 @@ await describeWithContainers('consuming from Kafka 4.1', () => {
     let probes = 0;
     await using running = consume(topic, {
       maxBatchRecords: 50,
-      handle: async (records) => (isAway ? { status: 'unavailable', reason: 'no database' } : await handle(records)),
+      handle: async (records) =>
+        isAway ? { status: 'unavailable', errorClass: 'connection', reason: 'no database' } : await handle(records),
       isAvailable: async () => (++probes, !isAway),
     });
     const { consumer, log } = running;

@@ -2,6 +2,7 @@ import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KafkaClient } from '../kafka-client.ts';
+import { kafkaErrorFields } from '../kafka-error.ts';
 import type { RecordPublisher } from '../publish/publish-result.ts';
 import { withDeadline } from '../with-deadline.ts';
 import type { RecordHandler, RejectedRecord } from './consumed-record.ts';
@@ -37,6 +38,12 @@ export interface ConsumerFigures {
   /** Sessions that ended in an error, each followed by a new one. */
   readonly restarts: number;
 }
+
+const AFTER_LATE_STOP =
+  'look at the database and the brokers: what was not committed is read again: docs/failure-modes.md#rebalances';
+const AFTER_DEAD_LETTER = 'read the reason: docs/failure-modes.md#records-in-the-dead-letter-topic';
+const AFTER_PAUSE =
+  'look at the database, or for dead letters that were not published at their topic; it goes on by itself: docs/failure-modes.md#database_unavailable';
 
 type Counters = { -readonly [name in keyof ConsumerFigures]: ConsumerFigures[name] };
 
@@ -96,7 +103,7 @@ export class KafkaConsumer implements AsyncDisposable {
       await this.#ended;
     };
     await runShutdownStep('stop the consumer', stop, ({ error, ...step }) =>
-      log.error({ ...step, err: error, topic }, 'kafka consumer did not stop in time'),
+      log.error({ ...step, err: error, topic, next_step: AFTER_LATE_STOP }, 'kafka consumer did not stop in time'),
     );
     this.#status = 'stopped';
   }
@@ -115,7 +122,8 @@ export class KafkaConsumer implements AsyncDisposable {
       try {
         await this.#runSession(consumer, session.signal, onJoin);
       } catch (error) {
-        if (!isReported) this.#client.log.warn({ err: error, topic, groupId }, 'kafka consumer stopped; restarting');
+        if (!isReported)
+          this.#client.log.warn({ ...kafkaErrorFields(error), topic, groupId }, 'kafka consumer stopped; restarting');
         isReported = true;
         this.#counters.restarts += 1;
       }
@@ -179,24 +187,27 @@ export class KafkaConsumer implements AsyncDisposable {
       onDeadLetter: (rejected, attempts) => this.#reportDeadLetter(rejected, attempts),
       onCommit: (records) => void (this.#counters.records += records),
     });
-    if (obstacle !== undefined) this.#pause(obstacle.reason, consumer, session);
+    if (obstacle === undefined) return;
+    const { partition } = payload.batch;
+    const { errorClass: error_class, reason } = obstacle;
+    this.#pause({ partition, error_class, reason }, consumer, session);
   }
 
   #reportDeadLetter({ record, errorClass, reason }: RejectedRecord, attempts: number): void {
     this.#counters.deadLetters += 1;
     const { topic, partition, offset } = record;
     const details = { topic, partition, offset, error_class: errorClass, reason, attempts };
-    this.#client.log.error(details, 'record sent to the dead letter topic');
+    this.#client.log.error({ ...details, next_step: AFTER_DEAD_LETTER }, 'record sent to the dead letter topic');
   }
 
   /** Stops fetching until the probe succeeds, and stays in the group: an error would cost a rebalance. */
-  #pause(reason: string, consumer: Consumer, session: AbortSignal): void {
+  #pause(why: Readonly<Record<string, unknown>>, consumer: Consumer, session: AbortSignal): void {
     const { topic } = this.#options;
     consumer.pause([{ topic }]);
     if (this.#status === 'paused') return;
     this.#status = 'paused';
     this.#counters.pauses += 1;
-    this.#client.log.warn({ topic, reason }, 'kafka consumer paused');
+    this.#client.log.warn({ topic, ...why, next_step: AFTER_PAUSE }, 'kafka consumer paused');
     void this.#resumeWhenAvailable(consumer, session);
   }
 

@@ -3,6 +3,7 @@ import kafkajs, { type CompressionTypes, type Producer } from 'kafkajs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KafkaClient } from '../kafka-client.ts';
 import { withDeadline } from '../with-deadline.ts';
+import { kafkaErrorFields } from '../kafka-error.ts';
 import type { KafkaRecord } from '../kafka-record.ts';
 import type { PublishResult, RecordPublisher } from './publish-result.ts';
 import { RecordBatcher, type BatchLimits } from './record-batcher.ts';
@@ -98,7 +99,8 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
         isReported = false;
         await this.#useUntilEnd(producer);
       } catch (error) {
-        if (!isReported) log.warn({ err: error, brokers, topic: this.topic }, 'kafka publisher cannot connect; retrying');
+        if (!isReported)
+          log.warn({ ...kafkaErrorFields(error), brokers, topic: this.topic }, 'kafka publisher cannot connect; retrying');
         isReported = true;
       }
       await withDeadline(producer.disconnect(), DISCONNECT_TIMEOUT_MS).catch(() => {});
@@ -124,7 +126,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
       this.#session = undefined;
       session.end();
       if (isTooLarge(error)) return this.#sendHalves(records);
-      this.#client.log.warn({ err: error, topic: this.topic, records: records.length }, 'kafka publish failed');
+      this.#client.log.warn({ ...kafkaErrorFields(error), topic: this.topic, records: records.length }, 'kafka publish failed');
       return records.map(() => 'unavailable');
     }
   }

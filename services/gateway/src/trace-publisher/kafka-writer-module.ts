@@ -4,6 +4,7 @@ import { createKafkaClient } from '@vitrine/kafka/kafka-client';
 import { KafkaPublisher } from '@vitrine/kafka/publish/kafka-publisher';
 import { DiskSpool } from '@vitrine/kafka/spool/disk-spool';
 import { SpoolingPublisher } from '@vitrine/kafka/spooling-publisher';
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import {
   PostgresBackgroundResponses,
@@ -39,7 +40,7 @@ export async function openRecordWriter(given: unknown): Promise<OpenRecordWriter
     pool
       .transaction((transaction) => settleBackground(transaction, work))
       .catch((err: unknown) => {
-        log.warn({ err, responses: work.length }, 'background responses not remembered');
+        log.warn({ ...databaseErrorFields(err), responses: work.length }, 'background responses not remembered');
         return undefined;
       });
   const background = new PostgresBackgroundResponses();

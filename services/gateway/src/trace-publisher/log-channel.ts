@@ -26,13 +26,10 @@ export function channelLog(name: string): KafkaLog & Disposable {
   return { ...levels, [Symbol.dispose]: () => channel.close() };
 }
 
-/** Writes the lines of `channelLog` with the same name; `nextStepOf` says what an operator does about one. */
-export function receiveLog(name: string, log: KafkaLog, nextStepOf: (message: string) => string | undefined): Disposable {
+/** Writes the lines of `channelLog` with the same name. */
+export function receiveLog(name: string, log: KafkaLog): Disposable {
   const channel = new BroadcastChannel(name);
-  const write = ({ level, fields, message }: LogLine) => {
-    const next_step = nextStepOf(message);
-    log[level]({ ...fields, ...(next_step !== undefined && { next_step }) }, message);
-  };
+  const write = ({ level, fields, message }: LogLine) => log[level](fields, message);
   channel.addEventListener('message', (event) => write((event as unknown as { readonly data: LogLine }).data));
   channel.unref();
   return {

@@ -10,17 +10,6 @@ import { receiveLog } from './log-channel.ts';
 import { NO_FIGURES, type PublisherFigures, type PublisherOptions } from './publisher-options.ts';
 
 const FIGURES_INTERVAL_MS = 1_000;
-const AT = 'docs/failure-modes.md#traces-in-the-spool';
-
-const NEXT_STEPS: Readonly<Record<string, string>> = {
-  'kafka publisher cannot connect; retrying': `start the brokers of queue.brokers; traces wait in queue.spool.path: ${AT}`,
-  'kafka publish failed': `look at err and at the brokers; traces wait in queue.spool.path: ${AT}`,
-  'records go to the spool': `look at the brokers: ${AT}`,
-  'records left in the spool': `start a gateway with the same queue.spool.path, which publishes them: ${AT}`,
-  'spool write failed': `look at err and at the disk of queue.spool.path: ${AT}`,
-  'spool read failed': `look at err and at the disk of queue.spool.path: ${AT}`,
-};
-
 export interface PublisherSettings extends KafkaKeys {
   readonly spool: { readonly path: string; readonly max_bytes: number };
   readonly max_record_bytes: number;
@@ -41,7 +30,7 @@ export interface TracePublisher extends Disposable {
 /** Faults: `kafka_credentials_unreadable`. */
 export function openPublisher(settings: PublisherSettings, { dsn }: PostgresPoolOptions, logger: Logger): TracePublisher {
   const logChannel = randomUUID();
-  const lines = receiveLog(logChannel, logger, (message) => NEXT_STEPS[message]);
+  const lines = receiveLog(logChannel, logger);
   const options = { ...plainOptions(settings), dsn: dsn.reveal(), logChannel };
   let figures = NO_FIGURES;
   let thread: WriterThread | undefined;

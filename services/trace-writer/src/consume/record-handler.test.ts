@@ -71,12 +71,12 @@ describe('records that are consumed', () => {
     ['unknown', '42P01'],
   ] as const)('wait when the store cannot take them: %s %s', async (errorClass, code) => {
     const { handle } = handlerOf(['written', failure(errorClass, code)]);
-    expect(await handle(traces(2))).toEqual({ status: 'unavailable', reason: `${errorClass}: failed with ${code}` });
+    expect(await handle(traces(2))).toEqual({ status: 'unavailable', errorClass, reason: `${errorClass}: failed with ${code}` });
   });
 
   test('wait when the writer cannot connect', async () => {
     const { handle, batches } = handlerOf(Object.assign(new Error('no route'), { code: 'ECONNREFUSED' }));
-    expect(await handle(traces(2))).toEqual({ status: 'unavailable', reason: 'connection: no route' });
+    expect(await handle(traces(2))).toEqual({ status: 'unavailable', errorClass: 'connection', reason: 'connection: no route' });
     expect(batches).toMatchObject([{ written: 0, failures: [{ error_class: 'connection' }, {}] }]);
   });
 

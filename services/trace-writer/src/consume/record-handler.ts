@@ -54,5 +54,5 @@ async function write(writer: RecordWriter, traces: readonly TraceRecord[], onBat
 }
 
 function unavailable({ error_class: errorClass, error }: RecordFailure): HandlerResult {
-  return { status: 'unavailable', reason: `${errorClass}: ${error.message}` };
+  return { status: 'unavailable', errorClass, reason: `${errorClass}: ${error.message}` };
 }

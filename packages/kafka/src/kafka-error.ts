@@ -1,0 +1,66 @@
+import { codeOf, messageOf } from '@vitrine/faults/fault';
+
+/** What is wrong between this process and the brokers, in the order in which it is tested. */
+export type KafkaErrorClass = 'authentication' | 'authorization' | 'tls' | 'topic' | 'timeout' | 'connection' | 'unknown';
+
+const AT = 'docs/failure-modes.md#broker_unavailable';
+const NEXT_STEPS: Readonly<Record<KafkaErrorClass, string>> = {
+  authentication: `correct queue.sasl.mechanism, username and password: the broker refused them: ${AT}`,
+  authorization: `give the user of queue.sasl its rights on topic and group (kafka-acls.sh): ${AT}`,
+  tls: `look at queue.tls.enabled, at the authority in queue.tls.ca_path, and at the broker's certificate and name: ${AT}`,
+  topic: `create the topic and its dead letter topic: ${AT}`,
+  timeout: `look at the load of the brokers, and whether its port speaks TLS or not (queue.tls.enabled): ${AT}`,
+  connection: `start the brokers of queue.brokers, or correct their addresses: ${AT}`,
+  unknown: `look at err, and at the log of the brokers: ${AT}`,
+};
+
+/** Codes of OpenSSL and Node for a certificate or handshake that was refused. */
+const TLS_CODES =
+  /CERT|ERR_TLS|ERR_SSL|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|Client network socket disconnected/;
+const CONNECTION_CODES = /^(?:ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)\w+|KafkaJSConnection\w*|KafkaJSBrokerNotFound)$/;
+const MAX_CAUSES = 8;
+
+/** Fields of a log line about an error of kafkajs. */
+export interface KafkaErrorFields {
+  readonly err: unknown;
+  readonly error_class: KafkaErrorClass;
+  readonly next_step: string;
+}
+
+export function kafkaErrorFields(err: unknown): KafkaErrorFields {
+  const error_class = classifyKafkaError(err);
+  return { err, error_class, next_step: NEXT_STEPS[error_class] };
+}
+
+export function classifyKafkaError(error: unknown): KafkaErrorClass {
+  const causes = causesOf(error);
+  const has = (pattern: RegExp, read: (cause: object) => string) => causes.some((cause) => pattern.test(read(cause)));
+  if (has(/SASL/, kindOf) || has(/^SASL /, messageOf)) return 'authentication';
+  if (has(/AUTHORIZATION_FAILED/, kindOf)) return 'authorization';
+  if (has(TLS_CODES, (cause) => `${codeOf(cause)} ${messageOf(cause)}`)) return 'tls';
+  if (has(/UNKNOWN_TOPIC|INVALID_TOPIC|KafkaJSTopicMetadata/, kindOf)) return 'topic';
+  if (has(/TIMED_OUT|Timeout|ETIMEDOUT/, kindOf) || has(/^no result within|timeout/i, messageOf)) return 'timeout';
+  return has(CONNECTION_CODES, codeOf) || has(CONNECTION_CODES, nameOf) ? 'connection' : 'unknown';
+}
+
+/** kafkajs wraps the error of each layer in one of its own. */
+function causesOf(error: unknown): object[] {
+  const causes: object[] = [];
+  for (let cause = error; cause instanceof Object && causes.length < MAX_CAUSES; cause = Reflect.get(cause, 'cause'))
+    causes.push(cause);
+  return causes;
+}
+
+/** Its name, and what the protocol calls it. */
+function kindOf(error: object): string {
+  return `${textOf(error, 'name')} ${textOf(error, 'type')} ${codeOf(error)}`;
+}
+
+function nameOf(error: object): string {
+  return textOf(error, 'name');
+}
+
+function textOf(error: object, field: string): string {
+  const value: unknown = Reflect.get(error, field);
+  return typeof value === 'string' ? value : '';
+}
