@@ -281,6 +281,8 @@ CREATE TABLE writer_statistics (
   traces_written bigint NOT NULL DEFAULT 0,
   traces_dropped bigint NOT NULL DEFAULT 0,
   dropped_by jsonb NOT NULL DEFAULT '{}'::jsonb,
+  last_dropped_at timestamp(3) with time zone,
+  last_dropped_by text COLLATE "C",
   CONSTRAINT writer_statistics_pkey PRIMARY KEY (writer)
 );
 
@@ -589,6 +591,7 @@ COMMENT ON COLUMN trace_sums_by_key_hour.latencies IS 'pairs {bucket, count}; a 
 COMMENT ON COLUMN traces.api_key_hash IS 'SHA-256 of the provider credential, never of the gateway key';
 COMMENT ON COLUMN traces.group_fallback IS 'the group is the trace id of a traceparent: a label, not what the client named';
 COMMENT ON COLUMN writer_statistics.dropped_by IS 'counts by operation and error_class, such as {"write_trace timeout": 3}';
+COMMENT ON COLUMN writer_statistics.last_dropped_by IS 'operation and error_class of the last dropped trace, such as write_trace timeout';
 
 ALTER TABLE audit_events OWNER TO vitrine_migrations;
 ALTER TABLE background_responses OWNER TO vitrine_migrations;

@@ -40,7 +40,7 @@ export function createAdminApi(options: AdminApiOptions): ReturnType<typeof crea
         bodies: budget,
         storeDriver: store.driver,
         rejectionsUnkept: anonymousRejections.rejected,
-        droppedByWriters: await traces.droppedByWriters(),
+        writerDrops: await traces.writerDrops(),
         audit: keys.trail,
       },
       Date.now(),

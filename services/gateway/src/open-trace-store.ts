@@ -5,7 +5,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
 import { openPostgresTraceStore, postgresWriter } from '@vitrine/trace-store-postgres/postgres-trace-store';
-import { readDropped } from '@vitrine/trace-store-postgres/writer-statistics';
+import { NO_WRITER_DROPS, readWriterDrops, type WriterDrops } from '@vitrine/trace-store-postgres/writer-statistics';
 import { openEmbeddedTraceStore, sqliteWriter } from '@vitrine/trace-store-sqlite/embedded-trace-store';
 import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
 import type { WriterSource } from '@vitrine/traces/writer-thread';
@@ -25,8 +25,8 @@ export interface OpenTraceStore extends AsyncDisposable {
   readonly publisher: TracePublisher | undefined;
   /** Of the store's connection pools; none with files. */
   readonly poolFigures: () => Readonly<Record<string, PoolFigures>>;
-  /** What trace-writers have dropped, by operation and error class; nothing while the database is away. */
-  readonly droppedByWriters: () => Promise<Readonly<Record<string, number>>>;
+  /** What trace-writers have dropped; nothing while the database is away. */
+  readonly writerDrops: () => Promise<WriterDrops>;
 }
 
 /** Opens the store that traces are read from, and the thread that writes to it or to the broker before it. Waits for Postgres until `signal`
@@ -43,7 +43,7 @@ export async function openTraceStore(
     const thread = derivationThread(config, privacy, sqliteWriter(storage.path));
     const store = await openFile(storage.path, thread);
     const close = () => store[Symbol.asyncDispose]();
-    const none = { poolFigures: () => ({}), droppedByWriters: async () => ({}) };
+    const none = { poolFigures: () => ({}), writerDrops: async () => NO_WRITER_DROPS };
     return { store, thread, publisher: undefined, ...none, [Symbol.asyncDispose]: close };
   }
   await awaitDatabase(options, logger, signal);
@@ -53,10 +53,11 @@ export async function openTraceStore(
   const thread = opened.use(derivationThread(config, privacy, publisher?.writer ?? postgresWriter(options)));
   await publisher?.start(thread);
   const pool = opened.use(new PostgresPool({ ...options, maxConnections: 1 }));
-  const droppedByWriters = async () => (publisher === undefined ? {} : readDropped(pool).catch(() => ({})));
+  const writerDrops = async () =>
+    publisher === undefined ? NO_WRITER_DROPS : readWriterDrops(pool).catch(() => NO_WRITER_DROPS);
   const poolFigures = () => store.poolFigures;
   const running = opened.move();
-  return { store, thread, publisher, poolFigures, droppedByWriters, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { store, thread, publisher, poolFigures, writerDrops, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function derivationThread(config: GatewayConfig, privacy: PrivacyRules, writer: WriterSource): DerivationThread {

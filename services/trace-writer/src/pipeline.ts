@@ -83,6 +83,7 @@ export class Pipeline {
       written: this.#written,
       duplicates: this.#duplicates,
       deadLetters: this.#deadLetters.counts,
+      lastStoreDrop: this.#deadLetters.lastStoreDrop,
       consumer: this.#consumer?.figures ?? NO_CONSUMER,
       isConsuming: this.#consumer?.status === 'running',
       fallbacks: this.#writer.fallbacks,
@@ -155,7 +156,7 @@ export class Pipeline {
   }
 }
 
-/** A table that every migrated database has, and that a trace-writer may write to. */
+/** A column of the newest migration that this service needs, in a table that it may write to. */
 function probe(pool: PostgresPool): Promise<unknown> {
-  return pool.query('SELECT FROM writer_statistics LIMIT 0');
+  return pool.query('SELECT last_dropped_at FROM writer_statistics LIMIT 0');
 }

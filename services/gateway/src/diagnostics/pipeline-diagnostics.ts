@@ -1,3 +1,4 @@
+import type { WriterDrops } from '@vitrine/trace-store-postgres/writer-statistics';
 import { FAILURE_CLASSES, WRITE_OPERATIONS, type FailureClass } from '@vitrine/traces/record-writer';
 import { STORE_DRIVERS } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
@@ -61,24 +62,24 @@ export interface PipelineState {
   readonly bodies: { readonly heldBytes: number; readonly maxBytes: number; readonly refusedTotal: number };
   readonly storeDriver: (typeof STORE_DRIVERS)[number];
   readonly rejectionsUnkept: number;
-  /** What trace-writers have dropped, by operation and error class (`write_trace timeout`). */
-  readonly droppedByWriters: Readonly<Record<string, number>>;
+  /** What trace-writers have dropped. */
+  readonly writerDrops: WriterDrops;
   readonly audit: { readonly lost: number; readonly lostByCause: Partial<Record<AuditLossCause, number>> };
 }
 
 /** What the trace pipeline has done and lost, as of `now` (milliseconds since the epoch). */
 export function pipelineDiagnostics(
-  { capacity, depth, counters, bodies, storeDriver, rejectionsUnkept, droppedByWriters, audit }: PipelineState,
+  { capacity, depth, counters, bodies, storeDriver, rejectionsUnkept, writerDrops, audit }: PipelineState,
   now: number,
 ): PipelineDiagnostics {
   const utilization = utilizationPct(depth, capacity);
   const highest = utilizationPct(counters.highWatermark, capacity);
   const failuresOf = (errorClass: FailureClass) =>
-    Object.entries(droppedByWriters)
+    Object.entries(writerDrops.counts)
       .filter(([kind]) => kind.endsWith(` ${errorClass}`))
       .reduce((sum, [, count]) => sum + count, counters.failuresByClass[errorClass]);
   const failures = FAILURE_CLASSES.map((name) => [name, failuresOf(name)] as const).filter(([, count]) => count > 0);
-  const writeDropped = Object.values(droppedByWriters).reduce((sum, count) => sum + count, counters.writeDropped);
+  const writeDropped = Object.values(writerDrops.counts).reduce((sum, count) => sum + count, counters.writeDropped);
   return {
     schema_version: 'trace-pipeline-diagnostics.v1',
     generated_at: timeOf(now),
@@ -95,8 +96,7 @@ export function pipelineDiagnostics(
       write_dropped_total: writeDropped,
       total_dropped_total: counters.enqueueDropped + writeDropped,
       ...(counters.lastEnqueueDropAt === undefined ? {} : { last_enqueue_drop_at: timeOf(counters.lastEnqueueDropAt) }),
-      ...(counters.lastWriteDropAt === undefined ? {} : { last_write_drop_at: timeOf(counters.lastWriteDropAt) }),
-      ...(counters.lastWriteDropOperation === undefined ? {} : { last_write_drop_operation: counters.lastWriteDropOperation }),
+      ...lastWriteDrop(counters, writerDrops),
       ...(failures.length === 0 ? {} : { write_failures_by_class: Object.fromEntries(failures) }),
       store_driver: storeDriver,
       written_total: counters.written,
@@ -108,6 +108,17 @@ export function pipelineDiagnostics(
       audit_lost_total: audit.lost,
       ...(audit.lost === 0 ? {} : { audit_lost_by_cause: audit.lostByCause }),
     },
+  };
+}
+
+/** The last one of this process or of a trace-writer. */
+function lastWriteDrop({ lastWriteDropAt: ownAt, lastWriteDropOperation: own }: QueueCounters, { last }: WriterDrops) {
+  const byWriter = last !== undefined && last.at > (ownAt ?? 0) ? last : undefined;
+  const at = byWriter?.at ?? ownAt;
+  const operation = WRITE_OPERATIONS.find((name) => name === (byWriter?.kind.split(' ', 1)[0] ?? own));
+  return {
+    ...(at !== undefined && { last_write_drop_at: timeOf(at) }),
+    ...(operation !== undefined && { last_write_drop_operation: operation }),
   };
 }
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
+import { putWriterStatistics } from '@vitrine/trace-store-postgres/writer-statistics';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
@@ -98,6 +100,30 @@ test('only a full spool drops traces, which are counted by cause, and no request
   const { diagnostics } = (await gateway.get('/api/diagnostics/trace-pipeline')) as { diagnostics: Record<string, unknown> };
   expect(diagnostics).toMatchObject({ write_failures_by_class: { connection: expect.any(Number) }, store_driver: 'postgres' });
   expect(await gateway.get('/api/health')).toMatchObject({ reasons: ['writes_failing'] });
+});
+
+test('diagnostics add up what trace-writers have dropped, and name the last of it', async () => {
+  await using gateway = await start('drops');
+  await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test', maxConnections: 1 });
+  const [earlier, later] = [Date.now() - 60_000, Date.now() - 1_000];
+  const drops = [
+    { writer: 'a', droppedBy: { 'write_trace timeout': 2 }, lastDrop: { at: earlier, kind: 'write_trace timeout' } },
+    {
+      writer: 'b',
+      droppedBy: { 'write_batch_fallback constraint': 3 },
+      lastDrop: { at: later, kind: 'write_batch_fallback constraint' },
+    },
+    { writer: 'c', droppedBy: {}, lastDrop: undefined },
+  ];
+  for (const one of drops) await putWriterStatistics(pool, { startedAt: new Date(), written: 1, ...one });
+  expect(await gateway.get('/api/diagnostics/trace-pipeline')).toMatchObject({
+    diagnostics: {
+      write_dropped_total: 5,
+      write_failures_by_class: { timeout: 2, constraint: 3 },
+      last_write_drop_at: new Date(later).toISOString(),
+      last_write_drop_operation: 'write_batch_fallback',
+    },
+  });
 });
 
 test('a spool that cannot be used is named, and the gateway does not start', async () => {

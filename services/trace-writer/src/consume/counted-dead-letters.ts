@@ -1,16 +1,25 @@
 import type { KafkaRecord } from '@vitrine/kafka/kafka-record';
 import type { PublishResult, RecordPublisher } from '@vitrine/kafka/publish/publish-result';
-import { FAILURE_CLASSES } from '@vitrine/traces/record-writer';
+import { FAILURE_CLASSES, type FailureClass } from '@vitrine/traces/record-writer';
 import { DECODE_ERRORS } from './decode-records.ts';
 
 /** The reasons that are counted apart; every other is `unknown`. */
 export const DEAD_LETTER_REASONS = [...DECODE_ERRORS, ...FAILURE_CLASSES] as const;
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 
+/** A record that the store refused, when it was given up. */
+export interface LastStoreDrop {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly errorClass: FailureClass;
+}
+
 /** Publishes dead letters, and counts those that were published by reason. */
 export class CountedDeadLetters implements RecordPublisher {
   readonly #publisher: RecordPublisher;
   readonly #counts = new Map<DeadLetterReason, number>(DEAD_LETTER_REASONS.map((reason) => [reason, 0]));
+
+  #lastStoreDrop: LastStoreDrop | undefined;
 
   constructor(publisher: RecordPublisher) {
     this.#publisher = publisher;
@@ -20,12 +29,19 @@ export class CountedDeadLetters implements RecordPublisher {
     return this.#counts;
   }
 
+  /** Of the dead letters that the store refused. */
+  get lastStoreDrop(): LastStoreDrop | undefined {
+    return this.#lastStoreDrop;
+  }
+
   async publish(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {
     const results = await this.#publisher.publish(records);
     for (const [at, { headers }] of records.entries()) {
       if (results[at] !== 'published') continue;
       const reason = DEAD_LETTER_REASONS.find((known) => known === headers?.['dead-letter-error-class']) ?? 'unknown';
       this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
+      const errorClass = FAILURE_CLASSES.find((known) => known === reason);
+      if (errorClass !== undefined) this.#lastStoreDrop = { at: Date.now(), errorClass };
     }
     return results;
   }

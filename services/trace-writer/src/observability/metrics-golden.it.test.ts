@@ -19,6 +19,7 @@ test('deploy/observability knows the metrics and labels of a trace-writer; npm r
     written: 1,
     duplicates: 1,
     deadLetters: new Map([['malformed_record', 1]]),
+    lastStoreDrop: undefined,
     consumer: CONSUMER,
     isConsuming: true,
     fallbacks: { insert: 1, records: 1 },

@@ -7,7 +7,7 @@ import type { Recorders } from '@vitrine/telemetry/metrics/service-metrics';
 import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemetry';
 import type { WriteFallbacks } from '@vitrine/trace-store-postgres/postgres-trace-writer';
 import { WRITE_INSTRUMENTS, writeFailureSeries, writeShape, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
-import type { DeadLetterReason } from '../consume/counted-dead-letters.ts';
+import type { DeadLetterReason, LastStoreDrop } from '../consume/counted-dead-letters.ts';
 import type { WrittenBatch } from '../consume/record-handler.ts';
 import { VERSION } from '../version.ts';
 import { CONSUMER_INSTRUMENTS, TABLE_INSTRUMENTS } from './instruments.ts';
@@ -18,6 +18,7 @@ export interface WriterFigures {
   readonly written: number;
   readonly duplicates: number;
   readonly deadLetters: ReadonlyMap<DeadLetterReason, number>;
+  readonly lastStoreDrop: LastStoreDrop | undefined;
   readonly consumer: ConsumerFigures;
   /** Whether it is in its group and writes. */
   readonly isConsuming: boolean;

@@ -3,13 +3,16 @@ import { putWriterStatistics, removeOldStatistics } from '@vitrine/trace-store-p
 import { FAILURE_CLASSES } from '@vitrine/traces/record-writer';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { DeadLetterReason } from '../consume/counted-dead-letters.ts';
+import type { DeadLetterReason, LastStoreDrop } from '../consume/counted-dead-letters.ts';
 
 const UPDATE_INTERVAL_MS = 5_000;
+/** A record that is given up has failed by itself. */
+const kindOf = (errorClass: string) => `write_batch_fallback ${errorClass}`;
 
 export interface WriterCounts {
   readonly written: number;
   readonly deadLetters: ReadonlyMap<DeadLetterReason, number>;
+  readonly lastStoreDrop: LastStoreDrop | undefined;
 }
 
 /** Keeps this process's row of statistics, which the diagnostics of the gateways add up: what it has written, and what the store refused,
@@ -46,11 +49,11 @@ export class StatisticsRow implements AsyncDisposable {
   }
 
   async #update(): Promise<void> {
-    const { written, deadLetters } = this.#read();
+    const { written, deadLetters, lastStoreDrop: last } = this.#read();
     const dropped = FAILURE_CLASSES.map((errorClass) => [errorClass, deadLetters.get(errorClass) ?? 0] as const);
-    // A record that is given up has failed by itself.
-    const counted = dropped.filter(([, count]) => count > 0).map(([name, count]) => [`write_batch_fallback ${name}`, count]);
-    const counts = { written, droppedBy: Object.fromEntries(counted) as Record<string, number> };
+    const counted = dropped.filter(([, count]) => count > 0).map(([name, count]) => [kindOf(name), count]);
+    const lastDrop = last && { at: last.at, kind: kindOf(last.errorClass) };
+    const counts = { written, droppedBy: Object.fromEntries(counted) as Record<string, number>, lastDrop };
     const text = JSON.stringify(counts);
     if (this.#last === text) return;
     await putWriterStatistics(this.#database, { writer: this.#writer, startedAt: this.#startedAt, ...counts });
