@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { readWriterConfig } from './config.ts';
+import { leavesOf, variableName } from '@vitrine/config/leaves';
+import { readFileSync } from 'node:fs';
+import { readWriterConfig, writerConfig } from './config.ts';
 
 const DSN = 'postgresql://writer:hunter2@db/vitrine';
 const NEEDED = { WRITER_STORAGE_DSN: DSN, WRITER_QUEUE_BROKERS: 'kafka-1:9092, kafka-2:9092' };
@@ -29,4 +31,14 @@ test.each([
   ['an unknown key', { WRITER_QUEUE_TOPICS: 'x' }, /WRITER_QUEUE_TOPICS: unknown variable; did you mean WRITER_QUEUE_TOPIC/],
 ])('refuses %s', (_, variables, message) => {
   expect(() => readWriterConfig(undefined, { ...NEEDED, ...variables })).toThrow(message);
+});
+
+test('the README names every key and variable, and no other', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const leaves = leavesOf(writerConfig).filter(({ path }) => path[0] !== 'observability');
+  const rows = readme.split('\n').filter((line) => line.startsWith('|') && line.includes('WRITER_'));
+  const inRows = (pattern: RegExp) => rows.flatMap((row) => [...row.matchAll(pattern)].map(([, name = '']) => name)).toSorted();
+  expect(inRows(/`(WRITER_\w+)`/g)).toEqual(leaves.map(({ path }) => variableName('WRITER_', path)).toSorted());
+  const keys = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w.]+)`/g)].map(([, key = '']) => key));
+  expect(keys.toSorted()).toEqual(leaves.map(({ path }) => path.join('.')).toSorted());
 });
