@@ -7,6 +7,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { putWriterStatistics } from '@vitrine/trace-store-postgres/writer-statistics';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 /** Nothing listens there. */
@@ -124,6 +125,29 @@ test('diagnostics add up what trace-writers have dropped, and name the last of i
       last_write_drop_operation: 'write_batch_fallback',
     },
   });
+});
+
+test('no secret that the publishing thread is given is in log, diagnostics or errors', async () => {
+  const password = 'canary-sasl-83d1';
+  const ofDatabase = new URL(database.dsn.reveal());
+  ofDatabase.searchParams.set('application_name', 'canary-dsn-27c4');
+  const variables = {
+    SVC_LOG_LEVEL: 'debug',
+    SVC_STORAGE_DSN: ofDatabase.href,
+    SVC_QUEUE_SASL_MECHANISM: 'plain',
+    SVC_QUEUE_SASL_USERNAME: 'gateway',
+    SVC_QUEUE_SASL_PASSWORD: password,
+  };
+  const gateway = await start('secrets', variables);
+  await chat(gateway);
+  const hasLogged = (message: string) => gateway.log.some((line) => line.includes(`"msg":"${message}"`));
+  await waitUntil(() => hasLogged('kafka publisher cannot connect; retrying') && hasLogged('kafkajs'), { what: 'the failure' });
+  const shown = [await gateway.get('/api/diagnostics/trace-pipeline'), await gateway.get('/api/health')];
+  await gateway[Symbol.asyncDispose]();
+  await writeFile(join(folder.path, 'no-folder'), '');
+  const error: unknown = await start('no-folder', variables).catch((caught: unknown) => caught);
+  const texts = [...gateway.log, JSON.stringify(shown), inspect(error, { depth: 9, showHidden: true })];
+  expect(texts.filter((text) => /canary-(?:sasl|dsn)/.test(text))).toEqual([]);
 });
 
 test('a spool that cannot be used is named, and the gateway does not start', async () => {
