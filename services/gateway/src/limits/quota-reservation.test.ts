@@ -20,7 +20,7 @@ class Process {
   readonly #account: DayAccount;
   readonly reservation: QuotaReservation;
   readonly inFlight: Exchange[] = [];
-  /** What was in flight after the last admission. */
+  /** What was in flight after the last admission; an exchange that has ended and is not settled is, too: what it used is not known. */
   lastInFlight: readonly Exchange[] = [];
   readonly #ended: Exchange[] = [];
   readonly #id: string;
@@ -64,7 +64,7 @@ class Process {
 
   #admit(exchange: Exchange): true {
     this.inFlight.push(exchange);
-    this.lastInFlight = [...this.inFlight];
+    this.lastInFlight = [...this.#ended, ...this.inFlight];
     return true;
   }
 
