@@ -1,5 +1,6 @@
 import { command, type CommandContext, type CommandLine } from '@vitrine/command-line/command';
 import { usageError } from '@vitrine/command-line/usage-error';
+import { errorChain } from '@vitrine/faults/error-chain';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +53,7 @@ Needs a container engine. Exits with 1 when a scenario did not hold.
       run: async ({ values }, context) => {
         const startedAt = performance.now();
         const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4);
-        const results = await runChaos({
+        const { results, failed } = await runChaos({
           scenarios: scenariosOf(values.scenarios),
           seconds: numberOf('--seconds', values.seconds, DEFAULT_SECONDS),
           rate: numberOf('--rate', values.rate, DEFAULT_RATE),
@@ -60,18 +61,26 @@ Needs a container engine. Exits with 1 when a scenario did not hold.
           signal: abortOnSignal(context),
           onProgress: (line) => context.stderr.write(`${seconds()} s  ${line}\n`),
         });
-        context.stdout.write(values.json === true ? `${JSON.stringify(results, undefined, 2)}\n` : resultTable(results));
-        return results.every(({ broken }) => broken.length === 0) ? 0 : 1;
+        const output = values.json === true ? `${JSON.stringify({ results, failed }, undefined, 2)}\n` : resultTable(results);
+        context.stdout.write(output);
+        return failed.length === 0 && results.every(({ broken }) => broken.length === 0) ? 0 : 1;
       },
     }),
   ],
 };
 
+export interface ChaosResults {
+  readonly results: readonly ScenarioResult[];
+  /** Scenarios that could not be run to their end. */
+  readonly failed: readonly string[];
+}
+
 /** Runs scenarios one after another. Logs of those that did not hold are kept; their folder is in the progress. */
-export async function runChaos(options: ChaosOptions): Promise<readonly ScenarioResult[]> {
+export async function runChaos(options: ChaosOptions): Promise<ChaosResults> {
   const { scenarios, drainSeconds, onProgress } = options;
   const folder = await mkdtemp(join(tmpdir(), 'vitrine-chaos-'));
   const results: ScenarioResult[] = [];
+  const failed: string[] = [];
   {
     onProgress('starting Kafka and Postgres');
     await using servers = await startChaosServers();
@@ -79,20 +88,21 @@ export async function runChaos(options: ChaosOptions): Promise<readonly Scenario
       const name = `chaos-${at}-${scenario.name}`;
       const report = (line: string) => onProgress(`${scenario.name}: ${line}`);
       report(scenario.summary);
-      const result = await runScenario(scenario, {
-        ...options,
-        servers,
-        name,
-        folder,
-        drainTimeoutMs: drainSeconds * 1_000,
-        onProgress: report,
-      });
-      report(result.broken.length === 0 ? 'held' : `did not hold; logs are in ${join(folder, name)}`);
-      results.push(result);
+      try {
+        const drainTimeoutMs = drainSeconds * 1_000;
+        const result = await runScenario(scenario, { ...options, servers, name, folder, drainTimeoutMs, onProgress: report });
+        report(result.broken.length === 0 ? 'held' : `did not hold; logs are in ${join(folder, name)}`);
+        results.push(result);
+      } catch (error) {
+        if (options.signal.aborted) throw error;
+        report(`failed: ${errorChain(error)}`);
+        failed.push(scenario.name);
+      }
     }
   }
-  if (results.every(({ broken }) => broken.length === 0)) await rm(folder, { recursive: true, maxRetries: 3 });
-  return results;
+  if (results.length === scenarios.length && results.every(({ broken }) => broken.length === 0))
+    await rm(folder, { recursive: true, maxRetries: 3 });
+  return { results, failed };
 }
 
 function scenariosOf(names: string | undefined): readonly Scenario[] {

@@ -10,7 +10,7 @@ await describeWithContainers('a short run of the chaos suite', () => {
   test(
     'each trace is stored once when the connection to the broker is cut and when a gateway is killed',
     async () => {
-      const results = await runChaos({
+      const { results, failed } = await runChaos({
         scenarios: [scenarioOf('connection-cut'), scenarioOf('gateway-killed')],
         seconds: 5,
         rate: 100,
@@ -18,6 +18,7 @@ await describeWithContainers('a short run of the chaos suite', () => {
         signal: AbortSignal.timeout(RUN_TIMEOUT_MS),
         onProgress: () => {},
       });
+      expect(failed).toEqual([]);
       expect(results.map(({ scenario, broken }) => ({ scenario, broken }))).toEqual([
         { scenario: 'connection-cut', broken: [] },
         { scenario: 'gateway-killed', broken: [] },

@@ -1,3 +1,4 @@
+import { errorChain } from '@vitrine/faults/error-chain';
 import { codeOf, isFault, messageOf as textOf, type Fault } from '@vitrine/faults/fault';
 import { isUsageError } from './usage-error.ts';
 
@@ -26,7 +27,7 @@ export async function runProgram(
     process.exitCode = (await main()) || Number(output.isLost);
   } catch (error) {
     const isUsage = isUsageError(error);
-    const message = isFault(error) ? messageOf(error) : isUsage ? textOf(error) : String(error);
+    const message = isFault(error) ? messageOf(error) : isUsage ? textOf(error) : errorChain(error);
     process.stderr.write(`${name}: ${message}\n${isUsage ? `\n${help}` : ''}`);
     process.exitCode = isUsage ? 2 : 1;
   }
