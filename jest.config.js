@@ -22,10 +22,10 @@ export default {
     {
       ...common,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{packages,services,migrations,bench}/**/!(*.it|*.containers).test.ts'],
+      testMatch: ['<rootDir>/{packages,services,operator,migrations,bench}/**/!(*.it|*.containers).test.ts'],
     },
     { ...common, displayName: 'tidy', testMatch: ['<rootDir>/tidy.test.ts'] },
-    { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,migrations,bench,docs}/**/*.it.test.ts'] },
+    { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,operator,migrations,bench,docs}/**/*.it.test.ts'] },
     {
       ...common,
       displayName: 'it on postgres',
@@ -36,7 +36,7 @@ export default {
     {
       ...common,
       displayName: 'containers',
-      testMatch: ['<rootDir>/{packages,services,migrations,bench,deploy,e2e}/**/*.containers.test.ts'],
+      testMatch: ['<rootDir>/{packages,services,operator,migrations,bench,deploy,e2e}/**/*.containers.test.ts'],
     },
   ],
 };

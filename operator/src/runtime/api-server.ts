@@ -1,0 +1,100 @@
+import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
+import { fetch, type Dispatcher, type Response } from 'undici';
+import { apiError } from './api-error.ts';
+
+const REQUEST_TIMEOUT_MS = 15_000;
+const MAX_RESPONSE_BYTES = 64 * 1_048_576;
+
+const PATCH_TYPES = {
+  apply: 'application/apply-patch+yaml',
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+};
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Such as `/api/v1/namespaces/team-a/secrets`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  /** Of PATCH. */
+  readonly patch?: keyof typeof PATCH_TYPES;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A response's status, or 0 when there was none. */
+export type OnRequest = (method: ApiRequest['method'], status: number) => void;
+
+/** The API server of a cluster. Kubeconfig, service account, their files and TLS are read by the library; requests are made here, because
+ *  the library opens a connection for each (50 lists opened 50) and gives errors without their reason. */
+export class ApiServer {
+  readonly #config: KubeConfig;
+  readonly #userAgent: string;
+  readonly #onRequest: OnRequest;
+  #dispatcher: Dispatcher | undefined;
+
+  constructor(config: KubeConfig, userAgent: string, onRequest: OnRequest = () => {}) {
+    this.#config = config;
+    this.#userAgent = userAgent;
+    this.#onRequest = onRequest;
+  }
+
+  /** Resolves with the object of the response. Rejects with an `ApiError` for any status of 400 or above. */
+  async request<T>({ timeoutMs = REQUEST_TIMEOUT_MS, signal, ...request }: ApiRequest): Promise<T> {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const response = await this.#send(request, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
+    const text = await boundedText(response);
+    return JSON.parse(text) as T;
+  }
+
+  /** Resolves with the chunks of a watch as soon as the server has accepted it. */
+  async watch(path: string, query: ApiRequest['query'], signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    const response = await this.#send({ method: 'GET', path, query: { ...query, watch: true } }, signal);
+    if (response.body === null) throw new Error(`the watch of ${path} has no body`);
+    return response.body;
+  }
+
+  /** Ends all connections. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#dispatcher?.destroy();
+  }
+
+  async #send({ method, path, query = {}, body, patch }: ApiRequest, signal: AbortSignal): Promise<Response> {
+    const server = this.#config.getCurrentCluster()?.server;
+    if (server === undefined) throw new Error('the kubeconfig names no current cluster');
+    const url = new URL(server + path);
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+    const context = new RequestContext(url.toString(), HttpMethod[method]);
+    await this.#config.applySecurityAuthentication(context);
+    // The first one is kept: the library makes one for each request, which opens connections only when it is used.
+    this.#dispatcher ??= context.getDispatcher();
+    const headers = {
+      ...context.getHeaders(),
+      accept: 'application/json',
+      'user-agent': this.#userAgent,
+      ...(body !== undefined && { 'content-type': patch === undefined ? 'application/json' : PATCH_TYPES[patch] }),
+    };
+    const init = { method, headers, signal, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    const response = await fetch(url, { ...init, ...(this.#dispatcher && { dispatcher: this.#dispatcher }) }).catch(
+      (error: unknown) => {
+        this.#onRequest(method, 0);
+        throw error;
+      },
+    );
+    this.#onRequest(method, response.status);
+    if (response.status >= 400) throw apiError(method, path, response.status, await boundedText(response));
+    return response;
+  }
+}
+
+async function boundedText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_RESPONSE_BYTES) throw new Error(`a response of the API server has more than ${MAX_RESPONSE_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,175 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { hasStatus } from './api-error.ts';
+import type { ApiServer } from './api-server.ts';
+
+/** As client-go: others take over after `leaseMs` without a renewal, the leader gives up after `renewMs`, all try every `retryMs`. The
+ *  difference between the first two is for clocks that run at different speeds and for work that has to end. */
+const TIMES = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+
+/** What is read and written of a Lease of coordination.k8s.io/v1. */
+export interface Lease {
+  readonly metadata?: { readonly name?: string; readonly namespace?: string; readonly resourceVersion?: string };
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly leaseDurationSeconds?: number;
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
+    readonly leaseTransitions?: number;
+  };
+}
+
+export interface LeaderElectionOptions {
+  readonly namespace: string;
+  readonly name: string;
+  /** Differs between any two processes, also of one pod. */
+  readonly identity: string;
+  /** A try that failed; the next one follows. */
+  readonly onError: (error: unknown) => void;
+  readonly times?: typeof TIMES;
+}
+
+/** Leads, among the processes that use a Lease. */
+export interface Leadership extends AsyncDisposable {
+  /** How often the Lease has changed hands: greater than that of every leader before, unless the Lease was deleted between them. */
+  readonly transitions: number;
+  /** Resolves when another process may lead: what was begun must not be continued. Never rejects. */
+  readonly lost: Promise<void>;
+}
+
+/** Takes part in the election of one leader. Whether a leader is gone is judged by how long its record has not changed, by this process's
+ *  monotonic clock: clocks of nodes differ. */
+export class LeaderElection {
+  readonly #server: ApiServer;
+  readonly #options: LeaderElectionOptions;
+  readonly #times: typeof TIMES;
+  readonly #collection: string;
+  readonly #path: string;
+  /** The version of the record, and since when it has not changed. */
+  #seen = { version: '', at: 0 };
+
+  constructor(server: ApiServer, options: LeaderElectionOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.#times = options.times ?? TIMES;
+    this.#collection = `/apis/coordination.k8s.io/v1/namespaces/${options.namespace}/leases`;
+    this.#path = `${this.#collection}/${options.name}`;
+  }
+
+  /** Resolves when this process leads; undefined when `signal` ended the waiting. Disposal gives the Lease back. */
+  async lead(signal: AbortSignal): Promise<Leadership | undefined> {
+    while (!signal.aborted) {
+      const lease = await this.#attempt(() => this.#acquire());
+      if (lease !== undefined) return this.#keep(lease);
+      await pause(this.#times.retryMs, signal);
+    }
+    return undefined;
+  }
+
+  async #acquire(): Promise<Lease | undefined> {
+    const lease = await this.#read();
+    if (lease === undefined) return await this.#write('POST', this.#collection, this.#record(undefined));
+    const { holderIdentity, leaseDurationSeconds = this.#times.leaseMs / 1_000 } = lease.spec ?? {};
+    const version = lease.metadata?.resourceVersion ?? '';
+    if (this.#seen.version !== version) this.#seen = { version, at: performance.now() };
+    const unchangedMs = performance.now() - this.#seen.at;
+    if ((holderIdentity ?? '') !== '' && unchangedMs < leaseDurationSeconds * 1_000) return undefined;
+    return await this.#write('PUT', this.#path, this.#record(lease));
+  }
+
+  #keep(acquired: Lease): Leadership {
+    const stopped = new AbortController();
+    const running = this.#renewUntilLost(acquired, stopped.signal);
+    return {
+      transitions: acquired.spec?.leaseTransitions ?? 0,
+      lost: running.then(() => undefined),
+      [Symbol.asyncDispose]: async () => {
+        stopped.abort();
+        const lease = await running;
+        if (lease !== undefined) await this.#attempt(() => this.#release(lease));
+      },
+    };
+  }
+
+  /** Resolves with the Lease when it was stopped, with undefined when leadership is lost. */
+  async #renewUntilLost(acquired: Lease, stopped: AbortSignal): Promise<Lease | undefined> {
+    let lease = acquired;
+    let renewedAt = performance.now();
+    for (;;) {
+      await pause(this.#times.retryMs, stopped);
+      if (stopped.aborted) return lease;
+      const startedAt = performance.now();
+      const renewed = await this.#attempt(() => this.#renew(lease));
+      if (renewed === 'lost') return undefined;
+      // From the beginning of the request: nobody else counts from later.
+      if (renewed !== undefined) [lease, renewedAt] = [renewed, startedAt];
+      else if (performance.now() - renewedAt > this.#times.renewMs - this.#times.retryMs) return undefined;
+    }
+  }
+
+  async #renew(lease: Lease): Promise<Lease | 'lost'> {
+    try {
+      const spec = { ...lease.spec, renewTime: now() };
+      return await this.#write('PUT', this.#path, { ...lease, spec });
+    } catch (error) {
+      if (!hasStatus(error, 409) && !hasStatus(error, 404)) throw error;
+      // Somebody wrote to it: a person who edited labels, or another leader.
+      const current = await this.#read();
+      if (current?.spec?.holderIdentity !== this.#options.identity) return 'lost';
+      return await this.#write('PUT', this.#path, { ...current, spec: { ...current.spec, renewTime: now() } });
+    }
+  }
+
+  async #release(lease: Lease): Promise<void> {
+    const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now() };
+    await this.#write('PUT', this.#path, { ...lease, spec });
+  }
+
+  #record(lease: Lease | undefined): object {
+    const { namespace, name, identity } = this.#options;
+    const time = now();
+    return {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: lease?.metadata ?? { namespace, name },
+      spec: {
+        holderIdentity: identity,
+        leaseDurationSeconds: Math.ceil(this.#times.leaseMs / 1_000),
+        acquireTime: time,
+        renewTime: time,
+        leaseTransitions: lease === undefined ? 0 : (lease.spec?.leaseTransitions ?? 0) + 1,
+      },
+    };
+  }
+
+  async #read(): Promise<Lease | undefined> {
+    try {
+      return await this.#server.request<Lease>({ method: 'GET', path: this.#path, timeoutMs: this.#times.retryMs });
+    } catch (error) {
+      if (hasStatus(error, 404)) return undefined;
+      throw error;
+    }
+  }
+
+  #write(method: 'POST' | 'PUT', path: string, body: object): Promise<Lease> {
+    return this.#server.request<Lease>({ method, path, body, timeoutMs: this.#times.retryMs });
+  }
+
+  /** A conflict means that another process was faster, and is no error. */
+  async #attempt<R>(work: () => Promise<R>): Promise<R | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!hasStatus(error, 409)) this.#options.onError(error);
+      return undefined;
+    }
+  }
+}
+
+/** MicroTime. */
+function now(): string {
+  return new Date().toISOString().replace('Z', '000Z');
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,187 @@
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { setTimeout as wait } from 'node:timers/promises';
+import { hasStatus } from './api-error.ts';
+import type { ApiServer } from './api-server.ts';
+import { readWatchEvents, type WatchEvent } from './watch-events.ts';
+
+const PAGE = 500;
+/** As client-go: the server ends a watch after 5 to 10 minutes. */
+const WATCH_SECONDS = { min: 300, max: 600 };
+/** Bookmarks come about once a minute; a watch without anything for so long is taken for dead. */
+const SILENCE_MS = 90_000;
+const RESTART = { firstMs: 500, maxMs: 30_000 };
+/** A watch that ends sooner without an event counts as failed: otherwise a server that closes at once would be asked without a pause. */
+const SHORT_WATCH_MS = 1_000;
+/** All objects are reconciled so often without a reason, 10 % earlier or later. */
+const RESYNC_MS = 600_000;
+
+export interface ListWatchOptions {
+  /** Of the list, such as `/apis/vitrine.dev/v1alpha1/gatewaykeys`. */
+  readonly path: string;
+  readonly labelSelector?: string;
+  /** Called with the key of what was added, changed or deleted, and now and then with every key. Must not throw. */
+  readonly onChange: (key: string) => void;
+  readonly onRestart: (error: unknown, consecutive: number) => void;
+  readonly random?: () => number;
+  /** For tests; `SILENCE_MS`. */
+  readonly silenceMs?: number;
+}
+
+export interface ListWatchFigures {
+  readonly objects: number;
+  readonly restarts: number;
+  readonly relists: number;
+  /** Since the API server sent anything about this kind; undefined before the first list. */
+  readonly staleSeconds: number | undefined;
+}
+
+/** The objects of one kind as the API server last told of them, and a call for each change. What ends a watch, whatever it is, is followed
+ *  by the next one, from where it ended when the server still knows that, else from a new list. */
+export class ListWatch<T extends KubernetesObject> implements AsyncDisposable {
+  readonly #server: ApiServer;
+  readonly #options: Required<ListWatchOptions>;
+  readonly #objects = new Map<string, T>();
+  readonly #stop = new AbortController();
+  readonly #synced = Promise.withResolvers<void>();
+  #resourceVersion: string | undefined;
+  #activeAt: number | undefined;
+  #restarts = 0;
+  #relists = 0;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(server: ApiServer, options: ListWatchOptions) {
+    this.#server = server;
+    this.#options = { labelSelector: '', random: Math.random, silenceMs: SILENCE_MS, ...options };
+  }
+
+  /** Begins; resolves after the first list. Until then objects are missing, which must not be taken for absent. */
+  start(): Promise<void> {
+    this.#running = Promise.all([this.#run(), this.#resync()]);
+    return this.#synced.promise;
+  }
+
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  list(): readonly T[] {
+    return [...this.#objects.values()];
+  }
+
+  get figures(): ListWatchFigures {
+    return {
+      objects: this.#objects.size,
+      restarts: this.#restarts,
+      relists: this.#relists,
+      staleSeconds: this.#activeAt === undefined ? undefined : (performance.now() - this.#activeAt) / 1_000,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    let failures = 0;
+    while (!this.#stop.signal.aborted) {
+      try {
+        if (this.#resourceVersion === undefined) await this.#relist();
+        if (await this.#watch()) failures = 0;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        // The version is too old for the server to continue from.
+        if (hasStatus(error, 410)) this.#resourceVersion = undefined;
+        this.#restarts += 1;
+        failures += 1;
+        this.#options.onRestart(error, failures);
+        const fullMs = Math.min(RESTART.maxMs, RESTART.firstMs * 2 ** Math.min(failures - 1, 30));
+        await this.#pause(fullMs * (0.5 + this.#options.random() / 2));
+      }
+    }
+  }
+
+  async #relist(): Promise<void> {
+    const { path, labelSelector } = this.#options;
+    const listed = new Map<string, T>();
+    let page: { metadata: { resourceVersion: string; continue?: string }; items: T[] };
+    let after: string | undefined;
+    do {
+      const query = { limit: PAGE, continue: after, labelSelector: labelSelector || undefined };
+      page = await this.#server.request({ method: 'GET', path, query, signal: this.#stop.signal });
+      for (const object of page.items) listed.set(keyOf(object), object);
+      after = page.metadata.continue === '' ? undefined : page.metadata.continue;
+    } while (after !== undefined);
+    this.#relists += 1;
+    this.#resourceVersion = page.metadata.resourceVersion;
+    this.#activeAt = performance.now();
+    for (const key of this.#objects.keys()) if (!listed.has(key)) this.#delete(key);
+    for (const [key, object] of listed) this.#put(key, object);
+    this.#synced.resolve();
+  }
+
+  /** Resolves when the server ends the watch: with whether it was of use. */
+  async #watch(): Promise<boolean> {
+    const { path, labelSelector, random, silenceMs } = this.#options;
+    const startedAt = performance.now();
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(new Error(`the watch of ${path} was silent for ${silenceMs} ms`)), silenceMs);
+    const query = {
+      allowWatchBookmarks: true,
+      resourceVersion: this.#resourceVersion,
+      timeoutSeconds: Math.round(WATCH_SECONDS.min + random() * (WATCH_SECONDS.max - WATCH_SECONDS.min)),
+      labelSelector: labelSelector || undefined,
+    };
+    let events = 0;
+    try {
+      const chunks = await this.#server.watch(path, query, AbortSignal.any([this.#stop.signal, silence.signal]));
+      for await (const event of readWatchEvents<T>(chunks, path)) {
+        events += 1;
+        timer.refresh();
+        this.#handle(event);
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+    if (events === 0 && performance.now() - startedAt < SHORT_WATCH_MS) throw new Error(`the watch of ${path} ended at once`);
+    return events > 0;
+  }
+
+  #handle({ type, object }: WatchEvent<T>): void {
+    this.#activeAt = performance.now();
+    this.#resourceVersion = object.metadata?.resourceVersion ?? this.#resourceVersion;
+    if (type === 'BOOKMARK') return;
+    const key = keyOf(object);
+    if (type === 'DELETED') this.#delete(key);
+    else this.#put(key, object);
+  }
+
+  #put(key: string, object: T): void {
+    if (this.#objects.get(key)?.metadata?.resourceVersion === object.metadata?.resourceVersion) return;
+    // Who set which field takes as much memory as the object.
+    delete object.metadata?.managedFields;
+    this.#objects.set(key, object);
+    this.#options.onChange(key);
+  }
+
+  #delete(key: string): void {
+    if (this.#objects.delete(key)) this.#options.onChange(key);
+  }
+
+  async #resync(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await this.#pause(RESYNC_MS * (0.9 + this.#options.random() * 0.2));
+      if (!this.#stop.signal.aborted) for (const key of this.#objects.keys()) this.#options.onChange(key);
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await wait(ms, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
+  }
+}
+
+/** `NAMESPACE/NAME`, or `NAME` of what is in no namespace. */
+export function keyOf({ metadata }: KubernetesObject): string {
+  const name = metadata?.name ?? '';
+  return metadata?.namespace === undefined ? name : `${metadata.namespace}/${name}`;
+}

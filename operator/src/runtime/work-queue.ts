@@ -1,0 +1,143 @@
+import { TokenBucket } from './token-bucket.ts';
+
+/** Retries of one key wait from 1 s to 5 min; all retries together are at most 10 a second in the long run, as in controller-runtime. */
+const BACKOFF = { firstMs: 1_000, maxMs: 300_000 };
+const RETRIES = { perSecond: 10, burst: 100 };
+
+export interface QueueFigures {
+  /** Keys that wait for a worker. */
+  readonly depth: number;
+  readonly adds: number;
+  readonly retries: number;
+  /** Seconds that running keys have run, added up, and the longest of them. */
+  readonly unfinishedSeconds: number;
+  readonly longestRunningSeconds: number;
+}
+
+interface Delayed {
+  readonly dueAt: number;
+  readonly timer: NodeJS.Timeout;
+}
+
+export interface WorkQueueOptions {
+  /** From 0 to 1, for the jitter of retries. */
+  readonly random?: () => number;
+  /** How long a key waited for a worker, and how long the worker took. */
+  readonly onStart?: (waitedMs: number) => void;
+  readonly onDone?: (tookMs: number) => void;
+}
+
+/** Keys that have to be reconciled. A key is run by one worker at a time and waits once, however often it is added; one that is added while
+ *  it runs is run once more. Keys wait in the order in which they were added. It holds each key at most three times, so it is bounded by
+ *  the number of objects. The semantics are those of client-go's workqueue. */
+export class WorkQueue {
+  readonly #waiting = new Map<string, number>();
+  readonly #running = new Map<string, number>();
+  readonly #again = new Set<string>();
+  readonly #delayed = new Map<string, Delayed>();
+  readonly #failures = new Map<string, number>();
+  readonly #bucket = new TokenBucket(RETRIES, performance.now());
+  readonly #idle: ((key: string | undefined) => void)[] = [];
+  readonly #drained = Promise.withResolvers<void>();
+  readonly #options: WorkQueueOptions;
+  #isShutDown = false;
+  #adds = 0;
+  #retries = 0;
+
+  constructor(options: WorkQueueOptions = {}) {
+    this.#options = options;
+  }
+
+  get figures(): QueueFigures {
+    const now = performance.now();
+    const seconds = [...this.#running.values()].map((startedAt) => (now - startedAt) / 1_000);
+    return {
+      depth: this.#waiting.size,
+      adds: this.#adds,
+      retries: this.#retries,
+      unfinishedSeconds: seconds.reduce((sum, one) => sum + one, 0),
+      longestRunningSeconds: seconds.reduce((most, one) => Math.max(most, one), 0),
+    };
+  }
+
+  add(key: string): void {
+    if (this.#isShutDown || this.#waiting.has(key) || this.#again.has(key)) return;
+    this.#adds += 1;
+    this.#cancelDelay(key);
+    if (this.#running.has(key)) {
+      this.#again.add(key);
+      return;
+    }
+    this.#waiting.set(key, performance.now());
+    const next = this.#idle.shift();
+    if (next !== undefined) next(this.#take());
+  }
+
+  /** Adds a key later; of several delays of a key the shortest counts. */
+  addAfter(key: string, delayMs: number): void {
+    if (delayMs <= 0) return this.add(key);
+    const dueAt = performance.now() + delayMs;
+    if (this.#isShutDown || (this.#delayed.get(key)?.dueAt ?? Infinity) <= dueAt) return;
+    this.#cancelDelay(key);
+    const timer = setTimeout(() => this.add(key), delayMs).unref();
+    this.#delayed.set(key, { dueAt, timer });
+  }
+
+  /** Adds a key that failed: later each time, until `forget`. */
+  addRateLimited(key: string): void {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    this.#retries += 1;
+    const { random = Math.random } = this.#options;
+    const fullMs = Math.min(BACKOFF.maxMs, BACKOFF.firstMs * 2 ** Math.min(failures, 30));
+    this.addAfter(key, Math.max(fullMs * random(), this.#bucket.reserve(performance.now()), 1));
+  }
+
+  /** Ends the backoff of a key: it succeeded, or is gone. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** Resolves with the next key, which has to be ended with `done`; with undefined when the queue is shut down. */
+  next(): Promise<string | undefined> {
+    if (this.#isShutDown) return Promise.resolve(undefined);
+    if (this.#waiting.size > 0) return Promise.resolve(this.#take());
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  done(key: string): void {
+    const startedAt = this.#running.get(key);
+    if (startedAt === undefined) return;
+    this.#running.delete(key);
+    this.#options.onDone?.(performance.now() - startedAt);
+    if (this.#again.delete(key)) this.add(key);
+    if (this.#isShutDown && this.#running.size === 0) this.#drained.resolve();
+  }
+
+  /** Gives out no more keys and forgets those that wait: whoever starts next lists all objects. Resolves when no key runs. */
+  shutDown(): Promise<void> {
+    this.#isShutDown = true;
+    this.#waiting.clear();
+    this.#again.clear();
+    for (const key of this.#delayed.keys()) this.#cancelDelay(key);
+    for (const resolve of this.#idle.splice(0)) resolve(undefined);
+    if (this.#running.size === 0) this.#drained.resolve();
+    return this.#drained.promise;
+  }
+
+  #take(): string | undefined {
+    for (const [key, addedAt] of this.#waiting) {
+      const now = performance.now();
+      this.#waiting.delete(key);
+      this.#running.set(key, now);
+      this.#options.onStart?.(now - addedAt);
+      return key;
+    }
+    return undefined;
+  }
+
+  #cancelDelay(key: string): void {
+    clearTimeout(this.#delayed.get(key)?.timer);
+    this.#delayed.delete(key);
+  }
+}
