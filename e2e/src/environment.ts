@@ -37,6 +37,8 @@ export interface RunningKafka extends AsyncDisposable {
   /** Stops the process where it is: connections stay open and nothing responds. */
   pause(): Promise<void>;
   unpause(): Promise<void>;
+  /** Runs another program in the container. */
+  exec(command: readonly string[]): Promise<{ readonly exitCode: number; readonly output: string }>;
 }
 
 export interface KafkaOptions {
@@ -44,6 +46,10 @@ export interface KafkaOptions {
   readonly port?: number;
   /** Another listener for clients that reach the broker through a proxy: it listens at `port`, and sends them to `proxyPort`. */
   readonly proxied?: { readonly port: number; readonly proxyPort: number };
+  /** Environment of the container, beside that of a plain broker or instead of it. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Texts by their path in the container. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** One broker in KRaft mode that makes no topics by itself. */
@@ -51,7 +57,8 @@ export async function startKafka(options: KafkaOptions = {}): Promise<RunningKaf
   const port = options.port ?? (await freePort());
   const container = new GenericContainer(IMAGES.kafka)
     .withExposedPorts({ container: 19_092, host: port })
-    .withEnvironment(kafkaSettings(port, options.proxied?.proxyPort))
+    .withEnvironment({ ...kafkaSettings(port, options.proxied?.proxyPort), ...options.settings })
+    .withCopyContentToContainer(Object.entries(options.files ?? {}).map(([target, content]) => ({ target, content })))
     .withNetworkAliases(KAFKA_ALIAS)
     .withWaitStrategy(Wait.forLogMessage(/Kafka Server started/))
     .withStartupTimeout(START_TIMEOUT_MS);
@@ -69,6 +76,7 @@ export async function startKafka(options: KafkaOptions = {}): Promise<RunningKaf
     restart: () => started.restart({ timeout: 5 }),
     pause: () => handle.pause(),
     unpause: () => handle.unpause(),
+    exec: (command) => started.exec([...command]),
     [Symbol.asyncDispose]: async () => void (await started.stop({ timeout: 0 })),
   };
 }
