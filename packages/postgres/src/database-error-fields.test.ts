@@ -13,6 +13,7 @@ test.each([
   ['SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate', 'connection', /sslrootcert/],
   ['', 'The server does not support SSL connections', 'connection', /sslmode/],
   ['28000', 'no pg_hba.conf entry for host "h", user "u", database "d", no encryption', 'connection', /sslmode/],
+  ['28000', 'connection requires a valid client certificate', 'connection', /sslcert and sslkey/],
   ['ENOENT', "ENOENT: no such file or directory, open 'ca.pem'", 'connection', /path of sslrootcert/],
   ['57014', 'canceling statement due to statement timeout', 'timeout', /load/],
   ['23514', 'violates check constraint', 'constraint', /report it/],

@@ -15,6 +15,7 @@ const AFTER_STATE: Readonly<Record<string, string>> = {
 };
 const AFTER_TLS = "look at sslmode and sslrootcert of the DSN, and at the server's certificate and name";
 const AFTER_FILE = 'correct the path of sslrootcert, sslcert or sslkey in the DSN, or its permissions';
+const AFTER_CLIENT_CERTIFICATE = 'give sslcert and sslkey in the DSN, with a certificate that pg_hba.conf of the server accepts';
 const AFTER_CLASS: Readonly<Record<PostgresErrorClass, string>> = {
   timeout: 'look at the load and the locks of the database, and at the network to it',
   connection: 'start the database of the DSN, or correct its address, then run npm run migrate',
@@ -40,6 +41,7 @@ export function databaseErrorFields(err: unknown): DatabaseErrorFields {
 function nextStep(error: unknown, errorClass: PostgresErrorClass): string {
   const code = codeOf(error);
   if (TLS.test(`${code} ${messageOf(error)}`)) return AFTER_TLS;
+  if (/client certificate/.test(messageOf(error))) return AFTER_CLIENT_CERTIFICATE;
   if (messageOf(error).includes(', open ')) return AFTER_FILE;
   const states = code.length === 5 ? [code, code.slice(0, 3), code.slice(0, 2)] : [];
   const known = states.find((state) => AFTER_STATE[state] !== undefined);

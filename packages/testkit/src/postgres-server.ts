@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,15 +9,24 @@ import { waitUntil } from './wait-until.ts';
 const STARTED_WITHIN_MS = 30_000;
 const PROGRAM = fileURLToPath(new URL('./postgres-server-process.ts', import.meta.url));
 
+// `jest.config.js` sets it: the process that all workers of a run belong to.
+const RUN = process.env['VITRINE_TEST_RUN'] ?? String(process.pid);
+
 /** The URL of a Postgres server, as a superuser: that of `VITRINE_TEST_POSTGRES_URL`, else one that this run of jest starts at its first
  *  call, in whichever worker, and that ends with the run. */
 export async function postgresServer(): Promise<string> {
   const given = process.env['VITRINE_TEST_POSTGRES_URL'] ?? '';
-  if (given !== '') return given;
-  // `jest.config.js` sets it: the process that all workers of a run belong to.
-  const run = process.env['VITRINE_TEST_RUN'] ?? String(process.pid);
-  const folder = join(tmpdir(), `vitrine-postgres-${run}`);
-  if (isFirst(folder)) startServer(folder, run);
+  return given === '' ? serverIn(RUN) : given;
+}
+
+/** The URL of a Postgres server for one test file, which may change the settings of the server; it ends with the run. */
+export function ownPostgresServer(): Promise<string> {
+  return serverIn(`${RUN}-${randomUUID()}`);
+}
+
+async function serverIn(name: string): Promise<string> {
+  const folder = join(tmpdir(), `vitrine-postgres-${name}`);
+  if (isFirst(folder)) startServer(folder);
   const url = join(folder, 'url');
   await waitUntil(() => existsSync(url), { what: 'the Postgres server', timeoutMs: STARTED_WITHIN_MS }).catch(
     (cause: unknown) => {
@@ -26,9 +36,9 @@ export async function postgresServer(): Promise<string> {
   return readFileSync(url, 'utf8');
 }
 
-function startServer(folder: string, run: string): void {
+function startServer(folder: string): void {
   const log = openSync(join(folder, 'log'), 'a');
-  spawn(process.execPath, [PROGRAM, folder, run], { stdio: ['ignore', log, log], detached: true }).unref();
+  spawn(process.execPath, [PROGRAM, folder, RUN], { stdio: ['ignore', log, log], detached: true }).unref();
 }
 
 function isFirst(folder: string): boolean {
