@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { Secret } from '@vitrine/config/secret';
+import { startProcess } from '@vitrine/e2e/running-process';
 import { migrate } from '@vitrine/postgres/migrate';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
+import { npmScript } from '@vitrine/testkit/npm-script';
 import { emptyDatabase, MIGRATIONS_FOLDER, type TestDatabase } from '@vitrine/testkit/template-database';
+import { waitUntil } from '@vitrine/testkit/wait-until';
 import { readdirSync } from 'node:fs';
 import { migrateCommandLine } from './migrate-command.ts';
 
@@ -41,6 +45,28 @@ test('started several times at once, it runs each migration once', async () => {
   const source = { dsn: database.dsn, folder: MIGRATIONS_FOLDER };
   const ran = await Promise.all([1, 2, 3].map(() => migrate(source)));
   expect(ran.flat()).toEqual(NAMES);
+});
+
+test('started before its database, it waits, says why and what to do, and runs when the database comes', async () => {
+  await using proxy = await openTcpProxy(database.dsn);
+  await proxy.close();
+  const { password, port } = new URL(proxy.dsn.reveal());
+  const env = { VITRINE_POSTGRES_DSN: proxy.dsn.reveal() };
+  await using migration = startProcess({ command: npmScript('migrate'), env });
+  const waits = `migrate: waiting for the database (127.0.0.1:${port}): connect ECONNREFUSED 127.0.0.1:${port}; start the database`;
+  await waitUntil(() => migration.stderr.includes(waits), { what: waits });
+  expect([migration.isRunning, migration.stdout]).toEqual([true, '']);
+  await proxy.open();
+  expect((await migration.end()).code).toBe(0);
+  expect(statesOf(migration.stdout)).toEqual(all('ran now'));
+  expect(migration.stderr).toContain('migrate: database reached');
+  expect(migration.stdout + migration.stderr).not.toContain(password);
+});
+
+test('a database that does not come ends it with an error that says why', async () => {
+  await using proxy = await openTcpProxy(database.dsn);
+  await proxy.close();
+  await expect(run(['--wait', '0'], proxy.dsn)).rejects.toThrow(/ECONNREFUSED/);
 });
 
 test('a user that is no superuser can migrate its own database', async () => {

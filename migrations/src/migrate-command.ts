@@ -2,6 +2,7 @@ import { command, type CommandContext, type CommandLine } from '@vitrine/command
 import { textTable } from '@vitrine/command-line/text-table';
 import { usageError } from '@vitrine/command-line/usage-error';
 import { Secret } from '@vitrine/config/secret';
+import { messageOf } from '@vitrine/faults/fault';
 import { listMigrations, migrate, type Migration } from '@vitrine/postgres/migrate';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { waitForDatabase, type WaitFields } from '@vitrine/postgres/wait-for-database';
@@ -61,7 +62,10 @@ async function untilReachable(dsn: Secret, seconds: number, { stderr, untilSigna
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), seconds * 1_000);
   void untilSignal().then(() => stop.abort());
-  const log = ({ host, port }: WaitFields, message: string) => stderr.write(`migrate: ${message} (${host}:${port})\n`);
+  const log = ({ host, port, err, next_step }: WaitFields, message: string) => {
+    const why = err === undefined ? '' : `: ${messageOf(err)}; ${next_step}`;
+    stderr.write(`migrate: ${message} (${host}:${port})${why}\n`);
+  };
   try {
     await waitForDatabase(pool, { logger: { info: log, warn: log }, signal: stop.signal });
   } finally {
