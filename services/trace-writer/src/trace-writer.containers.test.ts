@@ -17,6 +17,9 @@ import { startTestWriter } from './testing/start-test-writer.ts';
 
 const SLOW_MS = 60_000;
 const TEST_TIMEOUT_MS = 180_000;
+/** Zeros, which are small when compressed: so the topic takes a record that is larger than a trace-writer reads. */
+const OVERSIZED = Buffer.alloc(16_777_217);
+const PUBLISHER_LIMITS = { maxRecordBytes: 2 * OVERSIZED.length, maxPendingBytes: 4 * OVERSIZED.length };
 
 await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
   let kafka: RunningKafka;
@@ -44,9 +47,10 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
   /** Another batch than before, each value with a key of its own. */
   const publish = async (topic: string, values: readonly Buffer[]) => {
     const client = createKafkaClient({ clientId: 'test', brokers: kafka.brokers }, collectLog());
-    await using publisher = new KafkaPublisher(client, { topic });
+    await using publisher = new KafkaPublisher(client, { topic, ...PUBLISHER_LIMITS });
     await waitUntil(() => publisher.isReady, { what: 'the publisher', timeoutMs: SLOW_MS });
-    await publisher.publish(values.map((value, at) => ({ key: `${at}`, value })));
+    const results = await publisher.publish(values.map((value, at) => ({ key: `${at}`, value })));
+    expect(new Set(results)).toEqual(new Set(['published']));
   };
 
   const query = async <R extends object>(text: string) => {
@@ -55,14 +59,15 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
   };
 
   test(
-    'each trace is stored and counted once, however often it is delivered; what cannot be read is a dead letter',
+    'each trace is stored and counted once, however often it is delivered; what cannot be read is a dead letter with its reason',
     async () => {
       await query('TRUNCATE traces, trace_bodies, day_usage');
       const topic = await createTopic(kafka, { partitions: 3 });
       const values = Array.from({ length: 500 }, () => encodeTraceRecord(plainTrace(Date.now())));
-      await publish(topic, [...values, Buffer.from('no record'), ...values.slice(0, 100)]);
+      const unreadable = [Buffer.from('no record'), Buffer.from('{"version":99}'), OVERSIZED];
+      await publish(topic, [...values, ...unreadable, ...values.slice(0, 100)]);
       await using writer = await start(topic);
-      await waitUntil(async () => (await writer.metric('svc_consumer_records_total')) === 601, {
+      await waitUntil(async () => (await writer.metric('svc_consumer_records_total')) === 603, {
         what: 'all',
         timeoutMs: SLOW_MS,
       });
@@ -71,9 +76,18 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
       const counted = ['written', 'duplicate', 'dead_letter', 'write_failed'].map((name) =>
         writer.metric(`svc_trace_${name}_total`),
       );
-      expect(await Promise.all(counted)).toEqual([500, 100, 1, 0]);
-      const [letter] = await readTopic(kafka, deadLetterTopic(topic), 1);
-      expect(letter).toMatchObject({ value: 'no record', headers: { 'dead-letter-error-class': 'malformed_record' } });
+      expect(await Promise.all(counted)).toEqual([500, 100, 3, 0]);
+      const letters = await readTopic(kafka, deadLetterTopic(topic), unreadable.length);
+      const reasonOf = ({ headers, value }: (typeof letters)[number]) =>
+        [headers['dead-letter-error-class'], headers['dead-letter-reason'], value] as const;
+      expect(new Set(letters.map(reasonOf))).toEqual(
+        new Set([
+          ['malformed_record', 'the trace record is no JSON object with a version', 'no record'],
+          ['unknown_record_version', expect.stringContaining('has version 99; this program reads'), '{"version":99}'],
+          // Without its value: it is larger than what is published.
+          ['record_too_large', 'the record has 16777217 bytes; at most 16777216 are read', undefined],
+        ]),
+      );
       await waitUntil(async () => (await writer.waitingFor()) === undefined, { what: 'readiness' });
     },
     TEST_TIMEOUT_MS,
@@ -96,6 +110,47 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
       await waitUntil(async () => (await writer.metric('svc_trace_written_total')) === 50, { what: 'all', timeoutMs: SLOW_MS });
       expect(await query('SELECT requests FROM day_usage')).toEqual([{ requests: 50 }]);
       expect(await writer.metric('svc_consumer_restarts_total')).toBe(0);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'started before its broker, it waits, says so in log and readiness, and consumes when the broker comes',
+    async () => {
+      await query('TRUNCATE traces, trace_bodies, day_usage');
+      const topic = await createTopic(kafka, { partitions: 1 });
+      await publish(topic, [encodeTraceRecord(plainTrace(Date.now()))]);
+      await kafka.stop();
+      await using writer = await start(topic);
+      const becomes = (reason: string | undefined) =>
+        waitUntil(async () => (await writer.waitingFor()) === reason, { what: `readiness: ${reason}`, timeoutMs: SLOW_MS });
+      await becomes('waiting for the broker');
+      const lineOf = (message: string) =>
+        waitUntil(() => writer.log.find((line) => line.includes(`"msg":"${message}"`)), { what: message });
+      for (const message of ['kafka publisher cannot connect; retrying', 'kafka consumer stopped; restarting']) {
+        const { error_class, next_step } = JSON.parse(await lineOf(message)) as Record<string, string>;
+        expect([error_class, next_step]).toEqual(['connection', expect.stringContaining('start the brokers of queue.brokers')]);
+      }
+      await kafka.restart();
+      await waitUntil(async () => (await writer.metric('svc_trace_written_total')) === 1, { what: 'it', timeoutMs: SLOW_MS });
+      await becomes(undefined);
+      await Promise.all(['kafka publisher connected', 'kafka consumer running again'].map(lineOf));
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'started before its topic, it waits, says so in log and readiness, and consumes when the topic comes',
+    async () => {
+      const topic = `late-${randomUUID()}`;
+      await using writer = await start(topic);
+      const waits = 'waiting for the topic and a share of its partitions';
+      await waitUntil(async () => (await writer.waitingFor()) === waits, { what: waits, timeoutMs: SLOW_MS });
+      const isReported = () =>
+        writer.log.some((line) => line.includes('"error_class":"topic"') && line.includes('create the topic'));
+      await waitUntil(isReported, { what: 'the log line', timeoutMs: SLOW_MS });
+      await createTopic(kafka, { topic });
+      await waitUntil(async () => (await writer.waitingFor()) === undefined, { what: 'readiness', timeoutMs: SLOW_MS });
     },
     TEST_TIMEOUT_MS,
   );
