@@ -10,7 +10,7 @@ import { listen } from '@vitrine/http-api/server/listen';
 import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
 import { authorizeBy } from './http/authorize.ts';
 import { openAuth } from './auth/open-auth.ts';
-import { openKeys } from './auth/open-keys.ts';
+import { openKeys, type OpenKeys } from './auth/open-keys.ts';
 import { RateLimiter } from './auth/rate-limiter.ts';
 import { BodyBudget } from './capture/body-budget.ts';
 import { DropReport, type Drop } from './capture/drop-report.ts';
@@ -90,13 +90,13 @@ export async function startGateway(
   const observability = opened.use(await openObservability(config.observability.otel, logger));
   stop('flush metrics', () => observability.flushMetrics());
   stop('flush spans', () => observability.flushSpans());
-  const { thread } = traces;
   const tools = { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop };
-  const { limits, budget, writes, queue } = await openPipeline(tools);
+  const { limits, limitPool, budget, writes, queue } = await openPipeline(tools);
 
   const redactPathFor = pathRedactor(privacy);
-  const keys = openKeys(config, logger, { thread, redactPathFor });
+  const keys = openKeys(config, logger, { thread: traces.thread, redactPathFor });
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
+  if (traces.store.driver === 'postgres') observability.observePools(() => poolFigures(traces, keys, limitPool));
   const auth = await openAuth(config, keys, logger, steadyClock);
   stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
   const anonymousRejections = new RateLimiter(ANONYMOUS_REJECTIONS_PER_SECOND, steadyClock);
@@ -162,13 +162,9 @@ async function openPipeline(of: {
   });
   opened.use(keepRetention(store, config.tracing.retention_days, reportRetention(logger)));
 
+  const shared = sharedLimits ?? openSharedLimits(config, opened);
   const totals = (day: string) => store.quotaTotals(day);
-  const limits = await openLimits(config, {
-    totals,
-    logger,
-    shared: sharedLimits ?? openSharedLimits(config, opened),
-    ...clocks,
-  });
+  const limits = await openLimits(config, { totals, logger, shared, ...clocks });
   stop('return what is left of shared limits', async () => limits[Symbol.asyncDispose]());
   const budget = new BodyBudget(config.queue.max_body_bytes, collectYoung);
   const sink = observability.instrumentSink(thread, store.driver, publisher);
@@ -180,8 +176,18 @@ async function openPipeline(of: {
   countUnwritten = () => queue.drained();
   stop('write the trace queue', () => queue.drained());
   observability.observeQueue(queue, publisher);
-  if (store.driver === 'postgres') observability.observePools(traces.poolFigures);
-  return { limits, budget, writes, queue };
+  return { limits, limitPool: shared?.pool, budget, writes, queue };
+}
+
+/** By use. Without metrics is the pool of the thread that writes to Postgres itself, and the one that reads statistics of trace-writers. */
+function poolFigures(traces: OpenTraceStore, keys: OpenKeys, limits: PostgresPool | undefined) {
+  const publisher = traces.publisher?.figures.pool;
+  return {
+    ...traces.poolFigures(),
+    ...keys.poolFigures(),
+    ...(limits && { limits: limits.figures() }),
+    ...(publisher && { publisher }),
+  };
 }
 
 /** A pool of its own, so that a report of limits never waits behind a list. */

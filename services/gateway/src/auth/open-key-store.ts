@@ -3,6 +3,7 @@ import type { KeyReader, KeyStore } from '@vitrine/gateway-keys/key-store';
 import { PostgresKeyStore } from '@vitrine/gateway-keys/postgres/postgres-key-store';
 import { EmbeddedKeyStore, type EmbeddedKeyStoreOptions } from '@vitrine/gateway-keys/sqlite/embedded-key-store';
 import { SqliteKeyReader } from '@vitrine/gateway-keys/sqlite/sqlite-key-reader';
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { existsSync } from 'node:fs';
 import { postgresOptions, storagePlace, type StorageSettings } from '../storage-settings.ts';
@@ -18,6 +19,8 @@ export interface OpenKeyStore extends AsyncDisposable {
   readonly store: KeyStore & AuditLog;
   /** Where the keys are, for messages. */
   readonly place: string;
+  /** Of its connection pool; none with a file. */
+  readonly poolFigures: () => Readonly<Record<string, PoolFigures>>;
 }
 
 /** Opens the store of keys and audit events, where the traces are stored. This is the only file that names an implementation of it; nothing
@@ -27,7 +30,7 @@ export function openKeyStore(storage: StorageSettings, { thread }: KeyStoreOptio
   if (options === undefined) {
     const { database: path } = keyFiles(storage.path);
     const store = new EmbeddedKeyStore({ path, thread });
-    return { store, place: path, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+    return { store, place: path, poolFigures: () => ({}), [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
   }
   const pool = new PostgresPool({ ...options, maxConnections: CONNECTIONS });
   const store = new PostgresKeyStore(pool);
@@ -35,7 +38,8 @@ export function openKeyStore(storage: StorageSettings, { thread }: KeyStoreOptio
     await store[Symbol.asyncDispose]();
     await pool[Symbol.asyncDispose]();
   };
-  return { store, place: storagePlace(storage), [Symbol.asyncDispose]: close };
+  const poolFigures = () => ({ keys: pool.figures() });
+  return { store, place: storagePlace(storage), poolFigures, [Symbol.asyncDispose]: close };
 }
 
 /** Reads stored keys and audit events without changing the store, such as migrating that of a gateway of an earlier version. Undefined

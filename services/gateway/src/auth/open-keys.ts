@@ -16,7 +16,7 @@ import type { AuthConfig } from './auth-config.ts';
 import { fileKeyRows } from './file-keys.ts';
 import { keyFiles } from './key-files.ts';
 import { KeyRing } from './key-ring.ts';
-import { openKeyStore, type KeyStoreOptions } from './open-key-store.ts';
+import { openKeyStore, type KeyStoreOptions, type OpenKeyStore } from './open-key-store.ts';
 
 /** The parts of the configuration that keys depend on. */
 export interface KeysSettings {
@@ -29,6 +29,7 @@ export interface OpenKeys extends AsyncDisposable {
   /** Where the keys are stored, for messages. */
   readonly place: string;
   readonly store: KeyStore & AuditLog;
+  readonly poolFigures: OpenKeyStore['poolFigures'];
   readonly trail: AuditTrail;
   readonly keys: GatewayKeys;
   /** Includes denials that are not written yet. Faults: `key_store_unavailable`. */
@@ -45,7 +46,7 @@ export interface KeysOptions extends KeyStoreOptions {
 /** Opens the keys of the configured store. */
 export function openKeys(config: KeysSettings, logger: Logger, { thread, redactPathFor }: KeysOptions = {}): OpenKeys {
   const opened = openKeyStore(config.storage, { thread });
-  const { store, place } = opened;
+  const { store, place, poolFigures } = opened;
   const trail = new AuditTrail({ store, logger, redactPathFor, clock: Date.now, steadyClock: () => performance.now() });
   const readAt = Date.now();
   let made: KeyMaterial | undefined;
@@ -55,6 +56,7 @@ export function openKeys(config: KeysSettings, logger: Logger, { thread, redactP
   return {
     place,
     store,
+    poolFigures,
     trail,
     keys,
     listAudit: async (query) => {

@@ -49,6 +49,7 @@ export async function openRecordWriter(given: unknown): Promise<OpenRecordWriter
     ...spooling.figures,
     isConnected: publisher.isReady,
     withoutBodies: writer.withoutBodies,
+    pool: pool.figures(),
   });
   const probe = () => {
     if (!publisher.isReady && spool.bytes >= options.spool.maxBytes) throw new Error('no broker responds, and the spool is full');

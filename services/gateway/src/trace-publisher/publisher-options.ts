@@ -1,5 +1,6 @@
 import type { SpoolFigures } from '@vitrine/kafka/spooling-publisher';
 import type { KafkaSasl } from '@vitrine/kafka/kafka-client';
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 
 /** What the publishing thread is started with: plain data, because it crosses as a structured clone. */
 export interface PublisherOptions {
@@ -22,6 +23,8 @@ export interface PublisherFigures extends SpoolFigures {
   readonly isConnected: boolean;
   /** Records that were published or spooled without their bodies, because they were too large. */
   readonly withoutBodies: number;
+  /** Of the connection to the database that remembers responses in the background; undefined before the first reading. */
+  readonly pool?: PoolFigures;
 }
 
 export const NO_FIGURES: PublisherFigures = {

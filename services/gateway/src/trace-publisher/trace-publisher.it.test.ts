@@ -51,6 +51,17 @@ const metric = async (gateway: TestGateway, name: string) => {
   return samples.length === 0 ? undefined : samples.reduce((sum, { value }) => sum + value, 0);
 };
 
+test('every connection pool has metrics', async () => {
+  const auth = { SVC_AUTH_ENABLED: 'true', SVC_AUTH_PEPPERS: `1:${'p'.repeat(32)}` };
+  await using gateway = await start('pools', { ...auth, SVC_LIMITS_COUNTERS: 'shared' });
+  const scrape = await (await fetch(`${gateway.url}/metrics`)).text();
+  const limits = [...scrape.matchAll(/^svc_postgres_connection_limit\{pool="(\w+)"\} (\d+)/gm)].map(([, pool, value]) => [
+    pool,
+    value,
+  ]);
+  expect(Object.fromEntries(limits)).toEqual({ traces: '10', quotas: '2', keys: '4', limits: '3', publisher: '1' });
+});
+
 test('without a broker traces wait on the disk, also for the next process, and every metric is there from the start', async () => {
   {
     await using gateway = await start('waiting');
