@@ -128,6 +128,8 @@ CREATE TABLE trace_hours (
   hour timestamp(3) with time zone NOT NULL,
   first_created_at timestamp(3) with time zone NOT NULL,
   last_created_at timestamp(3) with time zone NOT NULL,
+  hour_is_summed boolean NOT NULL DEFAULT false,
+  day_is_summed boolean NOT NULL DEFAULT false,
   CONSTRAINT trace_hours_pkey PRIMARY KEY (hour)
 ) WITH (fillfactor=50);
 
@@ -160,7 +162,7 @@ CREATE TABLE trace_sums_by_key_day (
   first_token_us bigint NOT NULL,
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
-  CONSTRAINT trace_sums_by_key_day_pkey PRIMARY KEY (bucket_start, org_id, workspace_id, gateway_key_id, api_key_hash, provider, model)
+  CONSTRAINT trace_sums_by_key_day_pkey PRIMARY KEY (org_id, workspace_id, bucket_start, gateway_key_id, api_key_hash, provider, model)
 ) WITH (fillfactor=80, toast_tuple_target=8160);
 
 CREATE TABLE trace_sums_by_key_hour (
@@ -185,7 +187,7 @@ CREATE TABLE trace_sums_by_key_hour (
   first_token_us bigint NOT NULL,
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
-  CONSTRAINT trace_sums_by_key_hour_pkey PRIMARY KEY (bucket_start, org_id, workspace_id, gateway_key_id, api_key_hash, provider, model)
+  CONSTRAINT trace_sums_by_key_hour_pkey PRIMARY KEY (org_id, workspace_id, bucket_start, gateway_key_id, api_key_hash, provider, model)
 ) WITH (fillfactor=80, toast_tuple_target=8160);
 
 CREATE TABLE trace_sums_by_model_day (
@@ -208,7 +210,7 @@ CREATE TABLE trace_sums_by_model_day (
   first_token_us bigint NOT NULL,
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
-  CONSTRAINT trace_sums_by_model_day_pkey PRIMARY KEY (bucket_start, org_id, workspace_id, provider, model)
+  CONSTRAINT trace_sums_by_model_day_pkey PRIMARY KEY (org_id, workspace_id, bucket_start, provider, model)
 ) WITH (fillfactor=80, toast_tuple_target=8160);
 
 CREATE TABLE trace_sums_by_model_hour (
@@ -231,7 +233,7 @@ CREATE TABLE trace_sums_by_model_hour (
   first_token_us bigint NOT NULL,
   last_active_at timestamp(3) with time zone NOT NULL,
   latencies integer[] NOT NULL,
-  CONSTRAINT trace_sums_by_model_hour_pkey PRIMARY KEY (bucket_start, org_id, workspace_id, provider, model)
+  CONSTRAINT trace_sums_by_model_hour_pkey PRIMARY KEY (org_id, workspace_id, bucket_start, provider, model)
 ) WITH (fillfactor=80, toast_tuple_target=8160);
 
 CREATE TABLE traces (
@@ -293,6 +295,10 @@ CREATE INDEX audit_events_by_time ON public.audit_events USING btree (at, number
 CREATE INDEX audit_events_of_tenant ON public.audit_events USING btree (org_id, workspace_id, at, number);
 CREATE INDEX background_responses_by_time ON public.background_responses USING btree (created_at);
 CREATE INDEX gateway_keys_active ON public.gateway_keys USING btree (created_at, id) WHERE (revoked_at IS NULL);
+CREATE INDEX trace_sums_by_key_day_by_time ON public.trace_sums_by_key_day USING btree (bucket_start);
+CREATE INDEX trace_sums_by_key_hour_by_time ON public.trace_sums_by_key_hour USING btree (bucket_start);
+CREATE INDEX trace_sums_by_model_day_by_time ON public.trace_sums_by_model_day USING btree (bucket_start);
+CREATE INDEX trace_sums_by_model_hour_by_time ON public.trace_sums_by_model_hour USING btree (bucket_start);
 CREATE INDEX traces_of_credential ON ONLY public.traces USING btree (api_key_hash, id) WHERE (api_key_hash IS NOT NULL);
 CREATE INDEX traces_of_group ON ONLY public.traces USING btree (trace_group_id, id) WHERE (trace_group_id IS NOT NULL);
 CREATE INDEX traces_of_model ON ONLY public.traces USING btree (model, id);
@@ -587,7 +593,11 @@ COMMENT ON COLUMN rate_allotments.sequence IS 'of the report within its process:
 COMMENT ON COLUMN rate_allotments.used IS 'requests in the window before the report; with wanted, for whoever looks';
 COMMENT ON COLUMN trace_bodies.metadata IS 'JSON as text: nothing is queried by its keys, and text is written a quarter faster';
 COMMENT ON COLUMN trace_bodies.request_headers IS 'redacted header lines';
+COMMENT ON COLUMN trace_hours.day_is_summed IS 'the rows of all tenants in trace_sums_by_model_day have all of its traces';
+COMMENT ON COLUMN trace_hours.hour_is_summed IS 'the rows of all tenants in trace_sums_by_model_hour have all of its traces';
 COMMENT ON COLUMN trace_sums_by_key_hour.latencies IS 'pairs {bucket, count}; a bucket may be there several times';
+COMMENT ON COLUMN trace_sums_by_model_day.org_id IS '* with workspace_id * : all tenants, complete where trace_hours says so; no id has this character';
+COMMENT ON COLUMN trace_sums_by_model_hour.org_id IS '* with workspace_id * : all tenants, complete where trace_hours says so; no id has this character';
 COMMENT ON COLUMN traces.api_key_hash IS 'SHA-256 of the provider credential, never of the gateway key';
 COMMENT ON COLUMN traces.group_fallback IS 'the group is the trace id of a traceparent: a label, not what the client named';
 COMMENT ON COLUMN writer_statistics.dropped_by IS 'counts by operation and error_class, such as {"write_trace timeout": 3}';

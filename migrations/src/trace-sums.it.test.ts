@@ -34,7 +34,7 @@ test('sums of a trace store are upserted with them, with the rights of a trace w
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const upsert = `INSERT INTO trace_sums_by_model_hour AS sums VALUES ('2026-01-05T10:00Z', 'o', 'w', 'openai', 'm', 1, 0, 0, 1, 2, 3, 5,
       0.000000000001, 40, 40, 40, 9, '2026-01-05T10:01Z', '{{40,1}}')
-    ON CONFLICT (bucket_start, org_id, workspace_id, provider, model) DO UPDATE SET requests = sums.requests + EXCLUDED.requests,
+    ON CONFLICT (org_id, workspace_id, bucket_start, provider, model) DO UPDATE SET requests = sums.requests + EXCLUDED.requests,
       cost_usd = sums.cost_usd + EXCLUDED.cost_usd, latencies = add_latencies(sums.latencies, EXCLUDED.latencies)`;
   const rows = await pool.transaction(async (transaction) => {
     await transaction.query('SET LOCAL ROLE vitrine_trace_writer');

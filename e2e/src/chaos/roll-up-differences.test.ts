@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { PostgresTraceWriter } from '@vitrine/trace-store-postgres/postgres-trace-writer';
+import { sumAllTenants } from '@vitrine/trace-store-postgres/sum-all-tenants';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { rollUpDifferences } from './roll-up-differences.ts';
@@ -23,7 +24,9 @@ const DAMAGES: readonly (readonly [table: string, statement: string])[] = [
   ['trace_sums_by_key_hour', "UPDATE trace_sums_by_key_hour SET latencies = latencies || '{{1,1}}'"],
   ['trace_sums_by_key_day', 'UPDATE trace_sums_by_key_day SET cost_usd = cost_usd + 0.000000000001'],
   ['trace_sums_by_model_hour', 'UPDATE trace_sums_by_model_hour SET latency_ms_max = latency_ms_max + 1'],
+  ['trace_sums_by_model_hour', "UPDATE trace_sums_by_model_hour SET requests = requests + 1 WHERE org_id = '*'"],
   ['trace_sums_by_model_day', 'DELETE FROM trace_sums_by_model_day'],
+  ['trace_sums_by_model_day', "DELETE FROM trace_sums_by_model_day WHERE org_id = '*'"],
   ['trace_hours', "UPDATE trace_hours SET last_created_at = last_created_at - interval '1 ms'"],
   ['day_usage', 'UPDATE day_usage SET total_tokens = total_tokens - 1'],
 ];
@@ -35,6 +38,7 @@ test('sums that a writer made equal those of its traces, and each one that does 
     Array.from({ length: 20 }, (_, at) => plainTrace(NOON + hours * HOUR_MS, { model: `model-${at % 3}` })),
   );
   await new PostgresTraceWriter(pool).write({ count: traces.length, records: () => traces });
+  await sumAllTenants(pool);
   const differing = async () => [...(await rollUpDifferences(pool))].filter(([, rows]) => rows > 0).map(([table]) => table);
   expect(await differing()).toEqual([]);
   for (const [table, statement] of DAMAGES) {

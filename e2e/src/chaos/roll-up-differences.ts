@@ -1,4 +1,5 @@
 import type { Queryable } from '@vitrine/postgres/connection';
+import { ALL_TENANTS, unsummed } from '@vitrine/trace-store-postgres/all-tenants';
 
 // Every sum that trace-writers keep, and the query of traces that it must equal.
 
@@ -11,17 +12,31 @@ const BY_KEY = "org_id, workspace_id, gateway_key_id, coalesce(encode(api_key_ha
 const KEPT_KEY = 'org_id, workspace_id, gateway_key_id, api_key_hash, provider, model';
 const BY_MODEL = 'org_id, workspace_id, provider, model';
 
-const bucketed = (unit: 'hour' | 'day', by: string) => {
-  const key = `date_trunc('${unit}', "timestamp", 'UTC'), ${by}`;
+const startOf = (unit: 'hour' | 'day') => `date_trunc('${unit}', "timestamp", 'UTC')`;
+const byKey = (unit: 'hour' | 'day') => {
+  const key = `${startOf(unit)}, ${BY_KEY}`;
   return `SELECT ${key}, ${SUMS} FROM traces GROUP BY ${key}`;
 };
+/** Of each tenant; and of all, where these rows are said to be complete. */
+const byModel = (unit: 'hour' | 'day') => `SELECT * FROM (
+    SELECT ${startOf(unit)} AS bucket_start, coalesce(org_id, '${ALL_TENANTS.org_id}') AS org_id,
+      coalesce(workspace_id, '${ALL_TENANTS.workspace_id}'), provider, model, ${SUMS}
+    FROM traces GROUP BY GROUPING SETS ((1, org_id, workspace_id, provider, model), (1, provider, model))
+  ) AS sums WHERE ${isComplete(unit)}`;
+const isComplete = (unit: 'hour' | 'day') => `org_id <> '${ALL_TENANTS.org_id}' OR bucket_start NOT IN (${unsummed(unit)})`;
 const kept = (table: string, by: string) => `SELECT bucket_start, ${by}, ${KEPT_SUMS} FROM ${table}`;
 
 const ROLL_UPS: Readonly<Record<string, { readonly expected: string; readonly actual: string }>> = {
-  trace_sums_by_key_hour: { expected: bucketed('hour', BY_KEY), actual: kept('trace_sums_by_key_hour', KEPT_KEY) },
-  trace_sums_by_key_day: { expected: bucketed('day', BY_KEY), actual: kept('trace_sums_by_key_day', KEPT_KEY) },
-  trace_sums_by_model_hour: { expected: bucketed('hour', BY_MODEL), actual: kept('trace_sums_by_model_hour', BY_MODEL) },
-  trace_sums_by_model_day: { expected: bucketed('day', BY_MODEL), actual: kept('trace_sums_by_model_day', BY_MODEL) },
+  trace_sums_by_key_hour: { expected: byKey('hour'), actual: kept('trace_sums_by_key_hour', KEPT_KEY) },
+  trace_sums_by_key_day: { expected: byKey('day'), actual: kept('trace_sums_by_key_day', KEPT_KEY) },
+  trace_sums_by_model_hour: {
+    expected: byModel('hour'),
+    actual: `${kept('trace_sums_by_model_hour', BY_MODEL)} WHERE ${isComplete('hour')}`,
+  },
+  trace_sums_by_model_day: {
+    expected: byModel('day'),
+    actual: `${kept('trace_sums_by_model_day', BY_MODEL)} WHERE ${isComplete('day')}`,
+  },
   trace_hours: {
     expected: `SELECT date_trunc('hour', "timestamp", 'UTC'), min(created_at), max(created_at) FROM traces GROUP BY 1`,
     actual: 'SELECT hour, first_created_at, last_created_at FROM trace_hours',

@@ -55,6 +55,14 @@ describe('values', () => {
     });
   });
 
+  test.each(['UTC', 'Asia/Kolkata', 'America/New_York'])('a time is the same in a session in %s', async (zone) => {
+    const rows = await pool.transaction(async (transaction) => {
+      await transaction.execute(`SET LOCAL TIME ZONE '${zone}'`);
+      return transaction.query("SELECT '2026-01-05 00:00:00.123456+02'::timestamptz AS at, 'infinity'::timestamptz AS never");
+    });
+    expect(rows).toEqual([{ at: Date.UTC(2026, 0, 4, 22) + 123, never: Number.POSITIVE_INFINITY }]);
+  });
+
   test('a bigint that no number holds is an error, and the connection goes on', async () => {
     expect(await failureOf(pool.query('SELECT 9007199254740993::int8'))).toMatchObject({ name: 'RangeError' });
     expect(await pool.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);

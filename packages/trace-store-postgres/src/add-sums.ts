@@ -88,6 +88,8 @@ const HOURS = new SumTable<HourRange>('trace_hours', [
   ['hour', 'timestamptz', ({ hour }) => timeText(hour)],
   ['first_created_at', 'timestamptz', ({ first }) => timeText(first), least('first_created_at')],
   ['last_created_at', 'timestamptz', ({ last }) => timeText(last), greatest('last_created_at')],
+  ['hour_is_summed', 'boolean', () => 'false', 'hour_is_summed = false'],
+  ['day_is_summed', 'boolean', () => 'false', 'day_is_summed = false'],
 ]);
 
 interface KeyUsage {

@@ -27,6 +27,12 @@ export class Conditions {
     return this;
   }
 
+  /** Adds a condition without a value. */
+  addSql(sql: string): this {
+    this.#sql.push(sql);
+    return this;
+  }
+
   /** Nothing when the time is undefined or infinite. */
   addTime(left: string, ms: number | undefined): this {
     return ms === undefined || !Number.isFinite(ms) ? this : this.add(left, new Date(ms));

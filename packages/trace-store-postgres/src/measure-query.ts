@@ -1,6 +1,7 @@
 import { bucketStartOf } from '@vitrine/traces/time-buckets';
 import { splitRange, type Span } from '@vitrine/traces/split-range';
 import { MEASURES_MAX, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import { ALL_TENANTS, unsummed } from './all-tenants.ts';
 import { Conditions } from './conditions.ts';
 
 /** The sums of `trace_sums_*`, and the same of one trace. */
@@ -54,17 +55,16 @@ export function partHoursOf({ from, to, bucket }: MeasureQuery): number[] {
 /** One statement, and so one moment, for whole days, whole hours and the parts of hours at the edges of the range. */
 export function measureStatement(query: MeasureQuery, partHours: readonly PartHour[]): Statement {
   const { days, hours, parts } = splitRange(query.from, query.to, query.bucket);
-  const kind = query.groupBy === 'key' || query.groupBy === 'api_key_hash' ? 'key' : 'model';
   const values = new Conditions();
   const sources = [
-    ...days.map((span) => sumsIn(query, `trace_sums_by_${kind}_day`, span, values)),
-    ...hours.map((span) => sumsIn(query, `trace_sums_by_${kind}_hour`, span, values)),
+    ...days.flatMap((span) => sumsIn(query, 'day', span, values)),
+    ...hours.flatMap((span) => sumsIn(query, 'hour', span, values)),
     ...parts.flatMap((part) => {
       const hour = partHours.find((one) => one.hour === bucketStartOf(part.from, 'hour'));
       if (hour === undefined) return [];
       if (!hour.isGone) return [tracesIn(query, part, hour, values)];
       // An hour whose traces were removed counts whole when it begins in the range.
-      return hour.hour < part.from ? [] : [sumsIn(query, `trace_sums_by_${kind}_hour`, { ...part, from: hour.hour }, values)];
+      return hour.hour < part.from ? [] : sumsIn(query, 'hour', { ...part, from: hour.hour }, values);
     }),
   ];
   if (sources.length === 0) return { text: 'SELECT WHERE false', values: [] };
@@ -80,11 +80,24 @@ export function measureStatement(query: MeasureQuery, partHours: readonly PartHo
   };
 }
 
-function sumsIn(query: MeasureQuery, table: string, { from, before }: Span, values: Conditions): string {
+/** The rows of the tenant, or by model those of all tenants with the rows of each tenant where these are not complete. */
+function sumsIn(query: MeasureQuery, unit: 'hour' | 'day', span: Span, values: Conditions): string[] {
+  if (isByKey(query) || query.tenant !== undefined) return [sumsOfRows(query, unit, span, values.nested())];
+  const complete = values.nested().addSql(`bucket_start <> ALL (ARRAY(${unsummed(unit)}))`);
+  const others = values
+    .nested()
+    .addSql(`bucket_start = ANY (ARRAY(${unsummed(unit)}))`)
+    .add('org_id <>', ALL_TENANTS.org_id);
+  return [sumsOfRows({ ...query, tenant: ALL_TENANTS }, unit, span, complete), sumsOfRows(query, unit, span, others)];
+}
+
+function sumsOfRows(query: MeasureQuery, unit: 'hour' | 'day', { from, before }: Span, where: Conditions): string {
   const columns = [...Object.keys(sumsOf(query)), ...Object.keys(extremesOf(query))];
   if (query.percentiles === true) columns.push(`array_to_string(latencies, ',') AS latencies`, 'NULL AS latency');
-  const where = values.nested().addTime('bucket_start >=', from).addTime('bucket_start <', before);
-  return select(query, 'bucket_start', columns, table, where, 'api_key_hash');
+  where.addTime('bucket_start >=', from).addTime('bucket_start <', before);
+  const start = query.bucket === unit ? 'bucket_start' : startOf(query, 'bucket_start');
+  const table = `trace_sums_by_${isByKey(query) ? 'key' : 'model'}_${unit}`;
+  return select(query, start, columns, table, where, 'api_key_hash');
 }
 
 function tracesIn(query: MeasureQuery, { from, before }: Span, hour: PartHour, values: Conditions): string {
@@ -95,22 +108,29 @@ function tracesIn(query: MeasureQuery, { from, before }: Span, hour: PartHour, v
   ];
   const where = values.nested().addTime('"timestamp" >=', from).addTime('"timestamp" <', before);
   where.addCreated({ from: hour.first, before: hour.last + 1 });
-  return select(query, '"timestamp"', columns, 'traces', where, `coalesce(encode(api_key_hash, 'hex'), '')`);
+  return select(query, startOf(query, '"timestamp"'), columns, 'traces', where, `coalesce(encode(api_key_hash, 'hex'), '')`);
 }
 
 function select(
-  { bucket, groupBy, tenant, provider, model }: MeasureQuery,
-  time: string,
+  { groupBy, tenant, provider, model }: MeasureQuery,
+  start: string,
   columns: readonly string[],
   table: string,
   where: Conditions,
   hash: string,
 ): string {
-  const start = bucket === undefined ? `'epoch'::timestamptz` : `date_trunc('${bucket}', ${time}, 'UTC')`;
   const group = groupBy === undefined ? `''` : groupBy === 'api_key_hash' ? hash : GROUP_COLUMNS[groupBy];
   where.add('org_id =', tenant?.org_id).add('workspace_id =', tenant?.workspace_id);
   where.add('provider =', provider).add('model =', model);
   return `SELECT ${start} AS bucket, ${group} COLLATE "C" AS grp, ${columns.join(', ')} FROM ${table} ${where.where()}`;
+}
+
+function startOf({ bucket }: MeasureQuery, time: string): string {
+  return bucket === undefined ? `'epoch'::timestamptz` : `date_trunc('${bucket}', ${time}, 'UTC')`;
+}
+
+function isByKey({ groupBy }: MeasureQuery): boolean {
+  return groupBy === 'key' || groupBy === 'api_key_hash';
 }
 
 function sumsOf({ usageOnly }: MeasureQuery): Readonly<Record<string, string>> {

@@ -2,6 +2,7 @@ import { Fault, messageOf } from '@vitrine/faults/fault';
 import { addressText } from '@vitrine/postgres/dsn';
 import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { ALL_TENANTS } from '@vitrine/trace-store-postgres/all-tenants';
 import { openPostgresTraceStore } from '@vitrine/trace-store-postgres/postgres-trace-store';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { OfflineTraces } from './offline-traces.ts';
@@ -31,7 +32,7 @@ export function openPostgresTraces(options: PostgresPoolOptions): OfflineTraces 
     checkpoints: (query) => attempt(store.checkpoints(query)),
     ancestors: (query) => attempt(store.ancestors(query)),
     measure: (query) => store.measure(query),
-    tenants: () => tenants('trace_sums_by_model_day'),
+    tenants: () => tenants('trace_sums_by_model_day WHERE org_id <> $1', [ALL_TENANTS.org_id]),
     tenantsWith: (ids) => {
       const given = LINEAGE_COLUMNS.filter((column) => ids[column] !== undefined);
       const conditions = given.map((column, at) => `${column} = $${at + 1}`);
