@@ -77,7 +77,8 @@ await describeWithContainers('consuming from Kafka 4.1', () => {
       // The broker knows of the last commit a moment before this process counts its records.
       const { consumer } = running;
       await waitUntil(() => consumer.figures.lagRecords === 0 && consumer.figures.records >= 1_000, { what: 'lag of 0' });
-      expect(consumer.figures).toMatchObject({ records: 1_000, assignedPartitions: 3, deadLetters: 0, restarts: 0 });
+      // Not `restarts`: a broker that has just started may end the first session while it creates the topic of offsets.
+      expect(consumer.figures).toMatchObject({ records: 1_000, assignedPartitions: 3, deadLetters: 0 });
     }
     expect(first.kept.toSorted()).toEqual(numbered(1_000).toSorted());
     await publish(topic, numbered(10, 1_000));
