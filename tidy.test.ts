@@ -115,7 +115,10 @@ const PRIVATE_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Folders that only tests reach so far, and what they are for. */
-const NOT_REACHED_YET: Readonly<Record<string, string>> = { 'operator/src/runtime/': 'the controllers of the operator' };
+const NOT_REACHED_YET: Readonly<Record<string, string>> = {
+  'operator/src/runtime/': 'the controllers of the operator',
+  'packages/registry/': 'the store API and the scanner',
+};
 
 interface Manifest {
   readonly name: string;

@@ -1,0 +1,30 @@
+/** Suffixes below which hosted platforms give each store a name, and which the public suffix list does not have: without them all stores of
+ *  a platform would be one. They change identities, so a release that changes them needs a migration of the stores below them. Spec: store
+ *  intelligence decisions, section 2. */
+export const TENANT_SUFFIXES: readonly string[] = [
+  'bigcartel.com',
+  'cafe24.com',
+  'cafe24shop.com',
+  'company.site',
+  'demandware.net',
+  'ecwid.com',
+  'gumroad.com',
+  'lojavirtualnuvem.com.br',
+  'mitiendanube.com',
+  'mybigcommerce.com',
+  'myharavan.com',
+  'myshoplaza.com',
+  'myshopline.com',
+  'myshoptet.com',
+  'myvtex.com',
+  'odoo.com',
+  'onshopbase.com',
+  'shoplineapp.com',
+  'squarespace.com',
+  'storenvy.com',
+  'webshopapp.com',
+  'weebly.com',
+  'weeblysite.com',
+  'youcan.shop',
+  'zid.store',
+];
