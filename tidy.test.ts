@@ -17,8 +17,11 @@ const ROOT_ENTRIES = words(`
 /** What a checkout may also hold. */
 const NOT_OURS = words('.git node_modules data coverage');
 const NAMELESS_FOLDERS = words('shared common utils util helpers lib misc');
-const KEBAB_CASE = /^\.?[a-z0-9]+(?:[-.][a-z0-9]+)*$/;
-const CAPITALS = words('README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE Dockerfile Dockerfile.dockerignore');
+/** Partial templates of Helm begin with an underscore. */
+const KEBAB_CASE = /^(?:\.?[a-z0-9]+(?:[-.][a-z0-9]+)*|_[a-z0-9-]+\.tpl)$/;
+const CAPITALS = words(
+  'README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE Dockerfile Dockerfile.dockerignore Chart.yaml NOTES.txt',
+);
 const SOURCE_MAX_LINES = 400;
 const TEST_MAX_LINES = 800;
 const FUNCTION_MAX_LINES = 70;
