@@ -24,3 +24,9 @@ function technologiesOf(byCategory: TechnologiesByCategory): Technology[] {
     })),
   );
 }
+
+const BY_SLUG: ReadonlyMap<string, Technology> = new Map(VOCABULARY.map((technology) => [technology.slug, technology]));
+
+export function findTechnology(slug: string): Technology | undefined {
+  return BY_SLUG.get(slug);
+}

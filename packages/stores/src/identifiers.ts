@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+
+/** Crockford's alphabet: no i, l, o and u, and in the order of their codes, so that texts sort as numbers. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const BITS_OF_CHARACTER = 5n;
+const LENGTH = 26;
+const RANDOM_BYTES = 10;
+const RANDOM_BITS = 80n;
+
+/** Prefixes of ids, and what they name. Spec: Resources; decisions, section 3. */
+export type IdPrefix = 'ws' | 'key' | 'sf' | 'bg' | 'req' | 'job' | 'op' | 'obs' | 'evd' | 'cnd' | 'ana';
+
+/** An id: the prefix and 26 characters, in the order of their milliseconds. `random`: as many random bytes as it is called with. */
+export function createId(prefix: IdPrefix, nowMs: number, random: (bytes: number) => Uint8Array): string {
+  return `${prefix}_${encode((BigInt(nowMs) << RANDOM_BITS) | toInteger(random(RANDOM_BYTES)))}`;
+}
+
+/** When an id was created, in milliseconds since the epoch. */
+export function timeOfId(id: string): number {
+  const characters = id.slice(-LENGTH).split('');
+  const value = characters.reduce((sum, character) => (sum << BITS_OF_CHARACTER) | BigInt(ALPHABET.indexOf(character)), 0n);
+  return Number(value >> RANDOM_BITS);
+}
+
+/** What makes a signal the same signal on every delivery and replay. */
+export interface SignalIdentity {
+  readonly storefront_id: string;
+  readonly type: string;
+  /** A technology's slug, `from>to` of a migration, or ''. */
+  readonly subject: string;
+  /** The first observation in the new state. */
+  readonly observation_id: string;
+}
+
+/** The id of a signal: a hash of what it says, without time and chance. Spec: decisions, section 5. */
+export function signalId({ storefront_id, type, subject, observation_id }: SignalIdentity): string {
+  const hash = createHash('sha256').update(['v1', storefront_id, type, subject, observation_id].join('|')).digest();
+  return `evt_${encode(toInteger(hash) >> (256n - BITS_OF_CHARACTER * BigInt(LENGTH)))}`;
+}
+
+function encode(value: bigint): string {
+  let text = '';
+  for (let rest = value; text.length < LENGTH; rest >>= BITS_OF_CHARACTER) text = ALPHABET[Number(rest & 31n)] + text;
+  return text;
+}
+
+function toInteger(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+}

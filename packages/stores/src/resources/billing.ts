@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { count, dateTime } from './scalars.ts';
+
+/** Spec: Limits, Billing units. */
+export const BILLING_UNITS = ['lookup_cached', 'lookup_live', 'history_query', 'refresh_requested'] as const;
+export type BillingUnit = (typeof BILLING_UNITS)[number];
+
+export const unitCounts = z
+  .object({ lookup_cached: count, lookup_live: count, history_query: count, refresh_requested: count })
+  .meta({ id: 'UnitCounts', description: 'Billing units.' });
+export type UnitCounts = z.infer<typeof unitCounts>;
+
+export const period = z
+  .object({
+    starts_at: dateTime,
+    ends_at: dateTime.describe('Counters are reset then.'),
+    included: unitCounts,
+    used: unitCounts.describe('By all keys of the workspace.'),
+  })
+  .meta({ id: 'Period' });
+export type Period = z.infer<typeof period>;
+
+export const usage = z
+  .object({
+    period,
+    by_key: z
+      .array(z.object({ key_id: z.string(), label: z.string(), used: unitCounts }))
+      .describe('Revoked keys that consumed units in this period included.'),
+  })
+  .meta({ id: 'Usage' });
+export type Usage = z.infer<typeof usage>;

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { matchOutcome, noMatchReason } from './enumerations.ts';
+import { count } from './scalars.ts';
+import { store } from './store.ts';
+
+/** The contract's maximum of domains in a request. Spec: Limits. */
+export const MAX_ENRICH_DOMAINS = 100;
+
+export const enrichRequest = z
+  .object({
+    domains: z.array(z.string().min(3).max(253)).min(1).max(MAX_ENRICH_DOMAINS).describe('Host names or URLs.'),
+    refresh: z.boolean().default(false).describe('Queues scans of what is stale or not in the corpus.'),
+  })
+  .meta({ id: 'EnrichRequest' });
+export type EnrichRequest = z.infer<typeof enrichRequest>;
+
+const enrichResult = z
+  .object({
+    input: z.string().describe('Exactly as sent.'),
+    match: matchOutcome,
+    reason: noMatchReason.nullable().describe('Set when match is no_match.'),
+    store: store.nullable().describe('Set when match is matched or stale.'),
+    scan_requested: z.boolean(),
+    scan_job_id: z.string().nullable(),
+  })
+  .meta({ id: 'EnrichResult' });
+
+export const enrichResponse = z
+  .object({
+    request_id: z.string().describe('Equals the X-Request-Id header.'),
+    results: z.array(enrichResult).describe('One for each input, in their order.'),
+    billed: z.object({ lookup_cached: count, lookup_live: count }),
+  })
+  .meta({ id: 'EnrichResponse' });
+export type EnrichResponse = z.infer<typeof enrichResponse>;

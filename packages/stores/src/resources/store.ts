@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import {
+  catalogCoverage,
+  confidence,
+  installState,
+  matchOutcome,
+  observationScope,
+  signalType,
+  storeStatus,
+} from './enumerations.ts';
+import { count, dateTime, uri } from './scalars.ts';
+
+// The order of fields is that of the specification, and so that of stored profiles.
+
+const platform = z
+  .object({
+    slug: z.string().describe('Slug of the platform in the vocabulary.'),
+    name: z.string(),
+    confidence,
+    first_observed_at: dateTime.describe('First completed observation with this platform.'),
+    last_confirmed_at: dateTime.describe('Most recent completed observation with it.'),
+  })
+  .meta({ id: 'Platform' });
+
+const storeTechnology = z
+  .object({
+    slug: z.string(),
+    name: z.string(),
+    category: z.string().describe('Category slug.'),
+    install_state: installState,
+    confidence,
+    first_observed_at: dateTime.describe('First completed observation where present.'),
+    last_confirmed_at: dateTime.describe('Most recent completed observation where present.'),
+  })
+  .meta({ id: 'StoreTechnology' });
+
+const geography = z
+  .object({
+    country: z.string().length(2).nullable().describe('ISO 3166-1 alpha-2; null when undetermined.'),
+    basis: z.enum(['observed', 'inferred']).nullable(),
+  })
+  .meta({ id: 'Geography' });
+export type Geography = z.infer<typeof geography>;
+
+const industry = z
+  .object({
+    slug: z.string().nullable().describe('Null when unclassified.'),
+    basis: z.enum(['classified', 'declared']).nullable(),
+  })
+  .meta({ id: 'Industry' });
+export type Industry = z.infer<typeof industry>;
+
+const price = z.number().min(0);
+const priceRange = z.object({ p25: price, median: price, p75: price }).meta({ id: 'PriceRange', description: 'In currency.' });
+export type PriceRange = z.infer<typeof priceRange>;
+
+const catalogSummary = z
+  .object({
+    product_count: count.describe('Products seen in the last completed census.'),
+    available_count: count.nullable().describe('Products with a purchasable variant; null when availability was not recorded.'),
+    currency: z.string().length(3).nullable().describe('ISO 4217.'),
+    price_range: priceRange.nullable(),
+    as_of: dateTime.describe('When the census completed.'),
+    coverage: catalogCoverage.describe('Counts under first_page and partial are lower bounds.'),
+  })
+  .meta({ id: 'CatalogSummary' });
+
+const observation = z
+  .object({
+    last_completed_scan_at: dateTime.nullable().describe('Null: the store is known but never fully observed.'),
+    scope: observationScope.nullable(),
+    coverage_note: z.string().nullable().describe('A caveat in plain language.'),
+  })
+  .meta({ id: 'Observation' });
+
+const recentSignal = z
+  .object({
+    id: z.string().describe('The same fact has the same id on every delivery: dedupe on it.'),
+    type: signalType,
+    technology: z.string().nullable().describe('Slug for technology events.'),
+    from: z.string().nullable().describe('Previous platform of a migration.'),
+    to: z.string().nullable().describe('New platform of a migration.'),
+    effective_at: dateTime.describe('First completed observation showing the new state.'),
+    confirmed_at: dateTime.describe('When the confirmation rule was satisfied.'),
+    confidence,
+  })
+  .meta({ id: 'RecentSignal' });
+export type RecentSignal = z.infer<typeof recentSignal>;
+
+/** Signals of a store in its profile. Spec: Limits. */
+export const MAX_RECENT_SIGNALS = 5;
+
+export const store = z
+  .object({
+    domain: z.string().describe('Canonical registrable domain; the stable identity of the store.'),
+    storefront_host: z.string(),
+    storefront_id: z.string(),
+    brand_group_id: z.string().nullable(),
+    name: z.string().nullable(),
+    platform: platform.nullable(),
+    status: z.object({ state: storeStatus, as_of: dateTime }),
+    technologies: z.array(storeTechnology).describe('What is missing here was not seen within the scope; that is not a removal.'),
+    geography,
+    industry,
+    catalog: catalogSummary.nullable(),
+    observation,
+    recent_signals: z.array(recentSignal).max(MAX_RECENT_SIGNALS).describe('Most recently confirmed first.'),
+    profile_url: uri,
+  })
+  .meta({ id: 'Store' });
+export type Store = z.infer<typeof store>;
+
+export const storeResponse = z
+  .object({ match: matchOutcome.extract(['matched', 'stale']), store })
+  .meta({ id: 'StoreResponse', description: 'A store and whether it is fresh for the plan.' });
+export type StoreResponse = z.infer<typeof storeResponse>;
