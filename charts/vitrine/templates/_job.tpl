@@ -18,7 +18,7 @@ metadata:
   {{- if .hook }}
   annotations:
     helm.sh/hook: pre-upgrade
-    helm.sh/hook-delete-policy: before-hook-creation
+    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
   {{- end }}
 spec:
   {{- $spec | nindent 2 }}

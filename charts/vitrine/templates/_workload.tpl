@@ -16,6 +16,7 @@ A service: Deployment, configuration, budget, autoscaling, metrics and network p
 {{- include "vitrine.disruptionBudget" . }}
 {{- include "vitrine.horizontalAutoscaler" . }}
 {{- include "vitrine.metrics" . }}
+{{- include "vitrine.serviceMonitor" . }}
 {{- $egress := list (include "vitrine.egressDns" .root) .egress (include "vitrine.egressTelemetry" .values.config) }}
 {{- with .values.extraEgress }}
 {{- $egress = append $egress (toYaml .) }}
@@ -234,6 +235,32 @@ spec:
     - { name: metrics, port: {{ .metricsPort }}, targetPort: {{ .metricsPort }} }
   selector:
     {{- include "vitrine.selector" . | nindent 4 }}
+{{- end }}
+{{- end }}
+
+{{- define "vitrine.serviceMonitor" -}}
+{{- $monitor := .root.Values.metrics.serviceMonitor -}}
+{{- if and .root.Values.metrics.enabled $monitor.enabled (.root.Capabilities.APIVersions.Has "monitoring.coreos.com/v1") }}
+---
+apiVersion: monitoring.coreos.com/v1
+kind: ServiceMonitor
+metadata:
+  name: {{ include "vitrine.name" .root }}-{{ .component }}
+  labels:
+    {{- include "vitrine.labels" . | nindent 4 }}
+    {{- with $monitor.labels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  # The alerts and dashboards of deploy/observability know a service by its component.
+  jobLabel: app.kubernetes.io/component
+  selector:
+    matchLabels:
+      {{- include "vitrine.selector" . | nindent 6 }}
+      vitrine.dev/metrics: 'true'
+  endpoints:
+    - port: metrics
+      interval: {{ $monitor.interval }}
 {{- end }}
 {{- end }}
 
