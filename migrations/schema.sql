@@ -63,9 +63,24 @@ CREATE TABLE gateway_keys (
   revision bigint NOT NULL,
   changed_by text COLLATE "C" NOT NULL,
   revoked_at timestamp(3) with time zone,
+  owner_uid text COLLATE "C",
+  next_pepper_version integer,
+  next_token_mac bytea,
+  previous_pepper_version integer,
+  previous_token_mac bytea,
+  previous_until timestamp(3) with time zone,
   CONSTRAINT gateway_keys_pkey PRIMARY KEY (id),
   CONSTRAINT gateway_keys_revision_key UNIQUE (revision),
   CONSTRAINT gateway_keys_token_mac_key UNIQUE (token_mac)
+);
+
+CREATE TABLE operator_leadership (
+  is_only boolean NOT NULL DEFAULT true,
+  epoch bigint NOT NULL DEFAULT 0,
+  holder text NOT NULL DEFAULT ''::text,
+  taken_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT operator_leadership_is_only_check CHECK (is_only),
+  CONSTRAINT operator_leadership_pkey PRIMARY KEY (is_only)
 );
 
 CREATE TABLE plans (
@@ -355,13 +370,27 @@ END
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.keep_next_token_hash()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+BEGIN
+  INSERT INTO public.token_hashes VALUES (NEW.next_token_mac, NEW.next_pepper_version, NEW.id);
+  RETURN NULL;
+END
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.keep_token_hash()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 BEGIN
-  INSERT INTO public.token_hashes VALUES (NEW.token_mac, NEW.pepper_version, NEW.id);
+  IF NOT EXISTS (SELECT FROM public.token_hashes WHERE token_mac = NEW.token_mac AND key_id = NEW.id) THEN
+    INSERT INTO public.token_hashes VALUES (NEW.token_mac, NEW.pepper_version, NEW.id);
+  END IF;
   RETURN NULL;
 END
 $function$
@@ -580,8 +609,10 @@ $function$
 
 CREATE TRIGGER gateway_keys_created AFTER INSERT ON public.gateway_keys FOR EACH ROW EXECUTE FUNCTION keep_token_hash();
 CREATE TRIGGER gateway_keys_rotated AFTER UPDATE OF token_mac ON public.gateway_keys FOR EACH ROW WHEN ((new.token_mac <> old.token_mac)) EXECUTE FUNCTION keep_token_hash();
+CREATE TRIGGER gateway_keys_staged AFTER UPDATE OF next_token_mac ON public.gateway_keys FOR EACH ROW WHEN (((new.next_token_mac IS NOT NULL) AND (new.next_token_mac IS DISTINCT FROM old.next_token_mac))) EXECUTE FUNCTION keep_next_token_hash();
 
 COMMENT ON COLUMN gateway_keys.changed_by IS 'the process that made the last change, which need not be notified of it';
+COMMENT ON COLUMN gateway_keys.owner_uid IS 'of the GatewayKey resource: nothing else may change or revoke the row';
 COMMENT ON COLUMN gateway_keys.revision IS 'of the last change; given under an advisory lock, so that revisions are committed in order';
 COMMENT ON COLUMN plans.limits IS 'thresholds as in the configuration: {"per_key": {...}, "per_workspace": {...}}';
 COMMENT ON COLUMN quota_reservations.name IS 'org, workspace and, for a key, its id; separated by line feeds';
@@ -608,6 +639,7 @@ ALTER TABLE background_responses OWNER TO vitrine_migrations;
 ALTER TABLE day_usage OWNER TO vitrine_migrations;
 ALTER TABLE gateway_key_store OWNER TO vitrine_migrations;
 ALTER TABLE gateway_keys OWNER TO vitrine_migrations;
+ALTER TABLE operator_leadership OWNER TO vitrine_migrations;
 ALTER TABLE plans OWNER TO vitrine_migrations;
 ALTER TABLE quota_reservations OWNER TO vitrine_migrations;
 ALTER TABLE rate_allotments OWNER TO vitrine_migrations;
@@ -636,6 +668,7 @@ GRANT SELECT ON gateway_key_store TO vitrine_gateway;
 GRANT SELECT ON gateway_key_store TO vitrine_operator;
 GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_gateway;
 GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_operator;
+GRANT SELECT, UPDATE ON operator_leadership TO vitrine_operator;
 GRANT SELECT ON plans TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON plans TO vitrine_operator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON quota_reservations TO vitrine_gateway;
@@ -669,6 +702,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON writer_statistics TO vitrine_trace_write
 GRANT EXECUTE ON FUNCTION add_latencies(integer[],integer[]) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION drop_trace_partitions(timestamp with time zone,integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION drop_trace_partitions(timestamp with time zone,integer) TO vitrine_trace_writer;
+GRANT EXECUTE ON FUNCTION keep_next_token_hash() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION keep_token_hash() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION lock_limits(text[]) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION make_trace_partitions(integer) TO vitrine_gateway;

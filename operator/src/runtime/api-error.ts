@@ -25,9 +25,9 @@ export function apiError(method: string, path: string, status: number, body: str
   return new ApiError(`${method} ${path}: ${status} ${reason}: ${message.slice(0, MAX_MESSAGE)}`, status, reason);
 }
 
-/** Whether an error is the API server's with this status. */
-export function hasStatus(error: unknown, status: number): boolean {
-  return error instanceof ApiError && error.status === status;
+/** Whether an error is the API server's with this status, and with this reason when one is given. */
+export function hasStatus(error: unknown, status: number, reason?: string): boolean {
+  return error instanceof ApiError && error.status === status && (reason ?? error.reason) === error.reason;
 }
 
 function readStatus(body: string): Status {

@@ -11,6 +11,12 @@ const PATCH_TYPES = {
   merge: 'application/merge-patch+json',
 };
 
+/** The API server refuses a watch of the kind of lists. */
+const METADATA_ONLY = {
+  list: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+  watch: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+};
+
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Such as `/api/v1/namespaces/team-a/secrets`. */
@@ -19,9 +25,13 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Of PATCH. */
   readonly patch?: keyof typeof PATCH_TYPES;
+  /** Whether objects are wanted without anything but their metadata. */
+  readonly isMetadataOnly?: boolean | undefined;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
+
+export type WatchRequest = Pick<ApiRequest, 'path' | 'query' | 'isMetadataOnly'> & { readonly signal: AbortSignal };
 
 /** A response's status, or 0 when there was none. */
 export type OnRequest = (method: ApiRequest['method'], status: number) => void;
@@ -49,9 +59,9 @@ export class ApiServer {
   }
 
   /** Resolves with the chunks of a watch as soon as the server has accepted it. */
-  async watch(path: string, query: ApiRequest['query'], signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-    const response = await this.#send({ method: 'GET', path, query: { ...query, watch: true } }, signal);
-    if (response.body === null) throw new Error(`the watch of ${path} has no body`);
+  async watch({ query, signal, ...watch }: WatchRequest): Promise<AsyncIterable<Uint8Array>> {
+    const response = await this.#send({ ...watch, method: 'GET', query: { ...query, watch: true } }, signal);
+    if (response.body === null) throw new Error(`the watch of ${watch.path} has no body`);
     return response.body;
   }
 
@@ -60,7 +70,10 @@ export class ApiServer {
     await this.#dispatcher?.destroy();
   }
 
-  async #send({ method, path, query = {}, body, patch }: ApiRequest, signal: AbortSignal): Promise<Response> {
+  async #send(
+    { method, path, query = {}, body, patch, isMetadataOnly = false }: ApiRequest,
+    signal: AbortSignal,
+  ): Promise<Response> {
     const server = this.#config.getCurrentCluster()?.server;
     if (server === undefined) throw new Error('the kubeconfig names no current cluster');
     const url = new URL(server + path);
@@ -71,7 +84,7 @@ export class ApiServer {
     this.#dispatcher ??= context.getDispatcher();
     const headers = {
       ...context.getHeaders(),
-      accept: 'application/json',
+      accept: isMetadataOnly ? METADATA_ONLY[query['watch'] === true ? 'watch' : 'list'] : 'application/json',
       'user-agent': this.#userAgent,
       ...(body !== undefined && { 'content-type': patch === undefined ? 'application/json' : PATCH_TYPES[patch] }),
     };

@@ -1,26 +1,31 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
-import type { ApiServer } from './api-server.ts';
+import type { ApiRequest, ApiServer } from './api-server.ts';
 import { readWatchEvents, type WatchEvent } from './watch-events.ts';
 
 const PAGE = 500;
 /** As client-go: the server ends a watch after 5 to 10 minutes. */
 const WATCH_SECONDS = { min: 300, max: 600 };
 /** Bookmarks come about once a minute; a watch without anything for so long is taken for dead. */
-const SILENCE_MS = 90_000;
+const SILENCE_MS = 75_000;
 const RESTART = { firstMs: 500, maxMs: 30_000 };
 /** A watch that ends sooner without an event counts as failed: otherwise a server that closes at once would be asked without a pause. */
 const SHORT_WATCH_MS = 1_000;
 /** All objects are reconciled so often without a reason, 10 % earlier or later. */
 const RESYNC_MS = 600_000;
 
-export interface ListWatchOptions {
+export interface ListWatchOptions<T extends KubernetesObject = KubernetesObject> {
   /** Of the list, such as `/apis/vitrine.dev/v1alpha1/gatewaykeys`. */
   readonly path: string;
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Whether objects come without anything but their metadata: data of Secrets should not be in the memory of who needs no more. */
+  readonly isMetadataOnly?: boolean;
   /** Called with the key of what was added, changed or deleted, and now and then with every key. Must not throw. */
   readonly onChange: (key: string) => void;
+  /** Whether the difference between two versions of an object is worth a call; any is by default. */
+  readonly isChange?: (before: T, after: T) => boolean;
   readonly onRestart: (error: unknown, consecutive: number) => void;
   readonly random?: () => number;
   /** For tests; `SILENCE_MS`. */
@@ -35,11 +40,12 @@ export interface ListWatchFigures {
   readonly staleSeconds: number | undefined;
 }
 
-/** The objects of one kind as the API server last told of them, and a call for each change. What ends a watch, whatever it is, is followed
+/** The objects of one kind as the API server last sent them, and a call for each change. What ends a watch, whatever it is, is followed
  *  by the next one, from where it ended when the server still knows that, else from a new list. */
 export class ListWatch<T extends KubernetesObject> implements AsyncDisposable {
   readonly #server: ApiServer;
-  readonly #options: Required<ListWatchOptions>;
+  readonly #options: Required<Omit<ListWatchOptions<T>, 'labelSelector' | 'fieldSelector'>>;
+  readonly #selectors: ApiRequest['query'];
   readonly #objects = new Map<string, T>();
   readonly #stop = new AbortController();
   readonly #synced = Promise.withResolvers<void>();
@@ -49,9 +55,11 @@ export class ListWatch<T extends KubernetesObject> implements AsyncDisposable {
   #relists = 0;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(server: ApiServer, options: ListWatchOptions) {
+  constructor(server: ApiServer, { labelSelector, fieldSelector, ...options }: ListWatchOptions<T>) {
     this.#server = server;
-    this.#options = { labelSelector: '', random: Math.random, silenceMs: SILENCE_MS, ...options };
+    this.#selectors = { labelSelector, fieldSelector };
+    const defaults = { random: Math.random, silenceMs: SILENCE_MS, isMetadataOnly: false, isChange: () => true };
+    this.#options = { ...defaults, ...options };
   }
 
   /** Begins; resolves after the first list. Until then objects are missing, which must not be taken for absent. */
@@ -102,13 +110,13 @@ export class ListWatch<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   async #relist(): Promise<void> {
-    const { path, labelSelector } = this.#options;
+    const { path, isMetadataOnly } = this.#options;
     const listed = new Map<string, T>();
     let page: { metadata: { resourceVersion: string; continue?: string }; items: T[] };
     let after: string | undefined;
     do {
-      const query = { limit: PAGE, continue: after, labelSelector: labelSelector || undefined };
-      page = await this.#server.request({ method: 'GET', path, query, signal: this.#stop.signal });
+      const query = { ...this.#selectors, limit: PAGE, continue: after };
+      page = await this.#server.request({ method: 'GET', path, query, isMetadataOnly, signal: this.#stop.signal });
       for (const object of page.items) listed.set(keyOf(object), object);
       after = page.metadata.continue === '' ? undefined : page.metadata.continue;
     } while (after !== undefined);
@@ -122,19 +130,22 @@ export class ListWatch<T extends KubernetesObject> implements AsyncDisposable {
 
   /** Resolves when the server ends the watch: with whether it was of use. */
   async #watch(): Promise<boolean> {
-    const { path, labelSelector, random, silenceMs } = this.#options;
+    const { path, random, silenceMs, isMetadataOnly } = this.#options;
     const startedAt = performance.now();
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(new Error(`the watch of ${path} was silent for ${silenceMs} ms`)), silenceMs);
     const query = {
+      ...this.#selectors,
       allowWatchBookmarks: true,
       resourceVersion: this.#resourceVersion,
       timeoutSeconds: Math.round(WATCH_SECONDS.min + random() * (WATCH_SECONDS.max - WATCH_SECONDS.min)),
-      labelSelector: labelSelector || undefined,
     };
     let events = 0;
     try {
-      const chunks = await this.#server.watch(path, query, AbortSignal.any([this.#stop.signal, silence.signal]));
+      const signal = AbortSignal.any([this.#stop.signal, silence.signal]);
+      const chunks = await this.#server.watch({ path, query, isMetadataOnly, signal });
+      // A server that accepts a watch is there; the first bookmark comes a minute later.
+      this.#activeAt = performance.now();
       for await (const event of readWatchEvents<T>(chunks, path)) {
         events += 1;
         timer.refresh();
@@ -157,11 +168,12 @@ export class ListWatch<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   #put(key: string, object: T): void {
-    if (this.#objects.get(key)?.metadata?.resourceVersion === object.metadata?.resourceVersion) return;
+    const before = this.#objects.get(key);
+    if (before?.metadata?.resourceVersion === object.metadata?.resourceVersion) return;
     // Who set which field takes as much memory as the object.
     delete object.metadata?.managedFields;
     this.#objects.set(key, object);
-    this.#options.onChange(key);
+    if (before === undefined || this.#options.isChange(before, object)) this.#options.onChange(key);
   }
 
   #delete(key: string): void {

@@ -1,20 +1,10 @@
 import { KubeConfig } from '@kubernetes/client-node';
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isSelected, patched, requireVersion, WriteRejected, type StoredObject } from './fake-writes.ts';
 
 // What a real API server does too rarely to test: errors, lost watches, compacted versions.
-
-/** An object of any kind. */
-export interface StoredObject {
-  readonly kind?: string;
-  readonly metadata?: {
-    readonly name?: string;
-    readonly namespace?: string;
-    readonly resourceVersion?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-  };
-  readonly spec?: unknown;
-}
 
 /** Responds to a request in place of the server when it returns true. */
 export type Fault = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean;
@@ -36,7 +26,11 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   return fake;
 }
 
-/** Objects by path, with resource versions, lists in pages, watches with what was missed, and conflicts of PUT. */
+/** The path of one object, not of a list. */
+const ONE = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)\/namespaces\/[^/]+\/[^/]+\/[^/]+$|^\/api\/v1\/namespaces\/[^/]+$/;
+
+/** Objects by path, with resource versions and generations, lists in pages, watches with what was missed, conflicts, patches, the status
+ *  subresource of custom resources, finalizers, and the removal of what an owner leaves behind. */
 export class FakeApiServer implements AsyncDisposable {
   /** Requests so far, such as `GET /api/v1/namespaces/a/secrets`; of a watch with `?watch`. */
   readonly requests: string[] = [];
@@ -44,8 +38,9 @@ export class FakeApiServer implements AsyncDisposable {
   fault: Fault | undefined;
   readonly #server: Server;
   readonly #objects = new Map<string, StoredObject>();
-  readonly #watches = new Map<ServerResponse, string>();
-  readonly #history: { readonly version: number; readonly path: string; readonly line: string }[] = [];
+  readonly #watches = new Map<ServerResponse, URL>();
+  readonly #history: { readonly version: number; readonly path: string; readonly object: StoredObject; readonly line: string }[] =
+    [];
   #version = 100;
 
   constructor() {
@@ -78,13 +73,30 @@ export class FakeApiServer implements AsyncDisposable {
     this.#version += 1;
     const [, namespace] = /\/namespaces\/([^/]+)\//.exec(path) ?? [];
     const name = path.slice(path.lastIndexOf('/') + 1);
-    const resourceVersion = String(this.#version);
-    const metadata = { ...object.metadata, name, ...(namespace !== undefined && { namespace }), resourceVersion };
-    const type = this.#objects.has(path) ? 'MODIFIED' : 'ADDED';
+    const before = this.#objects.get(path);
+    const isChanged = JSON.stringify(before?.spec) !== JSON.stringify(object.spec);
+    const metadata = {
+      uid: before?.metadata?.uid ?? randomUUID(),
+      creationTimestamp: before?.metadata?.creationTimestamp ?? '2026-01-01T00:00:00Z',
+      generation: (before?.metadata?.generation ?? 0) + Number(before === undefined || isChanged),
+      ...object.metadata,
+      name,
+      ...(namespace !== undefined && { namespace }),
+      resourceVersion: String(this.#version),
+    };
     const stored = { ...object, metadata };
     this.#objects.set(path, stored);
-    this.#notify(type, path, stored);
+    this.#notify(before === undefined ? 'ADDED' : 'MODIFIED', path, stored);
     return stored;
+  }
+
+  /** As `kubectl delete`: an object with finalizers stays until they are removed. */
+  delete(path: string): void {
+    const object = this.#objects.get(path);
+    if ((object?.metadata?.finalizers ?? []).length === 0) return this.remove(path);
+    const deletionTimestamp = '2026-01-02T00:00:00Z';
+    const generation = (object?.metadata?.generation ?? 0) + 1;
+    this.put(path, { ...object, metadata: { ...object?.metadata, deletionTimestamp, generation } });
   }
 
   remove(path: string): void {
@@ -92,6 +104,14 @@ export class FakeApiServer implements AsyncDisposable {
     if (object === undefined || !this.#objects.delete(path)) return;
     this.#version += 1;
     this.#notify('DELETED', path, { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } });
+    const uid = object.metadata?.uid;
+    for (const [owned, { metadata }] of this.#objects)
+      if (metadata?.ownerReferences?.some((owner) => owner.uid === uid) === true) this.remove(owned);
+  }
+
+  /** Paths of all objects in a collection, or below it. */
+  paths(collection: string): string[] {
+    return [...this.#objects.keys()].filter((path) => isIn(collection, path));
   }
 
   read(path: string): StoredObject | undefined {
@@ -120,29 +140,34 @@ export class FakeApiServer implements AsyncDisposable {
 
   #notify(type: string, path: string, object: StoredObject): void {
     const line = `${JSON.stringify({ type, object })}\n`;
-    this.#history.push({ version: this.#version, path, line });
-    for (const [response, collection] of this.#watches) if (isIn(collection, path)) response.write(line);
+    this.#history.push({ version: this.#version, path, object, line });
+    for (const [response, { pathname, searchParams }] of this.#watches)
+      if (isIn(pathname, path) && isSelected(object, searchParams)) response.write(line);
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
-    if (request.method === 'POST' || request.method === 'PUT') return await this.#write(request, response, url.pathname);
+    if (request.method !== 'GET') return await this.#write(request, response, url.pathname);
     if (url.searchParams.has('watch')) return this.#watch(response, url);
     const object = this.#objects.get(url.pathname);
     if (object !== undefined) return sendJson(response, 200, object);
-    if (/\/leases\/[^/]+$/.test(url.pathname)) return sendStatus(response, 404, 'NotFound');
+    if (ONE.test(url.pathname)) return sendStatus(response, 404, 'NotFound');
     this.#list(response, url);
   }
 
-  #watch(response: ServerResponse, { pathname, searchParams }: URL): void {
-    this.#watches.set(response, pathname);
+  #watch(response: ServerResponse, url: URL): void {
+    const { pathname, searchParams } = url;
+    this.#watches.set(response, url);
     response.on('close', () => this.#watches.delete(response));
     response.writeHead(200).flushHeaders();
     const from = Number(searchParams.get('resourceVersion') ?? this.#version);
-    for (const { version, path, line } of this.#history) if (version > from && isIn(pathname, path)) response.write(line);
+    for (const { version, path, object, line } of this.#history)
+      if (version > from && isIn(pathname, path) && isSelected(object, searchParams)) response.write(line);
   }
 
   #list(response: ServerResponse, { pathname, searchParams }: URL): void {
-    const items = [...this.#objects].filter(([path]) => isIn(pathname, path)).map(([, object]) => object);
+    const items = [...this.#objects]
+      .filter(([path, object]) => isIn(pathname, path) && isSelected(object, searchParams))
+      .map(([, object]) => object);
     const from = Number(searchParams.get('continue') ?? 0);
     const end = from + Number(searchParams.get('limit') ?? Infinity);
     const metadata = { resourceVersion: String(this.#version), ...(end < items.length && { continue: String(end) }) };
@@ -150,14 +175,42 @@ export class FakeApiServer implements AsyncDisposable {
   }
 
   async #write(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const object = JSON.parse(await textOf(request)) as StoredObject;
-    const at = request.method === 'POST' ? `${path}/${object.metadata?.name}` : path;
-    const stored = this.#objects.get(at)?.metadata?.resourceVersion;
-    if (request.method === 'POST' && stored !== undefined) return sendStatus(response, 409, 'AlreadyExists');
-    if (request.method === 'PUT' && stored === undefined) return sendStatus(response, 404, 'NotFound');
-    const expected = object.metadata?.resourceVersion ?? stored;
-    if (request.method === 'PUT' && expected !== stored) return sendStatus(response, 409, 'Conflict');
-    sendJson(response, 200, this.put(at, object));
+    const text = await textOf(request);
+    try {
+      sendJson(response, 200, this.#written(request, path, text));
+    } catch (error) {
+      if (!(error instanceof WriteRejected)) throw error;
+      sendStatus(response, error.status, error.reason);
+    }
+  }
+
+  #written(request: IncomingMessage, path: string, text: string): StoredObject {
+    if (request.method === 'POST') return this.#created(path, JSON.parse(text) as StoredObject);
+    const at = path.replace(/\/status$/, '');
+    const stored = this.#objects.get(at);
+    if (request.method === 'PATCH') return this.#kept(at, patched(stored, request, at !== path, text));
+    if (stored === undefined) throw new WriteRejected(404, 'NotFound');
+    if (request.method === 'DELETE') return (this.delete(at), stored);
+    const object = JSON.parse(text) as StoredObject;
+    requireVersion(stored, object.metadata?.resourceVersion);
+    return this.#kept(at, object);
+  }
+
+  #created(path: string, object: StoredObject): StoredObject {
+    const { name = `${object.metadata?.generateName}${this.#version + 1}` } = object.metadata ?? {};
+    const at = `${path}/${name}`;
+    if (this.#objects.has(at)) throw new WriteRejected(409, 'AlreadyExists');
+    return this.put(at, object);
+  }
+
+  /** The object with this content; without finalizers it may be gone. The generation counts changes of the spec, whatever was sent. */
+  #kept(path: string, { metadata: { generation: _generation, ...metadata } = {}, ...rest }: StoredObject): StoredObject {
+    const generation = this.#objects.get(path)?.metadata?.generation;
+    const isGone = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
+    const isSame = JSON.stringify(this.#objects.get(path)?.spec) === JSON.stringify(rest.spec);
+    const stored = this.put(path, { ...rest, metadata: { ...metadata, ...(isSame && generation && { generation }) } });
+    if (isGone) this.remove(path);
+    return stored;
   }
 }
 

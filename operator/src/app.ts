@@ -1,0 +1,107 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import { createApiApp } from '@vitrine/http-api/api-app';
+import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
+import { serveApi } from '@vitrine/http-api/server/api-server';
+import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { OperatorConfig } from './config.ts';
+import { createControllers } from './controllers.ts';
+import type { OperatorState } from './health/operator-state.ts';
+import { PROBE_FAULTS, probeRoutes } from './health/probe-routes.ts';
+import { Leader, type LeaderOptions } from './leadership/leader.ts';
+import { OperatorTelemetry } from './observability/operator-telemetry.ts';
+import { ApiServer } from './runtime/api-server.ts';
+import { VERSION } from './version.ts';
+
+const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
+const APPLICATION = 'vitrine-operator';
+const MAX_CONNECTIONS = 256;
+/** One for each worker of a controller would do; transactions are short. */
+const DATABASE_CONNECTIONS = 6;
+
+export interface OperatorOptions {
+  readonly config: OperatorConfig;
+  readonly kubeConfig: KubeConfig;
+  readonly logger: Logger;
+  readonly electionTimes?: LeaderOptions['electionTimes'];
+}
+
+export interface Operator extends AsyncDisposable {
+  /** Of probes and metrics. */
+  readonly url: string;
+  /** Resolves when another process may lead: the process has to end. */
+  readonly lost: Promise<void>;
+}
+
+/** Starts an operator, whether or not database and API server are there: it waits for both. Disposal finishes the passes in progress, gives
+ *  the Lease back, then writes spans and metrics, each within 5 s. Faults: `address_unusable`, `pepper_unusable`. */
+export async function startOperator(options: OperatorOptions): Promise<Operator> {
+  const { config, kubeConfig, logger, electionTimes } = options;
+  await using opened = new AsyncDisposableStack();
+  const next_step = 'see docs/failure-modes.md#a-shutdown-step-that-fails';
+  const report: Parameters<typeof runShutdownStep>[2] = ({ error: err, ...step }) =>
+    logger.error({ ...step, err, next_step }, 'shutdown step failed');
+  const stop = (name: string, step: () => Promise<unknown>) =>
+    opened.defer(async () => void (await runShutdownStep(name, step, report)));
+
+  const telemetry = opened.use(await OperatorTelemetry.start(config.observability.otel, logger));
+  stop('flush metrics', () => telemetry.flushMetrics());
+  stop('flush spans', () => telemetry.flushSpans());
+  const pool = new PostgresPool({ dsn: config.storage.dsn, applicationName: APPLICATION, maxConnections: DATABASE_CONNECTIONS });
+  stop('close the database', () => pool[Symbol.asyncDispose]());
+  const userAgent = `${APPLICATION}/${VERSION}`;
+  const server = opened.use(new ApiServer(kubeConfig, userAgent, (method, status) => telemetry.requestSent(method, status)));
+  const leader = new Leader({
+    server,
+    pool,
+    lease: { namespace: config.namespace, name: config.lease.name },
+    identity: `${hostname()}_${randomUUID()}`,
+    logger,
+    createControllers: createControllers({ config, server, pool, logger, telemetry }),
+    ...(electionTimes && { electionTimes }),
+  });
+  const controllers = () => leader.controllers.map(({ figures }) => figures);
+  telemetry.observe(() => ({
+    leaseName: config.lease.name,
+    isLeading: leader.isLeading,
+    controllers: controllers(),
+    pools: { operator: pool.figures() },
+  }));
+  stop('give the Lease back', () => leader.release());
+  stop('stop the controllers', () => leader.stopControllers());
+  const state = (): OperatorState => ({
+    isLeading: leader.isLeading,
+    databaseReason: leader.databaseReason,
+    controllers: controllers(),
+  });
+  const api = opened.use(await serveProbes(config, state, telemetry, logger));
+  leader.start();
+  const running = opened.move();
+  return { url: api.url, lost: leader.lost, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function serveProbes(
+  { server, observability }: OperatorConfig,
+  state: () => OperatorState,
+  { scrape }: OperatorTelemetry,
+  logger: Logger,
+) {
+  const app = createApiApp(probeRoutes(state), {
+    logger,
+    description: {
+      title: 'Vitrine operator',
+      version: VERSION,
+      summary: 'Probes of the process that reconciles gateway keys and plan limits.',
+      correlationHeader: CORRELATION_HEADER,
+    },
+    faults: PROBE_FAULTS,
+    authorize: () => undefined,
+    rawRoutes: scrape && [{ permission: 'public', path: observability.otel.prometheus_path, respond: respondWithScrape(scrape) }],
+  });
+  const keys = { hostKey: 'server.host (OPERATOR_SERVER_HOST)', portKey: 'server.port (OPERATOR_SERVER_PORT)' };
+  const limits = { maxConnections: MAX_CONNECTIONS, correlationHeader: CORRELATION_HEADER };
+  return serveApi(app, { ...server, ...keys, ...limits, logger });
+}

@@ -1,0 +1,61 @@
+import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
+import type { ConfigFault } from '@vitrine/config/config-fault';
+import { postgresDsn } from '@vitrine/postgres/postgres-config';
+import { otelConfig } from '@vitrine/telemetry/config/otel-config';
+import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
+import { z } from 'zod';
+
+const PREFIX = 'OPERATOR_';
+/** What names the configuration file when `--config` does not. */
+export const OPERATOR_CONFIG_FILE = { variable: 'OPERATOR_CONFIG', defaultFile: 'operator.yaml' };
+
+const otel = otelConfig({ serviceName: 'svc-operator', reservedPaths: ['/api', '/livez', '/readyz'] });
+
+/** A name of Kubernetes: RFC 1123. */
+const kubernetesName = z
+  .string()
+  .regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, 'must be a name of Kubernetes: small letters, digits, - and .');
+const tenantId = z.string().regex(/^[A-Za-z0-9\-_.:]{1,128}$/, 'must be 1 to 128 characters of A-Za-z0-9-_.:');
+
+/** The configuration of the operator; field names are the YAML keys, and those of the gateway where both have them. */
+export const operatorConfig = z
+  .strictObject({
+    log: z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+    /** Probes and metrics; nothing else is served. */
+    server: z
+      .strictObject({ host: z.string().min(1).default('0.0.0.0'), port: z.int().min(0).max(65_535).default(9090) })
+      .prefault({}),
+    storage: z.strictObject({ dsn: postgresDsn }),
+    /** Its own: of the Lease, of PlanLimits and of the ConfigMap with the plans. */
+    namespace: kubernetesName,
+    /** Whose GatewayKeys it serves; all namespaces when there are none. */
+    watch_namespaces: z.array(kubernetesName).max(256).default([]),
+    lease: z.strictObject({ name: kubernetesName.default('vitrine-operator') }).prefault({}),
+    plans: z.strictObject({ config_map: kubernetesName.default('vitrine-plans') }).prefault({}),
+    /** The tenant of namespaces without labels: both or neither. */
+    tenancy: z.strictObject({ default_org: tenantId.optional(), default_workspace: tenantId.optional() }).prefault({}),
+    auth: z.strictObject({
+      /** The gateway's peppers: a file with one VERSION:SECRET a line, the first for new tokens, or a folder of such files. */
+      pepper_path: z.string().min(1, 'must not be empty'),
+    }),
+    observability: z.strictObject({ otel: otel.prefault({}) }).prefault({}),
+  })
+  .describe('The configuration of the operator.');
+export type OperatorConfig = z.infer<typeof operatorConfig>;
+
+/** The scrape is on: nothing but probes and metrics is on this port. */
+const DEFAULTS = { observability: { otel: { prometheus_enabled: true } } };
+
+/** Reads the configuration from one YAML file's text and the environment. Faults: `invalid_config`. */
+export function readOperatorConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env']): OperatorConfig {
+  const { [OPERATOR_CONFIG_FILE.variable]: _file, ...variables } = env;
+  const source = { defaults: DEFAULTS, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
+  const { config, faults } = inspectConfig(operatorConfig, source, [({ tenancy = {} }) => tenancyFaults(tenancy)]);
+  if (config === undefined) throw invalidConfig(faults);
+  return config;
+}
+
+function tenancyFaults({ default_org, default_workspace }: Partial<OperatorConfig['tenancy']>): ConfigFault[] {
+  if ((default_org === undefined) === (default_workspace === undefined)) return [];
+  return [{ path: 'tenancy', message: 'default_org and default_workspace are set together or not at all' }];
+}

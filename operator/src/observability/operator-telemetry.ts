@@ -1,0 +1,125 @@
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
+import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
+import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { Recorders, Reading } from '@vitrine/telemetry/metrics/service-metrics';
+import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemetry';
+import { RECONCILE_OUTCOMES, type ControllerFigures, type ControllerObserver } from '../runtime/controller.ts';
+import type { ListWatchFigures } from '../runtime/list-watch.ts';
+import { VERSION } from '../version.ts';
+import { OBSERVED_INSTRUMENTS, RECORDED_INSTRUMENTS } from './instruments.ts';
+
+const AFTER_FAILED_WATCH = 'look at err; it is tried again: docs/failure-modes.md#requests-to-the-api-server-that-fail';
+const AFTER_FAILED_PASS =
+  'look at err and at the conditions of the resource; it is tried again: docs/failure-modes.md#a-pass-that-fails';
+
+export interface OperatorFigures {
+  /** Of the Lease. */
+  readonly leaseName: string;
+  readonly isLeading: boolean;
+  readonly controllers: readonly ControllerFigures[];
+  readonly pools: Readonly<Record<string, PoolFigures>>;
+}
+
+/** Metrics and log lines of the controllers; without metrics only the log lines. */
+export class OperatorTelemetry implements ControllerObserver, Disposable {
+  readonly scrape: Telemetry['scrape'];
+  readonly #telemetry: Telemetry | undefined;
+  readonly #logger: Logger;
+  readonly #recorders: Recorders<typeof RECORDED_INSTRUMENTS> | undefined;
+
+  private constructor(telemetry: Telemetry | undefined, logger: Logger) {
+    this.#telemetry = telemetry;
+    this.#logger = logger;
+    this.scrape = telemetry?.scrape;
+    this.#recorders = telemetry?.metrics?.declare(RECORDED_INSTRUMENTS);
+  }
+
+  static async start(config: OtelConfig, logger: Logger): Promise<OperatorTelemetry> {
+    const next_step =
+      'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
+    const onExportError = (reason: string) => logger.warn({ reason, next_step }, 'telemetry export failed');
+    const options = { config, version: VERSION, scope: 'vitrine.operator', metricPrefix: 'svc', onExportError };
+    return new OperatorTelemetry(await startTelemetry(options), logger);
+  }
+
+  /** The series of a controller are 0 from now on. */
+  controllerStarted(controller: string): void {
+    for (const result of RECONCILE_OUTCOMES) this.#recorders?.reconciled.add(0, { controller, result });
+    this.#recorders?.reconcileErrors.add(0, { controller });
+  }
+
+  reconciled(controller: string, result: string, tookMs: number): void {
+    this.#recorders?.reconciled.add(1, { controller, result });
+    this.#recorders?.reconcileTime.record(tookMs / 1_000, { controller });
+    if (result === 'error') this.#recorders?.reconcileErrors.add(1, { controller });
+  }
+
+  reconcileFailed(controller: string, key: string, err: unknown): void {
+    this.#logger.warn({ controller, key, err, next_step: AFTER_FAILED_PASS }, 'reconcile failed');
+  }
+
+  watchFailed(controller: string, kind: string, err: unknown, consecutive: number): void {
+    this.#logger.warn({ controller, kind, err, consecutive, next_step: AFTER_FAILED_WATCH }, 'watch failed');
+  }
+
+  queue(name: string): { onStart: (waitedMs: number) => void; onDone: (tookMs: number) => void } {
+    return {
+      onStart: (waitedMs) => this.#recorders?.queueDuration.record(waitedMs / 1_000, { name }),
+      onDone: (tookMs) => this.#recorders?.workDuration.record(tookMs / 1_000, { name }),
+    };
+  }
+
+  requestSent(method: string, status: number): void {
+    this.#recorders?.requests.add(1, { code: status, method });
+  }
+
+  /** From now on `read` gives the figures whenever metrics are collected. */
+  observe(read: () => OperatorFigures): void {
+    const metrics = this.#telemetry?.metrics;
+    metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));
+    metrics?.observe(OBSERVED_INSTRUMENTS, () => readingsOf(read()));
+  }
+
+  async flushSpans(): Promise<void> {
+    await this.#telemetry?.flushSpans();
+  }
+
+  async flushMetrics(): Promise<void> {
+    await this.#telemetry?.flushMetrics();
+  }
+
+  [Symbol.dispose](): void {
+    this.#telemetry?.[Symbol.dispose]();
+  }
+}
+
+function readingsOf({
+  leaseName,
+  isLeading,
+  controllers,
+}: OperatorFigures): Readonly<Record<keyof typeof OBSERVED_INSTRUMENTS, Reading>> {
+  const ofEach = (label: 'name' | 'controller', value: (figures: ControllerFigures) => number): Reading =>
+    controllers.map((figures) => [{ [label]: figures.name }, value(figures)] as const);
+  const ofWatches = (value: (figures: ListWatchFigures) => number | undefined): Reading =>
+    controllers.flatMap(({ name, watches }) =>
+      [...watches].flatMap(([kind, figures]) => {
+        const one = value(figures);
+        return one === undefined ? [] : [[{ controller: name, kind }, one] as const];
+      }),
+    );
+  return {
+    master: [[{ name: leaseName }, Number(isLeading)]],
+    depth: ofEach('name', ({ queue }) => queue.depth),
+    adds: ofEach('name', ({ queue }) => queue.adds),
+    retries: ofEach('name', ({ queue }) => queue.retries),
+    unfinished: ofEach('name', ({ queue }) => queue.unfinishedSeconds),
+    longestRunning: ofEach('name', ({ queue }) => queue.longestRunningSeconds),
+    activeWorkers: ofEach('controller', ({ activeWorkers }) => activeWorkers),
+    maxConcurrent: ofEach('controller', ({ concurrency }) => concurrency),
+    objects: ofWatches(({ objects }) => objects),
+    restarts: ofWatches(({ restarts }) => restarts),
+    relists: ofWatches(({ relists }) => relists),
+    stale: ofWatches(({ staleSeconds }) => staleSeconds),
+  };
+}

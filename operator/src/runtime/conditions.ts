@@ -1,0 +1,34 @@
+/** Of `status.conditions`, a list with one entry for each type. */
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** A word for programs, such as `TenantNotMapped`. */
+  readonly reason: string;
+  /** For people: what is wrong, and what to change. */
+  readonly message: string;
+  /** The generation of the spec that the condition is about. */
+  readonly observedGeneration: number;
+  readonly lastTransitionTime: string;
+}
+
+export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/** The conditions to write: all that are wanted and no others, each with the time at which its status became what it is. `now`: RFC 3339. */
+export function updateConditions(
+  before: readonly Condition[],
+  wanted: readonly WantedCondition[],
+  observedGeneration: number,
+  now: string,
+): Condition[] {
+  return wanted.map((condition) => {
+    const last = before.find(({ type }) => type === condition.type);
+    const lastTransitionTime = last?.status === condition.status ? last.lastTransitionTime : now;
+    return { ...condition, observedGeneration, lastTransitionTime };
+  });
+}
+
+/** Whether what an event would say is new: the condition has another status or reason than before. */
+export function isTransition(before: readonly Condition[], wanted: WantedCondition): boolean {
+  const last = before.find(({ type }) => type === wanted.type);
+  return last?.status !== wanted.status || last.reason !== wanted.reason;
+}

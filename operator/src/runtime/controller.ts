@@ -1,0 +1,156 @@
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { hasStatus } from './api-error.ts';
+import type { ApiServer } from './api-server.ts';
+import { ListWatch, type ListWatchFigures, type ListWatchOptions } from './list-watch.ts';
+import { WorkQueue, type QueueFigures, type WorkQueueOptions } from './work-queue.ts';
+
+const CONCURRENCY = 4;
+
+export interface ReconcileResult {
+  /** When the key is to be reconciled again without a reason. */
+  readonly requeueAfterMs?: number | undefined;
+}
+
+/** As controller-runtime names them. */
+export type ReconcileOutcome = 'success' | 'requeue' | 'requeue_after' | 'error';
+export const RECONCILE_OUTCOMES: readonly ReconcileOutcome[] = ['success', 'requeue', 'requeue_after', 'error'];
+
+/** What is measured and logged of a controller. */
+export interface ControllerObserver {
+  reconciled(controller: string, outcome: ReconcileOutcome, tookMs: number): void;
+  /** A pass that threw; the key is tried again with backoff. */
+  reconcileFailed(controller: string, key: string, error: unknown): void;
+  /** A list or watch that failed; the next one follows. */
+  watchFailed(controller: string, kind: string, error: unknown, consecutive: number): void;
+  readonly queue?: (controller: string) => Pick<WorkQueueOptions, 'onStart' | 'onDone'>;
+}
+
+export interface ControllerOptions {
+  /** Such as `gatewaykey`. */
+  readonly name: string;
+  /** Makes the world as one object wants it. `signal` is aborted when nothing may be continued. */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
+  readonly observer: ControllerObserver;
+  readonly concurrency?: number;
+  readonly random?: () => number;
+}
+
+export interface ControllerFigures {
+  readonly name: string;
+  /** Whether every kind that it watches was listed, so that it works. */
+  readonly isSynced: boolean;
+  readonly concurrency: number;
+  readonly activeWorkers: number;
+  readonly queue: QueueFigures;
+  readonly watches: ReadonlyMap<string, ListWatchFigures>;
+}
+
+/** Reconciles the keys of one kind, some at a time and each by one worker at a time, after all kinds that it watches were listed. */
+export class Controller implements AsyncDisposable {
+  readonly name: string;
+  readonly #options: ControllerOptions;
+  readonly #concurrency: number;
+  readonly #queue: WorkQueue;
+  readonly #watches = new Map<string, ListWatch<KubernetesObject>>();
+  readonly #stop = new AbortController();
+  readonly #abandoned = new AbortController();
+  #workers: Promise<unknown> = Promise.resolve();
+  #isSynced = false;
+  #activeWorkers = 0;
+
+  constructor(options: ControllerOptions) {
+    const { name, observer, random, concurrency = CONCURRENCY } = options;
+    this.name = name;
+    this.#options = options;
+    this.#concurrency = concurrency;
+    this.#queue = new WorkQueue({ ...observer.queue?.(name), ...(random && { random }) });
+  }
+
+  get figures(): ControllerFigures {
+    return {
+      name: this.name,
+      isSynced: this.#isSynced,
+      concurrency: this.#concurrency,
+      activeWorkers: this.#activeWorkers,
+      queue: this.#queue.figures,
+      watches: new Map([...this.#watches].map(([kind, watch]) => [kind, watch.figures])),
+    };
+  }
+
+  add(key: string): void {
+    this.#queue.add(key);
+  }
+
+  /** Declares a kind whose changes make keys. To be called before `start`. `kind`: for logs and metrics, each once. */
+  watch<T extends KubernetesObject>(
+    server: ApiServer,
+    kind: string,
+    options: Omit<ListWatchOptions<T>, 'onRestart'>,
+  ): ListWatch<T> {
+    const { observer, random } = this.#options;
+    const onRestart = (error: unknown, consecutive: number) => observer.watchFailed(this.name, kind, error, consecutive);
+    const watch = new ListWatch<T>(server, { ...options, onRestart, ...(random && { random }) });
+    this.#watches.set(kind, watch as unknown as ListWatch<KubernetesObject>);
+    return watch;
+  }
+
+  /** Begins; works as soon as all kinds are listed. */
+  start(): void {
+    this.#workers = this.#run();
+  }
+
+  /** Finishes the passes in progress. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    const watches = [...this.#watches.values()].map((watch) => watch[Symbol.asyncDispose]());
+    await Promise.all([this.#queue.shutDown(), ...watches, this.#workers]);
+  }
+
+  /** Gives up the passes in progress: another process may reconcile by now. */
+  abandon(): void {
+    this.#abandoned.abort(new Error('leadership is lost'));
+  }
+
+  async #run(): Promise<void> {
+    const synced = Promise.all([...this.#watches.values()].map((watch) => watch.start()));
+    await Promise.race([synced, aborted(this.#stop.signal)]);
+    if (this.#stop.signal.aborted) return;
+    this.#isSynced = true;
+    await Promise.all(Array.from({ length: this.#concurrency }, () => this.#work()));
+  }
+
+  async #work(): Promise<void> {
+    for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
+      const startedAt = performance.now();
+      this.#activeWorkers += 1;
+      const outcome = await this.#reconcile(key);
+      this.#activeWorkers -= 1;
+      this.#queue.done(key);
+      this.#options.observer.reconciled(this.name, outcome, performance.now() - startedAt);
+    }
+  }
+
+  async #reconcile(key: string): Promise<ReconcileOutcome> {
+    const { reconcile, observer } = this.#options;
+    try {
+      const { requeueAfterMs } = await reconcile(key, this.#abandoned.signal);
+      this.#queue.forget(key);
+      if (requeueAfterMs === undefined) return 'success';
+      this.#queue.addAfter(key, requeueAfterMs);
+      return 'requeue_after';
+    } catch (error) {
+      this.#queue.addRateLimited(key);
+      // Somebody else wrote the object meanwhile, or the cache was behind: the next pass sees it.
+      if (hasStatus(error, 409, 'Conflict')) return 'requeue';
+      observer.reconcileFailed(this.name, key, error);
+      return 'error';
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { failing, startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
+import { hasStatus } from './api-error.ts';
+import { ApiServer } from './api-server.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { applyObject, mergeStatus, patchObject, readObject } from './object-requests.ts';
+
+const THING = '/apis/example.com/v1/namespaces/a/things/one';
+const EVENTS = '/apis/events.k8s.io/v1/namespaces/a/events';
+
+let stack: AsyncDisposableStack;
+let fake: FakeApiServer;
+let server: ApiServer;
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  fake = stack.use(await startFakeApiServer());
+  server = stack.use(new ApiServer(fake.config, 'test'));
+});
+afterEach(() => stack.disposeAsync());
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+test('only a 404 means that there is no object', async () => {
+  expect(await readObject(server, THING)).toBeUndefined();
+  for (const [status, reason] of [
+    [403, 'Forbidden'],
+    [500, 'InternalError'],
+  ] as const) {
+    fake.fault = failing(status, reason, 1, () => true);
+    expect(hasStatus(await failureOf(readObject(server, THING)), status, reason)).toBe(true);
+  }
+});
+
+test('a JSON patch changes nothing when its test does not hold', async () => {
+  fake.put(THING, { metadata: { finalizers: ['others'] } });
+  const add = (uid: string | undefined) =>
+    patchObject(
+      server,
+      THING,
+      [{ path: '/metadata/uid', value: uid }],
+      [{ op: 'add', path: '/metadata/finalizers/-', value: 'own' }],
+    );
+  expect(hasStatus(await failureOf(add('of another object')), 422)).toBe(true);
+  expect(fake.read(THING)?.metadata?.finalizers).toEqual(['others']);
+  await add(fake.read(THING)?.metadata?.uid);
+  expect(fake.read(THING)?.metadata?.finalizers).toEqual(['others', 'own']);
+});
+
+test('a status is merged into the version that it was made from, and nothing else is changed', async () => {
+  const { metadata } = fake.put(THING, { spec: { size: 1 }, status: { kept: true } });
+  const first = await mergeStatus(server, THING, { ready: true }, metadata?.resourceVersion ?? '');
+  expect(fake.read(THING)).toMatchObject({ spec: { size: 1 }, status: { kept: true, ready: true }, metadata: { generation: 1 } });
+  const stale = mergeStatus(server, THING, { ready: false }, metadata?.resourceVersion ?? '');
+  expect(hasStatus(await failureOf(stale), 409, 'Conflict')).toBe(true);
+  await mergeStatus(server, THING, { ready: false }, first.metadata?.resourceVersion ?? '');
+  expect(fake.read(THING)?.status).toEqual({ kept: true, ready: false });
+});
+
+test('what is applied is created when it is not there', async () => {
+  const options = { fieldManager: 'test' };
+  await applyObject(server, THING, { kind: 'Thing', metadata: { name: 'one', namespace: 'a' }, spec: { size: 1 } }, options);
+  await applyObject(server, THING, { spec: { size: 2 } }, options);
+  expect(fake.read(THING)).toMatchObject({ kind: 'Thing', spec: { size: 2 } });
+});
+
+test('an event names its object, is bounded, and fails nobody', async () => {
+  const errors: unknown[] = [];
+  const create = () =>
+    new EventRecorder(server, { controller: 'vitrine.dev/operator', instance: 'pod' }, (error) => errors.push(error));
+  const object = { kind: 'Thing', ...fake.put(THING) };
+  const event = { type: 'Warning', reason: 'SecretReissued', action: 'Reissue', note: 'x'.repeat(2_000) } as const;
+  create().record(object, event);
+  await waitUntil(() => fake.paths(EVENTS).length === 1, { what: 'the event' });
+  const stored = fake.read(fake.paths(EVENTS)[0] ?? '') as unknown as { note: string };
+  expect(stored).toMatchObject({
+    reason: 'SecretReissued',
+    regarding: { kind: 'Thing', name: 'one', uid: object.metadata?.uid },
+  });
+  expect(stored.note).toHaveLength(1_024);
+  fake.fault = () => true;
+  const recorder = create();
+  for (let i = 0; i < 70; i += 1) recorder.record(object, event);
+  expect(recorder.dropped).toBe(6);
+  fake.fault = undefined;
+  await fake[Symbol.asyncDispose]();
+  await waitUntil(() => errors.length === 64, { what: 'the failures' });
+});

@@ -1,0 +1,59 @@
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { hasStatus } from './api-error.ts';
+import type { ApiRequest, ApiServer } from './api-server.ts';
+
+type Signal = Pick<ApiRequest, 'signal'>;
+
+/** An operation of a JSON patch (RFC 6902). */
+export interface PatchOperation {
+  readonly op: 'add' | 'remove' | 'replace' | 'test';
+  /** A JSON pointer, such as `/metadata/finalizers`. */
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+/** The object at a path; undefined only when the API server says that there is none. */
+export async function readObject<T>(server: ApiServer, path: string, signal?: Signal['signal']): Promise<T | undefined> {
+  try {
+    return await server.request<T>({ method: 'GET', path, ...(signal && { signal }) });
+  } catch (error) {
+    if (hasStatus(error, 404)) return undefined;
+    throw error;
+  }
+}
+
+/** Creates the object, or takes those of its fields that are given into ownership; other fields stay as they are. Fields of other managers
+ *  are a conflict unless `force`. */
+export function applyObject<T extends KubernetesObject>(
+  server: ApiServer,
+  path: string,
+  body: object,
+  { fieldManager, force = false, signal }: Signal & { readonly fieldManager: string; readonly force?: boolean },
+): Promise<T> {
+  const query = { fieldManager, force };
+  return server.request<T>({ method: 'PATCH', path, patch: 'apply', query, body, ...(signal && { signal }) });
+}
+
+/** Changes an object only if its `tests` hold. Rejects with status 422 when one does not. */
+export function patchObject<T extends KubernetesObject>(
+  server: ApiServer,
+  path: string,
+  tests: readonly { readonly path: string; readonly value: unknown }[],
+  operations: readonly PatchOperation[],
+  signal?: Signal['signal'],
+): Promise<T> {
+  const body: PatchOperation[] = [...tests.map((test) => ({ op: 'test' as const, ...test })), ...operations];
+  return server.request<T>({ method: 'PATCH', path, patch: 'json', body, ...(signal && { signal }) });
+}
+
+/** Merges into the status of a custom resource. A conflict when the object is not the version that `status` was made from. */
+export function mergeStatus<T extends KubernetesObject>(
+  server: ApiServer,
+  path: string,
+  status: object,
+  resourceVersion: string,
+  signal?: Signal['signal'],
+): Promise<T> {
+  const body = { metadata: { resourceVersion }, status };
+  return server.request<T>({ method: 'PATCH', path: `${path}/status`, patch: 'merge', body, ...(signal && { signal }) });
+}
