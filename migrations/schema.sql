@@ -83,6 +83,13 @@ CREATE TABLE operator_leadership (
   CONSTRAINT operator_leadership_pkey PRIMARY KEY (is_only)
 );
 
+CREATE TABLE plan_generation (
+  generation bigint NOT NULL DEFAULT 0,
+  is_only boolean NOT NULL DEFAULT true,
+  CONSTRAINT plan_generation_is_only_check CHECK (is_only),
+  CONSTRAINT plan_generation_pkey PRIMARY KEY (is_only)
+);
+
 CREATE TABLE plans (
   name text COLLATE "C" NOT NULL,
   limits jsonb NOT NULL,
@@ -310,6 +317,7 @@ CREATE INDEX audit_events_by_time ON public.audit_events USING btree (at, number
 CREATE INDEX audit_events_of_tenant ON public.audit_events USING btree (org_id, workspace_id, at, number);
 CREATE INDEX background_responses_by_time ON public.background_responses USING btree (created_at);
 CREATE INDEX gateway_keys_active ON public.gateway_keys USING btree (created_at, id) WHERE (revoked_at IS NULL);
+CREATE INDEX gateway_keys_by_plan ON public.gateway_keys USING btree (plan) WHERE ((plan IS NOT NULL) AND (revoked_at IS NULL));
 CREATE INDEX trace_sums_by_key_day_by_time ON public.trace_sums_by_key_day USING btree (bucket_start);
 CREATE INDEX trace_sums_by_key_hour_by_time ON public.trace_sums_by_key_hour USING btree (bucket_start);
 CREATE INDEX trace_sums_by_model_day_by_time ON public.trace_sums_by_model_day USING btree (bucket_start);
@@ -322,6 +330,7 @@ CREATE INDEX traces_of_status ON ONLY public.traces USING btree (response_status
 CREATE INDEX traces_of_tenant ON ONLY public.traces USING btree (org_id, workspace_id, id);
 CREATE INDEX traces_of_thread ON ONLY public.traces USING btree (thread_id, id) WHERE (thread_id IS NOT NULL);
 CREATE INDEX traces_of_tokens ON ONLY public.traces USING btree (total_tokens);
+CREATE INDEX workspace_plans_by_plan ON public.workspace_plans USING btree (plan);
 
 CREATE OR REPLACE FUNCTION public.add_latencies(one integer[], other integer[])
  RETURNS integer[]
@@ -457,6 +466,30 @@ BEGIN
     END IF;
   END LOOP;
   RETURN made;
+END
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.notify_plan_generation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+BEGIN
+  PERFORM pg_notify('plans', ''); -- Equal notifications of a transaction are sent once.
+  RETURN NULL;
+END
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.raise_plan_generation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+BEGIN
+  UPDATE public.plan_generation SET generation = generation + 1;
+  RETURN NULL;
 END
 $function$
 ;
@@ -610,11 +643,16 @@ $function$
 CREATE TRIGGER gateway_keys_created AFTER INSERT ON public.gateway_keys FOR EACH ROW EXECUTE FUNCTION keep_token_hash();
 CREATE TRIGGER gateway_keys_rotated AFTER UPDATE OF token_mac ON public.gateway_keys FOR EACH ROW WHEN ((new.token_mac <> old.token_mac)) EXECUTE FUNCTION keep_token_hash();
 CREATE TRIGGER gateway_keys_staged AFTER UPDATE OF next_token_mac ON public.gateway_keys FOR EACH ROW WHEN (((new.next_token_mac IS NOT NULL) AND (new.next_token_mac IS DISTINCT FROM old.next_token_mac))) EXECUTE FUNCTION keep_next_token_hash();
+CREATE TRIGGER plan_generation_raised AFTER UPDATE ON public.plan_generation FOR EACH ROW EXECUTE FUNCTION notify_plan_generation();
+CREATE TRIGGER plans_changed AFTER INSERT OR DELETE ON public.plans FOR EACH ROW EXECUTE FUNCTION raise_plan_generation();
+CREATE TRIGGER plans_updated AFTER UPDATE ON public.plans FOR EACH ROW WHEN (((new.name <> old.name) OR (new.limits <> old.limits))) EXECUTE FUNCTION raise_plan_generation();
+CREATE TRIGGER workspace_plans_changed AFTER INSERT OR DELETE ON public.workspace_plans FOR EACH ROW EXECUTE FUNCTION raise_plan_generation();
+CREATE TRIGGER workspace_plans_updated AFTER UPDATE ON public.workspace_plans FOR EACH ROW WHEN ((new.* IS DISTINCT FROM old.*)) EXECUTE FUNCTION raise_plan_generation();
 
 COMMENT ON COLUMN gateway_keys.changed_by IS 'the process that made the last change, which need not be notified of it';
 COMMENT ON COLUMN gateway_keys.owner_uid IS 'of the GatewayKey resource: nothing else may change or revoke the row';
 COMMENT ON COLUMN gateway_keys.revision IS 'of the last change; given under an advisory lock, so that revisions are committed in order';
-COMMENT ON COLUMN plans.limits IS 'thresholds as in the configuration: {"per_key": {...}, "per_workspace": {...}}';
+COMMENT ON COLUMN plans.limits IS 'as the spec of a PlanLimits resource: the limits of the store API, included, and the thresholds of the gateway under gateway';
 COMMENT ON COLUMN quota_reservations.name IS 'org, workspace and, for a key, its id; separated by line feeds';
 COMMENT ON COLUMN quota_reservations.sequence IS 'of the report within its process: one that arrives after a later one changes nothing';
 COMMENT ON COLUMN quota_reservations.unit IS 'tokens, or trillionths of a dollar';
@@ -640,6 +678,7 @@ ALTER TABLE day_usage OWNER TO vitrine_migrations;
 ALTER TABLE gateway_key_store OWNER TO vitrine_migrations;
 ALTER TABLE gateway_keys OWNER TO vitrine_migrations;
 ALTER TABLE operator_leadership OWNER TO vitrine_migrations;
+ALTER TABLE plan_generation OWNER TO vitrine_migrations;
 ALTER TABLE plans OWNER TO vitrine_migrations;
 ALTER TABLE quota_reservations OWNER TO vitrine_migrations;
 ALTER TABLE rate_allotments OWNER TO vitrine_migrations;
@@ -669,6 +708,8 @@ GRANT SELECT ON gateway_key_store TO vitrine_operator;
 GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_gateway;
 GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_operator;
 GRANT SELECT, UPDATE ON operator_leadership TO vitrine_operator;
+GRANT SELECT ON plan_generation TO vitrine_gateway;
+GRANT SELECT, UPDATE ON plan_generation TO vitrine_operator;
 GRANT SELECT ON plans TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON plans TO vitrine_operator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON quota_reservations TO vitrine_gateway;
@@ -707,6 +748,8 @@ GRANT EXECUTE ON FUNCTION keep_token_hash() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION lock_limits(text[]) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION make_trace_partitions(integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION make_trace_partitions(integer) TO vitrine_trace_writer;
+GRANT EXECUTE ON FUNCTION notify_plan_generation() TO PUBLIC;
+GRANT EXECUTE ON FUNCTION raise_plan_generation() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION remove_expired_allotments(integer,integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION remove_old_quota_reservations(integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION report_quota_usage(uuid,bigint,date,integer,text[],text[],numeric[],numeric[],numeric[],numeric[]) TO vitrine_gateway;

@@ -100,7 +100,15 @@ describe('beside a running gateway', () => {
       const [code, { overall_status: overall, checks }] = await json<Diagnosis>('doctor', env);
       return [code, overall, ...checks.map(({ name, status }) => `${name} ${status}`)];
     };
-    expect(await statuses({})).toEqual([0, 'warn', 'config pass', 'storage pass', 'route_wiring pass', 'auth_posture warn']);
+    expect(await statuses({})).toEqual([
+      0,
+      'warn',
+      'config pass',
+      'storage pass',
+      'route_wiring pass',
+      'auth_posture warn',
+      'plans pass',
+    ]);
     expect(await statuses({ SVC_STORAGE_PATH: '/dev/null/traces.db', SVC_PROVIDERS_OPENAI_UPSTREAM: gateway.url })).toEqual([
       1,
       'fail',
@@ -108,6 +116,7 @@ describe('beside a running gateway', () => {
       'storage fail',
       'route_wiring fail',
       'auth_posture warn',
+      'plans pass',
     ]);
     expect(await statuses({ SVC_SERVER_PORT: 'x' })).toEqual([
       1,
@@ -116,6 +125,7 @@ describe('beside a running gateway', () => {
       'storage skip',
       'route_wiring skip',
       'auth_posture skip',
+      'plans skip',
     ]);
     const { stdout } = await run('doctor');
     expect(stdout).toMatch(/^pass {2}storage: the traces can be read and written\n(?: {8}.+\n)* {8}newest trace: 2/m);

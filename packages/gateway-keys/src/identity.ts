@@ -10,6 +10,4 @@ export interface Identity {
   readonly permissions: ReadonlySet<Permission>;
   /** The plan whose per-key thresholds apply instead of the configured defaults. */
   readonly plan: string | undefined;
-  /** The plan of the workspace, whose per-workspace thresholds apply likewise. */
-  readonly workspace_plan?: string | undefined;
 }

@@ -1,5 +1,6 @@
 import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
 import type { Logger } from '@vitrine/telemetry/logger';
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { keepRetention } from '@vitrine/traces/retention';
@@ -27,6 +28,7 @@ import { openAccessLog, type AccessLog } from './observability/access-log.ts';
 import { loadTelemetry, openObservability, type Observability } from './observability/open-observability.ts';
 import { serveScrape } from './observability/serve-scrape.ts';
 import { pathRedactor } from './privacy/path-redactor.ts';
+import { openPlans } from './plans/open-plans.ts';
 import { privacyRules } from './privacy/pii-config.ts';
 import { openRequestGuard } from './privacy/request-guard.ts';
 import { Deadlines } from './proxy/deadlines.ts';
@@ -91,12 +93,12 @@ export async function startGateway(
   stop('flush metrics', () => observability.flushMetrics());
   stop('flush spans', () => observability.flushSpans());
   const tools = { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop };
-  const { limits, limitPool, budget, writes, queue } = await openPipeline(tools);
+  const { limits, limitFigures, budget, writes, queue } = await openPipeline(tools);
 
   const redactPathFor = pathRedactor(privacy);
   const keys = openKeys(config, logger, { thread: traces.thread, redactPathFor });
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
-  if (traces.store.driver === 'postgres') observability.observePools(() => poolFigures(traces, keys, limitPool));
+  if (traces.store.driver === 'postgres') observability.observePools(() => poolFigures(traces, keys, limitFigures()));
   const auth = await openAuth(config, keys, logger, steadyClock);
   stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
   const anonymousRejections = new RateLimiter(ANONYMOUS_REJECTIONS_PER_SECOND, steadyClock);
@@ -164,7 +166,9 @@ async function openPipeline(of: {
 
   const shared = sharedLimits ?? openSharedLimits(config, opened);
   const totals = (day: string) => store.quotaTotals(day);
-  const limits = await openLimits(config, { totals, logger, shared, ...clocks });
+  const plans = await openPlans(config, logger);
+  stop('stop following plans', async () => plans?.[Symbol.asyncDispose]());
+  const limits = await openLimits(config, { totals, logger, shared, plans: plans?.live, ...clocks });
   stop('return what is left of shared limits', async () => limits[Symbol.asyncDispose]());
   const budget = new BodyBudget(config.queue.max_body_bytes, collectYoung);
   const sink = observability.instrumentSink(thread, store.driver, publisher);
@@ -176,16 +180,18 @@ async function openPipeline(of: {
   countUnwritten = () => queue.drained();
   stop('write the trace queue', () => queue.drained());
   observability.observeQueue(queue, publisher);
-  return { limits, limitPool: shared?.pool, budget, writes, queue };
+  if (plans !== undefined) observability.observePlans(() => plans.live.applied.generation);
+  const limitFigures = () => ({ ...plans?.poolFigures(), ...(shared && { limits: shared.pool.figures() }) });
+  return { limits, limitFigures, budget, writes, queue };
 }
 
 /** By use. Without metrics is the pool of the thread that writes to Postgres itself, and the one that reads statistics of trace-writers. */
-function poolFigures(traces: OpenTraceStore, keys: OpenKeys, limits: PostgresPool | undefined) {
+function poolFigures(traces: OpenTraceStore, keys: OpenKeys, limits: Readonly<Record<string, PoolFigures>>) {
   const publisher = traces.publisher?.figures.pool;
   return {
     ...traces.poolFigures(),
     ...keys.poolFigures(),
-    ...(limits && { limits: limits.figures() }),
+    ...limits,
     ...(publisher && { publisher }),
   };
 }

@@ -11,7 +11,7 @@ export async function awaitDatabase(options: PostgresPoolOptions, logger: Logger
   const isReached = await waitForDatabase(pool, {
     logger,
     signal,
-    probe: (of) => of.query('SELECT last_dropped_at FROM writer_statistics LIMIT 0'),
+    probe: (of) => of.query('SELECT generation FROM plan_generation'),
     isAwaited: () => true,
   });
   if (!isReached) throw new Fault('start_aborted', { say: 'stopped while waiting for the database' });

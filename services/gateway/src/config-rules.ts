@@ -3,7 +3,8 @@ import type { DeepPartial } from '@vitrine/config/partial-value';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { StoreSummary } from '@vitrine/traces/trace-store';
 import type { AuthConfig } from './auth/auth-config.ts';
-import type { LimitsConfig, PlanConfig } from './limits/limits-config.ts';
+import type { GatewayLimits } from '@vitrine/plans/gateway-limits';
+import type { LimitsConfig } from './limits/limits-config.ts';
 import { storageRules } from './storage-rules.ts';
 
 /** The parts of the configuration that the rules read. */
@@ -14,7 +15,7 @@ type Parts = DeepPartial<{
   observability: { otel: OtelConfig };
   auth: AuthConfig;
   limits: LimitsConfig;
-  plans: Record<string, PlanConfig>;
+  plans: Record<string, GatewayLimits>;
 }>;
 
 /** Rules between parts of the configuration. An invalid part is missing here and reported by its schema; the rules check the others.
@@ -73,9 +74,9 @@ function uniqueKeys({ auth }: Parts): ConfigFault[] {
   ]);
 }
 
-/** Every request of a key with an unknown plan would be rejected. */
-function knownPlans({ auth, plans }: Parts): ConfigFault[] {
-  if (plans === undefined) return [];
+/** Every request of a key with an unknown plan would be rejected. Where plans can come from elsewhere, it may be created later. */
+function knownPlans({ auth, limits, plans, storage }: Parts): ConfigFault[] {
+  if (plans === undefined || storage?.driver !== 'sqlite' || limits?.plans_dir !== undefined) return [];
   return (auth?.keys ?? []).flatMap((key, i) =>
     key?.plan === undefined || Object.hasOwn(plans, key.plan)
       ? []
@@ -83,8 +84,8 @@ function knownPlans({ auth, plans }: Parts): ConfigFault[] {
   );
 }
 
-export function unknownPlanText(plan: string, configured: readonly string[]): string {
-  const plans = configured.length === 0 ? 'no plan is configured' : `configured plans: ${configured.join(', ')}`;
+export function unknownPlanText(plan: string, known: readonly string[]): string {
+  const plans = known.length === 0 ? 'no plan is configured' : `configured plans: ${known.join(', ')}`;
   return `unknown plan "${plan}"; ${plans}`;
 }
 

@@ -12,7 +12,7 @@ import type { WriterSource } from '@vitrine/traces/writer-thread';
 import { awaitDatabase } from './await-database.ts';
 import { readPriceOverride } from './capture/price-override.ts';
 import type { GatewayConfig } from './config.ts';
-import { hasDailyLimits } from './limits/open-limits.ts';
+import { canHaveDailyLimits } from './limits/open-limits.ts';
 import { isOldTraceFile, oldTraceFileText } from './old-gateway/old-trace-file.ts';
 import { postgresOptions } from './storage-settings.ts';
 import { openPublisher, type TracePublisher } from './trace-publisher/open-publisher.ts';
@@ -66,7 +66,7 @@ function derivationThread(config: GatewayConfig, privacy: PrivacyRules, writer: 
     policy: { captureBodies: tracing.capture_bodies, bodyMaxSize: tracing.body_max_size, privacy },
     priceOverride: readPriceOverride(prices.override_path),
     reportsTokens: observability.otel.genai,
-    reportsUsage: hasDailyLimits(config),
+    reportsUsage: canHaveDailyLimits(config),
     writer,
   });
 }

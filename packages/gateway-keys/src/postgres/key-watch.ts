@@ -1,8 +1,6 @@
+import { NotifiedPoll } from '@vitrine/postgres/notified-poll';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { KEY_CHANNEL, lastForeignRevision } from './key-changes.ts';
-
-/** How often it looks even without a notification: LISTEN may not reach through a pooler. */
-const POLL_INTERVAL_MS = 30_000;
 
 /** Calls `onChange` after another process has changed a key. A notification, or the time, makes it look; what it finds decides. */
 export class KeyWatch implements AsyncDisposable {
@@ -11,46 +9,24 @@ export class KeyWatch implements AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #writer: string;
   readonly #onChange: () => void;
-  readonly #listener: AsyncDisposable;
-  readonly #timer: NodeJS.Timeout;
+  readonly #poll: NotifiedPoll;
   #known: number | undefined;
-  #looking: Promise<void>;
-  #isWaiting = false;
   #isFailing = false;
   #isOver = false;
 
   /** `writer`: the name of this process in `changed_by`. */
-  constructor(pool: PostgresPool, writer: string, onChange: () => void, pollIntervalMs: number = POLL_INTERVAL_MS) {
+  constructor(pool: PostgresPool, writer: string, onChange: () => void, intervalMs?: number) {
     this.#pool = pool;
     this.#writer = writer;
     this.#onChange = onChange;
-    this.#looking = this.#look();
-    this.ready = this.#looking;
-    this.#timer = setInterval(() => this.#lookAgain(), pollIntervalMs);
-    this.#timer.unref();
-    this.#listener = pool.listen(KEY_CHANNEL, {
-      onNotification: (by) => {
-        if (by !== writer) this.#lookAgain();
-      },
-      onMissed: () => this.#lookAgain(),
-    });
+    const isRelevant = (by: string) => by !== writer;
+    this.#poll = new NotifiedPoll(pool, { channel: KEY_CHANNEL, look: () => this.#look(), isRelevant, intervalMs });
+    this.ready = this.#poll.ready;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
-    clearInterval(this.#timer);
-    await this.#listener[Symbol.asyncDispose]();
-    await this.#looking;
-  }
-
-  /** Looks once more after the look in progress: the snapshot of that one may be older than the change. At most one waits. */
-  #lookAgain(): void {
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    this.#looking = this.#looking.then(() => {
-      this.#isWaiting = false;
-      return this.#isOver ? undefined : this.#look();
-    });
+    await this.#poll[Symbol.asyncDispose]();
   }
 
   async #look(): Promise<void> {

@@ -10,15 +10,15 @@ import { openKeys } from '../auth/open-keys.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { Check } from './check.ts';
 
-/** Checks whether requests need a key, and whether the keys are usable. Creates no files. */
-export async function checkAuth(config: GatewayConfig): Promise<Check> {
+/** Checks whether requests need a key, and whether the keys are usable. Creates no files. `plans`: the names of all plans. */
+export async function checkAuth(config: GatewayConfig, plans: readonly string[]): Promise<Check> {
   const { auth, server } = config;
   if (!auth.enabled) {
     const details = [`auth.enabled is false; the gateway listens on ${server.host}`];
     return found('warn', 'no key is required: everyone who reaches the port may use the gateway and read every trace', details);
   }
   try {
-    const { active, managing, unverifiable, isPepperMissing, withoutPlan } = await countKeys(config);
+    const { active, managing, unverifiable, isPepperMissing, withoutPlan } = await countKeys(config, plans);
     const details = [
       `header: ${auth.header}`,
       `keys: ${active}, of which ${managing} may manage keys`,
@@ -35,7 +35,7 @@ export async function checkAuth(config: GatewayConfig): Promise<Check> {
     if (unverifiable > 0)
       return found('warn', 'some keys are rejected because their pepper is missing: restore it, or rotate the keys', details);
     if (withoutPlan.length > 0)
-      return found('warn', 'requests of some keys are rejected, because their plan is not configured', details);
+      return found('warn', 'requests of some keys are rejected, because their plan does not exist', details);
     return found('pass', 'requests need a gateway key', details);
   } catch (error) {
     if (!isFault(error)) throw error;
@@ -47,13 +47,15 @@ function found(status: Check['status'], summary: string, details: readonly strin
   return { name: 'auth_posture', status, summary, details };
 }
 
-async function countKeys(config: GatewayConfig) {
+async function countKeys(config: GatewayConfig, plans: readonly string[]) {
   await using opened = openKeys(config, createLogger('svc-gateway', 'silent', { write: () => true }));
   const stored =
     config.auth.store === 'database' ? ((await readKeys(config.storage, (reader) => reader.list(undefined))) ?? []) : [];
   const hasPepper =
     config.auth.peppers.length > 0 || config.auth.store === 'file' || existsSync(keyFiles(config.storage.path).pepper);
-  const withoutPlan = stored.filter(({ plan }) => plan !== undefined && !Object.hasOwn(config.plans, plan)).map(({ id }) => id);
+  const withoutPlan = [...stored, ...config.auth.keys]
+    .filter(({ plan }) => plan !== undefined && !plans.includes(plan))
+    .map(({ id }) => id);
   const managing = [...stored, ...config.auth.keys].filter(mayManage).length;
   if (!hasPepper)
     return {

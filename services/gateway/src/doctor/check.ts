@@ -1,6 +1,6 @@
 /** The result of one check of `gateway doctor`. Spec: gateway decisions, section 7. */
 export interface Check {
-  readonly name: 'config' | 'storage' | 'route_wiring' | 'auth_posture';
+  readonly name: 'config' | 'storage' | 'route_wiring' | 'auth_posture' | 'plans';
   /** `skip`: not run, because an earlier check failed. */
   readonly status: 'pass' | 'warn' | 'fail' | 'skip';
   /** One sentence. */

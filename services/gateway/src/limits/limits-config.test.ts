@@ -47,17 +47,20 @@ describe('limits and plans in the configuration', () => {
     const key = 'auth: {keys: [{id: k, token: token-0123456789-0123456789, plan: pro}]}';
     expect(configError(key)).toMatch(/auth\.keys\.0\.plan: unknown plan "pro"; no plan is configured/);
     expect(read(`${key}\nplans: {pro: {}}`).auth.keys[0]?.plan).toBe('pro');
+    // Where plans can come from elsewhere, it may be created later.
+    expect(read(`${key}\nlimits: {plans_dir: /etc/plans}`).auth.keys[0]?.plan).toBe('pro');
+    const postgres = '{driver: postgres, dsn: "postgres://localhost/v"}';
+    expect(read(`${key}\nstorage: ${postgres}`).auth.keys[0]?.plan).toBe('pro');
   });
 
   test('an amount above 0 is a limit, however small', () => {
     const { limits, plans } = read('limits: {per_key: {max_cost_usd_per_day: 0.0000000001}}');
-    const book = new ThresholdTable(limits, plans);
-    expect(book.hasDaily).toBe(true);
-    expect(book.of({ plan: undefined })?.key.picoUsdPerDay).toBe(100);
-    expect(
-      new ThresholdTable(read('limits: {per_key: {max_cost_usd_per_day: 1.0e-20}}').limits, {}).of({ plan: undefined })?.key
-        .picoUsdPerDay,
-    ).toBe(1);
+    const table = new ThresholdTable(limits, plans);
+    expect(table.hasDaily).toBe(true);
+    const caller = { plan: undefined, org_id: 'org', workspace_id: 'ws' };
+    expect(table.of(caller)).toMatchObject({ key: { picoUsdPerDay: 100 } });
+    const least = new ThresholdTable(read('limits: {per_key: {max_cost_usd_per_day: 1.0e-20}}').limits, {});
+    expect(least.of(caller)).toMatchObject({ key: { picoUsdPerDay: 1 } });
   });
 
   test.each([

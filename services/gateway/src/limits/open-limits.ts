@@ -1,6 +1,7 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
+import type { LivePlans } from '../plans/live-plans.ts';
 import { openGate, type Gate } from './gate.ts';
 import { ineffectiveLimits } from './ineffective-limits.ts';
 import { openQuotas, type LimitsContext, type QuotaUsage } from './open-quotas.ts';
@@ -8,7 +9,7 @@ import { openRequestCounter } from './open-request-counter.ts';
 import type { QuotaCheck } from './quota-check.ts';
 import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
-import type { LimitsSettings } from './limits-config.ts';
+import { hasLivePlans, type LimitsSettings } from './limits-config.ts';
 
 /** Unknown plans are logged at most this often. */
 const UNKNOWN_PLAN_REPORT_INTERVAL_MS = 10_000;
@@ -23,33 +24,51 @@ export interface OpenLimits extends AsyncDisposable {
   readonly ledger: QuotaUsage | undefined;
 }
 
-/** Whether a key or workspace can have a daily limit, so that usage has to be counted while it is written. */
-export function hasDailyLimits({ auth, limits, plans }: LimitsSettings): boolean {
-  return auth.enabled && new ThresholdTable(limits, plans).hasDaily;
+/** Whether a key or workspace can have or get a daily limit, so that usage has to be counted while it is written. */
+export function canHaveDailyLimits(config: LimitsSettings): boolean {
+  return config.auth.enabled && (hasLivePlans(config) || new ThresholdTable(config.limits, config.plans).hasDaily);
 }
 
-/** Opens the usage limits as configured. With authentication off nothing is limited, because callers are unknown; without daily limits the
- *  store is never read. A store that cannot be read does not keep the gateway from starting. Spec: gateway, Limits. */
-export async function openLimits(config: LimitsSettings, tools: LimitsContext): Promise<OpenLimits> {
+/** Opens the usage limits as configured, which follow the changes of live plans. With authentication off nothing is limited, because callers
+ *  are unknown; without daily limits the store is never read. A store that cannot be read does not keep the gateway from starting.
+ *  Spec: gateway, Limits. */
+export async function openLimits(
+  config: LimitsSettings,
+  { plans, ...tools }: Omit<LimitsContext, 'hasDaily'> & { readonly plans?: LivePlans | undefined },
+): Promise<OpenLimits> {
   const { logger, clock, steadyClock } = tools;
   for (const sentence of ineffectiveLimits(config)) logger.warn(sentence);
   if (!config.auth.enabled) return { gate: openGate, ledger: undefined, [Symbol.asyncDispose]: async () => {} };
-  const thresholds = new ThresholdTable(config.limits, config.plans);
+  const currentThresholds = () => new ThresholdTable(config.limits, config.plans, plans?.applied);
+  let thresholds = currentThresholds();
   const { counters } = config.limits;
   const unknownPlans = unknownPlanLog(logger, steadyClock);
   const rates = openRequestCounter(counters, tools);
-  const daily = thresholds.hasDaily ? await openQuotas(counters, tools) : undefined;
+  const hasDaily = () => thresholds.hasDaily;
+  const daily = canHaveDailyLimits(config) ? await openQuotas(counters, { ...tools, hasDaily }) : undefined;
   const gate = new UsageGate({
     thresholds,
     quotas: daily?.quotas ?? NO_QUOTAS,
     counter: rates.counter,
     clock,
-    onUnknownPlan: (identity) => unknownPlans.add('', identity),
+    onUnknownPlan: (identity, plan) => unknownPlans.add('', { identity, plan }),
   });
+  const apply = () => {
+    const hadDaily = thresholds.hasDaily;
+    thresholds = currentThresholds();
+    if (thresholds.hasDaily && !hadDaily) daily?.refresh();
+    gate.apply(thresholds);
+  };
+  if (plans !== undefined) {
+    plans.onChange = apply;
+    // They may have changed while totals were read.
+    apply();
+  }
   return {
     gate: (identity) => gate.check(identity),
     ledger: daily?.usage,
     [Symbol.asyncDispose]: async () => {
+      if (plans !== undefined) plans.onChange = () => {};
       unknownPlans[Symbol.dispose]();
       // Both report to the database for the last time, which may be away.
       await Promise.all([rates[Symbol.asyncDispose](), daily?.[Symbol.asyncDispose]()]);
@@ -57,10 +76,15 @@ export async function openLimits(config: LimitsSettings, tools: LimitsContext): 
   };
 }
 
-function unknownPlanLog(logger: Logger, clock: () => number): LogThrottle<Identity> {
-  const write = ({ key_id, plan, workspace_plan }: Identity, count: number) => {
-    const next_step = `add the plan to plans and restart, or take it from the key: ${WHY_UNAVAILABLE}`;
-    logger.error({ key_id, plan, workspace_plan, count, next_step }, 'unknown plan: requests rejected');
+interface UnknownPlanUse {
+  readonly identity: Identity;
+  readonly plan: string;
+}
+
+function unknownPlanLog(logger: Logger, clock: () => number): LogThrottle<UnknownPlanUse> {
+  const write = ({ identity: { key_id, org_id, workspace_id }, plan }: UnknownPlanUse, count: number) => {
+    const next_step = `create the plan, or take it from the key or workspace: ${WHY_UNAVAILABLE}`;
+    logger.error({ key_id, org_id, workspace_id, plan, count, next_step }, 'unknown plan: requests rejected');
   };
   return new LogThrottle(UNKNOWN_PLAN_REPORT_INTERVAL_MS, write, { clock });
 }

@@ -33,6 +33,8 @@ export interface QuotaUsage {
 export interface OpenQuotas extends AsyncDisposable {
   readonly quotas: QuotaCheck;
   readonly usage: QuotaUsage;
+  /** Daily limits begin to apply: totals that were not needed until now are read, and checks wait for them. */
+  readonly refresh: () => void;
 }
 
 export interface Clocks {
@@ -45,6 +47,8 @@ export interface Clocks {
 export interface LimitsContext extends Clocks {
   /** The stored usage of all keys on a UTC day, `YYYY-MM-DD`. */
   readonly totals: (day: string) => Promise<readonly DayUsage[]>;
+  /** Whether anybody has a daily limit at the moment: otherwise no totals are read. */
+  readonly hasDaily: () => boolean;
   readonly logger: Logger;
   /** Needed where `limits.counters` is `shared`. */
   readonly shared?: SharedLimits | undefined;
@@ -57,17 +61,18 @@ export async function openQuotas(kind: LimitsConfig['counters'], context: Limits
   return openSharedQuotas(context.shared, context);
 }
 
-async function openProcessQuotas({ totals, clock, steadyClock, logger }: LimitsContext): Promise<OpenQuotas> {
+async function openProcessQuotas({ totals, hasDaily, clock, steadyClock, logger }: LimitsContext): Promise<OpenQuotas> {
   let isOpen = true;
   const onFailedRead = (error: unknown) => {
     if (isOpen) logger.error({ err: error, next_step: AFTER_FAILED_READ }, 'quota totals read failed');
   };
   const ledger = new QuotaLedger({ totals, clock, steadyClock, onFailedRead });
-  await ledger.read();
-  const fresh = keepTotalsFresh(ledger);
+  if (hasDaily()) await ledger.read();
+  const fresh = keepTotalsFresh(ledger, hasDaily);
   return {
     quotas: new ProcessQuotas(ledger),
     usage: ledger,
+    refresh: () => ledger.refresh(),
     [Symbol.asyncDispose]: async () => {
       isOpen = false;
       fresh[Symbol.dispose]();
@@ -91,6 +96,7 @@ function openSharedQuotas(
   return {
     quotas,
     usage: quotas,
+    refresh: () => {},
     [Symbol.asyncDispose]: async () => {
       clearInterval(cleanup);
       await quotas[Symbol.asyncDispose]();

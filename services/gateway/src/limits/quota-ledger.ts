@@ -43,8 +43,8 @@ export class QuotaLedger {
   /** A finished read whose rows may include a part of the batch that is being written. */
   #finished: (Reading & { readonly rows: readonly DayUsage[] }) | undefined;
   readonly #settlements = new Settlements();
-  /** Resolves when the totals of the day that the clock was set to are known, or could not be read; undefined unless they are awaited. */
-  #totalsOfSetDay: PromiseWithResolvers<void> | undefined;
+  /** Resolves when totals that checks wait for are known, or could not be read; undefined unless they are awaited. */
+  #awaitedTotals: PromiseWithResolvers<void> | undefined;
 
   constructor(options: QuotaLedgerOptions) {
     this.#options = options;
@@ -59,16 +59,16 @@ export class QuotaLedger {
     return this.#options.steadyClock() - this.#readAt > TOTALS_MAX_AGE_MS ? undefined : this.#accounts.of(names);
   }
 
-  /** Whether the totals of another day are being read because the clock was set. */
+  /** Whether checks have to wait for totals: the clock was set to another day, or daily limits begin to apply. */
   get awaitsTotals(): boolean {
-    return this.#totalsOfSetDay !== undefined;
+    return this.#awaitedTotals !== undefined;
   }
 
   /** Resolves when `awaitsTotals` is over, after `maxMs` at the latest. */
   totals(maxMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, maxMs);
-    void (this.#totalsOfSetDay?.promise ?? Promise.resolve()).then(() => {
+    void (this.#awaitedTotals?.promise ?? Promise.resolve()).then(() => {
       clearTimeout(timer);
       resolve();
     });
@@ -92,6 +92,12 @@ export class QuotaLedger {
     this.#accounts.add(usage);
     this.#settlements.settled(count);
     this.#useFinished();
+  }
+
+  /** Begins to read the totals, and lets checks wait for them. */
+  refresh(): void {
+    this.#awaitedTotals ??= Promise.withResolvers();
+    void this.read();
   }
 
   /** Reads the store's totals, unless a read is running. Never rejects. */
@@ -124,8 +130,8 @@ export class QuotaLedger {
   }
 
   #endWait(): void {
-    this.#totalsOfSetDay?.resolve();
-    this.#totalsOfSetDay = undefined;
+    this.#awaitedTotals?.resolve();
+    this.#awaitedTotals = undefined;
   }
 
   #roll(): void {
@@ -142,14 +148,15 @@ export class QuotaLedger {
     this.#finished = undefined;
     if (hasJustBegun) return;
     this.#readAt = Number.NEGATIVE_INFINITY;
-    this.#totalsOfSetDay ??= Promise.withResolvers();
-    void this.read();
+    this.refresh();
   }
 }
 
-/** Reads the totals every few seconds. */
-export function keepTotalsFresh(ledger: QuotaLedger, intervalMs = READ_INTERVAL_MS): Disposable {
-  const timer = setInterval(() => void ledger.read(), intervalMs);
+/** Reads the totals every few seconds, while they are needed. */
+export function keepTotalsFresh(ledger: QuotaLedger, isNeeded: () => boolean, intervalMs = READ_INTERVAL_MS): Disposable {
+  const timer = setInterval(() => {
+    if (isNeeded()) void ledger.read();
+  }, intervalMs);
   timer.unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -1,6 +1,7 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
-import type { LimitsConfig, PlanConfig, ScopeLimits } from './limits-config.ts';
+import type { GatewayLimits, ScopeLimits } from '@vitrine/plans/gateway-limits';
+import { NO_PLANS, type AppliedPlans } from '../plans/live-plans.ts';
 
 /** The thresholds of one scope; 0 is none. */
 export interface Thresholds {
@@ -22,22 +23,36 @@ export function picoUsd(usd: number): number {
   return dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD);
 }
 
-/** The configured thresholds by plan. */
+/** A plan that a key or workspace has and that is in no source of plans. */
+export interface UnknownPlan {
+  readonly unknownPlan: string;
+}
+
+/** The thresholds by plan, of the configuration and of live plans. */
 export class ThresholdTable {
   readonly #defaults: BoundThresholds;
-  readonly #plans: ReadonlyMap<string, BoundThresholds>;
+  readonly #plans: Map<string, BoundThresholds>;
+  readonly #workspacePlans: ReadonlyMap<string, string>;
 
-  constructor(limits: LimitsConfig, plans: Readonly<Record<string, PlanConfig>>) {
+  /** A live plan with thresholds replaces the configured one of the same name. One without leaves it, or has the configured limits: who
+   *  limits the store API alone must not make the gateway unlimited. */
+  constructor(limits: GatewayLimits, plans: Readonly<Record<string, GatewayLimits>>, live: AppliedPlans = NO_PLANS) {
     this.#defaults = boundOf(limits);
     this.#plans = new Map(Object.entries(plans).map(([name, plan]) => [name, boundOf(plan)]));
+    for (const [name, { gateway }] of Object.entries(live.plans))
+      this.#plans.set(name, gateway === undefined ? (this.#plans.get(name) ?? this.#defaults) : boundOf(gateway));
+    this.#workspacePlans = new Map(live.workspaces.map((of) => [workspaceName(of), of.plan]));
   }
 
   /** A key's plan replaces the configured limits of keys, and its workspace's plan those of workspaces, as a whole: thresholds that a plan
-   *  does not name are unlimited. Undefined for a plan that is not configured. Spec: gateway decisions, section 2. */
-  of({ plan, workspace_plan: workspacePlan }: Pick<Identity, 'plan' | 'workspace_plan'>): BoundThresholds | undefined {
+   *  does not name are unlimited. Spec: gateway decisions, section 2. */
+  of(identity: Pick<Identity, 'plan' | 'org_id' | 'workspace_id'>): BoundThresholds | UnknownPlan {
+    const { plan } = identity;
+    const workspacePlan = this.#workspacePlans.get(workspaceName(identity));
     const key = plan === undefined ? this.#defaults : this.#plans.get(plan);
+    if (key === undefined) return { unknownPlan: plan ?? '' };
     const workspace = workspacePlan === undefined ? this.#defaults : this.#plans.get(workspacePlan);
-    return key === undefined || workspace === undefined ? undefined : { key: key.key, workspace: workspace.workspace };
+    return workspace === undefined ? { unknownPlan: workspacePlan ?? '' } : { key: key.key, workspace: workspace.workspace };
   }
 
   /** Whether a key or workspace can have a limit, */
@@ -68,7 +83,12 @@ export function isDaily({ tokensPerDay, picoUsdPerDay }: Thresholds): boolean {
   return tokensPerDay > 0 || picoUsdPerDay > 0;
 }
 
-function boundOf({ per_key, per_workspace }: PlanConfig): BoundThresholds {
+/** Ids contain no line feeds, so no two workspaces share a name. */
+function workspaceName({ org_id, workspace_id }: Pick<Identity, 'org_id' | 'workspace_id'>): string {
+  return `${org_id}\n${workspace_id}`;
+}
+
+function boundOf({ per_key, per_workspace }: GatewayLimits): BoundThresholds {
   return { key: thresholdsOf(per_key), workspace: thresholdsOf(per_workspace) };
 }
 

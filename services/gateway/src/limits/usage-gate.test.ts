@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { rejectionBody } from '@vitrine/http-api/rejection';
+import { NO_PLANS, type AppliedPlans } from '../plans/live-plans.ts';
 import { InMemoryRequestCounter } from './in-memory-request-counter.ts';
 import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection } from './limit-rejections.ts';
 import { limitsConfig, plansConfig } from './limits-config.ts';
@@ -41,11 +42,17 @@ const takenBy = (key: string) => ({
 /** A gate on clocks that stand still, over a store that has `stored`. */
 async function setUp(
   limits: object,
-  { plans = {}, stored = [] as DayUsage[], waitMaxMs = 60_000, requestCounter = undefined as RequestCounter | undefined } = {},
+  {
+    plans = {},
+    workspaces = [] as AppliedPlans['workspaces'],
+    stored = [] as DayUsage[],
+    waitMaxMs = 60_000,
+    requestCounter = undefined as RequestCounter | undefined,
+  } = {},
 ) {
   const time = { steady: 0 };
-  const unknownPlans: (string | undefined)[] = [];
-  const thresholds = new ThresholdTable(limitsConfig.parse(limits), plansConfig.parse(plans));
+  const unknownPlans: string[] = [];
+  const thresholds = new ThresholdTable(limitsConfig.parse(limits), plansConfig.parse(plans), { ...NO_PLANS, workspaces });
   const ledger = new QuotaLedger({
     totals: () => Promise.resolve(stored),
     clock: () => NOON,
@@ -59,7 +66,7 @@ async function setUp(
     quotas: new ProcessQuotas(ledger, waitMaxMs),
     counter,
     clock: () => NOON,
-    onUnknownPlan: ({ plan }) => unknownPlans.push(plan),
+    onUnknownPlan: (_, plan) => unknownPlans.push(plan),
   });
   return { gate, ledger, time, unknownPlans };
 }
@@ -137,20 +144,65 @@ describe('the usage gate', () => {
     };
     const { gate } = await setUp(
       { per_key: { requests_per_minute: 1, max_tokens_per_day: 1 } },
-      { plans, stored: [used('gk_1', 9)] },
+      { plans, workspaces: [{ org_id: 'org', workspace_id: 'w', plan: 'large' }], stored: [used('gk_1', 9)] },
     );
     const passes = (who: Identity) => [1, 2, 3, 4].filter(() => gate.check(who) === undefined).length;
     expect(passes(identity('gk_1', { plan: 'large' }))).toBe(3);
-    expect(passes(identity('gk_2', { plan: 'large', workspace_plan: 'large', workspace_id: 'w' }))).toBe(1);
+    expect(passes(identity('gk_2', { plan: 'large', workspace_id: 'w' }))).toBe(1);
     expect(passes(identity('gk_3', { plan: 'free' }))).toBe(4);
     expect(gate.check(one)).toMatchObject({ reason: 'KEY_DAILY_TOKENS_EXCEEDED' });
   });
 
   test('a plan that is not configured rejects, and is reported', async () => {
-    const { gate, unknownPlans } = await setUp({});
+    const workspaces = [{ org_id: 'org', workspace_id: 'w', plan: 'lost' }];
+    const { gate, unknownPlans } = await setUp({}, { workspaces });
     expect(gate.check(identity('gk_1', { plan: 'gone' }))).toBe(LIMIT_CHECK_UNAVAILABLE);
-    expect(gate.check(identity('gk_1', { workspace_plan: 'gone' }))).toBe(LIMIT_CHECK_UNAVAILABLE);
-    expect(unknownPlans).toEqual(['gone', undefined]);
+    expect(gate.check(identity('gk_1', { workspace_id: 'w' }))).toBe(LIMIT_CHECK_UNAVAILABLE);
+    expect(unknownPlans).toEqual(['gone', 'lost']);
+  });
+});
+
+describe('new thresholds', () => {
+  const table = (per_key: object) => new ThresholdTable(limitsConfig.parse({ per_key }), {});
+
+  test('apply to what was counted before: a lower rate rejects, a higher one admits the difference', async () => {
+    const { gate } = await setUp({ per_key: { requests_per_minute: 3 } });
+    const passes = () => [1, 2, 3, 4, 5].filter(() => gate.check(one) === undefined).length;
+    expect(passes()).toBe(3);
+    gate.apply(table({ requests_per_minute: 2 }));
+    expect(passes()).toBe(0);
+    gate.apply(table({ requests_per_minute: 4 }));
+    expect(passes()).toBe(1);
+    gate.apply(table({}));
+    expect(passes()).toBe(5);
+  });
+
+  test('a daily limit that is new waits for the totals, which were not read until then', async () => {
+    const { gate, ledger, time } = await setUp({}, { stored: [used('gk_1', 9)] });
+    time.steady = 60_000;
+    expect(gate.check(one)).toBeUndefined();
+    ledger.refresh();
+    gate.apply(table({ max_tokens_per_day: 9 }));
+    const waiting = [one, two].map(async (who) => gate.check(who));
+    expect(await Promise.all(waiting)).toMatchObject([{ reason: 'KEY_DAILY_TOKENS_EXCEEDED' }, undefined]);
+  });
+
+  test('a plan of the rows replaces one of the configuration, unless it has none for the gateway', () => {
+    const limits = { rpm: 1, concurrency: 1, freshnessDays: 1, historyDays: 1, enrichBatchMax: 1, liveRefreshesPerPeriod: 0 };
+    const included = { lookup_cached: 0, history_query: 0, refresh_requested: 0 };
+    const gateway = limitsConfig.parse({ per_key: { requests_per_minute: 9 } });
+    const live = {
+      generation: 1,
+      plans: { pro: { ...limits, included, gateway }, free: { ...limits, included } },
+      workspaces: [],
+    };
+    const configured = plansConfig.parse({ pro: {}, free: { per_key: { requests_per_minute: 2 } } });
+    const rateOf = (plan: string, plans = configured) =>
+      new ThresholdTable(limitsConfig.parse({ per_key: { requests_per_minute: 5 } }), plans, live).of(identity('gk', { plan }));
+    expect(rateOf('pro')).toMatchObject({ key: { requestsPerMinute: 9 } });
+    expect(rateOf('free')).toMatchObject({ key: { requestsPerMinute: 2 } });
+    expect(rateOf('free', {})).toMatchObject({ key: { requestsPerMinute: 5 } });
+    expect(rateOf('gone')).toEqual({ unknownPlan: 'gone' });
   });
 });
 

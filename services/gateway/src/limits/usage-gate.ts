@@ -12,8 +12,8 @@ export interface UsageGateOptions {
   readonly counter: RequestCounter;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Called for every request whose key has a plan that is not configured. */
-  readonly onUnknownPlan: (identity: Identity) => void;
+  /** Called for every request whose key or workspace has a plan that is in no source of plans. */
+  readonly onUnknownPlan: (identity: Identity, plan: string) => void;
 }
 
 /** The limits of an identity, under the names of its counters. */
@@ -30,11 +30,20 @@ type Decision = Rejection | undefined | Promise<Rejection | undefined>;
  *  shared limits. Spec: gateway, Limits. */
 export class UsageGate {
   readonly #options: UsageGateOptions;
-  /** The limits of an identity, computed once. */
-  readonly #limits = new WeakMap<Identity, BoundLimits>();
+  readonly #names = new WeakMap<Identity, ScopeNames>();
+  #thresholds: ThresholdTable;
+  /** The limits of an identity, computed once for these thresholds. */
+  #limits = new WeakMap<Identity, BoundLimits>();
 
   constructor(options: UsageGateOptions) {
     this.#options = options;
+    this.#thresholds = options.thresholds;
+  }
+
+  /** From the next request on these apply, also to what was counted before. */
+  apply(thresholds: ThresholdTable): void {
+    this.#thresholds = thresholds;
+    this.#limits = new WeakMap();
   }
 
   /** Undefined: the request is admitted and counted. Daily quotas are checked before request rates. */
@@ -59,20 +68,29 @@ export class UsageGate {
   }
 
   #bind(identity: Identity): BoundLimits | undefined {
-    const thresholds = this.#options.thresholds.of(identity);
-    if (thresholds === undefined) {
-      this.#options.onUnknownPlan(identity);
+    const thresholds = this.#thresholds.of(identity);
+    if ('unknownPlan' in thresholds) {
+      this.#options.onUnknownPlan(identity, thresholds.unknownPlan);
       return undefined;
     }
     const { key, workspace } = thresholds;
     const limits: BoundLimits = {
-      names: scopeNames(identity.org_id, identity.workspace_id, identity.key_id),
+      names: this.#namesOf(identity),
       thresholds,
       isDaily: isDaily(key) || isDaily(workspace),
       rates: { key: key.requestsPerMinute, workspace: workspace.requestsPerMinute },
     };
     this.#limits.set(identity, limits);
     return limits;
+  }
+
+  /** Always the same object for one identity: counters find accounts by it. */
+  #namesOf(identity: Identity): ScopeNames {
+    const known = this.#names.get(identity);
+    if (known !== undefined) return known;
+    const names = scopeNames(identity.org_id, identity.workspace_id, identity.key_id);
+    this.#names.set(identity, names);
+    return names;
   }
 }
 

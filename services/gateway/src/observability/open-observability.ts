@@ -32,6 +32,8 @@ export interface Observability extends Disposable {
   observeQueue(queue: TraceQueue, publisher: TracePublisher | undefined): void;
   observePools(read: () => Readonly<Record<string, PoolFigures>>): void;
   observeConnections(connections: ClientConnections, limit: number): void;
+  /** `generation`: of the plans that apply. */
+  observePlans(generation: () => number): void;
   /** Two steps of the shutdown. Spec: gateway, Shutdown. */
   flushSpans(): Promise<void>;
   flushMetrics(): Promise<void>;
@@ -68,6 +70,7 @@ export async function openObservability(config: GatewayOtelConfig, logger: Logge
     observePools: (read) => telemetry?.metrics?.observePools(read),
     observeConnections: (connections, limit) =>
       telemetry?.metrics?.observeConnections(() => ({ open: connections.size, limit, closed: connections.closed })),
+    observePlans: (generation) => telemetry?.metrics?.observePlans(generation),
     flushSpans: async () => telemetry?.flushSpans(),
     flushMetrics: async () => telemetry?.flushMetrics(),
     [Symbol.dispose]: () => telemetry?.[Symbol.dispose](),

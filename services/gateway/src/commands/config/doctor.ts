@@ -5,17 +5,19 @@ import type { GatewayConfig } from '../../config.ts';
 import { checkAuth } from '../../doctor/auth-check.ts';
 import { overallStatus, type Check } from '../../doctor/check.ts';
 import { fileFaults, priceFaults } from '../../doctor/file-faults.ts';
+import { checkPlans } from '../../doctor/plan-check.ts';
 import { checkRoutes } from '../../doctor/route-check.ts';
 import { checkStorage } from '../../doctor/storage-check.ts';
 import { ineffectiveLimits } from '../../limits/ineffective-limits.ts';
 import { oldSettingSentences } from '../../old-gateway/old-settings.ts';
+import { planNames, readPlans } from '../../plans/read-plans.ts';
 import { command, type CommandContext } from '@vitrine/command-line/command';
 import { commandOldSettings, configLocation, inspectCommandConfig } from './command-config.ts';
 import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'Checks configuration, storage, routes and authentication.',
+  summary: 'Checks configuration, storage, routes, authentication and plans.',
   usage: '[--format text|json] [--config FILE]',
   help: `  --format json  for programs
   --config FILE  the gateway's configuration
@@ -64,11 +66,18 @@ async function runChecks(file: string | undefined, context: CommandContext): Pro
     const lines = [...faults, ...fileFaults(parts)].map(faultText);
     return invalidConfiguration([...lines, ...old]);
   }
-  return [checkConfig(config, old), await checkStorage(config), checkRoutes(config), await checkAuth(config)];
+  const plans = await readPlans(config);
+  return [
+    checkConfig(config, old),
+    await checkStorage(config),
+    checkRoutes(config),
+    await checkAuth(config, planNames(config.plans, plans)),
+    checkPlans(config, plans),
+  ];
 }
 
 function invalidConfiguration(details: readonly string[]): Check[] {
-  const skipped = (['storage', 'route_wiring', 'auth_posture'] as const).map((name): Check => ({
+  const skipped = (['storage', 'route_wiring', 'auth_posture', 'plans'] as const).map((name): Check => ({
     name,
     status: 'skip',
     summary: 'skipped: there is no valid configuration',

@@ -5,6 +5,7 @@ import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import { z } from 'zod';
 import type { NewKeyRequest } from '../../auth/gateway-keys.ts';
 import { unknownPlanText } from '../../config-rules.ts';
+import { planNames, readPlans } from '../../plans/read-plans.ts';
 import { command } from '@vitrine/command-line/command';
 import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
 import { tokenText, withKeys } from './with-keys.ts';
@@ -39,7 +40,7 @@ export const keysCreate = command({
   --id ID             the key's id; generated when not given
   --name TEXT         what to call it
   --description TEXT  what it is for
-  --plan NAME         the plan with its limits: one of plans in the configuration
+  --plan NAME         the plan with its limits, of the configuration, Postgres or limits.plans_dir
   --format json       for programs
   --config FILE       the gateway's configuration
 
@@ -65,7 +66,7 @@ Examples:
     const { id, name, description, role, plan } = values;
     const request = readRequest({ org_id, workspace_id, permissions, id, name, description, role, plan });
     return withKeys(config, context, async (of) => {
-      rejectUnknownPlan(request.plan, Object.keys(of.config.plans));
+      if (request.plan !== undefined) rejectUnknownPlan(request.plan, planNames(of.config.plans, await readPlans(of.config)));
       const key = await of.keys.create(of.actor, request);
       const text = `Gateway key ${key.id} was created: ${key.role} of ${key.org_id}/${key.workspace_id}.\n`;
       context.stdout.write(formatResult(format, key, ({ token }) => text + tokenText(token, of)));
@@ -74,9 +75,9 @@ Examples:
 });
 
 /** Every request of a key with an unknown plan would be rejected. */
-function rejectUnknownPlan(plan: string | undefined, configured: readonly string[]): void {
-  if (plan === undefined || plan === '' || configured.includes(plan)) return;
-  throw new Fault('invalid_body', { say: `--plan: ${unknownPlanText(plan, configured)}` });
+function rejectUnknownPlan(plan: string, known: readonly string[]): void {
+  if (plan === '' || known.includes(plan)) return;
+  throw new Fault('invalid_body', { say: `--plan: ${unknownPlanText(plan, known)}` });
 }
 
 function readRequest(input: Record<string, unknown>): NewKeyRequest {

@@ -6,7 +6,7 @@ import { WRITE_INSTRUMENTS, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-te
 import type { WriteFailure } from '@vitrine/traces/write-result';
 import type { PublisherFigures } from '../../trace-publisher/publisher-options.ts';
 import { GenaiMetrics } from './genai-metrics.ts';
-import { CONNECTION_INSTRUMENTS, LABEL_INSTRUMENTS, QUEUE_INSTRUMENTS } from './instruments.ts';
+import { CONNECTION_INSTRUMENTS, LABEL_INSTRUMENTS, PLAN_INSTRUMENTS, QUEUE_INSTRUMENTS } from './instruments.ts';
 import { PUBLISH_DROP_CAUSES, PUBLISH_INSTRUMENTS, PUBLISHER_INSTRUMENTS } from './publish-instruments.ts';
 import { requestSeriesData } from './request-series-data.ts';
 import { RequestSeries, type RequestLabels } from './request-series.ts';
@@ -146,6 +146,11 @@ export class GatewayMetrics {
   /** From now on `read` gives the figures of the connection pools, by name. */
   observePools(read: () => Readonly<Record<string, PoolFigures>>): void {
     this.#metrics.observe(POOL_INSTRUMENTS, () => poolReadings(read()));
+  }
+
+  /** From now on `generation` gives that of the plans that apply. */
+  observePlans(generation: () => number): void {
+    this.#metrics.observe(PLAN_INSTRUMENTS, () => ({ generation: generation() }));
   }
 
   /** From now on `read` gives the figures of the client connections. */

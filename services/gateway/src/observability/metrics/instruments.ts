@@ -71,6 +71,15 @@ export const CONNECTION_INSTRUMENTS = {
   ),
 };
 
+/** Plans of rows or of a mounted folder. */
+export const PLAN_INSTRUMENTS = {
+  generation: gauge(
+    'svc.plans.applied_generation',
+    '{generation}',
+    'Generation of the plans that apply: gateways that differ for longer than a few seconds have not all read the last change.',
+  ),
+};
+
 /** Metrics of the GenAI semantic conventions, recorded when `observability.otel.genai` is on.
  *  Source: open-telemetry/semantic-conventions-genai, status Development. */
 export const GENAI_INSTRUMENTS = {

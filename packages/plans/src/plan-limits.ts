@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { gatewayLimits } from './gateway-limits.ts';
+
+const INT32_MAX = 2_147_483_647;
+/** The maximum of the store API's contract. */
+const ENRICH_BATCH_MAX = 100;
+const RPM_MAX = 1_000_000;
+const CONCURRENCY_MAX = 10_000;
+const DAYS_MAX = 3_650;
+
+const units = (unit: string) => z.int().min(0).max(INT32_MAX).default(0).describe(`Units of ${unit} in a billing period.`);
+
+/** The name of a plan: that of its row, and of its PlanLimits resource. */
+export const planName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
+    'must be up to 64 letters, digits, dots, dashes or underscores, a letter or digit first',
+  );
+
+/** What a plan allows: the six limits of the store API, its allowances, and the thresholds of the gateway. Unknown keys are errors: a
+ *  misspelt threshold would be none. Spec: store intelligence, Limits; its decisions, section 3; gateway decisions, section 2. */
+export const planLimits = z.strictObject({
+  rpm: z.int().min(1).max(RPM_MAX).describe('Requests a minute of each key at the store API.'),
+  concurrency: z.int().min(1).max(CONCURRENCY_MAX).describe('Requests of each key at the store API that may be in flight.'),
+  freshnessDays: z.int().min(1).max(DAYS_MAX).describe('Observations older than so many days are returned as stale.'),
+  historyDays: z.int().min(1).max(DAYS_MAX).describe('How many days back history and signals may be read.'),
+  enrichBatchMax: z.int().min(1).max(ENRICH_BATCH_MAX).describe('Domains in one enrich call.'),
+  liveRefreshesPerPeriod: z
+    .int()
+    .min(0)
+    .max(INT32_MAX)
+    .describe('Scans that refresh may queue in a billing period, which is also the included allowance of lookup_live.'),
+  included: z
+    .strictObject({
+      lookup_cached: units('lookup_cached'),
+      history_query: units('history_query'),
+      refresh_requested: units('refresh_requested'),
+    })
+    .prefault({})
+    .describe('What the plan includes of each billing unit in a billing period.'),
+  gateway: gatewayLimits
+    .optional()
+    .describe(
+      'Thresholds of the AI traffic gateway, as under limits in its configuration. Without them its configured limits apply to keys and ' +
+        'workspaces of the plan; with them a threshold that is not named is no limit.',
+    ),
+});
+export type PlanLimits = z.infer<typeof planLimits>;
