@@ -1,5 +1,36 @@
 -- What the migrations make, for reading: written by npm run golden, never run.
 
+CREATE TABLE analyses (
+  id text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  scan_job_id text COLLATE "C",
+  status text COLLATE "C" NOT NULL DEFAULT 'queued'::text,
+  result jsonb,
+  error text,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT analyses_pkey PRIMARY KEY (id),
+  CONSTRAINT analyses_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'blocked'::text, 'failed'::text])))
+);
+
+CREATE TABLE api_keys (
+  id text COLLATE "C" NOT NULL,
+  workspace_id text COLLATE "C" NOT NULL,
+  label text NOT NULL,
+  prefix text COLLATE "C" NOT NULL,
+  environment text COLLATE "C" NOT NULL,
+  scopes text[] NOT NULL,
+  pepper_version integer NOT NULL,
+  token_mac bytea NOT NULL,
+  created_by text,
+  created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  CONSTRAINT api_keys_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_token_mac_key UNIQUE (token_mac),
+  CONSTRAINT api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
 CREATE TABLE audit_events (
   number bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   at timestamp(3) with time zone NOT NULL,
@@ -26,6 +57,21 @@ CREATE TABLE background_responses (
   CONSTRAINT background_responses_pkey PRIMARY KEY (org_id, workspace_id, response)
 );
 
+CREATE TABLE candidates (
+  id text COLLATE "C" NOT NULL,
+  evidence_id text COLLATE "C",
+  domain text COLLATE "C",
+  technology_slug text COLLATE "C",
+  claim text NOT NULL,
+  source_url text NOT NULL,
+  captured_at timestamp(3) with time zone NOT NULL,
+  status text COLLATE "C" NOT NULL DEFAULT 'pending'::text,
+  CONSTRAINT candidates_evidence_id_fkey FOREIGN KEY (evidence_id) REFERENCES evidence(id) ON DELETE SET NULL,
+  CONSTRAINT candidates_pkey PRIMARY KEY (id),
+  CONSTRAINT candidates_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'resolved'::text, 'rejected'::text]))),
+  CONSTRAINT candidates_technology_slug_fkey FOREIGN KEY (technology_slug) REFERENCES technologies(slug)
+);
+
 CREATE TABLE day_usage (
   day date NOT NULL,
   org_id text COLLATE "C" NOT NULL,
@@ -36,6 +82,30 @@ CREATE TABLE day_usage (
   cost_usd numeric(38,12) NOT NULL,
   CONSTRAINT day_usage_pkey PRIMARY KEY (day, org_id, workspace_id, gateway_key_id)
 ) WITH (fillfactor=80);
+
+CREATE TABLE domain_denylist (
+  domain text COLLATE "C" NOT NULL,
+  reason text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT domain_denylist_pkey PRIMARY KEY (domain)
+);
+
+CREATE TABLE evidence (
+  id text COLLATE "C" NOT NULL,
+  source_url text NOT NULL,
+  captured_at timestamp(3) with time zone NOT NULL,
+  received_at timestamp(3) with time zone NOT NULL,
+  document jsonb NOT NULL,
+  CONSTRAINT evidence_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE evidence_receipts (
+  idempotency_key text COLLATE "C" NOT NULL,
+  fingerprint bytea NOT NULL,
+  receipt text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT evidence_receipts_pkey PRIMARY KEY (idempotency_key)
+);
 
 CREATE TABLE gateway_key_store (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -74,6 +144,59 @@ CREATE TABLE gateway_keys (
   CONSTRAINT gateway_keys_token_mac_key UNIQUE (token_mac)
 );
 
+CREATE TABLE idempotency_keys (
+  workspace_id text COLLATE "C" NOT NULL,
+  idempotency_key text COLLATE "C" NOT NULL,
+  fingerprint bytea NOT NULL,
+  request_id text COLLATE "C" NOT NULL,
+  status smallint,
+  etag text COLLATE "C",
+  body text,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (workspace_id, idempotency_key),
+  CONSTRAINT idempotency_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+CREATE TABLE ledger (
+  workspace_id text COLLATE "C" NOT NULL,
+  operation_id text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  unit text COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  period_starts_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT ledger_pkey PRIMARY KEY (workspace_id, operation_id, domain, unit, created_at),
+  CONSTRAINT ledger_unit_check CHECK ((unit = ANY (ARRAY['lookup_cached'::text, 'lookup_live'::text, 'history_query'::text, 'refresh_requested'::text])))
+) PARTITION BY RANGE (created_at);
+
+CREATE TABLE members (
+  workspace_id text COLLATE "C" NOT NULL,
+  email text COLLATE "C" NOT NULL,
+  issuer text COLLATE "C",
+  subject text COLLATE "C",
+  role text COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT members_pkey PRIMARY KEY (workspace_id, email),
+  CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'member'::text]))),
+  CONSTRAINT members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CONSTRAINT members_workspace_id_issuer_subject_key UNIQUE (workspace_id, issuer, subject)
+);
+
+CREATE TABLE observations (
+  id text COLLATE "C" NOT NULL,
+  storefront_id text COLLATE "C" NOT NULL,
+  scan_job_id text COLLATE "C",
+  started_at timestamp(3) with time zone NOT NULL,
+  completed_at timestamp(3) with time zone NOT NULL,
+  scope text COLLATE "C" NOT NULL,
+  registry_checksum text COLLATE "C" NOT NULL,
+  facts jsonb NOT NULL,
+  evidence jsonb,
+  CONSTRAINT observations_pkey PRIMARY KEY (id),
+  CONSTRAINT observations_scope_check CHECK ((scope = ANY (ARRAY['full'::text, 'partial'::text, 'homepage_only'::text]))),
+  CONSTRAINT observations_storefront_id_fkey FOREIGN KEY (storefront_id) REFERENCES stores(storefront_id)
+);
+
 CREATE TABLE operator_leadership (
   is_only boolean NOT NULL DEFAULT true,
   epoch bigint NOT NULL DEFAULT 0,
@@ -81,6 +204,16 @@ CREATE TABLE operator_leadership (
   taken_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   CONSTRAINT operator_leadership_is_only_check CHECK (is_only),
   CONSTRAINT operator_leadership_pkey PRIMARY KEY (is_only)
+);
+
+CREATE TABLE outbox (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  topic text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  payload text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  published_at timestamp(3) with time zone,
+  CONSTRAINT outbox_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE plan_generation (
@@ -121,11 +254,123 @@ CREATE TABLE rate_allotments (
   CONSTRAINT rate_allotments_pkey PRIMARY KEY (name, process)
 ) WITH (fillfactor=50);
 
+CREATE UNLOGGED TABLE rate_windows (
+  key_id text COLLATE "C" NOT NULL,
+  starts_at timestamp(3) with time zone NOT NULL,
+  requests integer NOT NULL,
+  CONSTRAINT rate_windows_pkey PRIMARY KEY (key_id)
+) WITH (fillfactor=50);
+
+CREATE UNLOGGED TABLE request_leases (
+  id uuid NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT request_leases_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE scan_jobs (
+  id text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  cause text COLLATE "C" NOT NULL,
+  status text COLLATE "C" NOT NULL DEFAULT 'queued'::text,
+  error text,
+  queued_at timestamp(3) with time zone NOT NULL,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  CONSTRAINT scan_jobs_cause_check CHECK ((cause = ANY (ARRAY['requested'::text, 'routine'::text]))),
+  CONSTRAINT scan_jobs_pkey PRIMARY KEY (id),
+  CONSTRAINT scan_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'blocked'::text, 'failed'::text])))
+);
+
 CREATE TABLE schema_migrations (
   id integer NOT NULL DEFAULT nextval('schema_migrations_id_seq'::regclass),
   name character varying(255) NOT NULL,
   run_on timestamp without time zone NOT NULL,
   CONSTRAINT schema_migrations_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE signals (
+  id text COLLATE "C" NOT NULL,
+  storefront_id text COLLATE "C" NOT NULL,
+  observation_id text COLLATE "C" NOT NULL,
+  type text COLLATE "C" NOT NULL,
+  technology text COLLATE "C",
+  "from" text COLLATE "C",
+  "to" text COLLATE "C",
+  effective_at timestamp(3) with time zone NOT NULL,
+  confirmed_at timestamp(3) with time zone NOT NULL,
+  confidence text COLLATE "C" NOT NULL,
+  CONSTRAINT signals_confidence_check CHECK ((confidence = ANY (ARRAY['high'::text, 'medium'::text, 'low'::text]))),
+  CONSTRAINT signals_from_fkey FOREIGN KEY ("from") REFERENCES technologies(slug),
+  CONSTRAINT signals_observation_id_fkey FOREIGN KEY (observation_id) REFERENCES observations(id),
+  CONSTRAINT signals_pkey PRIMARY KEY (id),
+  CONSTRAINT signals_storefront_id_fkey FOREIGN KEY (storefront_id) REFERENCES stores(storefront_id),
+  CONSTRAINT signals_technology_fkey FOREIGN KEY (technology) REFERENCES technologies(slug),
+  CONSTRAINT signals_to_fkey FOREIGN KEY ("to") REFERENCES technologies(slug)
+);
+
+CREATE TABLE store_technologies (
+  storefront_id text COLLATE "C" NOT NULL,
+  slug text COLLATE "C" NOT NULL,
+  install_state text COLLATE "C" NOT NULL,
+  confidence text COLLATE "C" NOT NULL,
+  first_observed_at timestamp(3) with time zone NOT NULL,
+  last_confirmed_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT store_technologies_confidence_check CHECK ((confidence = ANY (ARRAY['high'::text, 'medium'::text, 'low'::text]))),
+  CONSTRAINT store_technologies_install_state_check CHECK ((install_state = ANY (ARRAY['active'::text, 'configured'::text, 'inactive'::text]))),
+  CONSTRAINT store_technologies_pkey PRIMARY KEY (storefront_id, slug),
+  CONSTRAINT store_technologies_slug_fkey FOREIGN KEY (slug) REFERENCES technologies(slug),
+  CONSTRAINT store_technologies_storefront_id_fkey FOREIGN KEY (storefront_id) REFERENCES stores(storefront_id)
+);
+
+CREATE TABLE stores (
+  storefront_id text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  storefront_host text COLLATE "C" NOT NULL,
+  brand_group_id text COLLATE "C",
+  name text,
+  rank integer,
+  platform text COLLATE "C",
+  platform_confidence text COLLATE "C",
+  platform_first_observed_at timestamp(3) with time zone,
+  platform_last_confirmed_at timestamp(3) with time zone,
+  state text COLLATE "C" NOT NULL,
+  state_as_of timestamp(3) with time zone NOT NULL,
+  is_ecommerce boolean NOT NULL,
+  country text COLLATE "C",
+  country_basis text COLLATE "C",
+  industry text COLLATE "C",
+  industry_basis text COLLATE "C",
+  product_count integer,
+  available_count integer,
+  currency text COLLATE "C",
+  price_p25 numeric,
+  price_median numeric,
+  price_p75 numeric,
+  catalog_as_of timestamp(3) with time zone,
+  catalog_coverage text COLLATE "C",
+  first_observed_at timestamp(3) with time zone,
+  last_completed_scan_at timestamp(3) with time zone,
+  scope text COLLATE "C",
+  coverage_note text,
+  last_observation_id text COLLATE "C",
+  profile text,
+  profile_hash text COLLATE "C",
+  CONSTRAINT stores_domain_key UNIQUE (domain),
+  CONSTRAINT stores_pkey PRIMARY KEY (storefront_id),
+  CONSTRAINT stores_platform_fkey FOREIGN KEY (platform) REFERENCES technologies(slug),
+  CONSTRAINT stores_state_check CHECK ((state = ANY (ARRAY['candidate'::text, 'reachable'::text, 'verified_ecommerce'::text, 'active_storefront'::text, 'inactive'::text])))
+);
+
+CREATE TABLE technologies (
+  slug text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  category text COLLATE "C" NOT NULL,
+  vendor text,
+  website text,
+  CONSTRAINT technologies_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'app'::text, 'service'::text, 'theme'::text]))),
+  CONSTRAINT technologies_pkey PRIMARY KEY (slug)
 );
 
 CREATE TABLE token_hashes (
@@ -290,12 +535,49 @@ CREATE TABLE traces (
   CONSTRAINT traces_pkey PRIMARY KEY (id, created_at)
 ) PARTITION BY RANGE (created_at);
 
+CREATE TABLE usage_by_key (
+  workspace_id text COLLATE "C" NOT NULL,
+  starts_at timestamp(3) with time zone NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  lookup_cached bigint NOT NULL DEFAULT 0,
+  lookup_live bigint NOT NULL DEFAULT 0,
+  history_query bigint NOT NULL DEFAULT 0,
+  refresh_requested bigint NOT NULL DEFAULT 0,
+  CONSTRAINT usage_by_key_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  CONSTRAINT usage_by_key_pkey PRIMARY KEY (workspace_id, starts_at, key_id),
+  CONSTRAINT usage_by_key_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+) WITH (fillfactor=50);
+
+CREATE TABLE usage_counters (
+  workspace_id text COLLATE "C" NOT NULL,
+  starts_at timestamp(3) with time zone NOT NULL,
+  lookup_cached bigint NOT NULL DEFAULT 0,
+  lookup_live bigint NOT NULL DEFAULT 0,
+  history_query bigint NOT NULL DEFAULT 0,
+  refresh_requested bigint NOT NULL DEFAULT 0,
+  CONSTRAINT usage_counters_pkey PRIMARY KEY (workspace_id, starts_at),
+  CONSTRAINT usage_counters_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+) WITH (fillfactor=50);
+
 CREATE TABLE workspace_plans (
   org_id text COLLATE "C" NOT NULL,
   workspace_id text COLLATE "C" NOT NULL,
   plan text COLLATE "C" NOT NULL,
   CONSTRAINT workspace_plans_pkey PRIMARY KEY (org_id, workspace_id),
   CONSTRAINT workspace_plans_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name)
+);
+
+CREATE TABLE workspaces (
+  id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  plan text COLLATE "C" NOT NULL,
+  anchor_day smallint NOT NULL,
+  gateway_org_id text COLLATE "C" NOT NULL,
+  gateway_workspace_id text COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT workspaces_anchor_day_check CHECK (((anchor_day >= 1) AND (anchor_day <= 31))),
+  CONSTRAINT workspaces_pkey PRIMARY KEY (id),
+  CONSTRAINT workspaces_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'pro'::text, 'growth'::text, 'partner'::text])))
 );
 
 CREATE TABLE writer_statistics (
@@ -310,14 +592,29 @@ CREATE TABLE writer_statistics (
   CONSTRAINT writer_statistics_pkey PRIMARY KEY (writer)
 );
 
+CREATE TABLE ledger_default PARTITION OF ledger DEFAULT;
 CREATE TABLE trace_bodies_default PARTITION OF trace_bodies DEFAULT;
 CREATE TABLE traces_default PARTITION OF traces DEFAULT;
 
+CREATE INDEX analyses_of_job ON public.analyses USING btree (scan_job_id);
+CREATE INDEX api_keys_of_workspace ON public.api_keys USING btree (workspace_id);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (at, number);
 CREATE INDEX audit_events_of_tenant ON public.audit_events USING btree (org_id, workspace_id, at, number);
 CREATE INDEX background_responses_by_time ON public.background_responses USING btree (created_at);
+CREATE INDEX candidates_by_status ON public.candidates USING btree (status, id);
+CREATE INDEX candidates_of_evidence ON public.candidates USING btree (evidence_id);
+CREATE INDEX evidence_by_time ON public.evidence USING btree (received_at);
 CREATE INDEX gateway_keys_active ON public.gateway_keys USING btree (created_at, id) WHERE (revoked_at IS NULL);
 CREATE INDEX gateway_keys_by_plan ON public.gateway_keys USING btree (plan) WHERE ((plan IS NOT NULL) AND (revoked_at IS NULL));
+CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX observations_of_store ON public.observations USING btree (storefront_id, started_at);
+CREATE INDEX observations_with_evidence ON public.observations USING btree (completed_at) WHERE (evidence IS NOT NULL);
+CREATE INDEX outbox_published ON public.outbox USING btree (published_at) WHERE (published_at IS NOT NULL);
+CREATE INDEX outbox_unpublished ON public.outbox USING btree (id) WHERE (published_at IS NULL);
+CREATE INDEX request_leases_of_key ON public.request_leases USING btree (key_id, expires_at);
+CREATE INDEX scan_jobs_finished ON public.scan_jobs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE UNIQUE INDEX scan_jobs_open ON public.scan_jobs USING btree (domain) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX signals_of_store ON public.signals USING btree (storefront_id, confirmed_at DESC, id);
 CREATE INDEX trace_sums_by_key_day_by_time ON public.trace_sums_by_key_day USING btree (bucket_start);
 CREATE INDEX trace_sums_by_key_hour_by_time ON public.trace_sums_by_key_hour USING btree (bucket_start);
 CREATE INDEX trace_sums_by_model_day_by_time ON public.trace_sums_by_model_day USING btree (bucket_start);
@@ -344,6 +641,81 @@ AS $function$
     FROM (SELECT one || other AS pairs) AS both_of_them, generate_subscripts(pairs, 1) AS i
     GROUP BY 1
   ) AS counted;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.admit_request(token_macs bytea[], required_scope text, lease_id uuid, default_limits jsonb, window_ms integer, lease_ms integer)
+ RETURNS TABLE(outcome text, key_id text, label text, prefix text, environment text, scopes text[], expires_at timestamp with time zone, workspace_id text, workspace_name text, plan text, limits jsonb, requests_left integer, window_ends_in_ms integer, period_starts_at timestamp with time zone, period_ends_at timestamp with time zone, lookup_cached bigint, lookup_live bigint, history_query bigint, refresh_requested bigint)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+DECLARE
+  anchor integer;
+  revoked timestamptz;
+  window_starts_at timestamptz;
+  counted integer;
+  at timestamptz;
+BEGIN
+  SELECT k.id, k.label, k.prefix, k.environment, k.scopes, k.expires_at, k.revoked_at, w.id, w.name, w.plan, w.anchor_day,
+    coalesce(p.limits, default_limits -> w.plan)
+  INTO key_id, label, prefix, environment, scopes, expires_at, revoked, workspace_id, workspace_name, plan, anchor, limits
+  FROM public.api_keys k JOIN public.workspaces w ON w.id = k.workspace_id LEFT JOIN public.plans p ON p.name = w.plan
+  WHERE k.token_mac = ANY (token_macs);
+  outcome := CASE WHEN NOT FOUND THEN 'unknown_key' WHEN revoked IS NOT NULL THEN 'revoked_key'
+    WHEN expires_at <= clock_timestamp() THEN 'expired_key' END;
+  IF outcome IS NOT NULL THEN
+    RETURN NEXT;
+    RETURN;
+  END IF;
+
+  INSERT INTO public.rate_windows AS r VALUES (key_id, date_trunc('milliseconds', clock_timestamp()), 0)
+  ON CONFLICT (key_id) DO UPDATE SET requests = r.requests RETURNING r.starts_at, r.requests INTO window_starts_at, counted;
+  at := date_trunc('milliseconds', clock_timestamp()); -- After the wait for the row.
+  IF at >= window_starts_at + make_interval(secs => window_ms / 1000.0) THEN
+    window_starts_at := at;
+    counted := 0;
+  END IF;
+  outcome := CASE WHEN counted >= (limits ->> 'rpm')::integer THEN 'rate_limited'
+    WHEN NOT required_scope = ANY (scopes) THEN 'forbidden_scope' ELSE 'admitted' END;
+  IF outcome = 'admitted' THEN
+    DELETE FROM public.request_leases l WHERE l.key_id = admit_request.key_id AND l.expires_at <= at;
+    INSERT INTO public.request_leases AS l
+    SELECT lease_id, admit_request.key_id, at + make_interval(secs => lease_ms / 1000.0)
+    WHERE (SELECT count(*) FROM public.request_leases l WHERE l.key_id = admit_request.key_id) < (limits ->> 'concurrency')::integer;
+    IF NOT FOUND THEN
+      outcome := 'concurrency_limited';
+    END IF;
+  END IF;
+  IF outcome IN ('admitted', 'forbidden_scope') THEN
+    counted := counted + 1;
+  END IF;
+  UPDATE public.rate_windows r SET starts_at = window_starts_at, requests = counted WHERE r.key_id = admit_request.key_id;
+
+  requests_left := greatest(0, (limits ->> 'rpm')::integer - counted);
+  window_ends_in_ms := ceil(extract(epoch FROM window_starts_at + make_interval(secs => window_ms / 1000.0) - at) * 1000);
+  period_starts_at := public.billing_period_start(anchor, at);
+  -- 35 days later is in the next period, whatever month it is.
+  period_ends_at := public.billing_period_start(anchor, period_starts_at + interval '35 days');
+  SELECT coalesce(max(c.lookup_cached), 0), coalesce(max(c.lookup_live), 0), coalesce(max(c.history_query), 0),
+    coalesce(max(c.refresh_requested), 0)
+  INTO lookup_cached, lookup_live, history_query, refresh_requested
+  FROM public.usage_counters c WHERE c.workspace_id = admit_request.workspace_id AND c.starts_at = period_starts_at;
+  RETURN NEXT;
+END
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.billing_period_start(anchor_day integer, at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  SELECT max(day) AT TIME ZONE 'UTC' FROM (
+    SELECT month + make_interval(days => least(anchor_day, extract(day FROM month + interval '1 month' - interval '1 day')::integer) - 1) AS day
+    FROM (SELECT date_trunc('month', at AT TIME ZONE 'UTC') - make_interval(months => ago) AS month FROM generate_series(0, 1) AS ago) AS months
+  ) AS days WHERE day <= at AT TIME ZONE 'UTC';
 $function$
 ;
 
@@ -416,6 +788,42 @@ BEGIN
   FOR bucket IN SELECT DISTINCT hashtext(name) & 63 FROM unnest(names) AS name ORDER BY 1 LOOP
     PERFORM pg_advisory_xact_lock(hashtext('vitrine.limits'), bucket);
   END LOOP;
+END
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.make_ledger_partitions(months_ahead integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+DECLARE
+  first timestamptz := date_trunc('month', now(), 'UTC');
+  next timestamptz;
+  name text;
+  made integer := 0;
+BEGIN
+  IF months_ahead NOT BETWEEN 0 AND 12 THEN
+    RAISE EXCEPTION 'months_ahead must be 0 to 12';
+  END IF;
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('vitrine.ledger_partitions', 0)) THEN
+    RETURN 0;
+  END IF;
+  FOR i IN 0..months_ahead LOOP
+    next := (first AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC';
+    name := 'ledger_' || to_char(first AT TIME ZONE 'UTC', 'YYYYMM');
+    IF to_regclass('public.' || name) IS NULL THEN
+      EXECUTE format('CREATE TABLE public.%I (LIKE public.ledger INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', name);
+      EXECUTE format('WITH moved AS (DELETE FROM public.ledger_default WHERE created_at >= %L AND created_at < %L RETURNING *)
+        INSERT INTO public.%I SELECT * FROM moved', first, next, name);
+      EXECUTE format('ALTER TABLE public.ledger ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)', name, first, next);
+      made := made + 1;
+    END IF;
+    first := next;
+  END LOOP;
+  RETURN made;
 END
 $function$
 ;
@@ -649,9 +1057,21 @@ CREATE TRIGGER plans_updated AFTER UPDATE ON public.plans FOR EACH ROW WHEN (((n
 CREATE TRIGGER workspace_plans_changed AFTER INSERT OR DELETE ON public.workspace_plans FOR EACH ROW EXECUTE FUNCTION raise_plan_generation();
 CREATE TRIGGER workspace_plans_updated AFTER UPDATE ON public.workspace_plans FOR EACH ROW WHEN ((new.* IS DISTINCT FROM old.*)) EXECUTE FUNCTION raise_plan_generation();
 
+COMMENT ON COLUMN api_keys.prefix IS 'tag and first four characters of the secret';
+COMMENT ON COLUMN api_keys.token_mac IS 'HMAC-SHA-256 of the token under the pepper of pepper_version';
+COMMENT ON COLUMN evidence_receipts.receipt IS 'JSON as it was returned, for retries';
 COMMENT ON COLUMN gateway_keys.changed_by IS 'the process that made the last change, which need not be notified of it';
 COMMENT ON COLUMN gateway_keys.owner_uid IS 'of the GatewayKey resource: nothing else may change or revoke the row';
 COMMENT ON COLUMN gateway_keys.revision IS 'of the last change; given under an advisory lock, so that revisions are committed in order';
+COMMENT ON COLUMN idempotency_keys.body IS 'the response as it was sent; with request_id, status and etag it is the whole replay';
+COMMENT ON COLUMN idempotency_keys.fingerprint IS 'SHA-256 of operation, canonical path and canonical body';
+COMMENT ON COLUMN ledger.operation_id IS 'made by the server for each request that is billed';
+COMMENT ON COLUMN ledger.period_starts_at IS 'the billing period that paid';
+COMMENT ON COLUMN members.subject IS 'of the issuer; NULL until the first sign-in';
+COMMENT ON COLUMN observations.evidence IS 'what rules were applied to, for replays under new rules; removed after 180 days';
+COMMENT ON COLUMN observations.facts IS 'what the scan found, for replays of the log';
+COMMENT ON COLUMN observations.scan_job_id IS 'no foreign key: finished jobs are removed after days';
+COMMENT ON COLUMN outbox.payload IS 'JSON';
 COMMENT ON COLUMN plans.limits IS 'as the spec of a PlanLimits resource: the limits of the store API, included, and the thresholds of the gateway under gateway';
 COMMENT ON COLUMN quota_reservations.name IS 'org, workspace and, for a key, its id; separated by line feeds';
 COMMENT ON COLUMN quota_reservations.sequence IS 'of the report within its process: one that arrives after a later one changes nothing';
@@ -660,6 +1080,12 @@ COMMENT ON COLUMN quota_reservations.used IS 'by exchanges of the process whose 
 COMMENT ON COLUMN rate_allotments.name IS 'org, workspace and, for a key, its id; separated by line feeds';
 COMMENT ON COLUMN rate_allotments.sequence IS 'of the report within its process: one that arrives after a later one changes nothing';
 COMMENT ON COLUMN rate_allotments.used IS 'requests in the window before the report; with wanted, for whoever looks';
+COMMENT ON COLUMN request_leases.expires_at IS 'when the slot of a process that has died is free again';
+COMMENT ON COLUMN signals.observation_id IS 'the one that confirmed it';
+COMMENT ON COLUMN stores.is_ecommerce IS 'a completed observation showed commerce; without it, and with one, the domain is not_ecommerce';
+COMMENT ON COLUMN stores.profile IS 'the Store resource as responses carry it; NULL while there is none to return';
+COMMENT ON COLUMN stores.profile_hash IS 'of the text of profile, for ETags';
+COMMENT ON COLUMN stores.rank IS 'from an imported list of domains';
 COMMENT ON COLUMN trace_bodies.metadata IS 'JSON as text: nothing is queried by its keys, and text is written a quarter faster';
 COMMENT ON COLUMN trace_bodies.request_headers IS 'redacted header lines';
 COMMENT ON COLUMN trace_hours.day_is_summed IS 'the rows of all tenants in trace_sums_by_model_day have all of its traces';
@@ -669,20 +1095,42 @@ COMMENT ON COLUMN trace_sums_by_model_day.org_id IS '* with workspace_id * : all
 COMMENT ON COLUMN trace_sums_by_model_hour.org_id IS '* with workspace_id * : all tenants, complete where trace_hours says so; no id has this character';
 COMMENT ON COLUMN traces.api_key_hash IS 'SHA-256 of the provider credential, never of the gateway key';
 COMMENT ON COLUMN traces.group_fallback IS 'the group is the trace id of a traceparent: a label, not what the client named';
+COMMENT ON COLUMN workspaces.anchor_day IS 'day of the month on which billing periods start, in UTC';
+COMMENT ON COLUMN workspaces.gateway_org_id IS 'its tenant at the AI traffic gateway, with gateway_workspace_id';
+COMMENT ON COLUMN workspaces.plan IS 'of plans; without a row there, the limits that the store API has for it';
 COMMENT ON COLUMN writer_statistics.dropped_by IS 'counts by operation and error_class, such as {"write_trace timeout": 3}';
 COMMENT ON COLUMN writer_statistics.last_dropped_by IS 'operation and error_class of the last dropped trace, such as write_trace timeout';
 
+ALTER TABLE analyses OWNER TO vitrine_migrations;
+ALTER TABLE api_keys OWNER TO vitrine_migrations;
 ALTER TABLE audit_events OWNER TO vitrine_migrations;
 ALTER TABLE background_responses OWNER TO vitrine_migrations;
+ALTER TABLE candidates OWNER TO vitrine_migrations;
 ALTER TABLE day_usage OWNER TO vitrine_migrations;
+ALTER TABLE domain_denylist OWNER TO vitrine_migrations;
+ALTER TABLE evidence OWNER TO vitrine_migrations;
+ALTER TABLE evidence_receipts OWNER TO vitrine_migrations;
 ALTER TABLE gateway_key_store OWNER TO vitrine_migrations;
 ALTER TABLE gateway_keys OWNER TO vitrine_migrations;
+ALTER TABLE idempotency_keys OWNER TO vitrine_migrations;
+ALTER TABLE ledger OWNER TO vitrine_migrations;
+ALTER TABLE ledger_default OWNER TO vitrine_migrations;
+ALTER TABLE members OWNER TO vitrine_migrations;
+ALTER TABLE observations OWNER TO vitrine_migrations;
 ALTER TABLE operator_leadership OWNER TO vitrine_migrations;
+ALTER TABLE outbox OWNER TO vitrine_migrations;
 ALTER TABLE plan_generation OWNER TO vitrine_migrations;
 ALTER TABLE plans OWNER TO vitrine_migrations;
 ALTER TABLE quota_reservations OWNER TO vitrine_migrations;
 ALTER TABLE rate_allotments OWNER TO vitrine_migrations;
+ALTER TABLE rate_windows OWNER TO vitrine_migrations;
+ALTER TABLE request_leases OWNER TO vitrine_migrations;
+ALTER TABLE scan_jobs OWNER TO vitrine_migrations;
 ALTER TABLE schema_migrations OWNER TO vitrine_migrations;
+ALTER TABLE signals OWNER TO vitrine_migrations;
+ALTER TABLE store_technologies OWNER TO vitrine_migrations;
+ALTER TABLE stores OWNER TO vitrine_migrations;
+ALTER TABLE technologies OWNER TO vitrine_migrations;
 ALTER TABLE token_hashes OWNER TO vitrine_migrations;
 ALTER TABLE trace_bodies OWNER TO vitrine_migrations;
 ALTER TABLE trace_bodies_default OWNER TO vitrine_migrations;
@@ -694,29 +1142,62 @@ ALTER TABLE trace_sums_by_model_day OWNER TO vitrine_migrations;
 ALTER TABLE trace_sums_by_model_hour OWNER TO vitrine_migrations;
 ALTER TABLE traces OWNER TO vitrine_migrations;
 ALTER TABLE traces_default OWNER TO vitrine_migrations;
+ALTER TABLE usage_by_key OWNER TO vitrine_migrations;
+ALTER TABLE usage_counters OWNER TO vitrine_migrations;
 ALTER TABLE workspace_plans OWNER TO vitrine_migrations;
+ALTER TABLE workspaces OWNER TO vitrine_migrations;
 ALTER TABLE writer_statistics OWNER TO vitrine_migrations;
 
+GRANT INSERT, SELECT, UPDATE ON analyses TO vitrine_store_api;
+GRANT SELECT, UPDATE ON analyses TO vitrine_enrich;
+GRANT INSERT, SELECT, UPDATE ON api_keys TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT ON audit_events TO vitrine_gateway;
 GRANT INSERT, SELECT ON audit_events TO vitrine_operator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON background_responses TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON background_responses TO vitrine_trace_writer;
+GRANT INSERT, SELECT, UPDATE ON candidates TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON day_usage TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON day_usage TO vitrine_trace_writer;
+GRANT DELETE, INSERT, SELECT, UPDATE ON domain_denylist TO vitrine_store_api;
+GRANT SELECT ON domain_denylist TO vitrine_enrich;
+GRANT DELETE, INSERT, SELECT ON evidence TO vitrine_store_api;
+GRANT DELETE, INSERT, SELECT ON evidence_receipts TO vitrine_store_api;
 GRANT SELECT ON gateway_key_store TO vitrine_gateway;
 GRANT SELECT ON gateway_key_store TO vitrine_operator;
 GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_gateway;
 GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_operator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON idempotency_keys TO vitrine_store_api;
+GRANT INSERT, SELECT ON ledger TO vitrine_store_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON members TO vitrine_store_api;
+GRANT SELECT ON observations TO vitrine_store_api;
+GRANT INSERT, SELECT ON observations TO vitrine_enrich;
 GRANT SELECT, UPDATE ON operator_leadership TO vitrine_operator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON outbox TO vitrine_store_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON outbox TO vitrine_enrich;
 GRANT SELECT ON plan_generation TO vitrine_gateway;
 GRANT SELECT, UPDATE ON plan_generation TO vitrine_operator;
 GRANT SELECT ON plans TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON plans TO vitrine_operator;
+GRANT SELECT ON plans TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON quota_reservations TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON rate_allotments TO vitrine_gateway;
+GRANT DELETE, INSERT, SELECT, UPDATE ON rate_windows TO vitrine_store_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON request_leases TO vitrine_store_api;
+GRANT INSERT, SELECT ON scan_jobs TO vitrine_store_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON scan_jobs TO vitrine_enrich;
 GRANT SELECT ON schema_migrations TO vitrine_gateway;
 GRANT SELECT ON schema_migrations TO vitrine_trace_writer;
 GRANT SELECT ON schema_migrations TO vitrine_operator;
+GRANT SELECT ON schema_migrations TO vitrine_store_api;
+GRANT SELECT ON schema_migrations TO vitrine_enrich;
+GRANT SELECT ON signals TO vitrine_store_api;
+GRANT INSERT, SELECT ON signals TO vitrine_enrich;
+GRANT SELECT ON store_technologies TO vitrine_store_api;
+GRANT INSERT, SELECT, UPDATE ON store_technologies TO vitrine_enrich;
+GRANT INSERT, SELECT, UPDATE ON stores TO vitrine_store_api;
+GRANT INSERT, SELECT, UPDATE ON stores TO vitrine_enrich;
+GRANT INSERT, SELECT, UPDATE ON technologies TO vitrine_store_api;
+GRANT SELECT ON technologies TO vitrine_enrich;
 GRANT INSERT, SELECT ON token_hashes TO vitrine_gateway;
 GRANT INSERT, SELECT ON token_hashes TO vitrine_operator;
 GRANT INSERT, SELECT ON trace_bodies TO vitrine_gateway;
@@ -735,17 +1216,23 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON trace_sums_by_model_hour TO vitrine_gate
 GRANT DELETE, INSERT, SELECT, UPDATE ON trace_sums_by_model_hour TO vitrine_trace_writer;
 GRANT INSERT, SELECT ON traces TO vitrine_gateway;
 GRANT INSERT, SELECT ON traces TO vitrine_trace_writer;
+GRANT INSERT, SELECT, UPDATE ON usage_by_key TO vitrine_store_api;
+GRANT INSERT, SELECT, UPDATE ON usage_counters TO vitrine_store_api;
 GRANT SELECT ON workspace_plans TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON workspace_plans TO vitrine_operator;
+GRANT INSERT, SELECT, UPDATE ON workspaces TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON writer_statistics TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON writer_statistics TO vitrine_trace_writer;
 
 GRANT EXECUTE ON FUNCTION add_latencies(integer[],integer[]) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION admit_request(bytea[],text,uuid,jsonb,integer,integer) TO vitrine_store_api;
+GRANT EXECUTE ON FUNCTION billing_period_start(integer,timestamp with time zone) TO vitrine_store_api;
 GRANT EXECUTE ON FUNCTION drop_trace_partitions(timestamp with time zone,integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION drop_trace_partitions(timestamp with time zone,integer) TO vitrine_trace_writer;
 GRANT EXECUTE ON FUNCTION keep_next_token_hash() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION keep_token_hash() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION lock_limits(text[]) TO vitrine_gateway;
+GRANT EXECUTE ON FUNCTION make_ledger_partitions(integer) TO vitrine_store_api;
 GRANT EXECUTE ON FUNCTION make_trace_partitions(integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION make_trace_partitions(integer) TO vitrine_trace_writer;
 GRANT EXECUTE ON FUNCTION notify_plan_generation() TO PUBLIC;

@@ -88,6 +88,15 @@ test.each([
   ['vitrine_operator', 'SELECT * FROM traces'],
   ['vitrine_operator', 'SELECT make_trace_partitions(1)'],
   ['vitrine_operator', 'CREATE TABLE t (a int)'],
+  ['vitrine_store_api', 'UPDATE ledger SET unit = unit'],
+  ['vitrine_store_api', 'DELETE FROM ledger'],
+  ['vitrine_store_api', 'DELETE FROM api_keys'],
+  ['vitrine_store_api', 'SELECT * FROM gateway_keys'],
+  ['vitrine_store_api', 'INSERT INTO signals SELECT * FROM signals'],
+  ['vitrine_enrich', 'UPDATE observations SET facts = facts'],
+  ['vitrine_enrich', 'SELECT * FROM api_keys'],
+  ['vitrine_enrich', 'SELECT * FROM ledger'],
+  ['vitrine_enrich', 'SELECT make_ledger_partitions(1)'],
 ])('%s may not: %s', async (role, text) => {
   const code = await as(role, text).then(
     () => 'done',

@@ -4,7 +4,7 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 // depends on the server or on the day: compression (lz4 is not built in everywhere) and the partitions of days.
 
 const TABLES = `
-  SELECT c.relname AS name, format(E'CREATE TABLE %I (\\n%s\\n)%s;', c.relname,
+  SELECT c.relname AS name, format(E'CREATE %sTABLE %I (\\n%s\\n)%s;', CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' END, c.relname,
     (SELECT string_agg('  ' || line, E',\\n' ORDER BY part, place, line) FROM (
       SELECT 1 AS part, a.attnum::int AS place, concat_ws(' ', quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),
         CASE WHEN l.collname <> 'default' THEN format('COLLATE %I', l.collname) END,

@@ -1,0 +1,99 @@
+import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import type { Queryable } from '@vitrine/postgres/connection';
+import { DEFAULT_PLAN_LIMITS, type StorePlanLimits } from '../plan-allowance.ts';
+import type { UnitCounts } from '../resources/billing.ts';
+import type { PlanSlug, Scope } from '../resources/enumerations.ts';
+
+/** Spec: Limits, requests per minute. */
+const WINDOW_MS = 60_000;
+/** A process that has died frees the slots of its requests after this. Requests end after 10 s. Spec: decisions, section 3. */
+const LEASE_MS = 15_000;
+const DEFAULT_LIMITS = JSON.stringify(DEFAULT_PLAN_LIMITS);
+
+/** The key of a request, its workspace, plan and minute. */
+export interface AuthenticatedKey {
+  readonly key: {
+    readonly id: string;
+    readonly label: string;
+    readonly prefix: string;
+    readonly environment: 'live' | 'test';
+    readonly scopes: readonly Scope[];
+    readonly expires_at: number | null;
+  };
+  readonly workspace: { readonly id: string; readonly name: string };
+  readonly plan: { readonly slug: PlanSlug; readonly limits: StorePlanLimits };
+  readonly period: { readonly starts_at: number; readonly ends_at: number; readonly used: UnitCounts };
+  /** Requests that the current minute has left after this one. */
+  readonly requests_left: number;
+  readonly window_ends_in_ms: number;
+}
+
+export type Admission =
+  | ({ readonly outcome: 'admitted' | 'rate_limited' | 'forbidden_scope' | 'concurrency_limited' } & AuthenticatedKey)
+  | { readonly outcome: 'unknown_key' | 'revoked_key' | 'expired_key' };
+
+export interface AdmissionRequest {
+  /** The hashes under which the token may be stored. */
+  readonly token: readonly TokenHash[];
+  /** Undefined: any key may. */
+  readonly scope: Scope | undefined;
+  /** Names the slot that an admitted request holds until `releaseRequest`. */
+  readonly lease_id: string;
+}
+
+/** The times of a window and of a lease; others than the defaults are for tests. */
+export interface AdmissionTimes {
+  readonly windowMs?: number;
+  readonly leaseMs?: number;
+}
+
+type AdmissionRow = Omit<AuthenticatedKey['key'], 'id'> &
+  UnitCounts & {
+    readonly outcome: Admission['outcome'];
+    readonly key_id: string;
+    readonly workspace_id: string;
+    readonly workspace_name: string;
+    readonly plan: PlanSlug;
+    readonly limits: StorePlanLimits;
+    readonly requests_left: number;
+    readonly window_ends_in_ms: number;
+    readonly period_starts_at: number;
+    readonly period_ends_at: number;
+  };
+
+/** Authenticates and admits a request in one round trip; limits hold over all replicas. Without a cache: a revocation holds at the next
+ *  request. Spec: decisions, section 3. */
+export async function admitRequest(
+  database: Queryable,
+  { token, scope, lease_id }: AdmissionRequest,
+  { windowMs = WINDOW_MS, leaseMs = LEASE_MS }: AdmissionTimes = {},
+): Promise<Admission> {
+  const values = [token.map(({ token_mac }) => token_mac), scope ?? null, lease_id, DEFAULT_LIMITS, windowMs, leaseMs];
+  const text = 'SELECT * FROM admit_request($1, $2, $3, $4, $5, $6)';
+  const [row] = await database.query<AdmissionRow>(text, values, { name: 'admit_request' });
+  return row === undefined ? { outcome: 'unknown_key' } : admissionOf(row);
+}
+
+/** Frees the slot of a request that has ended. */
+export async function releaseRequest(database: Queryable, leaseId: string): Promise<void> {
+  await database.execute('DELETE FROM request_leases WHERE id = $1', [leaseId], { name: 'release_request' });
+}
+
+function admissionOf(row: AdmissionRow): Admission {
+  const { outcome, label, prefix, environment, scopes, expires_at, requests_left, window_ends_in_ms } = row;
+  if (outcome === 'unknown_key' || outcome === 'revoked_key' || outcome === 'expired_key') return { outcome };
+  const { lookup_cached, lookup_live, history_query, refresh_requested } = row;
+  return {
+    outcome,
+    key: { id: row.key_id, label, prefix, environment, scopes, expires_at },
+    workspace: { id: row.workspace_id, name: row.workspace_name },
+    plan: { slug: row.plan, limits: row.limits },
+    period: {
+      starts_at: row.period_starts_at,
+      ends_at: row.period_ends_at,
+      used: { lookup_cached, lookup_live, history_query, refresh_requested },
+    },
+    requests_left,
+    window_ends_in_ms,
+  };
+}

@@ -1,0 +1,54 @@
+import type { PlanSlug } from './resources/enumerations.ts';
+
+/** What a plan's row has for the store API, with the names of a PlanLimits resource. */
+export interface StorePlanLimits {
+  readonly rpm: number;
+  readonly concurrency: number;
+  readonly freshnessDays: number;
+  readonly historyDays: number;
+  readonly enrichBatchMax: number;
+  readonly liveRefreshesPerPeriod: number;
+  readonly included: { readonly lookup_cached: number; readonly history_query: number; readonly refresh_requested: number };
+}
+
+const includes = (lookup_cached: number) => ({ lookup_cached, history_query: 0, refresh_requested: 0 });
+
+/** The limits of plans without a row. Spec: Plan limits; decisions, section 3. */
+export const DEFAULT_PLAN_LIMITS: Readonly<Record<PlanSlug, StorePlanLimits>> = {
+  free: {
+    rpm: 30,
+    concurrency: 2,
+    freshnessDays: 30,
+    historyDays: 30,
+    enrichBatchMax: 25,
+    liveRefreshesPerPeriod: 0,
+    included: includes(25),
+  },
+  pro: {
+    rpm: 120,
+    concurrency: 5,
+    freshnessDays: 30,
+    historyDays: 90,
+    enrichBatchMax: 100,
+    liveRefreshesPerPeriod: 100,
+    included: includes(2_500),
+  },
+  growth: {
+    rpm: 300,
+    concurrency: 10,
+    freshnessDays: 30,
+    historyDays: 365,
+    enrichBatchMax: 100,
+    liveRefreshesPerPeriod: 1_000,
+    included: includes(10_000),
+  },
+  partner: {
+    rpm: 600,
+    concurrency: 20,
+    freshnessDays: 30,
+    historyDays: 365,
+    enrichBatchMax: 100,
+    liveRefreshesPerPeriod: 1_000,
+    included: includes(0),
+  },
+};
