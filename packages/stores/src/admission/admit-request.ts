@@ -1,6 +1,7 @@
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import type { PlanLimits } from '@vitrine/plans/plan-limits';
 import type { Queryable } from '@vitrine/postgres/connection';
-import { DEFAULT_PLAN_LIMITS, type StorePlanLimits } from '../plan-allowance.ts';
+import { DEFAULT_PLAN_LIMITS } from '../default-plan-limits.ts';
 import type { UnitCounts } from '../resources/billing.ts';
 import type { PlanSlug, Scope } from '../resources/enumerations.ts';
 
@@ -21,7 +22,7 @@ export interface AuthenticatedKey {
     readonly expires_at: number | null;
   };
   readonly workspace: { readonly id: string; readonly name: string };
-  readonly plan: { readonly slug: PlanSlug; readonly limits: StorePlanLimits };
+  readonly plan: { readonly slug: PlanSlug; readonly limits: PlanLimits };
   readonly period: { readonly starts_at: number; readonly ends_at: number; readonly used: UnitCounts };
   /** Requests that the current minute has left after this one. */
   readonly requests_left: number;
@@ -54,7 +55,7 @@ type AdmissionRow = Omit<AuthenticatedKey['key'], 'id'> &
     readonly workspace_id: string;
     readonly workspace_name: string;
     readonly plan: PlanSlug;
-    readonly limits: StorePlanLimits;
+    readonly limits: PlanLimits;
     readonly requests_left: number;
     readonly window_ends_in_ms: number;
     readonly period_starts_at: number;

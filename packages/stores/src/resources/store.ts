@@ -34,7 +34,7 @@ const storeTechnology = z
   })
   .meta({ id: 'StoreTechnology' });
 
-const geography = z
+export const geography = z
   .object({
     country: z.string().length(2).nullable().describe('ISO 3166-1 alpha-2; null when undetermined.'),
     basis: z.enum(['observed', 'inferred']).nullable(),
@@ -42,7 +42,7 @@ const geography = z
   .meta({ id: 'Geography' });
 export type Geography = z.infer<typeof geography>;
 
-const industry = z
+export const industry = z
   .object({
     slug: z.string().nullable().describe('Null when unclassified.'),
     basis: z.enum(['classified', 'declared']).nullable(),
@@ -51,7 +51,9 @@ const industry = z
 export type Industry = z.infer<typeof industry>;
 
 const price = z.number().min(0);
-const priceRange = z.object({ p25: price, median: price, p75: price }).meta({ id: 'PriceRange', description: 'In currency.' });
+export const priceRange = z
+  .object({ p25: price, median: price, p75: price })
+  .meta({ id: 'PriceRange', description: 'In currency.' });
 export type PriceRange = z.infer<typeof priceRange>;
 
 const catalogSummary = z

@@ -1,20 +1,10 @@
+import type { PlanLimits } from '@vitrine/plans/plan-limits';
 import type { PlanSlug } from './resources/enumerations.ts';
-
-/** What a plan's row has for the store API, with the names of a PlanLimits resource. */
-export interface StorePlanLimits {
-  readonly rpm: number;
-  readonly concurrency: number;
-  readonly freshnessDays: number;
-  readonly historyDays: number;
-  readonly enrichBatchMax: number;
-  readonly liveRefreshesPerPeriod: number;
-  readonly included: { readonly lookup_cached: number; readonly history_query: number; readonly refresh_requested: number };
-}
 
 const includes = (lookup_cached: number) => ({ lookup_cached, history_query: 0, refresh_requested: 0 });
 
 /** The limits of plans without a row. Spec: Plan limits; decisions, section 3. */
-export const DEFAULT_PLAN_LIMITS: Readonly<Record<PlanSlug, StorePlanLimits>> = {
+export const DEFAULT_PLAN_LIMITS: Readonly<Record<PlanSlug, PlanLimits>> = {
   free: {
     rpm: 30,
     concurrency: 2,
