@@ -6,6 +6,8 @@ import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { startOperator } from './app.ts';
 import { OPERATOR_CONFIG_FILE, readOperatorConfig } from './config.ts';
+import { definitionsText } from './custom-resources/custom-resource-definition.ts';
+import { CUSTOM_RESOURCES } from './custom-resources.ts';
 import { VERSION } from './version.ts';
 
 const AFTER_BUG = 'report it with this line: it is a bug, and the process goes on';
@@ -39,9 +41,23 @@ Example:
   },
 });
 
+const crds = command({
+  name: 'crds',
+  summary: 'Prints the definitions of the custom resources, for clusters whose chart does not install them.',
+  usage: '',
+  help: `Example:
+  npm run -s operator -- crds | kubectl apply --server-side -f -
+`,
+  options: {},
+  run: async (_, { stdout }) => {
+    stdout.write(definitionsText(CUSTOM_RESOURCES));
+    return 0;
+  },
+});
+
 const program = {
   name: 'operator',
   defaultCommand: serve.name,
-  commands: [serve, versionCommand('operator', VERSION, 'npm run operator')],
+  commands: [serve, crds, versionCommand('operator', VERSION, 'npm run operator')],
 };
 await runCommandLine(process, program, ({ say }) => say);

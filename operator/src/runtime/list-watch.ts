@@ -15,6 +15,9 @@ const SHORT_WATCH_MS = 1_000;
 /** All objects are reconciled so often without a reason, 10 % earlier or later. */
 const RESYNC_MS = 600_000;
 
+/** `resynced`: now and then, without a reason. */
+export type Change = 'added' | 'updated' | 'deleted' | 'resynced';
+
 export interface ListWatchOptions<T extends KubernetesObject = KubernetesObject> {
   /** Of the list, such as `/apis/vitrine.dev/v1alpha1/gatewaykeys`. */
   readonly path: string;
@@ -23,7 +26,7 @@ export interface ListWatchOptions<T extends KubernetesObject = KubernetesObject>
   /** Whether objects come without anything but their metadata: data of Secrets should not be in the memory of who needs no more. */
   readonly isMetadataOnly?: boolean;
   /** Called with the key of what was added, changed or deleted, and now and then with every key. Must not throw. */
-  readonly onChange: (key: string) => void;
+  readonly onChange: (key: string, change: Change) => void;
   /** Whether the difference between two versions of an object is worth a call; any is by default. */
   readonly isChange?: (before: T, after: T) => boolean;
   readonly onRestart: (error: unknown, consecutive: number) => void;
@@ -173,17 +176,18 @@ export class ListWatch<T extends KubernetesObject> implements AsyncDisposable {
     // Who set which field takes as much memory as the object.
     delete object.metadata?.managedFields;
     this.#objects.set(key, object);
-    if (before === undefined || this.#options.isChange(before, object)) this.#options.onChange(key);
+    if (before === undefined) this.#options.onChange(key, 'added');
+    else if (this.#options.isChange(before, object)) this.#options.onChange(key, 'updated');
   }
 
   #delete(key: string): void {
-    if (this.#objects.delete(key)) this.#options.onChange(key);
+    if (this.#objects.delete(key)) this.#options.onChange(key, 'deleted');
   }
 
   async #resync(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await this.#pause(RESYNC_MS * (0.9 + this.#options.random() * 0.2));
-      if (!this.#stop.signal.aborted) for (const key of this.#objects.keys()) this.#options.onChange(key);
+      if (!this.#stop.signal.aborted) for (const key of this.#objects.keys()) this.#options.onChange(key, 'resynced');
     }
   }
 

@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '@kubernetes/client-node';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { failing, startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
@@ -54,7 +55,7 @@ test('a JSON patch changes nothing when its test does not hold', async () => {
 
 test('a status is merged into the version that it was made from, and nothing else is changed', async () => {
   const { metadata } = fake.put(THING, { spec: { size: 1 }, status: { kept: true } });
-  const first = await mergeStatus(server, THING, { ready: true }, metadata?.resourceVersion ?? '');
+  const first = await mergeStatus<KubernetesObject>(server, THING, { ready: true }, metadata?.resourceVersion ?? '');
   expect(fake.read(THING)).toMatchObject({ spec: { size: 1 }, status: { kept: true, ready: true }, metadata: { generation: 1 } });
   const stale = mergeStatus(server, THING, { ready: false }, metadata?.resourceVersion ?? '');
   expect(hasStatus(await failureOf(stale), 409, 'Conflict')).toBe(true);

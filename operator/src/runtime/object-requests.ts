@@ -46,14 +46,25 @@ export function patchObject<T extends KubernetesObject>(
   return server.request<T>({ method: 'PATCH', path, patch: 'json', body, ...(signal && { signal }) });
 }
 
+/** Merges into an object, null removes. A conflict when the object is not the given version any more. */
+export function mergeObject<T>(
+  server: ApiServer,
+  path: string,
+  { metadata = {}, ...change }: { readonly metadata?: object; readonly [field: string]: unknown },
+  resourceVersion: string,
+  signal?: Signal['signal'],
+): Promise<T> {
+  const body = { metadata: { ...metadata, resourceVersion }, ...change };
+  return server.request<T>({ method: 'PATCH', path, patch: 'merge', body, ...(signal && { signal }) });
+}
+
 /** Merges into the status of a custom resource. A conflict when the object is not the version that `status` was made from. */
-export function mergeStatus<T extends KubernetesObject>(
+export function mergeStatus<T>(
   server: ApiServer,
   path: string,
   status: object,
   resourceVersion: string,
   signal?: Signal['signal'],
 ): Promise<T> {
-  const body = { metadata: { resourceVersion }, status };
-  return server.request<T>({ method: 'PATCH', path: `${path}/status`, patch: 'merge', body, ...(signal && { signal }) });
+  return mergeObject<T>(server, `${path}/status`, { status }, resourceVersion, signal);
 }

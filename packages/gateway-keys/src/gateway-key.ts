@@ -38,6 +38,11 @@ export const gatewayKeyPage = z
   .meta({ id: 'GatewayKeyPage', description: 'The active keys, oldest first.' });
 export type GatewayKeyPage = z.infer<typeof gatewayKeyPage>;
 
+/** A token that was rotated away, until which time (milliseconds since the epoch) it is accepted all the same. */
+export interface PreviousToken extends TokenHash {
+  readonly until: number;
+}
+
 /** A gateway key as it is stored: the API's fields under the same names, times as milliseconds since the epoch, and the keyed hash of the
  *  token instead of the token. */
 export interface KeyRow extends TokenHash {
@@ -55,6 +60,10 @@ export interface KeyRow extends TokenHash {
   readonly managed_by: string | undefined;
   /** The resource that owns the row, such as `GatewayKey team-a/ci`. */
   readonly managed_resource: string | undefined;
+  /** Of a key whose token is being rotated: accepted already, because it is published next. */
+  readonly next?: TokenHash | undefined;
+  /** Of a key whose token was rotated: accepted for a while, because programs get the new one late. */
+  readonly previous?: PreviousToken | undefined;
   /** Higher than that of every earlier change of this key; unique in the store. */
   readonly revision: number;
 }

@@ -5,7 +5,7 @@ import type { AuditLog } from './audit-log.ts';
 import type { KeyRow } from './gateway-key.ts';
 
 /** A key to create; the store assigns its revision. */
-export type NewKey = Omit<KeyRow, 'revision' | 'last_used_at'>;
+export type NewKey = Omit<KeyRow, 'revision' | 'last_used_at' | 'next' | 'previous'>;
 
 /** The hashes of a key's token, under every pepper. */
 export interface KeyTokens {

@@ -1,3 +1,4 @@
+import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Queryable, Row } from '@vitrine/postgres/connection';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { KeyRow } from '../gateway-key.ts';
@@ -27,7 +28,9 @@ const NEW_KEY_COLUMNS = [
 export const INSERT_KEY: string = `INSERT INTO gateway_keys (${NEW_KEY_COLUMNS.join(', ')})
   VALUES (${NEW_KEY_COLUMNS.map((_, i) => `$${i + 1}`).join(', ')})`;
 /** To be continued with conditions on active keys. */
-export const SELECT_ACTIVE_KEYS: string = `SELECT ${NEW_KEY_COLUMNS.join(', ')}, last_used_at FROM gateway_keys WHERE revoked_at IS NULL`;
+const READ_COLUMNS = `${NEW_KEY_COLUMNS.join(', ')}, last_used_at, next_pepper_version, next_token_mac, previous_pepper_version,
+  previous_token_mac, previous_until`;
+export const SELECT_ACTIVE_KEYS: string = `SELECT ${READ_COLUMNS} FROM gateway_keys WHERE revoked_at IS NULL`;
 /** Two parameters from `$1` on: the tenant, or null and null for all. */
 const OF_TENANT = ' AND ($1::text IS NULL OR (org_id = $1 AND workspace_id = $2))';
 
@@ -78,5 +81,15 @@ export function keyValues(key: NewKey, revision: number, changedBy: string): unk
 }
 
 export function keyRowOf(row: Row): KeyRow {
-  return storedKeyOf(row, row['permissions'] as readonly string[], new Uint8Array(row['token_mac'] as Uint8Array));
+  const key = storedKeyOf(row, row['permissions'] as readonly string[], new Uint8Array(row['token_mac'] as Uint8Array));
+  const next = hashOf(row, 'next');
+  const previous = hashOf(row, 'previous');
+  const until = Number(row['previous_until']);
+  return { ...key, ...(next && { next }), ...(previous && { previous: { ...previous, until } }) };
+}
+
+function hashOf(row: Row, token: 'next' | 'previous'): TokenHash | undefined {
+  const mac = row[`${token}_token_mac`];
+  if (!(mac instanceof Uint8Array)) return undefined;
+  return { pepper_version: Number(row[`${token}_pepper_version`]), token_mac: new Uint8Array(mac) };
 }

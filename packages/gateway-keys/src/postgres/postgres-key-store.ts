@@ -27,7 +27,7 @@ import { KeyWatch } from './key-watch.ts';
 import { isKnown, keepHashes, takenByOthers } from './token-hash-rows.ts';
 
 /** Every gateway process holds all active keys in memory. */
-const MAX_ACTIVE_KEYS = 20_000;
+export const MAX_ACTIVE_KEYS = 20_000;
 /** Stored denials of each kind (`audit-rows.ts`): a client that is denied all the time must not fill the disk. */
 const MAX_DENIALS = 1_000_000;
 

@@ -116,3 +116,35 @@ test('a use is returned until it is stored, and only for keys of the store', () 
   ring.put(keyRow('k', 'rotated', { revision: 2 }));
   expect(ring.unstoredUses()).toEqual([]);
 });
+
+describe('of a key whose token is rotated', () => {
+  const row = keyRow('k', 'current', {
+    next: testHashes.hash('next'),
+    previous: { ...testHashes.hash('previous'), until: 1_000 },
+  });
+
+  test('next, current and previous token are accepted, the previous one until its time', () => {
+    let now = 999;
+    const ring = new KeyRing(testHashes, [], () => now);
+    ring.put(row);
+    expect(['next', 'current', 'previous'].map((token) => keyIdOf(ring, token))).toEqual(['k', 'k', 'k']);
+    now = 1_000;
+    expect(['next', 'current', 'previous'].map((token) => keyIdOf(ring, token))).toEqual(['k', 'k', undefined]);
+  });
+
+  test('no connection may cache the previous token, and the next one it may', () => {
+    const ring = new KeyRing(testHashes, [], () => 0);
+    ring.put(row);
+    const isHeld = (token: string) => ring.holds(ring.verify(token) as NonNullable<ReturnType<KeyRing['verify']>>);
+    expect(['next', 'current', 'previous'].map(isHeld)).toEqual([true, true, false]);
+  });
+
+  test('a later change leaves only its tokens, and a revocation none', () => {
+    const ring = new KeyRing(testHashes, [], () => 0);
+    ring.put(row);
+    ring.put(keyRow('k', 'next', { revision: 2, previous: { ...testHashes.hash('current'), until: 1_000 } }));
+    expect(['next', 'current', 'previous'].map((token) => keyIdOf(ring, token))).toEqual(['k', 'k', undefined]);
+    ring.remove('k', 3);
+    expect(['next', 'current', 'previous'].map((token) => keyIdOf(ring, token))).toEqual([undefined, undefined, undefined]);
+  });
+});

@@ -10,7 +10,8 @@ const MAC_BYTES = 32;
 /** An accepted key, as the request path needs it. */
 export interface RingKey extends Caller {
   readonly identity: Identity;
-  readonly mac: Uint8Array;
+  /** Of the tokens that it is found by, as text. */
+  readonly macs: readonly string[];
   readonly revision: number;
   /** A key of the YAML file, which the store cannot change. */
   readonly isFixed: boolean;
@@ -20,22 +21,33 @@ export interface RingKey extends Caller {
   storedUseAt: number;
 }
 
+/** A token that is accepted, as the key that it stands for. */
+interface RingToken {
+  readonly key: RingKey;
+  readonly mac: Uint8Array;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
 /** Every accepted key of this process, by the keyed hash of its token. Changes of the store may arrive late and out of order: of two
  *  changes of a key the one with the higher revision applies. */
 export class KeyRing {
   readonly #hashes: TokenHashes;
-  readonly #byMac = new Map<string, RingKey>();
+  readonly #byMac = new Map<string, RingToken>();
   readonly #byId = new Map<string, RingKey>();
   /** Revisions of keys that were removed here and that a change read earlier may still contain. */
   readonly #removed = new Map<string, number>();
   /** Reused for comparisons; a buffer for each request would cost more than the comparison. */
   readonly #candidate = Buffer.alloc(MAC_BYTES);
   readonly #unverifiable = new Set<string>();
+  readonly #now: () => number;
   #revision = 0;
 
-  /** `fixed` are the keys of the YAML file, which take precedence over keys of the store with the same id or token. */
-  constructor(hashes: TokenHashes, fixed: readonly KeyRow[]) {
+  /** `fixed` are the keys of the YAML file, which take precedence over keys of the store with the same id or token. `now`: milliseconds since
+   *  the epoch. */
+  constructor(hashes: TokenHashes, fixed: readonly KeyRow[], now: () => number = Date.now) {
     this.#hashes = hashes;
+    this.#now = now;
     for (const row of fixed) this.#add(row, true);
   }
 
@@ -62,16 +74,17 @@ export class KeyRing {
     return this.#hashes.find(token, this.#withMac);
   }
 
-  /** Whether the key is still accepted unchanged: every change of a key replaces its object. */
+  /** Whether the key is still accepted unchanged: every change of a key replaces its object. Never true of a key that was found by its
+   *  previous token, which is accepted for a short time only. */
   holds(key: RingKey): boolean {
     return this.#byId.get(key.identity.key_id) === key;
   }
 
   readonly #withMac = (mac: string): RingKey | undefined => {
-    const key = this.#byMac.get(mac);
-    if (key === undefined) return undefined;
+    const token = this.#byMac.get(mac);
+    if (token === undefined || (token.until !== Infinity && token.until <= this.#now())) return undefined;
     this.#candidate.write(mac, 'latin1');
-    return timingSafeEqual(key.mac, this.#candidate) ? key : undefined;
+    return timingSafeEqual(token.mac, this.#candidate) ? token.key : undefined;
   };
 
   apply({ revision, active, revoked }: Omit<KeyChanges, 'store'>): void {
@@ -124,9 +137,12 @@ export class KeyRing {
   }
 
   #add(row: KeyRow, isFixed: boolean): void {
-    const text = macText(row.token_mac);
-    const holder = this.#byMac.get(text);
-    if (holder !== undefined && holder.identity.key_id !== row.id) {
+    const { next, previous } = row;
+    const tokens = [row, next, previous].filter((token) => token !== undefined);
+    const macs = tokens.map(({ token_mac }) => macText(token_mac));
+    for (const mac of macs) {
+      const holder = this.#byMac.get(mac)?.key;
+      if (holder === undefined || holder.identity.key_id === row.id) continue;
       // The later change has the token; the other key has another token by now, in a change that is not applied yet.
       if (holder.isFixed || holder.revision > row.revision) return;
       this.#drop(holder.identity.key_id, holder);
@@ -137,13 +153,17 @@ export class KeyRing {
     const key: RingKey = {
       identity: identityOf(row),
       scope: keyScope(row),
-      mac: row.token_mac,
+      macs,
       revision: row.revision,
       isFixed,
       lastUsedAt: known?.lastUsedAt ?? 0,
       storedUseAt: known?.storedUseAt ?? 0,
     };
-    this.#byMac.set(text, key);
+    for (const { token_mac: mac } of [row, next].filter((token) => token !== undefined))
+      this.#byMac.set(macText(mac), { key, mac, until: Infinity });
+    // An object of its own: connections must not cache it beyond its time.
+    if (previous !== undefined)
+      this.#byMac.set(macText(previous.token_mac), { key: { ...key }, mac: previous.token_mac, until: previous.until });
     this.#byId.set(row.id, key);
   }
 
@@ -154,7 +174,7 @@ export class KeyRing {
   }
 
   #drop(id: string, key: RingKey): void {
-    this.#byMac.delete(macText(key.mac));
+    for (const mac of key.macs) this.#byMac.delete(mac);
     this.#byId.delete(id);
     this.#unverifiable.delete(id);
   }

@@ -1,0 +1,61 @@
+import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import type { Permission } from './permission.ts';
+
+/** The fields of a row that its resource decides. */
+export interface ManagedKeyFields extends Tenant {
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+  readonly role: string;
+  readonly permissions: readonly Permission[];
+  readonly plan: string | undefined;
+  /** Such as `GatewayKey team-a/ci`. */
+  readonly managed_resource: string;
+}
+
+/** A row as the operator reads it, whoever owns it. */
+export interface ManagedKey extends Omit<ManagedKeyFields, 'managed_resource'> {
+  readonly id: string;
+  readonly managed_resource: string | undefined;
+  /** Of the resource that owns it; none for keys that were made otherwise. */
+  readonly owner_uid: string | undefined;
+  readonly isRevoked: boolean;
+  readonly token: TokenHash;
+  /** Accepted already, and published next. */
+  readonly next: TokenHash | undefined;
+}
+
+/** Which row, and the resource that has to own it: rows of others are never changed. */
+export interface OwnedKey {
+  readonly id: string;
+  readonly owner_uid: string;
+}
+
+/** The hashes of a token under every pepper, the newest first. */
+export type TokenOfKey = readonly [TokenHash, ...TokenHash[]];
+
+export type RegisterOutcome = 'registered' | 'id_taken' | 'token_taken' | 'full';
+export type TokenOutcome = 'written' | 'token_taken' | 'not_owned';
+
+/** The rows of keys that resources own. Every change is one transaction with its audit event, and other processes are notified of it. A token
+ *  that any key has or had is taken for ever. Faults: `key_store_unavailable`, and those of the transactions. */
+export interface ManagedKeyRows {
+  /** Also of a key that is revoked. */
+  read(id: string): Promise<ManagedKey | undefined>;
+  /** Makes the row. Its id must never have been used; the same token again is no conflict when the row of this id is gone. */
+  register(key: OwnedKey, fields: ManagedKeyFields, token: TokenOfKey): Promise<RegisterOutcome>;
+  /** Whether the row is the resource's and not revoked. */
+  update(key: OwnedKey, fields: ManagedKeyFields): Promise<boolean>;
+  /** Makes a row the resource's that nothing owns, that is in this tenant and not revoked. */
+  adopt(key: OwnedKey, fields: ManagedKeyFields): Promise<boolean>;
+  /** Accepts a token beside the present one. */
+  stageToken(key: OwnedKey, token: TokenOfKey): Promise<TokenOutcome>;
+  /** Makes the staged token the key's; the old one is accepted for `graceMs` more, unless the key was revoked. */
+  promoteToken(key: OwnedKey, graceMs: number): Promise<boolean>;
+  /** Stages and promotes a token at once. */
+  replaceToken(key: OwnedKey, token: TokenOfKey, graceMs: number): Promise<TokenOutcome>;
+  /** False when there was nothing of this resource to revoke. */
+  revoke(key: OwnedKey): Promise<boolean>;
+  /** Lets the row go: it can be changed over REST from now on. */
+  release(key: OwnedKey): Promise<boolean>;
+}
