@@ -73,6 +73,6 @@ async function writeWhole(sink: TraceSink, batch: ExchangeBatch): Promise<void> 
 
 /** The time of the oldest trace, to an hour. */
 export async function oldestOf(store: TraceMeasures): Promise<number> {
-  const [first] = await store.measure({ bucket: 'hour', usageOnly: true });
+  const [first] = await store.measure({ bucket: 'hour', parts: [] });
   return first?.bucketStart ?? Number.NaN;
 }

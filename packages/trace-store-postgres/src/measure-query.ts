@@ -1,29 +1,32 @@
 import { bucketStartOf } from '@vitrine/traces/time-buckets';
 import { splitRange, type Span } from '@vitrine/traces/split-range';
-import { MEASURES_MAX, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import {
+  MEASURE_PARTS,
+  MEASURES_MAX,
+  needsPercentiles,
+  type MeasurePart,
+  type MeasureQuery,
+} from '@vitrine/traces/trace-measures';
 import { ALL_TENANTS, unsummed } from './all-tenants.ts';
 import { Conditions } from './conditions.ts';
 
+type Sums = Readonly<Record<string, string>>;
+type Extremes = Readonly<Record<string, readonly ['min' | 'max', string]>>;
+
 /** The sums of `trace_sums_*`, and the same of one trace. */
-const USAGE = {
-  requests: '1',
-  input_tokens: 'input_tokens',
-  output_tokens: 'output_tokens',
-  total_tokens: 'total_tokens',
-  cost_usd: 'estimated_cost_usd',
-} as const;
-const OTHERS = {
-  errors_4xx: '(response_status BETWEEN 400 AND 499)::int',
-  errors_5xx: '(response_status >= 500)::int',
-  streams: '(time_to_first_token_us > 0)::int',
-  latency_ms: 'latency_ms',
-  first_token_us: 'time_to_first_token_us',
-} as const;
-const EXTREMES = {
-  latency_ms_min: ['min', 'latency_ms'],
-  latency_ms_max: ['max', 'latency_ms'],
-  last_active_at: ['max', '"timestamp"'],
-} as const;
+const SUMS: Readonly<Record<MeasurePart, Sums>> = {
+  tokens: { input_tokens: 'input_tokens', output_tokens: 'output_tokens', total_tokens: 'total_tokens' },
+  cost: { cost_usd: 'estimated_cost_usd' },
+  errors: { errors_4xx: '(response_status BETWEEN 400 AND 499)::int', errors_5xx: '(response_status >= 500)::int' },
+  latency: { latency_ms: 'latency_ms' },
+  percentiles: {},
+  firstToken: { streams: '(time_to_first_token_us > 0)::int', first_token_us: 'time_to_first_token_us' },
+  lastActive: {},
+};
+const EXTREMES: Readonly<Partial<Record<MeasurePart, Extremes>>> = {
+  latency: { latency_ms_min: ['min', 'latency_ms'], latency_ms_max: ['max', 'latency_ms'] },
+  lastActive: { last_active_at: ['max', '"timestamp"'] },
+};
 
 const GROUP_COLUMNS = {
   provider: 'provider',
@@ -71,7 +74,7 @@ export function measureStatement(query: MeasureQuery, partHours: readonly PartHo
   const totals = [
     ...Object.keys(sumsOf(query)).map((name) => `sum(${name})${name === 'cost_usd' ? '' : '::bigint'} AS ${name}`),
     ...Object.entries(extremesOf(query)).map(([name, [which]]) => `${which}(${name}) AS ${name}`),
-    ...(query.percentiles === true ? [`string_agg(latencies, ',') AS latencies, string_agg(latency, ',') AS latency`] : []),
+    ...(needsPercentiles(query) ? [`string_agg(latencies, ',') AS latencies, string_agg(latency, ',') AS latency`] : []),
   ];
   return {
     text: `SELECT bucket, grp, ${totals.join(', ')} FROM (${sources.join(' UNION ALL ')}) AS sums
@@ -93,7 +96,7 @@ function sumsIn(query: MeasureQuery, unit: 'hour' | 'day', span: Span, values: C
 
 function sumsOfRows(query: MeasureQuery, unit: 'hour' | 'day', { from, before }: Span, where: Conditions): string {
   const columns = [...Object.keys(sumsOf(query)), ...Object.keys(extremesOf(query))];
-  if (query.percentiles === true) columns.push(`array_to_string(latencies, ',') AS latencies`, 'NULL AS latency');
+  if (needsPercentiles(query)) columns.push(`array_to_string(latencies, ',') AS latencies`, 'NULL AS latency');
   where.addTime('bucket_start >=', from).addTime('bucket_start <', before);
   const start = query.bucket === unit ? 'bucket_start' : startOf(query, 'bucket_start');
   const table = `trace_sums_by_${isByKey(query) ? 'key' : 'model'}_${unit}`;
@@ -104,7 +107,7 @@ function tracesIn(query: MeasureQuery, { from, before }: Span, hour: PartHour, v
   const columns = [
     ...Object.entries(sumsOf(query)).map(([name, value]) => `${value} AS ${name}`),
     ...Object.entries(extremesOf(query)).map(([name, [, value]]) => `${value} AS ${name}`),
-    ...(query.percentiles === true ? ['NULL AS latencies', 'latency_ms::text AS latency'] : []),
+    ...(needsPercentiles(query) ? ['NULL AS latencies', 'latency_ms::text AS latency'] : []),
   ];
   const where = values.nested().addTime('"timestamp" >=', from).addTime('"timestamp" <', before);
   where.addCreated({ from: hour.first, before: hour.last + 1 });
@@ -133,10 +136,10 @@ function isByKey({ groupBy }: MeasureQuery): boolean {
   return groupBy === 'key' || groupBy === 'api_key_hash';
 }
 
-function sumsOf({ usageOnly }: MeasureQuery): Readonly<Record<string, string>> {
-  return usageOnly === true ? USAGE : { ...USAGE, ...OTHERS };
+function sumsOf({ parts = MEASURE_PARTS }: MeasureQuery): Sums {
+  return Object.assign({ requests: '1' }, ...parts.map((part) => SUMS[part])) as Sums;
 }
 
-function extremesOf({ usageOnly }: MeasureQuery): Readonly<Record<string, readonly [string, string]>> {
-  return usageOnly === true ? {} : EXTREMES;
+function extremesOf({ parts = MEASURE_PARTS }: MeasureQuery): Extremes {
+  return Object.assign({}, ...parts.map((part) => EXTREMES[part])) as Extremes;
 }

@@ -1,6 +1,6 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { addLatency, bucketOf, percentileOf, type LatencyCounts } from '@vitrine/traces/latency-histogram';
-import { MEASURES_MAX, tooManyGroups, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import { MEASURES_MAX, needsPercentiles, tooManyGroups, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { usdPartsIn } from '@vitrine/traces/usd';
 import { measureStatement, partHoursOf, type PartHour } from './measure-query.ts';
 
@@ -11,10 +11,10 @@ interface MeasureRow {
   readonly bucket: number;
   readonly grp: string;
   readonly requests: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly total_tokens: number;
-  readonly cost_usd: string;
+  readonly input_tokens?: number;
+  readonly output_tokens?: number;
+  readonly total_tokens?: number;
+  readonly cost_usd?: string;
   readonly errors_4xx?: number;
   readonly errors_5xx?: number;
   readonly streams?: number;
@@ -33,7 +33,7 @@ export async function readMeasures(pool: PostgresPool, query: MeasureQuery): Pro
   const { text, values } = measureStatement(query, await readPartHours(pool, partHoursOf(query)));
   const rows = await pool.query<MeasureRow>(text, values);
   if (rows.length > MEASURES_MAX) throw tooManyGroups();
-  return rows.map((row) => measureOf(row, query.percentiles === true));
+  return rows.map((row) => measureOf(row, needsPercentiles(query)));
 }
 
 /** Before the statement that needs them: as values they select partitions when it is planned. */
@@ -58,10 +58,10 @@ function measureOf(row: MeasureRow, hasPercentiles: boolean): Measure {
     requests: row.requests,
     errors4xx: row.errors_4xx ?? 0,
     errors5xx: row.errors_5xx ?? 0,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    totalTokens: row.total_tokens,
-    cost: usdPartsIn(row.cost_usd),
+    inputTokens: row.input_tokens ?? 0,
+    outputTokens: row.output_tokens ?? 0,
+    totalTokens: row.total_tokens ?? 0,
+    cost: usdPartsIn(row.cost_usd ?? '0'),
     latencyMs: row.latency_ms ?? 0,
     latencyMsMin,
     latencyMsMax,

@@ -12,11 +12,11 @@ import { PostgresTraceWriter } from './postgres-trace-writer.ts';
 import { sumAllTenants } from './sum-all-tenants.ts';
 
 const QUERIES: readonly MeasureQuery[] = [
-  { percentiles: true },
-  { groupBy: 'model', percentiles: true },
+  {},
+  { groupBy: 'model' },
   { groupBy: 'route', bucket: 'week' },
   { groupBy: 'model', bucket: 'hour' },
-  { groupBy: 'provider', bucket: 'day', usageOnly: true },
+  { groupBy: 'provider', bucket: 'day', parts: ['tokens', 'cost'] },
   { model: 'm1', from: DAY + HOUR_MS, to: DAY + DAY_MS + 5 * HOUR_MS },
   { groupBy: 'key' },
 ];

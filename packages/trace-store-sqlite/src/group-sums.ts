@@ -1,6 +1,6 @@
 import { addLatency, bucketOf, type LatencyCounts } from '@vitrine/traces/latency-histogram';
 import { bucketStartOf } from '@vitrine/traces/time-buckets';
-import { MEASURES_MAX, routeOf, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import { MEASURE_PARTS, MEASURES_MAX, needsPercentiles, routeOf, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { MeasureRows, type MeasuredSums } from './measure-rows.ts';
 import type { MeasureTable } from './measure-table.ts';
 import type { ReadDictionary } from './read-dictionary.ts';
@@ -22,6 +22,8 @@ interface Bucket {
 /** The sums of a query, while they are added up. */
 export class GroupSums {
   readonly #query: MeasureQuery;
+  readonly #isUsageOnly: boolean;
+  readonly #hasPercentiles: boolean;
   readonly #dictionary: ReadDictionary;
   readonly #rows: MeasureRows;
   readonly #latencies: LatencyCounts[] = [];
@@ -35,7 +37,10 @@ export class GroupSums {
 
   constructor(query: MeasureQuery, dictionary: ReadDictionary) {
     this.#query = query;
-    this.#rows = new MeasureRows(query.usageOnly === true);
+    const { parts = MEASURE_PARTS } = query;
+    this.#isUsageOnly = parts.every((part) => part === 'tokens' || part === 'cost');
+    this.#hasPercentiles = needsPercentiles(query);
+    this.#rows = new MeasureRows(this.#isUsageOnly);
     this.#dictionary = dictionary;
   }
 
@@ -48,9 +53,9 @@ export class GroupSums {
   addRollup(start: number, cursor: RollupCursor): void {
     const row = this.#rowOf(start, cursor);
     if (row === undefined) return;
-    if (this.#query.usageOnly === true) this.#rows.addUsage(row, cursor.usage());
+    if (this.#isUsageOnly) this.#rows.addUsage(row, cursor.usage());
     else this.#rows.add(row, cursor.sums());
-    if (this.#query.percentiles === true) cursor.addLatenciesTo(this.#latenciesOf(row));
+    if (this.#hasPercentiles) cursor.addLatenciesTo(this.#latenciesOf(row));
   }
 
   /** Adds sums of traces, and their latencies where the query has percentiles. */
@@ -65,7 +70,7 @@ export class GroupSums {
     const row = this.#rowOf(trace.timestamp, trace);
     if (row === undefined) return;
     this.#rows.addTrace(row, trace);
-    if (this.#query.percentiles === true) addLatency(this.#latenciesOf(row), bucketOf(trace.latencyMs), 1);
+    if (this.#hasPercentiles) addLatency(this.#latenciesOf(row), bucketOf(trace.latencyMs), 1);
   }
 
   /** Undefined when there are more rows than a result may have. To be called once. */
@@ -81,7 +86,7 @@ export class GroupSums {
       const sorted = Uint32Array.from(rows.keys(), (place) => ranks[place] ?? 0).toSorted();
       for (const rank of sorted) order[at++] = rows.get(places[rank] ?? 0) ?? 0;
     }
-    if (this.#query.percentiles === true) for (const row of order) this.#rows.setPercentiles(row, this.#latenciesOf(row));
+    if (this.#hasPercentiles) for (const row of order) this.#rows.setPercentiles(row, this.#latenciesOf(row));
     const { numbers, rowLength } = this.#rows;
     return { numbers, rowLength, order, groups: this.#names };
   }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { bucketStartOf } from '@vitrine/traces/time-buckets';
-import type { MeasureQuery } from '@vitrine/traces/trace-measures';
+import { needsPercentiles, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import { UsdSum } from '@vitrine/traces/usd';
 import type { GroupSums } from './group-sums.ts';
@@ -70,7 +70,7 @@ export class PartHours {
     const column = query.groupBy === 'key' ? 'scope' : query.groupBy === 'api_key_hash' ? 'credential' : 'model';
     const numbers = column === 'model' || (query.provider ?? query.model) === undefined ? column : `${column}, model`;
     // In one scan: a second one, which counted each latency of each group, took more than all the sums.
-    const latencies = query.percentiles === true ? ", '[' || group_concat(latency_ms) || ']' AS latencies" : '';
+    const latencies = needsPercentiles(query) ? ", '[' || group_concat(latency_ms) || ']' AS latencies" : '';
     const read = (cost: string) =>
       this.#database
         .prepare(

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { bucketStartOf } from '@vitrine/traces/time-buckets';
-import type { MeasureQuery } from '@vitrine/traces/trace-measures';
+import { needsPercentiles, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { GroupSums } from './group-sums.ts';
 import type { JournalReader } from './journal-reader.ts';
 import type { MeasureTable } from './measure-table.ts';
@@ -69,8 +69,8 @@ export class RollupReader {
     return sums.table();
   }
 
-  #addRollups(sums: GroupSums, level: Level, tenants: readonly number[], span: Span, { percentiles }: MeasureQuery): void {
-    const statement = percentiles === true ? this.#sumsAndLatencies : this.#sums;
+  #addRollups(sums: GroupSums, level: Level, tenants: readonly number[], span: Span, query: MeasureQuery): void {
+    const statement = needsPercentiles(query) ? this.#sumsAndLatencies : this.#sums;
     for (const tenant of tenants) {
       for (const row of statement.iterate(level, tenant, bounded(span.from), bounded(span.before))) {
         const [start, packed, latencies] = [Number(row[0]), row[1] as Uint8Array, row[2] as Uint8Array | undefined];

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as responses from './measures-to-response.ts';
 import type { Bucket } from './time-buckets.ts';
-import type { BreakdownGroup, Measure, MeasureQuery, SeriesGroup, TraceMeasures } from './trace-measures.ts';
+import type { BreakdownGroup, Measure, MeasurePart, MeasureQuery, SeriesGroup, TraceMeasures } from './trace-measures.ts';
 
 export type AnalyticsQuery = Pick<MeasureQuery, 'from' | 'to' | 'provider' | 'model' | 'tenant'>;
 /** Either of the two selects a series instead of totals; a series has days by default. */
@@ -26,39 +26,46 @@ export class TraceAnalytics {
   }
 
   usage(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, responses.usageTotalsOf, responses.usageItemsOf);
+    return this.#totalsOrSeries(query, ['tokens'], responses.usageTotalsOf, responses.usageItemsOf);
   }
 
   cost(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, responses.costTotalsOf, responses.costItemsOf);
+    return this.#totalsOrSeries(query, ['cost'], responses.costTotalsOf, responses.costItemsOf);
   }
 
   async models(query: AnalyticsQuery): Promise<object> {
-    return responses.modelRowsOf(await this.#store.measure({ ...query, groupBy: 'model' }));
+    const parts = ['tokens', 'cost', 'latency', 'firstToken'] as const;
+    return responses.modelRowsOf(await this.#store.measure({ ...query, groupBy: 'model', parts }));
   }
 
   async keys(query: AnalyticsQuery): Promise<object> {
-    return responses.keyRowsOf(await this.#store.measure({ ...query, groupBy: 'api_key_hash' }));
+    const parts = ['tokens', 'cost', 'lastActive'] as const;
+    return responses.keyRowsOf(await this.#store.measure({ ...query, groupBy: 'api_key_hash', parts }));
   }
 
   async latency({ group_by: groupBy, ...query }: BreakdownQuery): Promise<object> {
-    return responses.latencyRowsOf(await this.#store.measure({ ...query, groupBy, percentiles: true }), groupBy);
+    return responses.latencyRowsOf(await this.#store.measure({ ...query, groupBy, parts: ['latency', 'percentiles'] }), groupBy);
   }
 
   async errors({ group_by: groupBy, ...query }: BreakdownQuery): Promise<object> {
-    return responses.errorRowsOf(await this.#store.measure({ ...query, groupBy }), groupBy);
+    return responses.errorRowsOf(await this.#store.measure({ ...query, groupBy, parts: ['errors'] }), groupBy);
   }
 
   /** Models and credentials are measured one after the other: a trace that is written in between is in one of them only. */
   async summary(query: AnalyticsQuery): Promise<object> {
-    const byModel = await this.#store.measure({ ...query, groupBy: 'model' });
-    const byCredential = await this.#store.measure({ ...query, groupBy: 'api_key_hash' });
+    const byModel = await this.#store.measure({ ...query, groupBy: 'model', parts: ['tokens', 'cost'] });
+    const byCredential = await this.#store.measure({ ...query, groupBy: 'api_key_hash', parts: [] });
     return responses.summaryOf(byModel, byCredential);
   }
 
-  async #totalsOrSeries(query: SeriesQuery, totalsOf: (of: readonly Measure[]) => object, itemsOf: ItemsOf): Promise<object> {
+  async #totalsOrSeries(
+    query: SeriesQuery,
+    parts: readonly MeasurePart[],
+    totalsOf: (of: readonly Measure[]) => object,
+    itemsOf: ItemsOf,
+  ): Promise<object> {
     const { group_by: groupBy, bucket = groupBy && 'day', ...rest } = query;
-    const measures = await this.#store.measure({ ...rest, groupBy, bucket, usageOnly: true });
+    const measures = await this.#store.measure({ ...rest, groupBy, bucket, parts });
     return bucket === undefined ? totalsOf(measures) : seriesJson({ groupBy, bucket }, measures, itemsOf);
   }
 }

@@ -21,7 +21,7 @@ export function testMeasures(open: OpenContractStore): void {
       [HOUR, 'b', 2],
     ]);
     expect(await rows(opened, { groupBy: 'key', from: HOUR })).toEqual([[0, 'gk_1', 4]]);
-    expect(await rows(opened, { bucket: 'day', model: 'b', tenant: tenant(ONE), usageOnly: true })).toEqual([
+    expect(await rows(opened, { bucket: 'day', model: 'b', tenant: tenant(ONE), parts: [] })).toEqual([
       [DAY, '', 2],
       [DAY + DAY_MS, '', 1],
     ]);
@@ -39,7 +39,7 @@ export function testMeasures(open: OpenContractStore): void {
       }),
     );
     await write(opened, ...records);
-    const [measure] = await opened.store.measure({ percentiles: true });
+    const [measure] = await opened.store.measure({});
     expect(measure).toMatchObject({ requests: 100, errors4xx: 2, errors5xx: 1, streams: 10, firstTokenUs: 5_000 });
     expect(measure).toMatchObject({ cost: { thousands: 9, pico: 19.9e12 }, lastActive: records.at(-1)?.timestamp });
     expect(measure).toMatchObject({ latencyMs: 50_500, latencyMsMin: 10, latencyMsMax: 1_000 });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { DayUsage } from '../day-usage.ts';
 import { bucketStartOf, BUCKETS } from '../time-buckets.ts';
-import { GROUPS, type Measure, type MeasureQuery } from '../trace-measures.ts';
+import { GROUPS, MEASURE_PARTS, needsPercentiles, type Measure, type MeasureQuery } from '../trace-measures.ts';
 import { createTraceIds } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { readCursor, type TraceQuery } from '../trace-store.ts';
@@ -74,7 +74,10 @@ const measureQuery: fc.Arbitrary<MeasureQuery> = fc
     tenant: rarely(...TENANTS),
     groupBy: fc.constantFrom(undefined, ...GROUPS),
     bucket: fc.constantFrom(undefined, ...BUCKETS),
-    percentiles: fc.boolean(),
+    parts: fc.constantFrom(
+      undefined,
+      MEASURE_PARTS.filter((part) => part !== 'percentiles'),
+    ),
   })
   .chain((query) => range.map((within) => ({ ...query, ...within })));
 
@@ -180,7 +183,7 @@ function expectMeasures(found: readonly Measure[], records: readonly TraceRecord
   const sums = found.map(({ cost, ...rest }) => ({ ...rest, costUsd: usdOf(cost.thousands, cost.pico) }));
   const percentiles = { p50Ms: expect.any(Number), p95Ms: expect.any(Number), p99Ms: expect.any(Number) };
   expect(sums).toEqual(expected.map((one) => ({ ...one.sums, ...percentiles })));
-  if (query.percentiles !== true) return;
+  if (!needsPercentiles(query)) return;
   for (const [i, { latencies }] of expected.entries()) {
     for (const [share, percentile] of [
       [0.5, found[i]?.p50Ms],

@@ -1,7 +1,7 @@
 import { keyRowsOf, modelRowsOf, plainCost, summaryOf, type PrintCost } from '@vitrine/traces/measures-to-response';
 import { keyRows, modelRows, summary } from '@vitrine/traces/analytics-shapes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { Group, Measure } from '@vitrine/traces/trace-measures';
+import type { Group, Measure, MeasurePart } from '@vitrine/traces/trace-measures';
 import { traceSummary, type TraceSummary } from '@vitrine/traces/trace';
 import { STORE_DRIVERS, type TraceQuery } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
@@ -80,6 +80,9 @@ export interface ReportRequest {
   readonly printCost: PrintCost;
 }
 
+/** What the report has of them. */
+const MEASURED = ['tokens', 'cost', 'latency', 'firstToken', 'lastActive'] as const satisfies readonly MeasurePart[];
+
 /** Sums up the traces of a store, of all tenants or of those that match the filter. Faults: those of the store. */
 export async function readReport(
   store: OfflineTraces,
@@ -91,7 +94,7 @@ export async function readReport(
   // Roll-ups hold the sums of all tenants together; those of some tenants are added up here.
   const parts = hasTenantFilter({ org_id, workspace_id }) ? tenants : [undefined];
   const measure = async (groupBy: Group): Promise<readonly Measure[]> =>
-    mergeMeasures(await Promise.all(parts.map((tenant) => store.measure({ ...range, tenant, groupBy }))));
+    mergeMeasures(await Promise.all(parts.map((tenant) => store.measure({ ...range, tenant, groupBy, parts: MEASURED }))));
   const byModel = await measure('model');
   const byCredential = await measure('api_key_hash');
   const byProvider = await measure('provider');
