@@ -8,6 +8,7 @@ import { lockByName, tryLockByName } from './advisory-lock.ts';
 import type { PostgresPoolOptions } from './pool-options.ts';
 import { classifyPostgresError } from './postgres-error.ts';
 import { PostgresPool } from './postgres-pool.ts';
+import { readInPages } from './read-in-pages.ts';
 
 let database: TestDatabase;
 let pool: PostgresPool;
@@ -201,6 +202,16 @@ test('connections that break, idle or in use, end nothing but their statement', 
   expect(await sleeping).toBe('connection');
   expect(await other.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   expect(other.figures()).toMatchObject({ connectionsOpened: 3, connectionsLost: 2, connections: 1, idleConnections: 1 });
+});
+
+test('rows that come in pages are all there, and an error in a later page ends nothing but its statement', async () => {
+  await using one = open({ maxConnections: 1 });
+  const rows = await readInPages<{ n: number }>(one, 'SELECT n FROM generate_series(1, $1::int) AS n', [2_500]);
+  expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 2_500 }, (_, at) => at + 1));
+  expect(await readInPages(one, 'SELECT n FROM generate_series(1, $1::int) AS n', [2_000])).toHaveLength(2_000);
+  const failing = readInPages(one, 'SELECT 1 / (n - $1::int) AS n FROM generate_series(1, 2500) AS n', [1_500]);
+  expect(await classOf(failing)).toBe('constraint');
+  expect(await one.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
 
 test('a named statement is prepared once, and never behind a pooler', async () => {

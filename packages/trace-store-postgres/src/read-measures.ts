@@ -1,9 +1,13 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { readInPages } from '@vitrine/postgres/read-in-pages';
 import { addLatency, bucketOf, percentileOf, type LatencyCounts } from '@vitrine/traces/latency-histogram';
 import { MEASURES_MAX, needsPercentiles, tooManyGroups, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { usdPartsIn } from '@vitrine/traces/usd';
 import { measureStatement, partHoursOf, type PartHour } from './measure-query.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
+/** Rows that are converted within one turn of the event loop: a millisecond or two. */
+const ROWS_PER_TURN = 1_000;
 const COMMA = 0x2c;
 const DIGIT_0 = 0x30;
 
@@ -31,9 +35,18 @@ interface MeasureRow {
 /** Faults: `too_many_groups`. */
 export async function readMeasures(pool: PostgresPool, query: MeasureQuery): Promise<Measure[]> {
   const { text, values } = measureStatement(query, await readPartHours(pool, partHoursOf(query)));
-  const rows = await pool.query<MeasureRow>(text, values);
+  const rows = await (mayBeLong(query) ? readInPages<MeasureRow>(pool, text, values) : pool.query<MeasureRow>(text, values));
   if (rows.length > MEASURES_MAX) throw tooManyGroups();
-  return rows.map((row) => measureOf(row, needsPercentiles(query)));
+  const measures: Measure[] = [];
+  for (const [at, row] of rows.entries()) {
+    if (at % ROWS_PER_TURN === 0 && at > 0) await nextTurn();
+    measures.push(measureOf(row, needsPercentiles(query)));
+  }
+  return measures;
+}
+
+function mayBeLong({ bucket, groupBy }: MeasureQuery): boolean {
+  return bucket === 'hour' && groupBy !== undefined;
 }
 
 /** Before the statement that needs them: as values they select partitions when it is planned. */

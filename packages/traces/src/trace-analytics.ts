@@ -51,10 +51,12 @@ export class TraceAnalytics {
     return responses.errorRowsOf(await this.#store.measure({ ...query, groupBy, parts: ['errors'] }), groupBy);
   }
 
-  /** Models and credentials are measured one after the other: a trace that is written in between is in one of them only. */
+  /** Models and credentials are measured at once, each for itself: a trace that is written meanwhile may be in one of them only. */
   async summary(query: AnalyticsQuery): Promise<object> {
-    const byModel = await this.#store.measure({ ...query, groupBy: 'model', parts: ['tokens', 'cost'] });
-    const byCredential = await this.#store.measure({ ...query, groupBy: 'api_key_hash', parts: [] });
+    const [byModel, byCredential] = await Promise.all([
+      this.#store.measure({ ...query, groupBy: 'model', parts: ['tokens', 'cost'] }),
+      this.#store.measure({ ...query, groupBy: 'api_key_hash', parts: [] }),
+    ]);
     return responses.summaryOf(byModel, byCredential);
   }
 
