@@ -1,0 +1,60 @@
+import type { Transaction } from '@vitrine/postgres/transaction';
+import { createHash } from 'node:crypto';
+
+/** Spec: Limits, idempotency window. */
+const WINDOW_MS = 86_400_000;
+
+/** A response as it is kept for replays; `request_id` is that of its `X-Request-Id`. */
+export interface StoredResponse {
+  readonly request_id: string;
+  readonly status: number;
+  readonly etag: string | null;
+  readonly body: string;
+}
+
+export interface IdempotentRequest {
+  readonly workspace_id: string;
+  readonly idempotency_key: string;
+  readonly fingerprint: Uint8Array;
+  readonly request_id: string;
+  readonly at: number;
+}
+
+export type IdempotencyClaim = { kind: 'claimed' } | { kind: 'replay'; response: StoredResponse } | { kind: 'conflict' };
+
+/** Equal for requests that mean the same: `path` and `body` are canonical, defaults are filled in. Spec: decisions, section 3. */
+export function requestFingerprint(operationId: string, path: string, body: unknown): Uint8Array {
+  return createHash('sha256')
+    .update(JSON.stringify([operationId, path, body ?? null]))
+    .digest();
+}
+
+/** A row that is older than the window is taken over. */
+const CLAIM = `INSERT INTO idempotency_keys AS i (workspace_id, idempotency_key, fingerprint, request_id, created_at)
+  VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (workspace_id, idempotency_key) DO UPDATE SET fingerprint = excluded.fingerprint, request_id = excluded.request_id,
+    created_at = excluded.created_at, status = NULL, etag = NULL, body = NULL WHERE i.created_at <= $6
+  RETURNING TRUE AS claimed`;
+const FIND = `SELECT fingerprint, request_id, status, etag, body FROM idempotency_keys WHERE workspace_id = $1 AND idempotency_key = $2`;
+
+/** Claims a key for the caller's transaction, or finds the response of the request that had it. While another transaction holds the key it
+ *  waits for its end; when that one fails, nothing of it remains and the key is claimed here. */
+export async function claimIdempotencyKey(transaction: Transaction, request: IdempotentRequest): Promise<IdempotencyClaim> {
+  const { workspace_id, idempotency_key, fingerprint, request_id, at } = request;
+  const values = [workspace_id, idempotency_key, fingerprint, request_id, new Date(at), new Date(at - WINDOW_MS)];
+  if ((await transaction.query(CLAIM, values, { name: 'claim_idempotency_key' })).length > 0) return { kind: 'claimed' };
+  const [found] = await transaction.query<StoredResponse & { fingerprint: Buffer }>(FIND, [workspace_id, idempotency_key]);
+  if (found === undefined || !found.fingerprint.equals(fingerprint)) return { kind: 'conflict' };
+  const { fingerprint: _, ...response } = found;
+  return { kind: 'replay', response };
+}
+
+/** Keeps the response of the request that has claimed the key. */
+export async function storeResponse(
+  transaction: Transaction,
+  { workspace_id, idempotency_key }: IdempotentRequest,
+  { status, etag, body }: Omit<StoredResponse, 'request_id'>,
+): Promise<void> {
+  const text = 'UPDATE idempotency_keys SET status = $3, etag = $4, body = $5 WHERE workspace_id = $1 AND idempotency_key = $2';
+  await transaction.execute(text, [workspace_id, idempotency_key, status, etag, body]);
+}

@@ -1,0 +1,51 @@
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Transaction } from '@vitrine/postgres/transaction';
+import type { UnitCounts } from '../resources/billing.ts';
+import { chargeUsage, type Charge, type LedgerEntry } from './charge-usage.ts';
+import { claimIdempotencyKey, storeResponse, type IdempotentRequest, type StoredResponse } from './idempotency.ts';
+
+/** What a request makes before it is paid: its response, and what it costs. */
+export interface MeteredResult {
+  readonly response: Omit<StoredResponse, 'request_id'>;
+  readonly entries: readonly LedgerEntry[];
+}
+
+export interface MeteredRequest {
+  readonly charge: Omit<Charge, 'entries'>;
+  /** Undefined without an Idempotency-Key. */
+  readonly idempotency: IdempotentRequest | undefined;
+}
+
+/** `used`: of the billing period, after the request; undefined when it cost nothing. */
+export type MeteredOutcome =
+  | { readonly kind: 'completed'; readonly response: MeteredResult['response']; readonly used: UnitCounts | undefined }
+  | { readonly kind: 'replayed'; readonly response: StoredResponse }
+  | { readonly kind: 'conflict' | 'allowance_exhausted' };
+
+/** Runs a request that may cost: idempotency key, `work`, counters, ledger and stored response are one transaction, which is committed before
+ *  this resolves. When anything fails, or the allowance has no room for all of it, nothing is billed and nothing of it remains. The counters
+ *  are locked last, so that requests of a workspace wait for each other as shortly as possible. Spec: decisions, section 3, Metering. */
+export async function runMetered(
+  pool: PostgresPool,
+  { charge, idempotency }: MeteredRequest,
+  work: (transaction: Transaction) => Promise<MeteredResult>,
+): Promise<MeteredOutcome> {
+  // Thrown to roll the transaction back.
+  const exhausted = new Error('the allowance has no room for the request');
+  try {
+    return await pool.transaction(async (transaction): Promise<MeteredOutcome> => {
+      const claim = idempotency === undefined ? undefined : await claimIdempotencyKey(transaction, idempotency);
+      if (claim?.kind === 'replay') return { kind: 'replayed', response: claim.response };
+      if (claim?.kind === 'conflict') return { kind: 'conflict' };
+      const { response, entries } = await work(transaction);
+      if (idempotency !== undefined) await storeResponse(transaction, idempotency, response);
+      if (entries.length === 0) return { kind: 'completed', response, used: undefined };
+      const used = await chargeUsage(transaction, { ...charge, entries });
+      if (used === undefined) throw exhausted;
+      return { kind: 'completed', response, used };
+    });
+  } catch (error) {
+    if (error === exhausted) return { kind: 'allowance_exhausted' };
+    throw error;
+  }
+}
