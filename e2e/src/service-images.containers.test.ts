@@ -31,8 +31,8 @@ await describeWithContainers('images of the services', () => {
   const images = new Map<string, string>();
   const imageOf = (target: string) => images.get(target) ?? '';
   beforeAll(async () => {
-    for (const target of ['gateway', 'trace-writer', 'migrations']) images.set(target, await buildImage(target));
-  }, 3 * BUILD_TIMEOUT_MS);
+    for (const target of ['gateway', 'trace-writer', 'operator', 'migrations']) images.set(target, await buildImage(target));
+  }, 4 * BUILD_TIMEOUT_MS);
 
   const opened = new AsyncDisposableStack();
   afterAll(() => opened.disposeAsync());
@@ -74,6 +74,20 @@ await describeWithContainers('images of the services', () => {
     await writer.kill('SIGTERM');
     expect(await writer.end()).toBe(0);
     expect(writer.log).not.toMatch(/"level":"(?:error|fatal)"/);
+  });
+
+  test('an operator runs from its image in the same way, is ready to take over without a cluster, and stops at SIGTERM', async () => {
+    const env = {
+      OPERATOR_STORAGE_DSN: 'postgresql://nobody:x@127.0.0.1:1/none',
+      OPERATOR_NAMESPACE: 'default',
+      OPERATOR_AUTH_PEPPER_PATH: '/data/no-pepper',
+    };
+    const operator = opened.use(await startService({ image: imageOf('operator'), env, port: 9090 }));
+    for (const path of ['/livez', '/readyz'])
+      expect(await (await fetch(operator.url + path)).json()).toMatchObject({ role: 'standby' });
+    expect(await describeFrom(operator)).toEqual(RESTRICTED);
+    await operator.kill('SIGTERM');
+    expect(await operator.end()).toBe(0);
   });
 
   test('the migrations run from theirs: both commands wait, and SIGTERM ends the wait as a failure', async () => {

@@ -27,6 +27,13 @@ test('is created once, readable by its owner only, and stays the same', async ()
   expect(readdirSync(folder.path)).toEqual(['gateway-keys.pepper']);
 });
 
+test('peppers may have commas between them, as in the variable that a Secret is mounted as', async () => {
+  await using folder = await temporaryFolder('pepper');
+  const path = join(folder.path, 'gateway-keys.pepper');
+  writeFileSync(path, `2:${'b'.repeat(32)},1:${'a'.repeat(32)}\n`);
+  expect(openPepperFile(path, randomBytes, NOW).map(({ version }) => version)).toEqual([2, 1]);
+});
+
 test('a pepper on a new first line is for new hashes, and the old one stays', async () => {
   await using folder = await temporaryFolder('pepper');
   const path = join(folder.path, 'gateway-keys.pepper');

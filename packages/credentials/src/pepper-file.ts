@@ -2,8 +2,9 @@ import { codeOf, Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { createPepperText, PEPPER_FORM, readPepper, type Pepper } from './pepper.ts';
 
-/** The peppers of a file, one per line, the first for new hashes. A missing file is created with one new pepper, readable by its owner
- *  only; processes that create it at the same time all get the same pepper. Faults: `pepper_unusable`. */
+/** The peppers of a file, one per line or with commas between them as in a variable; the first is for new hashes. A missing file is created
+ *  with one new pepper, readable by its owner only; processes that create it at the same time all get the same pepper. Faults:
+ *  `pepper_unusable`. */
 export function openPepperFile(path: string, random: (bytes: number) => Buffer, nowMs: number): Pepper[] {
   try {
     return peppersOf(readOrCreate(path, random, nowMs), path);
@@ -49,9 +50,11 @@ function readOrCreate(path: string, random: (bytes: number) => Buffer, nowMs: nu
 
 function peppersOf(text: string, path: string): Pepper[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return (lines.length === 0 ? [''] : lines).map((line, i) => {
-    const pepper = readPepper(line.trim());
-    if (pepper !== undefined) return pepper;
-    throw new Fault('pepper_unusable', { say: `${path}: line ${i + 1} ${PEPPER_FORM}` });
-  });
+  return (lines.length === 0 ? [''] : lines).flatMap((line, i) =>
+    line.split(',').map((item) => {
+      const pepper = readPepper(item.trim());
+      if (pepper !== undefined) return pepper;
+      throw new Fault('pepper_unusable', { say: `${path}: line ${i + 1} ${PEPPER_FORM}` });
+    }),
+  );
 }
