@@ -13,7 +13,8 @@ const common = {
 /** Tests of the gateway in which the driver of its storage can matter: they run over both. */
 const OVER_POSTGRES = ['admin-{analytics,traces}/*', 'commands/traces/{debug,report,tenants}', 'http/admin-api'];
 
-/** Pure tests, tests on servers of this machine, on servers in containers, journeys, and the repository's check of itself. */
+/** Pure tests, tests on servers of this machine, on servers in containers, journeys, the Helm chart, and the repository's
+ *  check of itself. */
 export default {
   testTimeout: 60_000,
   // Two workers share two cores with the servers that the tests start.
@@ -32,7 +33,13 @@ export default {
       testMatch: OVER_POSTGRES.map((files) => `<rootDir>/services/gateway/src/${files}.it.test.ts`),
       globals: { TEST_STORAGE: 'postgres' },
     },
-    { ...common, displayName: 'e2e', testMatch: ['<rootDir>/e2e/src/**/!(*.containers).test.ts'] },
+    {
+      ...common,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/e2e/src/**/!(*.containers).test.ts'],
+      testPathIgnorePatterns: ['/e2e/src/chart/'],
+    },
+    { ...common, displayName: 'chart', testMatch: ['<rootDir>/e2e/src/chart/*.test.ts'] },
     {
       ...common,
       displayName: 'containers',

@@ -174,8 +174,8 @@ data:
 
 {{- define "vitrine.disruptionBudget" -}}
 {{- $replicas := .values.replicas -}}
-{{- if dig "autoscaling" "enabled" false .values }}{{ $replicas = .values.autoscaling.minReplicas }}{{ end }}
-{{- if dig "keda" "enabled" false .values }}{{ $replicas = .values.keda.minReplicas }}{{ end }}
+{{- if dig "autoscaling" "enabled" false .values }}{{ $replicas = .values.autoscaling.maxReplicas }}{{ end }}
+{{- if dig "keda" "enabled" false .values }}{{ $replicas = .values.keda.maxReplicas }}{{ end }}
 {{- if gt (int $replicas) 1 }}
 ---
 apiVersion: policy/v1

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../running-process.ts';
+import { CHART } from './render-chart.ts';
+import { valuesTable } from './values-table.ts';
+
+const INTRODUCTION = `# The chart vitrine
+
+Gateways, trace-writers and the operator of gateway keys in one release. The README of the repository has the commands, docs/operations.md how to
+install, upgrade and uninstall, docs/adding-a-service.md how a service is added. This page is made of the comments in values.yaml.
+`;
+
+/** Compares a file with its text; `npm run golden` rewrites it. */
+function expectGolden(file: string, text: string): void {
+  if (process.env['GOLDEN'] === 'write') writeFileSync(file, text);
+  expect(readFileSync(file, 'utf8')).toBe(text);
+}
+
+test('charts/vitrine/README.md documents every value; npm run golden rewrites it', () => {
+  const table = valuesTable(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
+  expectGolden(join(CHART, 'README.md'), `${INTRODUCTION}\n${table}\n`);
+});
+
+test('the chart has the checksum of migrations/sql, which names its Job; npm run golden rewrites it', () => {
+  const folder = join(ROOT, 'migrations/sql');
+  const hash = createHash('sha256');
+  for (const file of readdirSync(folder).toSorted())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(folder, file)))
+      .update('\0');
+  expectGolden(join(CHART, 'files/migrations.sha256'), `${hash.digest('hex')}\n`);
+});
+
+test('a value without a comment is an error', () => {
+  expect(() => valuesTable('# Of pods.\nreplicas: 1\nname: x\n')).toThrow('name: has no comment');
+});
