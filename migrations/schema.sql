@@ -841,6 +841,7 @@ BEGIN
   IF to_regclass('public.' || name) IS NOT NULL THEN
     RETURN;
   END IF;
+  EXECUTE format('LOCK TABLE public.%I IN SHARE ROW EXCLUSIVE MODE', parent || '_default');
   EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING COMPRESSION)', name, parent);
   EXECUTE format('WITH moved AS (DELETE FROM public.%I WHERE created_at >= %L AND created_at < %L RETURNING *)
     INSERT INTO public.%I SELECT * FROM moved', parent || '_default', first, next, name);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
+import { waitUntil } from '@vitrine/testkit/wait-until';
 
 const DAY_MS = 86_400_000;
 let database: TestDatabase;
@@ -23,13 +24,9 @@ const as = (role: string, text: string, values: readonly unknown[] = []) =>
 const numberOf = async (rows: Promise<object[]>) => Object.values((await rows)[0] ?? {})[0] as number;
 const make = (daysAhead: number) => numberOf(as('vitrine_trace_writer', 'SELECT make_trace_partitions($1)', [daysAhead]));
 const drop = (before: number) => numberOf(as('vitrine_trace_writer', 'SELECT drop_trace_partitions($1)', [new Date(before)]));
-const insert = (at: number) =>
-  as(
-    'vitrine_trace_writer',
-    `INSERT INTO traces VALUES (gen_random_uuid(), $1, $1, 'o', 'w', 'k', '', 'openai', 'm', 'POST', '/', 200, 'completed', 1, 2, 3,
-     'reported', 4, 5, NULL, 0.000000000001, 'priced')`,
-    [new Date(at)],
-  );
+const INSERT = `INSERT INTO traces VALUES (gen_random_uuid(), $1, $1, 'o', 'w', 'k', '', 'openai', 'm', 'POST', '/', 200, 'completed',
+  1, 2, 3, 'reported', 4, 5, NULL, 0.000000000001, 'priced')`;
+const insert = (at: number) => as('vitrine_trace_writer', INSERT, [new Date(at)]);
 const partitions = async (of = 'traces') =>
   (
     await pool.query<{ name: string; n: number }>(
@@ -56,6 +53,30 @@ test('rows that came before their partition are moved into it', async () => {
   expect(await partitions()).toEqual([
     [nameOf(today), 2],
     ['traces_default', 1],
+  ]);
+});
+
+test('a batch that is written meanwhile is moved, too', async () => {
+  const written = Promise.withResolvers<void>();
+  const mayCommit = Promise.withResolvers<void>();
+  const batch = pool.transaction(async (transaction) => {
+    await transaction.execute(INSERT, [new Date(today)]);
+    written.resolve();
+    await mayCommit.promise;
+  });
+  await written.promise;
+  const made = make(0);
+  const isWaiting = async () =>
+    (await numberOf(
+      pool.query("SELECT count(*) AS n FROM pg_locks WHERE NOT granted AND relation = 'traces_default'::regclass"),
+    )) > 0;
+  await waitUntil(isWaiting, { what: 'the lock', timeoutMs: 1_500 });
+  mayCommit.resolve();
+  await batch;
+  expect(await made).toBe(1);
+  expect(await partitions()).toEqual([
+    [nameOf(today), 1],
+    ['traces_default', 0],
   ]);
 });
 
