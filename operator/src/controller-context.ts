@@ -1,0 +1,15 @@
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { OperatorConfig } from './config.ts';
+import type { OperatorTelemetry } from './observability/operator-telemetry.ts';
+import type { ApiServer } from './runtime/api-server.ts';
+
+/** What all controllers share. */
+export interface ControllerContext {
+  readonly config: OperatorConfig;
+  readonly server: ApiServer;
+  /** For reads. */
+  readonly pool: PostgresPool;
+  readonly logger: Logger;
+  readonly telemetry: OperatorTelemetry;
+}

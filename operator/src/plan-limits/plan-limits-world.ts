@@ -1,0 +1,98 @@
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { deletePlan, planUse, raisePlanGeneration, upsertPlan, type PlanUse } from '@vitrine/plans/plan-changes';
+import { planDocument } from '@vitrine/plans/plan-document';
+import { readPlanRows } from '@vitrine/plans/plan-rows';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Transaction } from '@vitrine/postgres/transaction';
+import type { Transactions } from '../leadership/fenced-database.ts';
+import type { ApiServer } from '../runtime/api-server.ts';
+import { applyObject, patchObject, readObject } from '../runtime/object-requests.ts';
+import type { Observed, Step } from './decide.ts';
+import { FINALIZER, PLAN_LIMITS_PATH, type PlanLimitsObject } from './plan-limits-resource.ts';
+import { configMapBody, configMapState } from './plans-config-map.ts';
+
+const FIELD_MANAGER = 'vitrine-operator/planlimits';
+const NO_USE: PlanUse = { keys: 0, workspaces: 0 };
+
+export interface PlanLimitsWorldOptions {
+  readonly server: ApiServer;
+  /** For reads. */
+  readonly pool: PostgresPool;
+  /** For writes, which a former leader cannot do. */
+  readonly database: Transactions;
+  readonly namespace: string;
+  /** The name of the ConfigMap. */
+  readonly configMap: string;
+}
+
+/** Reads and changes what belongs to PlanLimits resources: the resource, its row and the ConfigMap. */
+export class PlanLimitsWorld {
+  readonly #options: PlanLimitsWorldOptions;
+
+  constructor(options: PlanLimitsWorldOptions) {
+    this.#options = options;
+  }
+
+  path(name: string): string {
+    return `${PLAN_LIMITS_PATH(this.#options.namespace)}/${name}`;
+  }
+
+  /** The resource; undefined only when the API server says that there is none. A cache may be behind. */
+  read(name: string, signal: AbortSignal): Promise<PlanLimitsObject | undefined> {
+    return readObject<PlanLimitsObject>(this.#options.server, this.path(name), signal);
+  }
+
+  async gather(object: PlanLimitsObject | undefined, signal: AbortSignal): Promise<Observed> {
+    const { server, pool } = this.#options;
+    const configMap = await readObject<KubernetesObject>(server, this.#configMapPath, signal);
+    const { name = '', deletionTimestamp } = object?.metadata ?? {};
+    return {
+      object,
+      configMap: configMapState(configMap),
+      rows: await readPlanRows(pool),
+      use: deletionTimestamp === undefined ? NO_USE : await planUse(pool, name),
+    };
+  }
+
+  /** Resolves with the resource as it is then, or with what uses a plan that was to be deleted: then no later step may be done. */
+  async apply(
+    step: Step,
+    object: PlanLimitsObject | undefined,
+    signal: AbortSignal,
+  ): Promise<PlanLimitsObject | PlanUse | undefined> {
+    const { database } = this.#options;
+    const name = object?.metadata?.name ?? '';
+    const write = (work: (transaction: Transaction) => Promise<void>) => database.transaction(work);
+    if (step.kind === 'add-finalizer') return await this.#setFinalizers(object, (before) => [...before, FINALIZER], signal);
+    if (step.kind === 'remove-finalizer')
+      return await this.#setFinalizers(object, (before) => before.filter((one) => one !== FINALIZER), signal);
+    if (step.kind === 'delete-row') return (await database.transaction((transaction) => deletePlan(transaction, name))) ?? object;
+    if (step.kind === 'write-row') await write((transaction) => upsertPlan(transaction, name, step.limits));
+    if (step.kind === 'raise-generation') await write((transaction) => raisePlanGeneration(transaction, step.above));
+    if (step.kind === 'write-config-map') await this.#writeConfigMap(signal);
+    return object;
+  }
+
+  /** Of the rows as they are now: an equal generation is always an equal text. */
+  async #writeConfigMap(signal: AbortSignal): Promise<void> {
+    const { server, pool, namespace, configMap } = this.#options;
+    const { generation, plans } = await readPlanRows(pool);
+    const body = configMapBody(namespace, configMap, planDocument(generation, plans));
+    await applyObject(server, this.#configMapPath, body, { fieldManager: FIELD_MANAGER, force: true, signal });
+  }
+
+  async #setFinalizers(
+    object: PlanLimitsObject | undefined,
+    change: (before: readonly string[]) => readonly string[],
+    signal: AbortSignal,
+  ): Promise<PlanLimitsObject | undefined> {
+    const { name = '', resourceVersion, finalizers } = object?.metadata ?? {};
+    const tests = [{ path: '/metadata/resourceVersion', value: resourceVersion }];
+    const operation = { op: 'add' as const, path: '/metadata/finalizers', value: change(finalizers ?? []) };
+    return await patchObject<PlanLimitsObject>(this.#options.server, this.path(name), tests, [operation], signal);
+  }
+
+  get #configMapPath(): string {
+    return `/api/v1/namespaces/${this.#options.namespace}/configmaps/${this.#options.configMap}`;
+  }
+}
