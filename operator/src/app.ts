@@ -2,7 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { createApiApp } from '@vitrine/http-api/api-app';
 import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
 import { serveApi } from '@vitrine/http-api/server/api-server';
-import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
+import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { randomUUID } from 'node:crypto';
@@ -41,11 +41,7 @@ export interface Operator extends AsyncDisposable {
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
   const { config, kubeConfig, logger, electionTimes } = options;
   await using opened = new AsyncDisposableStack();
-  const next_step = 'see docs/failure-modes.md#a-shutdown-step-that-fails';
-  const report: Parameters<typeof runShutdownStep>[2] = ({ error: err, ...step }) =>
-    logger.error({ ...step, err, next_step }, 'shutdown step failed');
-  const stop = (name: string, step: () => Promise<unknown>) =>
-    opened.defer(async () => void (await runShutdownStep(name, step, report)));
+  const stop = shutdownSteps(opened, logger);
 
   const telemetry = opened.use(await OperatorTelemetry.start(config.observability.otel, logger));
   stop('flush metrics', () => telemetry.flushMetrics());

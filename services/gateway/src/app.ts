@@ -1,4 +1,4 @@
-import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
+import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
@@ -75,8 +75,7 @@ export async function startGateway(
   { clocks = SYSTEM_CLOCKS, collectYoung = () => {}, sharedLimits, signal = new AbortController().signal }: ProcessTools = {},
 ): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
-  const stop = (name: string, step: () => Promise<unknown>) =>
-    opened.defer(async () => void (await runShutdownStep(name, step, reportStep(logger))));
+  const stop = shutdownSteps(opened, logger);
 
   const { steadyClock } = clocks;
   const startedAt = performance.now();
@@ -248,11 +247,6 @@ function reportRefused(
 
 function reportRetention(logger: Logger): (error: unknown) => void {
   return (error) => logger.error({ err: error, next_step: AFTER_FAILED_RETENTION }, 'retention failed');
-}
-
-function reportStep(logger: Logger): Parameters<typeof runShutdownStep>[2] {
-  const next_step = 'see docs/failure-modes.md#a-shutdown-step-that-fails';
-  return ({ error, ...step }) => logger.error({ ...step, err: error, next_step }, 'shutdown step failed');
 }
 
 /** Ends the exchanges in flight, so that each has a trace before the queue is written. */

@@ -3,7 +3,7 @@ import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { createKafkaClient } from '@vitrine/kafka/kafka-client';
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
-import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
+import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { WriterConfig } from './config.ts';
 import { HEALTH_FAULTS, healthRoutes } from './health/health-routes.ts';
@@ -24,11 +24,7 @@ export interface TraceWriter extends AsyncDisposable {
  *  progress, then writes statistics, spans and metrics, each within 5 s. Faults: `address_unusable`, `kafka_credentials_unreadable`. */
 export async function startTraceWriter(config: WriterConfig, logger: Logger): Promise<TraceWriter> {
   await using opened = new AsyncDisposableStack();
-  const next_step = 'see docs/failure-modes.md#a-shutdown-step-that-fails';
-  const report: Parameters<typeof runShutdownStep>[2] = ({ error: err, ...step }) =>
-    logger.error({ ...step, err, next_step }, 'shutdown step failed');
-  const stop = (name: string, step: () => Promise<unknown>) =>
-    opened.defer(async () => void (await runShutdownStep(name, step, report)));
+  const stop = shutdownSteps(opened, logger);
 
   const telemetry = opened.use(await WriterTelemetry.start(config.observability.otel, logger));
   stop('flush metrics', () => telemetry.flushMetrics());
