@@ -88,6 +88,26 @@ test('a user that is no superuser can migrate its own database', async () => {
   }
 });
 
+test('a user that may create no roles can migrate its own database where they are there', async () => {
+  const role = `owner_${database.name}`;
+  await run([]);
+  await using empty = await emptyDatabase();
+  await using admin = new PostgresPool({ dsn: empty.dsn, applicationName: 'test' });
+  await admin.query(`CREATE USER ${role} PASSWORD 'secret-of-test'`);
+  await admin.query(`ALTER DATABASE ${empty.name} OWNER TO ${role}`);
+  const url = new URL(empty.dsn.reveal());
+  [url.username, url.password] = [role, 'secret-of-test'];
+  try {
+    await expect(run([], new Secret(url.href))).rejects.toThrow(/vitrine_migrations|permission denied/);
+    await admin.query(`GRANT vitrine_migrations TO ${role} WITH ADMIN OPTION`);
+    expect(statesOf((await run([], new Secret(url.href))).stdout)).toEqual(all('ran now'));
+  } finally {
+    await admin.query(`DROP OWNED BY ${role}`);
+    await admin.query(`ALTER DATABASE ${empty.name} OWNER TO CURRENT_USER`);
+    await admin.query(`DROP ROLE ${role}`);
+  }
+});
+
 test('without a database it is a usage error that names the variable', async () => {
   const { code, stderr } = await runCaptured(migrateCommandLine(), []);
   expect([code, stderr]).toEqual([2, expect.stringContaining('set VITRINE_POSTGRES_DSN, or give --dsn')]);
