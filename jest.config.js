@@ -39,7 +39,7 @@ export default {
       testMatch: ['<rootDir>/e2e/src/**/!(*.containers).test.ts'],
       testPathIgnorePatterns: ['/e2e/src/chart/'],
     },
-    { ...common, displayName: 'chart', testMatch: ['<rootDir>/e2e/src/chart/*.test.ts'] },
+    { ...common, displayName: 'chart', testMatch: ['<rootDir>/e2e/src/chart/!(*.cluster).test.ts'] },
     {
       ...common,
       displayName: 'containers',

@@ -18,11 +18,11 @@ export function runProgram(name: string, args: readonly string[], input = ''): P
   return result;
 }
 
-/** `describe` where the programs can be run. Without one its tests are reported as skipped; in CI that is a failure. */
-export function describeWithPrograms(names: readonly string[], title: string, tests: () => void): void {
+/** `describe` where the programs can be run and `error` is undefined. Otherwise its tests are reported as skipped; in CI that is a failure. */
+export function describeWithPrograms(names: readonly string[], title: string, tests: () => void, error?: string): void {
   const missing = names.filter((name) => spawnSync(programOf(name), ['version']).error !== undefined);
-  if (missing.length === 0) return describe(title, tests);
-  const reason = `${missing.join(', ')}: not in PATH, nor named by a variable`;
+  const reason = missing.length > 0 ? `${missing.join(', ')}: not in PATH, nor named by a variable` : error;
+  if (reason === undefined) return describe(title, tests);
   if (process.env['CI'] !== undefined) {
     return test(title, () => {
       throw new Error(reason);
