@@ -2,6 +2,7 @@ import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import { DEFAULT_ROLE } from '@vitrine/gateway-keys/role';
 import { z } from 'zod';
 import { API_VERSION, celRules, type CustomResource } from '../custom-resources/custom-resource.ts';
+import { statusShape } from '../custom-resources/status-shape.ts';
 import type { Condition } from '../runtime/conditions.ts';
 
 export const FINALIZER = 'vitrine.dev/gateway-key';
@@ -147,24 +148,8 @@ export const gatewayKeySpec = z
   .describe('The key that is wanted.');
 export type GatewayKeySpec = z.output<typeof gatewayKeySpec>;
 
-const condition = z.object({
-  type: z.string().max(64).describe('Ready, SecretReady, Registered; Reconciling and Stalled while they are true.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
-  reason: z.string().max(64).describe('Why, as a word for programs.'),
-  message: z.string().max(2_048).describe('Why, and what to change.'),
-  observedGeneration: z.int().describe('The generation of the object that it is about.'),
-  lastTransitionTime: z.string().meta({ format: 'date-time' }).describe('When the status became what it is.'),
-});
-
-const gatewayKeyStatus = z
-  .object({
-    observedGeneration: z.int().optional().describe('The generation that was reconciled last.'),
-    conditions: z
-      .array(condition)
-      .max(16)
-      .optional()
-      .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
-      .describe('What holds of the key.'),
+const gatewayKeyStatus = statusShape('Ready, SecretReady, Registered; Reconciling and Stalled while they are true')
+  .extend({
     keyId: z.string().optional().describe('Id of the key.'),
     tokenPrefix: z.string().optional().describe('The first characters of the token, to recognise it.'),
     secretName: z.string().optional().describe('Secret with the token.'),

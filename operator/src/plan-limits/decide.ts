@@ -1,10 +1,11 @@
 import { planDocument, planDocumentText } from '@vitrine/plans/plan-document';
 import type { PlanUse } from '@vitrine/plans/plan-changes';
+import type { PlanLimits } from '@vitrine/plans/plan-limits';
 import type { PlanRows } from '@vitrine/plans/plan-rows';
 import { messageOf } from '@vitrine/faults/fault';
 import { isDeepStrictEqual } from 'node:util';
 import type { WantedCondition } from '../runtime/conditions.ts';
-import { FINALIZER, PAUSED, readSpec, type PlanLimitsObject, type PlanLimitsSpec } from './plan-limits-resource.ts';
+import { FINALIZER, PAUSED, readSpec, type PlanLimitsObject } from './plan-limits-resource.ts';
 import type { ConfigMapState } from './plans-config-map.ts';
 
 /** How often it is looked whether a plan that is to be deleted is still in use, */
@@ -23,7 +24,7 @@ export interface Observed {
 
 export type Step =
   | { readonly kind: 'add-finalizer' }
-  | { readonly kind: 'write-row'; readonly limits: PlanLimitsSpec }
+  | { readonly kind: 'write-row'; readonly limits: PlanLimits }
   /** `above`: a generation that services may have applied. */
   | { readonly kind: 'raise-generation'; readonly above: number }
   | { readonly kind: 'delete-row' }

@@ -1,6 +1,7 @@
 import { isFault } from '@vitrine/faults/fault';
 import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
 import { isDeepStrictEqual } from 'node:util';
+import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { ApiServer } from '../runtime/api-server.ts';
 import { isTransition, updateConditions, type WantedCondition } from '../runtime/conditions.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
@@ -9,8 +10,6 @@ import { mergeStatus } from '../runtime/object-requests.ts';
 import { decide, inUse, IN_USE_INTERVAL_MS, notReady, type Decision } from './decide.ts';
 import type { PlanLimitsObject } from './plan-limits-resource.ts';
 import type { PlanLimitsWorld } from './plan-limits-world.ts';
-
-const API_VERSION = 'vitrine.dev/v1alpha1';
 
 interface Applied {
   readonly object: PlanLimitsObject | undefined;
