@@ -815,6 +815,8 @@ BEGIN
     next := (first AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC';
     name := 'ledger_' || to_char(first AT TIME ZONE 'UTC', 'YYYYMM');
     IF to_regclass('public.' || name) IS NULL THEN
+      -- As for partitions of traces: rows that are being written are moved too.
+      LOCK TABLE public.ledger_default IN SHARE ROW EXCLUSIVE MODE;
       EXECUTE format('CREATE TABLE public.%I (LIKE public.ledger INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', name);
       EXECUTE format('WITH moved AS (DELETE FROM public.ledger_default WHERE created_at >= %L AND created_at < %L RETURNING *)
         INSERT INTO public.%I SELECT * FROM moved', first, next, name);
