@@ -127,14 +127,15 @@ export async function startGateway(
   opened.use(await serveScrape(scrape, { host: config.server.host, port: config.observability.otel.prometheus_port }, logger));
   const access = config.log.access ? openAccessLog(logger, redactPathFor) : undefined;
   const instrumentRequest = observability.instrumentRequests(routes, access);
-  const { server, connections } = createGatewayServer(proxy, admin, config.server.max_connections, instrumentRequest);
+  const created = createGatewayServer(proxy, admin, config.server.max_connections, instrumentRequest);
+  const { server, connections } = created;
   observability.observeConnections(connections, config.server.max_connections);
   const unparsed = opened.use(new UnparsedLog(logger, (path) => redactPathFor(path, NO_SCOPE)));
   reportRefused(connections, unparsed, access, createUnparsedHandler(routes, context, admission));
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
   stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));
-  stop('finish requests in flight', () => closeServer(server));
+  stop('finish requests in flight', () => closeServer(created));
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

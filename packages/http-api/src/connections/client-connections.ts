@@ -118,6 +118,16 @@ export class ClientConnections implements Disposable {
     if (connection !== undefined) connection.isClosing = true;
   }
 
+  /** Each connection ends with the response that is under way on it: the response says so where its head was not sent yet, and else the
+   *  connection is closed with its last byte. Left open, it would get another request, which may take longer than a server that stops waits. */
+  endAfterResponses(): void {
+    for (const [socket, { last }] of this.#open) {
+      if (last === undefined || last.writableFinished) continue;
+      if (last.headersSent) last.once('finish', () => socket.destroySoon());
+      else last.shouldKeepAlive = false;
+    }
+  }
+
   /** Closes every connection, whatever is under way on it. */
   destroyAll(): void {
     for (const socket of this.#open.keys()) socket.destroy();

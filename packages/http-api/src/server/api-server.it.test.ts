@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createLogger } from '@vitrine/telemetry/logger';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createApiApp } from '../api-app.ts';
@@ -88,5 +89,25 @@ test('disposal finishes the requests in flight and accepts no more', async () =>
   await expect(fetch(`${api.url}/slow`)).rejects.toThrow('fetch failed');
   released.resolve({ done: true });
   expect(await (await response).json()).toEqual({ done: true });
+  await disposed;
+});
+
+test('disposal ends a connection with the response that is under way on it', async () => {
+  const received = talk('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  await called.promise;
+  const disposed = api[Symbol.asyncDispose]();
+  released.resolve({});
+  expect(await received).toMatch(/^HTTP\/1.1 200 [^]*\r\nConnection: close\r\n/);
+  await disposed;
+});
+
+test('disposal serves a request that arrives on an idle connection while it begins', async () => {
+  const socket = open();
+  released.resolve({});
+  socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(socket, 'data');
+  const disposed = api[Symbol.asyncDispose]();
+  socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 200 [^]*\r\nConnection: close\r\n/);
   await disposed;
 });

@@ -20,7 +20,8 @@ export interface ApiServerOptions extends HttpServerOptions, ListenAt {
  *  every connection. Faults: `address_unusable`. */
 export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<AsyncDisposable & { readonly url: string }> {
   const { logger } = options;
-  const { server, connections } = createApiServer(app, options);
+  const created = createApiServer(app, options);
+  const { server, connections } = created;
   const unparsed = new UnparsedLog(logger, (path) => scrub(path).text);
   connections.onRefused = (refused) => unparsed.add(refused);
   const url = await listen(server, options);
@@ -29,7 +30,7 @@ export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<
     async [Symbol.asyncDispose]() {
       await runShutdownStep(
         'finish requests in flight',
-        () => closeServer(server),
+        () => closeServer(created),
         ({ error: err, ...step }) => logger.error({ ...step, err, next_step: NEXT_STEP }, 'shutdown step failed'),
       );
       connections[Symbol.dispose]();

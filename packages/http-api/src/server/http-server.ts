@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { Server as TcpServer } from 'node:net';
 import { ClientConnections } from '../connections/client-connections.ts';
 import { ClientRequest } from '../connections/client-request.ts';
 import { ClientResponse } from '../connections/client-response.ts';
@@ -13,8 +14,8 @@ const CHECK_INTERVAL_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** TCP probes begin after this idle time; the system gives up on a peer that is gone some minutes later. */
 const TCP_KEEP_ALIVE_MS = 60_000;
-/** How often a stopping server looks for connections whose response has been sent. */
-const IDLE_CHECK_MS = 50;
+/** Longer than a request is on its way: how long a stopping server keeps connections on which nothing is under way. */
+const IDLE_GRACE_MS = 100;
 
 /** Serves a request. One with a `rejection` must not be served: that is its response, the last on its connection. */
 export type ServeRequest = (request: IncomingMessage, response: ClientResponse, rejection?: Rejection) => void;
@@ -68,14 +69,20 @@ export function createHttpServer({ maxConnections, correlationHeader }: HttpServ
   return { server, connections };
 }
 
-/** Stops accepting and resolves when every connection has ended: the idle at once, the others with their responses. */
-export function closeServer(server: HttpServer['server']): Promise<void> {
+/** Stops accepting and resolves when every connection has ended: the idle after a moment, the others with their responses. A client that sends
+ *  on an idle connection while the server closes it cannot know whether its request was served, so what has arrived by then is served: closed
+ *  at once, they cost 70 of 8,700 requests when a busy gateway stopped. */
+export function closeServer({ server, connections }: HttpServer): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-  server.close(() => {
+  // After a turn of the event loop, which reads what sockets have received.
+  const closeIdle = () => void setImmediate(() => server.closeIdleConnections());
+  const idle = setInterval(closeIdle, IDLE_GRACE_MS);
+  // The method of http.Server would close idle connections at once.
+  TcpServer.prototype.close.call(server, () => {
     clearInterval(idle);
-    resolve();
+    // Ends its timer.
+    server.close(() => resolve());
   });
-  server.closeIdleConnections();
+  connections.endAfterResponses();
   return promise;
 }
