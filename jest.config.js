@@ -13,8 +13,8 @@ const common = {
 /** Tests of the gateway in which the driver of its storage can matter: they run over both. */
 const OVER_POSTGRES = ['admin-{analytics,traces}/*', 'commands/traces/{debug,report,tenants}', 'http/admin-api'];
 
-/** Pure tests, tests on servers of this machine, on servers in containers, journeys, the Helm chart, and the repository's
- *  check of itself. */
+/** Pure tests, tests on servers of this machine, on servers in containers, journeys, the Helm chart, journeys on a Kubernetes cluster (only by
+ *  `npm run test:cluster`), and the repository's check of itself. */
 export default {
   testTimeout: 60_000,
   // Two workers share two cores with the servers that the tests start.
@@ -36,7 +36,7 @@ export default {
     {
       ...common,
       displayName: 'e2e',
-      testMatch: ['<rootDir>/e2e/src/**/!(*.containers).test.ts'],
+      testMatch: ['<rootDir>/e2e/src/**/!(*.containers|*.cluster).test.ts'],
       testPathIgnorePatterns: ['/e2e/src/chart/'],
     },
     { ...common, displayName: 'chart', testMatch: ['<rootDir>/e2e/src/chart/!(*.cluster).test.ts'] },
@@ -45,5 +45,6 @@ export default {
       displayName: 'containers',
       testMatch: ['<rootDir>/{packages,services,operator,migrations,bench,deploy,e2e}/**/*.containers.test.ts'],
     },
+    { ...common, displayName: 'cluster', testMatch: ['<rootDir>/e2e/src/**/*.cluster.test.ts'] },
   ],
 };

@@ -1,3 +1,4 @@
+import { K3sContainer } from '@testcontainers/k3s';
 import { PostgreSqlContainer, type StartedPostgreSqlContainer } from '@testcontainers/postgresql';
 import { GenericContainer, getContainerRuntimeClient, Network, Wait, type StartedNetwork } from 'testcontainers';
 import { execFile } from 'node:child_process';
@@ -186,12 +187,13 @@ async function startContainer(container: GenericContainer, options: ProgramOptio
   return { started, program };
 }
 
-/** Builds a target of deploy/Dockerfile; returns the id of its image: another checkout may give the same name to its own meanwhile. */
-export async function buildImage(target: string): Promise<string> {
+/** Builds a target of deploy/Dockerfile, of this checkout or of another; returns the id of its image: another checkout may give the same name
+ *  to its own meanwhile. */
+export async function buildImage(target: string, checkout = ROOT): Promise<string> {
   const build = ['build', '-q', '-f', 'deploy/Dockerfile', '--target', target, '-t', `vitrine/${target}:test`];
   const args = ['--build-arg', `NODE_IMAGE=${IMAGES.node}`, '.'];
   const { stdout } = await promisify(execFile)('docker', [...build, ...args], {
-    cwd: ROOT,
+    cwd: checkout,
     timeout: BUILD_TIMEOUT_MS,
     env: { ...process.env, DOCKER_BUILDKIT: '1' },
   });
@@ -215,6 +217,27 @@ export function startPostgres({ network, port }: PostgresOptions = {}): Promise<
 export async function killContainer(container: StartedPostgreSqlContainer): Promise<void> {
   const client = await getContainerRuntimeClient();
   await client.container.getById(container.getId()).kill();
+}
+
+export interface RunningK3s extends AsyncDisposable {
+  readonly kubeconfig: string;
+  /** Gives its node the images of an archive that `docker save` made. */
+  importImages(archive: string): Promise<void>;
+}
+
+/** A Kubernetes cluster of one node, in a privileged container. */
+export async function startK3s(): Promise<RunningK3s> {
+  const started = await new K3sContainer(IMAGES.k3s).start();
+  return {
+    kubeconfig: started.getKubeConfig(),
+    importImages: async (archive) => {
+      const target = '/tmp/images.tar';
+      await started.copyFilesToContainer([{ source: archive, target }]);
+      const { exitCode, output } = await started.exec(['ctr', '--namespace', 'k8s.io', 'images', 'import', target]);
+      if (exitCode !== 0) throw new Error(`K3s did not import ${archive}: ${output}`);
+    },
+    [Symbol.asyncDispose]: async () => void (await started.stop({ timeout: 0 })),
+  };
 }
 
 /** A network whose containers reach each other by their aliases. */
