@@ -262,11 +262,12 @@ CREATE UNLOGGED TABLE rate_windows (
 ) WITH (fillfactor=50);
 
 CREATE UNLOGGED TABLE request_leases (
-  id uuid NOT NULL,
   key_id text COLLATE "C" NOT NULL,
+  slot integer NOT NULL,
+  lease_id uuid NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
-  CONSTRAINT request_leases_pkey PRIMARY KEY (id)
-);
+  CONSTRAINT request_leases_pkey PRIMARY KEY (key_id, slot)
+) WITH (fillfactor=50);
 
 CREATE TABLE scan_jobs (
   id text COLLATE "C" NOT NULL,
@@ -611,7 +612,6 @@ CREATE INDEX observations_of_store ON public.observations USING btree (storefron
 CREATE INDEX observations_with_evidence ON public.observations USING btree (completed_at) WHERE (evidence IS NOT NULL);
 CREATE INDEX outbox_published ON public.outbox USING btree (published_at) WHERE (published_at IS NOT NULL);
 CREATE INDEX outbox_unpublished ON public.outbox USING btree (id) WHERE (published_at IS NULL);
-CREATE INDEX request_leases_of_key ON public.request_leases USING btree (key_id, expires_at);
 CREATE INDEX scan_jobs_finished ON public.scan_jobs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX scan_jobs_open ON public.scan_jobs USING btree (domain) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX signals_of_store ON public.signals USING btree (storefront_id, confirmed_at DESC, id);
@@ -655,6 +655,9 @@ DECLARE
   revoked timestamptz;
   window_starts_at timestamptz;
   counted integer;
+  in_flight integer;
+  free_slot integer;
+  slots integer;
   at timestamptz;
 BEGIN
   SELECT k.id, k.label, k.prefix, k.environment, k.scopes, k.expires_at, k.revoked_at, w.id, w.name, w.plan, w.anchor_day,
@@ -669,8 +672,12 @@ BEGIN
     RETURN;
   END IF;
 
-  INSERT INTO public.rate_windows AS r VALUES (key_id, date_trunc('milliseconds', clock_timestamp()), 0)
-  ON CONFLICT (key_id) DO UPDATE SET requests = r.requests RETURNING r.starts_at, r.requests INTO window_starts_at, counted;
+  LOOP
+    SELECT r.starts_at, r.requests INTO window_starts_at, counted FROM public.rate_windows r
+    WHERE r.key_id = admit_request.key_id FOR UPDATE;
+    EXIT WHEN FOUND;
+    INSERT INTO public.rate_windows VALUES (key_id, '-infinity', 0) ON CONFLICT DO NOTHING;
+  END LOOP;
   at := date_trunc('milliseconds', clock_timestamp()); -- After the wait for the row.
   IF at >= window_starts_at + make_interval(secs => window_ms / 1000.0) THEN
     window_starts_at := at;
@@ -679,12 +686,14 @@ BEGIN
   outcome := CASE WHEN counted >= (limits ->> 'rpm')::integer THEN 'rate_limited'
     WHEN NOT required_scope = ANY (scopes) THEN 'forbidden_scope' ELSE 'admitted' END;
   IF outcome = 'admitted' THEN
-    DELETE FROM public.request_leases l WHERE l.key_id = admit_request.key_id AND l.expires_at <= at;
-    INSERT INTO public.request_leases AS l
-    SELECT lease_id, admit_request.key_id, at + make_interval(secs => lease_ms / 1000.0)
-    WHERE (SELECT count(*) FROM public.request_leases l WHERE l.key_id = admit_request.key_id) < (limits ->> 'concurrency')::integer;
-    IF NOT FOUND THEN
+    SELECT count(*) FILTER (WHERE l.expires_at > at), min(l.slot) FILTER (WHERE l.expires_at <= at), count(*)
+    INTO in_flight, free_slot, slots FROM public.request_leases l WHERE l.key_id = admit_request.key_id;
+    IF in_flight >= (limits ->> 'concurrency')::integer THEN
       outcome := 'concurrency_limited';
+    ELSE
+      INSERT INTO public.request_leases AS l
+      VALUES (key_id, coalesce(free_slot, slots), lease_id, at + make_interval(secs => lease_ms / 1000.0))
+      ON CONFLICT (key_id, slot) DO UPDATE SET lease_id = excluded.lease_id, expires_at = excluded.expires_at;
     END IF;
   END IF;
   IF outcome IN ('admitted', 'forbidden_scope') THEN
@@ -708,14 +717,18 @@ $function$
 
 CREATE OR REPLACE FUNCTION public.billing_period_start(anchor_day integer, at timestamp with time zone)
  RETURNS timestamp with time zone
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  SELECT max(day) AT TIME ZONE 'UTC' FROM (
-    SELECT month + make_interval(days => least(anchor_day, extract(day FROM month + interval '1 month' - interval '1 day')::integer) - 1) AS day
-    FROM (SELECT date_trunc('month', at AT TIME ZONE 'UTC') - make_interval(months => ago) AS month FROM generate_series(0, 1) AS ago) AS months
-  ) AS days WHERE day <= at AT TIME ZONE 'UTC';
+DECLARE
+  month timestamp := date_trunc('month', at AT TIME ZONE 'UTC');
+BEGIN
+  IF least(month + make_interval(days => anchor_day - 1), month + interval '1 month - 1 day') > at AT TIME ZONE 'UTC' THEN
+    month := month - interval '1 month';
+  END IF;
+  RETURN least(month + make_interval(days => anchor_day - 1), month + interval '1 month - 1 day') AT TIME ZONE 'UTC';
+END
 $function$
 ;
 
@@ -1083,7 +1096,8 @@ COMMENT ON COLUMN quota_reservations.used IS 'by exchanges of the process whose 
 COMMENT ON COLUMN rate_allotments.name IS 'org, workspace and, for a key, its id; separated by line feeds';
 COMMENT ON COLUMN rate_allotments.sequence IS 'of the report within its process: one that arrives after a later one changes nothing';
 COMMENT ON COLUMN rate_allotments.used IS 'requests in the window before the report; with wanted, for whoever looks';
-COMMENT ON COLUMN request_leases.expires_at IS 'when the slot of a process that has died is free again';
+COMMENT ON COLUMN request_leases.expires_at IS 'the slot is free from then on: at once when its request ends, after the lease when its process has died';
+COMMENT ON COLUMN request_leases.slot IS 'from 0; rows stay and are used again, because rows that come and go leave dead ones for every count to pass';
 COMMENT ON COLUMN signals.observation_id IS 'the one that confirmed it';
 COMMENT ON COLUMN stores.is_ecommerce IS 'a completed observation showed commerce; without it, and with one, the domain is not_ecommerce';
 COMMENT ON COLUMN stores.profile IS 'the Store resource as responses carry it; NULL while there is none to return';

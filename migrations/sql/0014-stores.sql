@@ -326,24 +326,30 @@ CREATE UNLOGGED TABLE rate_windows (
   requests integer NOT NULL
 ) WITH (fillfactor = 50);
 CREATE UNLOGGED TABLE request_leases (
-  id uuid NOT NULL PRIMARY KEY,
   key_id text COLLATE "C" NOT NULL,
-  expires_at timestamptz(3) NOT NULL
-);
-CREATE INDEX request_leases_of_key ON request_leases (key_id, expires_at);
-COMMENT ON COLUMN request_leases.expires_at IS 'when the slot of a process that has died is free again';
+  slot integer NOT NULL,
+  lease_id uuid NOT NULL,
+  expires_at timestamptz(3) NOT NULL,
+  PRIMARY KEY (key_id, slot)
+) WITH (fillfactor = 50);
+COMMENT ON COLUMN request_leases.slot IS 'from 0; rows stay and are used again, because rows that come and go leave dead ones for every count to pass';
+COMMENT ON COLUMN request_leases.expires_at IS 'the slot is free from then on: at once when its request ends, after the lease when its process has died';
 
 -- The start of the billing period of a moment: the anchor day of a month, or its last day where it has fewer.
 CREATE FUNCTION billing_period_start(anchor_day integer, at timestamptz) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-  SELECT max(day) AT TIME ZONE 'UTC' FROM (
-    SELECT month + make_interval(days => least(anchor_day, extract(day FROM month + interval '1 month' - interval '1 day')::integer) - 1) AS day
-    FROM (SELECT date_trunc('month', at AT TIME ZONE 'UTC') - make_interval(months => ago) AS month FROM generate_series(0, 1) AS ago) AS months
-  ) AS days WHERE day <= at AT TIME ZONE 'UTC';
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  month timestamp := date_trunc('month', at AT TIME ZONE 'UTC');
+BEGIN
+  IF least(month + make_interval(days => anchor_day - 1), month + interval '1 month - 1 day') > at AT TIME ZONE 'UTC' THEN
+    month := month - interval '1 month';
+  END IF;
+  RETURN least(month + make_interval(days => anchor_day - 1), month + interval '1 month - 1 day') AT TIME ZONE 'UTC';
+END
 $$;
 
 -- Authenticates a request and admits it, in one round trip: the key by the hashes of its token, revocation, expiry, requests of the current
--- minute, scope, requests in flight. An admitted request holds `lease_id` until it is deleted or `lease_ms` are over. All requests with a
+-- minute, scope, requests in flight. An admitted request holds a slot by `lease_id` until it is freed or `lease_ms` are over. All requests with a
 -- valid key that a minute has room for count, except those rejected for concurrency, which are to be sent again. Requests of a key take turns
 -- on its row of `rate_windows`, over all replicas. `default_limits`: by plan, for plans without a row.
 CREATE FUNCTION admit_request(token_macs bytea[], required_scope text, lease_id uuid, default_limits jsonb, window_ms integer, lease_ms integer)
@@ -357,6 +363,9 @@ DECLARE
   revoked timestamptz;
   window_starts_at timestamptz;
   counted integer;
+  in_flight integer;
+  free_slot integer;
+  slots integer;
   at timestamptz;
 BEGIN
   SELECT k.id, k.label, k.prefix, k.environment, k.scopes, k.expires_at, k.revoked_at, w.id, w.name, w.plan, w.anchor_day,
@@ -371,8 +380,12 @@ BEGIN
     RETURN;
   END IF;
 
-  INSERT INTO public.rate_windows AS r VALUES (key_id, date_trunc('milliseconds', clock_timestamp()), 0)
-  ON CONFLICT (key_id) DO UPDATE SET requests = r.requests RETURNING r.starts_at, r.requests INTO window_starts_at, counted;
+  LOOP
+    SELECT r.starts_at, r.requests INTO window_starts_at, counted FROM public.rate_windows r
+    WHERE r.key_id = admit_request.key_id FOR UPDATE;
+    EXIT WHEN FOUND;
+    INSERT INTO public.rate_windows VALUES (key_id, '-infinity', 0) ON CONFLICT DO NOTHING;
+  END LOOP;
   at := date_trunc('milliseconds', clock_timestamp()); -- After the wait for the row.
   IF at >= window_starts_at + make_interval(secs => window_ms / 1000.0) THEN
     window_starts_at := at;
@@ -381,12 +394,14 @@ BEGIN
   outcome := CASE WHEN counted >= (limits ->> 'rpm')::integer THEN 'rate_limited'
     WHEN NOT required_scope = ANY (scopes) THEN 'forbidden_scope' ELSE 'admitted' END;
   IF outcome = 'admitted' THEN
-    DELETE FROM public.request_leases l WHERE l.key_id = admit_request.key_id AND l.expires_at <= at;
-    INSERT INTO public.request_leases AS l
-    SELECT lease_id, admit_request.key_id, at + make_interval(secs => lease_ms / 1000.0)
-    WHERE (SELECT count(*) FROM public.request_leases l WHERE l.key_id = admit_request.key_id) < (limits ->> 'concurrency')::integer;
-    IF NOT FOUND THEN
+    SELECT count(*) FILTER (WHERE l.expires_at > at), min(l.slot) FILTER (WHERE l.expires_at <= at), count(*)
+    INTO in_flight, free_slot, slots FROM public.request_leases l WHERE l.key_id = admit_request.key_id;
+    IF in_flight >= (limits ->> 'concurrency')::integer THEN
       outcome := 'concurrency_limited';
+    ELSE
+      INSERT INTO public.request_leases AS l
+      VALUES (key_id, coalesce(free_slot, slots), lease_id, at + make_interval(secs => lease_ms / 1000.0))
+      ON CONFLICT (key_id, slot) DO UPDATE SET lease_id = excluded.lease_id, expires_at = excluded.expires_at;
     END IF;
   END IF;
   IF outcome IN ('admitted', 'forbidden_scope') THEN

@@ -97,13 +97,13 @@ test('in a minute at most rpm requests are admitted, over two replicas and at on
 });
 
 test('at most concurrency requests are in flight over two replicas; a rejected one does not count for the minute', async () => {
-  await addKey(database, (n += 1), { plan: 'pro' });
+  const { key_id } = await addKey(database, (n += 1), { plan: 'pro' });
   const leases = Array.from({ length: 20 }, () => randomUUID());
   const admissions = await Promise.all(leases.map((lease) => admit(n, 'read:stores', {}, lease)));
   expect(outcomesOf(admissions)).toEqual({ admitted: 5, concurrency_limited: 15 });
   expect(await admit(n)).toMatchObject({ outcome: 'concurrency_limited', requests_left: 115 });
   const held = leases.find((_, i) => admissions[i]?.outcome === 'admitted') ?? '';
-  await releaseRequest(replicas[1] as (typeof replicas)[number], held);
+  await releaseRequest(replicas[1] as (typeof replicas)[number], key_id, held);
   expect(outcomesOf([await admit(n), await admit(n)])).toEqual({ admitted: 1, concurrency_limited: 1 });
 });
 
@@ -113,10 +113,6 @@ test('the slots of a process that has died are free after the lease', async () =
   expect(outcomesOf([await admit(n, null, times), await admit(n, null, times)])).toEqual({ admitted: 2 });
   expect((await admit(n, null, times)).outcome).toBe('concurrency_limited');
   await waitUntil(async () => (await admit(n, null, times)).outcome === 'admitted', { what: 'a free slot' });
-  const held = await database.owner.query('SELECT FROM request_leases l JOIN api_keys k ON k.id = l.key_id WHERE k.label = $1', [
-    `key ${n}`,
-  ]);
-  expect(held.length).toBeLessThanOrEqual(2);
 });
 
 test.each([

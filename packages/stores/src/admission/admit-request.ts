@@ -76,8 +76,9 @@ export async function admitRequest(
 }
 
 /** Frees the slot of a request that has ended. */
-export async function releaseRequest(database: Queryable, leaseId: string): Promise<void> {
-  await database.execute('DELETE FROM request_leases WHERE id = $1', [leaseId], { name: 'release_request' });
+export async function releaseRequest(database: Queryable, keyId: string, leaseId: string): Promise<void> {
+  const text = `UPDATE request_leases SET expires_at = '-infinity' WHERE key_id = $1 AND lease_id = $2`;
+  await database.execute(text, [keyId, leaseId], { name: 'release_request' });
 }
 
 function admissionOf(row: AdmissionRow): Admission {
