@@ -79,10 +79,13 @@ describe('what is decided for a PlanLimits resource', () => {
     expect(decision.requeueAfterMs).toBe(10_000);
   });
 
-  test('rows behind the ConfigMap, of a restored database: their generation is raised', () => {
+  test.each([
+    ['behind it', 4, 1],
+    ['at its generation, with other limits', 9, 2],
+  ])('rows of a restored database that are %s: their generation is raised above that of the ConfigMap', (_, generation, rpm) => {
     const text = planDocumentText(planDocument(9, { pro: limitsOf(1) }));
-    const rows = { generation: 4, plans: { pro: limitsOf(1) }, workspaces: [] };
-    const object = resource({ finalizers: [FINALIZER] });
+    const rows = { generation, plans: { pro: limitsOf(rpm) }, workspaces: [] };
+    const object = resource({ finalizers: [FINALIZER] }, limitsOf(rpm));
     const decision = decide({ ...EMPTY, object, rows, configMap: { kind: 'own', text, generation: 9 } });
     expect(decision.steps).toEqual([{ kind: 'raise-generation', above: 9 }, { kind: 'write-config-map' }]);
   });
@@ -99,7 +102,8 @@ class World {
   plans: Record<string, PlanLimits> = { free: limitsOf(7) };
   keys = 0;
   text: string | undefined;
-  isForeign = false;
+  /** By generation, what services have applied from the ConfigMap; the operator knows it while nobody touches that. */
+  applied = new Map<number, string>();
 
   observe(): Observed {
     return {
@@ -111,7 +115,6 @@ class World {
   }
 
   #configMap(): ConfigMapState {
-    if (this.isForeign) return { kind: 'foreign' };
     if (this.text === undefined) return { kind: 'absent' };
     const generation = /"generation": (\d+)/.exec(this.text)?.[1] ?? 0;
     return { kind: 'own', text: this.text, generation: Number(generation) };
@@ -126,12 +129,17 @@ class World {
     if (step.kind === 'add-finalizer') this.object = withMetadata(this.object, { finalizers: [...finalizers, FINALIZER] });
     if (step.kind === 'remove-finalizer') this.object = undefined;
     if (step.kind === 'raise-generation') this.generation = Math.max(this.generation, step.above + 1);
-    if (step.kind === 'write-row') this.#change(() => (this.plans['pro'] = step.limits));
-    if (step.kind === 'delete-row') this.#change(() => delete this.plans['pro']);
-    if (step.kind === 'write-config-map') this.text = this.rowsText;
+    if (step.kind === 'write-row') this.change(() => (this.plans['pro'] = step.limits));
+    if (step.kind === 'delete-row') this.change(() => delete this.plans['pro']);
+    if (step.kind === 'write-config-map') {
+      this.text = this.rowsText;
+      expect(this.generation).toBeGreaterThanOrEqual(Math.max(0, ...this.applied.keys()));
+      expect(this.applied.get(this.generation) ?? this.text).toBe(this.text);
+      this.applied.set(this.generation, this.text);
+    }
   }
 
-  #change(work: () => void): void {
+  change(work: () => void): void {
     work();
     this.generation += 1;
   }
@@ -153,16 +161,17 @@ const turn = fc.record({ what: interference, crashAfter: fc.nat(4), number: fc.i
 
 function interfere(world: World, { what, number }: { what: string; number: number }): void {
   const { object } = world;
+  if (what.endsWith('ConfigMap')) world.applied.clear();
   if (what === 'edit spec' && object !== undefined) world.object = { ...object, spec: limitsOf(number) };
-  if (what === 'edit row' && world.plans['pro'] !== undefined) world.plans['pro'] = limitsOf(number + 100);
-  if (what === 'delete row') delete world.plans['pro'];
+  if (what === 'edit row' && world.plans['pro'] !== undefined) world.change(() => (world.plans['pro'] = limitsOf(number + 100)));
+  if (what === 'delete row' && world.plans['pro'] !== undefined) world.change(() => delete world.plans['pro']);
   if (what === 'edit ConfigMap') world.text = `{"generation": ${number}}`;
   if (what === 'delete ConfigMap') world.text = undefined;
   if (what === 'restore database')
     [world.generation, world.plans] = [Math.floor(world.generation / 2), { free: limitsOf(number) }];
   if (what === 'key gets plan' && object?.metadata?.deletionTimestamp === undefined) world.keys = 1;
   if (what === 'key loses plan') world.keys = 0;
-  if (what === 'other plan') world.plans['growth'] = limitsOf(number);
+  if (what === 'other plan') world.change(() => (world.plans['growth'] = limitsOf(number)));
   if (what === 'delete' && object !== undefined)
     world.object = object.metadata?.finalizers?.includes(FINALIZER) === true ? withMetadata(object, deleted) : undefined;
 }

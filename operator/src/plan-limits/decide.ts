@@ -99,17 +99,27 @@ function decideDeletion(observed: Observed, { metadata = {} }: PlanLimitsObject)
   };
 }
 
-/** A database that was restored from an older copy is behind what services have applied from the ConfigMap. */
+/** A database that was restored from an older copy is behind what services have applied from the ConfigMap, or has reached its generation with
+ *  other plans. */
 function raiseSteps({ rows, configMap }: Observed): Step[] {
-  const isBehind = configMap.kind === 'own' && configMap.generation > rows.generation;
-  return isBehind ? [{ kind: 'raise-generation', above: configMap.generation }] : [];
+  if (configMap.kind !== 'own' || configMap.generation < rows.generation) return [];
+  const isEqual = configMap.generation === rows.generation && configMap.text === textOf(rows);
+  return isEqual ? [] : [{ kind: 'raise-generation', above: configMap.generation }];
 }
 
 function configMapSteps({ rows, configMap }: Observed, hasChanged: boolean): Step[] {
   if (configMap.kind === 'foreign') return [];
-  const isCurrent = () =>
-    configMap.kind === 'own' && configMap.text === planDocumentText(planDocument(rows.generation, rows.plans));
-  return !hasChanged && isCurrent() ? [] : [{ kind: 'write-config-map' }];
+  const isCurrent = !hasChanged && configMap.kind === 'own' && configMap.text === textOf(rows);
+  return isCurrent ? [] : [{ kind: 'write-config-map' }];
+}
+
+/** Undefined when the rows are not valid. */
+function textOf({ generation, plans }: PlanRows): string | undefined {
+  try {
+    return planDocumentText(planDocument(generation, plans));
+  } catch {
+    return undefined;
+  }
 }
 
 /** A decision when the row of another plan is not valid: services ignore all plans then. */

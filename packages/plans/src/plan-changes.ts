@@ -37,5 +37,5 @@ export async function planUse(database: Queryable, name: string): Promise<PlanUs
 /** Raises the generation to more than `generation`: a database that was restored from an older copy would otherwise stay behind what
  *  consumers have already applied. */
 export async function raisePlanGeneration(transaction: Transaction, generation: number): Promise<void> {
-  await transaction.execute('UPDATE plan_generation SET generation = $1 + 1 WHERE generation < $1', [generation]);
+  await transaction.execute('UPDATE plan_generation SET generation = $1 + 1 WHERE generation <= $1', [generation]);
 }
