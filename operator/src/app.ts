@@ -2,18 +2,22 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { createApiApp } from '@vitrine/http-api/api-app';
 import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
 import { serveApi } from '@vitrine/http-api/server/api-server';
+import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { OperatorConfig } from './config.ts';
+import type { ControllerContext } from './controller-context.ts';
 import { createControllers } from './controllers.ts';
 import type { OperatorState } from './health/operator-state.ts';
 import { PROBE_FAULTS, probeRoutes } from './health/probe-routes.ts';
 import { Leader, type LeaderOptions } from './leadership/leader.ts';
 import { OperatorTelemetry } from './observability/operator-telemetry.ts';
+import { readPeppers } from './peppers.ts';
 import { ApiServer } from './runtime/api-server.ts';
+import { EventRecorder } from './runtime/event-recorder.ts';
 import { VERSION } from './version.ts';
 
 const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
@@ -26,7 +30,9 @@ export interface OperatorOptions {
   readonly config: OperatorConfig;
   readonly kubeConfig: KubeConfig;
   readonly logger: Logger;
+  /** For tests. */
   readonly electionTimes?: LeaderOptions['electionTimes'];
+  readonly propagationMs?: ControllerContext['propagationMs'];
 }
 
 export interface Operator extends AsyncDisposable {
@@ -39,7 +45,7 @@ export interface Operator extends AsyncDisposable {
 /** Starts an operator, whether or not database and API server are there: it waits for both. Disposal finishes the passes in progress, gives
  *  the Lease back, then writes spans and metrics, each within 5 s. Faults: `address_unusable`, `pepper_unusable`. */
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
-  const { config, kubeConfig, logger, electionTimes } = options;
+  const { config, kubeConfig, logger, electionTimes, propagationMs } = options;
   await using opened = new AsyncDisposableStack();
   const stop = shutdownSteps(opened, logger);
 
@@ -50,13 +56,25 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   stop('close the database', () => pool[Symbol.asyncDispose]());
   const userAgent = `${APPLICATION}/${VERSION}`;
   const server = opened.use(new ApiServer(kubeConfig, userAgent, (method, status) => telemetry.requestSent(method, status)));
+  const hashes = new TokenHashes(readPeppers(config.auth.pepper_path));
+  const reporter = { controller: 'vitrine.dev/operator', instance: hostname() };
+  const events = new EventRecorder(server, reporter, (err) => logger.debug({ err }, 'event not recorded'));
   const leader = new Leader({
     server,
     pool,
     lease: { namespace: config.namespace, name: config.lease.name },
     identity: `${hostname()}_${randomUUID()}`,
     logger,
-    createControllers: createControllers({ config, server, pool, logger, telemetry }),
+    createControllers: createControllers({
+      config,
+      server,
+      pool,
+      logger,
+      telemetry,
+      events,
+      hashes,
+      ...(propagationMs !== undefined && { propagationMs }),
+    }),
     ...(electionTimes && { electionTimes }),
   });
   const controllers = () => leader.controllers.map(({ figures }) => figures);

@@ -1,8 +1,10 @@
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { OperatorConfig } from './config.ts';
 import type { OperatorTelemetry } from './observability/operator-telemetry.ts';
 import type { ApiServer } from './runtime/api-server.ts';
+import type { EventRecorder } from './runtime/event-recorder.ts';
 
 /** What all controllers share. */
 export interface ControllerContext {
@@ -12,4 +14,9 @@ export interface ControllerContext {
   readonly pool: PostgresPool;
   readonly logger: Logger;
   readonly telemetry: OperatorTelemetry;
+  readonly events: EventRecorder;
+  /** Of tokens, with the peppers of the gateways. */
+  readonly hashes: TokenHashes;
+  /** For tests: how long gateways may take to accept a token. */
+  readonly propagationMs?: number;
 }

@@ -73,3 +73,54 @@ test('a leader whose Lease was taken ends, and does not give it back', async () 
   await operator[Symbol.asyncDispose]();
   expect(holder()).toBe('other');
 });
+
+test('a GatewayKey is ready after one pass; its Secret, its namespace and its annotations are watched', async () => {
+  const operator = stack.use(await startTestOperator(fake, database.dsn));
+  await leads(operator);
+  const key = '/apis/vitrine.dev/v1alpha1/namespaces/team-a/gatewaykeys/ci';
+  const secret = '/api/v1/namespaces/team-a/secrets/ci-gateway-key';
+  const namespace = (workspace: string) => {
+    const labels = { 'vitrine.dev/org': 'acme', 'vitrine.dev/workspace': workspace };
+    fake.put('/api/v1/namespaces/team-a', { metadata: { labels } });
+  };
+  const status = () => (fake.read(key)?.status ?? {}) as { workspaceId?: string; conditions?: { status: string }[] };
+  const token = () => (fake.read(secret) as { data?: { token?: string } } | undefined)?.data?.token;
+  const passes = async () => {
+    const [, count] = /controller_runtime_reconcile_total\{.*result="success".*\} (\d+)/.exec(await operator.metrics()) ?? [];
+    return Number(count);
+  };
+  namespace('search');
+  fake.put(key, { spec: {} });
+  await waitUntil(() => status().conditions?.[0]?.status === 'True', { what: 'readiness' });
+  await waitUntil(async () => (await passes()) > 0, { what: 'the end of the pass' });
+  // Everything that the pass wrote has come back by the watches when another object has.
+  fake.put(`${key}-2`, { spec: {} });
+  await waitUntil(() => fake.read(secret.replace('ci-', 'ci-2-')) !== undefined, { what: 'the other key' });
+  await waitUntil(async () => (await passes()) >= 2, { what: 'the pass of the other key' });
+  expect(await passes()).toBe(2);
+  const first = token();
+  fake.remove(secret);
+  await waitUntil(() => token() !== undefined && token() !== first, { what: 'another token' });
+  namespace('moved');
+  await waitUntil(() => status().workspaceId === 'moved', { what: 'the other workspace' });
+  const second = token();
+  fake.put(key, { ...fake.read(key), metadata: { ...fake.read(key)?.metadata, annotations: { 'vitrine.dev/rotate': '1' } } });
+  await waitUntil(() => token() !== second, { what: 'the rotation' });
+  fake.delete(key);
+  await waitUntil(() => fake.read(key) === undefined, { what: 'the deletion' });
+  expect(operator.log.filter((line) => /"level":"(?:error|warn)"/.test(line))).toEqual([]);
+});
+
+test('keys of other namespaces than the watched ones are left alone', async () => {
+  const labels = { 'vitrine.dev/org': 'acme', 'vitrine.dev/workspace': 'w' };
+  for (const namespace of ['team-a', 'team-b']) {
+    fake.put(`/api/v1/namespaces/${namespace}`, { metadata: { labels } });
+    fake.put(`/apis/vitrine.dev/v1alpha1/namespaces/${namespace}/gatewaykeys/ci`, { spec: {} });
+  }
+  stack.use(await startTestOperator(fake, database.dsn, { OPERATOR_WATCH_NAMESPACES: 'team-b' }));
+  await waitUntil(() => fake.read('/api/v1/namespaces/team-b/secrets/ci-gateway-key') !== undefined, {
+    what: 'the Secret',
+    timeoutMs: SLOW_MS,
+  });
+  expect(fake.requests.filter((request) => request.includes('/team-a'))).toEqual([]);
+});

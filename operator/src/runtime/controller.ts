@@ -1,7 +1,7 @@
-import type { KubernetesObject } from '@kubernetes/client-node';
 import { hasStatus } from './api-error.ts';
 import type { ApiServer } from './api-server.ts';
 import { ListWatch, type ListWatchFigures, type ListWatchOptions } from './list-watch.ts';
+import type { WatchedObject } from './watch-events.ts';
 import { WorkQueue, type QueueFigures, type WorkQueueOptions } from './work-queue.ts';
 
 const CONCURRENCY = 4;
@@ -51,7 +51,7 @@ export class Controller implements AsyncDisposable {
   readonly #options: ControllerOptions;
   readonly #concurrency: number;
   readonly #queue: WorkQueue;
-  readonly #watches = new Map<string, ListWatch<KubernetesObject>>();
+  readonly #watches = new Map<string, ListWatch<WatchedObject>>();
   readonly #stop = new AbortController();
   readonly #abandoned = new AbortController();
   #workers: Promise<unknown> = Promise.resolve();
@@ -82,15 +82,11 @@ export class Controller implements AsyncDisposable {
   }
 
   /** Declares a kind whose changes make keys. To be called before `start`. `kind`: for logs and metrics, each once. */
-  watch<T extends KubernetesObject>(
-    server: ApiServer,
-    kind: string,
-    options: Omit<ListWatchOptions<T>, 'onRestart'>,
-  ): ListWatch<T> {
+  watch<T extends WatchedObject>(server: ApiServer, kind: string, options: Omit<ListWatchOptions<T>, 'onRestart'>): ListWatch<T> {
     const { observer, random } = this.#options;
     const onRestart = (error: unknown, consecutive: number) => observer.watchFailed(this.name, kind, error, consecutive);
     const watch = new ListWatch<T>(server, { ...options, onRestart, ...(random && { random }) });
-    this.#watches.set(kind, watch as unknown as ListWatch<KubernetesObject>);
+    this.#watches.set(kind, watch as unknown as ListWatch<WatchedObject>);
     return watch;
   }
 

@@ -27,7 +27,13 @@ function createListWatch(options: Partial<ListWatchOptions> = {}): ListWatch<Kub
   const server = stack.use(new ApiServer(fake.config, 'test'));
   const onRestart = (error: unknown) => errors.push(String(error));
   return stack.use(
-    new ListWatch(server, { path: THINGS, onChange: (key) => changed.push(key), onRestart, random: () => 0, ...options }),
+    new ListWatch<KubernetesObject>(server, {
+      path: THINGS,
+      onChange: (key) => changed.push(key),
+      onRestart,
+      random: () => 0,
+      ...options,
+    }),
   );
 }
 

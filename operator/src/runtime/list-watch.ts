@@ -1,8 +1,7 @@
-import type { KubernetesObject } from '@kubernetes/client-node';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
 import type { ApiRequest, ApiServer } from './api-server.ts';
-import { readWatchEvents, type WatchEvent } from './watch-events.ts';
+import { readWatchEvents, type WatchedObject, type WatchEvent } from './watch-events.ts';
 
 const PAGE = 500;
 /** As client-go: the server ends a watch after 5 to 10 minutes. */
@@ -18,7 +17,7 @@ const RESYNC_MS = 600_000;
 /** `resynced`: now and then, without a reason. */
 export type Change = 'added' | 'updated' | 'deleted' | 'resynced';
 
-export interface ListWatchOptions<T extends KubernetesObject = KubernetesObject> {
+export interface ListWatchOptions<T extends WatchedObject = WatchedObject> {
   /** Of the list, such as `/apis/vitrine.dev/v1alpha1/gatewaykeys`. */
   readonly path: string;
   readonly labelSelector?: string;
@@ -45,7 +44,7 @@ export interface ListWatchFigures {
 
 /** The objects of one kind as the API server last sent them, and a call for each change. What ends a watch, whatever it is, is followed
  *  by the next one, from where it ended when the server still knows that, else from a new list. */
-export class ListWatch<T extends KubernetesObject> implements AsyncDisposable {
+export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
   readonly #server: ApiServer;
   readonly #options: Required<Omit<ListWatchOptions<T>, 'labelSelector' | 'fieldSelector'>>;
   readonly #selectors: ApiRequest['query'];
@@ -197,7 +196,7 @@ export class ListWatch<T extends KubernetesObject> implements AsyncDisposable {
 }
 
 /** `NAMESPACE/NAME`, or `NAME` of what is in no namespace. */
-export function keyOf({ metadata }: KubernetesObject): string {
+export function keyOf({ metadata }: WatchedObject): string {
   const name = metadata?.name ?? '';
   return metadata?.namespace === undefined ? name : `${metadata.namespace}/${name}`;
 }

@@ -1,8 +1,17 @@
-import type { KubernetesObject } from '@kubernetes/client-node';
 import { apiError } from './api-error.ts';
 
 /** Objects of etcd have at most 1.5 MiB. */
 const MAX_LINE = 8 * 1_048_576;
+
+/** An object of any kind, as far as lists and watches read it. */
+export interface WatchedObject {
+  readonly metadata?: {
+    readonly name?: string;
+    readonly namespace?: string;
+    readonly resourceVersion?: string;
+    managedFields?: unknown;
+  };
+}
 
 export interface WatchEvent<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
@@ -11,7 +20,7 @@ export interface WatchEvent<T> {
 
 /** The events of a watch, one line of JSON each. Throws an `ApiError` for an event of type ERROR, such as 410 for a resource version that
  *  is too old, and an error for what is no event: the stream cannot be trusted any more. */
-export async function* readWatchEvents<T extends KubernetesObject>(
+export async function* readWatchEvents<T extends WatchedObject>(
   chunks: AsyncIterable<Uint8Array>,
   path: string,
 ): AsyncGenerator<WatchEvent<T>> {

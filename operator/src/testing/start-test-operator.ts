@@ -40,7 +40,7 @@ export async function startTestOperator(
     ...variables,
   });
   const logger = createLogger('svc-operator', config.log.level, { write: (line) => log.push(line) });
-  const operator = await startOperator({ config, kubeConfig: fake.config, logger, electionTimes: TIMES });
+  const operator = await startOperator({ config, kubeConfig: fake.config, logger, electionTimes: TIMES, propagationMs: 0 });
   const { url, lost } = operator;
   return {
     url,

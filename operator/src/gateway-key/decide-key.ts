@@ -1,0 +1,227 @@
+import { parseDuration } from '@vitrine/config/durations';
+import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
+import { effectivePermissions } from '@vitrine/gateway-keys/role';
+import type { ObjectEvent } from '../runtime/event-recorder.ts';
+import { FINALIZER, PAUSED, ROTATE, SKIP_REVOCATION, type GatewayKeySpec } from './gateway-key-resource.ts';
+import { isObstacle, type ObservedKey, type ObservedSecret, type Obstacle } from './observed-key.ts';
+
+/** How often a Secret of a person is read, and an obstacle that no watch sees is looked at again. */
+const POLL_MS = 60_000;
+/** Timers of Node are bounded; the key is looked at so often anyway. */
+const MAX_WAIT_MS = 86_400_000;
+
+/** What the world lacks. Each of them can be repeated, and a crash after any of them is followed by the same or the next. */
+export type KeyAction =
+  | 'addFinalizer'
+  | 'createSecret'
+  | 'describeSecret'
+  | 'register'
+  | 'adopt'
+  | 'update'
+  | 'stageToken'
+  | 'publishToken'
+  | 'promoteToken'
+  | 'replaceToken'
+  | 'revoke'
+  | 'orphan'
+  | 'removeFinalizer';
+
+export interface KeyStep {
+  readonly action: KeyAction;
+  /** To record when it is done. */
+  readonly event?: ObjectEvent;
+}
+
+/** Nothing more to do now. */
+export interface Settled {
+  readonly ready: { readonly status: 'True' | 'False' | 'Unknown' } & Obstacle;
+  /** Somebody has to change something; it is not tried again before. */
+  readonly isStalled?: boolean;
+  readonly reconciling?: Obstacle;
+  readonly requeueAfterMs?: number | undefined;
+}
+
+/** The next step towards what a GatewayKey wants; `settled` when there is none. Undefined when nothing of it is this operator's concern. */
+export function decideKey(observed: ObservedKey): KeyStep | Settled | undefined {
+  const { object, spec, tenant, obstacle } = observed;
+  const { deletionTimestamp, annotations = {}, finalizers = [] } = object.metadata;
+  if (deletionTimestamp !== undefined) return finalizers.includes(FINALIZER) ? decideDeletion(observed) : undefined;
+  if (annotations[PAUSED] === 'true') return { ready: pausedReady(observed) };
+  if (tenant?.isTerminating === true) return undefined;
+  if (obstacle !== undefined) return stalled(obstacle);
+  if (isObstacle(spec)) return stalled(spec);
+  const { fields } = observed;
+  if (fields === undefined) return stalled(NOT_MAPPED);
+  const beyond = [...effectivePermissions(fields.role, fields.permissions)].filter((one) => tenant?.ceiling.has(one) !== true);
+  if (beyond.length > 0) return stalled(deniedBy(beyond));
+  if (observed.row !== undefined && observed.row.owner_uid !== object.metadata.uid)
+    return decideForeignRow(observed, observed.row, spec, fields);
+  if (!finalizers.includes(FINALIZER)) return { action: 'addFinalizer' };
+  if (observed.row !== undefined && !observed.isPepperKnown)
+    return { ready: { status: 'False', ...NO_PEPPER }, requeueAfterMs: POLL_MS };
+  return spec.tokenSecretRef === undefined ? decideGenerated(observed, spec, fields) : decideGiven(observed, spec, fields);
+}
+
+export function isSettled(step: KeyStep | Settled): step is Settled {
+  return 'ready' in step;
+}
+
+const NOT_MAPPED: Obstacle = {
+  reason: 'TenantNotMapped',
+  message: 'the namespace belongs to no tenant: a cluster administrator labels it vitrine.dev/org and vitrine.dev/workspace',
+};
+const NO_PEPPER: Obstacle = {
+  reason: 'PepperMissing',
+  message: 'the token was hashed with a pepper that the operator does not have: put it back; nothing is changed until then',
+};
+
+function deniedBy(beyond: readonly string[]): Obstacle {
+  const message = `${beyond.join(', ')} is beyond what keys of this namespace may do; a cluster administrator sets its annotation vitrine.dev/permission-ceiling`;
+  return { reason: 'PermissionDenied', message };
+}
+
+function stalled(obstacle: Obstacle, requeueAfterMs: number | undefined = POLL_MS): Settled {
+  return { ready: { status: 'False', ...obstacle }, isStalled: true, requeueAfterMs };
+}
+
+/** A key that is paused is as ready as it was. */
+function pausedReady({ object }: ObservedKey): Settled['ready'] {
+  const last = object.status?.conditions?.find(({ type }) => type === 'Ready');
+  return {
+    status: last?.status ?? 'Unknown',
+    reason: 'Paused',
+    message: `nothing is done while the annotation ${PAUSED} is true`,
+  };
+}
+
+function decideDeletion({ object, spec, row }: ObservedKey): KeyStep {
+  if (object.metadata.annotations?.[SKIP_REVOCATION] === 'true') return { action: 'removeFinalizer' };
+  const isOwn = row?.owner_uid === object.metadata.uid;
+  if (!isOwn) return { action: 'removeFinalizer' };
+  if (!isObstacle(spec) && spec.deletionPolicy === 'Orphan') return { action: 'orphan' };
+  return row.isRevoked ? { action: 'removeFinalizer' } : { action: 'revoke' };
+}
+
+function decideForeignRow(
+  { object }: ObservedKey,
+  row: ManagedKey,
+  spec: GatewayKeySpec,
+  fields: ManagedKeyFields,
+): KeyStep | Settled {
+  const isSameTenant = row.org_id === fields.org_id && row.workspace_id === fields.workspace_id;
+  const isFree = row.owner_uid === undefined && row.managed_resource === undefined && !row.isRevoked;
+  if (isFree && isSameTenant && spec.adoptionPolicy === 'IfSameTenant') {
+    if (object.metadata.finalizers?.includes(FINALIZER) !== true) return { action: 'addFinalizer' };
+    const note = 'took over a key that was made over REST';
+    return { action: 'adopt', event: { type: 'Normal', reason: 'Adopted', action: 'Adopt', note } };
+  }
+  // Owners of another tenant are not named.
+  const owner = isSameTenant ? (row.managed_resource ?? 'a key made over REST') : 'another key';
+  const adoption = isFree && isSameTenant ? ', or set adoptionPolicy: IfSameTenant' : '';
+  return stalled({
+    reason: 'IdConflict',
+    message: `the id ${row.id} belongs to ${owner}: make a GatewayKey with another keyId${adoption}`,
+  });
+}
+
+function decideGenerated(observed: ObservedKey, spec: GatewayKeySpec, fields: ManagedKeyFields): KeyStep | Settled {
+  const { secret, row, object } = observed;
+  if (secret !== undefined && !secret.isOwn && !isAdoptable(secret, spec)) return stalled(secretConflict(observed, spec));
+  if (row === undefined) {
+    if (secret === undefined) return { action: 'createSecret' };
+    if (secret.token === 'malformed') return { action: 'publishToken', event: REISSUED };
+    const isRestored = object.status?.keyId !== undefined;
+    return { action: 'register', ...(isRestored && { event: RESTORED }) };
+  }
+  if (secret?.token === 'next') return { action: 'promoteToken', event: ROTATED };
+  if (secret === undefined || secret.token !== 'current' || row.isRevoked) return newToken(observed, true);
+  if (isRotationDue(observed, spec, secret)) return newToken(observed, false);
+  if (!secret.isDescribed) return { action: 'describeSecret' };
+  if (!isSame(row, fields)) return { action: 'update' };
+  return registered(waitForInterval(observed, spec, secret));
+}
+
+function isAdoptable(secret: ObservedSecret, spec: GatewayKeySpec): boolean {
+  return secret.isOrphan && secret.token === 'current' && spec.adoptionPolicy === 'IfSameTenant';
+}
+
+function secretConflict({ object }: ObservedKey, spec: GatewayKeySpec): Obstacle {
+  const name = secretNameOf(object.metadata.name, spec);
+  return {
+    reason: 'SecretConflict',
+    message: `the Secret ${name} belongs to something else and is not touched: delete it, or make a GatewayKey with another secretName`,
+  };
+}
+
+/** The next token is accepted before it is published. Where no usable token is published, nobody waits for it to be accepted everywhere. */
+function newToken({ stagedAt, propagationMs, now }: ObservedKey, isUrgent: boolean): KeyStep | Settled {
+  if (stagedAt === undefined) return { action: 'stageToken' };
+  const waitMs = Math.min(stagedAt + propagationMs - now, propagationMs);
+  if (isUrgent || waitMs <= 0) return { action: 'publishToken', ...(isUrgent && { event: REISSUED }) };
+  const reconciling = { reason: 'Rotating', message: 'the next token is published as soon as all gateways accept it' };
+  return { ready: { status: 'True', ...REGISTERED }, reconciling, requeueAfterMs: waitMs };
+}
+
+function decideGiven(observed: ObservedKey, spec: GatewayKeySpec, fields: ManagedKeyFields): KeyStep | Settled {
+  const { secret, row, object } = observed;
+  const ref = `key ${spec.tokenSecretRef?.key} of the Secret ${spec.tokenSecretRef?.name}`;
+  if (secret === undefined) return stalled({ reason: 'SecretMissing', message: `${ref} is not there: create it` });
+  if (secret.token === 'malformed')
+    return stalled({
+      reason: 'InvalidToken',
+      message: `${ref} must hold 24 to 256 visible ASCII characters without spaces and commas`,
+    });
+  if (row === undefined) return { action: 'register', ...(object.status?.keyId !== undefined && { event: RESTORED }) };
+  if (row.isRevoked && secret.token === 'current')
+    return stalled({ reason: 'TokenConflict', message: `${ref} holds a token that was revoked: put another one there` });
+  if (secret.token === 'next') return { action: 'promoteToken', event: ROTATED };
+  if (secret.token === 'other') return { action: 'replaceToken', event: ROTATED };
+  if (!isSame(row, fields)) return { action: 'update' };
+  return registered(POLL_MS);
+}
+
+function registered(requeueAfterMs: number | undefined): Settled {
+  return { ready: { status: 'True', ...REGISTERED }, requeueAfterMs };
+}
+
+const REGISTERED: Obstacle = { reason: 'Registered', message: 'the gateway accepts the token of the Secret' };
+const event = (type: ObjectEvent['type'], reason: string, action: string, note: string): ObjectEvent => ({
+  type,
+  reason,
+  action,
+  note,
+});
+const REISSUED = event('Warning', 'SecretReissued', 'Reissue', 'the Secret had no valid token and was given a new one');
+const RESTORED = event('Warning', 'RowRestored', 'Register', 'the key was gone from the database and was registered again');
+const ROTATED = event('Normal', 'Rotated', 'Rotate', 'the key has a new token; the old one is accepted for the grace period');
+
+function isRotationDue(
+  { object, now }: ObservedKey,
+  { rotation = { gracePeriod: '' } }: GatewayKeySpec,
+  secret: ObservedSecret,
+): boolean {
+  const rotate = object.metadata.annotations?.[ROTATE];
+  if (rotate !== undefined && rotate !== secret.handledRotation) return true;
+  if (rotation.trigger !== undefined && rotation.trigger !== secret.handledTrigger) return true;
+  const intervalMs = parseDuration(rotation.interval ?? '');
+  return intervalMs !== undefined && (secret.rotatedAt ?? 0) + intervalMs <= now;
+}
+
+function waitForInterval({ now }: ObservedKey, { rotation }: GatewayKeySpec, secret: ObservedSecret): number | undefined {
+  const intervalMs = parseDuration(rotation?.interval ?? '');
+  if (intervalMs === undefined) return undefined;
+  return Math.min(MAX_WAIT_MS, (secret.rotatedAt ?? 0) + intervalMs - now);
+}
+
+function isSame(row: ManagedKey, fields: ManagedKeyFields): boolean {
+  const texts = ['org_id', 'workspace_id', 'name', 'description', 'role', 'plan', 'managed_resource'] as const;
+  return texts.every((field) => row[field] === fields[field]) && sortedText(row.permissions) === sortedText(fields.permissions);
+}
+
+function sortedText(texts: readonly string[]): string {
+  return texts.toSorted().join();
+}
+
+export function secretNameOf(name: string, spec: GatewayKeySpec): string {
+  return spec.tokenSecretRef?.name ?? spec.secretName ?? `${name}-gateway-key`;
+}

@@ -1,0 +1,119 @@
+import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
+import { randomBytes } from 'node:crypto';
+import type { ControllerContext } from '../controller-context.ts';
+import { API_VERSION } from '../custom-resources/custom-resource.ts';
+import type { Transactions } from '../leadership/fenced-database.ts';
+import { Controller } from '../runtime/controller.ts';
+import { keyOf, type ListWatch } from '../runtime/list-watch.ts';
+import type { WatchedObject } from '../runtime/watch-events.ts';
+import { secretNameOf } from './decide-key.ts';
+import { FINALIZER, type GatewayKeyObject } from './gateway-key-resource.ts';
+import { GatewayKeyReconciler } from './gateway-key-reconciler.ts';
+import { readSpec } from './key-fields-of-spec.ts';
+import { MANAGED_BY } from './key-secret.ts';
+import type { NamespaceObject } from './namespace-tenant.ts';
+import { isObstacle } from './observed-key.ts';
+
+/** How long gateways may take to accept a token after it was staged: they are notified within a second. */
+const PROPAGATION_MS = 5_000;
+
+/** The controller of GatewayKeys: all of a cluster, or those of some namespaces, each with watches of its own because its rights are. */
+export function createGatewayKeyController(context: ControllerContext, database: Transactions): Controller {
+  const { config, server, pool, hashes, events, telemetry: observer, propagationMs = PROPAGATION_MS } = context;
+  const keys: ListWatch<GatewayKeyObject>[] = [];
+  const namespaces: ListWatch<NamespaceObject>[] = [];
+  const { default_org: org_id, default_workspace: workspace_id } = config.tenancy;
+  const reconciler = new GatewayKeyReconciler({
+    server,
+    rows: new PostgresManagedKeys(pool, database),
+    hashes,
+    events,
+    defaultTenant: org_id === undefined || workspace_id === undefined ? undefined : { org_id, workspace_id },
+    cached: { key: (key) => firstOf(keys, key), namespace: (name) => firstOf(namespaces, name) },
+    random: randomBytes,
+    clock: Date.now,
+    propagationMs,
+  });
+  const secretOwners = new Map<string, string>();
+  const controller = new Controller({
+    name: 'gatewaykey',
+    observer,
+    reconcile: async (key, signal) => {
+      const object = firstOf(keys, key);
+      if (object !== undefined) secretOwners.set(secretKeyOf(object), key);
+      return await reconciler.reconcile(key, signal);
+    },
+  });
+  const addSecretOwner = (secret: string, change: string) => {
+    // What was added was added by the pass that needs it; resyncs are those of the keys.
+    const owner = change === 'updated' || change === 'deleted' ? secretOwners.get(secret) : undefined;
+    if (owner === undefined) return;
+    if (firstOf(keys, owner) === undefined) secretOwners.delete(secret);
+    else controller.add(owner);
+  };
+  const addKeysOf = (namespace: string, change: string) => {
+    if (change !== 'updated') return;
+    for (const watch of keys)
+      for (const object of watch.list()) if (object.metadata.namespace === namespace) controller.add(keyOf(object));
+  };
+  for (const { suffix, path, namespace } of scopes(config.watch_namespaces)) {
+    const add = (key: string) => controller.add(key);
+    const gatewayKeys = `/apis/${API_VERSION}${path}/gatewaykeys`;
+    keys.push(
+      controller.watch<GatewayKeyObject>(server, `gatewaykeys${suffix}`, {
+        path: gatewayKeys,
+        onChange: add,
+        isChange: isKeyChange,
+      }),
+    );
+    controller.watch<WatchedObject>(server, `secrets${suffix}`, {
+      path: `/api/v1${path}/secrets`,
+      labelSelector: `${MANAGED_BY.label}=${MANAGED_BY.value}`,
+      isMetadataOnly: true,
+      onChange: addSecretOwner,
+    });
+    namespaces.push(
+      controller.watch<NamespaceObject>(server, `namespaces${suffix}`, {
+        path: '/api/v1/namespaces',
+        ...(namespace !== undefined && { fieldSelector: `metadata.name=${namespace}` }),
+        isMetadataOnly: true,
+        onChange: addKeysOf,
+        isChange: isNamespaceChange,
+      }),
+    );
+  }
+  return controller;
+}
+
+function firstOf<T extends WatchedObject>(watches: readonly ListWatch<T>[], key: string): T | undefined {
+  return watches.map((watch) => watch.get(key)).find((object) => object !== undefined);
+}
+
+/** Where lists and watches go: to the whole cluster, or to each namespace. */
+function scopes(watched: readonly string[]): readonly { suffix: string; path: string; namespace?: string }[] {
+  if (watched.length === 0) return [{ suffix: '', path: '' }];
+  return watched.map((namespace) => ({ suffix: `/${namespace}`, path: `/namespaces/${namespace}`, namespace }));
+}
+
+/** Own writes of status and finalizer make no pass. */
+function isKeyChange({ metadata: before }: GatewayKeyObject, { metadata: after }: GatewayKeyObject): boolean {
+  const isUnprotected = before.finalizers?.includes(FINALIZER) === true && after.finalizers?.includes(FINALIZER) !== true;
+  const isEdited = before.generation !== after.generation || !isEqual(before.annotations, after.annotations);
+  return isEdited || isUnprotected || before.deletionTimestamp !== after.deletionTimestamp || before.uid !== after.uid;
+}
+
+function isNamespaceChange({ metadata: before = {} }: NamespaceObject, { metadata: after = {} }: NamespaceObject): boolean {
+  const isEdited = !isEqual(before.labels, after.labels) || !isEqual(before.annotations, after.annotations);
+  return isEdited || before.deletionTimestamp !== after.deletionTimestamp;
+}
+
+function isEqual(before: Readonly<Record<string, string>> = {}, after: Readonly<Record<string, string>> = {}): boolean {
+  const names = Object.keys(before);
+  return names.length === Object.keys(after).length && names.every((name) => before[name] === after[name]);
+}
+
+function secretKeyOf(object: GatewayKeyObject): string {
+  const { namespace, name } = object.metadata;
+  const spec = readSpec(object);
+  return `${namespace}/${isObstacle(spec) ? `${name}-gateway-key` : secretNameOf(name, spec)}`;
+}

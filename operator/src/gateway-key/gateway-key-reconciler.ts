@@ -1,0 +1,174 @@
+import { createToken } from '@vitrine/credentials/token';
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
+import { codeOf } from '@vitrine/faults/fault';
+import type { ManagedKey, ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { API_VERSION } from '../custom-resources/custom-resource.ts';
+import type { ApiServer } from '../runtime/api-server.ts';
+import type { ReconcileResult } from '../runtime/controller.ts';
+import type { EventRecorder } from '../runtime/event-recorder.ts';
+import { mergeStatus, readObject } from '../runtime/object-requests.ts';
+import { decideKey, isSettled, secretNameOf, type Settled } from './decide-key.ts';
+import { gatewayKeyPath, PAUSED, type GatewayKeyObject, type GatewayKeyStatus } from './gateway-key-resource.ts';
+import { KeyActions } from './key-actions.ts';
+import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
+import { isHashOf, observeSecret, type SecretObject } from './key-secret.ts';
+import { keyStatus, readyEvent, statusChange } from './key-status.ts';
+import { namespaceTenant, type NamespaceObject } from './namespace-tenant.ts';
+import { isObstacle, type ObservedKey, type Obstacle } from './observed-key.ts';
+
+/** A key needs five steps at most; more would be two controllers that fight. */
+const MAX_STEPS = 10;
+
+export interface GatewayKeyDependencies {
+  readonly server: ApiServer;
+  readonly rows: ManagedKeyRows;
+  readonly hashes: TokenHashes;
+  readonly events: EventRecorder;
+  readonly defaultTenant: Tenant | undefined;
+  /** From the cache; undefined where it has none. */
+  readonly cached: {
+    readonly key: (key: string) => GatewayKeyObject | undefined;
+    readonly namespace: (name: string) => NamespaceObject | undefined;
+  };
+  readonly random: (bytes: number) => Buffer;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly propagationMs: number;
+}
+
+/** What a pass knows of the world; steps replace its parts by what they wrote. */
+export interface KeyWorld {
+  object: GatewayKeyObject;
+  namespace: NamespaceObject | undefined;
+  secret: SecretObject | undefined;
+  row: ManagedKey | undefined;
+  obstacle: Obstacle | undefined;
+}
+
+/** A token that is accepted and not published yet. It is lost with the process, which then stages another. */
+export interface StagedToken {
+  readonly token: string;
+  readonly at: number;
+}
+
+/** Makes row and Secret as GatewayKeys want them: gathers, decides, does one step, and decides again until nothing is left to do. */
+export class GatewayKeyReconciler {
+  readonly #dependencies: GatewayKeyDependencies;
+  readonly #actions: KeyActions;
+  /** By uid of the GatewayKey; as many as there are rotations in progress. */
+  readonly #staged = new Map<string, StagedToken>();
+
+  constructor(dependencies: GatewayKeyDependencies) {
+    this.#dependencies = dependencies;
+    const newToken = () => createToken('sgk_', dependencies.random);
+    this.#actions = new KeyActions({ ...dependencies, staged: this.#staged, newToken });
+  }
+
+  async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
+    const object = this.#dependencies.cached.key(key);
+    if (object === undefined) return {};
+    const world: KeyWorld = { object, namespace: undefined, secret: undefined, row: undefined, obstacle: undefined };
+    try {
+      return await this.#converge(world, signal);
+    } catch (error) {
+      if (codeOf(error) === 'key_store_unavailable') await this.#reportDatabase(world, signal);
+      throw error;
+    }
+  }
+
+  async #converge(world: KeyWorld, signal: AbortSignal): Promise<ReconcileResult> {
+    await this.#gather(world, signal);
+    for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+      const observed = this.#observe(world);
+      const step = decideKey(observed);
+      if (step === undefined) return {};
+      if (isSettled(step)) {
+        await this.#settle(observed, step, signal);
+        return { requeueAfterMs: step.requeueAfterMs };
+      }
+      await this.#actions.run(step.action, world, observed, signal);
+      if (step.event !== undefined && world.obstacle === undefined) this.#dependencies.events.record(subject(world), step.event);
+      if (step.action === 'removeFinalizer') {
+        this.#staged.delete(world.object.metadata.uid);
+        return {};
+      }
+    }
+    throw new Error(`a GatewayKey is not settled after ${MAX_STEPS} steps`);
+  }
+
+  async #gather(world: KeyWorld, signal: AbortSignal): Promise<void> {
+    const { server, rows, cached } = this.#dependencies;
+    const { namespace, annotations = {}, deletionTimestamp, name } = world.object.metadata;
+    const spec = readSpec(world.object);
+    const isDeleted = deletionTimestamp !== undefined;
+    if (!isDeleted && annotations[PAUSED] === 'true') return;
+    const readSecret = async () => {
+      if (isObstacle(spec) || (isDeleted && spec.deletionPolicy === 'Revoke')) return undefined;
+      // Never from a cache: what it lacks may be there.
+      const path = `/api/v1/namespaces/${namespace}/secrets/${secretNameOf(name, spec)}`;
+      return await readObject<SecretObject>(server, path, signal);
+    };
+    const readNamespace = async () =>
+      isDeleted
+        ? undefined
+        : (cached.namespace(namespace) ?? (await readObject<NamespaceObject>(server, `/api/v1/namespaces/${namespace}`, signal)));
+    [world.secret, world.namespace, world.row] = await Promise.all([
+      readSecret(),
+      readNamespace(),
+      rows.read(keyIdOf(world.object)),
+    ]);
+  }
+
+  #observe({ object, namespace, secret, row, obstacle }: KeyWorld): ObservedKey {
+    const { hashes, defaultTenant, clock, propagationMs } = this.#dependencies;
+    const keyId = keyIdOf(object);
+    const spec = readSpec(object);
+    const isLive = object.metadata.deletionTimestamp === undefined && object.metadata.annotations?.[PAUSED] !== 'true';
+    const tenant = isLive ? namespaceTenant(namespace, defaultTenant) : undefined;
+    const staged = this.#staged.get(object.metadata.uid);
+    const isStaged = staged !== undefined && isHashOf(hashes, staged.token, row?.next);
+    return {
+      object,
+      keyId,
+      spec,
+      tenant,
+      secret: secret === undefined || isObstacle(spec) ? undefined : observeSecret(secret, object, spec, keyId, row, hashes),
+      row,
+      fields: isObstacle(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object, spec, tenant.tenant),
+      isPepperKnown: row === undefined || hashes.versions.includes(row.token.pepper_version),
+      stagedAt: isStaged ? staged.at : undefined,
+      obstacle,
+      now: clock(),
+      propagationMs,
+    };
+  }
+
+  /** Writes the status where it is another one. */
+  async #settle(observed: ObservedKey, settled: Settled, signal: AbortSignal): Promise<void> {
+    const { server, events } = this.#dependencies;
+    const { object } = observed;
+    const status: GatewayKeyStatus = keyStatus(observed, settled);
+    const change = statusChange(object.status ?? {}, status);
+    if (change === undefined) return;
+    await mergeStatus(server, gatewayKeyPath(object), change, object.metadata.resourceVersion, signal);
+    const event = readyEvent(observed, settled);
+    if (event !== undefined) events.record(subject({ object }), event);
+  }
+
+  /** A key that is accepted stays so while the database is away; what waits for it says so. The error itself is thrown by the caller. */
+  async #reportDatabase(world: KeyWorld, signal: AbortSignal): Promise<void> {
+    const { metadata, status } = world.object;
+    const isDeleted = metadata.deletionTimestamp !== undefined;
+    const last = status?.conditions?.find(({ type }) => type === 'Ready');
+    if (!isDeleted && last?.status === 'True' && last.observedGeneration === metadata.generation) return;
+    const message = 'the database cannot be reached or refused a statement; it is tried again';
+    const ready = { status: 'False' as const, reason: isDeleted ? 'Revoking' : 'DatabaseUnavailable', message };
+    await this.#settle(this.#observe(world), { ready }, signal).catch(() => undefined);
+  }
+}
+
+function subject({ object }: Pick<KeyWorld, 'object'>) {
+  const { name, namespace, uid, resourceVersion } = object.metadata;
+  return { apiVersion: API_VERSION, kind: 'GatewayKey', metadata: { name, namespace, uid, resourceVersion } };
+}

@@ -1,0 +1,45 @@
+import { descriptionText, idText, nameText, roleText } from '@vitrine/gateway-keys/key-fields';
+import type { ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
+import { PERMISSIONS, type Permission } from '@vitrine/gateway-keys/permission';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import { createHash } from 'node:crypto';
+import { gatewayKeySpec, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
+import type { Obstacle } from './observed-key.ts';
+
+/** The same for every pass: whatever was done before a crash is found again. Spec: gateway decisions, section 2. */
+export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
+  const { keyId } = (spec ?? {}) as { keyId?: unknown };
+  if (typeof keyId === 'string' && keyId !== '') return keyId;
+  return `gk_${createHash('sha256').update(uid).digest('hex').slice(0, 16)}`;
+}
+
+/** The spec, or why it cannot be used: the rules of the gateway that a schema of Kubernetes does not know. */
+export function readSpec({ spec }: GatewayKeyObject): GatewayKeySpec | Obstacle {
+  const parsed = gatewayKeySpec.safeParse(spec ?? {});
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return { reason: 'InvalidSpec', message: `spec.${issue?.path.join('.')}: ${issue?.message}` };
+  }
+  const { permissions, keyId = '', displayName = '', description = '', role } = parsed.data;
+  const unknown = permissions.filter((permission) => !PERMISSIONS.some((known) => known === permission));
+  if (unknown.length > 0) {
+    const message = `unknown permissions: ${unknown.join(', ')}; there are ${PERMISSIONS.join(', ')}`;
+    return { reason: 'InvalidPermission', message };
+  }
+  const texts = { keyId: idText.safeParse(keyId), displayName: nameText.safeParse(displayName), role: roleText.safeParse(role) };
+  for (const [field, { error }] of Object.entries({ ...texts, description: descriptionText.safeParse(description) }))
+    if (error !== undefined) return { reason: 'InvalidSpec', message: `spec.${field}: ${error.issues[0]?.message}` };
+  return parsed.data;
+}
+
+export function keyFieldsOf({ metadata }: GatewayKeyObject, spec: GatewayKeySpec, tenant: Tenant): ManagedKeyFields {
+  return {
+    ...tenant,
+    name: spec.displayName || metadata.name,
+    description: spec.description || undefined,
+    role: spec.role.toLowerCase(),
+    permissions: spec.permissions as readonly Permission[],
+    plan: spec.plan,
+    managed_resource: `GatewayKey ${metadata.namespace}/${metadata.name}`,
+  };
+}

@@ -1,0 +1,83 @@
+import { isTransition, updateConditions, type WantedCondition } from '../runtime/conditions.ts';
+import type { ObjectEvent } from '../runtime/event-recorder.ts';
+import type { Settled } from './decide-key.ts';
+import { secretNameOf } from './decide-key.ts';
+import { type GatewayKeyStatus } from './gateway-key-resource.ts';
+import { isObstacle, type ObservedKey } from './observed-key.ts';
+
+/** The status to write; nothing of it is secret. */
+export function keyStatus(observed: ObservedKey, settled: Settled): GatewayKeyStatus {
+  const { object, now, keyId, spec, secret, row, fields } = observed;
+  const { generation, name } = object.metadata;
+  const last = object.status ?? {};
+  const conditions = updateConditions(last.conditions ?? [], wantedConditions(observed, settled), generation, rfc3339(now));
+  const isRegistered = row?.owner_uid === object.metadata.uid;
+  if (isObstacle(spec) || fields === undefined || settled.ready.reason === 'Paused')
+    return { ...last, observedGeneration: generation, conditions };
+  const isShown = secret !== undefined && (secret.isOwn || spec.tokenSecretRef !== undefined);
+  return {
+    observedGeneration: generation,
+    conditions,
+    ...(isRegistered && { keyId, orgId: fields.org_id, workspaceId: fields.workspace_id }),
+    secretName: secretNameOf(name, spec),
+    ...(isShown && {
+      tokenPrefix: secret.prefix,
+      ...(secret.rotatedAt !== undefined && { lastRotationTime: rfc3339(secret.rotatedAt) }),
+      ...(secret.handledRotation !== undefined && { lastHandledRotation: secret.handledRotation }),
+      ...(secret.handledTrigger !== undefined && { lastHandledTrigger: secret.handledTrigger }),
+    }),
+  };
+}
+
+/** A merge patch from the one status to the other; undefined when they are the same. */
+export function statusChange(before: GatewayKeyStatus, after: GatewayKeyStatus): object | undefined {
+  if (JSON.stringify(sorted(before)) === JSON.stringify(sorted(after))) return undefined;
+  const removed = Object.keys(before).filter((field) => !(field in after));
+  return { ...after, ...Object.fromEntries(removed.map((field) => [field, null])) };
+}
+
+/** An event when the key became ready or stopped to be, or for another reason than before. */
+export function readyEvent({ object }: ObservedKey, { ready }: Settled): ObjectEvent | undefined {
+  const condition = { type: 'Ready', ...ready };
+  if (!isTransition(object.status?.conditions ?? [], condition)) return undefined;
+  const type = ready.status === 'False' ? 'Warning' : 'Normal';
+  return { type, reason: ready.reason, action: 'Reconcile', note: ready.message };
+}
+
+function wantedConditions(
+  { object, secret, row, spec }: ObservedKey,
+  { ready, isStalled, reconciling }: Settled,
+): WantedCondition[] {
+  if (ready.reason === 'Paused' || ready.reason === 'DatabaseUnavailable' || ready.reason === 'Revoking') {
+    const rest = (object.status?.conditions ?? []).filter(({ type }) => type === 'SecretReady' || type === 'Registered');
+    return [{ type: 'Ready', ...ready }, ...rest];
+  }
+  const isGiven = !isObstacle(spec) && spec.tokenSecretRef !== undefined;
+  const hasToken = secret !== undefined && (isGiven || secret.isOwn) && secret.token !== 'malformed';
+  const isRegistered = row !== undefined && row.owner_uid === object.metadata.uid && !row.isRevoked;
+  return [
+    { type: 'Ready', ...ready },
+    hasToken
+      ? { type: 'SecretReady', status: 'True', reason: 'TokenPresent', message: 'the Secret has a token' }
+      : { type: 'SecretReady', status: 'False', reason: 'NoToken', message: 'there is no Secret of this key with a token' },
+    isRegistered
+      ? { type: 'Registered', status: 'True', reason: 'RowPresent', message: 'the key is in the database' }
+      : { type: 'Registered', status: 'False', reason: 'NoRow', message: 'the key is not in the database' },
+    ...(reconciling === undefined ? [] : [{ type: 'Reconciling', status: 'True' as const, ...reconciling }]),
+    ...(isStalled === true ? [{ type: 'Stalled', status: 'True' as const, reason: ready.reason, message: ready.message }] : []),
+  ];
+}
+
+function rfc3339(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, one]) => [key, sorted(one)]),
+  );
+}

@@ -1,0 +1,42 @@
+import type { Permission } from '@vitrine/gateway-keys/permission';
+import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+
+export const ORG_LABEL = 'vitrine.dev/org';
+export const WORKSPACE_LABEL = 'vitrine.dev/workspace';
+export const CEILING_ANNOTATION = 'vitrine.dev/permission-ceiling';
+/** Without an annotation: whoever may create a GatewayKey must not thereby manage all keys of the tenant. */
+const DEFAULT_CEILING: readonly Permission[] = ['proxy:write', 'analytics:read'];
+
+/** What is read of a Namespace. */
+export interface NamespaceObject {
+  readonly metadata?: {
+    readonly name?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: Date | string;
+  };
+}
+
+export interface NamespaceTenant {
+  /** Undefined when the namespace belongs to none. */
+  readonly tenant: Tenant | undefined;
+  /** What keys of the namespace may be permitted at most. */
+  readonly ceiling: ReadonlySet<Permission>;
+  /** Nothing can be created in it any more. */
+  readonly isTerminating: boolean;
+}
+
+/** The tenant that the labels of a namespace name, else the default one. Half a label is no tenant. */
+export function namespaceTenant(namespace: NamespaceObject | undefined, defaultTenant: Tenant | undefined): NamespaceTenant {
+  const { labels = {}, annotations = {}, deletionTimestamp } = namespace?.metadata ?? {};
+  const { [ORG_LABEL]: org_id, [WORKSPACE_LABEL]: workspace_id } = labels;
+  const isLabelled = org_id !== undefined || workspace_id !== undefined;
+  const named = org_id && workspace_id ? { org_id, workspace_id } : undefined;
+  const ceiling = annotations[CEILING_ANNOTATION]?.split(',').map((permission) => permission.trim().toLowerCase());
+  return {
+    tenant: isLabelled ? named : defaultTenant,
+    ceiling: new Set(ceiling === undefined ? DEFAULT_CEILING : PERMISSIONS.filter((permission) => ceiling.includes(permission))),
+    isTerminating: namespace === undefined || deletionTimestamp !== undefined,
+  };
+}

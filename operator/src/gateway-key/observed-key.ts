@@ -1,0 +1,57 @@
+import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
+import type { NamespaceTenant } from './namespace-tenant.ts';
+import type { GatewayKeyObject, GatewayKeySpec } from './gateway-key-resource.ts';
+
+/** Which of the row's tokens a Secret holds: `other` is none of them, `malformed` can be no token. */
+export type TokenState = 'current' | 'next' | 'other' | 'malformed';
+
+export interface ObservedSecret {
+  /** Whether the GatewayKey of this uid owns it. With `tokenSecretRef` it belongs to a person, and this says nothing. */
+  readonly isOwn: boolean;
+  /** Whether it was left behind by a GatewayKey with this key id. */
+  readonly isOrphan: boolean;
+  readonly token: TokenState;
+  /** How the token begins; '' without one. */
+  readonly prefix: string;
+  /** When its token was made, milliseconds since the epoch, and for which requests. */
+  readonly rotatedAt: number | undefined;
+  readonly handledRotation: string | undefined;
+  readonly handledTrigger: string | undefined;
+  /** Whether it has the owner, labels and annotations that it should have. */
+  readonly isDescribed: boolean;
+}
+
+/** Why the spec cannot be reconciled until somebody changes it, or something else. */
+export interface Obstacle {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Everything that is decided from. */
+export interface ObservedKey {
+  readonly object: GatewayKeyObject;
+  readonly keyId: string;
+  /** An obstacle where the spec is invalid. */
+  readonly spec: GatewayKeySpec | Obstacle;
+  /** Undefined while the object is deleted or paused: nobody needs it then. */
+  readonly tenant: NamespaceTenant | undefined;
+  /** Undefined only when the API server said that there is none. */
+  readonly secret: ObservedSecret | undefined;
+  readonly row: ManagedKey | undefined;
+  /** What the row should say; undefined where spec or tenant are not known. */
+  readonly fields: ManagedKeyFields | undefined;
+  /** Whether the peppers can verify the row's token. */
+  readonly isPepperKnown: boolean;
+  /** Of the row's next token, while this process has it. */
+  readonly stagedAt: number | undefined;
+  /** What the last step found out. */
+  readonly obstacle: Obstacle | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** How long gateways may take to accept a staged token. */
+  readonly propagationMs: number;
+}
+
+export function isObstacle(value: object): value is Obstacle {
+  return 'reason' in value;
+}

@@ -1,0 +1,144 @@
+import { Secret } from '@vitrine/config/secret';
+import { TokenHashes } from '@vitrine/credentials/token-hashes';
+import { codeOf } from '@vitrine/faults/fault';
+import type { ManagedKey, ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
+import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { keyIdOf } from '../gateway-key/key-fields-of-spec.ts';
+import { isHashOf, tokenIn, type SecretObject } from '../gateway-key/key-secret.ts';
+import type { GatewayKeyObject } from '../gateway-key/gateway-key-resource.ts';
+import { GatewayKeyReconciler } from '../gateway-key/gateway-key-reconciler.ts';
+import { ApiServer } from '../runtime/api-server.ts';
+import { EventRecorder } from '../runtime/event-recorder.ts';
+import { startFakeApiServer, type FakeApiServer } from './fake-api-server.ts';
+import type { StoredObject } from './fake-writes.ts';
+
+export const HASHES: TokenHashes = new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(40)) }]);
+const NEVER = new AbortController().signal;
+const MAX_PASSES = 30;
+
+/** One GatewayKey, its namespace and Secret on a fake API server, and its row. Passes run without caches, queue and watches. */
+export class KeyWorld implements AsyncDisposable {
+  readonly fake: FakeApiServer;
+  readonly server: ApiServer;
+  readonly rows: ManagedKeyRows;
+  readonly name: string;
+  /** For the clock of the reconcilers. */
+  now: number = Date.now();
+  propagationMs = 0;
+  #reconciler: GatewayKeyReconciler | undefined;
+
+  private constructor(fake: FakeApiServer, pool: PostgresPool) {
+    this.fake = fake;
+    this.server = new ApiServer(fake.config, 'test');
+    this.rows = new PostgresManagedKeys(pool);
+    this.name = `key-${randomUUID().slice(0, 8)}`;
+  }
+
+  static async open(pool: PostgresPool, namespace: StoredObject['metadata'] = {}): Promise<KeyWorld> {
+    const world = new KeyWorld(await startFakeApiServer(), pool);
+    const labels = { 'vitrine.dev/org': 'acme', 'vitrine.dev/workspace': 'search' };
+    world.fake.put('/api/v1/namespaces/team-a', { metadata: { labels, ...namespace } });
+    return world;
+  }
+
+  get path(): string {
+    return `/apis/vitrine.dev/v1alpha1/namespaces/team-a/gatewaykeys/${this.name}`;
+  }
+
+  get secretPath(): string {
+    return `/api/v1/namespaces/team-a/secrets/${this.name}-gateway-key`;
+  }
+
+  get object(): GatewayKeyObject | undefined {
+    return this.fake.read(this.path) as GatewayKeyObject | undefined;
+  }
+
+  get secret(): SecretObject | undefined {
+    return this.fake.read(this.secretPath) as SecretObject | undefined;
+  }
+
+  get token(): string | undefined {
+    return this.secret && tokenIn(this.secret, 'token');
+  }
+
+  /** `True Registered` */
+  get ready(): string {
+    const { status, reason } = this.object?.status?.conditions?.find(({ type }) => type === 'Ready') ?? {};
+    return `${status} ${reason}`;
+  }
+
+  /** Reasons of the events so far. */
+  get events(): string[] {
+    return this.fake
+      .paths('/apis/events.k8s.io/v1/namespaces/team-a/events')
+      .map((path) => (this.fake.read(path) as { reason?: string }).reason ?? '');
+  }
+
+  get row(): Promise<ManagedKey | undefined> {
+    return this.object === undefined ? Promise.resolve(undefined) : this.rows.read(keyIdOf(this.object));
+  }
+
+  /** Creates the GatewayKey, or changes it as a person does. */
+  apply(spec: object = {}, metadata: StoredObject['metadata'] = {}): void {
+    const stored = this.fake.read(this.path);
+    const annotations = { ...stored?.metadata?.annotations, ...metadata.annotations };
+    this.fake.put(this.path, { ...stored, spec, metadata: { ...stored?.metadata, ...metadata, annotations } });
+  }
+
+  /** Whether the token in the Secret is accepted. */
+  async isAccepted(token: string | undefined = this.token): Promise<boolean> {
+    const row = await this.row;
+    if (token === undefined || row === undefined || row.isRevoked) return false;
+    return isHashOf(HASHES, token, row.token) || isHashOf(HASHES, token, row.next);
+  }
+
+  /** A pass. After an error the next one is made by another process. */
+  async pass(rows: ManagedKeyRows = this.rows): Promise<number | undefined> {
+    this.#reconciler ??= this.#create(rows);
+    try {
+      return (await this.#reconciler.reconcile('team-a/key', NEVER)).requeueAfterMs;
+    } catch (error) {
+      this.#reconciler = undefined;
+      throw error;
+    }
+  }
+
+  /** Passes until one succeeds and wants no other at once; resolves with the errors before. */
+  async converge(rows: ManagedKeyRows = this.rows): Promise<string[]> {
+    const errors: string[] = [];
+    for (let passes = 0; passes < MAX_PASSES; passes += 1) {
+      try {
+        const again = await this.pass(rows);
+        if (again === undefined || again > 0) return errors;
+      } catch (error) {
+        errors.push(`${codeOf(error)} ${String(error)}`);
+      }
+    }
+    throw new Error(`not settled after ${MAX_PASSES} passes: ${errors.join('; ')}`);
+  }
+
+  restart(): void {
+    this.#reconciler = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await this.fake[Symbol.asyncDispose]();
+  }
+
+  #create(rows: ManagedKeyRows): GatewayKeyReconciler {
+    return new GatewayKeyReconciler({
+      server: this.server,
+      rows,
+      hashes: HASHES,
+      events: new EventRecorder(this.server, { controller: 'test', instance: 'test' }, () => {}),
+      defaultTenant: undefined,
+      cached: { key: () => this.object, namespace: () => undefined },
+      random: randomBytes,
+      clock: () => this.now,
+      propagationMs: this.propagationMs,
+    });
+  }
+}
