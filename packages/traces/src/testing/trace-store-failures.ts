@@ -20,6 +20,8 @@ import {
 } from './contract-store.ts';
 import { plainTrace } from './plain-trace.ts';
 
+/** A store is opened for each of some eighty statements: half a second each where that is a database. */
+const ALL_STATEMENTS_TIMEOUT_MS = 240_000;
 const TOMORROW = DAY + DAY_MS;
 const FIRST = plainTrace(DAY, { scope: ONE, lineage: { thread_id: 't' }, response_status: 503 });
 const SECOND = plainTrace(DAY + 1, { scope: ONE, lineage: { thread_id: 't', parent_checkpoint_id: hex(FIRST.id) } });
@@ -40,14 +42,18 @@ const READS: Readonly<Record<string, (store: ContractStore['store']) => Promise<
 
 /** Lets every statement of a store fail in turn, once. */
 export function testTraceStoreFailures(open: OpenContractStore): void {
-  test('whatever statement fails, what is kept is kept whole, and what is not can be written again', async () => {
-    for (let failAt = 1; ; failAt += 1) {
-      await using opened = await open();
-      opened.writes.failAt(failAt);
-      await writeAndRemove(opened);
-      if (!opened.writes.hasFailed) break;
-    }
-  });
+  test(
+    'whatever statement fails, what is kept is kept whole, and what is not can be written again',
+    async () => {
+      for (let failAt = 1; ; failAt += 1) {
+        await using opened = await open();
+        opened.writes.failAt(failAt);
+        await writeAndRemove(opened);
+        if (!opened.writes.hasFailed) break;
+      }
+    },
+    ALL_STATEMENTS_TIMEOUT_MS,
+  );
 
   test.each(Object.entries(READS))('whatever statement of %s fails, it is a fault', async (_, read) => {
     await using healthy = await openFilled(open);
