@@ -103,10 +103,22 @@ describe('a watch that ends', () => {
     expect(fake.requests.length).toBeLessThanOrEqual(4);
   });
 
-  test('because nothing came, bookmarks neither, is followed by the next', async () => {
+  test('because nothing came, bookmarks neither, is followed by the next, and counts as no failure: the kind may be quiet', async () => {
     const watch = createListWatch({ silenceMs: 100 });
     await watch.start();
-    await waitUntil(() => errors.length > 0, { what: 'the end' });
+    await waitUntil(() => fake.requests.filter((request) => request.endsWith('?watch')).length >= 3, {
+      what: 'two more watches',
+    });
+    expect([watch.figures.restarts, errors]).toEqual([0, []]);
+    fake.put(at('later'));
+    await sees(watch, 'later');
+  });
+
+  test('because the server never accepted it is a failure', async () => {
+    fake.fault = (_, __, url) => url.searchParams.has('watch');
+    const watch = createListWatch({ silenceMs: 100 });
+    await watch.start();
+    await waitUntil(() => errors.length > 0, { what: 'the failure' });
     expect(errors[0]).toMatch(/was silent for 100 ms/);
   });
 });
@@ -130,6 +142,17 @@ test.each([
   fake.put(at('came'));
   await sees(watch, 'came', 'stays');
   expect([watch.figures.relists, changed.toSorted()]).toEqual([2, ['a/came', 'a/goes']]);
+});
+
+test('a list without items may have null', async () => {
+  fake.fault = (request, response) => {
+    if (!isList(request)) return false;
+    response.end(JSON.stringify({ metadata: { resourceVersion: '100' }, items: null }));
+    return true;
+  };
+  const watch = createListWatch();
+  await watch.start();
+  expect([watch.list(), errors]).toEqual([[], []]);
 });
 
 test('a bookmark moves the version from which the next watch continues', async () => {

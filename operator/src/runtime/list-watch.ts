@@ -6,7 +6,7 @@ import { readWatchEvents, type WatchedObject, type WatchEvent } from './watch-ev
 const PAGE = 500;
 /** As client-go: the server ends a watch after 5 to 10 minutes. */
 const WATCH_SECONDS = { min: 300, max: 600 };
-/** Bookmarks come about once a minute; a watch without anything for so long is taken for dead. */
+/** Bookmarks come about once a minute; a watch without anything for so long may be dead, and is begun anew. */
 const SILENCE_MS = 75_000;
 const RESTART = { firstMs: 500, maxMs: 30_000 };
 /** A watch that ends sooner without an event counts as failed: otherwise a server that closes at once would be asked without a pause. */
@@ -114,12 +114,13 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
   async #relist(): Promise<void> {
     const { path, isMetadataOnly } = this.#options;
     const listed = new Map<string, T>();
-    let page: { metadata: { resourceVersion: string; continue?: string }; items: T[] };
+    let page: { metadata: { resourceVersion: string; continue?: string }; items: T[] | null };
     let after: string | undefined;
     do {
       const query = { ...this.#selectors, limit: PAGE, continue: after };
       page = await this.#server.request({ method: 'GET', path, query, isMetadataOnly, signal: this.#stop.signal });
-      for (const object of page.items) listed.set(keyOf(object), object);
+      // A list of metadata without any has null.
+      for (const object of page.items ?? []) listed.set(keyOf(object), object);
       after = page.metadata.continue === '' ? undefined : page.metadata.continue;
     } while (after !== undefined);
     this.#relists += 1;
@@ -143,16 +144,22 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
       timeoutSeconds: Math.round(WATCH_SECONDS.min + random() * (WATCH_SECONDS.max - WATCH_SECONDS.min)),
     };
     let events = 0;
+    let isAccepted = false;
     try {
       const signal = AbortSignal.any([this.#stop.signal, silence.signal]);
       const chunks = await this.#server.watch({ path, query, isMetadataOnly, signal });
       // A server that accepts a watch is there; the first bookmark comes a minute later.
       this.#activeAt = performance.now();
+      isAccepted = true;
       for await (const event of readWatchEvents<T>(chunks, path)) {
         events += 1;
         timer.refresh();
         this.#handle(event);
       }
+    } catch (error) {
+      // The API server sends no bookmarks of a kind that has not changed since it started: it is watched anew, and nothing has failed.
+      if (isAccepted && silence.signal.aborted && !this.#stop.signal.aborted) return true;
+      throw error;
     } finally {
       clearTimeout(timer);
     }
