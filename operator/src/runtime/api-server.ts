@@ -3,6 +3,8 @@ import { fetch, type Dispatcher, type Response } from 'undici';
 import { apiError } from './api-error.ts';
 
 const REQUEST_TIMEOUT_MS = 15_000;
+/** Tokens of service accounts are replaced minutes before they end. */
+const CREDENTIALS_MS = 10_000;
 const MAX_RESPONSE_BYTES = 64 * 1_048_576;
 
 const PATCH_TYPES = {
@@ -43,6 +45,7 @@ export class ApiServer {
   readonly #userAgent: string;
   readonly #onRequest: OnRequest;
   #dispatcher: Dispatcher | undefined;
+  #credentials: { readonly headers: Record<string, string>; readonly readAt: number } | undefined;
 
   constructor(config: KubeConfig, userAgent: string, onRequest: OnRequest = () => {}) {
     this.#config = config;
@@ -78,12 +81,8 @@ export class ApiServer {
     if (server === undefined) throw new Error('the kubeconfig names no current cluster');
     const url = new URL(server + path);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
-    const context = new RequestContext(url.toString(), HttpMethod[method]);
-    await this.#config.applySecurityAuthentication(context);
-    // The first one is kept: the library makes one for each request, which opens connections only when it is used.
-    this.#dispatcher ??= context.getDispatcher();
     const headers = {
-      ...context.getHeaders(),
+      ...(await this.#credentialHeaders(server)),
       accept: isMetadataOnly ? METADATA_ONLY[query['watch'] === true ? 'watch' : 'list'] : 'application/json',
       'user-agent': this.#userAgent,
       ...(body !== undefined && { 'content-type': patch === undefined ? 'application/json' : PATCH_TYPES[patch] }),
@@ -96,8 +95,21 @@ export class ApiServer {
       },
     );
     this.#onRequest(method, response.status);
+    if (response.status === 401) this.#credentials = undefined;
     if (response.status >= 400) throw apiError(method, path, response.status, await boundedText(response));
     return response;
+  }
+
+  /** The library reads the files of certificates and makes a dispatcher each time; the first dispatcher is kept. */
+  async #credentialHeaders(server: string): Promise<Record<string, string>> {
+    const known = this.#credentials;
+    if (known !== undefined && performance.now() - known.readAt < CREDENTIALS_MS) return known.headers;
+    const context = new RequestContext(server, HttpMethod.GET);
+    const readAt = performance.now();
+    await this.#config.applySecurityAuthentication(context);
+    this.#dispatcher ??= context.getDispatcher();
+    this.#credentials = { headers: context.getHeaders(), readAt };
+    return this.#credentials.headers;
   }
 }
 
