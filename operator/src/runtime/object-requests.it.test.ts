@@ -94,13 +94,15 @@ test('an event names its object, is bounded, and fails nobody', async () => {
 });
 
 test('credentials are read again when the API server rejects them', async () => {
+  const { config } = fake;
+  const own = stack.use(new ApiServer(config, 'test'));
   const tokens: unknown[] = [];
   const request = async (status: number) => {
     fake.fault = failing(status, 'Unauthorized', 1, ({ headers }) => tokens.push(headers.authorization) > 0);
-    await failureOf(readObject(server, THING));
+    await failureOf(readObject(own, THING));
   };
   await request(404);
-  Object.assign(fake.config.getCurrentUser() ?? {}, { token: 'another-token' });
+  Object.assign(config.getCurrentUser() ?? {}, { token: 'another-token' });
   for (const status of [401, 404]) await request(status);
   expect(tokens).toEqual(['Bearer test-token', 'Bearer test-token', 'Bearer another-token']);
 });
