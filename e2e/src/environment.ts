@@ -118,6 +118,8 @@ export interface ServiceOptions extends ProgramOptions {
   readonly port: number;
   /** A folder of this machine that is copied into the container, whose file system may then be written to. */
   readonly folder?: { readonly source: string; readonly target: string };
+  /** A folder of this machine that the container can read. */
+  readonly mount?: { readonly source: string; readonly target: string };
 }
 
 export interface RunningProgram extends AsyncDisposable {
@@ -153,9 +155,10 @@ export async function startProgram(options: ProgramOptions): Promise<RunningProg
 
 /** Runs a service until it listens. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { image, port, folder } = options;
+  const { image, port, folder, mount } = options;
   const container = folder === undefined ? new RestrictedContainer(image) : new GenericContainer(image);
   if (folder !== undefined) container.withCopyDirectoriesToContainer([folder]);
+  if (mount !== undefined) container.withBindMounts([{ ...mount, mode: 'ro' }]);
   container.withExposedPorts(port).withWaitStrategy(Wait.forListeningPorts());
   const { started, program } = await startContainer(container, options);
   return Object.assign(program, { url: `http://${started.getHost()}:${started.getMappedPort(port)}` });

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describeWithContainers } from './describe-with-containers.ts';
 import { buildImage, startNetwork, startProgram, startService, type RunningProgram } from './environment.ts';
 import { IMAGES } from './images.ts';
@@ -80,9 +83,13 @@ await describeWithContainers('images of the services', () => {
     const env = {
       OPERATOR_STORAGE_DSN: 'postgresql://nobody:x@127.0.0.1:1/none',
       OPERATOR_NAMESPACE: 'default',
-      OPERATOR_AUTH_PEPPER_PATH: '/data/no-pepper',
+      OPERATOR_AUTH_PEPPER_PATH: '/etc/peppers',
     };
-    const operator = opened.use(await startService({ image: imageOf('operator'), env, port: 9090 }));
+    const peppers = opened.use(await temporaryFolder('peppers'));
+    await chmod(peppers.path, 0o755);
+    await writeFile(join(peppers.path, 'pepper'), `1:${'p'.repeat(32)}`);
+    const mount = { source: peppers.path, target: '/etc/peppers' };
+    const operator = opened.use(await startService({ image: imageOf('operator'), env, port: 9090, mount }));
     for (const path of ['/livez', '/readyz'])
       expect(await (await fetch(operator.url + path)).json()).toMatchObject({ role: 'standby' });
     expect(await describeFrom(operator)).toEqual(RESTRICTED);
