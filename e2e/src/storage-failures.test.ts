@@ -11,8 +11,8 @@ import { chat, type ChatResponse } from './client-load.ts';
 import { startGateway, type Diagnostics, type GatewayOptions, type RunningGateway } from './running-gateway.ts';
 import { storedModels } from './trace-rows.ts';
 
-/** Far above the latency of an exchange on a busy machine, far below the 2 s that a write waits for a lock. */
-const NORMAL_LATENCY_MS = { median: 60, max: 1_000 };
+/** Far above the latency of an exchange on a busy machine (its longest was 1,017 ms once), below the 2 s that a write waits for a lock. */
+const NORMAL_LATENCY_MS = { median: 60, max: 1_500 };
 /** Exchanges under way at once. */
 const CLIENTS = 8;
 /** What one file of the gateway may hold on its "full disk", in blocks of 1 KiB: the tables fit, a few hundred traces do not. */
