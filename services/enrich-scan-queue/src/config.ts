@@ -1,0 +1,86 @@
+import type { ConfigFault } from '@vitrine/config/config-fault';
+import type { DeepPartial } from '@vitrine/config/partial-value';
+import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
+import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
+import { postgresDsn } from '@vitrine/postgres/postgres-config';
+import { otelConfig } from '@vitrine/telemetry/config/otel-config';
+import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
+import { z } from 'zod';
+
+const PREFIX = 'SCAN_';
+/** What names the configuration file when `--config` does not. */
+export const SCAN_CONFIG_FILE = { variable: 'SCAN_CONFIG', defaultFile: 'enrich-scan-queue.yaml' };
+
+const otel = otelConfig({ serviceName: 'svc-enrich-scan-queue', reservedPaths: ['/api', '/livez', '/readyz'] });
+/** Its topics are those of the messages that queue scans. */
+const { brokers, tls, sasl } = kafkaKeys('');
+const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
+
+/** The configuration of the scanner; field names are the YAML keys, and those of the other services where both have them. */
+export const scanConfig = z
+  .strictObject({
+    log: z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+    /** Probes and metrics; nothing else is served. */
+    server: z
+      .strictObject({ host: z.string().min(1).default('0.0.0.0'), port: z.int().min(0).max(65_535).default(9090) })
+      .prefault({}),
+    storage: z.strictObject({ dsn: postgresDsn }),
+    queue: z
+      .strictObject({
+        /** `database`: without a broker; jobs are taken from their table. */
+        driver: z.enum(['kafka', 'database']).default('kafka'),
+        brokers,
+        tls,
+        sasl,
+        group: z.string().min(1).max(240).default('vitrine-enrich-scan-queue'),
+      })
+      .prefault({}),
+    /** Scans at once in this process. */
+    concurrency: z.int().min(1).max(256).default(16),
+    jobs: z
+      .strictObject({
+        /** Of a scan whose attempts fail, until its job has failed. */
+        max_attempts: z.int().min(1).max(20).default(3),
+        /** Before the second attempt; doubled before each further one. */
+        retry_ms: z.int().min(1).max(3_600_000).default(30_000),
+      })
+      .prefault({}),
+    /** `off` is for measurements against storefronts of one's own. */
+    politeness: z.enum(['on', 'off']).default('on'),
+    rescan: z
+      .strictObject({
+        enabled: z.boolean().default(true),
+        cadence_ms: z.int().min(1_000).max(31_536_000_000).default(604_800_000),
+        /** Routine scans that may be open at once; beyond it none is queued. */
+        max_open: z.int().min(1).max(100_000).default(1_000),
+      })
+      .prefault({}),
+    evidence: z.strictObject({ retention_days: z.int().min(1).max(3_650).default(180) }).prefault({}),
+    /** Where people and programs reach this deployment: the URLs in profiles. */
+    public: z
+      .strictObject({
+        api_url: url.prefault('http://localhost:8081'),
+        console_url: url.prefault('http://localhost:8082'),
+        docs_url: url.prefault('http://localhost:8082/docs'),
+      })
+      .prefault({}),
+    observability: z.strictObject({ otel: otel.prefault({}) }).prefault({}),
+  })
+  .describe('The configuration of the scanner.');
+export type ScanConfig = z.infer<typeof scanConfig>;
+
+/** The scrape is on: nothing but probes and metrics is on this port. */
+const DEFAULTS = { observability: { otel: { prometheus_enabled: true } } };
+
+/** Reads the configuration from one YAML file's text and the environment. Faults: `invalid_config`. */
+export function readScanConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env']): ScanConfig {
+  const { [SCAN_CONFIG_FILE.variable]: _file, ...variables } = env;
+  const source = { defaults: DEFAULTS, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
+  const { config, faults } = inspectConfig(scanConfig, source, [({ queue = {} }) => queueFaults(queue)]);
+  if (config === undefined) throw invalidConfig(faults);
+  return config;
+}
+
+function queueFaults(queue: DeepPartial<ScanConfig['queue']>): ConfigFault[] {
+  return queue.driver === 'database' ? [] : kafkaKeyFaults('queue', queue);
+}

@@ -1,0 +1,42 @@
+import type { ConsumerStatus } from '@vitrine/kafka/consume/kafka-consumer';
+
+/** A loop that has not come round for so long makes no progress: each round ends within its timeouts of the database. */
+const STALLED_AFTER_SEC = 120;
+
+/** What the service depends on and does; none of it is read by a call. */
+export interface ScannerState {
+  /** Why the database cannot be used; undefined while it responds. */
+  readonly databaseReason: string | undefined;
+  /** By topic; none before the database was reached, and without a broker. */
+  readonly consumers: readonly ConsumerStatus[];
+  /** Undefined without a broker. */
+  readonly canPublish: boolean | undefined;
+  /** Seconds since each loop of the process came round, by its name. */
+  readonly loopsAgeSec: ReadonlyMap<string, number>;
+}
+
+/** Why the process should be restarted; undefined when it makes progress. Neither database nor broker have to be there. */
+export function stalledBy({ loopsAgeSec }: ScannerState): string | undefined {
+  for (const [name, age] of loopsAgeSec) if (age > STALLED_AFTER_SEC) return `${name}: no progress for ${Math.round(age)} s`;
+  return undefined;
+}
+
+/** What the service waits for; undefined when it takes jobs. */
+export function waitingFor({ databaseReason, consumers, canPublish }: ScannerState): string | undefined {
+  if (databaseReason !== undefined) return databaseReason;
+  if (consumers.includes('paused')) return 'waiting for the database: a job was not taken';
+  if (canPublish === false) return 'waiting for the broker';
+  if (consumers.some((status) => status !== 'running')) return 'waiting for the topics and a share of their partitions';
+  return undefined;
+}
+
+/** Why the service is degraded. Each has a heading in docs/failure-modes.md. */
+export const HEALTH_REASONS = ['database_unavailable', 'broker_unavailable'] as const;
+
+export function healthReasons({ databaseReason, consumers, canPublish }: ScannerState): (typeof HEALTH_REASONS)[number][] {
+  const holds = {
+    database_unavailable: databaseReason !== undefined || consumers.includes('paused'),
+    broker_unavailable: canPublish === false || consumers.includes('connecting'),
+  };
+  return HEALTH_REASONS.filter((reason) => holds[reason]);
+}

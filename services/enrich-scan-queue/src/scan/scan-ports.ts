@@ -1,0 +1,103 @@
+/** What a page was chosen for. Spec: decisions, section 4. */
+export const PAGE_CLASSES = ['home', 'product', 'collection', 'cart'] as const;
+export type PageClass = (typeof PAGE_CLASSES)[number];
+
+/** A page that was read. */
+export interface FetchedPage {
+  readonly class: PageClass;
+  /** After redirects. */
+  readonly url: string;
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly cookieNames: readonly string[];
+  /** Decoded text, at most 5 MiB. */
+  readonly html: string;
+}
+
+/** A document of JSON or XML: a catalogue endpoint, `/meta.json`, a sitemap. */
+export interface FetchedDocument {
+  /** What it was fetched for, such as `shopify_products`. */
+  readonly kind: string;
+  readonly url: string;
+  readonly status: number;
+  /** Parsed JSON, or the text of any other document. */
+  readonly body: unknown;
+}
+
+export interface Redirect {
+  readonly from: string;
+  readonly to: string;
+  readonly status: number;
+}
+
+/** `closed`, `password` and `parked` pages say nothing but that. */
+export type StorefrontCondition = 'open' | 'closed' | 'password' | 'parked';
+
+/** What a completed scan read. Times are milliseconds since the epoch. */
+export interface ScanCapture {
+  readonly domain: string;
+  readonly storefrontHost: string;
+  readonly startedAt: number;
+  readonly completedAt: number;
+  readonly scope: 'full' | 'partial' | 'homepage_only';
+  readonly coverageNote: string | null;
+  readonly storefrontCondition: StorefrontCondition;
+  readonly pages: readonly FetchedPage[];
+  readonly documents: readonly FetchedDocument[];
+  readonly redirects: readonly Redirect[];
+}
+
+/** Why an attempt is no observation. */
+export const ATTEMPT_REASONS = [
+  'challenged',
+  'throttled',
+  'robots_denied',
+  'robots_unavailable',
+  'refused_address',
+  'refused_redirect',
+  'dns',
+  'connect',
+  'tls',
+  'timed_out',
+  'too_large',
+  'http_error',
+  'not_html',
+  'internal',
+] as const;
+export type AttemptReason = (typeof ATTEMPT_REASONS)[number];
+
+/** A scan that read nothing to rely on: it changes nothing but its job. `delayed` is no attempt: the host or its edge is busy with other scans. */
+export type ScanAttempt =
+  | {
+      readonly outcome: 'blocked' | 'failed';
+      readonly reason: AttemptReason;
+      /** For people; nothing secret, at most a line. */
+      readonly detail: string;
+      readonly retryAfterMs?: number;
+    }
+  | { readonly outcome: 'delayed'; readonly retryAfterMs: number };
+
+/** Who is asked: both have a limit. */
+export interface RequestTarget {
+  readonly host: string;
+  /** The checked IP address that is connected to. */
+  readonly address: string;
+}
+
+/** The politeness of one scan, over all replicas: called before each request, and waits for its turn within its bound. */
+export interface RequestGate {
+  /** Resolves with undefined when the request may be sent, else with how long the scan has to be put off. Rejects when the signal is aborted. */
+  waitTurn(target: RequestTarget, signal: AbortSignal): Promise<{ readonly delayedMs: number } | undefined>;
+  /** Crawl-delay or Retry-After: from now on at least so long between two requests. */
+  slowDown(target: RequestTarget, intervalMs: number): Promise<void>;
+}
+
+export interface ScanRequestContext {
+  readonly gate: RequestGate;
+  /** Aborted at the deadline of the scan (60 s) and when the process stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Reads a storefront. Never rejects for what a storefront does. */
+export type ScanStorefront = (domain: string, context: ScanRequestContext) => Promise<ScanCapture | ScanAttempt>;
