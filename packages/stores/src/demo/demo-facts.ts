@@ -1,24 +1,43 @@
-import type { ObservationFacts } from '../observation/observation.ts';
+import type { DetectedTechnology, ObservationFacts } from '../observation/observation-facts.ts';
+
+const CHANNELS = ['app_handle', 'cookie', 'header', 'host', 'inline', 'meta'];
+
+/** Seen on the home page, for each channel that is named. */
+function seen(
+  slug: string,
+  confidence: DetectedTechnology['confidence'],
+  channels: readonly string[],
+  install_state: DetectedTechnology['install_state'] = 'active',
+): DetectedTechnology {
+  const sightings = channels.map((channel) => ({ page_class: 'home', channel, rule: `demo:${slug}:${channel}` }));
+  return { slug, install_state, confidence, sightings };
+}
 
 /** The observation of a store that does not exist: its domain is reserved for examples (RFC 2606). */
 export const DEMO_FACTS: ObservationFacts = {
+  version: 1,
   domain: 'example.com',
   storefront_host: 'www.example.com',
   name: 'Example Outfitters',
-  state: 'active_storefront',
-  is_ecommerce: true,
-  platform: { slug: 'shopify', confidence: 'high' },
+  condition: 'open',
+  scope: 'full',
+  coverage_note: null,
+  shows_commerce: true,
+  shows_products: true,
+  pages: { home: CHANNELS, product: CHANNELS, collection: CHANNELS, cart: CHANNELS },
   technologies: [
-    { slug: 'google-analytics', install_state: 'active', confidence: 'medium' },
-    { slug: 'google-tag-manager', install_state: 'active', confidence: 'medium' },
-    { slug: 'gorgias', install_state: 'active', confidence: 'medium' },
-    { slug: 'judge-me', install_state: 'active', confidence: 'high' },
-    { slug: 'klaviyo', install_state: 'active', confidence: 'high' },
-    { slug: 'meta-pixel', install_state: 'active', confidence: 'medium' },
-    { slug: 'shop-pay', install_state: 'active', confidence: 'medium' },
-    { slug: 'shopify-theme-dawn', install_state: 'active', confidence: 'high' },
-    { slug: 'triple-whale', install_state: 'configured', confidence: 'low' },
+    seen('shopify', 'high', ['header', 'inline']),
+    seen('google-analytics', 'medium', ['host']),
+    seen('google-tag-manager', 'medium', ['host']),
+    seen('gorgias', 'medium', ['host']),
+    seen('judge-me', 'high', ['app_handle', 'host']),
+    seen('klaviyo', 'high', ['app_handle', 'host']),
+    seen('meta-pixel', 'medium', ['host']),
+    seen('shop-pay', 'medium', ['host']),
+    seen('shopify-theme-dawn', 'high', ['inline', 'meta']),
+    seen('triple-whale', 'low', ['host'], 'configured'),
   ],
+  withheld: [],
   geography: { country: 'CA', basis: 'observed' },
   industry: { slug: 'sporting-goods', basis: 'classified' },
   catalog: {
@@ -28,6 +47,8 @@ export const DEMO_FACTS: ObservationFacts = {
     price_range: { p25: 28, median: 54.5, p75: 119 },
     coverage: 'full',
   },
-  scope: 'full',
-  coverage_note: null,
+  platform_shop_id: null,
+  organization: null,
+  hreflang_domains: [],
+  permanent_redirect: null,
 };

@@ -83,9 +83,8 @@ describe('a committed observation', () => {
     const observation = observationOf('c.com');
     const facts = {
       ...observation.facts,
-      is_ecommerce: false,
-      state: 'reachable' as const,
-      platform: null,
+      shows_commerce: false,
+      shows_products: false,
       technologies: [],
       catalog: null,
     };

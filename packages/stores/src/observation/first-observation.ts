@@ -1,3 +1,4 @@
+import { findTechnology } from '@vitrine/registry/vocabulary';
 import { signalId } from '../identifiers.ts';
 import type { Signal, StoreState } from '../profile/store-state.ts';
 import type { SignalType } from '../resources/enumerations.ts';
@@ -12,6 +13,7 @@ export interface StoreChange {
 /** The store after its first completed observation. What was found on it has no earlier state, so it is no addition. Spec: Events. */
 export function firstObservation(observation: Observation, storefront_id: string): StoreChange {
   const { facts, completed_at } = observation;
+  const platform = facts.technologies.find(({ slug }) => isPlatform(slug));
   const since = { first_observed_at: completed_at, last_confirmed_at: completed_at };
   const state: StoreState = {
     domain: facts.domain,
@@ -19,20 +21,19 @@ export function firstObservation(observation: Observation, storefront_id: string
     storefront_id,
     brand_group_id: null,
     name: facts.name,
-    platform: facts.platform === null ? null : { ...facts.platform, ...since },
-    status: { state: facts.state, as_of: completed_at },
-    technologies: facts.technologies.map((technology) => ({ ...technology, ...since })),
+    platform: platform === undefined ? null : { slug: platform.slug, confidence: platform.confidence, ...since },
+    status: { state: facts.shows_products ? 'active_storefront' : 'verified_ecommerce', as_of: completed_at },
+    technologies: facts.technologies
+      .filter(({ slug }) => !isPlatform(slug))
+      .map(({ slug, install_state, confidence }) => ({ slug, install_state, confidence, ...since })),
     geography: facts.geography,
     industry: facts.industry,
     catalog: facts.catalog === null ? null : { ...facts.catalog, as_of: completed_at },
     observation: { last_completed_scan_at: completed_at, scope: facts.scope, coverage_note: facts.coverage_note },
-    is_ecommerce: facts.is_ecommerce,
+    is_ecommerce: facts.shows_commerce,
   };
-  if (!facts.is_ecommerce) return { state, signals: [] };
-  const types: SignalType[] = [
-    'store_first_observed',
-    ...(facts.state === 'active_storefront' ? ['store_became_active' as const] : []),
-  ];
+  if (!facts.shows_commerce) return { state, signals: [] };
+  const types: SignalType[] = ['store_first_observed', ...(facts.shows_products ? ['store_became_active' as const] : [])];
   return { state, signals: types.map((type) => signalOf(type, observation, storefront_id)) };
 }
 
@@ -45,6 +46,10 @@ function signalOf(type: SignalType, { id, completed_at, facts }: Observation, st
     to: null,
     effective_at: completed_at,
     confirmed_at: completed_at,
-    confidence: facts.platform?.confidence ?? 'low',
+    confidence: facts.technologies.find(({ slug }) => isPlatform(slug))?.confidence ?? 'low',
   };
+}
+
+function isPlatform(slug: string): boolean {
+  return findTechnology(slug)?.kind === 'platform';
 }

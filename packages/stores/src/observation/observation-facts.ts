@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { catalogCoverage, confidence, installState, observationScope } from '../resources/enumerations.ts';
+import { count } from '../resources/scalars.ts';
+import { geography, industry, priceRange } from '../resources/store.ts';
+
+/** The names that detection gives to kinds of pages (home, product, collection, cart, endpoint) and to channels (host, header, cookie, ...). */
+const name = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/);
+const text = (maxLength: number) => z.string().min(1).max(maxLength);
+const slug = text(100);
+const domain = text(253);
+
+/** Where a technology was seen: the rule that matched, on which class of pages, by which channel. The id of a rule changes with the rule. */
+export const sighting = z.strictObject({ page_class: name, channel: name, rule: text(200) });
+export type Sighting = z.infer<typeof sighting>;
+
+/** A technology that was seen; platforms are technologies. */
+export const detectedTechnology = z.strictObject({
+  slug,
+  install_state: installState.extract(['active', 'configured']),
+  confidence,
+  sightings: z.array(sighting).min(1).max(64),
+});
+export type DetectedTechnology = z.infer<typeof detectedTechnology>;
+
+/** What rules make of the evidence of a scan, the same under a replay. */
+export const detections = z.strictObject({
+  /** The classes of pages that were read, with the channels that could be read on each: what is not here cannot have been missed. */
+  pages: z.record(name, z.array(name).max(32)),
+  technologies: z.array(detectedTechnology).max(2_000),
+  /** Slugs that could not be judged in this scan, as of technologies whose platform was not seen: neither missed nor absent. */
+  withheld: z.array(slug).max(2_000),
+});
+export type Detections = z.infer<typeof detections>;
+
+/** What the home page shows. `closed`: the shop says that it is closed, or 404 and 410; `password`: it is not open to the public; `parked`: no
+ *  site; `redirected`: permanently to another domain, whose pages are no facts of this one. All but `open` are status alone. */
+export const storefrontCondition = z.enum(['open', 'closed', 'password', 'parked', 'redirected']);
+export type StorefrontCondition = z.infer<typeof storefrontCondition>;
+
+/** An organisation that structured data of the store declares as its own. */
+export const organization = z.strictObject({
+  name: text(300).nullable(),
+  /** `@id` or `url`. */
+  url: text(2_000).nullable(),
+  /** Registration numbers with their kind: `vatID:DE123456789`, `leiCode:...`, `duns:...`. */
+  identifiers: z.array(text(200)).max(10),
+});
+
+/** What a completed scan found; kept in the log as it is. The census of the catalog completes with the scan. Spec: decisions, section 4. */
+export const observationFacts = z.strictObject({
+  version: z.literal(1),
+  domain,
+  storefront_host: domain,
+  name: text(500).nullable(),
+  condition: storefrontCondition,
+  scope: observationScope,
+  coverage_note: text(1_000).nullable(),
+  /** Commerce was seen: a platform, offers, a cart or checkout. */
+  shows_commerce: z.boolean(),
+  /** A catalog or a product that can be bought was seen. */
+  shows_products: z.boolean(),
+  ...detections.shape,
+  geography,
+  industry,
+  catalog: z
+    .strictObject({
+      product_count: count,
+      available_count: count.nullable(),
+      currency: z.string().length(3).nullable(),
+      price_range: priceRange.nullable(),
+      coverage: catalogCoverage,
+    })
+    .nullable(),
+  /** As the server states it, in a header or a settings endpoint; never as scripts in pages do. */
+  platform_shop_id: z.strictObject({ platform: slug, id: text(200) }).nullable(),
+  organization: organization.nullable(),
+  /** Canonical domains of `<link rel="alternate" hreflang>`, without the store's own. */
+  hreflang_domains: z.array(domain).max(100),
+  /** Canonical domain that the home page redirects to by permanent redirects alone, where it is another. */
+  permanent_redirect: domain.nullable(),
+});
+export type ObservationFacts = z.infer<typeof observationFacts>;
