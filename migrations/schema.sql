@@ -5,7 +5,6 @@ CREATE TABLE analyses (
   domain text COLLATE "C" NOT NULL,
   scan_job_id text COLLATE "C",
   status text COLLATE "C" NOT NULL DEFAULT 'queued'::text,
-  result jsonb,
   error text,
   created_at timestamp(3) with time zone NOT NULL,
   CONSTRAINT analyses_pkey PRIMARY KEY (id),
@@ -168,6 +167,18 @@ CREATE TABLE ledger (
   CONSTRAINT ledger_pkey PRIMARY KEY (workspace_id, operation_id, domain, unit, created_at),
   CONSTRAINT ledger_unit_check CHECK ((unit = ANY (ARRAY['lookup_cached'::text, 'lookup_live'::text, 'history_query'::text, 'refresh_requested'::text])))
 ) PARTITION BY RANGE (created_at);
+
+CREATE TABLE login_links (
+  token_mac bytea NOT NULL,
+  pepper_version integer NOT NULL,
+  workspace_id text COLLATE "C" NOT NULL,
+  email text COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  used_at timestamp(3) with time zone,
+  CONSTRAINT login_links_pkey PRIMARY KEY (token_mac),
+  CONSTRAINT login_links_workspace_id_email_fkey FOREIGN KEY (workspace_id, email) REFERENCES members(workspace_id, email) ON DELETE CASCADE
+);
 
 CREATE TABLE members (
   workspace_id text COLLATE "C" NOT NULL,
@@ -597,17 +608,21 @@ CREATE TABLE ledger_default PARTITION OF ledger DEFAULT;
 CREATE TABLE trace_bodies_default PARTITION OF trace_bodies DEFAULT;
 CREATE TABLE traces_default PARTITION OF traces DEFAULT;
 
+CREATE INDEX analyses_by_time ON public.analyses USING btree (created_at);
 CREATE INDEX analyses_of_job ON public.analyses USING btree (scan_job_id);
 CREATE INDEX api_keys_of_workspace ON public.api_keys USING btree (workspace_id);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (at, number);
 CREATE INDEX audit_events_of_tenant ON public.audit_events USING btree (org_id, workspace_id, at, number);
 CREATE INDEX background_responses_by_time ON public.background_responses USING btree (created_at);
 CREATE INDEX candidates_by_status ON public.candidates USING btree (status, id);
+CREATE INDEX candidates_of_domain ON public.candidates USING btree (domain, id);
 CREATE INDEX candidates_of_evidence ON public.candidates USING btree (evidence_id);
 CREATE INDEX evidence_by_time ON public.evidence USING btree (received_at);
 CREATE INDEX gateway_keys_active ON public.gateway_keys USING btree (created_at, id) WHERE (revoked_at IS NULL);
 CREATE INDEX gateway_keys_by_plan ON public.gateway_keys USING btree (plan) WHERE ((plan IS NOT NULL) AND (revoked_at IS NULL));
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX login_links_by_expiry ON public.login_links USING btree (expires_at);
+CREATE INDEX login_links_of_member ON public.login_links USING btree (workspace_id, email);
 CREATE INDEX observations_of_store ON public.observations USING btree (storefront_id, started_at);
 CREATE INDEX observations_with_evidence ON public.observations USING btree (completed_at) WHERE (evidence IS NOT NULL);
 CREATE INDEX outbox_published ON public.outbox USING btree (published_at) WHERE (published_at IS NOT NULL);
@@ -1083,6 +1098,7 @@ COMMENT ON COLUMN idempotency_keys.body IS 'the response as it was sent; with re
 COMMENT ON COLUMN idempotency_keys.fingerprint IS 'SHA-256 of operation, canonical path and canonical body';
 COMMENT ON COLUMN ledger.operation_id IS 'made by the server for each request that is billed';
 COMMENT ON COLUMN ledger.period_starts_at IS 'the billing period that paid';
+COMMENT ON COLUMN login_links.token_mac IS 'HMAC-SHA-256 of the token under the pepper of pepper_version';
 COMMENT ON COLUMN members.subject IS 'of the issuer; NULL until the first sign-in';
 COMMENT ON COLUMN observations.evidence IS 'what rules were applied to, for replays under new rules; removed after 180 days';
 COMMENT ON COLUMN observations.facts IS 'what the scan found, for replays of the log';
@@ -1132,6 +1148,7 @@ ALTER TABLE gateway_keys OWNER TO vitrine_migrations;
 ALTER TABLE idempotency_keys OWNER TO vitrine_migrations;
 ALTER TABLE ledger OWNER TO vitrine_migrations;
 ALTER TABLE ledger_default OWNER TO vitrine_migrations;
+ALTER TABLE login_links OWNER TO vitrine_migrations;
 ALTER TABLE members OWNER TO vitrine_migrations;
 ALTER TABLE observations OWNER TO vitrine_migrations;
 ALTER TABLE operator_leadership OWNER TO vitrine_migrations;
@@ -1165,7 +1182,7 @@ ALTER TABLE workspace_plans OWNER TO vitrine_migrations;
 ALTER TABLE workspaces OWNER TO vitrine_migrations;
 ALTER TABLE writer_statistics OWNER TO vitrine_migrations;
 
-GRANT INSERT, SELECT, UPDATE ON analyses TO vitrine_store_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON analyses TO vitrine_store_api;
 GRANT SELECT, UPDATE ON analyses TO vitrine_enrich;
 GRANT INSERT, SELECT, UPDATE ON api_keys TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT ON audit_events TO vitrine_gateway;
@@ -1185,6 +1202,7 @@ GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_gateway;
 GRANT INSERT, SELECT, UPDATE ON gateway_keys TO vitrine_operator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON idempotency_keys TO vitrine_store_api;
 GRANT INSERT, SELECT ON ledger TO vitrine_store_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON login_links TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON members TO vitrine_store_api;
 GRANT SELECT ON observations TO vitrine_store_api;
 GRANT INSERT, SELECT ON observations TO vitrine_enrich;

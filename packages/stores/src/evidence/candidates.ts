@@ -1,0 +1,71 @@
+import type { Queryable } from '@vitrine/postgres/connection';
+import type { Transaction } from '@vitrine/postgres/transaction';
+import { addToCorpus } from '../corpus/add-to-corpus.ts';
+
+export const CANDIDATE_STATUSES = ['pending', 'resolved', 'rejected'] as const;
+export type CandidateStatus = (typeof CANDIDATE_STATUSES)[number];
+
+/** A claimed relationship and what became of it. Times are milliseconds since the epoch. */
+export interface Candidate {
+  readonly id: string;
+  readonly domain: string | null;
+  readonly technology_slug: string | null;
+  readonly claim: string;
+  readonly source_url: string;
+  readonly captured_at: number;
+  readonly status: CandidateStatus;
+}
+
+export interface CandidateQuery {
+  readonly status: CandidateStatus | null;
+  readonly domain: string | null;
+  readonly technology_slug: string | null;
+  /** The id of the last candidate of the page before. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+const COLUMNS = 'id, domain, technology_slug, claim, source_url, captured_at, status';
+const SELECT_PAGE = `SELECT ${COLUMNS} FROM candidates WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR domain = $2)
+  AND ($3::text IS NULL OR technology_slug = $3) AND id > $4 ORDER BY id LIMIT $5`;
+
+/** A page of the queue, oldest first. */
+export function readCandidates(database: Queryable, query: CandidateQuery): Promise<Candidate[]> {
+  const { status, domain, technology_slug, after, limit } = query;
+  return database.query<Candidate>(SELECT_PAGE, [status, domain, technology_slug, after ?? '', limit]);
+}
+
+export type CandidateDecision =
+  | { readonly kind: 'decided'; readonly candidate: Candidate }
+  /** It was decided otherwise before. */
+  | { readonly kind: 'conflict'; readonly candidate: Candidate }
+  | { readonly kind: 'unknown_candidate' | 'denied_domain' };
+
+export interface CandidateToResolve {
+  readonly id: string;
+  /** Canonical; null rejects the claim. */
+  readonly domain: string | null;
+  readonly at: number;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/** Decides a candidate: it belongs to the domain, which is in the corpus from then on, or its claim is rejected. The same decision again changes
+ *  nothing. */
+export async function resolveCandidate(transaction: Transaction, decision: CandidateToResolve): Promise<CandidateDecision> {
+  const { id, domain, at, random } = decision;
+  const text = `SELECT ${COLUMNS} FROM candidates WHERE id = $1 FOR UPDATE`;
+  const [candidate] = await transaction.query<Candidate>(text, [id]);
+  if (candidate === undefined) return { kind: 'unknown_candidate' };
+  const status: CandidateStatus = domain === null ? 'rejected' : 'resolved';
+  const isSame = candidate.status === status && (domain === null || candidate.domain === domain);
+  if (isSame) return { kind: 'decided', candidate };
+  if (candidate.status !== 'pending') return { kind: 'conflict', candidate };
+  if (domain !== null) {
+    const denied = await transaction.query('SELECT 1 FROM domain_denylist WHERE domain = $1', [domain]);
+    if (denied.length > 0) return { kind: 'denied_domain' };
+    await addToCorpus(transaction, [{ domain, rank: null }], at, random);
+  }
+  const update = `UPDATE candidates SET status = $2, domain = coalesce($3, domain) WHERE id = $1 RETURNING ${COLUMNS}`;
+  const [decided] = await transaction.query<Candidate>(update, [id, status, domain]);
+  return decided === undefined ? { kind: 'unknown_candidate' } : { kind: 'decided', candidate: decided };
+}

@@ -1,0 +1,87 @@
+import { Secret } from '@vitrine/config/secret';
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
+import type { Queryable } from '@vitrine/postgres/connection';
+import type { Transaction } from '@vitrine/postgres/transaction';
+import { createId } from '../identifiers.ts';
+import type { Scope } from '../resources/enumerations.ts';
+
+const TAG = 'svc_live_';
+const SECRET_BYTES = 32;
+const SHOWN_CHARACTERS = 4;
+/** Keys of a workspace that are neither revoked nor expired. */
+export const MAX_ACTIVE_KEYS = 100;
+/** Spec: Authentication, rule 8. */
+const REVOKED_LISTED_MS = 30 * 86_400_000;
+
+/** A key as people see it. Times are milliseconds since the epoch. */
+export interface ApiKey {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly label: string;
+  /** Tag and first four characters of the secret. */
+  readonly prefix: string;
+  readonly scopes: readonly Scope[];
+  readonly created_by: string | null;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+export interface KeyToCreate {
+  readonly workspace_id: string;
+  readonly label: string;
+  readonly scopes: readonly Scope[];
+  readonly created_by: string | null;
+  readonly expires_at: number | null;
+  readonly at: number;
+  readonly random: (bytes: number) => Buffer;
+}
+
+export type KeyCreation =
+  /** The secret is stored nowhere. */
+  | { readonly kind: 'created'; readonly key: ApiKey; readonly secret: Secret }
+  | { readonly kind: 'unknown_workspace' | 'key_limit_reached' };
+
+const COLUMNS = 'id, workspace_id, label, prefix, scopes, created_by, created_at, expires_at, revoked_at';
+
+/** Creates a key, of which only a keyed hash is stored. Keys of a workspace are created one after the other. Spec: Authentication, rules 3 to 7. */
+export async function createApiKey(transaction: Transaction, hashes: TokenHashes, request: KeyToCreate): Promise<KeyCreation> {
+  const { workspace_id, label, scopes, created_by, expires_at, at, random } = request;
+  const lock = 'SELECT 1 FROM workspaces WHERE id = $1 FOR NO KEY UPDATE';
+  if ((await transaction.query(lock, [workspace_id])).length === 0) return { kind: 'unknown_workspace' };
+  const count = `SELECT count(*) AS active FROM api_keys
+    WHERE workspace_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`;
+  const [row] = await transaction.query<{ active: number }>(count, [workspace_id, new Date(at)]);
+  if ((row?.active ?? 0) >= MAX_ACTIVE_KEYS) return { kind: 'key_limit_reached' };
+  const secret = TAG + random(SECRET_BYTES).toString('base64url');
+  const { pepper_version, token_mac } = hashes.hash(secret);
+  const text = `INSERT INTO api_keys (id, workspace_id, label, prefix, environment, scopes, pepper_version, token_mac, created_by, created_at, expires_at)
+    VALUES ($1, $2, $3, $4, 'live', $5, $6, $7, $8, $9, $10) RETURNING ${COLUMNS}`;
+  const [key] = await transaction.query<ApiKey>(text, [
+    createId('key', at, random),
+    workspace_id,
+    label,
+    secret.slice(0, TAG.length + SHOWN_CHARACTERS),
+    scopes,
+    pepper_version,
+    token_mac,
+    created_by,
+    new Date(at),
+    expires_at === null ? null : new Date(expires_at),
+  ]);
+  return key === undefined ? { kind: 'unknown_workspace' } : { kind: 'created', key, secret: new Secret(secret) };
+}
+
+/** The keys of a workspace, or of all, oldest first; those that were revoked for 30 days after. */
+export function listApiKeys(database: Queryable, workspaceId: string | undefined, nowMs: number): Promise<ApiKey[]> {
+  const text = `SELECT ${COLUMNS} FROM api_keys WHERE ($1::text IS NULL OR workspace_id = $1) AND (revoked_at IS NULL OR revoked_at > $2)
+    ORDER BY workspace_id, id`;
+  return database.query<ApiKey>(text, [workspaceId ?? null, new Date(nowMs - REVOKED_LISTED_MS)]);
+}
+
+/** Revokes a key from its next request on; undefined when there is none with this id. A key that is revoked stays as it is. */
+export async function revokeApiKey(database: Queryable, id: string, at: number): Promise<ApiKey | undefined> {
+  const text = `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ${COLUMNS}`;
+  const [key] = await database.query<ApiKey>(text, [id, new Date(at)]);
+  return key;
+}

@@ -1,0 +1,53 @@
+import { Secret } from '@vitrine/config/secret';
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
+import type { Queryable } from '@vitrine/postgres/connection';
+
+const TAG = 'svc_login_';
+const SECRET_BYTES = 32;
+
+/** Who a login link signs in. */
+export interface Login {
+  readonly workspace_id: string;
+  readonly email: string;
+  readonly role: 'admin' | 'member';
+}
+
+export interface LoginLinkToCreate {
+  readonly workspace_id: string;
+  /** In lower case. */
+  readonly email: string;
+  readonly at: number;
+  readonly ttlMs: number;
+  readonly random: (bytes: number) => Buffer;
+}
+
+/** Creates a token that signs a member in once, within its time; undefined when the workspace has no such member. Only its keyed hash is stored,
+ *  so that reading the table signs nobody in. */
+export async function createLoginToken(
+  database: Queryable,
+  hashes: TokenHashes,
+  { workspace_id, email, at, ttlMs, random }: LoginLinkToCreate,
+): Promise<Secret | undefined> {
+  const token = TAG + random(SECRET_BYTES).toString('base64url');
+  const { token_mac, pepper_version } = hashes.hash(token);
+  const text = `INSERT INTO login_links (token_mac, pepper_version, workspace_id, email, created_at, expires_at)
+    SELECT $1, $2, m.workspace_id, m.email, $5, $6 FROM members m WHERE m.workspace_id = $3 AND m.email = $4`;
+  const values = [token_mac, pepper_version, workspace_id, email, new Date(at), new Date(at + ttlMs)];
+  return (await database.execute(text, values)) === 0 ? undefined : new Secret(token);
+}
+
+/** Uses a token up, and resolves with whom it signs in; undefined for one that is unknown, expired or used. Of two that use it at once one is
+ *  signed in. */
+export async function redeemLoginToken(
+  database: Queryable,
+  hashes: TokenHashes,
+  token: Secret,
+  at: number,
+): Promise<Login | undefined> {
+  const macs = hashes.all(token.reveal()).map(({ token_mac }) => token_mac);
+  const text = `UPDATE login_links l SET used_at = $2 FROM members m
+    WHERE l.token_mac = ANY ($1) AND l.used_at IS NULL AND l.expires_at > $2 AND m.workspace_id = l.workspace_id AND m.email = l.email
+    RETURNING m.workspace_id, m.email, m.role`;
+  const [login] = await database.query<Login>(text, [macs, new Date(at)]);
+  return login;
+}
