@@ -1,0 +1,151 @@
+/** The platforms that a fixture storefront can behave like. `none` is a site that sells nothing. */
+export const STOREFRONT_PLATFORMS = [
+  'shopify',
+  'woocommerce',
+  'magento',
+  'bigcommerce',
+  'salesforce-commerce-cloud',
+  'prestashop',
+  'opencart',
+  'squarespace-commerce',
+  'wix-stores',
+  'shopware',
+  'ecwid',
+  'vtex',
+  'big-cartel',
+  'nuvemshop',
+  'none',
+] as const;
+export type StorefrontPlatform = (typeof STOREFRONT_PLATFORMS)[number];
+
+/** What a storefront does instead of, or while, serving its pages. The first ones are shops that are not open; then come bot defences, which
+ *  serve no page at all; then servers that fail. `challenged-after-home` serves the home page and robots.txt, and challenges all else. */
+export const STOREFRONT_BEHAVIOURS = [
+  'open',
+  'password',
+  'closed',
+  'parked',
+  'login',
+  'cloudflare-challenge',
+  'akamai-denied',
+  'datadome-captcha',
+  'perimeterx-captcha',
+  'imperva-incident',
+  'aws-waf-challenge',
+  'vercel-challenge',
+  'queue',
+  'throttled',
+  'unavailable',
+  'challenged-after-home',
+  'robots-denied',
+  'robots-unavailable',
+  'empty',
+  'json-home',
+  'moved',
+] as const;
+export type StorefrontBehaviour = (typeof STOREFRONT_BEHAVIOURS)[number];
+
+export interface StorefrontOptions {
+  /** In lower case, such as `example.com`; each name has one storefront. */
+  readonly host: string;
+  readonly platform?: StorefrontPlatform;
+  readonly behaviour?: StorefrontBehaviour;
+  readonly name?: string;
+  /** ISO 4217. */
+  readonly currency?: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly country?: string;
+  readonly language?: string;
+  /** Slugs of vendors whose loaders are on every page (technology-snippets.ts). */
+  readonly technologies?: readonly string[];
+  /** How many products the catalogue has. */
+  readonly products?: number;
+  /** Cart and product pages carry no link from the home page when false, as with pages that are drawn by scripts. */
+  readonly linked?: boolean;
+  /** The text of robots.txt; null for none (404). */
+  readonly robots?: string | null;
+  /** Where `moved` redirects, such as `https://example.net/`. */
+  readonly movedTo?: string;
+  /** Filler text that makes each page at least so many bytes. */
+  readonly pageBytes?: number;
+}
+
+/** A storefront as it is at the moment. */
+export type Storefront = Required<Omit<StorefrontOptions, 'movedTo'>> & { readonly movedTo: string | undefined };
+
+export interface FixtureProduct {
+  readonly id: number;
+  readonly handle: string;
+  readonly title: string;
+  readonly type: string;
+  /** In the minor unit of the currency. */
+  readonly priceMinor: number;
+  readonly available: boolean;
+}
+
+/** What a storefront sends for a path. A missing type is HTML. */
+export interface FixtureResponse {
+  readonly status?: number;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What differs between platforms; the rest of a page is common. */
+export interface PlatformFixture {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Values of Set-Cookie. */
+  readonly cookies?: readonly string[];
+  readonly head: (shop: Storefront) => string;
+  readonly bodyClass?: string;
+  readonly bodyEnd?: (shop: Storefront) => string;
+  readonly collectionPath: string;
+  readonly cartPath: string;
+  readonly productPath: (product: FixtureProduct) => string;
+  /** Catalogue endpoints, sitemaps and the like. */
+  readonly endpoint?: (request: FixtureRequest, shop: Storefront) => FixtureResponse | undefined;
+}
+
+export interface FixtureRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: string;
+}
+
+const TYPES = ['Running Shoes', 'Rain Jackets', 'Wool Socks', 'Backpacks', 'T-Shirts', 'Sun Hats'];
+const MAX_PRODUCTS = 100_000;
+
+/** The catalogue of a storefront, always the same for the same number of products; every tenth is sold out. */
+export function productsOf({ products }: Pick<Storefront, 'products'>): FixtureProduct[] {
+  return Array.from({ length: Math.min(products, MAX_PRODUCTS) }, (_, index) => {
+    const type = TYPES[index % TYPES.length] ?? '';
+    const title = `${type.replace(/e?s$/, '')} No. ${index + 1}`;
+    return {
+      id: 7_000_001 + index,
+      handle: title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'),
+      title,
+      type,
+      priceMinor: 990 + ((index * 370) % 20_000),
+      available: index % 10 !== 9,
+    };
+  });
+}
+
+/** `1990` -> `19.90`. */
+export function majorUnits(priceMinor: number): string {
+  return (priceMinor / 100).toFixed(2);
+}
+
+export function jsonResponse(value: unknown, headers: Readonly<Record<string, string>> = {}): FixtureResponse {
+  return { type: 'application/json; charset=utf-8', headers, body: JSON.stringify(value) };
+}
+
+/** The addresses of all products as a sitemap. */
+export function sitemapResponse(shop: Storefront, pathOf: (product: FixtureProduct) => string): FixtureResponse {
+  const locations = productsOf(shop).map((product) => `<url><loc>https://${shop.host}${pathOf(product)}</loc></url>`);
+  return {
+    type: 'application/xml; charset=utf-8',
+    body: `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${locations.join('')}</urlset>`,
+  };
+}
