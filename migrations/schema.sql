@@ -627,6 +627,8 @@ CREATE INDEX observations_of_store ON public.observations USING btree (storefron
 CREATE INDEX observations_with_evidence ON public.observations USING btree (completed_at) WHERE (evidence IS NOT NULL);
 CREATE INDEX outbox_published ON public.outbox USING btree (published_at) WHERE (published_at IS NOT NULL);
 CREATE INDEX outbox_unpublished ON public.outbox USING btree (id) WHERE (published_at IS NULL);
+CREATE INDEX outbox_unpublished_by_key ON public.outbox USING btree (topic, key, id) WHERE (published_at IS NULL);
+CREATE INDEX outbox_unpublished_by_topic ON public.outbox USING btree (topic, id) WHERE (published_at IS NULL);
 CREATE INDEX scan_jobs_finished ON public.scan_jobs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX scan_jobs_open ON public.scan_jobs USING btree (domain) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX signals_of_store ON public.signals USING btree (storefront_id, confirmed_at DESC, id);
@@ -1218,7 +1220,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON quota_reservations TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON rate_allotments TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON rate_windows TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON request_leases TO vitrine_store_api;
-GRANT INSERT, SELECT ON scan_jobs TO vitrine_store_api;
+GRANT DELETE, INSERT, SELECT ON scan_jobs TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON scan_jobs TO vitrine_enrich;
 GRANT SELECT ON schema_migrations TO vitrine_gateway;
 GRANT SELECT ON schema_migrations TO vitrine_trace_writer;

@@ -52,7 +52,7 @@ export async function readTopic({ brokers }: Broker, topic: string, count: numbe
         )
       );
     };
-    await waitUntil(isRead, { what: `${count} records of ${topic}`, timeoutMs: 20_000 });
+    await waitUntil(isRead, { what: `${count} records of ${topic}`, timeoutMs: 120_000 });
     return records;
   } finally {
     await Promise.all([admin.disconnect(), consumer.disconnect()]);

@@ -1,0 +1,65 @@
+import { counter, gauge, type MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
+
+/** Why a message was not published; `refused`: the topic will never take it, or the consumer gave it up. */
+export const OUTBOX_FAILURES = ['unavailable', 'refused', 'database'] as const;
+export type OutboxFailure = (typeof OUTBOX_FAILURES)[number];
+
+export interface OutboxBacklog {
+  /** Messages that are not published, of every topic; at most `MAX_BACKLOG_ROWS` are counted. */
+  readonly rows: number;
+  readonly oldestAgeMs: number;
+}
+
+export interface OutboxFigures {
+  readonly published: ReadonlyMap<string, number>;
+  readonly failures: Readonly<Record<OutboxFailure, number>>;
+  /** Messages that are being published. */
+  readonly inFlight: number;
+  /** Undefined while it is not known. */
+  readonly backlog: OutboxBacklog | undefined;
+  readonly backlogReadFailures: number;
+}
+
+/** Of a relay, for every service that runs one. */
+export const OUTBOX_INSTRUMENTS = {
+  published: counter('svc.outbox.published_total', '{message}', 'Outbox messages that were published, by topic.', ['topic']),
+  failures: counter(
+    'svc.outbox.failures_total',
+    '{failure}',
+    'Attempts to publish that failed, by reason: unavailable (tried again), refused, database.',
+    ['reason'],
+  ),
+  inFlight: gauge('svc.outbox.in_flight', '{message}', 'Outbox messages that are being published.'),
+  backlog: gauge('svc.outbox.backlog', '{message}', 'Outbox messages that are not published.'),
+  oldestAge: gauge('svc.outbox.oldest_age_seconds', 's', 'Age of the oldest outbox message that is not published.'),
+  backlogReadFailures: counter('svc.outbox.backlog_read_failures_total', '{failure}', 'Failed attempts to read the backlog.'),
+};
+
+type Reading = number | readonly (readonly [attributes: MetricAttributes, value: number])[];
+
+/** What `OUTBOX_INSTRUMENTS` show. A backlog that is not known has no series. */
+export function outboxReadings(figures: OutboxFigures): Readonly<Record<keyof typeof OUTBOX_INSTRUMENTS, Reading>> {
+  const { published, failures, inFlight, backlog, backlogReadFailures } = figures;
+  return {
+    published: [...published].map(([topic, count]) => [{ topic }, count] as const),
+    failures: OUTBOX_FAILURES.map((reason) => [{ reason }, failures[reason]] as const),
+    inFlight,
+    backlog: backlog?.rows ?? [],
+    oldestAge: backlog === undefined ? [] : backlog.oldestAgeMs / 1_000,
+    backlogReadFailures,
+  };
+}
+
+/** Counts of a relay, from zero for every topic and reason. */
+export class OutboxCounters {
+  readonly published: Map<string, number>;
+  readonly failures: Record<OutboxFailure, number> = { unavailable: 0, refused: 0, database: 0 };
+
+  constructor(topics: readonly string[]) {
+    this.published = new Map(topics.map((topic) => [topic, 0]));
+  }
+
+  addPublished(topic: string): void {
+    this.published.set(topic, (this.published.get(topic) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Queryable } from '@vitrine/postgres/connection';
+
+/** A row of the table `outbox`: a message of a transaction that has committed. */
+export interface OutboxMessage {
+  readonly id: number;
+  readonly topic: string;
+  /** Messages of one topic and key are published in the order of their ids. */
+  readonly key: string;
+  /** JSON. */
+  readonly payload: string;
+  /** Milliseconds since the epoch. */
+  readonly created_at: number;
+}
+
+export interface OutboxQuery {
+  /** In the order in which they are drained; messages of other topics stay. */
+  readonly topics: readonly string[];
+  /** Messages to pass over, by id. */
+  readonly except: readonly number[];
+  readonly limit: number;
+}
+
+/** Only the oldest unpublished message of a key: a later one could overtake it in another relay. A message whose relay has published it and
+ *  not yet committed is still unpublished to this statement, so its successors wait for the commit. */
+const SELECT = `SELECT id, topic, key, payload, created_at FROM outbox o WHERE published_at IS NULL AND topic = $1 AND id <> ALL ($2::bigint[])
+  AND NOT EXISTS (SELECT FROM outbox e WHERE e.published_at IS NULL AND e.topic = o.topic AND e.key = o.key AND e.id < o.id)
+  ORDER BY id LIMIT $3`;
+const LOCK = `${SELECT} FOR UPDATE OF o SKIP LOCKED`;
+const MARK = 'UPDATE outbox SET published_at = clock_timestamp() WHERE id = ANY ($1::bigint[]) AND published_at IS NULL';
+
+/** Reads the next messages. */
+export function readMessages(database: Queryable, query: OutboxQuery): Promise<OutboxMessage[]> {
+  return drainTopics(database, query, SELECT, 'outbox_read');
+}
+
+/** Reads the next messages and locks them for the caller's transaction; those that another relay has locked are passed over. */
+export function lockMessages(transaction: Queryable, query: OutboxQuery): Promise<OutboxMessage[]> {
+  return drainTopics(transaction, query, LOCK, 'outbox_lock');
+}
+
+async function drainTopics(database: Queryable, { topics, except, limit }: OutboxQuery, text: string, name: string) {
+  const messages: OutboxMessage[] = [];
+  for (const topic of topics) {
+    const room = limit - messages.length;
+    if (room > 0) messages.push(...(await database.query<OutboxMessage>(text, [topic, except, room], { name })));
+  }
+  return messages;
+}
+
+export async function markPublished(database: Queryable, ids: readonly number[]): Promise<void> {
+  if (ids.length > 0) await database.execute(MARK, [ids], { name: 'outbox_mark' });
+}

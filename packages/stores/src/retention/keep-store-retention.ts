@@ -1,0 +1,58 @@
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { counter } from '@vitrine/telemetry/metrics/instrument';
+import { applyStoreRetention, RETAINED_TABLES, type RetainedTable } from './store-retention.ts';
+
+const INTERVAL_MS = 600_000;
+const AT = 'docs/failure-modes.md#retention-of-the-store-api-that-fails';
+
+export const RETENTION_INSTRUMENTS = {
+  removed: counter('svc.retention.removed_total', '{row}', 'Rows that were removed because of their age, by table.', ['table']),
+  failures: counter('svc.retention.failures_total', '{failure}', 'Passes of retention that failed.'),
+};
+
+/** The part of a logger that retention needs. */
+export interface RetentionLogger {
+  error(fields: object, message: string): void;
+}
+
+/** Applies retention now and every ten minutes; one replica at a time does something. */
+export class StoreRetention implements AsyncDisposable {
+  readonly #pool: PostgresPool;
+  readonly #logger: RetentionLogger;
+  readonly #timer: NodeJS.Timeout;
+  readonly #removed: Record<RetainedTable, number> = { idempotency_keys: 0, outbox: 0, scan_jobs: 0 };
+  #failures = 0;
+  #pass: Promise<void> | undefined;
+
+  constructor(pool: PostgresPool, logger: RetentionLogger, intervalMs: number = INTERVAL_MS) {
+    this.#pool = pool;
+    this.#logger = logger;
+    const start = () => void (this.#pass ??= this.#apply().finally(() => (this.#pass = undefined)));
+    this.#timer = setInterval(start, intervalMs);
+    this.#timer.unref();
+    start();
+  }
+
+  /** What `RETENTION_INSTRUMENTS` show. */
+  readings() {
+    return { removed: RETAINED_TABLES.map((table) => [{ table }, this.#removed[table]] as const), failures: this.#failures };
+  }
+
+  /** Waits for the pass in progress. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#pass;
+  }
+
+  async #apply(): Promise<void> {
+    try {
+      const { removed } = (await applyStoreRetention(this.#pool, Date.now())) ?? {};
+      for (const table of RETAINED_TABLES) this.#removed[table] += removed?.[table] ?? 0;
+    } catch (err) {
+      this.#failures += 1;
+      const fields = databaseErrorFields(err);
+      this.#logger.error({ ...fields, next_step: `${fields.next_step}; ${AT}` }, 'store retention failed');
+    }
+  }
+}

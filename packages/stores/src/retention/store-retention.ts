@@ -1,0 +1,56 @@
+import { tryLockByName } from '@vitrine/postgres/advisory-lock';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Transaction } from '@vitrine/postgres/transaction';
+
+const LOCK = 'vitrine.store_retention';
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Rows of one transaction. */
+const BATCH = 1_000;
+/** Batches of one table and pass; what is left goes in the next pass. */
+const MAX_BATCHES = 500;
+const MONTHS_AHEAD = 2;
+
+/** What is removed, and how long it is kept. Spec: decisions, section 3, Retention. */
+const KEPT = {
+  idempotency_keys: { column: 'created_at', keptMs: DAY_MS },
+  outbox: { column: 'published_at', keptMs: 7 * DAY_MS },
+  scan_jobs: { column: 'finished_at', keptMs: 7 * DAY_MS },
+} as const;
+export type RetainedTable = keyof typeof KEPT;
+export const RETAINED_TABLES = Object.keys(KEPT) as RetainedTable[];
+
+export interface RetentionPass {
+  readonly removed: Readonly<Record<RetainedTable, number>>;
+  readonly partitionsMade: number;
+}
+
+/** Removes what is older than its time, and makes the partitions of the ledger for the months ahead. Resolves to undefined when another
+ *  replica does it. Each batch is a transaction of its own, so a pass that fails keeps what it has done. */
+export async function applyStoreRetention(
+  pool: PostgresPool,
+  nowMs: number,
+  batch: number = BATCH,
+): Promise<RetentionPass | undefined> {
+  const removed = { idempotency_keys: 0, outbox: 0, scan_jobs: 0 };
+  // Waits for rows that are being written, so it has a transaction of its own; a lock inside of it lets one replica do it.
+  const [made] = await pool.query<{ made: number }>('SELECT make_ledger_partitions($1) AS made', [MONTHS_AHEAD]);
+  for (const table of RETAINED_TABLES) {
+    for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
+      const count = await pool.transaction(async (transaction) =>
+        (await tryLockByName(transaction, LOCK)) ? removeBatch(transaction, table, nowMs, batch) : undefined,
+      );
+      if (count === undefined) return undefined;
+      removed[table] += count;
+      if (count < batch) break;
+    }
+  }
+  return { removed, partitionsMade: made?.made ?? 0 };
+}
+
+function removeBatch(transaction: Transaction, table: RetainedTable, nowMs: number, batch: number): Promise<number> {
+  const { column, keptMs } = KEPT[table];
+  // A row that somebody has just taken over, such as an idempotency key that is used again, has another ctid and stays.
+  const old = `SELECT ctid FROM ${table} WHERE ${column} <= $1 LIMIT $2`;
+  return transaction.execute(`DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${old}))`, [new Date(nowMs - keptMs), batch]);
+}
