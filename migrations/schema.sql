@@ -845,7 +845,7 @@ BEGIN
     next := (first AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC';
     name := 'ledger_' || to_char(first AT TIME ZONE 'UTC', 'YYYYMM');
     IF to_regclass('public.' || name) IS NULL THEN
-      -- As for partitions of traces: rows that are being written are moved too.
+      LOCK TABLE ONLY public.ledger IN SHARE ROW EXCLUSIVE MODE;
       LOCK TABLE public.ledger_default IN SHARE ROW EXCLUSIVE MODE;
       EXECUTE format('CREATE TABLE public.%I (LIKE public.ledger INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', name);
       EXECUTE format('WITH moved AS (DELETE FROM public.ledger_default WHERE created_at >= %L AND created_at < %L RETURNING *)
@@ -873,6 +873,7 @@ BEGIN
   IF to_regclass('public.' || name) IS NOT NULL THEN
     RETURN;
   END IF;
+  EXECUTE format('LOCK TABLE ONLY public.%I IN SHARE ROW EXCLUSIVE MODE', parent);
   EXECUTE format('LOCK TABLE public.%I IN SHARE ROW EXCLUSIVE MODE', parent || '_default');
   EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING COMPRESSION)', name, parent);
   EXECUTE format('WITH moved AS (DELETE FROM public.%I WHERE created_at >= %L AND created_at < %L RETURNING *)

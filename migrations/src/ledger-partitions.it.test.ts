@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
+import { waitUntil } from '@vitrine/testkit/wait-until';
 
 test('the store API makes the partitions of the months to come, once, and rows that came before are moved into them', async () => {
   await using database = await templateDatabase();
@@ -28,4 +29,24 @@ test('the store API makes the partitions of the months to come, once, and rows t
     { name: 'ledger_default', n: 1 },
   ]);
   await expect(insert(monthOf(0))).rejects.toMatchObject({ code: '23505' });
+});
+
+test('a row that is billed while its month gets a partition waits, and is written into it', async () => {
+  await using database = await templateDatabase();
+  await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
+  const waiting = async () =>
+    (await pool.query("SELECT count(*) AS n FROM pg_locks WHERE NOT granted AND relation = 'ledger'::regclass"))[0]?.['n'];
+  const insert = `INSERT INTO ledger VALUES ('ws', $1, 'example.com', 'lookup_cached', now(), 'key', now())`;
+
+  // Otherwise it gives up after two seconds, and a busy machine takes longer to come to the next line.
+  await pool.execute('ALTER FUNCTION make_ledger_partitions(integer) RESET lock_timeout');
+  const [made, late] = await pool.transaction(async (transaction) => {
+    await transaction.execute(insert, ['before']);
+    const making = pool.query('SELECT make_ledger_partitions(0)');
+    await waitUntil(async () => (await waiting()) === 1, { what: 'the partition to wait for the row' });
+    const billing = pool.execute(insert, ['after']);
+    await waitUntil(async () => (await waiting()) === 2, { what: 'the later row to wait for the partition' });
+    return [making, billing];
+  });
+  await Promise.all([made, late]);
 });

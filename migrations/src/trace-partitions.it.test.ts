@@ -56,7 +56,11 @@ test('rows that came before their partition are moved into it', async () => {
   ]);
 });
 
-test('a batch that is written meanwhile is moved, too', async () => {
+/** Sessions that wait for a lock on this table. */
+const waitingFor = (table: string) =>
+  numberOf(pool.query('SELECT count(*) AS n FROM pg_locks WHERE NOT granted AND relation = $1::regclass', [table]));
+
+test('a batch that is written meanwhile is moved, and one that waits for the partition is written into it', async () => {
   const written = Promise.withResolvers<void>();
   const mayCommit = Promise.withResolvers<void>();
   const batch = pool.transaction(async (transaction) => {
@@ -65,17 +69,15 @@ test('a batch that is written meanwhile is moved, too', async () => {
     await mayCommit.promise;
   });
   await written.promise;
-  const made = make(0);
-  const isWaiting = async () =>
-    (await numberOf(
-      pool.query("SELECT count(*) AS n FROM pg_locks WHERE NOT granted AND relation = 'traces_default'::regclass"),
-    )) > 0;
-  await waitUntil(isWaiting, { what: 'the lock', timeoutMs: 1_500 });
+  // As the owner, without the two seconds after which a service gives up and tries again.
+  const made = pool.query("SELECT make_trace_partition('traces', $1::date)", [new Date(today).toISOString().slice(0, 10)]);
+  await waitUntil(async () => (await waitingFor('traces')) === 1, { what: 'the partition to wait for the batch' });
+  const late = insert(today + 1);
+  await waitUntil(async () => (await waitingFor('traces')) === 2, { what: 'the later row to wait for the partition' });
   mayCommit.resolve();
-  await batch;
-  expect(await made).toBe(1);
+  await Promise.all([batch, made, late]);
   expect(await partitions()).toEqual([
-    [nameOf(today), 1],
+    [nameOf(today), 2],
     ['traces_default', 0],
   ]);
 });
