@@ -16,7 +16,7 @@ const OVER_POSTGRES = ['admin-{analytics,traces}/*', 'commands/traces/{debug,rep
 /** Pure tests, tests on servers of this machine, on servers in containers, journeys, the Helm chart, journeys on a Kubernetes cluster (only by
  *  `npm run test:cluster`), and the repository's check of itself. */
 export default {
-  testTimeout: 60_000,
+  testTimeout: 240_000,
   // Two workers share two cores with the servers that the tests start.
   maxWorkers: 2,
   projects: [

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 const POLL_MS = 5;
-const DEFAULT_TIMEOUT_MS = 10_000;
+/** Long enough for a machine that is busy with other tests; a check that holds does not wait for it. */
+const DEFAULT_TIMEOUT_MS = 60_000;
 
 type Checked<T> = T | undefined | false;
 
