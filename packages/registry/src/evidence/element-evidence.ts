@@ -1,0 +1,196 @@
+import { META_BOUND, TEXT_BOUND, type PageEvidence } from './evidence.ts';
+import { EvidenceList } from './evidence-list.ts';
+import { InlineEvidence } from './inline-evidence.ts';
+import { JsonLdReader } from './json-ld.ts';
+import { AddressReader, type PageAddress } from './page-address.ts';
+import { PageLinks } from './page-links.ts';
+import { addPolicyHosts, headerEvidence } from './response-evidence.ts';
+import type { FetchedPageInput } from './extract-page-evidence.ts';
+import type { AttributeName, TagName } from './html-names.ts';
+
+type Attributes = ReadonlyMap<AttributeName, string>;
+
+/** Distinct values of `class` that are taken apart. */
+const CLASS_VALUES_BOUND = 3_000;
+/** Metas that are text about the page. */
+const PROSE = /description|keywords|title|^twitter:|og:image/i;
+const HINT = /^(?:preconnect|dns-prefetch|prefetch)$/;
+const LISTS = ['scripts', 'inertScripts', 'assets', 'frames', 'images', 'forms', 'hints', 'cookies', 'elements', 'attributes', 'classes', 'scriptIds', 'appBlocks', 'emptyAppBlocks', 'hreflang', 'linkHosts'] as const; // prettier-ignore
+
+/** Collects the evidence of elements of one page. */
+export class ElementEvidence {
+  readonly inline: InlineEvidence;
+  readonly #page: FetchedPageInput;
+  readonly #addresses: AddressReader;
+  readonly #host: string;
+  readonly #lists = Object.fromEntries(LISTS.map((name) => [name, new EvidenceList(name)])) as Record<
+    (typeof LISTS)[number],
+    EvidenceList
+  >;
+  readonly #metas: Record<string, string> = {};
+  #metaCount = 0;
+  readonly #jsonLd = new JsonLdReader();
+  readonly #links = new PageLinks(this.#lists.linkHosts);
+  readonly #classValues = new Set<string>();
+  #lang: string | null = null;
+  #title: string | null = null;
+  #canonical: string | null = null;
+  #appBlock: string | undefined;
+
+  constructor(page: FetchedPageInput) {
+    this.#page = page;
+    this.#host = URL.parse(page.url)?.hostname ?? '';
+    this.#addresses = new AddressReader(this.#host);
+    this.inline = new InlineEvidence(page.html, this.#addresses);
+    for (const cookie of page.cookies ?? []) this.#lists.cookies.add(cookie);
+    addPolicyHosts(page.headers ?? {}, this.#lists.hints);
+  }
+
+  element(tag: TagName, attributes: Attributes): void {
+    if (tag === 'a') this.#read(attributes.get('href'), (address) => this.#links.add(address));
+    else if (tag === 'img' || tag === 'source')
+      this.#read(attributes.get('src') ?? attributes.get('data-src'), (address) => this.#lists.images.add(shortened(address))); // prettier-ignore
+    else if (tag === 'link') this.#link(attributes);
+    else if (tag === 'meta') this.#meta(attributes);
+    else if (tag === 'iframe') this.#load('frames', attributes.get('src') ?? attributes.get('data-src'));
+    else if (tag === 'form') this.#load('forms', attributes.get('action'), false);
+    else if (tag === 'html') this.#lang ??= cut(attributes.get('lang'));
+    else if (tag === 'base') this.#addresses.setBase(attributes.get('href') ?? '');
+  }
+
+  /** @param runs - false for types that are not JavaScript and what is in a template. */
+  script(attributes: Attributes, runs: boolean): void {
+    const id = attributes.get('id');
+    if (id !== undefined) this.#lists.scriptIds.add(id);
+    const isActive = runs && !attributes.has('data-cookieconsent');
+    const source = attributes.get('src') ?? attributes.get('data-src');
+    if (source === undefined || source === '') return;
+    const isLoaded = isActive && attributes.has('src');
+    this.#load(isLoaded ? 'scripts' : 'inertScripts', source, isLoaded);
+  }
+
+  customElement(name: string): void {
+    this.#lists.elements.add(name.toLowerCase());
+  }
+
+  dataAttribute(html: string, start: number, end: number): void {
+    if (end - start <= 60) this.#lists.attributes.add(html.slice(start + 5, end).toLowerCase());
+  }
+
+  classes(value: string): void {
+    if (value === '' || this.#classValues.size >= CLASS_VALUES_BOUND || this.#classValues.has(value)) return;
+    this.#classValues.add(value);
+    let start = -1;
+    let isDone = false;
+    for (let i = 0; i <= value.length && i < TEXT_BOUND * 5; i++) {
+      const code = i < value.length ? value.charCodeAt(i) : 0x20;
+      if (code <= 0x20) {
+        if (start !== -1 && !isDone) this.#lists.classes.add(value.slice(start, i));
+        start = -1;
+        isDone = false;
+      } else if (start === -1) start = i;
+      else if ((code === 0x2d || code === 0x5f) && !isDone) {
+        this.#lists.classes.add(value.slice(start, i));
+        isDone = true;
+      }
+    }
+  }
+
+  jsonLd(json: string): void {
+    this.#jsonLd.read(json);
+  }
+
+  title(text: string): void {
+    this.#title ??= cut(text.slice(0, TEXT_BOUND * 2).trim());
+  }
+
+  beginAppBlock(handle: string | undefined): void {
+    if (handle === undefined) return;
+    this.endAppBlock();
+    this.#appBlock = handle;
+    this.inline.hasLoader = false;
+  }
+
+  endAppBlock(): void {
+    if (this.#appBlock === undefined) return;
+    (this.inline.hasLoader ? this.#lists.appBlocks : this.#lists.emptyAppBlocks).add(this.#appBlock);
+    this.#appBlock = undefined;
+  }
+
+  evidence(literals: number): PageEvidence {
+    this.endAppBlock();
+    const { inline } = this;
+    const bounded = [...Object.values(this.#lists), inline.urls, inline.names, inline.ids, inline.dataHosts, inline.webPixels];
+    const truncated = bounded.filter(({ isTruncated }) => isTruncated).map(({ name }): string => name);
+    if (this.#metaCount > META_BOUND) truncated.push('metas');
+    const lists = Object.fromEntries(LISTS.map((name) => [name, this.#lists[name].values()])) as Record<
+      (typeof LISTS)[number],
+      string[]
+    >;
+    const { product, collection, cart } = this.#links;
+    return {
+      version: 1,
+      pageClass: this.#page.pageClass,
+      url: this.#page.url.slice(0, 2_048),
+      host: this.#host.slice(0, TEXT_BOUND),
+      status: this.#page.status ?? 200,
+      literals,
+      truncated,
+      ...lists,
+      inlineUrls: inline.urls.values(),
+      inlineNames: inline.names.values(),
+      inlineIds: inline.ids.values(),
+      dataHosts: inline.dataHosts.values(),
+      webPixels: inline.webPixels.values(),
+      headers: headerEvidence(this.#page.headers ?? {}),
+      metas: this.#metas,
+      facts: inline.settings.facts,
+      jsonLd: this.#jsonLd.facts(),
+      lang: this.#lang,
+      title: this.#title,
+      canonical: this.#canonical,
+      links: { product: [...product], collection: [...collection], cart: [...cart] },
+    };
+  }
+
+  #read(value: string | undefined, take: (address: PageAddress) => void): void {
+    if (value === undefined) return;
+    const address = this.#addresses.read(value);
+    if (address !== undefined) take(address);
+  }
+
+  #load(list: 'scripts' | 'inertScripts' | 'assets' | 'frames' | 'forms', value: string | undefined, loads = true): void {
+    this.#read(value, ({ host, path }) => {
+      this.#lists[list].add(host + path);
+      if (loads) this.inline.hasLoader = true;
+    });
+  }
+
+  #link(attributes: Attributes): void {
+    const rel = (attributes.get('rel') ?? '').trim().toLowerCase();
+    const href = attributes.get('href');
+    if (HINT.test(rel)) this.#read(href, ({ host }) => host !== '' && this.#lists.hints.add(host));
+    else if (rel === 'canonical') this.#canonical ??= cut(href);
+    else if (rel === 'alternate' && attributes.has('hreflang')) {
+      this.#lists.hreflang.add(`${attributes.get('hreflang') ?? ''} ${href ?? ''}`);
+    } else if (rel === 'stylesheet' || rel === 'modulepreload' || rel === 'preload') this.#load('assets', href, false);
+  }
+
+  #meta(attributes: Attributes): void {
+    const name = (attributes.get('name') ?? attributes.get('property') ?? '').trim().toLowerCase().slice(0, TEXT_BOUND);
+    const content = attributes.get('content');
+    if (name === '' || content === undefined || PROSE.test(name) || Object.hasOwn(this.#metas, name)) return;
+    if (++this.#metaCount <= META_BOUND) this.#metas[name] = content.slice(0, TEXT_BOUND);
+  }
+}
+
+/** The host and two segments of the path. */
+function shortened({ host, path }: PageAddress): string {
+  const second = path.indexOf('/', 1);
+  const third = second === -1 ? -1 : path.indexOf('/', second + 1);
+  return host + (third === -1 ? path : path.slice(0, third));
+}
+
+function cut(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : text.slice(0, TEXT_BOUND);
+}

@@ -1,0 +1,150 @@
+import * as z from 'zod';
+
+/** Why a page was read. What is planned per class is the business of the scan. */
+export const PAGE_CLASSES = ['home', 'product', 'collection', 'cart', 'other'] as const;
+export type PageClass = (typeof PAGE_CLASSES)[number];
+
+/** Most entries of each list of a page; a list that is full is named in `truncated`. */
+export const LIST_BOUNDS = {
+  scripts: 300,
+  inertScripts: 100,
+  assets: 150,
+  frames: 40,
+  images: 150,
+  forms: 30,
+  inlineUrls: 250,
+  inlineNames: 150,
+  inlineIds: 30,
+  dataHosts: 60,
+  hints: 150,
+  cookies: 60,
+  elements: 80,
+  attributes: 300,
+  classes: 500,
+  scriptIds: 100,
+  appBlocks: 100,
+  emptyAppBlocks: 100,
+  webPixels: 60,
+  hreflang: 60,
+  linkHosts: 80,
+} as const;
+
+/** Longest text in any field of evidence, in UTF-16 units. */
+export const TEXT_BOUND = 200;
+export const META_BOUND = 80;
+export const HEADER_BOUND = 60;
+export const FACT_BOUND = 40;
+
+const text = z.string().max(TEXT_BOUND);
+const listOf = (name: keyof typeof LIST_BOUNDS) => z.array(text).max(LIST_BOUNDS[name]);
+const record = (bound: number) => z.record(text, text).refine((value) => Object.keys(value).length <= bound);
+
+const jsonLdOrganization = z.strictObject({
+  type: text,
+  name: text.nullable(),
+  url: text.nullable(),
+  sameAs: z.array(text).max(20),
+  addressCountry: text.nullable(),
+  telephone: text.nullable(),
+  vatId: text.nullable(),
+});
+export type JsonLdOrganization = z.infer<typeof jsonLdOrganization>;
+
+const jsonLdProduct = z.strictObject({
+  name: text.nullable(),
+  sku: text.nullable(),
+  price: text.nullable(),
+  highPrice: text.nullable(),
+  currency: text.nullable(),
+  availability: text.nullable(),
+  category: text.nullable(),
+});
+export type JsonLdProduct = z.infer<typeof jsonLdProduct>;
+
+/** What structured data of a page says; `failed` blocks were not JSON or too long. */
+const jsonLd = z.strictObject({
+  types: z.array(text).max(40),
+  organizations: z.array(jsonLdOrganization).max(5),
+  products: z.array(jsonLdProduct).max(20),
+  shippingOrigins: z.array(text).max(10),
+  returnCountries: z.array(text).max(10),
+  failed: z.int().min(0),
+});
+export type JsonLdFacts = z.infer<typeof jsonLd>;
+
+/**
+ * What one page shows, as far as rules and the profile read it: at most 64 KB of JSON in practice, whatever the page. Addresses are
+ * `host/path?query` without scheme, and `/path?query` on the site itself. Everything is what the page says: nothing here is a detection.
+ */
+export const pageEvidence = z.strictObject({
+  version: z.literal(1),
+  pageClass: z.enum(PAGE_CLASSES),
+  /** Where the page was read, after redirects. */
+  url: z.string().max(2_048),
+  host: text,
+  status: z.int(),
+  /** Which literals of inline scripts were looked for: those that rules had up to this version. */
+  literals: z.int(),
+  /** Lists that were full, so that what is missing there proves nothing. */
+  truncated: z.array(text).max(40),
+  scripts: listOf('scripts'),
+  /** Scripts that do not run as they are: a type that is not JavaScript, waiting for consent, in a template. */
+  inertScripts: listOf('inertScripts'),
+  assets: listOf('assets'),
+  frames: listOf('frames'),
+  /** Host and two segments of the path. */
+  images: listOf('images'),
+  forms: listOf('forms'),
+  /** Addresses that are whole string literals of executable inline scripts. */
+  inlineUrls: listOf('inlineUrls'),
+  /** Literals of rules that executable inline scripts have in their code, outside of strings and comments. */
+  inlineNames: listOf('inlineNames'),
+  /** Ids of tags and containers of Google, such as `GTM-XXXX`. */
+  inlineIds: listOf('inlineIds'),
+  /** Hosts in scripts that hold JSON. */
+  dataHosts: listOf('dataHosts'),
+  /** Hosts of preconnect, dns-prefetch and the content security policy: one weak channel. */
+  hints: listOf('hints'),
+  headers: record(HEADER_BOUND),
+  cookies: listOf('cookies'),
+  metas: record(META_BOUND),
+  /** Custom elements, names of data attributes, and first parts of classes (`jdgm` of `jdgm-widget`). */
+  elements: listOf('elements'),
+  attributes: listOf('attributes'),
+  classes: listOf('classes'),
+  scriptIds: listOf('scriptIds'),
+  /** Handles of Shopify app blocks with something that loads in them, and of those with nothing. */
+  appBlocks: listOf('appBlocks'),
+  emptyAppBlocks: listOf('emptyAppBlocks'),
+  /** `client:<id of the app>` and `<setting>:<value>` of Shopify web pixels. */
+  webPixels: listOf('webPixels'),
+  /** Settings that inline scripts of platforms state, such as `shopify.theme.schema_name`. */
+  facts: record(FACT_BOUND),
+  jsonLd,
+  lang: text.nullable(),
+  title: text.nullable(),
+  canonical: text.nullable(),
+  /** `language address`. */
+  hreflang: listOf('hreflang'),
+  /** Links of the site itself, for the page plan, in the order of the page. */
+  links: z.strictObject({
+    product: z.array(text).max(20),
+    collection: z.array(text).max(20),
+    cart: z.array(text).max(5),
+  }),
+  /** Other hosts that are linked to, without `www.`: pages of vendors for this store, or nothing. */
+  linkHosts: listOf('linkHosts'),
+});
+export type PageEvidence = z.infer<typeof pageEvidence>;
+
+/** Most pages and facts of documents of one scan. */
+export const PAGE_BOUND = 12;
+
+/** What a scan read, kept so that later rules can be applied to it. Spec: decisions, section 5 (replay). */
+export const storeEvidence = z.strictObject({
+  version: z.literal(1),
+  pages: z.array(pageEvidence).max(PAGE_BOUND),
+  /** Documents that were read, such as `/meta.json`, and those of their facts that tell platforms: `shopify.myshopify_domain`. */
+  endpoints: record(FACT_BOUND),
+});
+export type StoreEvidence = z.infer<typeof storeEvidence>;

@@ -1,0 +1,181 @@
+import { expect, test } from '@jest/globals';
+import { pageEvidence } from './evidence.ts';
+import { extractPageEvidence } from './extract-page-evidence.ts';
+
+const read = (html: string, headers = {}) =>
+  extractPageEvidence({ html, url: 'https://www.shop.example/', pageClass: 'home', headers, cookies: ['a_cookie'] });
+
+test.each([
+  ['a script', '<script src="https://CDN.Vendor.com/a/b.js?id=1#x"></script>', { scripts: ['cdn.vendor.com/a/b.js?id=1'] }],
+  ['a script of the site', '<SCRIPT SRC=//www.shop.example/app.js></SCRIPT>', { scripts: ['/app.js'] }],
+  ['a relative script', '<script src="app.js"></script>', { scripts: ['/app.js'] }],
+  [
+    'a relative script below a base',
+    '<base href="https://cdn.vendor.com/x/"><script src="app.js"></script>',
+    { scripts: ['cdn.vendor.com/app.js'] },
+  ],
+  ['entities in an address', '<script src="//v.com/a?x=1&amp;y=2"></script>', { scripts: ['v.com/a?x=1&y=2'] }],
+  ['an address with a user', '<script src="https://vendor.com@evil.com/a.js"></script>', { scripts: ['evil.com/a.js'] }],
+  [
+    'a script that waits for consent',
+    '<script type="text/plain" src="//v.com/a.js"></script>',
+    { scripts: [], inertScripts: ['v.com/a.js'] },
+  ],
+  [
+    'a script in a template',
+    '<template><script src="//v.com/a.js"></script></template>',
+    { scripts: [], inertScripts: ['v.com/a.js'] },
+  ],
+  ['a script in a comment', '<!-- <script src="//v.com/a.js"></script> -->', { scripts: [] }],
+  ['a script in a text area', '<textarea><script src="//v.com/a.js"></script></textarea>', { scripts: [] }],
+  ['a script after a title in SVG', '<svg><title/></svg><script src="//v.com/a.js"></script>', { scripts: ['v.com/a.js'] }],
+  ['a script after an SVG without end', '<svg><path><div><script src="//v.com/a.js"></script>', { scripts: ['v.com/a.js'] }],
+  ['an address in a script', '<script>s.src="https://v.com/a.js"</script>', { inlineUrls: ['v.com/a.js'] }],
+  [
+    'an address with escapes',
+    String.raw`<script>u=["https:\/\/v.com\/a.js?x=1\u0026y=2"]</script>`,
+    { inlineUrls: ['v.com/a.js?x=1&y=2'] },
+  ],
+  ['a host without a scheme', "<script>s.src=p+'cdn.v.tv/b/dtag.js'</script>", { inlineUrls: ['cdn.v.tv/b/dtag.js'] }],
+  [
+    'a tag that a script writes',
+    String.raw`<script>document.write("<script src='//v.com/a.js'><\/script>")</script>`,
+    { inlineUrls: [] },
+  ],
+  ['an address in a line comment', '<script>// s.src="https://v.com/a.js"\n</script>', { inlineUrls: [] }],
+  ['an address in a block comment', '<script>/* "https://v.com/a.js" */</script>', { inlineUrls: [] }],
+  ['an address in an HTML comment of a script', '<script><!-- "https://v.com/a.js"\n</script>', { inlineUrls: [] }],
+  [
+    'an address after a pattern with quotes',
+    `<script>x.replace(/["']\\/[/"]/g,"");s="//v.com/a.js"</script>`,
+    { inlineUrls: ['v.com/a.js'] },
+  ],
+  ['an address after a division', '<script>a = b / c; s="//v.com/a.js"; d / e</script>', { inlineUrls: ['v.com/a.js'] }],
+  ['an address after a template', '<script>a=`x${b?`"`:{c:1}}"`;s="//v.com/a.js"</script>', { inlineUrls: ['v.com/a.js'] }],
+  ['a sentence with an address', '<script>d="Use https://v.com/a.js now"</script>', { inlineUrls: [] }],
+  [
+    'an address in JSON',
+    '<script type="application/json">{"u":"https://v.com/a.js"}</script>',
+    { inlineUrls: [], dataHosts: ['v.com'] },
+  ],
+  ['a name that is called', "<script>fbq( 'init', '1')</script>", { inlineNames: ["fbq('init"] }],
+  ['a name of window that is called', `<script>window["fbq"]("init", '1')</script>`, { inlineNames: ["fbq('init"] }],
+  ['a name that is used', "<script>if (window.fbq) fbq('track', 'x'); 'fbq(\"init\")'</script>", { inlineNames: [] }],
+  [
+    'a name that is assigned',
+    '<script>var Shopify = {}; Shopify.shop = "x.myshopify.com";</script>',
+    { inlineNames: ['Shopify.shop='] },
+  ],
+  ['a name that is compared', '<script>if (Shopify.shop == "x") {}</script>', { inlineNames: [] }],
+  ['a name in a comment', '<script>// Shopify.shop = 1\n</script>', { inlineNames: [] }],
+  [
+    'an id of a tag',
+    '<script>gtag("config","AW-1234567"); f(w,d,"script","dataLayer","GTM-AB12CD")</script>',
+    { inlineIds: ['AW-1234567', 'GTM-AB12CD'] },
+  ],
+  ['preconnect', '<link rel="preconnect" href="https://v.com">', { hints: ['v.com'], assets: [] }],
+  ['pictures', '<img src="//i.v.com/a/b/c/d.png"><img data-src="//j.v.com/e.png">', { images: ['i.v.com/a/b', 'j.v.com/e.png'] }],
+  [
+    'names of elements, attributes and classes',
+    '<v-box data-V-id=1 class="jdgm-x jdgm-y woo__z"></v-box>',
+    { elements: ['v-box'], attributes: ['v-id'], classes: ['jdgm', 'woo'] },
+  ],
+  [
+    'an app block that loads',
+    '<!-- BEGIN app block: shopify://apps/a-b/blocks/c/d --><script src="/x.js"></script><!-- END app block -->',
+    { appBlocks: ['a-b'], emptyAppBlocks: [] },
+  ],
+  [
+    'an app block with nothing',
+    '<!-- BEGIN app block: shopify://apps/a-b/blocks/c/d --><div></div><!-- END app block -->',
+    { appBlocks: [], emptyAppBlocks: ['a-b'] },
+  ],
+  [
+    'links by class',
+    '<a href="/products/a?v=1"><a href="/collections/b"><a href="/cart"><a href="/blog"><a href="//help.v.com/x">',
+    { links: { product: ['/products/a'], collection: ['/collections/b'], cart: ['/cart'] }, linkHosts: ['help.v.com'] },
+  ],
+  [
+    'Shopify settings',
+    '<script>Shopify.theme = {"name":"My","schema_name":"Dawn","theme_store_id":887,"role":"main"};</script>',
+    {
+      facts: {
+        'shopify.theme.name': 'My',
+        'shopify.theme.schema_name': 'Dawn',
+        'shopify.theme.theme_store_id': '887',
+        'shopify.theme.role': 'main',
+      },
+    },
+  ],
+  [
+    'web pixels',
+    String.raw`<script>x({webPixelsConfigList: [{"apiClientId":2329312,"configuration":"{\"pixel_type\":\"facebook_pixel\"}"}]})</script>`,
+    { webPixels: ['client:2329312', 'pixel_type:facebook_pixel'] },
+  ],
+  ['metas', '<meta name="Generator" content="X 1"><meta name="description" content="about X">', { metas: { generator: 'X 1' } }],
+])('%s', (_, html, expected) => {
+  expect(read(html)).toMatchObject(expected);
+});
+
+test('of a response the allowed fields are kept, names of cookies, and hosts of its policy as hints', () => {
+  const headers = {
+    'powered-by': 'Shopify',
+    'x-request-id': '123',
+    'set-cookie': ['a=b'],
+    'server-timing': 'theme;desc="1", country;desc="DE"',
+    'content-security-policy': "default-src 'self'; script-src https://cdn.v.com *.w.com 'unsafe-inline'",
+  };
+  const { headers: kept, hints, cookies } = read('', headers);
+  expect([kept, hints, cookies]).toEqual([
+    { 'powered-by': 'Shopify', 'x-request-id': '', 'server-timing': 'theme,country' },
+    ['cdn.v.com', 'w.com'],
+    ['a_cookie'],
+  ]);
+});
+
+const SCRIPTS = Array.from({ length: 400 }, (_, i) => `<script src="//v${i}.com/${'x'.repeat(300)}"></script>`).join('');
+
+test.each([
+  ['nothing', ''],
+  ['10,000 open elements', '<div class=a>'.repeat(10_000)],
+  ['a tag that never ends', `<script src="${'x'.repeat(100_000)}`],
+  ['comments that never end', '<!--'.repeat(50_000)],
+  ['block comments that never end', '<script>/*</script>'.repeat(20_000)],
+  ['patterns that never end', `<script>${'=/['.repeat(100_000)}</script>`],
+  ['settings without end', `<script>${'initData:{'.repeat(20_000)}</script>`],
+  ['templates without end', `<script>${'`${'.repeat(50_000)}</script>`],
+  ['10,000 attributes', `<a ${'data-x=1 '.repeat(10_000)}>`],
+  ['classes without end', `<a class="${'a-b '.repeat(50_000)}">`],
+  ['more scripts than are kept', SCRIPTS],
+  [
+    'names of the prototype',
+    '<meta name="__proto__" content="x"><meta name="constructor" content="y"><x-__proto__ data-__proto__>',
+  ],
+  ['deep JSON-LD', `<script type="application/ld+json">${'['.repeat(20_000)}</script>`],
+  ['NUL and lone surrogates', '<script src="//v.com/\u0000\uD800"></script>\uDC00'],
+])('hostile markup gives bounded evidence of the declared shape: %s', (_, html) => {
+  const evidence = read(html);
+  expect(pageEvidence.safeParse(structuredClone(evidence)).error).toBeUndefined();
+  expect(JSON.stringify(evidence).length).toBeLessThan(200_000);
+});
+
+test('a list that is full says so', () => {
+  const { scripts, truncated } = read(SCRIPTS);
+  expect([scripts.length, scripts[0]?.length, truncated]).toEqual([300, 200, ['scripts']]);
+});
+
+test('JSON-LD gives types, organisations, products and countries; broken blocks are counted', () => {
+  const graph = [
+    { '@type': 'OnlineStore', name: 'Shop', sameAs: ['https://x.com/shop'], address: { addressCountry: 'DE' } },
+    { '@type': ['Product'], name: 'Hat', offers: [{ '@type': 'Offer', price: 12.5, priceCurrency: 'EUR', availability: 'https://schema.org/InStock', hasMerchantReturnPolicy: { '@type': 'MerchantReturnPolicy', returnPolicyCountry: 'AT' } }] }, // prettier-ignore
+  ];
+  const block = (json: string) => `<script type="application/ld+json">${json}</script>`;
+  const { jsonLd } = read(block(JSON.stringify({ '@graph': graph })) + block('{broken'));
+  expect(jsonLd).toMatchObject({
+    types: ['OnlineStore', 'Product', 'Offer', 'MerchantReturnPolicy'],
+    organizations: [{ name: 'Shop', addressCountry: 'DE', sameAs: ['https://x.com/shop'] }],
+    products: [{ name: 'Hat', price: '12.5', currency: 'EUR', availability: 'https://schema.org/InStock' }],
+    returnCountries: ['AT'],
+    failed: 1,
+  });
+});

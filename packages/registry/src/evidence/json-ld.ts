@@ -1,0 +1,122 @@
+import { TEXT_BOUND, type JsonLdFacts, type JsonLdOrganization, type JsonLdProduct } from './evidence.ts';
+
+/** A longer block is not read: the largest of real shops have 40 KB. */
+const BLOCK_BOUND = 131_072;
+const BLOCKS_BOUND = 20;
+/** Nodes of all blocks of a page that are visited, and how deep. */
+const NODES_BOUND = 2_000;
+const DEPTH_BOUND = 12;
+const BOUNDS = { types: 40, organizations: 5, products: 20, sameAs: 20, countries: 10 };
+const ORGANIZATION = /(?:Organization|Store|Corporation|LocalBusiness|Brand)$/;
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** Collects what blocks of JSON-LD say. Broken blocks are counted and skipped. */
+export class JsonLdReader {
+  readonly #types = new Set<string>();
+  readonly #organizations: JsonLdOrganization[] = [];
+  readonly #products: JsonLdProduct[] = [];
+  readonly #origins = new Set<string>();
+  readonly #returns = new Set<string>();
+  #failed = 0;
+  #blocks = 0;
+  #nodes = 0;
+
+  read(json: string): void {
+    if (json.length > BLOCK_BOUND || ++this.#blocks > BLOCKS_BOUND) {
+      this.#failed++;
+      return;
+    }
+    try {
+      this.#visit(JSON.parse(json), 0);
+    } catch {
+      this.#failed++; // Counted in the evidence: a page with a broken block is not a page without products.
+    }
+  }
+
+  facts(): JsonLdFacts {
+    return {
+      types: [...this.#types],
+      organizations: this.#organizations,
+      products: this.#products,
+      shippingOrigins: [...this.#origins],
+      returnCountries: [...this.#returns],
+      failed: this.#failed,
+    };
+  }
+
+  #visit(value: unknown, depth: number): void {
+    if (typeof value !== 'object' || value === null || depth > DEPTH_BOUND || ++this.#nodes > NODES_BOUND) return;
+    if (Array.isArray(value)) {
+      for (const item of value as unknown[]) this.#visit(item, depth + 1);
+      return;
+    }
+    const node = value as Node;
+    for (const type of typesOf(node)) this.#take(type, node);
+    for (const child of Object.values(node)) this.#visit(child, depth + 1);
+  }
+
+  #take(type: string, node: Node): void {
+    if (this.#types.size < BOUNDS.types) this.#types.add(type);
+    if (ORGANIZATION.test(type) && this.#organizations.length < BOUNDS.organizations) {
+      this.#organizations.push(organizationOf(type, node));
+    }
+    if ((type === 'Product' || type === 'ProductGroup') && this.#products.length < BOUNDS.products) {
+      this.#products.push(productOf(node));
+    }
+    if (type === 'OfferShippingDetails') addCountry(this.#origins, countryOf(objectOf(node['shippingOrigin'])));
+    if (type === 'MerchantReturnPolicy') addCountry(this.#returns, textOf(node['returnPolicyCountry']));
+  }
+}
+
+function organizationOf(type: string, node: Node): JsonLdOrganization {
+  return {
+    type,
+    name: textOf(node['name']),
+    url: textOf(node['url']),
+    sameAs: [node['sameAs']].flat().flatMap((link) => textOf(link) ?? []).slice(0, BOUNDS.sameAs), // prettier-ignore
+    addressCountry: countryOf(node),
+    telephone: textOf(node['telephone']),
+    vatId: textOf(node['vatID']),
+  };
+}
+
+function productOf(node: Node): JsonLdProduct {
+  const offer = objectOf([node['offers']].flat()[0]);
+  const specification = objectOf([offer['priceSpecification']].flat()[0]);
+  return {
+    name: textOf(node['name']),
+    sku: textOf(node['sku']),
+    price: textOf(offer['lowPrice'] ?? offer['price'] ?? specification['price']),
+    highPrice: textOf(offer['highPrice']),
+    currency: textOf(offer['priceCurrency'] ?? specification['priceCurrency']),
+    availability: textOf(offer['availability']),
+    category: textOf(node['category']),
+  };
+}
+
+function countryOf(node: Node): string | null {
+  const address = objectOf([node['address']].flat()[0]);
+  const country = address['addressCountry'] ?? node['addressCountry'];
+  return textOf(country) ?? textOf(objectOf(country)['name']);
+}
+
+function addCountry(countries: Set<string>, country: string | null): void {
+  if (country !== null && countries.size < BOUNDS.countries) countries.add(country);
+}
+
+function typesOf(node: Node): string[] {
+  return [node['@type']].flat().flatMap((type) => {
+    const name = textOf(type);
+    return name === null ? [] : [name.slice(name.lastIndexOf('/') + 1)];
+  });
+}
+
+function objectOf(value: unknown): Node {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Node) : {};
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value.slice(0, TEXT_BOUND) : null;
+}

@@ -1,0 +1,44 @@
+import { withoutWww, type PageAddress } from './page-address.ts';
+import type { EvidenceList } from './evidence-list.ts';
+
+const PRODUCT =
+  /\/(?:products?|item|items|p|prod|produkt|produkte|produit|produto|producto|shop\/p|store\/p)\/[^/?]+|\/p$|[-_/]p[-_]?\d{3,}(?:\.html)?$|\/product-page\//i;
+const COLLECTION =
+  /\/(?:collections?|categor(?:y|ies|ia|ie)|product-category|shop|catalog|kategorie|c|departments?|store)(?:\/|$)/i;
+const CART =
+  /\/(?:cart|basket|checkout|warenkorb|panier|carrito|carrinho|bag|koszyk|kosik)(?:[/.?]|$)|route=checkout\/cart|controller=cart/i;
+const BOUNDS = { product: 20, collection: 20, cart: 5 };
+/** Links of a page that are looked at: beyond, a page plan has enough. */
+const LINKS_BOUND = 5_000;
+const ADDRESS_BOUND = 200;
+
+/** Sorts the links of a page for the page plan. */
+export class PageLinks {
+  readonly product = new Set<string>();
+  readonly collection = new Set<string>();
+  readonly cart = new Set<string>();
+  readonly #seen = new Set<string>();
+  readonly #hosts: EvidenceList;
+
+  constructor(hosts: EvidenceList) {
+    this.#hosts = hosts;
+  }
+
+  add({ host, path }: PageAddress): void {
+    if (host !== '') {
+      if (!host.startsWith('www.')) this.#hosts.add(withoutWww(host));
+      return;
+    }
+    if (path.length > ADDRESS_BOUND || this.#seen.size >= LINKS_BOUND || this.#seen.has(path)) return;
+    this.#seen.add(path);
+    const query = path.indexOf('?');
+    const plain = query === -1 ? path : path.slice(0, query);
+    if (CART.test(path)) addBounded(this.cart, path, BOUNDS.cart);
+    else if (PRODUCT.test(plain)) addBounded(this.product, plain, BOUNDS.product);
+    else if (COLLECTION.test(plain)) addBounded(this.collection, plain, BOUNDS.collection);
+  }
+}
+
+function addBounded(paths: Set<string>, path: string, bound: number): void {
+  if (paths.size < bound) paths.add(path);
+}
