@@ -1,4 +1,4 @@
-import type { Transaction } from '@vitrine/postgres/transaction';
+import type { Queryable } from '@vitrine/postgres/connection';
 import { timeOfId } from '../identifiers.ts';
 import { BILLING_UNITS, type BillingUnit, type UnitCounts } from '../resources/billing.ts';
 
@@ -39,11 +39,11 @@ const CHARGE = `WITH counted AS (
 
 /** Moves the counters of workspace and key and writes the ledger, or does none of it when the entries together do not fit the allowance.
  *  Resolves with the units of the period after it; undefined when they do not fit. Concurrent charges of a workspace wait for each other until
- *  they commit. */
-export async function chargeUsage(transaction: Transaction, charge: Charge): Promise<UnitCounts | undefined> {
+ *  they commit; one statement, so it needs no transaction of its own. */
+export async function chargeUsage(database: Queryable, charge: Charge): Promise<UnitCounts | undefined> {
   const { workspace_id, key_id, operation_id, period_starts_at, allowance, entries } = charge;
   const amounts = BILLING_UNITS.map((unit) => entries.filter((entry) => entry.unit === unit).length);
-  const [used] = await transaction.query<UnitCounts>(
+  const [used] = await database.query<UnitCounts>(
     CHARGE,
     [
       workspace_id,

@@ -9,7 +9,7 @@ import { DAY_MS, T0 } from '../testing/store-states.ts';
 import { allowanceOf } from './allowance.ts';
 import type { LedgerEntry } from './charge-usage.ts';
 import { requestFingerprint } from './idempotency.ts';
-import { runMetered, type MeteredRequest, type MeteredResult } from './run-metered.ts';
+import { runMetered, runMeteredRead, type MeteredRequest, type MeteredResult } from './run-metered.ts';
 import { readUsageByKey, reconcileUsage } from './usage-reports.ts';
 
 let database: StoreDatabase;
@@ -108,6 +108,32 @@ describe('units', () => {
     await expect(failing).rejects.toThrow('the work failed');
     expect(await replicas[0].query(`SELECT FROM domain_denylist WHERE domain = 'failed.com'`)).toEqual([]);
     expect(await run(resultOf([]), { key: 'key-0000' })).toMatchObject({ kind: 'completed' });
+  });
+});
+
+describe('a request that only reads', () => {
+  const read = (entries: readonly LedgerEntry[], request: TestRequest = {}, beforeCommit?: () => void) =>
+    runMeteredRead(replicas[0], { ...requestOf(request), ...(beforeCommit && { beforeCommit }) }, async () => resultOf(entries));
+
+  test('is billed once for all it costs or not at all, and replayed by its key', async () => {
+    expect(await read(cached(...Array.from({ length: 20 }, (_, i) => `${i}.com`)))).toMatchObject({
+      used: { lookup_cached: 20 },
+    });
+    expect(await read(cached('a.com', 'b.com', 'c.com', 'd.com', 'e.com', 'f.com'))).toEqual({ kind: 'allowance_exhausted' });
+    expect(await read([])).toMatchObject({ kind: 'completed', used: undefined });
+    expect(await read(cached('a.com'), { key: 'key-0000' })).toMatchObject({ kind: 'completed', used: { lookup_cached: 21 } });
+    expect((await read(cached('a.com'), { key: 'key-0000' })).kind).toBe('replayed');
+    expect(await ledgerOf()).toHaveLength(21);
+    expect(await keyUsage()).toMatchObject([{ lookup_cached: 21 }]);
+  });
+
+  test.each([[undefined], ['key-0000']])('of which nobody waits any more is not billed (idempotency key %s)', async (key) => {
+    const leave = () => {
+      throw new Error('the client has left');
+    };
+    await expect(read(cached('a.com'), key === undefined ? {} : { key }, leave)).rejects.toThrow('the client has left');
+    expect(await ledgerOf()).toEqual([]);
+    expect(await keyUsage()).toEqual([]);
   });
 });
 

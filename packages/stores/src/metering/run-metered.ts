@@ -1,3 +1,4 @@
+import type { Queryable } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import type { UnitCounts } from '../resources/billing.ts';
@@ -14,6 +15,8 @@ export interface MeteredRequest {
   readonly charge: Omit<Charge, 'entries'>;
   /** Undefined without an Idempotency-Key. */
   readonly idempotency: IdempotentRequest | undefined;
+  /** Called before units are billed for good; what it throws, such as that the client has left, leaves nothing behind. */
+  readonly beforeCommit?: () => void;
 }
 
 /** `used`: of the billing period, after the request; undefined when it cost nothing. */
@@ -27,7 +30,7 @@ export type MeteredOutcome =
  *  are locked last, so that requests of a workspace wait for each other as shortly as possible. Spec: decisions, section 3, Metering. */
 export async function runMetered(
   pool: PostgresPool,
-  { charge, idempotency }: MeteredRequest,
+  { charge, idempotency, beforeCommit }: MeteredRequest,
   work: (transaction: Transaction) => Promise<MeteredResult>,
 ): Promise<MeteredOutcome> {
   // Thrown to roll the transaction back.
@@ -42,10 +45,26 @@ export async function runMetered(
       if (entries.length === 0) return { kind: 'completed', response, used: undefined };
       const used = await chargeUsage(transaction, { ...charge, entries });
       if (used === undefined) throw exhausted;
+      beforeCommit?.();
       return { kind: 'completed', response, used };
     });
   } catch (error) {
     if (error === exhausted) return { kind: 'allowance_exhausted' };
     throw error;
   }
+}
+
+/** The same for a request that only reads: without an idempotency key it needs no transaction, because the charge is one statement. Saves the
+ *  round trips of BEGIN and COMMIT. */
+export async function runMeteredRead(
+  pool: PostgresPool,
+  request: MeteredRequest,
+  read: (database: Queryable) => Promise<MeteredResult>,
+): Promise<MeteredOutcome> {
+  if (request.idempotency !== undefined) return runMetered(pool, request, read);
+  const { response, entries } = await read(pool);
+  if (entries.length === 0) return { kind: 'completed', response, used: undefined };
+  request.beforeCommit?.();
+  const used = await chargeUsage(pool, { ...request.charge, entries });
+  return used === undefined ? { kind: 'allowance_exhausted' } : { kind: 'completed', response, used };
 }
