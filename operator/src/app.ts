@@ -17,7 +17,6 @@ import { Leader, type LeaderOptions } from './leadership/leader.ts';
 import { OperatorTelemetry } from './observability/operator-telemetry.ts';
 import { readPeppers } from './peppers.ts';
 import { ApiServer } from './runtime/api-server.ts';
-import { EventRecorder } from './runtime/event-recorder.ts';
 import { VERSION } from './version.ts';
 
 const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
@@ -57,8 +56,6 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const userAgent = `${APPLICATION}/${VERSION}`;
   const server = opened.use(new ApiServer(kubeConfig, userAgent, (method, status) => telemetry.requestSent(method, status)));
   const hashes = new TokenHashes(readPeppers(config.auth.pepper_path));
-  const reporter = { controller: 'vitrine.dev/operator', instance: hostname() };
-  const events = new EventRecorder(server, reporter, (err) => logger.debug({ err }, 'event not recorded'));
   const leader = new Leader({
     server,
     pool,
@@ -67,11 +64,9 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     logger,
     createControllers: createControllers({
       config,
-      server,
       pool,
       logger,
       telemetry,
-      events,
       hashes,
       ...(propagationMs !== undefined && { propagationMs }),
     }),

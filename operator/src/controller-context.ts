@@ -3,13 +3,13 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { OperatorConfig } from './config.ts';
 import type { OperatorTelemetry } from './observability/operator-telemetry.ts';
-import type { ApiServer } from './runtime/api-server.ts';
+import type { ApiRequests } from './runtime/api-server.ts';
 import type { EventRecorder } from './runtime/event-recorder.ts';
 
 /** What all controllers share. */
 export interface ControllerContext {
   readonly config: OperatorConfig;
-  readonly server: ApiServer;
+  readonly server: ApiRequests;
   /** For reads. */
   readonly pool: PostgresPool;
   readonly logger: Logger;

@@ -4,7 +4,7 @@ import { codeOf } from '@vitrine/faults/fault';
 import type { ManagedKey, ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
-import type { ApiServer } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/api-server.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
 import { mergeStatus, readObject } from '../runtime/object-requests.ts';
@@ -21,7 +21,7 @@ import { isObstacle, type ObservedKey, type Obstacle } from './observed-key.ts';
 const MAX_STEPS = 10;
 
 export interface GatewayKeyDependencies {
-  readonly server: ApiServer;
+  readonly server: ApiRequests;
   readonly rows: ManagedKeyRows;
   readonly hashes: TokenHashes;
   readonly events: EventRecorder;

@@ -9,7 +9,7 @@ import type {
 } from '@vitrine/gateway-keys/managed-key';
 import { invariant } from '@vitrine/faults/invariant';
 import { hasStatus } from '../runtime/api-error.ts';
-import type { ApiServer } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/api-server.ts';
 import { mergeObject } from '../runtime/object-requests.ts';
 import { secretNameOf, type KeyAction } from './decide-key.ts';
 import { FINALIZER, gatewayKeyPath, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
@@ -20,7 +20,7 @@ import { isObstacle, type ObservedKey, type Obstacle } from './observed-key.ts';
 const DEFAULT_GRACE_MS = 120_000;
 
 export interface KeyActionsOptions {
-  readonly server: ApiServer;
+  readonly server: ApiRequests;
   readonly rows: ManagedKeyRows;
   readonly hashes: TokenHashes;
   readonly staged: Map<string, StagedToken>;

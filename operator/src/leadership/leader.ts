@@ -1,23 +1,24 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { DatabaseReadiness, waitForDatabase } from '@vitrine/postgres/wait-for-database';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { ApiServer } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/api-server.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { LeaderElection, type Leadership } from '../runtime/leader-election.ts';
+import { FencedApiServer } from './fenced-api-server.ts';
 import { FencedDatabase, takeEpoch, type Transactions } from './fenced-database.ts';
 
 const AFTER_BUG = 'report it with this line: it is a bug; the process ends and is started again';
 const AFTER_FAILED_ELECTION = 'look at err and at the rights to the Lease: docs/failure-modes.md#leadership_lost';
 
 export interface LeaderOptions {
-  readonly server: ApiServer;
+  readonly server: ApiRequests;
   readonly pool: PostgresPool;
   readonly lease: { readonly namespace: string; readonly name: string };
   /** Differs between any two processes. */
   readonly identity: string;
   readonly logger: Logger;
-  /** Makes the controllers of a leader; they are started here. */
-  readonly createControllers: (database: Transactions) => readonly Controller[];
+  /** Makes the controllers of a leader; they are started here, and write nothing when it leads no more. */
+  readonly createControllers: (server: ApiRequests, database: Transactions) => readonly Controller[];
   readonly electionTimes?: ConstructorParameters<typeof LeaderElection>[1]['times'];
 }
 
@@ -90,7 +91,8 @@ export class Leader {
     void this.#leadership.lost.then(() => this.#stopping.signal.aborted || this.#onLost());
     const epoch = await this.#takeEpoch(pool, identity);
     if (epoch === undefined) return;
-    this.#controllers = createControllers(new FencedDatabase(pool, epoch, this.#onLost));
+    const fencedServer = new FencedApiServer(server, this.#leadership, this.#onLost);
+    this.#controllers = createControllers(fencedServer, new FencedDatabase(pool, epoch, this.#onLost));
     for (const controller of this.#controllers) controller.start();
     logger.info({ epoch, controllers: this.#controllers.map(({ name }) => name) }, 'controllers started');
   }

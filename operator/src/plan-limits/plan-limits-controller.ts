@@ -1,10 +1,8 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { ControllerContext } from '../controller-context.ts';
 import type { Transactions } from '../leadership/fenced-database.ts';
 import { Controller } from '../runtime/controller.ts';
-import { EventRecorder } from '../runtime/event-recorder.ts';
 import { PlanLimitsReconciler } from './plan-limits-reconciler.ts';
 import { PAUSED, PLAN_LIMITS_PATH, type PlanLimitsObject } from './plan-limits-resource.ts';
 import { PlanLimitsWorld } from './plan-limits-world.ts';
@@ -13,11 +11,9 @@ const NAME = 'planlimits';
 
 /** Writes PlanLimits resources of the operator's own namespace to rows and to one ConfigMap. One at a time: all of them end in that. */
 export function createPlanLimitsController(context: ControllerContext, database: Transactions): Controller {
-  const { config, server, pool, telemetry, logger } = context;
+  const { config, server, pool, telemetry, events } = context;
   const { namespace, plans } = config;
   const world = new PlanLimitsWorld({ server, pool, database, namespace, configMap: plans.config_map });
-  const reporter = { controller: 'vitrine.dev/operator', instance: hostname() };
-  const events = new EventRecorder(server, reporter, (err) => logger.debug({ err }, 'event not recorded'));
   const reconciler = new PlanLimitsReconciler(server, world, events);
   const reconcile = (key: string, signal: AbortSignal) => reconciler.reconcile(key.slice(key.indexOf('/') + 1), signal);
   const controller = new Controller({ name: NAME, reconcile, observer: telemetry, concurrency: 1 });

@@ -2,7 +2,7 @@ import { isFault } from '@vitrine/faults/fault';
 import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
 import { isDeepStrictEqual } from 'node:util';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
-import type { ApiServer } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/api-server.ts';
 import { isTransition, updateConditions, type WantedCondition } from '../runtime/conditions.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
@@ -18,12 +18,12 @@ interface Applied {
 
 /** One pass of one resource: gather -> decide -> apply, then its status. */
 export class PlanLimitsReconciler {
-  readonly #server: ApiServer;
+  readonly #server: ApiRequests;
   readonly #world: Pick<PlanLimitsWorld, 'path' | 'read' | 'gather' | 'apply'>;
   readonly #events: Pick<EventRecorder, 'record'>;
 
   constructor(
-    server: ApiServer,
+    server: ApiRequests,
     world: Pick<PlanLimitsWorld, 'path' | 'read' | 'gather' | 'apply'>,
     events: Pick<EventRecorder, 'record'>,
   ) {

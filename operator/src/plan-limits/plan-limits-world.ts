@@ -5,7 +5,7 @@ import { readPlanRows } from '@vitrine/plans/plan-rows';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import type { Transactions } from '../leadership/fenced-database.ts';
-import type { ApiServer } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/api-server.ts';
 import { applyObject, patchObject, readObject } from '../runtime/object-requests.ts';
 import type { Observed, Step } from './decide.ts';
 import { FINALIZER, PLAN_LIMITS_PATH, type PlanLimitsObject } from './plan-limits-resource.ts';
@@ -15,7 +15,7 @@ const FIELD_MANAGER = 'vitrine-operator/planlimits';
 const NO_USE: PlanUse = { keys: 0, workspaces: 0 };
 
 export interface PlanLimitsWorldOptions {
-  readonly server: ApiServer;
+  readonly server: ApiRequests;
   /** For reads. */
   readonly pool: PostgresPool;
   /** For writes, which a former leader cannot do. */

@@ -2,7 +2,8 @@ import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node'
 import { fetch, type Dispatcher, type Response } from 'undici';
 import { apiError } from './api-error.ts';
 
-const REQUEST_TIMEOUT_MS = 15_000;
+/** Of a request without a time of its own. */
+export const REQUEST_TIMEOUT_MS = 15_000;
 /** Tokens of service accounts are replaced minutes before they end. */
 const CREDENTIALS_MS = 10_000;
 const MAX_RESPONSE_BYTES = 64 * 1_048_576;
@@ -37,6 +38,9 @@ export type WatchRequest = Pick<ApiRequest, 'path' | 'query' | 'isMetadataOnly'>
 
 /** A response's status, or 0 when there was none. */
 export type OnRequest = (method: ApiRequest['method'], status: number) => void;
+
+/** Where controllers read and write objects. */
+export type ApiRequests = Pick<ApiServer, 'request' | 'watch'>;
 
 /** The API server of a cluster. Kubeconfig, service account, their files and TLS are read by the library; requests are made here, because
  *  the library opens a connection for each (50 lists opened 50) and gives errors without their reason. */

@@ -1,5 +1,5 @@
 import { hasStatus } from './api-error.ts';
-import type { ApiServer } from './api-server.ts';
+import type { ApiRequests } from './api-server.ts';
 import { ListWatch, type ListWatchFigures, type ListWatchOptions } from './list-watch.ts';
 import type { WatchedObject } from './watch-events.ts';
 import { WorkQueue, type QueueFigures, type WorkQueueOptions } from './work-queue.ts';
@@ -82,7 +82,11 @@ export class Controller implements AsyncDisposable {
   }
 
   /** Declares a kind whose changes make keys. To be called before `start`. `kind`: for logs and metrics, each once. */
-  watch<T extends WatchedObject>(server: ApiServer, kind: string, options: Omit<ListWatchOptions<T>, 'onRestart'>): ListWatch<T> {
+  watch<T extends WatchedObject>(
+    server: ApiRequests,
+    kind: string,
+    options: Omit<ListWatchOptions<T>, 'onRestart'>,
+  ): ListWatch<T> {
     const { observer, random } = this.#options;
     const onRestart = (error: unknown, consecutive: number) => observer.watchFailed(this.name, kind, error, consecutive);
     const watch = new ListWatch<T>(server, { ...options, onRestart, ...(random && { random }) });

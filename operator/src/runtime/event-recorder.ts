@@ -1,4 +1,4 @@
-import type { ApiServer } from './api-server.ts';
+import type { ApiRequests } from './api-server.ts';
 
 /** Requests at once; while so many wait for the API server, further events are dropped and counted: an event is news, not state. */
 const MAX_IN_FLIGHT = 64;
@@ -27,7 +27,7 @@ export interface EventSubject {
 
 /** Records what happened to objects as events (events.k8s.io/v1), which `kubectl describe` shows for an hour. Nothing waits for them. */
 export class EventRecorder {
-  readonly #server: ApiServer;
+  readonly #server: ApiRequests;
   /** Such as `vitrine.dev/operator`, and the process. */
   readonly #reporter: { readonly controller: string; readonly instance: string };
   readonly #onError: (error: unknown) => void;
@@ -35,7 +35,7 @@ export class EventRecorder {
   #dropped = 0;
 
   constructor(
-    server: ApiServer,
+    server: ApiRequests,
     reporter: { readonly controller: string; readonly instance: string },
     onError: (error: unknown) => void,
   ) {

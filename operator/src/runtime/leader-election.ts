@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
-import type { ApiServer } from './api-server.ts';
+import type { ApiRequests } from './api-server.ts';
 
 /** As client-go: others take over after `leaseMs` without a renewal, the leader gives up after `renewMs`, all try every `retryMs`. The
  *  difference between the first two is for clocks that run at different speeds and for work that has to end. */
@@ -34,12 +34,15 @@ export interface Leadership extends AsyncDisposable {
   readonly transitions: number;
   /** Resolves when another process may lead: what was begun must not be continued. Never rejects. */
   readonly lost: Promise<void>;
+  /** Milliseconds in which it may still write, by this process's monotonic clock; 0 or less when another process may lead. They end
+   *  `leaseMs - renewMs` before anybody else can take the Lease. */
+  readonly remainingMs: () => number;
 }
 
 /** Takes part in the election of one leader. Whether a leader is gone is judged by how long its record has not changed, by this process's
  *  monotonic clock: clocks of nodes differ. */
 export class LeaderElection {
-  readonly #server: ApiServer;
+  readonly #server: ApiRequests;
   readonly #options: LeaderElectionOptions;
   readonly #times: typeof TIMES;
   readonly #collection: string;
@@ -47,7 +50,7 @@ export class LeaderElection {
   /** The version of the record, and since when it has not changed. */
   #seen = { version: '', at: 0 };
 
-  constructor(server: ApiServer, options: LeaderElectionOptions) {
+  constructor(server: ApiRequests, options: LeaderElectionOptions) {
     this.#server = server;
     this.#options = options;
     this.#times = options.times ?? TIMES;
@@ -58,8 +61,9 @@ export class LeaderElection {
   /** Resolves when this process leads; undefined when `signal` ended the waiting. Disposal gives the Lease back. */
   async lead(signal: AbortSignal): Promise<Leadership | undefined> {
     while (!signal.aborted) {
+      const startedAt = performance.now();
       const lease = await this.#attempt(() => this.#acquire());
-      if (lease !== undefined) return this.#keep(lease);
+      if (lease !== undefined) return this.#keep(lease, startedAt);
       await pause(this.#times.retryMs, signal);
     }
     return undefined;
@@ -76,33 +80,38 @@ export class LeaderElection {
     return await this.#write('PUT', this.#path, this.#record(lease));
   }
 
-  #keep(acquired: Lease): Leadership {
+  #keep(acquired: Lease, acquiredAt: number): Leadership {
     const stopped = new AbortController();
-    const running = this.#renewUntilLost(acquired, stopped.signal);
+    // From the beginning of the request: nobody else counts from later.
+    const renewal = { at: acquiredAt };
+    const running = this.#renewUntilLost(acquired, renewal, stopped.signal);
     return {
       transitions: acquired.spec?.leaseTransitions ?? 0,
       lost: running.then(() => undefined),
+      remainingMs: () => renewal.at + this.#times.renewMs - performance.now(),
       [Symbol.asyncDispose]: async () => {
         stopped.abort();
         const lease = await running;
+        renewal.at = -Infinity;
         if (lease !== undefined) await this.#attempt(() => this.#release(lease));
       },
     };
   }
 
   /** Resolves with the Lease when it was stopped, with undefined when leadership is lost. */
-  async #renewUntilLost(acquired: Lease, stopped: AbortSignal): Promise<Lease | undefined> {
+  async #renewUntilLost(acquired: Lease, renewal: { at: number }, stopped: AbortSignal): Promise<Lease | undefined> {
     let lease = acquired;
-    let renewedAt = performance.now();
     for (;;) {
       await pause(this.#times.retryMs, stopped);
       if (stopped.aborted) return lease;
       const startedAt = performance.now();
       const renewed = await this.#attempt(() => this.#renew(lease));
-      if (renewed === 'lost') return undefined;
-      // From the beginning of the request: nobody else counts from later.
-      if (renewed !== undefined) [lease, renewedAt] = [renewed, startedAt];
-      else if (performance.now() - renewedAt > this.#times.renewMs - this.#times.retryMs) return undefined;
+      const isTooLate = performance.now() - renewal.at > this.#times.renewMs - this.#times.retryMs;
+      if (renewed === 'lost' || (renewed === undefined && isTooLate)) {
+        renewal.at = -Infinity;
+        return undefined;
+      }
+      if (renewed !== undefined) [lease, renewal.at] = [renewed, startedAt];
     }
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
-import type { ApiRequest, ApiServer } from './api-server.ts';
+import type { ApiRequest, ApiRequests } from './api-server.ts';
 import { readWatchEvents, type WatchedObject, type WatchEvent } from './watch-events.ts';
 
 const PAGE = 500;
@@ -45,7 +45,7 @@ export interface ListWatchFigures {
 /** The objects of one kind as the API server last sent them, and a call for each change. What ends a watch, whatever it is, is followed
  *  by the next one, from where it ended when the server still knows that, else from a new list. */
 export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
-  readonly #server: ApiServer;
+  readonly #server: ApiRequests;
   readonly #options: Required<Omit<ListWatchOptions<T>, 'labelSelector' | 'fieldSelector'>>;
   readonly #selectors: ApiRequest['query'];
   readonly #objects = new Map<string, T>();
@@ -57,7 +57,7 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
   #relists = 0;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(server: ApiServer, { labelSelector, fieldSelector, ...options }: ListWatchOptions<T>) {
+  constructor(server: ApiRequests, { labelSelector, fieldSelector, ...options }: ListWatchOptions<T>) {
     this.#server = server;
     this.#selectors = { labelSelector, fieldSelector };
     const defaults = { random: Math.random, silenceMs: SILENCE_MS, isMetadataOnly: false, isChange: () => true };

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { hasStatus } from './api-error.ts';
-import type { ApiRequest, ApiServer } from './api-server.ts';
+import type { ApiRequest, ApiRequests } from './api-server.ts';
 
 type Signal = Pick<ApiRequest, 'signal'>;
 
@@ -13,7 +13,7 @@ export interface PatchOperation {
 }
 
 /** The object at a path; undefined only when the API server says that there is none. */
-export async function readObject<T>(server: ApiServer, path: string, signal?: Signal['signal']): Promise<T | undefined> {
+export async function readObject<T>(server: ApiRequests, path: string, signal?: Signal['signal']): Promise<T | undefined> {
   try {
     return await server.request<T>({ method: 'GET', path, ...(signal && { signal }) });
   } catch (error) {
@@ -25,7 +25,7 @@ export async function readObject<T>(server: ApiServer, path: string, signal?: Si
 /** Creates the object, or takes those of its fields that are given into ownership; other fields stay as they are. Fields of other managers
  *  are a conflict unless `force`. */
 export function applyObject<T extends KubernetesObject>(
-  server: ApiServer,
+  server: ApiRequests,
   path: string,
   body: object,
   { fieldManager, force = false, signal }: Signal & { readonly fieldManager: string; readonly force?: boolean },
@@ -36,7 +36,7 @@ export function applyObject<T extends KubernetesObject>(
 
 /** Changes an object only if its `tests` hold. Rejects with status 422 when one does not. */
 export function patchObject<T extends KubernetesObject>(
-  server: ApiServer,
+  server: ApiRequests,
   path: string,
   tests: readonly { readonly path: string; readonly value: unknown }[],
   operations: readonly PatchOperation[],
@@ -48,7 +48,7 @@ export function patchObject<T extends KubernetesObject>(
 
 /** Merges into an object, null removes. A conflict when the object is not the given version any more. */
 export function mergeObject<T>(
-  server: ApiServer,
+  server: ApiRequests,
   path: string,
   { metadata = {}, ...change }: { readonly metadata?: object; readonly [field: string]: unknown },
   resourceVersion: string,
@@ -60,7 +60,7 @@ export function mergeObject<T>(
 
 /** Merges into the status of a custom resource. A conflict when the object is not the version that `status` was made from. */
 export function mergeStatus<T>(
-  server: ApiServer,
+  server: ApiRequests,
   path: string,
   status: object,
   resourceVersion: string,

@@ -1,0 +1,37 @@
+import { Fault } from '@vitrine/faults/fault';
+import { REQUEST_TIMEOUT_MS, type ApiRequest, type ApiRequests, type WatchRequest } from '../runtime/api-server.ts';
+import type { Leadership } from '../runtime/leader-election.ts';
+
+/** The API server of a leader, which writes only while nobody else can lead by its own clock: a process that was paused in a pass, and is
+ *  replaced, changes no object. A write that was sent ends with the Lease. Rows have the stronger promise of `FencedDatabase`. Faults of
+ *  writes: `leadership_lost`. */
+export class FencedApiServer implements ApiRequests {
+  readonly #server: ApiRequests;
+  readonly #leadership: Pick<Leadership, 'remainingMs'>;
+  readonly #onLost: () => void;
+
+  /** `onLost` is called when a write comes too late. */
+  constructor(server: ApiRequests, leadership: Pick<Leadership, 'remainingMs'>, onLost: () => void) {
+    this.#server = server;
+    this.#leadership = leadership;
+    this.#onLost = onLost;
+  }
+
+  async request<T>(request: ApiRequest): Promise<T> {
+    if (request.method === 'GET') return await this.#server.request<T>(request);
+    const remainingMs = Math.floor(this.#leadership.remainingMs());
+    if (remainingMs <= 0) {
+      this.#onLost();
+      const { method, path } = request;
+      throw new Fault('leadership_lost', { say: 'the Lease has run out', log: { method, path } });
+    }
+    return await this.#server.request<T>({
+      ...request,
+      timeoutMs: Math.min(request.timeoutMs ?? REQUEST_TIMEOUT_MS, remainingMs),
+    });
+  }
+
+  watch(request: WatchRequest): Promise<AsyncIterable<Uint8Array>> {
+    return this.#server.watch(request);
+  }
+}
