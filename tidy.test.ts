@@ -119,7 +119,7 @@ const PRIVATE_WORDS: Readonly<Record<string, string>> = {
 
 /** Folders that only tests reach so far, and what they are for. */
 const NOT_REACHED_YET: Readonly<Record<string, string>> = {
-  'packages/registry/': 'the store API and the scanner',
+  'packages/registry/': 'the scanner',
   'packages/stores/': 'the store API and the scanner',
   'packages/outbox/': 'the store API and the scanner',
 };

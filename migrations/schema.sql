@@ -701,7 +701,7 @@ BEGIN
     counted := 0;
   END IF;
   outcome := CASE WHEN counted >= (limits ->> 'rpm')::integer THEN 'rate_limited'
-    WHEN NOT required_scope = ANY (scopes) THEN 'forbidden_scope' ELSE 'admitted' END;
+    WHEN required_scope IS NOT NULL AND NOT required_scope = ANY (scopes) THEN 'forbidden_scope' ELSE 'admitted' END;
   IF outcome = 'admitted' THEN
     SELECT count(*) FILTER (WHERE l.expires_at > at), min(l.slot) FILTER (WHERE l.expires_at <= at), count(*)
     INTO in_flight, free_slot, slots FROM public.request_leases l WHERE l.key_id = admit_request.key_id;

@@ -1,7 +1,7 @@
 import { codeOf } from '@vitrine/faults/fault';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { newCorrelationId } from '../correlation-id.ts';
+import type { RejectionFormat } from '../rejection-format.ts';
 import type { Rejection } from '../rejection.ts';
 import { ClientResponse } from './client-response.ts';
 import { createCloseCounts, type CloseReason } from './connection-counters.ts';
@@ -61,17 +61,16 @@ export class ClientConnections implements Disposable {
   /** Called for each message that was rejected without being served. */
   onRefused: ((refused: RefusedMessage) => void) | undefined;
   readonly #open = new Map<Socket, Connection>();
-  readonly #correlationHeader: string;
+  readonly #format: RejectionFormat;
   readonly #stallTimeoutMs: number;
   readonly #stallCheck: NodeJS.Timeout;
 
-  /** `correlationHeader`: the response header that carries the correlation id. */
   constructor(
     server: Server<typeof IncomingMessage, typeof ClientResponse>,
-    correlationHeader: string,
+    format: RejectionFormat,
     stallTimeoutMs: number = STALL_TIMEOUT_MS,
   ) {
-    this.#correlationHeader = correlationHeader;
+    this.#format = format;
     this.#stallTimeoutMs = stallTimeoutMs;
     this.#stallCheck = setInterval(() => this.#checkStalled(), Math.min(STALL_CHECK_MS, stallTimeoutMs));
     this.#stallCheck.unref();
@@ -171,7 +170,9 @@ export class ClientConnections implements Disposable {
     } else if (last.handler !== undefined) {
       last.handler.onMalformedRequest(rejection);
     } else {
-      sendRejection(last, rejection, [this.#correlationHeader, newCorrelationId(), 'Connection', 'close']);
+      const id = this.#format.newCorrelationId();
+      const headers = [this.#format.correlationHeader, id, 'Connection', 'close'];
+      sendRejection(last, rejection, headers, this.#format.bodyOf(rejection, id));
     }
   }
 
@@ -179,7 +180,7 @@ export class ClientConnections implements Disposable {
   #respond(socket: Socket, reason: CloseReason, rejection: Rejection, line: RequestLine | undefined): void {
     const { remoteAddress } = socket;
     closeSoon(socket, () => {
-      const correlationId = sendRejectionOnSocket(socket, rejection, this.#correlationHeader);
+      const correlationId = sendRejectionOnSocket(socket, rejection, this.#format);
       if (correlationId !== undefined) this.onRefused?.({ reason, rejection, correlationId, remoteAddress, line });
     });
   }

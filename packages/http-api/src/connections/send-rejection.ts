@@ -1,47 +1,57 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { newCorrelationId } from '../correlation-id.ts';
+import type { RejectionFormat } from '../rejection-format.ts';
 import { rejectionBody, type Rejection } from '../rejection.ts';
 
 /** Sends a rejection in JSON; the response's head must not have been sent. `headers` come before the rejection's own, and are names and values
  *  in turn, the correlation id among them. */
-export function sendRejection(response: ServerResponse, rejection: Rejection, headers: readonly string[]): void {
-  response.end(writeHead(response, rejection, headers));
+export function sendRejection(
+  response: ServerResponse,
+  rejection: Rejection,
+  headers: readonly string[],
+  body: object = rejectionBody(rejection),
+): void {
+  response.end(writeHead(response, rejection, headers, body));
 }
 
 /** The same for the last response on its connection. Returns a function that closes it: the client has received all of the response
  *  before, and may still be sending. */
-export function sendRejectionAndClose(response: ServerResponse, rejection: Rejection, headers: readonly string[]): () => void {
-  response.write(writeHead(response, rejection, [...headers, 'Connection', 'close']));
+export function sendRejectionAndClose(
+  response: ServerResponse,
+  rejection: Rejection,
+  headers: readonly string[],
+  body: object = rejectionBody(rejection),
+): () => void {
+  response.write(writeHead(response, rejection, [...headers, 'Connection', 'close'], body));
   return () => response.end();
 }
 
 /** Writes the head of a response and returns its body. */
-function writeHead(response: ServerResponse, rejection: Rejection, headers: readonly string[]): string {
+function writeHead(response: ServerResponse, rejection: Rejection, headers: readonly string[], content: object): string {
   const { status } = rejection;
   // The reason phrase is given, or one that a provider sent and Node rejected would be tried again.
-  const [body, contentHeaders] = contentOf(rejection);
+  const [body, contentHeaders] = contentOf(content);
   response.writeHead(status, STATUS_CODES[status] ?? '', [...contentHeaders, ...headers, ...(rejection.headers ?? [])]);
   return body;
 }
 
 /** Sends a rejection where there is only a socket (requests that could not be parsed, and CONNECT), and ends the connection. Returns the
- *  response's correlation id, which it carries in `correlationHeader`; undefined when the socket is not writable. */
-export function sendRejectionOnSocket(socket: Duplex, rejection: Rejection, correlationHeader: string): string | undefined {
+ *  response's correlation id; undefined when the socket is not writable. */
+export function sendRejectionOnSocket(socket: Duplex, rejection: Rejection, format: RejectionFormat): string | undefined {
   if (!socket.writable) {
     socket.destroy();
     return undefined;
   }
   const { status, headers = [] } = rejection;
-  const correlationId = newCorrelationId();
-  const [body, contentHeaders] = contentOf(rejection);
-  const all = [...contentHeaders, correlationHeader, correlationId, ...headers, 'Connection', 'close'];
+  const correlationId = format.newCorrelationId();
+  const [body, contentHeaders] = contentOf(format.bodyOf(rejection, correlationId));
+  const all = [...contentHeaders, format.correlationHeader, correlationId, ...headers, 'Connection', 'close'];
   const lines = all.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${body}`);
   return correlationId;
 }
 
-function contentOf(rejection: Rejection): [body: string, headers: string[]] {
-  const body = JSON.stringify(rejectionBody(rejection));
+function contentOf(content: object): [body: string, headers: string[]] {
+  const body = JSON.stringify(content);
   return [body, ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(body))]];
 }

@@ -3,14 +3,23 @@ import { scrub } from '@vitrine/privacy/scrub';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ApiApp } from '../api-app.ts';
 import { drainRequest } from '../connections/drain-request.ts';
+import type { ClientConnections } from '../connections/client-connections.ts';
 import { sendRejection, sendRejectionAndClose } from '../connections/send-rejection.ts';
 import { UnparsedLog } from '../connections/unparsed-log.ts';
-import { correlationIdReader } from '../correlation-id.ts';
+import { plainRejections } from '../rejection-format.ts';
+import type { Rejection } from '../rejection.ts';
 import { closeServer, createHttpServer, type HttpServer, type HttpServerOptions } from './http-server.ts';
 import { listen, type ListenAt } from './listen.ts';
 import { requestError } from './request-error.ts';
 
 const NEXT_STEP = 'requests were cut, see docs/failure-modes.md#a-shutdown-step-that-fails';
+
+const CROWDED: Rejection = { status: 503, error: 'too many pipelined requests on this connection' };
+
+export interface ApiServer extends AsyncDisposable {
+  readonly url: string;
+  readonly connections: ClientConnections;
+}
 
 export interface ApiServerOptions extends HttpServerOptions, ListenAt {
   readonly logger: Logger;
@@ -18,7 +27,7 @@ export interface ApiServerOptions extends HttpServerOptions, ListenAt {
 
 /** Serves an API, and nothing else, until disposal, which finishes the requests in flight within the budget of a shutdown step and then closes
  *  every connection. Faults: `address_unusable`. */
-export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<AsyncDisposable & { readonly url: string }> {
+export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<ApiServer> {
   const { logger } = options;
   const created = createApiServer(app, options);
   const { server, connections } = created;
@@ -27,6 +36,7 @@ export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<
   const url = await listen(server, options);
   return {
     url,
+    connections,
     async [Symbol.asyncDispose]() {
       await runShutdownStep(
         'finish requests in flight',
@@ -40,20 +50,22 @@ export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<
 }
 
 function createApiServer(app: ApiApp, options: HttpServerOptions): HttpServer {
-  const correlationIdOf = correlationIdReader(options.correlationHeader);
+  const { correlationHeader, rejections = plainRejections(options.correlationHeader) } = options;
   const created = createHttpServer(options, (request, response, rejection) => {
     const { connections } = created;
     const error = requestError(request);
     const invalid = error === undefined ? rejection : { status: 400, error };
-    const headers = [options.correlationHeader, correlationIdOf(request.headers)];
-    if (invalid !== undefined) {
-      connections.stopServing(request.socket);
-      drainRequest(request, sendRejectionAndClose(response, invalid, headers));
-    } else if (response.socket === null && connections.isCrowded(request)) {
+    const crowded = response.socket === null && connections.isCrowded(request) ? CROWDED : undefined;
+    const refused = invalid ?? crowded;
+    if (refused === undefined) return app(request, response);
+    const id = rejections.correlationIdOf(request.headers);
+    const [headers, body] = [[correlationHeader, id], rejections.bodyOf(refused, id)];
+    if (invalid === undefined) {
       drainRequest(request);
-      sendRejection(response, { status: 503, error: 'too many pipelined requests on this connection' }, headers);
+      sendRejection(response, refused, headers, body);
     } else {
-      app(request, response);
+      connections.stopServing(request.socket);
+      drainRequest(request, sendRejectionAndClose(response, refused, headers, body));
     }
   });
   return created;

@@ -3,6 +3,7 @@ import { Server as TcpServer } from 'node:net';
 import { ClientConnections } from '../connections/client-connections.ts';
 import { ClientRequest } from '../connections/client-request.ts';
 import { ClientResponse } from '../connections/client-response.ts';
+import { plainRejections, type RejectionFormat } from '../rejection-format.ts';
 import type { Rejection } from '../rejection.ts';
 
 /** A request's head has to arrive within this. */
@@ -27,6 +28,8 @@ export interface HttpServerOptions {
   readonly maxConnections: number;
   /** The response header that carries the correlation id. */
   readonly correlationHeader: string;
+  /** Of what is rejected before a route is reached; `{ error: "..." }` unless given. */
+  readonly rejections?: RejectionFormat;
 }
 
 export interface HttpServer {
@@ -36,7 +39,8 @@ export interface HttpServer {
 
 /** An HTTP/1.1 server for untrusted clients: what cannot be parsed gets a JSON response, every connection ends within a bound, and
  *  nothing is written to one out of the order of its responses. */
-export function createHttpServer({ maxConnections, correlationHeader }: HttpServerOptions, serve: ServeRequest): HttpServer {
+export function createHttpServer(options: HttpServerOptions, serve: ServeRequest): HttpServer {
+  const { maxConnections, correlationHeader, rejections = plainRejections(correlationHeader) } = options;
   const server = createServer({
     IncomingMessage: ClientRequest,
     ServerResponse: ClientResponse,
@@ -50,7 +54,7 @@ export function createHttpServer({ maxConnections, correlationHeader }: HttpServ
     requireHostHeader: false,
   });
   server.maxConnections = maxConnections;
-  const connections = new ClientConnections(server, correlationHeader);
+  const connections = new ClientConnections(server, rejections);
   const begin: ServeRequest = (request, response, rejection) => {
     // Once it has stopped listening, every connection ends with its response.
     if (!server.listening) response.shouldKeepAlive = false;

@@ -63,6 +63,11 @@ describe('a key', () => {
     expect(await admit(n)).toEqual({ outcome: 'revoked_key' });
   });
 
+  test('without any scope is admitted where none is required, and only there', async () => {
+    await addKey(database, (n += 1), { scopes: [] });
+    expect([(await admit(n, null)).outcome, (await admit(n)).outcome]).toEqual(['admitted', 'forbidden_scope']);
+  });
+
   test('without the scope is rejected and holds no slot; without a required scope any key is admitted', async () => {
     await addKey(database, (n += 1), { plan: 'free', scopes: ['write:scans'] });
     const admissions = [await admit(n), await admit(n), await admit(n), await admit(n, null)];

@@ -12,24 +12,32 @@ export interface StoreDatabase extends AsyncDisposable {
   readonly owner: PostgresPool;
   /** A pool with the rights of a service; each is a replica of its own. */
   as(role: Role): PostgresPool;
+  /** The same for a service that opens its own. */
+  dsnOf(role: Role): Secret;
 }
 
 export async function storeDatabase(): Promise<StoreDatabase> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await templateDatabase());
-  const open = (options: string) => {
+  const dsnWith = (options: string) => {
     const url = new URL(database.dsn.reveal());
     url.searchParams.set('options', options);
-    return stack.use(new PostgresPool({ dsn: new Secret(url.href), applicationName: 'test', maxConnections: 8 }));
+    return new Secret(url.href);
   };
+  const open = (options: string) =>
+    stack.use(new PostgresPool({ dsn: dsnWith(options), applicationName: 'test', maxConnections: 8 }));
   return {
     owner: open(''),
     as: (role) => open(`-c role=${role}`),
+    dsnOf: (role) => dsnWith(`-c role=${role}`),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
 
-const HASHES = new TokenHashes([{ version: 1, secret: new Secret('a pepper of thirty-two characters') }]);
+const SECRET = 'a-pepper-of-thirty-two-characters';
+/** The pepper of the keys, as services configure it. */
+export const TEST_PEPPER: string = `1:${SECRET}`;
+const HASHES = new TokenHashes([{ version: 1, secret: new Secret(SECRET) }]);
 export const tokenOf = (n: number): string => `svc_live_${'k'.repeat(40)}${n}`;
 export const hashesOf = (n: number) => HASHES.all(tokenOf(n));
 

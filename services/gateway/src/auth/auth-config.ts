@@ -1,5 +1,5 @@
 import { Secret } from '@vitrine/config/secret';
-import { PEPPER_FORM, readPepper } from '@vitrine/credentials/pepper';
+import { pepperShape } from '@vitrine/credentials/pepper-shape';
 import {
   descriptionText,
   idText,
@@ -33,13 +33,6 @@ const fileKey = z.strictObject({
 });
 export type FileKey = z.infer<typeof fileKey>;
 
-const pepper = z.string().transform((text, context) => {
-  const read = readPepper(text);
-  if (read !== undefined) return read;
-  context.addIssue({ code: 'custom', message: PEPPER_FORM });
-  return z.NEVER;
-});
-
 const header = z.string().superRefine((name, context) => {
   const reason = keyHeaderError(name);
   if (reason !== undefined) context.addIssue({ code: 'custom', message: reason });
@@ -54,7 +47,7 @@ export const authConfig = z
     store: z.enum(['database', 'file']).default('database'),
     keys: z.array(fileKey).max(MAX_FILE_KEYS).default([]),
     /** The first hashes new tokens, all are tried; without any, one is made beside the database. */
-    peppers: z.array(pepper).max(MAX_PEPPERS).default([]),
+    peppers: z.array(pepperShape).max(MAX_PEPPERS).default([]),
   })
   .prefault({});
 export type AuthConfig = z.infer<typeof authConfig>;

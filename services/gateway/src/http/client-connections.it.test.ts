@@ -3,6 +3,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { ClientConnections } from '@vitrine/http-api/connections/client-connections';
 import { ClientResponse } from '@vitrine/http-api/connections/client-response';
 import { createCloseCounts } from '@vitrine/http-api/connections/connection-counters';
+import { plainRejections } from '@vitrine/http-api/rejection-format';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
@@ -224,7 +225,7 @@ describe('what a client may hold open', () => {
 
   test('a response that its client does not read is cut, one that waits for more is not', async () => {
     const server = createServer({ ServerResponse: ClientResponse });
-    using connections = new ClientConnections(server, 'X-Correlation-ID', 300);
+    using connections = new ClientConnections(server, plainRejections('X-Correlation-ID'), 300);
     const { promise: waited, resolve } = Promise.withResolvers<void>();
     server.on('request', (request: IncomingMessage, response: ClientResponse) => {
       connections.begin(request, response);

@@ -1,0 +1,92 @@
+import { TokenHashes } from '@vitrine/credentials/token-hashes';
+import { serveApi } from '@vitrine/http-api/server/api-server';
+import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { publicUrlsOf, type StoreApiConfig } from './config.ts';
+import { outcomesOf } from './contract/operation-outcomes.ts';
+import { REQUEST_ID_HEADER } from './contract/headers.ts';
+import { DatabaseProbe } from './health/database-probe.ts';
+import { probeRoutes } from './health/probe-routes.ts';
+import { createApiApp } from './http/create-api-app.ts';
+import { ENVELOPE_REJECTIONS } from './http/error-body.ts';
+import type { PlainRoute } from './http/plain-route.ts';
+import { REQUEST_TIMEOUT_MS } from './http/request-deadline.ts';
+import { scrapeRoute, serveScrape } from './observability/serve-scrape.ts';
+import { StoreApiTelemetry } from './observability/store-api-telemetry.ts';
+import { createRoutes } from './routes.ts';
+
+const APPLICATION = 'vitrine-store-api';
+const PROBE_CONNECTIONS = 1;
+
+export interface StoreApi extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Starts the store API, whether or not its database is there: until then what needs it responds with 500. Disposal finishes the requests in
+ *  flight, then writes spans and metrics, each within 5 s. Faults: `address_unusable`, `invalid_dsn`. */
+export async function startStoreApi(config: StoreApiConfig, logger: Logger): Promise<StoreApi> {
+  await using opened = new AsyncDisposableStack();
+  const stop = shutdownSteps(opened, logger);
+  const { otel } = config.observability;
+
+  const telemetry = opened.use(await StoreApiTelemetry.start(otel, logger, config.log.access));
+  stop('flush metrics', () => telemetry.flushMetrics());
+  stop('flush spans', () => telemetry.flushSpans());
+  const pool = openPool(config, config.storage.connections);
+  const probePool = openPool(config, PROBE_CONNECTIONS);
+  stop('close the database', () => Promise.all([pool[Symbol.asyncDispose](), probePool[Symbol.asyncDispose]()]));
+  const probe = new DatabaseProbe(probePool, logger);
+  stop('stop the probe of the database', () => probe[Symbol.asyncDispose]());
+  telemetry.observePools(() => ({ requests: pool.figures(), probe: probePool.figures() }));
+
+  const urls = publicUrlsOf(config);
+  const routes = createRoutes({ pool, urls, build: config.build });
+  const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
+  const { scrape } = telemetry;
+  const plainRoutes: PlainRoute[] = [
+    ...probeRoutes(() => probe.reason),
+    ...(scrape !== undefined && isPublic ? [scrapeRoute(scrape, path)] : []),
+  ];
+  if (scrape !== undefined && port !== undefined)
+    opened.use(await serveScrape(scrape, { host: config.server.host, port, path }, logger));
+  telemetry.countOperations([
+    ...routes.map(({ operation }) => ({ operationId: operation.operationId, outcomes: outcomesOf(operation) })),
+    ...plainRoutes.map(({ operationId }) => ({ operationId, outcomes: [{ status: 200, code: '' }] })),
+  ]);
+
+  const app = createApiApp({
+    routes,
+    plainRoutes,
+    database: pool,
+    hashes: new TokenHashes(config.auth.peppers),
+    events: telemetry,
+  });
+  const { host, port: serverPort, max_connections: maxConnections } = config.server;
+  const api = opened.use(
+    await serveApi(app, {
+      host,
+      port: serverPort,
+      hostKey: 'server.host (STORE_API_SERVER_HOST)',
+      portKey: 'server.port (STORE_API_SERVER_PORT)',
+      maxConnections,
+      correlationHeader: REQUEST_ID_HEADER,
+      rejections: ENVELOPE_REJECTIONS,
+      logger,
+    }),
+  );
+  telemetry.observeConnections(api.connections, maxConnections);
+  const running = opened.move();
+  return { url: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Statements end with the request that runs them, and so do waits for the request that holds an idempotency key. */
+function openPool({ storage }: StoreApiConfig, maxConnections: number): PostgresPool {
+  return new PostgresPool({
+    dsn: storage.dsn,
+    applicationName: APPLICATION,
+    maxConnections,
+    statementTimeoutMs: REQUEST_TIMEOUT_MS,
+    lockTimeoutMs: REQUEST_TIMEOUT_MS,
+  });
+}

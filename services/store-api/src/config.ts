@@ -1,0 +1,97 @@
+import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
+import { Secret } from '@vitrine/config/secret';
+import { pepperShape } from '@vitrine/credentials/pepper-shape';
+import { postgresDsn } from '@vitrine/postgres/postgres-config';
+import type { PublicUrls } from '@vitrine/stores/profile/public-urls';
+import { otelConfig } from '@vitrine/telemetry/config/otel-config';
+import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
+import { z } from 'zod';
+
+const PREFIX = 'STORE_API_';
+const MAX_PEPPERS = 8;
+const MIN_TOKEN_LENGTH = 32;
+/** What names the configuration file when `--config` does not. */
+export const STORE_API_CONFIG_FILE = { variable: 'STORE_API_CONFIG', defaultFile: 'store-api.yaml' };
+
+const otel = otelConfig({
+  serviceName: 'svc-store-api',
+  reservedPaths: ['/v1', '/graphql', '/stores', '/technologies', '/settings', '/docs', '/livez', '/readyz'],
+});
+
+/** An origin with an optional path; paths are appended to it. */
+const publicUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+  .refine((url) => !/[?#@]|\/$/.test(url), 'must not carry credentials, a query, a fragment or a final slash');
+
+/** The configuration of the store API; field names are the YAML keys. */
+export const storeApiConfig = z
+  .strictObject({
+    log: z
+      .strictObject({
+        level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+        /** A line for each request when its response has ended. */
+        access: z.boolean().default(false),
+      })
+      .prefault({}),
+    server: z
+      .strictObject({
+        host: z.string().min(1).default('0.0.0.0'),
+        /** 0: any free port. */
+        port: z.int().min(0).max(65_535).default(8081),
+        /** Further connections are closed at once. */
+        max_connections: z.int().min(1).max(65_535).default(4096),
+      })
+      .prefault({}),
+    storage: z.strictObject({
+      dsn: postgresDsn,
+      /** Of requests; each holds one for a statement or a transaction. */
+      connections: z.int().min(2).max(1_000).default(20),
+    }),
+    /** The first pepper hashes new keys, all are tried. */
+    auth: z.strictObject({ peppers: z.array(pepperShape).min(1, 'must name a pepper').max(MAX_PEPPERS) }),
+    /** Where clients reach this deployment; stored profiles have these URLs. */
+    public: z
+      .strictObject({
+        api_url: publicUrl.default('http://127.0.0.1:8081'),
+        /** `api_url` unless given. */
+        console_url: publicUrl.optional(),
+        /** `/docs` below `api_url` unless given. */
+        docs_url: publicUrl.optional(),
+      })
+      .prefault({}),
+    graphql: z
+      .strictObject({
+        /** Without one `/graphql` serves nobody. */
+        service_token: z
+          .string()
+          .min(MIN_TOKEN_LENGTH, `must have at least ${MIN_TOKEN_LENGTH} characters`)
+          .transform((text) => new Secret(text))
+          .optional(),
+        introspection: z.boolean().default(false),
+      })
+      .prefault({}),
+    /** Identifies the running build in `GET /v1/health`. */
+    build: z.string().min(1).max(128).optional(),
+    observability: z.strictObject({ otel: otel.prefault({}) }).prefault({}),
+  })
+  .describe('The configuration of the store API.');
+export type StoreApiConfig = z.infer<typeof storeApiConfig>;
+
+/** Reads the configuration from one YAML file's text and the environment. Faults: `invalid_config`. */
+export function readStoreApiConfig(
+  yaml: ConfigSource['yaml'],
+  env: ConfigSource['env'],
+  defaults: Readonly<Record<string, unknown>> = {},
+): StoreApiConfig {
+  const { [STORE_API_CONFIG_FILE.variable]: _file, ...variables } = env;
+  const source = { defaults, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
+  const { config, faults } = inspectConfig(storeApiConfig, source, []);
+  if (config === undefined) throw invalidConfig(faults);
+  return config;
+}
+
+/** Every URL that responses and profiles have begins with one of these. */
+export function publicUrlsOf({ public: urls }: StoreApiConfig): PublicUrls {
+  const { api_url, console_url = api_url, docs_url = `${api_url}/docs` } = urls;
+  return { api_url, console_url, docs_url };
+}

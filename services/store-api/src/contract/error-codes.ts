@@ -1,0 +1,47 @@
+import type { ErrorCode } from '@vitrine/stores/resources/error-response';
+
+/** What a client can do about an error. */
+export type Retry = 'never' | 'with_other_input' | 'once_after_seconds' | 'after_retry_after' | 'after_reset_at';
+
+interface ErrorRule {
+  readonly status: number;
+  /** Of any error nothing is billed. */
+  readonly billed: false;
+  readonly retry: Retry;
+  readonly description: string;
+}
+
+const rule = (status: number, retry: Retry, description: string): ErrorRule => ({ status, billed: false, retry, description });
+
+/** The one table of error codes: status, billing and retry. Spec: Errors; decisions, section 1. */
+export const ERROR_RULES: Readonly<Record<ErrorCode, ErrorRule>> = {
+  invalid_request: rule(400, 'with_other_input', 'Body or parameters failed validation; the message names the field.'),
+  unauthorized: rule(401, 'never', 'The key is missing, malformed, revoked or expired.'),
+  payment_required: rule(
+    402,
+    'after_reset_at',
+    'The allowance of the billing period is used up; reset_at says when it is reset.',
+  ),
+  forbidden_scope: rule(403, 'never', 'The key lacks the scope of the operation.'),
+  not_found: rule(404, 'with_other_input', 'No such route, technology or store. For a store it says nothing about the site.'),
+  conflict: rule(409, 'with_other_input', 'The Idempotency-Key was used for another operation or input.'),
+  rate_limited: rule(429, 'after_retry_after', 'Too many requests for the key in this minute.'),
+  internal: rule(500, 'once_after_seconds', 'A fault of the service, or the request exceeded the time bound.'),
+  not_implemented: rule(501, 'never', 'The operation is defined, and not served by this build.'),
+  concurrency_limited: rule(503, 'after_retry_after', 'Too many requests of the key are in flight.'),
+};
+
+/** Statuses beside these, all with the code `invalid_request`: of requests that are malformed before they reach an operation. */
+export const SERVER_STATUSES: Readonly<Record<number, string>> = {
+  405: 'The path has no such method; `Allow` names those that it has.',
+  408: 'The request did not arrive in time.',
+  417: 'The request expects something that cannot be met.',
+  431: 'The headers are too large.',
+};
+
+/** What faults of this process are to a client; every other is `internal`. */
+export const FAULT_CODES: Readonly<Record<string, ErrorCode>> = {
+  invalid_query: 'invalid_request',
+  invalid_body: 'invalid_request',
+  body_too_large: 'invalid_request',
+};

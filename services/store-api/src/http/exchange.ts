@@ -1,0 +1,182 @@
+import { codeOf, isFault } from '@vitrine/faults/fault';
+import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { rejection, type ApiRejection, type ApiResult, type ApiRoute } from '../contract/api-exchange.ts';
+import { ERROR_RULES, FAULT_CODES } from '../contract/error-codes.ts';
+import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import type { Operation } from '../contract/operation.ts';
+import type { ApiAppOptions } from './create-api-app.ts';
+import { errorBody } from './error-body.ts';
+import { KeyGate } from './key-gate.ts';
+import { rateHeaders } from './rate-headers.ts';
+import { readBody, readIdempotencyKey, readQuery } from './read-request.ts';
+import { RequestDeadline } from './request-deadline.ts';
+import { sendResponse } from './send-response.ts';
+
+/** A response waits for its slot to be freed, so that a client that sends the next request finds it free; not for a database that hangs. */
+const RELEASE_WAIT_MS = 1_000;
+
+/** What the target of a request leads to. */
+export interface ExchangeTarget {
+  readonly requestId: string;
+  readonly params: Readonly<Record<string, string | undefined>>;
+  readonly search: string;
+  readonly path: string;
+  /** The methods of the path; undefined where there is no such path. */
+  readonly allow: string | undefined;
+  readonly isBelowVersion: boolean;
+  /** Of `performance.now()`. */
+  readonly startedAt: number;
+}
+
+/** One request from admission to its response. */
+export class Exchange {
+  readonly #options: ApiAppOptions;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #target: ExchangeTarget;
+  readonly #route: ApiRoute | undefined;
+  readonly #deadline: RequestDeadline;
+  readonly #gate: KeyGate;
+  #caller: AuthenticatedKey | undefined;
+  #admittedAt: number | undefined;
+
+  constructor(
+    options: ApiAppOptions,
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: ExchangeTarget,
+    route: ApiRoute | undefined,
+  ) {
+    this.#options = options;
+    this.#request = request;
+    this.#response = response;
+    this.#target = target;
+    this.#route = route;
+    this.#deadline = new RequestDeadline(options.timeoutMs);
+    this.#gate = new KeyGate(options.database, options.hashes);
+  }
+
+  /** Never rejects. */
+  async serve(): Promise<void> {
+    using deadline = this.#deadline;
+    this.#response.once('close', () => {
+      if (this.#response.writableFinished) return;
+      deadline.clientLeft();
+      void this.#release();
+    });
+    const work = this.#run();
+    let result: ApiResult;
+    try {
+      result = await deadline.race(work);
+    } catch (error) {
+      result = rejectionOfError(error);
+    }
+    await this.#release();
+    this.#respond(result);
+  }
+
+  async #run(): Promise<ApiResult> {
+    const operation = this.#route?.operation;
+    const isPublic = operation === undefined ? !this.#target.isBelowVersion : operation.scope === 'none';
+    if (!isPublic) {
+      const rejected = await this.#admit(operation);
+      if (rejected !== undefined) return rejected;
+    }
+    if (this.#route === undefined || operation === undefined) return this.#rejectRoute();
+    const { handle } = this.#route;
+    if (handle === undefined)
+      return rejection('not_implemented', `${operation.operationId} is not served by this build; GET /v1 lists what is.`);
+    const { query, body, isIdempotent } = operation;
+    const idempotencyKey = isIdempotent === true ? readIdempotencyKey(this.#request) : undefined;
+    return handle({
+      id: this.#target.requestId,
+      params: this.#target.params,
+      query: query === undefined ? undefined : readQuery(query, this.#target.search),
+      body: body === undefined ? undefined : await readBody(body, this.#request),
+      idempotencyKey,
+      ifNoneMatch: this.#request.headers['if-none-match'],
+      receivedAt: Date.now(),
+      caller: this.#caller,
+      beforeCommit: () => this.#deadline.beginCommit(),
+    });
+  }
+
+  async #admit(operation: Operation | undefined): Promise<ApiRejection | undefined> {
+    // Of an operation that nobody serves, and of a path that leads nowhere, the key alone is checked.
+    const scope = this.#route?.handle === undefined ? undefined : operation?.scope;
+    const required = scope === 'any' || scope === 'none' ? undefined : scope;
+    const { caller, rejection: rejected } = await this.#gate.enter(this.#request, required);
+    this.#admittedAt = performance.now();
+    this.#caller = caller;
+    return rejected;
+  }
+
+  #rejectRoute(): ApiRejection {
+    const { allow, path } = this.#target;
+    if (allow === undefined) return rejection('not_found', `There is no ${shortened(path)}; GET /v1 lists the operations.`);
+    const message = `The path has no method ${shortened(this.#request.method ?? '')}; it has ${allow}.`;
+    return rejection('invalid_request', message, { status: 405, headers: ['Allow', allow] });
+  }
+
+  async #release(): Promise<void> {
+    const failed = (error: unknown) => this.#options.events.releaseFailed(error);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, RELEASE_WAIT_MS);
+    await Promise.race([this.#gate.release().catch(failed), promise]);
+    clearTimeout(timer);
+  }
+
+  #respond(result: ApiResult): void {
+    const isGone = this.#response.destroyed || this.#response.closed;
+    const { requestId } = this.#target;
+    const id = (result.kind === 'response' ? result.replayOf : undefined) ?? requestId;
+    const status = result.kind === 'response' ? result.status : (result.status ?? ERROR_RULES[result.code].status);
+    if (!isGone) {
+      const used = (result.kind === 'response' ? result.used : undefined) ?? this.#caller?.period.used;
+      const rates = this.#caller === undefined || used === undefined ? [] : rateHeaders(this.#caller, used);
+      const body =
+        result.kind === 'response' ? result.body : JSON.stringify(errorBody(result.code, result.message, id, result.reset_at));
+      const headers = [REQUEST_ID_HEADER, id, ...rates, ...(result.headers ?? [])];
+      sendResponse(this.#request, this.#response, { status, headers, body, type: 'application/json' });
+    }
+    this.#options.events.served({
+      ...this.#described(),
+      status: isGone ? 0 : status,
+      code: result.kind === 'response' ? '' : result.code,
+      reason: result.kind === 'response' ? undefined : (result.reason ?? result.code),
+      endedAt: performance.now(),
+      billed: (result.kind === 'response' ? result.billed : undefined) ?? {},
+      replayOf: result.kind === 'response' ? result.replayOf : undefined,
+      error: result.kind === 'response' ? undefined : result.cause,
+    });
+  }
+
+  #described() {
+    return {
+      requestId: this.#target.requestId,
+      operationId: this.#route?.operation.operationId ?? 'unknown',
+      method: this.#request.method ?? '',
+      route: this.#route?.operation.path ?? (this.#target.isBelowVersion ? '/v1/*' : '/*'),
+      headers: this.#request.headers,
+      workspaceId: this.#caller?.workspace.id,
+      keyId: this.#caller?.key.id,
+      startedAt: this.#target.startedAt,
+      admittedAt: this.#admittedAt,
+    };
+  }
+}
+
+function rejectionOfError(error: unknown): ApiRejection {
+  const code = FAULT_CODES[codeOf(error)];
+  if (code !== undefined && isFault(error)) return rejection(code, error.say);
+  const isLate = codeOf(error) === 'deadline_exceeded' && isFault(error);
+  const message = isLate ? error.say : 'The service failed; retry once after a few seconds.';
+  return rejection('internal', message, { cause: error, reason: codeOf(error) });
+}
+
+const SHOWN = 128;
+
+function shortened(text: string): string {
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text;
+}

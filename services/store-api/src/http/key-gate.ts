@@ -1,0 +1,116 @@
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
+import type { Queryable } from '@vitrine/postgres/connection';
+import { admitRequest, releaseRequest, type Admission, type AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
+import type { Scope } from '@vitrine/stores/resources/enumerations';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { rejection, type ApiRejection } from '../contract/api-exchange.ts';
+
+const BEARER = /^Bearer +(\S+)$/i;
+const LIVE_KEY = /^svc_live_[A-Za-z0-9_-]{16,200}$/;
+const TEST_KEY = /^svc_test_/;
+
+/** Why a request was not admitted, for metrics; each is counted from 0. */
+export const REJECTION_REASONS = [
+  'missing_key',
+  'malformed_key',
+  'test_key',
+  'unknown_key',
+  'revoked_key',
+  'expired_key',
+  'forbidden_scope',
+  'rate_limited',
+  'concurrency_limited',
+  'payment_required',
+] as const;
+
+/** A request's place among those of its key that may be in flight. */
+export interface Slot {
+  /** Undefined where the request was rejected before its key was known. */
+  readonly caller: AuthenticatedKey | undefined;
+  /** Why it is not admitted; undefined when it is. */
+  readonly rejection: ApiRejection | undefined;
+  readonly isHeld: boolean;
+}
+
+/** Admission of one request: its key, its limits, and the slot that it holds until `release`. */
+export class KeyGate {
+  readonly #database: Queryable;
+  readonly #hashes: TokenHashes;
+  readonly #leaseId = randomUUID();
+  #entering: Promise<Slot> | undefined;
+  #releasing: Promise<void> | undefined;
+
+  constructor(database: Queryable, hashes: TokenHashes) {
+    this.#database = database;
+    this.#hashes = hashes;
+  }
+
+  /** One round trip; none without a key that can be one. `scope`: undefined when any key may. */
+  enter(request: IncomingMessage, scope: Scope | undefined): Promise<Slot> {
+    this.#entering = this.#enter(request, scope);
+    return this.#entering;
+  }
+
+  /** Frees the slot, also when admission is still under way; further calls wait for the first. */
+  release(): Promise<void> {
+    this.#releasing ??= this.#release();
+    return this.#releasing;
+  }
+
+  async #enter(request: IncomingMessage, scope: Scope | undefined): Promise<Slot> {
+    const token = tokenOf(request);
+    if (typeof token !== 'string') return { caller: undefined, rejection: token, isHeld: false };
+    const admission = await admitRequest(this.#database, { token: this.#hashes.all(token), scope, lease_id: this.#leaseId });
+    if (!('key' in admission)) return { caller: undefined, rejection: rejectionOf(admission, scope), isHeld: false };
+    const isHeld = admission.outcome === 'admitted';
+    return { caller: admission, rejection: isHeld ? undefined : rejectionOf(admission, scope), isHeld };
+  }
+
+  async #release(): Promise<void> {
+    const slot = await this.#entering?.catch(() => undefined);
+    if (slot?.isHeld === true && slot.caller !== undefined)
+      await releaseRequest(this.#database, slot.caller.key.id, this.#leaseId);
+  }
+}
+
+function tokenOf(request: IncomingMessage): string | ApiRejection {
+  const sent = request.headersDistinct['authorization'] ?? [];
+  if (sent.length === 0) return unauthorized('The API key is missing: send Authorization: Bearer <API_KEY>.', 'missing_key');
+  const [, token = ''] = (sent.length === 1 && BEARER.exec(sent[0] ?? '')) || [];
+  if (TEST_KEY.test(token)) return unauthorized('Test keys are not served yet: use a svc_live_ key.', 'test_key');
+  if (!LIVE_KEY.test(token))
+    return unauthorized('The API key is malformed: send one header Authorization: Bearer svc_live_....', 'malformed_key');
+  return token;
+}
+
+function unauthorized(message: string, reason: string): ApiRejection {
+  return rejection('unauthorized', message, { reason, headers: ['WWW-Authenticate', 'Bearer'] });
+}
+
+const REFUSED_KEYS = {
+  unknown_key: 'The API key is not known.',
+  revoked_key: 'The API key has been revoked.',
+  expired_key: 'The API key has expired.',
+} as const;
+
+function rejectionOf(admission: Admission, scope: Scope | undefined): ApiRejection {
+  if (!('key' in admission)) {
+    const { outcome } = admission;
+    return unauthorized(REFUSED_KEYS[outcome], outcome);
+  }
+  const { outcome, plan, window_ends_in_ms } = admission;
+  if (outcome === 'forbidden_scope') return rejection('forbidden_scope', `The API key lacks the scope ${scope}.`);
+  if (outcome === 'concurrency_limited') {
+    const message = `At most ${plan.limits.concurrency} requests of this key may be in flight; retry after a second.`;
+    return rejection('concurrency_limited', message, { headers: ['Retry-After', '1'] });
+  }
+  const seconds = String(secondsOf(window_ends_in_ms));
+  const message = `At most ${plan.limits.rpm} requests a minute are allowed for this key; retry after ${seconds} s.`;
+  return rejection('rate_limited', message, { headers: ['Retry-After', seconds] });
+}
+
+/** Whole seconds, at least 1. */
+export function secondsOf(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1_000));
+}

@@ -1,0 +1,54 @@
+import { Fault } from '@vitrine/faults/fault';
+
+/** Spec: Limits, synchronous request time bound. */
+export const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Ends a request that takes too long, or whose client has left, unless it has begun to commit what it bills: from there on the response is
+ *  what the ledger says. Times out once. */
+export class RequestDeadline implements Disposable {
+  readonly #timer: NodeJS.Timeout;
+  readonly #over = Promise.withResolvers<never>();
+  #reason: Fault | undefined;
+  #isCommitting = false;
+
+  constructor(timeoutMs: number = REQUEST_TIMEOUT_MS) {
+    this.#timer = setTimeout(() => this.#end(tooLate(timeoutMs)), timeoutMs);
+    // Without anybody who waits a rejection would be an uncaught one.
+    this.#over.promise.catch(() => {});
+  }
+
+  /** Whether the request has ended before its work. */
+  get isOver(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  clientLeft(): void {
+    if (!this.#isCommitting) this.#end(new Fault('client_left', { say: 'the client closed its connection' }));
+  }
+
+  /** Faults: `deadline_exceeded`, `client_left`. */
+  beginCommit(): void {
+    if (this.#reason !== undefined) throw this.#reason;
+    this.#isCommitting = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** The result of `work`, which goes on when the request is over before it. Faults: `deadline_exceeded`, `client_left`. */
+  race<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#over.promise]);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+
+  #end(reason: Fault): void {
+    clearTimeout(this.#timer);
+    this.#reason ??= reason;
+    this.#over.reject(this.#reason);
+  }
+}
+
+function tooLate(timeoutMs: number): Fault {
+  return new Fault('deadline_exceeded', { say: `the request took longer than ${timeoutMs / 1_000} s; nothing was billed` });
+}

@@ -1,0 +1,60 @@
+import { invariant } from '@vitrine/faults/invariant';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
+import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
+import { readUsageByKey } from '@vitrine/stores/metering/usage-reports';
+import type { PublicUrls } from '@vitrine/stores/profile/public-urls';
+import { accountOf, usageOf } from './account/account-resources.ts';
+import { respondJson, type ApiRequest, type ApiResult, type ApiRoute } from './contract/api-exchange.ts';
+import type { Operation } from './contract/operation.ts';
+import * as served from './contract/served-operations.ts';
+import { apiIndexOf, healthOf, versionIndexOf } from './discovery/discovery-documents.ts';
+
+export interface RouteContext {
+  readonly pool: PostgresPool;
+  readonly urls: PublicUrls;
+  readonly build: string | undefined;
+}
+
+type Result = ApiResult | Promise<ApiResult>;
+
+/** Every operation of the contract in the order of the document; those without a handler respond with 501 and are not listed by `GET /v1`. */
+export function createRoutes({ pool, urls, build }: RouteContext): ApiRoute[] {
+  const index = respondJson(apiIndexOf(urls));
+  const health = respondJson(healthOf(build, REGISTRY_CHECKSUM));
+  const routes: ApiRoute[] = [
+    route(served.getIndex, () => index),
+    route(served.getVersionIndex, () => versionIndex),
+    route(served.getHealth, () => health),
+    keyed(served.getAccount, (_, caller) => respondJson(accountOf(caller))),
+    keyed(served.getUsage, async (_, caller) =>
+      respondJson(usageOf(caller, await readUsageByKey(pool, caller.workspace.id, caller.period.starts_at))),
+    ),
+    unserved(served.getStore),
+    unserved(served.enrichStores),
+    unserved(served.listTechnologies),
+    unserved(served.getTechnology),
+  ];
+  const operations = routes.flatMap(({ operation, handle }) => (handle === undefined ? [] : [operation]));
+  const versionIndex = respondJson(versionIndexOf(urls, operations));
+  return routes;
+}
+
+function route<Query, Body>(operation: Operation<Query, Body>, handle: (request: ApiRequest<Query, Body>) => Result): ApiRoute {
+  return { operation, handle: (request) => handle(request as ApiRequest<Query, Body>) };
+}
+
+/** Of an operation that only keys may call. */
+function keyed<Query, Body>(
+  operation: Operation<Query, Body>,
+  handle: (request: ApiRequest<Query, Body>, caller: AuthenticatedKey) => Result,
+): ApiRoute {
+  return route(operation, (request) => {
+    invariant(request.caller !== undefined, 'a request with a key has been admitted');
+    return handle(request, request.caller);
+  });
+}
+
+function unserved(operation: Operation): ApiRoute {
+  return { operation, handle: undefined };
+}
