@@ -280,6 +280,17 @@ CREATE UNLOGGED TABLE request_leases (
   CONSTRAINT request_leases_pkey PRIMARY KEY (key_id, slot)
 ) WITH (fillfactor=50);
 
+CREATE UNLOGGED TABLE request_turns (
+  target text COLLATE "C" NOT NULL,
+  next_at timestamp(3) with time zone NOT NULL,
+  interval_ms integer NOT NULL DEFAULT 0,
+  interval_until timestamp(3) with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  holder text COLLATE "C",
+  held_until timestamp(3) with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  backlog_until timestamp(3) with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  CONSTRAINT request_turns_pkey PRIMARY KEY (target)
+) WITH (fillfactor=50);
+
 CREATE TABLE scan_jobs (
   id text COLLATE "C" NOT NULL,
   domain text COLLATE "C" NOT NULL,
@@ -289,6 +300,9 @@ CREATE TABLE scan_jobs (
   queued_at timestamp(3) with time zone NOT NULL,
   started_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
+  attempts integer NOT NULL DEFAULT 0,
+  lease_id text COLLATE "C",
+  due_at timestamp(3) with time zone,
   CONSTRAINT scan_jobs_cause_check CHECK ((cause = ANY (ARRAY['requested'::text, 'routine'::text]))),
   CONSTRAINT scan_jobs_pkey PRIMARY KEY (id),
   CONSTRAINT scan_jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'blocked'::text, 'failed'::text])))
@@ -368,6 +382,7 @@ CREATE TABLE stores (
   last_observation_id text COLLATE "C",
   profile text,
   profile_hash text COLLATE "C",
+  next_scan_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   CONSTRAINT stores_domain_key UNIQUE (domain),
   CONSTRAINT stores_pkey PRIMARY KEY (storefront_id),
   CONSTRAINT stores_platform_fkey FOREIGN KEY (platform) REFERENCES technologies(slug),
@@ -629,9 +644,15 @@ CREATE INDEX outbox_published ON public.outbox USING btree (published_at) WHERE 
 CREATE INDEX outbox_unpublished ON public.outbox USING btree (id) WHERE (published_at IS NULL);
 CREATE INDEX outbox_unpublished_by_key ON public.outbox USING btree (topic, key, id) WHERE (published_at IS NULL);
 CREATE INDEX outbox_unpublished_by_topic ON public.outbox USING btree (topic, id) WHERE (published_at IS NULL);
+CREATE INDEX request_turns_by_holder ON public.request_turns USING btree (holder) WHERE (holder IS NOT NULL);
+CREATE INDEX request_turns_by_time ON public.request_turns USING btree (next_at);
+CREATE INDEX scan_jobs_due ON public.scan_jobs USING btree (due_at) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (due_at IS NOT NULL));
 CREATE INDEX scan_jobs_finished ON public.scan_jobs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX scan_jobs_open ON public.scan_jobs USING btree (domain) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX scan_jobs_undelivered ON public.scan_jobs USING btree (queued_at) WHERE ((status = 'queued'::text) AND (due_at IS NULL));
 CREATE INDEX signals_of_store ON public.signals USING btree (storefront_id, confirmed_at DESC, id);
+CREATE INDEX stores_rescan_active ON public.stores USING btree (next_scan_at) WHERE (state = 'active_storefront'::text);
+CREATE INDEX stores_rescan_others ON public.stores USING btree (next_scan_at) WHERE (state <> 'active_storefront'::text);
 CREATE INDEX trace_sums_by_key_day_by_time ON public.trace_sums_by_key_day USING btree (bucket_start);
 CREATE INDEX trace_sums_by_key_hour_by_time ON public.trace_sums_by_key_hour USING btree (bucket_start);
 CREATE INDEX trace_sums_by_model_day_by_time ON public.trace_sums_by_model_day USING btree (bucket_start);
@@ -1073,6 +1094,43 @@ END
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.take_request_turn(targets text[], scan text, usual_interval_ms integer, hold_ms integer, max_wait_ms integer, backlog_ms integer)
+ RETURNS TABLE(wait_ms integer, put_off boolean)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+DECLARE
+  at timestamptz;
+  turn timestamptz;
+  line_end timestamptz;
+  is_busy boolean;
+  is_held boolean;
+BEGIN
+  INSERT INTO public.request_turns (target, next_at) SELECT t, '-infinity' FROM unnest(targets) AS t ORDER BY t ON CONFLICT DO NOTHING;
+  PERFORM FROM public.request_turns r WHERE r.target = ANY (targets) ORDER BY r.target FOR UPDATE;
+  at := date_trunc('milliseconds', clock_timestamp()); -- After the wait for the rows.
+  SELECT greatest(at, max(r.next_at)), bool_or(r.held_until > at AND r.holder <> scan), bool_or(r.held_until > at AND r.holder = scan),
+    greatest(at, max(r.backlog_until))
+  INTO turn, is_busy, is_held, line_end FROM public.request_turns r WHERE r.target = ANY (targets);
+  put_off := coalesce(is_busy, false) OR (NOT coalesce(is_held, false) AND turn > at + make_interval(secs => max_wait_ms / 1000.0));
+  IF put_off AND backlog_ms > 0 THEN
+    line_end := greatest(line_end, CASE WHEN is_busy THEN at ELSE turn END) + make_interval(secs => backlog_ms / 1000.0);
+    UPDATE public.request_turns r SET backlog_until = line_end WHERE r.target = ANY (targets);
+    wait_ms := ceil(extract(epoch FROM line_end - at) * 1000);
+  ELSE
+    wait_ms := ceil(extract(epoch FROM turn - at) * 1000);
+  END IF;
+  IF NOT put_off THEN
+    UPDATE public.request_turns r SET holder = scan, held_until = turn + make_interval(secs => hold_ms / 1000.0),
+      next_at = turn + make_interval(secs => greatest(usual_interval_ms, CASE WHEN r.interval_until > at THEN r.interval_ms ELSE 0 END) / 1000.0)
+    WHERE r.target = ANY (targets);
+  END IF;
+  RETURN NEXT;
+END
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.trace_partition_lock()
  RETURNS boolean
  LANGUAGE sql
@@ -1117,8 +1175,16 @@ COMMENT ON COLUMN rate_allotments.sequence IS 'of the report within its process:
 COMMENT ON COLUMN rate_allotments.used IS 'requests in the window before the report; with wanted, for whoever looks';
 COMMENT ON COLUMN request_leases.expires_at IS 'the slot is free from then on: at once when its request ends, after the lease when its process has died';
 COMMENT ON COLUMN request_leases.slot IS 'from 0; rows stay and are used again, because rows that come and go leave dead ones for every count to pass';
+COMMENT ON COLUMN request_turns.backlog_until IS 'the end of the line of scans that were put off';
+COMMENT ON COLUMN request_turns.holder IS 'the scan that has the one connection, until held_until or until it gives it back';
+COMMENT ON COLUMN request_turns.interval_ms IS 'between two requests, where the host asked for more than usual, until interval_until';
+COMMENT ON COLUMN request_turns.target IS 'host:NAME, or the edge: edge:shopify, ip:ADDRESS';
+COMMENT ON COLUMN scan_jobs.attempts IS 'attempts that began, without those that were put off or handed back';
+COMMENT ON COLUMN scan_jobs.due_at IS 'from then on any process may take it: the end of the lease while it runs, its next attempt while it waits; NULL: its message has not come';
+COMMENT ON COLUMN scan_jobs.lease_id IS 'of the process that runs it; only the holder may end the job';
 COMMENT ON COLUMN signals.observation_id IS 'the one that confirmed it';
 COMMENT ON COLUMN stores.is_ecommerce IS 'a completed observation showed commerce; without it, and with one, the domain is not_ecommerce';
+COMMENT ON COLUMN stores.next_scan_at IS 'from then on the scheduler queues a routine scan';
 COMMENT ON COLUMN stores.profile IS 'the Store resource as responses carry it; NULL while there is none to return';
 COMMENT ON COLUMN stores.profile_hash IS 'of the text of profile, for ETags';
 COMMENT ON COLUMN stores.rank IS 'from an imported list of domains';
@@ -1162,6 +1228,7 @@ ALTER TABLE quota_reservations OWNER TO vitrine_migrations;
 ALTER TABLE rate_allotments OWNER TO vitrine_migrations;
 ALTER TABLE rate_windows OWNER TO vitrine_migrations;
 ALTER TABLE request_leases OWNER TO vitrine_migrations;
+ALTER TABLE request_turns OWNER TO vitrine_migrations;
 ALTER TABLE scan_jobs OWNER TO vitrine_migrations;
 ALTER TABLE schema_migrations OWNER TO vitrine_migrations;
 ALTER TABLE signals OWNER TO vitrine_migrations;
@@ -1221,6 +1288,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON quota_reservations TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON rate_allotments TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON rate_windows TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON request_leases TO vitrine_store_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON request_turns TO vitrine_enrich;
 GRANT DELETE, INSERT, SELECT ON scan_jobs TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON scan_jobs TO vitrine_enrich;
 GRANT SELECT ON schema_migrations TO vitrine_gateway;
@@ -1280,3 +1348,4 @@ GRANT EXECUTE ON FUNCTION remove_old_quota_reservations(integer) TO vitrine_gate
 GRANT EXECUTE ON FUNCTION report_quota_usage(uuid,bigint,date,integer,text[],text[],numeric[],numeric[],numeric[],numeric[]) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION report_rate_allotments(uuid,bigint,integer,integer,text[],integer[],integer[],integer[],integer[],integer[]) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION stored_quota_usage(date,text,text) TO vitrine_gateway;
+GRANT EXECUTE ON FUNCTION take_request_turn(text[],text,integer,integer,integer,integer) TO vitrine_enrich;

@@ -111,6 +111,8 @@ export class InProcessRelay implements AsyncDisposable {
       },
       wait: (ms) => wait(ms),
     });
+    // It is read again in a later pass.
+    if (obstacle === 'deferred') return;
     if (obstacle !== undefined) {
       this.#counters.failures.unavailable += 1;
       this.#isUnavailable = true;

@@ -1,37 +1,79 @@
 import { createApiApp } from '@vitrine/http-api/api-app';
 import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
 import { serveApi } from '@vitrine/http-api/server/api-server';
+import { createKafkaClient } from '@vitrine/kafka/kafka-client';
+import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ScanConfig } from './config.ts';
 import { HEALTH_FAULTS, healthRoutes } from './health/health-routes.ts';
 import { ScanTelemetry } from './observability/scan-telemetry.ts';
-import { ScanQueue } from './scan-queue.ts';
+import { RequestTurns } from './politeness/request-turns.ts';
+import { createRunScan, type Describe, type Commit } from './run-scan.ts';
+import type { ScanStorefront } from './scan/scan-ports.ts';
+import { APPLICATION, ScanQueue } from './scan-queue.ts';
 import { VERSION } from './version.ts';
 
 const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
 const MAX_CONNECTIONS = 256;
+/** Commits of scans, jobs, turns, the probe: statements are short, and scans mostly wait for storefronts. */
+const MAX_POOL = 10;
 
 export interface Scanner extends AsyncDisposable {
   /** Of probes and metrics. */
   readonly url: string;
 }
 
+/** What reads a storefront, and what follows from what it read. */
+export interface ScanSteps {
+  readonly scanStorefront: ScanStorefront;
+  readonly describe: Describe;
+  readonly commit: Commit;
+}
+
+const missing = () => Promise.reject(new Error('there is nothing yet that reads storefronts'));
+const NOT_THERE: ScanSteps = {
+  scanStorefront: missing,
+  describe: () => {
+    throw new Error('nothing was read');
+  },
+  commit: missing,
+};
+
 /** Starts a scanner, whether or not database and broker are there: it waits for both. Disposal takes no more jobs, hands scans that do not end
  *  in time back, then writes spans and metrics, each step within 5 s. Faults: `address_unusable`, `kafka_credentials_unreadable`. */
-export async function startScanner(config: ScanConfig, logger: Logger): Promise<Scanner> {
+export async function startScanner(config: ScanConfig, logger: Logger, steps?: ScanSteps): Promise<Scanner> {
   await using opened = new AsyncDisposableStack();
   const stop = shutdownSteps(opened, logger);
 
   const telemetry = opened.use(await ScanTelemetry.start(config.observability.otel, logger));
   stop('flush metrics', () => telemetry.flushMetrics());
   stop('flush spans', () => telemetry.flushSpans());
-  const queue = new ScanQueue({ config, logger });
-  stop('close the database', () => queue.closeDatabase());
-  telemetry.observe(() => queue.figures);
+  const client =
+    config.queue.driver === 'kafka'
+      ? createKafkaClient(kafkaConnection(APPLICATION, { ...config.queue, topic: '' }), logger)
+      : undefined;
+  const pool = new PostgresPool({
+    dsn: config.storage.dsn,
+    applicationName: APPLICATION,
+    maxConnections: Math.min(MAX_POOL, config.concurrency + 3),
+  });
+  stop('close the database', () => pool[Symbol.asyncDispose]());
+  const turns = new RequestTurns(pool);
+  const runScan = createRunScan({
+    pool,
+    turns: config.politeness === 'on' ? turns : undefined,
+    ...(steps ?? NOT_THERE),
+    cadenceMs: config.rescan.cadence_ms,
+    onCommit: (scope, signals) => telemetry.observationCommitted(scope, signals),
+    logger,
+  });
+  const queue = new ScanQueue({ config, client, pool, logger, run: runScan, onEnd: (ended) => telemetry.runEnded(ended) });
+  telemetry.observe(() => queue.figures, turns.counters);
   const api = opened.use(await serveHealth(config, queue, telemetry, logger));
   stop('stop scanning', () => queue.stop());
-  queue.start();
+  if (steps !== undefined) queue.start();
   const running = opened.move();
   return { url: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
@@ -41,7 +83,7 @@ function serveHealth({ server, observability }: ScanConfig, queue: ScanQueue, { 
   const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
   const routes = healthRoutes(
     () => queue.state,
-    () => queue.figures,
+    () => ({ inFlight: queue.figures.inFlight, lagRecords: queue.lagRecords }),
     uptimeSec,
   );
   const app = createApiApp(routes, {

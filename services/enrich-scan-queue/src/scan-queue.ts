@@ -1,41 +1,114 @@
-import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { RecordHandler } from '@vitrine/kafka/consume/consumed-record';
+import { deadLetterTopic } from '@vitrine/kafka/consume/dead-letter';
+import { KafkaConsumer } from '@vitrine/kafka/consume/kafka-consumer';
+import type { KafkaClient } from '@vitrine/kafka/kafka-client';
+import { KafkaPublisher } from '@vitrine/kafka/publish/kafka-publisher';
+import { InProcessRelay } from '@vitrine/outbox/in-process-relay';
+import type { OutboxFigures } from '@vitrine/outbox/outbox-figures';
+import { OutboxRelay } from '@vitrine/outbox/outbox-relay';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { DatabaseReadiness, waitForDatabase } from '@vitrine/postgres/wait-for-database';
+import { SCAN_TOPICS, type ScanCause } from '@vitrine/stores/scans/queue-scans';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ScanConfig } from './config.ts';
 import type { ScannerState } from './health/scanner-state.ts';
-import type { ScanFigures } from './observability/scan-telemetry.ts';
-import type { ScanStorefront } from './scan/scan-ports.ts';
+import { runDueJobs } from './jobs/due-jobs.ts';
+import { JobRunner, type EndedRun, type RunResult } from './jobs/job-runner.ts';
+import { createRequestHandler } from './jobs/request-handler.ts';
+import { ScanJobs, type ClaimedJob } from './jobs/scan-jobs.ts';
+import { ScanSlots } from './jobs/scan-slots.ts';
+import type { ConsumerSums, ScanFigures } from './observability/scan-telemetry.ts';
+import { RoutineWork } from './rescan/routine-work.ts';
 
-const APPLICATION = 'vitrine-enrich-scan-queue';
-const CONNECTIONS = 6;
+export const APPLICATION = 'vitrine-enrich-scan-queue';
+const CAUSES: readonly ScanCause[] = ['requested', 'routine'];
 
 export interface ScanQueueOptions {
   readonly config: ScanConfig;
+  /** Undefined without a broker. */
+  readonly client: KafkaClient | undefined;
   readonly logger: Logger;
-  readonly scanStorefront?: ScanStorefront;
+  readonly pool: PostgresPool;
+  readonly run: (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult>;
+  readonly onEnd: (ended: EndedRun) => void;
 }
 
-/** From the queue to the database: waits for both, and scans. */
+interface Started {
+  readonly consumers: readonly KafkaConsumer[];
+  /** Of the messages that this process, or any other, queues. */
+  readonly relay: AsyncDisposable & { readonly figures: OutboxFigures };
+  readonly due: Promise<void>;
+  readonly routine: RoutineWork;
+}
+
+/** From the queue to the database: waits for both, runs the jobs, and queues routine ones. */
 export class ScanQueue {
   readonly #options: ScanQueueOptions;
   readonly #pool: PostgresPool;
+  readonly #jobs: ScanJobs;
+  readonly #slots: ScanSlots;
+  readonly #runner: JobRunner;
+  /** Without a broker there are none. */
+  readonly #deadLetters: ReadonlyMap<ScanCause, KafkaPublisher>;
+  readonly #publishers: ReadonlyMap<string, KafkaPublisher>;
   readonly #database = new DatabaseReadiness();
   readonly #stopping = new AbortController();
+  #dueRoundAt = performance.now();
+  #duplicates = 0;
   #starting: Promise<void> | undefined;
+  #started: Started | undefined;
 
-  /** Connects to nothing. */
+  /** Connects to the broker, and to nothing else. */
   constructor(options: ScanQueueOptions) {
+    const { config, client, pool, run, logger, onEnd } = options;
     this.#options = options;
-    const { dsn } = options.config.storage;
-    this.#pool = new PostgresPool({ dsn, applicationName: APPLICATION, maxConnections: CONNECTIONS });
+    this.#pool = pool;
+    this.#jobs = new ScanJobs(this.#pool);
+    this.#slots = new ScanSlots(config.concurrency);
+    const limits = { maxAttempts: config.jobs.max_attempts, retryMs: config.jobs.retry_ms };
+    this.#runner = new JobRunner({ jobs: this.#jobs, slots: this.#slots, limits, run, logger, onEnd });
+    const causes = client === undefined ? [] : CAUSES.map((cause) => ({ client, cause, topic: SCAN_TOPICS[cause] }));
+    this.#deadLetters = new Map(
+      causes.map(({ client: of, cause, topic }) => [cause, new KafkaPublisher(of, { topic: deadLetterTopic(topic) })]),
+    );
+    this.#publishers = new Map(causes.map(({ client: of, topic }) => [topic, new KafkaPublisher(of, { topic })]));
   }
 
   get state(): ScannerState {
-    return { databaseReason: this.#database.reason, consumers: [], canPublish: undefined, loopsAgeSec: new Map() };
+    const loops =
+      this.#started === undefined ? [] : [['due jobs', this.#dueRoundAt] as const, ['leases', this.#runner.renewedAt] as const];
+    return {
+      databaseReason: this.#database.reason,
+      consumers: (this.#started?.consumers ?? []).map(({ status }) => status),
+      canPublish: this.#options.client && this.#allPublishers().every(({ isReady }) => isReady),
+      loopsAgeSec: new Map(loops.map(([name, since]) => [name, age(since)])),
+    };
   }
 
-  get figures(): ScanFigures & { readonly lagRecords: number | undefined } {
-    return { inFlight: 0, lagRecords: undefined, pools: { scan: this.#pool.figures() } };
+  get figures(): ScanFigures {
+    const consumers = new Map<ScanCause, ConsumerSums>(
+      CAUSES.map((cause, at) => {
+        const consumer = this.#started?.consumers[at];
+        const { lagRecords, records = 0, deadLetters = 0 } = consumer?.figures ?? {};
+        return [cause, { lagRecords, records, deadLetters, isRunning: consumer?.status === 'running' }];
+      }),
+    );
+    return {
+      inFlight: this.#slots.taken,
+      slots: this.#slots.size,
+      waiting: new Map(CAUSES.map((cause) => [cause, this.#slots.waiting(cause)])),
+      duplicates: this.#duplicates,
+      consumers,
+      routine: this.#started?.routine.figures,
+      outbox: this.#started?.relay.figures,
+      pools: { scan: this.#pool.figures() },
+    };
+  }
+
+  /** Of all topics; undefined while it is not known. */
+  get lagRecords(): number | undefined {
+    const lags = (this.#started?.consumers ?? []).map((consumer) => consumer.figures.lagRecords);
+    return lags.length === 0 || lags.includes(undefined) ? undefined : lags.reduce<number>((sum, lag = 0) => sum + lag, 0);
   }
 
   /** Begins in the background: jobs are taken when the database has its tables. */
@@ -43,23 +116,79 @@ export class ScanQueue {
     this.#starting = this.#begin();
   }
 
-  /** Takes no more jobs and ends those in progress. */
+  /** Takes no more jobs, and ends or hands back those that run. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#slots.close();
     await this.#starting;
-  }
-
-  async closeDatabase(): Promise<void> {
-    await this.#pool[Symbol.asyncDispose]();
+    const { consumers = [], relay, due, routine } = this.#started ?? {};
+    const stopTaking = async () => {
+      await Promise.all([...consumers, ...(relay === undefined ? [] : [relay])].map((one) => one[Symbol.asyncDispose]()));
+      await Promise.all(this.#allPublishers().map((publisher) => publisher[Symbol.asyncDispose]()));
+    };
+    await Promise.all([this.#runner.stop(), stopTaking(), due, routine?.[Symbol.asyncDispose]()]);
   }
 
   async #begin(): Promise<void> {
-    await waitForDatabase(this.#pool, {
-      logger: this.#options.logger,
-      signal: this.#stopping.signal,
+    const { config, logger } = this.#options;
+    const { signal } = this.#stopping;
+    const isReached = await waitForDatabase(this.#pool, {
+      logger,
+      signal,
       readiness: this.#database,
-      probe: (pool) => pool.query('SELECT id FROM scan_jobs LIMIT 0'),
+      probe,
+      // Tables and rights that a migration has still to make are waited for, too.
       isAwaited: () => true,
     });
+    if (!isReached) return;
+    this.#runner.startRenewing();
+    const tools = { jobs: this.#jobs, slots: this.#slots, runner: this.#runner, logger, signal };
+    const onRound = () => (this.#dueRoundAt = performance.now());
+    const routine = new RoutineWork(this.#pool, { config, logger, jobs: this.#jobs });
+    this.#started = { consumers: this.#consume(), relay: this.#startRelay(), due: runDueJobs({ ...tools, onRound }), routine };
   }
+
+  #consume(): KafkaConsumer[] {
+    const { config, client } = this.#options;
+    if (client === undefined) return [];
+    return [...this.#deadLetters].map(
+      ([cause, deadLetters]) =>
+        new KafkaConsumer(client, {
+          topic: SCAN_TOPICS[cause],
+          // Members of a group have to subscribe to the same topics.
+          groupId: `${config.queue.group}-${cause}`,
+          // A batch would wait for the slot of its last record.
+          maxBatchRecords: 1,
+          handle: this.#handlerOf(cause),
+          deadLetters,
+          isAvailable: () => probe(this.#pool).then(() => true),
+        }),
+    );
+  }
+
+  #startRelay(): Started['relay'] {
+    const { client, logger } = this.#options;
+    if (client !== undefined) return new OutboxRelay(this.#pool, { publishers: this.#publishers, logger });
+    const handlers = new Map(CAUSES.map((cause) => [SCAN_TOPICS[cause], this.#handlerOf(cause)]));
+    return new InProcessRelay(this.#pool, { handlers, logger });
+  }
+
+  #handlerOf(cause: ScanCause): RecordHandler {
+    const onDuplicate = () => void (this.#duplicates += 1);
+    return createRequestHandler(cause, { jobs: this.#jobs, slots: this.#slots, runner: this.#runner, onDuplicate });
+  }
+
+  #allPublishers(): KafkaPublisher[] {
+    return [...this.#deadLetters.values(), ...this.#publishers.values()];
+  }
+}
+
+/** Of the newest migration that this service needs. */
+async function probe(pool: PostgresPool): Promise<void> {
+  await pool.query('SELECT due_at, (SELECT target FROM request_turns LIMIT 0) FROM scan_jobs LIMIT 0');
+}
+
+/** Seconds. */
+function age(since: number): number {
+  return (performance.now() - since) / 1_000;
 }

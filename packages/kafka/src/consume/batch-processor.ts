@@ -17,7 +17,7 @@ export interface ProcessorTools {
 }
 
 /** Undefined when all records are processed or dead letters; otherwise why that is not possible now. */
-export type Obstacle = { readonly errorClass: string; readonly reason: string } | undefined;
+export type Obstacle = { readonly errorClass: string; readonly reason: string } | 'deferred' | undefined;
 
 /** Has records processed. When the handler throws, the batch is halved until the record is found that it throws at: that one becomes a
  *  dead letter, and all others are processed. At most 2 calls per record and RECORD_ATTEMPTS for each that fails. */
@@ -28,6 +28,7 @@ export async function processBatch(
 ): Promise<Obstacle> {
   try {
     const result = await tools.handle(records);
+    if (result.status === 'deferred') return 'deferred';
     if (result.status === 'unavailable') return result;
     return await publishDeadLetters(result.rejected ?? [], attempt, tools);
   } catch (error) {

@@ -20,9 +20,10 @@ export interface RejectedRecord {
 }
 
 /** `done`: all records but the rejected ones are processed, durably. `unavailable`: what the handler writes to is away; the same records
- *  are delivered again when it is back. */
+ *  are delivered again when it is back. `deferred`: not now; they are delivered again at once, after the group was heard. */
 export type HandlerResult =
   | { readonly status: 'done'; readonly rejected?: readonly RejectedRecord[] }
+  | { readonly status: 'deferred' }
   | { readonly status: 'unavailable'; readonly errorClass: string; readonly reason: string };
 
 /** Processes records of one partition, in order. Records may be delivered more than once. What it throws is taken as the fault of a

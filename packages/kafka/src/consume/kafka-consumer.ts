@@ -187,7 +187,8 @@ export class KafkaConsumer implements AsyncDisposable {
       onDeadLetter: (rejected, attempts) => this.#reportDeadLetter(rejected, attempts),
       onCommit: (records) => void (this.#counters.records += records),
     });
-    if (obstacle === undefined) return;
+    // What was not resolved is fetched again.
+    if (obstacle === undefined || obstacle === 'deferred') return;
     const { partition } = payload.batch;
     const { errorClass: error_class, reason } = obstacle;
     this.#pause({ partition, error_class, reason }, consumer, session);

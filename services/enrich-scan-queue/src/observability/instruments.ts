@@ -1,6 +1,92 @@
-import { gauge } from '@vitrine/telemetry/metrics/instrument';
+import { counter, gauge, histogram } from '@vitrine/telemetry/metrics/instrument';
+import { ATTEMPT_REASONS } from '../scan/scan-ports.ts';
 
-/** Of the scans of this process. */
-export const SCAN_GAUGES = {
+export const SCAN_RESULTS = ['completed', 'blocked', 'failed', 'retried', 'put_off', 'handed_back', 'lost', 'undecided'] as const;
+/** Results that have a reason. */
+const WITH_REASON = ['blocked', 'failed', 'retried'] as const;
+const SCAN_SECONDS = [0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 90];
+const QUEUE_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 21_600, 86_400];
+const CAUSES = ['requested', 'routine'] as const;
+const byCause = CAUSES.map((cause) => ({ cause }));
+
+/** Recorded at the end of each run of a job. */
+export const RUN_INSTRUMENTS = {
+  runs: counter(
+    'scan.runs_total',
+    '{scan}',
+    'Runs of scan jobs, by how they ended and why.',
+    ['cause', 'result', 'reason'],
+    [
+      ...CAUSES.flatMap((cause) => SCAN_RESULTS.map((result) => ({ cause, result, reason: '' }))).filter(
+        ({ result }) => !WITH_REASON.some((one) => one === result),
+      ),
+      ...CAUSES.flatMap((cause) =>
+        WITH_REASON.flatMap((result) => ATTEMPT_REASONS.map((reason) => ({ cause, result, reason: reason as string }))),
+      ),
+    ],
+  ),
+  duration: histogram('scan.duration_seconds', 's', 'Time of a run, by how it ended.', SCAN_SECONDS, ['result']),
+  queueWait: histogram('scan.queue_wait_seconds', 's', 'Time from queueing a scan to its first run.', QUEUE_SECONDS, ['cause']),
+  observations: counter(
+    'scan.observations_total',
+    '{observation}',
+    'Observations committed, by scope.',
+    ['scope'],
+    [{ scope: 'full' }, { scope: 'partial' }, { scope: 'homepage_only' }],
+  ),
+  signals: counter(
+    'scan.signals_total',
+    '{signal}',
+    'Signals confirmed by committed observations, by type.',
+    ['type'],
+    [
+      { type: 'store_first_observed' },
+      { type: 'technology_added' },
+      { type: 'technology_removed' },
+      { type: 'platform_migrated' },
+      { type: 'store_became_active' },
+      { type: 'store_became_inactive' },
+    ],
+  ),
+};
+
+/** Kept elsewhere, and read when metrics are collected. */
+export const QUEUE_INSTRUMENTS = {
   inFlight: gauge('scan.in_flight', '{scan}', 'Scans that run in this process.'),
+  slots: gauge('scan.slots', '{scan}', 'Scans that may run at once in this process.'),
+  waiting: gauge('scan.waiting', '{message}', 'Messages and due jobs that wait for a slot, by cause.', ['cause']),
+  duplicates: counter(
+    'scan.duplicates_total',
+    '{message}',
+    'Messages of jobs that run, have ended or wait for their next attempt.',
+  ),
+  consumed: counter('scan.consumer.records_total', '{record}', 'Messages taken and committed, by cause.', ['cause'], byCause),
+  deadLetters: counter(
+    'scan.consumer.dead_letters_total',
+    '{record}',
+    'Messages sent to the dead letter topic, by cause.',
+    ['cause'],
+    byCause,
+  ),
+  running: gauge('scan.consumer.running', '{consumer}', 'Whether the consumer of a topic is in its group: 1 or 0.', ['cause']),
+  lag: gauge('scan.consumer.lag', '{record}', 'Messages of the assigned partitions that no process has taken, by cause.', [
+    'cause',
+  ]),
+  openJobs: gauge('scan.jobs_open', '{job}', 'Open scan jobs of all processes.'),
+  delayedJobs: gauge('scan.jobs_delayed', '{job}', 'Open scan jobs of all processes that wait for their next attempt.'),
+  schedulerRuns: counter('scan.scheduler.runs_total', '{run}', 'Runs of the rescan scheduler, by result.', ['result']),
+  scansQueued: counter('scan.scheduler.scans_total', '{scan}', 'Routine scans that this process queued.'),
+  evidenceRemoved: counter(
+    'scan.evidence_removed_total',
+    '{observation}',
+    'Observations whose evidence was removed after its retention.',
+  ),
+};
+
+/** Politeness towards storefronts. */
+export const POLITENESS_INSTRUMENTS = {
+  waits: counter('scan.politeness.waits_total', '{request}', 'Requests that waited for their turn at a host or edge.'),
+  waitSeconds: counter('scan.politeness.wait_seconds_total', 's', 'Time that requests waited for their turn.'),
+  putOffs: counter('scan.politeness.put_offs_total', '{scan}', 'Scans put off because a host or edge was busy with another.'),
+  slowDowns: counter('scan.politeness.slow_downs_total', '{response}', 'Crawl-delays and Retry-Afters that were honoured.'),
 };

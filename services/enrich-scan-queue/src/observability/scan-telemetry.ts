@@ -1,13 +1,42 @@
+import { OUTBOX_INSTRUMENTS, outboxReadings, type OutboxFigures } from '@vitrine/outbox/outbox-figures';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
+import { SCAN_TOPICS, type ScanCause } from '@vitrine/stores/scans/queue-scans';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
+import type { Reading, Recorders } from '@vitrine/telemetry/metrics/service-metrics';
 import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemetry';
+import type { EndedRun } from '../jobs/job-runner.ts';
+import type { PolitenessCounters } from '../politeness/request-turns.ts';
+import type { RoutineFigures } from '../rescan/routine-work.ts';
 import { VERSION } from '../version.ts';
-import { SCAN_GAUGES } from './instruments.ts';
+import { POLITENESS_INSTRUMENTS, QUEUE_INSTRUMENTS, RUN_INSTRUMENTS } from './instruments.ts';
+
+const NO_OUTBOX: OutboxFigures = {
+  published: new Map(Object.values(SCAN_TOPICS).map((topic) => [topic, 0])),
+  failures: { unavailable: 0, refused: 0, database: 0 },
+  inFlight: 0,
+  backlog: undefined,
+  backlogReadFailures: 0,
+};
+
+/** Of the consumer of one topic. */
+export interface ConsumerSums {
+  readonly lagRecords: number | undefined;
+  readonly records: number;
+  readonly deadLetters: number;
+  readonly isRunning: boolean;
+}
 
 export interface ScanFigures {
   readonly inFlight: number;
+  readonly slots: number;
+  readonly waiting: ReadonlyMap<ScanCause, number>;
+  readonly duplicates: number;
+  readonly consumers: ReadonlyMap<ScanCause, ConsumerSums>;
+  /** Undefined before the database was reached. */
+  readonly routine: RoutineFigures | undefined;
+  readonly outbox: OutboxFigures | undefined;
   readonly pools: Readonly<Record<string, PoolFigures>>;
 }
 
@@ -15,10 +44,12 @@ export interface ScanFigures {
 export class ScanTelemetry implements Disposable {
   readonly scrape: Telemetry['scrape'];
   readonly #telemetry: Telemetry | undefined;
+  readonly #runs: Recorders<typeof RUN_INSTRUMENTS> | undefined;
 
   private constructor(telemetry: Telemetry | undefined) {
     this.#telemetry = telemetry;
     this.scrape = telemetry?.scrape;
+    this.#runs = telemetry?.metrics?.declare(RUN_INSTRUMENTS);
   }
 
   static async start(config: OtelConfig, logger: Logger): Promise<ScanTelemetry> {
@@ -29,11 +60,35 @@ export class ScanTelemetry implements Disposable {
     return new ScanTelemetry(await startTelemetry(options));
   }
 
-  /** From now on `read` gives the counters whenever metrics are collected. */
-  observe(read: () => ScanFigures): void {
+  runEnded({ job, result, reason = '', startedAt, endedAt }: EndedRun): void {
+    const { cause, attempts, queuedAt } = job;
+    const seconds = (endedAt - startedAt) / 1_000;
+    this.#runs?.runs.add(1, { cause, result, reason });
+    this.#runs?.duration.record(seconds, { result });
+    // Two clocks: that of the database and this one.
+    if (attempts === 1) this.#runs?.queueWait.record(Math.max(0, (Date.now() - queuedAt) / 1_000 - seconds), { cause });
+    const failure = result === 'failed' || result === 'undecided' ? `scan ${result}` : undefined;
+    const attributes = ['scan.domain', job.domain, 'scan.cause', cause, 'scan.result', result, 'scan.reason', reason];
+    this.#telemetry?.tracer?.recordRoot({ name: 'scan.run', kind: 'internal', attributes, failure }, startedAt, endedAt);
+  }
+
+  observationCommitted(scope: string, signals: readonly { readonly type: string }[]): void {
+    this.#runs?.observations.add(1, { scope });
+    for (const { type } of signals) this.#runs?.signals.add(1, { type });
+  }
+
+  /** From now on these give the counters whenever metrics are collected. */
+  observe(read: () => ScanFigures, politeness: PolitenessCounters): void {
     const metrics = this.#telemetry?.metrics;
     metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));
-    metrics?.observe(SCAN_GAUGES, () => ({ inFlight: read().inFlight }));
+    metrics?.observe(QUEUE_INSTRUMENTS, () => queueReadings(read()));
+    metrics?.observe(OUTBOX_INSTRUMENTS, () => outboxReadings(read().outbox ?? NO_OUTBOX));
+    metrics?.observe(POLITENESS_INSTRUMENTS, () => ({
+      waits: politeness.waits,
+      waitSeconds: politeness.waitedMs / 1_000,
+      putOffs: politeness.putOffs,
+      slowDowns: politeness.slowDowns,
+    }));
   }
 
   async flushSpans(): Promise<void> {
@@ -47,4 +102,37 @@ export class ScanTelemetry implements Disposable {
   [Symbol.dispose](): void {
     this.#telemetry?.[Symbol.dispose]();
   }
+}
+
+function queueReadings({
+  inFlight,
+  slots,
+  waiting,
+  duplicates,
+  consumers,
+  routine,
+}: ScanFigures): Record<keyof typeof QUEUE_INSTRUMENTS, Reading> {
+  const { runs, scansQueued = 0, evidenceRemoved = 0, jobs } = routine ?? {};
+  const byCause = (value: (sums: ConsumerSums) => number | undefined) =>
+    [...consumers].flatMap(([cause, sums]) => {
+      const reading = value(sums);
+      return reading === undefined ? [] : [[{ cause }, reading] as const];
+    });
+  return {
+    inFlight,
+    slots,
+    waiting: [...waiting].map(([cause, count]) => [{ cause }, count] as const),
+    duplicates,
+    consumed: byCause(({ records }) => records),
+    deadLetters: byCause(({ deadLetters }) => deadLetters),
+    running: byCause(({ isRunning }) => Number(isRunning)),
+    lag: byCause(({ lagRecords }) => lagRecords),
+    openJobs: jobs?.open ?? [],
+    delayedJobs: jobs?.delayed ?? [],
+    schedulerRuns: Object.entries(runs ?? { queued: 0, not_leading: 0, failed: 0 }).map(
+      ([result, count]) => [{ result }, count] as const,
+    ),
+    scansQueued,
+    evidenceRemoved,
+  };
 }

@@ -63,6 +63,7 @@ export const ATTEMPT_REASONS = [
   'too_large',
   'http_error',
   'not_html',
+  'denylisted',
   'internal',
 ] as const;
 export type AttemptReason = (typeof ATTEMPT_REASONS)[number];
@@ -89,8 +90,8 @@ export interface RequestTarget {
 export interface RequestGate {
   /** Resolves with undefined when the request may be sent, else with how long the scan has to be put off. Rejects when the signal is aborted. */
   waitTurn(target: RequestTarget, signal: AbortSignal): Promise<{ readonly delayedMs: number } | undefined>;
-  /** Crawl-delay or Retry-After: from now on at least so long between two requests. */
-  slowDown(target: RequestTarget, intervalMs: number): Promise<void>;
+  /** `crawl_delay`: from now on at least so long between two requests to the host. `retry_after`: none to the host and its edge for so long. */
+  slowDown(target: RequestTarget, cause: 'crawl_delay' | 'retry_after', ms: number): Promise<void>;
 }
 
 export interface ScanRequestContext {

@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import { leavesOf, variableName } from '@vitrine/config/leaves';
+import { readFileSync } from 'node:fs';
+import { readScanConfig, scanConfig } from './config.ts';
+
+const DSN = 'postgresql://scanner:hunter2@db/vitrine';
+const NEEDED = { SCAN_STORAGE_DSN: DSN, SCAN_QUEUE_BROKERS: 'kafka-1:9092, kafka-2:9092' };
+
+test('a database and a broker are enough, and secrets are not printed', () => {
+  const config = readScanConfig(undefined, {
+    ...NEEDED,
+    SCAN_QUEUE_SASL_PASSWORD: 'hunter3',
+    SCAN_PUBLIC_API_URL: 'https://a.example/',
+  });
+  expect(config).toMatchObject({
+    server: { port: 9090 },
+    queue: { brokers: ['kafka-1:9092', 'kafka-2:9092'], group: 'vitrine-enrich-scan-queue' },
+    concurrency: 16,
+    politeness: 'on',
+    public: { api_url: 'https://a.example' },
+    observability: { otel: { service_name: 'svc-enrich-scan-queue', prometheus_enabled: true } },
+  });
+  expect(config.storage.dsn.reveal()).toBe(DSN);
+  expect(JSON.stringify(config)).not.toMatch(/hunter/);
+});
+
+test('without a broker the driver is the database', () => {
+  expect(readScanConfig(undefined, { SCAN_STORAGE_DSN: DSN, SCAN_QUEUE_DRIVER: 'database' }).queue.brokers).toEqual([]);
+});
+
+test.each([
+  ['no database', { SCAN_STORAGE_DSN: '' }, /storage(?:\.dsn)?/],
+  ['no broker', { SCAN_QUEUE_BROKERS: '' }, /queue\.brokers .*must name a broker/],
+  ['no scans', { SCAN_CONCURRENCY: '0' }, /concurrency \(SCAN_CONCURRENCY\)/],
+  ['a URL of another kind', { SCAN_PUBLIC_API_URL: 'ftp://a.example' }, /public\.api_url \(SCAN_PUBLIC_API_URL\)/],
+  ['an unknown key', { SCAN_CONCURENCY: '1' }, /SCAN_CONCURENCY: unknown variable; did you mean SCAN_CONCURRENCY/],
+])('refuses %s', (_, variables, message) => {
+  expect(() => readScanConfig(undefined, { ...NEEDED, ...variables })).toThrow(message);
+});
+
+test('the README names every key and variable, and no other', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const leaves = leavesOf(scanConfig).filter(({ path }) => path[0] !== 'observability');
+  const rows = readme.split('\n').filter((line) => line.startsWith('|') && line.includes('SCAN_'));
+  const inRows = (pattern: RegExp) => rows.flatMap((row) => [...row.matchAll(pattern)].map(([, name = '']) => name)).toSorted();
+  expect(inRows(/`(SCAN_\w+)`/g)).toEqual(leaves.map(({ path }) => variableName('SCAN_', path)).toSorted());
+  const keys = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w.]+)`/g)].map(([, key = '']) => key));
+  expect(keys.toSorted()).toEqual(leaves.map(({ path }) => path.join('.')).toSorted());
+});

@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals';
+import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
+import { createLogger } from '@vitrine/telemetry/logger';
+import { templateDatabase } from '@vitrine/testkit/template-database';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { startScanner } from './app.ts';
+import { readScanConfig } from './config.ts';
+import { commitFirst, describeAsDemo, testCapture } from './testing/test-capture.ts';
+
+const SLOW_MS = 120_000;
+/** Nothing listens there. */
+const NO_BROKER = '127.0.0.1:9';
+const STEPS = {
+  scanStorefront: async (domain: string) => testCapture(domain),
+  describe: describeAsDemo,
+  commit: commitFirst,
+};
+
+test('it starts before database and broker, is alive, says what it waits for, and stops', async () => {
+  await using database = await templateDatabase();
+  await using proxy = await openTcpProxy(database.dsn);
+  await proxy.close();
+  const log: string[] = [];
+  const config = readScanConfig(undefined, {
+    SCAN_STORAGE_DSN: proxy.dsn.reveal(),
+    SCAN_QUEUE_BROKERS: NO_BROKER,
+    SCAN_SERVER_HOST: '127.0.0.1',
+    SCAN_SERVER_PORT: '0',
+  });
+  await using scanner = await startScanner(config, createLogger('test', 'info', { write: (line) => log.push(line) }), STEPS);
+  const get = async (path: string) => {
+    const response = await fetch(`${scanner.url}${path}`);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  const waitsFor = (reason: RegExp) =>
+    waitUntil(async () => reason.test(String((await get('/readyz')).body['error'])), {
+      what: String(reason),
+      timeoutMs: SLOW_MS,
+    });
+  await waitsFor(/^waiting for the database: /);
+  expect(await get('/livez')).toEqual({ status: 200, body: { status: 'live' } });
+  expect((await get('/api/health')).body).toMatchObject({
+    status: 'degraded',
+    reasons: ['database_unavailable', 'broker_unavailable'],
+  });
+  await proxy.open();
+  await waitsFor(/^waiting for the broker$/);
+  expect((await get('/readyz')).status).toBe(503);
+  expect((await get('/api/health')).body).toMatchObject({ reasons: ['broker_unavailable'], scans_in_flight: 0 });
+  expect(log.some((line) => line.includes('"msg":"database reached"'))).toBe(true);
+});

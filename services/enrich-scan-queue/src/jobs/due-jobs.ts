@@ -1,0 +1,52 @@
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { JobRunner } from './job-runner.ts';
+import type { ScanJobs } from './scan-jobs.ts';
+import type { ScanSlots } from './scan-slots.ts';
+
+const POLL_MS = 1_000;
+const SLOT_WAIT_MS = 5_000;
+
+export interface DueJobsTools {
+  readonly jobs: Pick<ScanJobs, 'firstDue' | 'claimDue'>;
+  readonly slots: ScanSlots;
+  readonly runner: Pick<JobRunner, 'start'>;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** Called in each round. */
+  readonly onRound: () => void;
+  readonly pollMs?: number;
+}
+
+/** Takes jobs that come back: further attempts, scans that were put off, and jobs of processes that died. Resolves when the signal is aborted. */
+export async function runDueJobs(tools: DueJobsTools): Promise<void> {
+  const { logger, signal, onRound, pollMs = POLL_MS } = tools;
+  while (!signal.aborted) {
+    onRound();
+    try {
+      if (await runFirstDue(tools)) continue;
+    } catch (err) {
+      logger.warn({ ...databaseErrorFields(err) }, 'due scan jobs not read');
+    }
+    await wait(pollMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Whether there may be more. */
+async function runFirstDue({ jobs, slots, runner, signal }: DueJobsTools): Promise<boolean> {
+  const cause = await jobs.firstDue();
+  if (cause === undefined || !(await slots.take(cause, SLOT_WAIT_MS))) return false;
+  try {
+    const job = signal.aborted ? undefined : await jobs.claimDue();
+    if (job !== undefined) {
+      runner.start(job);
+      return true;
+    }
+  } catch (error) {
+    slots.release();
+    throw error;
+  }
+  slots.release();
+  return false;
+}

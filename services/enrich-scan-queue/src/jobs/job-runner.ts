@@ -1,0 +1,156 @@
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
+import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
+import { messageOf } from '@vitrine/faults/fault';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ScanAttempt } from '../scan/scan-ports.ts';
+import { afterAttempt, type RetryLimits } from './retry-policy.ts';
+import { LEASE_MS, type ClaimedJob, type ScanJobs } from './scan-jobs.ts';
+import type { ScanSlots } from './scan-slots.ts';
+
+/** The fetcher ends a scan after 60 s; this is for what it does not end. */
+const DEADLINE_MS = 65_000;
+/** Of the 5 s of a shutdown step: for scans to end by themselves, and then for the others to be handed back. */
+const DRAIN_MS = 3_000;
+const ENDS_PROCESSES = 'no process came to the end of this scan';
+const AFTER_BUG = 'report it with this line; the job is tried again up to jobs.max_attempts';
+const AFTER_LOST_LEASE = 'nothing was written: another process has the job: docs/failure-modes.md#scan-jobs-that-are-taken-over';
+
+/** How a run ended. `completed`: its observation is committed, with the end of the job. `lost`: another process has the job. */
+export type RunResult = { readonly outcome: 'completed' } | { readonly outcome: 'lost' } | ScanAttempt;
+
+/** What became of a job: what metrics count. */
+export interface EndedRun {
+  readonly job: ClaimedJob;
+  /** `retried`: another attempt follows; `put_off`: its host is busy; `handed_back`: the process stops; `undecided`: the database was away. */
+  readonly result: 'completed' | 'blocked' | 'failed' | 'retried' | 'put_off' | 'handed_back' | 'lost' | 'undecided';
+  readonly reason?: string;
+  /** Times of `performance.now()`. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export interface JobRunnerOptions {
+  readonly jobs: ScanJobs;
+  readonly slots: ScanSlots;
+  readonly limits: RetryLimits;
+  readonly run: (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult>;
+  readonly logger: Logger;
+  readonly onEnd: (ended: EndedRun) => void;
+  readonly renewMs?: number;
+}
+
+interface Running {
+  readonly job: ClaimedJob;
+  readonly abort: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** Runs claimed jobs, renews their leases, and writes how they ended. */
+export class JobRunner {
+  readonly #options: JobRunnerOptions;
+  readonly #running = new Map<string, Running>();
+  readonly #stopping = new AbortController();
+  #renewedAt = performance.now();
+  #renewing: Promise<void> | undefined;
+
+  constructor(options: JobRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Milliseconds of `performance.now()` at the last round of renewals. */
+  get renewedAt(): number {
+    return this.#renewedAt;
+  }
+
+  startRenewing(): void {
+    this.#renewing = this.#renewLeases();
+  }
+
+  /** The caller has taken a slot, which is released at the end of the run. */
+  start(job: ClaimedJob): void {
+    const abort = new AbortController();
+    const ended = this.#run(job, abort).finally(() => {
+      this.#running.delete(job.leaseId);
+      this.#options.slots.release();
+    });
+    this.#running.set(job.leaseId, { job, abort, ended });
+  }
+
+  /** Gives running scans a while to end, and hands the others back. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const all = () => Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    const late = new AbortController();
+    await Promise.race([all(), wait(DRAIN_MS, undefined, { signal: late.signal }).catch(() => {})]);
+    late.abort();
+    for (const { abort } of this.#running.values()) abort.abort(new Error('the process stops'));
+    await all();
+    await this.#renewing;
+  }
+
+  async #run(job: ClaimedJob, abort: AbortController): Promise<void> {
+    const { run, logger, limits, onEnd } = this.#options;
+    const startedAt = performance.now();
+    const timer = setTimeout(() => abort.abort(new Error(`the scan took longer than ${DEADLINE_MS} ms`)), DEADLINE_MS);
+    let result: RunResult;
+    try {
+      const isOver = job.attempts > limits.maxAttempts;
+      result = isOver ? { outcome: 'failed', reason: 'internal', detail: ENDS_PROCESSES } : await run(job, abort.signal);
+    } catch (err) {
+      if (!abort.signal.aborted)
+        logger.error({ err, scan_job_id: job.id, domain: job.domain, next_step: AFTER_BUG }, 'scan failed unexpectedly');
+      result = { outcome: 'failed', reason: 'internal', detail: messageOf(err) };
+      if (classifyPostgresError(err) !== 'unknown') result = { ...result, detail: 'the database was away' };
+    } finally {
+      clearTimeout(timer);
+    }
+    const end = await this.#end(job, result, abort.signal).catch((err: unknown) => {
+      logger.warn({ ...databaseErrorFields(err), scan_job_id: job.id }, 'end of a scan not written');
+      return { result: 'undecided' } as const;
+    });
+    onEnd({ job, ...end, startedAt, endedAt: performance.now() });
+  }
+
+  async #end(job: ClaimedJob, result: RunResult, signal: AbortSignal): Promise<Pick<EndedRun, 'result' | 'reason'>> {
+    const { jobs, limits, logger } = this.#options;
+    const unlessLost = (isWritten: boolean, end: Pick<EndedRun, 'result' | 'reason'>) => (isWritten ? end : this.#lost(job));
+    if (result.outcome === 'completed') return { result: 'completed' };
+    if (result.outcome === 'lost') return this.#lost(job);
+    if (signal.aborted && this.#stopping.signal.aborted) return unlessLost(await jobs.putOff(job, 0), { result: 'handed_back' });
+    if (result.outcome === 'delayed') return unlessLost(await jobs.putOff(job, result.retryAfterMs), { result: 'put_off' });
+    const next = afterAttempt(result, job.attempts, limits, Math.random());
+    const { reason } = result;
+    const fields = { scan_job_id: job.id, domain: job.domain, reason, error: next.error, attempts: job.attempts };
+    if (next.next === 'retry') {
+      logger.info({ ...fields, after_ms: next.afterMs }, 'scan is tried again');
+      return unlessLost(await jobs.retry(job, next.afterMs, next.error), { result: 'retried', reason });
+    }
+    logger.info(fields, `scan ${next.status}`);
+    return unlessLost(await jobs.end(job, next.status, next.error, Date.now()), { result: next.status, reason });
+  }
+
+  #lost(job: ClaimedJob): Pick<EndedRun, 'result'> {
+    const fields = { scan_job_id: job.id, domain: job.domain, next_step: AFTER_LOST_LEASE };
+    this.#options.logger.warn(fields, 'scan job was taken over');
+    return { result: 'lost' };
+  }
+
+  async #renewLeases(): Promise<void> {
+    const { jobs, logger, renewMs = LEASE_MS / 4 } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      this.#renewedAt = performance.now();
+      await wait(renewMs, undefined, { signal }).catch(() => {});
+      const running = [...this.#running.values()];
+      if (running.length === 0) continue;
+      try {
+        const held = await jobs.renew(running.map(({ job }) => job));
+        const isLost = ({ job }: Running) => !held.has(job.id) && this.#running.has(job.leaseId);
+        for (const { abort } of running.filter(isLost)) abort.abort(new Error('the job was taken over'));
+      } catch (err) {
+        logger.warn({ ...databaseErrorFields(err), jobs: running.length }, 'leases of scan jobs not renewed');
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { messageOf } from '@vitrine/faults/fault';
+import type { RecordHandler, RejectedRecord } from '@vitrine/kafka/consume/consumed-record';
+import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
+import type { ScanCause } from '@vitrine/stores/scans/queue-scans';
+import { decodeScanRequest } from './decode-request.ts';
+import type { JobRunner } from './job-runner.ts';
+import type { ScanJobs } from './scan-jobs.ts';
+import type { ScanSlots } from './scan-slots.ts';
+
+/** How long a message waits for a slot before the consumer looks after its group. */
+const SLOT_WAIT_MS = 5_000;
+const MALFORMED = 'malformed_message';
+
+export interface RequestHandlerTools {
+  readonly jobs: Pick<ScanJobs, 'claim'>;
+  readonly slots: ScanSlots;
+  readonly runner: Pick<JobRunner, 'start'>;
+  /** A job that another delivery has taken, or that has ended. */
+  readonly onDuplicate: () => void;
+}
+
+/** Takes the jobs of messages: each waits for a slot and is claimed, durably, before its offset is committed; it runs after that. So a topic's lag
+ *  is what no process has taken yet. Meant for batches of one record, because a batch waits for its last one. */
+export function createRequestHandler(cause: ScanCause, { jobs, slots, runner, onDuplicate }: RequestHandlerTools): RecordHandler {
+  return async (records) => {
+    const rejected: RejectedRecord[] = [];
+    for (const record of records) {
+      const request = decodeScanRequest(record.value);
+      if (request === undefined) {
+        rejected.push({ record, errorClass: MALFORMED, reason: 'it is no JSON object with scan_job_id and domain' });
+        continue;
+      }
+      if (!(await slots.take(cause, SLOT_WAIT_MS))) return { status: 'deferred' };
+      try {
+        const job = await jobs.claim(request.scan_job_id);
+        if (job !== undefined) {
+          runner.start(job);
+          continue;
+        }
+        onDuplicate();
+      } catch (error) {
+        slots.release();
+        return { status: 'unavailable', errorClass: classifyPostgresError(error), reason: messageOf(error) };
+      }
+      slots.release();
+    }
+    return { status: 'done', rejected };
+  };
+}

@@ -1,0 +1,59 @@
+import { expect, test } from '@jest/globals';
+import { noCounts } from '@vitrine/postgres/pool-figures';
+import { createLogger } from '@vitrine/telemetry/logger';
+import { parseScrape } from '@vitrine/testkit/parse-scrape';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { readScanConfig } from '../config.ts';
+import { ScanTelemetry, type ConsumerSums, type ScanFigures } from './scan-telemetry.ts';
+
+const GOLDEN = new URL('../../../../deploy/observability/metrics/enrich-scan-queue.txt', import.meta.url);
+const ENV = { SCAN_STORAGE_DSN: 'postgresql://scanner@db/vitrine', SCAN_QUEUE_BROKERS: 'kafka:9092' };
+const CONSUMER: ConsumerSums = { lagRecords: 1, records: 1, deadLetters: 1, isRunning: true };
+const POOL = { ...noCounts(), connections: 1, idleConnections: 1, maxConnections: 1, waiting: 0 };
+const FIGURES: ScanFigures = {
+  inFlight: 1,
+  slots: 16,
+  waiting: new Map([['requested', 1]]),
+  duplicates: 0,
+  consumers: new Map([['requested', CONSUMER]]),
+  routine: { runs: { queued: 0, not_leading: 0, failed: 0 }, scansQueued: 0, evidenceRemoved: 0, jobs: { open: 1, delayed: 1 } },
+  outbox: {
+    published: new Map([['vitrine.scans.requested', 1]]),
+    failures: { unavailable: 0, refused: 0, database: 0 },
+    inFlight: 0,
+    backlog: { rows: 1, oldestAgeMs: 1 },
+    backlogReadFailures: 0,
+  },
+  pools: { scan: POOL },
+};
+
+const scrapeOf = async (use: (telemetry: ScanTelemetry) => void) => {
+  const { observability } = readScanConfig(undefined, ENV);
+  using telemetry = await ScanTelemetry.start(observability.otel, createLogger('test', 'silent', { write: () => true }));
+  telemetry.observe(() => FIGURES, { waits: 0, waitedMs: 0, putOffs: 0, slowDowns: 0 });
+  use(telemetry);
+  const { body = '' } = (await telemetry.scrape?.(undefined)) ?? {};
+  return parseScrape(body, 'classic').flatMap(({ samples }) => samples);
+};
+
+test('deploy/observability knows the metrics and labels of a scanner; npm run golden rewrites them', async () => {
+  const job = { id: 'job_1', domain: 'a.com', cause: 'requested', attempts: 1, leaseId: 'lease', queuedAt: 0 } as const;
+  const samples = await scrapeOf((telemetry) => telemetry.runEnded({ job, result: 'completed', startedAt: 0, endedAt: 1 }));
+  const labels = new Map<string, Set<string>>();
+  for (const { name, labels: of } of samples) {
+    if (!/^(?:scan|svc)_/.test(name)) continue;
+    labels.set(name, new Set([...(labels.get(name) ?? []), ...Object.keys(of)]));
+  }
+  const lines = [...labels].map(([name, of]) => [name, ...[...of].toSorted()].join(' '));
+  const text = `${lines.toSorted().join('\n')}\n`;
+  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
+  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+});
+
+test('every counter is there, at 0, from the start', async () => {
+  const samples = await scrapeOf(() => {});
+  for (const name of ['scan_runs_total', 'scan_observations_total', 'scan_signals_total', 'scan_scheduler_runs_total']) {
+    const values = samples.filter((sample) => sample.name === name).map(({ value }) => value);
+    expect([name, values.length > 2, new Set(values)]).toEqual([name, true, new Set([0])]);
+  }
+});

@@ -1,0 +1,118 @@
+import type { Queryable } from '@vitrine/postgres/connection';
+import type { ScanCause } from '@vitrine/stores/scans/queue-scans';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { RequestGate, RequestTarget } from '../scan/scan-ports.ts';
+import { edgeOf } from './edge-of.ts';
+
+/** Spec: decisions, section 4: one request a second. */
+const INTERVAL_MS = 1_000;
+/** Longer than a scan may take: a connection that is not given back, because its process died, is free after that. */
+const HOLD_MS = 70_000;
+/** A scan that has no connection yet waits at most so long; else its job is put off. */
+const MAX_WAIT_MS = 5_000;
+/** About what a scan takes at an edge: a routine scan that is put off comes back so much later than the one before it. */
+const BACKLOG_MS = 6_000;
+/** A requested scan does not line up behind routine ones. */
+const REQUESTED_DELAY_MS = { least: 2_000, most: 6_000 };
+const MAX_INTERVAL_MS = 60_000;
+const MAX_PAUSE_MS = 21_600_000;
+const INTERVAL_LASTS_MS = 3_600_000;
+
+const TAKE_TURN = 'SELECT * FROM take_request_turn($1, $2, $3, $4, $5, $6)';
+const SLOW_DOWN = `INSERT INTO request_turns AS r (target, next_at, interval_ms, interval_until)
+  VALUES ($1, now(), $2, now() + make_interval(secs => $3::double precision / 1000))
+  ON CONFLICT (target) DO UPDATE SET interval_ms = greatest(excluded.interval_ms, CASE WHEN r.interval_until > now() THEN r.interval_ms ELSE 0 END),
+    interval_until = excluded.interval_until,
+    next_at = greatest(r.next_at, now() + make_interval(secs => excluded.interval_ms / 1000.0))`;
+const PAUSE = `INSERT INTO request_turns AS r (target, next_at)
+  SELECT t, now() + make_interval(secs => $2::double precision / 1000) FROM unnest($1::text[]) AS t ORDER BY t
+  ON CONFLICT (target) DO UPDATE SET next_at = greatest(r.next_at, excluded.next_at)`;
+const RELEASE = `UPDATE request_turns SET holder = NULL, held_until = '-infinity' WHERE holder = $1`;
+const REMOVE_UNUSED = `DELETE FROM request_turns WHERE target IN (
+  SELECT target FROM request_turns WHERE next_at < now() - interval '1 hour' AND held_until < now() AND interval_until < now()
+    AND backlog_until < now() LIMIT 1000 FOR UPDATE SKIP LOCKED)`;
+
+export interface PolitenessCounters {
+  /** Requests that had to wait for their turn, and for how long altogether. */
+  waits: number;
+  waitedMs: number;
+  /** Scans that were put off because another has the connection, or the turn is too far away. */
+  putOffs: number;
+  /** Crawl-delays and Retry-Afters. */
+  slowDowns: number;
+}
+
+export interface TurnOptions {
+  readonly intervalMs?: number;
+  readonly maxWaitMs?: number;
+  readonly backlogMs?: number;
+}
+
+/** One connection and one request a second for each host and for each edge, over all replicas: turns are rows that all of them reserve. One
+ *  round trip for each request. Spec: decisions, section 4, Politeness. */
+export class RequestTurns {
+  readonly counters: PolitenessCounters = { waits: 0, waitedMs: 0, putOffs: 0, slowDowns: 0 };
+  readonly #database: Queryable;
+  readonly #options: Required<TurnOptions>;
+
+  constructor(database: Queryable, options: TurnOptions = {}) {
+    this.#database = database;
+    this.#options = { intervalMs: INTERVAL_MS, maxWaitMs: MAX_WAIT_MS, backlogMs: BACKLOG_MS, ...options };
+  }
+
+  /** The gate of one scan. `scan`: an id that no other run has. */
+  gateOf(scan: string, cause: ScanCause): RequestGate {
+    return {
+      waitTurn: (target, signal) => this.#waitTurn(scan, cause, target, signal),
+      slowDown: (target, why, ms) => this.#slowDown(target, why, ms),
+    };
+  }
+
+  /** Gives the connections of a scan back. */
+  async release(scan: string): Promise<void> {
+    await this.#database.execute(RELEASE, [scan]);
+  }
+
+  /** Removes targets that were not asked for an hour, at most 1,000. Resolves with their number. */
+  removeUnused(): Promise<number> {
+    return this.#database.execute(REMOVE_UNUSED);
+  }
+
+  async #waitTurn(scan: string, cause: ScanCause, target: RequestTarget, signal: AbortSignal) {
+    signal.throwIfAborted();
+    const { intervalMs, maxWaitMs, backlogMs } = this.#options;
+    const values = [targetsOf(target), scan, intervalMs, HOLD_MS, maxWaitMs, cause === 'routine' ? backlogMs : 0];
+    const [turn] = await this.#database.query<{ wait_ms: number; put_off: boolean }>(TAKE_TURN, values, { name: 'request-turn' });
+    if (turn === undefined) throw new Error('invariant violated: take_request_turn gives one row');
+    if (turn.put_off) {
+      this.counters.putOffs += 1;
+      const { least, most } = REQUESTED_DELAY_MS;
+      const requestedMs = Math.max(turn.wait_ms, least + Math.random() * (most - least));
+      return { delayedMs: Math.ceil(cause === 'routine' ? turn.wait_ms : requestedMs) };
+    }
+    if (turn.wait_ms > 0) {
+      this.counters.waits += 1;
+      this.counters.waitedMs += turn.wait_ms;
+      await wait(turn.wait_ms, undefined, { signal });
+    }
+    return undefined;
+  }
+
+  async #slowDown(target: RequestTarget, why: 'crawl_delay' | 'retry_after', ms: number): Promise<void> {
+    this.counters.slowDowns += 1;
+    if (why === 'crawl_delay')
+      await this.#database.execute(SLOW_DOWN, [hostOf(target), Math.min(Math.ceil(ms), MAX_INTERVAL_MS), INTERVAL_LASTS_MS]);
+    else await this.#database.execute(PAUSE, [targetsOf(target), Math.min(ms, MAX_PAUSE_MS)]);
+  }
+}
+
+/** For measurements against storefronts of one's own. */
+export const NO_LIMITS: RequestGate = { waitTurn: async () => undefined, slowDown: async () => {} };
+
+function targetsOf(target: RequestTarget): string[] {
+  return [hostOf(target), edgeOf(target.address)];
+}
+
+function hostOf({ host }: RequestTarget): string {
+  return `host:${host.toLowerCase()}`;
+}

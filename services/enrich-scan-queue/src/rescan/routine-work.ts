@@ -1,0 +1,102 @@
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { createId } from '@vitrine/stores/identifiers';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ScanConfig } from '../config.ts';
+import { removeOldEvidence } from '../evidence/evidence-retention.ts';
+import type { ScanJobs } from '../jobs/scan-jobs.ts';
+import { RequestTurns } from '../politeness/request-turns.ts';
+import { queueRescans } from './rescan-scheduler.ts';
+
+/** A short cadence, as of a demonstration, is looked at more often. */
+const SCHEDULE_MS = 10_000;
+const LOOKS_PER_CADENCE = 10;
+const COUNT_MS = 5_000;
+const CLEAN_UP_MS = 600_000;
+
+export interface RoutineFigures {
+  /** Runs of the scheduler by result. */
+  readonly runs: Readonly<Record<'queued' | 'not_leading' | 'failed', number>>;
+  readonly scansQueued: number;
+  readonly evidenceRemoved: number;
+  /** Undefined while they are not known. */
+  readonly jobs: { readonly open: number; readonly delayed: number } | undefined;
+}
+
+export interface RoutineWorkOptions {
+  readonly config: Pick<ScanConfig, 'rescan' | 'evidence'>;
+  readonly logger: Logger;
+  readonly jobs: Pick<ScanJobs, 'counts'>;
+}
+
+/** What is done beside the jobs: queueing routine scans, counting open jobs, removing old evidence. Each at its interval, one at a time; a failure is
+ *  logged and the next round tries again. */
+export class RoutineWork implements AsyncDisposable {
+  readonly #pool: PostgresPool;
+  readonly #options: RoutineWorkOptions;
+  readonly #stopping = new AbortController();
+  readonly #ended: Promise<unknown>;
+  readonly #runs = { queued: 0, not_leading: 0, failed: 0 };
+  #scansQueued = 0;
+  #evidenceRemoved = 0;
+  #jobs: RoutineFigures['jobs'];
+
+  constructor(pool: PostgresPool, options: RoutineWorkOptions) {
+    this.#pool = pool;
+    this.#options = options;
+    const { enabled, cadence_ms: cadenceMs } = options.config.rescan;
+    const scheduleMs = Math.min(SCHEDULE_MS, Math.ceil(cadenceMs / LOOKS_PER_CADENCE));
+    this.#ended = Promise.all([
+      enabled && this.#every(scheduleMs, () => this.#schedule(), 'rescan scheduler failed'),
+      this.#every(COUNT_MS, () => this.#count(), 'scan jobs not counted'),
+      this.#every(CLEAN_UP_MS, () => this.#cleanUp(), 'retention of evidence failed'),
+    ]);
+  }
+
+  get figures(): RoutineFigures {
+    const [scansQueued, evidenceRemoved] = [this.#scansQueued, this.#evidenceRemoved];
+    return { runs: { ...this.#runs }, scansQueued, evidenceRemoved, jobs: this.#jobs };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await this.#ended;
+  }
+
+  async #every(ms: number, work: () => Promise<void>, failure: string): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await work().catch((err: unknown) => this.#options.logger.warn({ ...databaseErrorFields(err) }, failure));
+      await wait(ms, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #schedule(): Promise<void> {
+    const { cadence_ms: cadenceMs, max_open: maxOpen } = this.#options.config.rescan;
+    try {
+      const run = await queueRescans(this.#pool, { cadenceMs, maxOpen, now: Date.now, createId: newId });
+      this.#runs[run.result] += 1;
+      if (run.result === 'queued') this.#scansQueued += run.scans;
+    } catch (error) {
+      this.#runs.failed += 1;
+      throw error;
+    }
+  }
+
+  async #count(): Promise<void> {
+    this.#jobs = undefined;
+    this.#jobs = await this.#options.jobs.counts();
+  }
+
+  async #cleanUp(): Promise<void> {
+    const { signal } = this.#stopping;
+    this.#evidenceRemoved += await removeOldEvidence(this.#pool, this.#options.config.evidence.retention_days, signal);
+    await new RequestTurns(this.#pool).removeUnused();
+  }
+}
+
+function newId(): string {
+  return createId('job', Date.now(), randomBytes);
+}

@@ -1,0 +1,73 @@
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Transaction } from '@vitrine/postgres/transaction';
+import type { Observation } from '@vitrine/stores/observation/observation';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
+import type { RunResult } from './jobs/job-runner.ts';
+import { holdJob, type ClaimedJob } from './jobs/scan-jobs.ts';
+import { NO_LIMITS, type RequestTurns } from './politeness/request-turns.ts';
+import { moveNextScan } from './rescan/rescan-scheduler.ts';
+import type { ScanCapture, ScanStorefront } from './scan/scan-ports.ts';
+
+/** What a completed scan says: the observation, but for its id and job. Pure. */
+export type Describe = (capture: ScanCapture) => Pick<Observation, 'facts' | 'evidence' | 'registry_checksum'>;
+
+/** Writes an observation and what follows from it in the caller's transaction, with the end of its job. Resolves with the signals that it confirmed. */
+export type Commit = (
+  transaction: Transaction,
+  completed: Omit<Observation, 'id'>,
+) => Promise<readonly { readonly type: string }[]>;
+
+export interface RunScanTools {
+  readonly pool: PostgresPool;
+  /** Undefined: politeness is off. */
+  readonly turns: RequestTurns | undefined;
+  readonly scanStorefront: ScanStorefront;
+  readonly describe: Describe;
+  readonly commit: Commit;
+  readonly cadenceMs: number;
+  readonly onCommit: (scope: string, signals: readonly { readonly type: string }[]) => void;
+  readonly logger: Logger;
+}
+
+const DENYLISTED = { outcome: 'blocked', reason: 'denylisted', detail: 'the domain is on the denylist' } as const;
+
+/** Runs the scan of a claimed job: reads the storefront, and commits the observation in one transaction, which fails when another process has
+ *  taken the job meanwhile. An attempt that is no observation changes nothing. Rejects with the driver's errors. */
+export function createRunScan(tools: RunScanTools): (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult> {
+  return async (job, signal) => {
+    const { pool } = tools;
+    const denied = await pool.query('SELECT 1 FROM domain_denylist WHERE domain = $1', [job.domain]);
+    if (denied.length > 0) return DENYLISTED;
+    const result = await readStorefront(job, signal, tools);
+    if ('outcome' in result) return result;
+    const committed = await commit(job, result, tools);
+    if (committed === undefined) return { outcome: 'lost' };
+    tools.onCommit(result.scope, committed);
+    return { outcome: 'completed' };
+  };
+}
+
+async function readStorefront({ domain, cause, leaseId }: ClaimedJob, signal: AbortSignal, tools: RunScanTools) {
+  const { turns, scanStorefront, logger } = tools;
+  if (turns === undefined) return scanStorefront(domain, { gate: NO_LIMITS, signal });
+  try {
+    return await scanStorefront(domain, { gate: turns.gateOf(leaseId, cause), signal });
+  } finally {
+    // What is not given back is free after a while.
+    await turns
+      .release(leaseId)
+      .catch((err: unknown) => logger.warn({ ...databaseErrorFields(err), domain }, 'connection of a scan not given back'));
+  }
+}
+
+function commit(job: ClaimedJob, capture: ScanCapture, { pool, describe, commit: write, cadenceMs }: RunScanTools) {
+  const { startedAt: started_at, completedAt: completed_at } = capture;
+  const observation = { ...describe(capture), scan_job_id: job.id, started_at, completed_at };
+  return pool.transaction(async (transaction) => {
+    if (!(await holdJob(transaction, job))) return undefined;
+    const signals = await write(transaction, observation);
+    await moveNextScan(transaction, [job.domain], cadenceMs);
+    return signals;
+  });
+}

@@ -1,0 +1,52 @@
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { createId } from '@vitrine/stores/identifiers';
+import { queueScans, type ScanCause } from '@vitrine/stores/scans/queue-scans';
+import type { StoreDatabase } from '@vitrine/stores/testing/store-database';
+import { createLogger } from '@vitrine/telemetry/logger';
+import { randomBytes } from 'node:crypto';
+import { readScanConfig } from '../config.ts';
+import type { EndedRun, RunResult } from '../jobs/job-runner.ts';
+import type { ClaimedJob } from '../jobs/scan-jobs.ts';
+import { ScanQueue } from '../scan-queue.ts';
+
+type Run = (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult>;
+
+export interface TestQueue extends AsyncDisposable {
+  readonly queue: ScanQueue;
+  readonly pool: PostgresPool;
+  readonly ends: readonly EndedRun[];
+  readonly log: readonly string[];
+}
+
+/** A queue without a broker, as a replica of its own; nothing is scanned again. */
+export function startTestQueue(
+  database: StoreDatabase,
+  createRun: (pool: PostgresPool) => Run,
+  variables: Readonly<Record<string, string>> = {},
+): TestQueue {
+  const config = readScanConfig(undefined, {
+    SCAN_STORAGE_DSN: 'postgresql://unused@127.0.0.1:9/unused',
+    SCAN_QUEUE_DRIVER: 'database',
+    SCAN_RESCAN_ENABLED: 'false',
+    SCAN_JOBS_RETRY_MS: '1',
+    ...variables,
+  });
+  const log: string[] = [];
+  const ends: EndedRun[] = [];
+  const logger = createLogger('test', 'info', { write: (line) => log.push(line) });
+  const pool = database.as('vitrine_enrich');
+  const onEnd = (end: EndedRun) => void ends.push(end);
+  const queue = new ScanQueue({ config, client: undefined, pool, logger, run: createRun(pool), onEnd });
+  queue.start();
+  return { queue, pool, ends, log, [Symbol.asyncDispose]: () => queue.stop() };
+}
+
+const newId = () => createId('job', Date.now(), randomBytes);
+
+/** Queues scans of the domains as the store API does. Resolves with the id of each domain's job. */
+export async function queueTestScans(pool: PostgresPool, domains: readonly string[], cause: ScanCause = 'requested') {
+  const queued = await pool.transaction((transaction) =>
+    queueScans(transaction, { domains, cause, at: Date.now(), createId: newId }),
+  );
+  return new Map([...queued].map(([domain, { scan_job_id }]) => [domain, scan_job_id]));
+}

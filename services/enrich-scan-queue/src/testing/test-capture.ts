@@ -1,0 +1,41 @@
+import { DEMO_FACTS } from '@vitrine/stores/demo/demo-facts';
+import { createId } from '@vitrine/stores/identifiers';
+import { commitObservation, lockStore } from '@vitrine/stores/observation/commit-observation';
+import { firstObservation } from '@vitrine/stores/observation/first-observation';
+import { URLS } from '@vitrine/stores/testing/store-states';
+import { randomBytes } from 'node:crypto';
+import type { Commit, Describe } from '../run-scan.ts';
+import type { ScanCapture } from '../scan/scan-ports.ts';
+
+/** What a scan of an open storefront read, without its pages. */
+export function testCapture(domain: string): ScanCapture {
+  return {
+    domain,
+    storefrontHost: domain,
+    startedAt: Date.now() - 1_000,
+    completedAt: Date.now(),
+    scope: 'full',
+    coverageNote: null,
+    storefrontCondition: 'open',
+    pages: [],
+    documents: [],
+    redirects: [],
+  };
+}
+
+/** The facts of the demo store, for any domain. */
+export const describeAsDemo: Describe = ({ domain }) => ({
+  facts: { ...DEMO_FACTS, domain },
+  evidence: { pages: [] },
+  registry_checksum: 'sha256:test',
+});
+
+/** Commits the first observation of a store, and fails when there was one. */
+export const commitFirst: Commit = async (transaction, completed) => {
+  const known = await lockStore(transaction, completed.facts.domain);
+  if (known?.state !== undefined) throw new Error(`${completed.facts.domain} was observed before`);
+  const observation = { ...completed, id: createId('obs', Date.now(), randomBytes) };
+  const change = firstObservation(observation, known?.storefront_id ?? createId('sf', Date.now(), randomBytes));
+  await commitObservation(transaction, observation, change, URLS);
+  return change.signals;
+};
