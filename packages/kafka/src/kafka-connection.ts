@@ -5,7 +5,10 @@ import type { KafkaConnection } from './kafka-client.ts';
 import type { KafkaKeys } from './kafka-config.ts';
 
 /** Reads the files that the keys name. Faults: `kafka_credentials_unreadable`. */
-export function kafkaConnection(clientId: string, { brokers, tls, sasl }: KafkaKeys): KafkaConnection {
+export function kafkaConnection(
+  clientId: string,
+  { brokers, tls, sasl }: Omit<KafkaKeys, 'topic'> & Partial<KafkaKeys>,
+): KafkaConnection {
   const { mechanism, username, password } = sasl;
   return {
     clientId,

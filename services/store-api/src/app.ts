@@ -3,6 +3,7 @@ import { serveApi } from '@vitrine/http-api/server/api-server';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
+import { randomBytes } from 'node:crypto';
 import { publicUrlsOf, type StoreApiConfig } from './config.ts';
 import { outcomesOf } from './contract/operation-outcomes.ts';
 import { REQUEST_ID_HEADER } from './contract/headers.ts';
@@ -14,6 +15,7 @@ import type { PlainRoute } from './http/plain-route.ts';
 import { REQUEST_TIMEOUT_MS } from './http/request-deadline.ts';
 import { scrapeRoute, serveScrape } from './observability/serve-scrape.ts';
 import { StoreApiTelemetry } from './observability/store-api-telemetry.ts';
+import { BackgroundJobs, JOB_CONNECTIONS } from './jobs/background-jobs.ts';
 import { createRoutes } from './routes.ts';
 
 const APPLICATION = 'vitrine-store-api';
@@ -35,13 +37,17 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   stop('flush spans', () => telemetry.flushSpans());
   const pool = openPool(config, config.storage.connections);
   const probePool = openPool(config, PROBE_CONNECTIONS);
-  stop('close the database', () => Promise.all([pool[Symbol.asyncDispose](), probePool[Symbol.asyncDispose]()]));
+  const jobPool = openPool(config, JOB_CONNECTIONS);
+  const pools = [pool, probePool, jobPool];
+  stop('close the database', () => Promise.all(pools.map((one) => one[Symbol.asyncDispose]())));
+  const jobs = new BackgroundJobs(config, jobPool, logger, telemetry.metrics);
+  stop('stop the outbox relay and retention', () => jobs[Symbol.asyncDispose]());
   const probe = new DatabaseProbe(probePool, logger);
   stop('stop the probe of the database', () => probe[Symbol.asyncDispose]());
-  telemetry.observePools(() => ({ requests: pool.figures(), probe: probePool.figures() }));
+  telemetry.observePools(() => ({ requests: pool.figures(), probe: probePool.figures(), jobs: jobPool.figures() }));
 
   const urls = publicUrlsOf(config);
-  const routes = createRoutes({ pool, urls, build: config.build });
+  const routes = createRoutes({ pool, urls, build: config.build, random: randomBytes });
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
   const { scrape } = telemetry;
   const plainRoutes: PlainRoute[] = [

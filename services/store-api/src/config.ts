@@ -1,6 +1,7 @@
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
 import { Secret } from '@vitrine/config/secret';
 import { pepperShape } from '@vitrine/credentials/pepper-shape';
+import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import type { PublicUrls } from '@vitrine/stores/profile/public-urls';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
@@ -12,6 +13,9 @@ const MAX_PEPPERS = 8;
 const MIN_TOKEN_LENGTH = 32;
 /** What names the configuration file when `--config` does not. */
 export const STORE_API_CONFIG_FILE = { variable: 'STORE_API_CONFIG', defaultFile: 'store-api.yaml' };
+
+/** The topics are those of `SCAN_TOPICS`. */
+const { topic: _topic, ...brokerKeys } = kafkaKeys('');
 
 const otel = otelConfig({
   serviceName: 'svc-store-api',
@@ -47,6 +51,8 @@ export const storeApiConfig = z
       /** Of requests; each holds one for a statement or a transaction. */
       connections: z.int().min(2).max(1_000).default(20),
     }),
+    /** Where scans that are queued go to; without brokers they stay in the outbox. */
+    queue: z.strictObject(brokerKeys).prefault({}),
     /** The first pepper hashes new keys, all are tried. */
     auth: z.strictObject({ peppers: z.array(pepperShape).min(1, 'must name a pepper').max(MAX_PEPPERS) }),
     /** Where clients reach this deployment; stored profiles have these URLs. */
@@ -85,7 +91,9 @@ export function readStoreApiConfig(
 ): StoreApiConfig {
   const { [STORE_API_CONFIG_FILE.variable]: _file, ...variables } = env;
   const source = { defaults, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
-  const { config, faults } = inspectConfig(storeApiConfig, source, []);
+  const { config, faults } = inspectConfig(storeApiConfig, source, [
+    ({ queue = {} }) => kafkaKeyFaults('queue', queue).filter(({ path }) => path !== 'queue.brokers'),
+  ]);
   if (config === undefined) throw invalidConfig(faults);
   return config;
 }

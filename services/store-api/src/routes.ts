@@ -8,18 +8,21 @@ import { accountOf, usageOf } from './account/account-resources.ts';
 import { respondJson, type ApiRequest, type ApiResult, type ApiRoute } from './contract/api-exchange.ts';
 import type { Operation } from './contract/operation.ts';
 import * as served from './contract/served-operations.ts';
+import { enrichStores } from './enrich/enrich-stores.ts';
 import { apiIndexOf, healthOf, versionIndexOf } from './discovery/discovery-documents.ts';
 
 export interface RouteContext {
   readonly pool: PostgresPool;
   readonly urls: PublicUrls;
   readonly build: string | undefined;
+  /** As many random bytes as it is called with. */
+  readonly random: (bytes: number) => Uint8Array;
 }
 
 type Result = ApiResult | Promise<ApiResult>;
 
 /** Every operation of the contract in the order of the document; those without a handler respond with 501 and are not listed by `GET /v1`. */
-export function createRoutes({ pool, urls, build }: RouteContext): ApiRoute[] {
+export function createRoutes({ pool, urls, build, random }: RouteContext): ApiRoute[] {
   const index = respondJson(apiIndexOf(urls));
   const health = respondJson(healthOf(build, REGISTRY_CHECKSUM));
   const routes: ApiRoute[] = [
@@ -31,7 +34,7 @@ export function createRoutes({ pool, urls, build }: RouteContext): ApiRoute[] {
       respondJson(usageOf(caller, await readUsageByKey(pool, caller.workspace.id, caller.period.starts_at))),
     ),
     unserved(served.getStore),
-    unserved(served.enrichStores),
+    keyed(served.enrichStores, (request, caller) => enrichStores({ pool, random }, request, caller)),
     unserved(served.listTechnologies),
     unserved(served.getTechnology),
   ];

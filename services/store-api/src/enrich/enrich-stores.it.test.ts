@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DEMO_FACTS } from '@vitrine/stores/demo/demo-facts';
+import { importVocabulary } from '@vitrine/stores/import-vocabulary';
+import { reconcileUsage } from '@vitrine/stores/metering/usage-reports';
+import { enrichResponse, type EnrichResponse } from '@vitrine/stores/resources/enrichment';
+import { addStores } from '../testing/add-stores.ts';
+import { startTestStoreApi, type TestApiKey, type TestStoreApi } from '../testing/start-test-store-api.ts';
+import { VOCABULARY } from '@vitrine/registry/vocabulary';
+
+let api: TestStoreApi;
+let key: TestApiKey;
+const FULL = ['read:stores', 'write:scans'];
+beforeAll(async () => {
+  api = await startTestStoreApi();
+  await importVocabulary(api.database.as('vitrine_store_api'), VOCABULARY);
+  await addStores(api.database.owner, {
+    matched: ['fresh.com', 'other.com', ...Array.from({ length: 40 }, (_, n) => `shop-${n}.com`)],
+    stale: ['stale.com'],
+    not_ecommerce: ['blog.com'],
+    not_in_corpus: ['known.com'],
+    blocked: ['denied.com'],
+  });
+});
+afterAll(async () => api[Symbol.asyncDispose]());
+beforeEach(async () => {
+  key = await api.addKey({ plan: 'pro', scopes: FULL });
+});
+
+interface Options {
+  readonly refresh?: boolean;
+  readonly idempotencyKey?: string;
+  readonly token?: string;
+}
+function enrich(domains: unknown, { refresh, idempotencyKey, token = key.token }: Options = {}) {
+  const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
+  return api.request('/v1/stores/enrich', {
+    method: 'POST',
+    token,
+    headers,
+    body: { domains, ...(refresh !== undefined && { refresh }) },
+  });
+}
+async function enriched(domains: readonly string[], options?: Options): Promise<EnrichResponse> {
+  const response = await enrich(domains, options);
+  expect([response.status, response.text.slice(0, 200)]).toEqual([200, expect.stringContaining('"results"')]);
+  return enrichResponse.parse(response.json);
+}
+const ledgerOf = async ({ workspace_id }: TestApiKey = key) =>
+  (
+    await api.database.owner.query<{ domain: string; unit: string }>(
+      'SELECT domain, unit FROM ledger WHERE workspace_id = $1 ORDER BY unit, domain',
+      [workspace_id],
+    )
+  ).map(({ domain, unit }) => `${unit} ${domain}`);
+const errorOf = ({ json }: { json: Readonly<Record<string, unknown>> }) => json['error'];
+const jobOf = async (domain: string) =>
+  (await api.database.owner.query<{ id: string }>('SELECT id FROM scan_jobs WHERE domain = $1', [domain])).map(({ id }) => id);
+
+test('each input is answered on its own, in the order of the inputs; what collapses to one store is billed once', async () => {
+  const inputs = [
+    'fresh.com',
+    'nobody.com',
+    'https://WWW.Fresh.com/cart',
+    'stale.com',
+    'blog.com',
+    'denied.com',
+    'known.com',
+    'localhost',
+    'fresh.com',
+  ];
+  const { results, billed, request_id } = await enriched(inputs);
+  expect(results.map(({ input, match, reason }) => `${input}: ${match} ${reason}`)).toEqual([
+    'fresh.com: matched null',
+    'nobody.com: no_match not_in_corpus',
+    'https://WWW.Fresh.com/cart: matched null',
+    'stale.com: stale null',
+    'blog.com: no_match not_ecommerce',
+    'denied.com: no_match blocked',
+    'known.com: no_match not_in_corpus',
+    'localhost: no_match invalid_domain',
+    'fresh.com: matched null',
+  ]);
+  expect(results.map(({ store }) => store?.domain)).toEqual([
+    'fresh.com',
+    undefined,
+    'fresh.com',
+    'stale.com',
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    'fresh.com',
+  ]);
+  expect(results[0]?.store?.technologies.length).toBe(DEMO_FACTS.technologies.length);
+  expect(results.some(({ scan_requested }) => scan_requested)).toBe(false);
+  expect(billed).toEqual({ lookup_cached: 2, lookup_live: 0 });
+  expect(await ledgerOf()).toEqual(['lookup_cached fresh.com', 'lookup_cached stale.com']);
+  expect(request_id).toMatch(/^req_/);
+});
+
+test('headers say what is left, and X-Request-Id is the request_id of the body', async () => {
+  const response = await enrich(['fresh.com', 'other.com']);
+  expect(response.headers.get('x-usage-remaining')).toBe('2498');
+  expect(response.headers.get('x-request-id')).toBe(response.json['request_id']);
+  expect(response.headers.get('x-ratelimit-remaining')).toBe('119');
+});
+
+test('a batch without a match is free', async () => {
+  expect((await enriched(['nobody.com', 'blog.com', '1.2.3.4'])).billed).toEqual({ lookup_cached: 0, lookup_live: 0 });
+  expect(await ledgerOf()).toEqual([]);
+});
+
+describe('refresh', () => {
+  test('queues a scan of what is stale or not in the corpus, once, and bills each when it is queued', async () => {
+    const { results, billed } = await enriched(
+      ['fresh.com', 'stale.com', 'new-1.com', 'www.new-1.com', 'blog.com', 'denied.com', 'known.com', '10.0.0.1'],
+      { refresh: true },
+    );
+    const [job] = await jobOf('new-1.com');
+    expect(results.map(({ input, scan_requested, scan_job_id }) => [input, scan_requested, scan_job_id !== null])).toEqual([
+      ['fresh.com', false, false],
+      ['stale.com', true, true],
+      ['new-1.com', true, true],
+      ['www.new-1.com', true, true],
+      ['blog.com', false, false],
+      ['denied.com', false, false],
+      ['known.com', true, true],
+      ['10.0.0.1', false, false],
+    ]);
+    expect([results[2]?.scan_job_id, results[3]?.scan_job_id]).toEqual([job, job]);
+    expect(results[1]?.store?.domain).toBe('stale.com');
+    expect(billed).toEqual({ lookup_cached: 2, lookup_live: 3 });
+    expect(await ledgerOf()).toEqual([
+      'lookup_cached fresh.com',
+      'lookup_cached stale.com',
+      'lookup_live known.com',
+      'lookup_live new-1.com',
+      'lookup_live stale.com',
+    ]);
+    const messages = await api.database.owner.query(`SELECT payload FROM outbox WHERE key = 'new-1.com'`);
+    expect(messages.map(({ payload }) => JSON.parse(String(payload)) as unknown)).toEqual([
+      { scan_job_id: job, domain: 'new-1.com' },
+    ]);
+  });
+
+  test('returns the job of a domain that is being scanned, for nothing', async () => {
+    await enriched(['new-2.com'], { refresh: true });
+    const other = await api.addKey({ plan: 'pro', scopes: FULL });
+    const { results, billed } = await enriched(['new-2.com'], { refresh: true, token: other.token });
+    expect(results).toMatchObject([{ scan_requested: true, scan_job_id: (await jobOf('new-2.com'))[0] }]);
+    expect(billed).toEqual({ lookup_cached: 0, lookup_live: 0 });
+    expect(await ledgerOf(other)).toEqual([]);
+    // Without refresh nothing is said of a scan.
+    expect((await enriched(['new-2.com'])).results).toMatchObject([{ scan_requested: false, scan_job_id: null }]);
+  });
+
+  test('needs the scope write:scans', async () => {
+    const reader = await api.addKey({ scopes: ['read:stores'] });
+    const response = await enrich(['new-3.com'], { refresh: true, token: reader.token });
+    expect([response.status, errorOf(response)]).toMatchObject([403, { code: 'forbidden_scope' }]);
+    expect((await enrich(['new-3.com'], { refresh: false, token: reader.token })).status).toBe(200);
+    expect(await jobOf('new-3.com')).toEqual([]);
+  });
+
+  test('is refused whole, scans and lookups, by a plan without live refreshes; what needs none is not', async () => {
+    const free = await api.addKey({ plan: 'free', scopes: FULL });
+    const response = await enrich(['fresh.com', 'new-4.com'], { refresh: true, token: free.token });
+    expect([response.status, errorOf(response)]).toMatchObject([402, { code: 'payment_required', reset_at: expect.any(String) }]);
+    expect([await ledgerOf(free), await jobOf('new-4.com')]).toEqual([[], []]);
+    expect((await enriched(['fresh.com'], { refresh: true, token: free.token })).billed).toEqual({
+      lookup_cached: 1,
+      lookup_live: 0,
+    });
+  });
+});
+
+test('a batch that the allowance has no room for is refused whole, with the time of the reset; one that fits is not', async () => {
+  const free = await api.addKey({ plan: 'free' });
+  const shops = (from: number, count: number) => Array.from({ length: count }, (_, n) => `shop-${from + n}.com`);
+  await enriched(shops(0, 20), { token: free.token });
+  const response = await enrich(shops(20, 6), { token: free.token });
+  const { period } = (await api.request('/v1/account', { token: free.token })).json as { period: { ends_at: string } };
+  expect([response.status, errorOf(response)]).toMatchObject([402, { code: 'payment_required', reset_at: period.ends_at }]);
+  expect(await ledgerOf(free)).toHaveLength(20);
+  expect((await enriched(shops(20, 5), { token: free.token })).billed.lookup_cached).toBe(5);
+  expect((await enrich(['fresh.com'], { token: free.token })).status).toBe(402);
+  expect((await enriched(['nobody.com'], { token: free.token })).billed.lookup_cached).toBe(0);
+});
+
+test.each([
+  ['no domains', [], 'domains'],
+  ['101 domains', Array.from({ length: 101 }, (_, n) => `shop-${n}.com`), 'domains'],
+  ['an item that is too short', ['fresh.com', 'ab'], 'domains[1]'],
+  ['an item that is too long', ['fresh.com', 'other.com', `${'a'.repeat(250)}.com`], 'domains[2]'],
+  ['an item that is no text', ['fresh.com', 7], 'domains[1]'],
+  ['no array', 'fresh.com', 'domains'],
+])('%s is invalid_request, which names the field', async (_, domains, field) => {
+  const response = await enrich(domains);
+  const { message } = errorOf(response) as { message: string };
+  expect([response.status, message.startsWith(`${field} `)]).toEqual([400, true]);
+  expect(await ledgerOf()).toEqual([]);
+});
+
+test('a batch has at most as many domains as the plan allows', async () => {
+  const free = await api.addKey({ plan: 'free' });
+  const nobodies = (count: number) => Array.from({ length: count }, (_, n) => `nobody-${n}.com`);
+  expect((await enrich(nobodies(25), { token: free.token })).status).toBe(200);
+  const response = await enrich(nobodies(26), { token: free.token });
+  expect([response.status, errorOf(response)]).toMatchObject([400, { message: expect.stringContaining('domains has 26') }]);
+});
+
+describe('an Idempotency-Key', () => {
+  test('replays the response to the byte, with its id, and bills nothing', async () => {
+    const options = { idempotencyKey: 'run-1-batch-1', refresh: true };
+    const first = await enrich(['fresh.com', 'new-5.com'], options);
+    const replay = await enrich(['fresh.com', 'new-5.com'], options);
+    expect(replay.text).toBe(first.text);
+    expect([first, replay].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
+    expect(replay.headers.get('x-request-id')).toBe(first.headers.get('x-request-id'));
+    expect(await ledgerOf()).toEqual(['lookup_cached fresh.com', 'lookup_live new-5.com']);
+  });
+
+  test('means the same body with its defaults, and nothing else', async () => {
+    await enriched(['fresh.com'], { idempotencyKey: 'run-1-batch-2' });
+    expect(
+      (await enrich(['fresh.com'], { idempotencyKey: 'run-1-batch-2', refresh: false })).headers.get('idempotent-replayed'),
+    ).toBe('true');
+    const other = await enrich(['other.com'], { idempotencyKey: 'run-1-batch-2' });
+    expect([other.status, errorOf(other)]).toMatchObject([409, { code: 'conflict' }]);
+    expect((await enrich(['fresh.com'], { idempotencyKey: 'short' })).status).toBe(400);
+  });
+
+  test('at once from many clients is one request', async () => {
+    // A plan with more requests in flight than there are clients.
+    key = await api.addKey({ plan: 'growth' });
+    const responses = await Promise.all(
+      Array.from({ length: 5 }, () => enrich(['fresh.com', 'other.com'], { idempotencyKey: 'run-1-batch-3' })),
+    );
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(await ledgerOf()).toHaveLength(2);
+  });
+});
+
+test('counters and ledger agree after all of this', async () => {
+  expect(await reconcileUsage(api.database.as('vitrine_store_api'))).toEqual([]);
+});

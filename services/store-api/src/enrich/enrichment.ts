@@ -1,0 +1,78 @@
+import { canonicalDomain } from '@vitrine/stores/canonical-domain';
+import type { LedgerEntry } from '@vitrine/stores/metering/charge-usage';
+import type { noMatchReason } from '@vitrine/stores/resources/enumerations';
+import type { QueuedScan } from '@vitrine/stores/scans/queue-scans';
+import type { z } from 'zod';
+
+export type NoMatchReason = z.infer<typeof noMatchReason>;
+
+/** What is known of a domain. `profile`: the Store as it is stored, which is JSON. */
+export type Finding =
+  | { readonly match: 'matched' | 'stale'; readonly profile: string }
+  | { readonly match: 'no_match'; readonly reason: NoMatchReason };
+
+const NOT_IN_CORPUS: Finding = { match: 'no_match', reason: 'not_in_corpus' };
+const INVALID_DOMAIN: Finding = { match: 'no_match', reason: 'invalid_domain' };
+
+/** An input and the domain that it means; undefined when it means none. */
+export interface EnrichInput {
+  readonly input: string;
+  readonly domain: string | undefined;
+}
+
+export function enrichInputs(inputs: readonly string[]): EnrichInput[] {
+  return inputs.map((input) => ({ input, domain: canonicalDomain(input) }));
+}
+
+/** The domains of a batch, each once. */
+export function domainsOf(inputs: readonly EnrichInput[]): string[] {
+  return [...new Set(inputs.flatMap(({ domain }) => (domain === undefined ? [] : [domain])))];
+}
+
+export function findingOf(domain: string | undefined, findings: ReadonlyMap<string, Finding>): Finding {
+  return domain === undefined ? INVALID_DOMAIN : (findings.get(domain) ?? NOT_IN_CORPUS);
+}
+
+/** Of which `refresh` queues scans: what is stale or not in the corpus. Spec: enrich, rule 4. */
+export function domainsToScan(domains: readonly string[], findings: ReadonlyMap<string, Finding>): string[] {
+  return domains.filter((domain) => {
+    const finding = findingOf(domain, findings);
+    return finding.match === 'stale' || (finding.match === 'no_match' && finding.reason === 'not_in_corpus');
+  });
+}
+
+/** What a batch costs: a unit for each store that it returns, however many inputs mean it, and one for each scan that it has queued. Spec:
+ *  enrich, rules 3 and 5. */
+export function entriesOf(findings: ReadonlyMap<string, Finding>, scans: ReadonlyMap<string, QueuedScan>): LedgerEntry[] {
+  const entries: LedgerEntry[] = [];
+  for (const [domain, { match }] of findings) if (match !== 'no_match') entries.push({ domain, unit: 'lookup_cached' });
+  for (const [domain, { is_new }] of scans) if (is_new) entries.push({ domain, unit: 'lookup_live' });
+  return entries;
+}
+
+export interface Enrichment {
+  readonly request_id: string;
+  readonly inputs: readonly EnrichInput[];
+  readonly findings: ReadonlyMap<string, Finding>;
+  readonly scans: ReadonlyMap<string, QueuedScan>;
+  readonly billed: { readonly lookup_cached: number; readonly lookup_live: number };
+}
+
+/** EnrichResponse as JSON. Profiles are put in as they are stored: parsing 100 of them would take longer than everything else. */
+export function renderEnrichment({ request_id, inputs, findings, scans, billed }: Enrichment): string {
+  const parts = ['{"request_id":', JSON.stringify(request_id), ',"results":['];
+  for (const [at, { input, domain }] of inputs.entries()) {
+    const finding = findingOf(domain, findings);
+    parts.push(at === 0 ? '{"input":' : ',{"input":', JSON.stringify(input), ',"match":"', finding.match);
+    if (finding.match === 'no_match') parts.push('","reason":"', finding.reason, '","store":null');
+    else parts.push('","reason":null,"store":', finding.profile);
+    const scan = domain === undefined ? undefined : scans.get(domain);
+    parts.push(
+      scan === undefined
+        ? ',"scan_requested":false,"scan_job_id":null}'
+        : `,"scan_requested":true,"scan_job_id":${JSON.stringify(scan.scan_job_id)}}`,
+    );
+  }
+  parts.push(`],"billed":{"lookup_cached":${billed.lookup_cached},"lookup_live":${billed.lookup_live}}}`);
+  return parts.join('');
+}

@@ -1,0 +1,46 @@
+import { createKafkaClient } from '@vitrine/kafka/kafka-client';
+import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
+import { KafkaPublisher } from '@vitrine/kafka/publish/kafka-publisher';
+import { OUTBOX_INSTRUMENTS, outboxReadings } from '@vitrine/outbox/outbox-figures';
+import { OutboxRelay } from '@vitrine/outbox/outbox-relay';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { RETENTION_INSTRUMENTS, StoreRetention } from '@vitrine/stores/retention/keep-store-retention';
+import { SCAN_TOPICS } from '@vitrine/stores/scans/queue-scans';
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
+import type { StoreApiConfig } from '../config.ts';
+
+const CLIENT_ID = 'vitrine-store-api';
+/** The relay's transaction, its backlog, and retention. */
+export const JOB_CONNECTIONS = 3;
+const AFTER_NO_BROKERS =
+  'set queue.brokers (STORE_API_QUEUE_BROKERS), unless another process of this database publishes its outbox';
+
+/** What the store API does beside requests: it publishes the scans that it has queued, and removes what is old. */
+export class BackgroundJobs implements AsyncDisposable {
+  readonly #publishers: readonly KafkaPublisher[];
+  readonly #relay: OutboxRelay | undefined;
+  readonly #retention: StoreRetention;
+
+  /** Faults: `kafka_credentials_unreadable`. */
+  constructor({ queue }: StoreApiConfig, pool: PostgresPool, logger: Logger, metrics: ServiceMetrics | undefined) {
+    const isPublishing = queue.brokers.length > 0;
+    if (!isPublishing) logger.warn({ next_step: AFTER_NO_BROKERS }, 'scans that are queued are not published');
+    const client = isPublishing ? createKafkaClient(kafkaConnection(CLIENT_ID, queue), logger) : undefined;
+    this.#publishers =
+      client === undefined ? [] : Object.values(SCAN_TOPICS).map((topic) => new KafkaPublisher(client, { topic }));
+    const publishers = new Map(this.#publishers.map((publisher) => [publisher.topic, publisher]));
+    const relay = isPublishing ? new OutboxRelay(pool, { publishers, logger }) : undefined;
+    const retention = new StoreRetention(pool, logger);
+    if (relay !== undefined) metrics?.observe(OUTBOX_INSTRUMENTS, () => outboxReadings(relay.figures));
+    metrics?.observe(RETENTION_INSTRUMENTS, () => retention.readings());
+    this.#relay = relay;
+    this.#retention = retention;
+  }
+
+  /** Waits for what is in progress, and ends the connections to the broker. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#relay?.[Symbol.asyncDispose](), this.#retention[Symbol.asyncDispose]()]);
+    await Promise.all(this.#publishers.map((publisher) => publisher[Symbol.asyncDispose]()));
+  }
+}
