@@ -1,28 +1,23 @@
+import type { PageEvidence } from '@vitrine/registry/evidence/evidence';
+import type { CatalogDocument } from '../catalog/catalog-page.ts';
+
 /** What a page was chosen for. Spec: decisions, section 4. */
 export const PAGE_CLASSES = ['home', 'product', 'collection', 'cart'] as const;
 export type PageClass = (typeof PAGE_CLASSES)[number];
 
-/** A page that was read. */
+/** A page that was read. Its text (at most 5 MiB) is gone when its evidence is: 16 scans at once would hold hundreds of MiB. */
 export interface FetchedPage {
   readonly class: PageClass;
   /** After redirects. */
   readonly url: string;
   readonly status: number;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly cookieNames: readonly string[];
-  /** Decoded text, at most 5 MiB. */
-  readonly html: string;
+  readonly evidence: PageEvidence;
 }
 
 /** A document of JSON or XML: a catalogue endpoint, `/meta.json`, a sitemap. */
-export interface FetchedDocument {
-  /** What it was fetched for, such as `shopify_products`. */
+export interface FetchedDocument extends CatalogDocument {
+  /** What it was fetched for: `shopify_meta`, or the kind of a catalogue source (`catalog/catalog-sources.ts`). */
   readonly kind: string;
-  readonly url: string;
-  readonly status: number;
-  /** Parsed JSON, or the text of any other document. */
-  readonly body: unknown;
 }
 
 export interface Redirect {
@@ -31,8 +26,8 @@ export interface Redirect {
   readonly status: number;
 }
 
-/** `closed`, `password` and `parked` pages say nothing but that. */
-export type StorefrontCondition = 'open' | 'closed' | 'password' | 'parked';
+/** `closed`, `password` and `parked` pages say nothing but that; of a scan that ends on another domain no page is read. */
+export type StorefrontCondition = 'open' | 'closed' | 'password' | 'parked' | 'redirected';
 
 /** What a completed scan read. Times are milliseconds since the epoch. */
 export interface ScanCapture {

@@ -1,0 +1,42 @@
+/** A response of a catalogue endpoint. Names of headers are lower-case; `body` is parsed JSON, or the text of any other document. */
+export interface CatalogDocument {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export interface CatalogProduct {
+  readonly id: string;
+  readonly title: string;
+  /** Types, categories and tags as the shop writes them. */
+  readonly labels: readonly string[];
+  /** Of the variant that can be bought for the least, in major units; null without a positive price. */
+  readonly price: number | null;
+  /** ISO 4217, where the endpoint states it for each product. */
+  readonly currency: string | null;
+  /** Whether a variant can be bought; null where the endpoint does not say. */
+  readonly isAvailable: boolean | null;
+}
+
+/** What one page of a catalogue holds. */
+export interface CatalogPage {
+  readonly products: readonly CatalogProduct[];
+  /** As many products as were requested, so that there may be more. */
+  readonly isFull: boolean;
+  /** The number of products that the endpoint says it has. */
+  readonly declaredTotal: number | null;
+}
+
+/** How the catalogue of a platform is read, page by page, with GET requests alone. Spec: decisions, section 4. */
+export interface CatalogSource {
+  /** Of its documents, such as `shopify_products`. */
+  readonly kind: string;
+  /** Whether a page lists all that there is to know of a product; addresses in a sitemap do not. */
+  readonly listsProducts: boolean;
+  /** Path and query of a page on the storefront's host.
+   *  @param page - from 1. */
+  request(page: number): string;
+  /** undefined: not what this endpoint answers, which is no page and no evidence of an empty catalogue. */
+  read(document: CatalogDocument): CatalogPage | undefined;
+}

@@ -1,0 +1,26 @@
+import type { CatalogSource } from './catalog-page.ts';
+import { magentoProducts } from './sources/magento-products.ts';
+import { productSitemap } from './sources/product-sitemap.ts';
+import { shopifyProducts } from './sources/shopify-products.ts';
+import { vtexProducts } from './sources/vtex-products.ts';
+import { woocommerceProducts } from './sources/woocommerce-products.ts';
+
+/** By slug of the platform. Those that are not here have no public endpoint with facts that could be checked. */
+const SOURCES: Readonly<Record<string, CatalogSource>> = {
+  shopify: shopifyProducts,
+  woocommerce: woocommerceProducts,
+  magento: magentoProducts,
+  vtex: vtexProducts,
+  bigcommerce: productSitemap('bigcommerce_sitemap', '/xmlsitemap.php?type=products&page=1'),
+  'wix-stores': productSitemap('wix_sitemap', '/store-products-sitemap.xml'),
+};
+
+/** How the catalogue of this platform is read; undefined: it is not. */
+export function catalogSourceOf(platform: string): CatalogSource | undefined {
+  return Object.hasOwn(SOURCES, platform) ? SOURCES[platform] : undefined;
+}
+
+/** The source that made a document. */
+export function catalogSourceOfKind(kind: string): CatalogSource | undefined {
+  return Object.values(SOURCES).find((source) => source.kind === kind);
+}

@@ -1,0 +1,65 @@
+import type { CatalogDocument, CatalogPage, CatalogProduct, CatalogSource } from './catalog-page.ts';
+import { priceStatistics, type PriceStatistics } from './price-statistics.ts';
+
+/** Aggregates of a catalogue. Spec: CatalogSummary. */
+export interface CatalogCensus extends PriceStatistics {
+  readonly product_count: number;
+  readonly available_count: number | null;
+  readonly coverage: 'full' | 'first_page' | 'partial';
+}
+
+export interface ShopSettings {
+  /** ISO 4217, as the settings of the shop state it, never as a visitor sees it. */
+  readonly currency: string | null;
+  /** Products that the shop says it has. */
+  readonly productCount: number | null;
+}
+
+export interface CatalogRead {
+  readonly census: CatalogCensus;
+  readonly products: readonly CatalogProduct[];
+}
+
+/** Counts what the pages of a catalogue hold; null when no page was read, which says nothing about the catalogue.
+ *  @param documents - of the source, in the order of their pages */
+export function takeCensus(
+  source: CatalogSource,
+  documents: readonly CatalogDocument[],
+  settings: ShopSettings,
+): CatalogRead | null {
+  const read = documents.map((document) => source.read(document));
+  const end = read.indexOf(undefined);
+  const pages = (end === -1 ? read : read.slice(0, end)).filter((page) => page !== undefined);
+  if (pages.length === 0) return null;
+
+  // Pages of a catalogue that changes meanwhile repeat products: the first sighting of each counts.
+  const byId = new Map<string, CatalogProduct>();
+  for (const product of pages.flatMap((page) => page.products)) if (!byId.has(product.id)) byId.set(product.id, product);
+  const products = [...byId.values()];
+  const coverage = coverageOf(source, pages, products.length, { isCut: end !== -1, declared: settings.productCount });
+  const prices = products.flatMap(({ price, currency }) => (price === null ? [] : [{ amount: price, currency }]));
+  const isKnown = products.every(({ isAvailable }) => isAvailable !== null) && source.listsProducts;
+  return {
+    census: {
+      product_count: products.length,
+      available_count: isKnown ? products.filter(({ isAvailable }) => isAvailable === true).length : null,
+      ...priceStatistics(prices, coverage, settings.currency),
+      coverage,
+    },
+    products,
+  };
+}
+
+interface Reading {
+  /** A page could not be read. */
+  readonly isCut: boolean;
+  readonly declared: number | null;
+}
+
+function coverageOf(source: CatalogSource, pages: readonly CatalogPage[], seen: number, { isCut, declared }: Reading) {
+  if (!source.listsProducts || isCut) return 'partial';
+  const total = pages.findLast(({ declaredTotal }) => declaredTotal !== null)?.declaredTotal ?? declared;
+  const hasEnded = pages.at(-1)?.isFull === false;
+  if (hasEnded) return total === null || Math.abs(seen - total) <= Math.max(2, total * 0.01) ? 'full' : 'partial';
+  return pages.length === 1 ? 'first_page' : 'partial';
+}

@@ -1,0 +1,58 @@
+import {
+  countryCode,
+  countryOfCurrency,
+  countryOfDomain,
+  countryOfLanguage,
+  countryOfPhone,
+  countryOfVatId,
+} from './country-hints.ts';
+
+/** What a scan found of the country of a store. Nothing of it depends on where the scanner is. */
+export interface GeographyEvidence {
+  readonly domain: string;
+  /** Of the shop's own settings. */
+  readonly settingsCountry: string | null;
+  /** Of shipping origins, return addresses and the organisation's address in structured data. */
+  readonly addressCountries: readonly string[];
+  readonly currency: string | null;
+  /** Of `lang` and `og:locale`. */
+  readonly languages: readonly string[];
+  readonly phones: readonly string[];
+  readonly vatIds: readonly string[];
+}
+
+export interface FoundGeography {
+  readonly country: string | null;
+  readonly basis: 'observed' | 'inferred' | null;
+}
+
+/** Weak signals that have to agree. Spec: decisions, section 4. */
+const FEWEST_SIGNALS = 2;
+
+/** `observed` from settings, else from addresses that agree; `inferred` where two kinds of weak signals agree and no other country has as many. */
+export function findGeography(evidence: GeographyEvidence): FoundGeography {
+  const settings = countryCode(evidence.settingsCountry);
+  if (settings !== null) return { country: settings, basis: 'observed' };
+  const addresses = countriesOf(evidence.addressCountries, countryCode);
+  if (addresses.size === 1) return { country: [...addresses][0] ?? null, basis: 'observed' };
+
+  const kinds = [
+    countriesOf([evidence.domain], countryOfDomain),
+    countriesOf([evidence.currency], countryOfCurrency),
+    countriesOf(evidence.languages, countryOfLanguage),
+    countriesOf(evidence.phones, countryOfPhone),
+    countriesOf(evidence.vatIds, countryOfVatId),
+  ];
+  // A kind of signal that names several countries names none.
+  const votes = new Map<string, number>();
+  for (const [country, ...others] of kinds.map((kind) => [...kind])) {
+    if (country !== undefined && others.length === 0) votes.set(country, (votes.get(country) ?? 0) + 1);
+  }
+  const [best, next] = [...votes].toSorted((a, b) => b[1] - a[1]);
+  if (best === undefined || best[1] < FEWEST_SIGNALS || best[1] === next?.[1]) return { country: null, basis: null };
+  return { country: best[0], basis: 'inferred' };
+}
+
+function countriesOf<T>(values: readonly T[], read: (value: T) => string | null): Set<string> {
+  return new Set(values.map(read).filter((country) => country !== null));
+}

@@ -1,0 +1,139 @@
+import { expect, test } from '@jest/globals';
+import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
+import type { PageClass } from '@vitrine/registry/evidence/evidence';
+import { observationFacts, type Detections } from '@vitrine/stores/observation/observation-facts';
+import type { FetchedPage, ScanCapture } from '../scan/scan-ports.ts';
+import { describeStorefront } from './describe-storefront.ts';
+
+const SEEN: Detections = {
+  pages: { home: ['header', 'host'] },
+  technologies: [
+    {
+      slug: 'shopify',
+      install_state: 'active',
+      confidence: 'high',
+      sightings: [{ page_class: 'home', channel: 'header', rule: 'r' }],
+    },
+  ],
+  withheld: [],
+};
+const NOTHING: Detections = { pages: { home: ['header', 'host'] }, technologies: [], withheld: [] };
+
+function page(html: string, pageClass: Exclude<PageClass, 'other'> = 'home', url = 'https://example.com/'): FetchedPage {
+  return { class: pageClass, url, status: 200, evidence: extractPageEvidence({ html, url, pageClass }) };
+}
+const capture = (more: Partial<ScanCapture> = {}): ScanCapture => ({
+  domain: 'example.com',
+  storefrontHost: 'example.com',
+  startedAt: 1,
+  completedAt: 2,
+  scope: 'full',
+  coverageNote: null,
+  storefrontCondition: 'open',
+  pages: [page('<title>Hello</title>')],
+  documents: [],
+  redirects: [],
+  ...more,
+});
+const facts = (more: Partial<ScanCapture> = {}, detections = SEEN) => {
+  const described = describeStorefront(capture(more), () => detections).facts;
+  expect(observationFacts.parse(described)).toEqual(described);
+  return described;
+};
+const jsonLd = (...values: readonly object[]) =>
+  values.map((value) => `<script type="application/ld+json">${JSON.stringify(value)}</script>`).join('');
+const products = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ id: i + 1, title: 'Hoodie', variants: [{ price: '20.00', available: true }] }));
+const document = (kind: string, body: unknown) => ({ kind, url: 'https://example.com/x', status: 200, headers: {}, body });
+
+test('a shop with settings, catalogue and structured data', () => {
+  const meta = {
+    name: 'Acme',
+    country: 'DE',
+    currency: 'EUR',
+    published_products_count: 12,
+    myshopify_domain: 'acme.myshopify.com',
+  };
+  const html = `<link rel="alternate" hreflang="en-US" href="https://acme.com/"><link rel="alternate" hreflang="de" href="https://example.com/">
+    ${jsonLd({ '@type': 'Organization', name: 'Acme GmbH', url: 'https://example.com', vatID: 'DE123456789' }, { '@type': 'Organization', name: 'Agency', url: 'https://agency.com' })}`;
+  expect(
+    facts({
+      pages: [page(html)],
+      documents: [document('shopify_meta', meta), document('shopify_products', { products: products(12) })],
+    }),
+  ).toMatchObject({
+    name: 'Acme',
+    shows_commerce: true,
+    shows_products: true,
+    geography: { country: 'DE', basis: 'observed' },
+    industry: { slug: 'apparel-accessories', basis: 'classified' },
+    catalog: {
+      product_count: 12,
+      available_count: 12,
+      currency: 'EUR',
+      price_range: { p25: 20, median: 20, p75: 20 },
+      coverage: 'full',
+    },
+    platform_shop_id: { platform: 'shopify', id: 'acme.myshopify.com' },
+    organization: { name: 'Acme GmbH', identifiers: ['vatID:DE123456789'] },
+    hreflang_domains: ['acme.com'],
+    permanent_redirect: null,
+  });
+});
+
+test.each<readonly [string, Partial<ScanCapture>, object]>([
+  ['a page without commerce', {}, { shows_commerce: false, shows_products: false, catalog: null, name: null }],
+  [
+    'a product with a price',
+    { pages: [page(jsonLd({ '@type': 'Product', name: 'Mug', offers: { price: '9.00', priceCurrency: 'EUR' } }))] },
+    { shows_commerce: true, shows_products: true },
+  ],
+  [
+    'a cart page',
+    { pages: [page(''), page('', 'cart', 'https://example.com/cart')] },
+    { shows_commerce: true, shows_products: false },
+  ],
+  [
+    'an empty catalogue',
+    { documents: [document('shopify_products', { products: [] })] },
+    { shows_products: false, catalog: { product_count: 0 } },
+  ],
+  ['a catalogue that is no JSON', { documents: [document('shopify_products', '<html>')] }, { catalog: null }],
+])('without a platform: %s', (_, more, expected) => {
+  expect(facts(more, NOTHING)).toMatchObject(expected);
+});
+
+test.each(['closed', 'password', 'parked'] as const)('a page that is %s is status alone', (storefrontCondition) => {
+  const pages = [page(jsonLd({ '@type': 'Product', name: 'Mug', offers: { price: '9.00' } }))];
+  const documents = [document('shopify_products', { products: products(12) })];
+  expect(facts({ storefrontCondition, pages, documents })).toMatchObject({
+    pages: {},
+    technologies: [],
+    catalog: null,
+    shows_products: false,
+    shows_commerce: true,
+  });
+  expect(facts({ storefrontCondition, pages, documents }, NOTHING).shows_commerce).toBe(false);
+});
+
+test.each([
+  [[301], 'https://acme.com/', 'acme.com'],
+  [[308, 301], 'https://www.acme.com/de', 'acme.com'],
+  [[302], 'https://acme.com/', null],
+  [[301, 302], 'https://acme.com/', null],
+  [[301], 'https://www.example.com/', null],
+  [[301], 'https://10.0.0.1/', null],
+])('redirects %j to %s', (statuses, to, expected) => {
+  const redirects = statuses.map((status) => ({ from: 'https://example.com/', to, status }));
+  expect(facts({ redirects }).permanent_redirect).toBe(expected);
+});
+
+test('evidence is kept for replays, with what endpoints tell of the platform', () => {
+  const documents = [
+    document('shopify_meta', { myshopify_domain: 'acme.myshopify.com' }),
+    { ...document('shopify_products', {}), status: 404 },
+  ];
+  const { evidence } = describeStorefront(capture({ documents }), () => SEEN);
+  expect(evidence.endpoints).toEqual({ shopify_meta: 'json', 'shopify.myshopify_domain': 'acme.myshopify.com' });
+  expect(evidence.pages).toHaveLength(1);
+});

@@ -1,0 +1,157 @@
+import type { PageEvidence, StoreEvidence } from '@vitrine/registry/evidence/evidence';
+import { findTechnology } from '@vitrine/registry/vocabulary';
+import { canonicalDomain } from '@vitrine/stores/canonical-domain';
+import type { Detections, ObservationFacts } from '@vitrine/stores/observation/observation-facts';
+import { catalogSourceOfKind } from '../catalog/catalog-sources.ts';
+import { shopSettings, type StatedSettings } from '../catalog/shop-settings.ts';
+import { takeCensus, type CatalogRead } from '../catalog/take-census.ts';
+import { findGeography } from '../geography/find-geography.ts';
+import { findIndustry } from '../industry/find-industry.ts';
+import type { FetchedDocument, Redirect, ScanCapture } from '../scan/scan-ports.ts';
+import { declaredOrganization, hreflangDomains, ownOrganizations } from './organization-facts.ts';
+
+/** What rules make of the evidence of a scan. */
+export type Detect = (evidence: StoreEvidence) => Detections;
+
+export interface DescribedStorefront {
+  readonly facts: ObservationFacts;
+  /** What replays under other rules read. */
+  readonly evidence: StoreEvidence;
+}
+
+/** The facts of a completed scan. Pure. A page that is not open is an observation of status alone. Spec: decisions, section 4. */
+export function describeStorefront(capture: ScanCapture, detect: Detect): DescribedStorefront {
+  const { domain, storefrontHost, storefrontCondition: condition, scope, coverageNote, documents } = capture;
+  const pages = capture.pages.map(({ evidence }) => evidence);
+  const evidence: StoreEvidence = { version: 1, pages, endpoints: endpointFacts(documents) };
+  const detections = detect(evidence);
+  const showsPlatform = detections.technologies.some(isSurePlatform);
+  const base = {
+    version: 1,
+    domain,
+    storefront_host: storefrontHost,
+    condition,
+    scope,
+    coverage_note: coverageNote,
+    permanent_redirect: permanentRedirect(domain, capture.redirects),
+  } as const;
+  if (condition !== 'open') return { facts: { ...base, ...STATUS_ALONE, shows_commerce: showsPlatform }, evidence };
+
+  const settings = settingsOf(pages, documents);
+  const catalog = readCatalog(documents, settings);
+  const organizations = ownOrganizations(pages, domain);
+  const showsProducts = (catalog?.census.product_count ?? 0) > 0 || pages.some(showsProduct);
+  const facts: ObservationFacts = {
+    ...base,
+    name: nameOf(settings, pages),
+    shows_commerce: showsPlatform || showsProducts || pages.some(({ pageClass }) => pageClass === 'cart'),
+    shows_products: showsProducts,
+    ...detections,
+    geography: findGeography({
+      domain,
+      settingsCountry: settings.country,
+      addressCountries: addressCountries(pages, organizations),
+      currency: settings.currency,
+      languages: pages.flatMap(({ lang, metas }) => present(lang, metas['og:locale'])),
+      phones: organizations.flatMap(({ telephone }) => present(telephone)),
+      vatIds: organizations.flatMap(({ vatId }) => present(vatId)),
+    }),
+    industry: findIndustry(
+      organizations.map(({ type }) => type),
+      catalog?.products ?? [],
+    ),
+    catalog: catalog?.census ?? null,
+    platform_shop_id: settings.shopId,
+    organization: declaredOrganization(organizations),
+    hreflang_domains: hreflangDomains(
+      pages.find(({ pageClass }) => pageClass === 'home'),
+      domain,
+    ),
+  };
+  return { facts, evidence };
+}
+
+const STATUS_ALONE = {
+  name: null,
+  shows_products: false,
+  pages: {},
+  technologies: [],
+  withheld: [],
+  geography: { country: null, basis: null },
+  industry: { slug: null, basis: null },
+  catalog: null,
+  platform_shop_id: null,
+  organization: null,
+  hreflang_domains: [],
+} satisfies Partial<ObservationFacts>;
+
+const isSurePlatform = ({ slug, confidence }: Detections['technologies'][number]) =>
+  confidence !== 'low' && findTechnology(slug)?.kind === 'platform';
+
+/** A product with a price in structured data, on a page of any class. */
+const showsProduct = ({ jsonLd, metas }: PageEvidence) =>
+  jsonLd.products.some(({ price }) => price !== null) ||
+  metas['product:price:amount'] !== undefined ||
+  metas['og:price:amount'] !== undefined;
+
+const present = (...values: readonly (string | null | undefined)[]) =>
+  values.filter((value) => typeof value === 'string' && value !== '') as string[];
+
+/** Endpoints that answered, and what they tell of the platform. */
+function endpointFacts(documents: readonly FetchedDocument[]): Record<string, string> {
+  const facts: Record<string, string> = {};
+  for (const document of documents) {
+    if (document.status === 200 && typeof document.body === 'object') facts[document.kind] = 'json';
+  }
+  const { shopId } = shopSettings(documents);
+  if (shopId !== null) facts['shopify.myshopify_domain'] = shopId.id;
+  return facts;
+}
+
+/** Settings of endpoints first, then those that inline scripts of the platform state; none depends on the visitor. */
+function settingsOf(pages: readonly PageEvidence[], documents: readonly FetchedDocument[]): StatedSettings {
+  const settings = shopSettings(documents);
+  const fact = (name: string) => pages.map(({ facts }) => facts[name]).find((value) => value !== undefined) ?? null;
+  return {
+    ...settings,
+    name: settings.name ?? fact('shopify.name'),
+    country: settings.country ?? fact('shopify.country_code'),
+    currency: settings.currency ?? fact('shopify.currency'),
+  };
+}
+
+function readCatalog(documents: readonly FetchedDocument[], settings: StatedSettings): CatalogRead | null {
+  for (const { kind } of documents) {
+    const source = catalogSourceOfKind(kind);
+    const read =
+      source &&
+      takeCensus(
+        source,
+        documents.filter((one) => one.kind === kind),
+        settings,
+      );
+    if (read) return read;
+  }
+  return null;
+}
+
+function nameOf({ name }: StatedSettings, pages: readonly PageEvidence[]): string | null {
+  const site = pages.map(({ metas }) => metas['og:site_name']?.trim()).find((value) => value !== undefined && value !== '');
+  return name ?? site ?? null;
+}
+
+function addressCountries(
+  pages: readonly PageEvidence[],
+  organizations: readonly { readonly addressCountry: string | null }[],
+): string[] {
+  const offers = pages.flatMap(({ jsonLd }) => [...jsonLd.shippingOrigins, ...jsonLd.returnCountries]);
+  return [...offers, ...organizations.flatMap(({ addressCountry }) => present(addressCountry))];
+}
+
+/** Where permanent redirects alone lead, when that is another domain. */
+function permanentRedirect(domain: string, redirects: readonly Redirect[]): string | null {
+  const last = redirects.at(-1);
+  if (last === undefined || redirects.some(({ status }) => status !== 301 && status !== 308)) return null;
+  const target = canonicalDomain(last.to);
+  return target === undefined || target === domain ? null : target;
+}

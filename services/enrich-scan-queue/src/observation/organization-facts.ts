@@ -1,0 +1,27 @@
+import type { JsonLdOrganization, PageEvidence } from '@vitrine/registry/evidence/evidence';
+import { canonicalDomain } from '@vitrine/stores/canonical-domain';
+import type { ObservationFacts } from '@vitrine/stores/observation/observation-facts';
+
+/** Organisations that structured data of the store describes as itself: those that name no site, or the store's own. */
+export function ownOrganizations(pages: readonly PageEvidence[], domain: string): JsonLdOrganization[] {
+  const isOwn = ({ url }: JsonLdOrganization) => url === null || url.startsWith('/') || canonicalDomain(url) === domain;
+  return pages.flatMap(({ jsonLd }) => jsonLd.organizations).filter(isOwn);
+}
+
+/** The organisation behind the store, for brand groups: one with a number of a register, else the first with a name. */
+export function declaredOrganization(organizations: readonly JsonLdOrganization[]): ObservationFacts['organization'] {
+  const chosen = organizations.find(({ vatId }) => vatId !== null) ?? organizations.find(({ name }) => name !== null);
+  if (chosen === undefined) return null;
+  const { name, url, vatId } = chosen;
+  return { name: name || null, url: url || null, identifiers: vatId ? [`vatID:${vatId}`] : [] };
+}
+
+/** Domains of other storefronts that the home page names as versions of itself. */
+export function hreflangDomains(home: PageEvidence | undefined, domain: string): string[] {
+  const addresses = (home?.hreflang ?? [])
+    .map((entry) => entry.slice(entry.indexOf(' ') + 1))
+    .filter((address) => !address.startsWith('/'));
+  const domains = new Set(addresses.map(canonicalDomain).filter((one) => one !== undefined));
+  domains.delete(domain);
+  return [...domains].slice(0, 100);
+}
