@@ -1,3 +1,5 @@
+import { createKafkaClient } from '@vitrine/kafka/kafka-client';
+import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createId } from '@vitrine/stores/identifiers';
 import { queueScans, type ScanCause } from '@vitrine/stores/scans/queue-scans';
@@ -18,15 +20,15 @@ export interface TestQueue extends AsyncDisposable {
   readonly log: readonly string[];
 }
 
-/** A queue without a broker, as a replica of its own; nothing is scanned again. */
+/** A queue as a replica of its own, without a broker unless `brokers` names one; nothing is scanned again. */
 export function startTestQueue(
   database: StoreDatabase,
   createRun: (pool: PostgresPool) => Run,
-  variables: Readonly<Record<string, string>> = {},
+  { brokers, ...variables }: Readonly<Record<string, string>> & { readonly brokers?: string } = {},
 ): TestQueue {
   const config = readScanConfig(undefined, {
     SCAN_STORAGE_DSN: 'postgresql://unused@127.0.0.1:9/unused',
-    SCAN_QUEUE_DRIVER: 'database',
+    ...(brokers === undefined ? { SCAN_QUEUE_DRIVER: 'database' } : { SCAN_QUEUE_BROKERS: brokers }),
     SCAN_RESCAN_ENABLED: 'false',
     SCAN_JOBS_RETRY_MS: '1',
     ...variables,
@@ -36,7 +38,9 @@ export function startTestQueue(
   const logger = createLogger('test', 'info', { write: (line) => log.push(line) });
   const pool = database.as('vitrine_enrich');
   const onEnd = (end: EndedRun) => void ends.push(end);
-  const queue = new ScanQueue({ config, client: undefined, pool, logger, run: createRun(pool), onEnd });
+  const client =
+    brokers === undefined ? undefined : createKafkaClient(kafkaConnection('test', { ...config.queue, topic: '' }), logger);
+  const queue = new ScanQueue({ config, client, pool, logger, run: createRun(pool), onEnd });
   queue.start();
   return { queue, pool, ends, log, [Symbol.asyncDispose]: () => queue.stop() };
 }

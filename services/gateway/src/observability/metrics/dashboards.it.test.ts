@@ -10,19 +10,19 @@ import { readTestOtelConfig } from '../../testing/read-test-otel-config.ts';
 import { NO_FIGURES } from '../../trace-publisher/publisher-options.ts';
 import { startGatewayTelemetry } from '../start-gateway-telemetry.ts';
 
-// Every expression of the dashboards and alerts is compared with a live scrape, and with what the tests of the trace-writer have found in
-// one of its own: the metrics and labels that it names are there.
+// Every expression of the dashboards and alerts is compared with a live scrape, and with what the tests of the other services have found in
+// theirs: the metrics and labels that it names are there.
 
 const FOLDER = new URL('../../../../../deploy/observability/', import.meta.url);
 /** Metrics that others serve, with their labels. */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = { kafka_consumergroup_lag: ['consumergroup', 'topic'] };
-/** Metrics of the trace-writer, with their labels; see its metrics-golden test. */
-const OF_TRACE_WRITERS = new Map(
-  read('metrics/trace-writer.txt')
+/** Metrics of the other services, with their labels; see their metrics-golden tests. One that several have has the labels of all. */
+const OF_SERVICES = new Map<string, readonly string[]>();
+for (const file of readdirSync(new URL('metrics/', FOLDER)))
+  for (const [name = '', ...labels] of read(`metrics/${file}`)
     .split('\n')
-    .map((line) => line.split(' '))
-    .map(([name = '', ...labels]) => [name, labels] as const),
-);
+    .map((line) => line.split(' ')))
+    OF_SERVICES.set(name, [...(OF_SERVICES.get(name) ?? []), ...labels]);
 /** Labels that Prometheus adds, and that of buckets. */
 const OF_PROMETHEUS = ['instance', 'job', 'le'];
 const NO_CONNECTIONS = { connections: 0, idleConnections: 0, maxConnections: 1, waiting: 0 };
@@ -119,7 +119,7 @@ describe.each(files)('%s', (file) => {
 
   test.each(expressions)('$text', ({ text }) => {
     const { metrics, labels } = namesIn(text);
-    const labelsOf = (metric: string) => served.get(metric) ?? OF_TRACE_WRITERS.get(metric) ?? OF_OTHERS[metric];
+    const labelsOf = (metric: string) => served.get(metric) ?? OF_SERVICES.get(metric) ?? OF_OTHERS[metric];
     expect(metrics.filter((metric) => labelsOf(metric) === undefined)).toEqual([]);
     const known = new Set([...OF_PROMETHEUS, ...metrics.flatMap((metric) => [...(labelsOf(metric) ?? [])])]);
     expect(labels.filter((label) => !known.has(label))).toEqual([]);
