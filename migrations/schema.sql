@@ -82,6 +82,13 @@ CREATE TABLE day_usage (
   CONSTRAINT day_usage_pkey PRIMARY KEY (day, org_id, workspace_id, gateway_key_id)
 ) WITH (fillfactor=80);
 
+CREATE TABLE derivations (
+  storefront_id text COLLATE "C" NOT NULL,
+  state jsonb NOT NULL,
+  CONSTRAINT derivations_pkey PRIMARY KEY (storefront_id),
+  CONSTRAINT derivations_storefront_id_fkey FOREIGN KEY (storefront_id) REFERENCES stores(storefront_id)
+);
+
 CREATE TABLE domain_denylist (
   domain text COLLATE "C" NOT NULL,
   reason text NOT NULL,
@@ -193,6 +200,14 @@ CREATE TABLE members (
   CONSTRAINT members_workspace_id_issuer_subject_key UNIQUE (workspace_id, issuer, subject)
 );
 
+CREATE TABLE observation_replays (
+  observation_id text COLLATE "C" NOT NULL,
+  registry_checksum text COLLATE "C" NOT NULL,
+  detections jsonb NOT NULL,
+  CONSTRAINT observation_replays_observation_id_fkey FOREIGN KEY (observation_id) REFERENCES observations(id),
+  CONSTRAINT observation_replays_pkey PRIMARY KEY (observation_id, registry_checksum)
+);
+
 CREATE TABLE observations (
   id text COLLATE "C" NOT NULL,
   storefront_id text COLLATE "C" NOT NULL,
@@ -272,6 +287,16 @@ CREATE UNLOGGED TABLE rate_windows (
   CONSTRAINT rate_windows_pkey PRIMARY KEY (key_id)
 ) WITH (fillfactor=50);
 
+CREATE TABLE removal_holds (
+  slug text COLLATE "C" NOT NULL,
+  held_from timestamp(3) with time zone NOT NULL,
+  held_until timestamp(3) with time zone NOT NULL,
+  losses integer NOT NULL,
+  base integer NOT NULL,
+  CONSTRAINT removal_holds_pkey PRIMARY KEY (slug, held_from),
+  CONSTRAINT removal_holds_slug_fkey FOREIGN KEY (slug) REFERENCES technologies(slug)
+);
+
 CREATE UNLOGGED TABLE request_leases (
   key_id text COLLATE "C" NOT NULL,
   slot integer NOT NULL,
@@ -290,6 +315,12 @@ CREATE UNLOGGED TABLE request_turns (
   backlog_until timestamp(3) with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
   CONSTRAINT request_turns_pkey PRIMARY KEY (target)
 ) WITH (fillfactor=50);
+
+CREATE TABLE rule_sets (
+  registry_checksum text COLLATE "C" NOT NULL,
+  rule_ids text[] NOT NULL,
+  CONSTRAINT rule_sets_pkey PRIMARY KEY (registry_checksum)
+);
 
 CREATE TABLE scan_jobs (
   id text COLLATE "C" NOT NULL,
@@ -326,6 +357,7 @@ CREATE TABLE signals (
   effective_at timestamp(3) with time zone NOT NULL,
   confirmed_at timestamp(3) with time zone NOT NULL,
   confidence text COLLATE "C" NOT NULL,
+  withdrawn_at timestamp(3) with time zone,
   CONSTRAINT signals_confidence_check CHECK ((confidence = ANY (ARRAY['high'::text, 'medium'::text, 'low'::text]))),
   CONSTRAINT signals_from_fkey FOREIGN KEY ("from") REFERENCES technologies(slug),
   CONSTRAINT signals_observation_id_fkey FOREIGN KEY (observation_id) REFERENCES observations(id),
@@ -398,6 +430,15 @@ CREATE TABLE technologies (
   website text,
   CONSTRAINT technologies_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'app'::text, 'service'::text, 'theme'::text]))),
   CONSTRAINT technologies_pkey PRIMARY KEY (slug)
+);
+
+CREATE TABLE technology_losses (
+  slug text COLLATE "C" NOT NULL,
+  day date NOT NULL,
+  storefront_id text COLLATE "C" NOT NULL,
+  CONSTRAINT technology_losses_pkey PRIMARY KEY (slug, day, storefront_id),
+  CONSTRAINT technology_losses_slug_fkey FOREIGN KEY (slug) REFERENCES technologies(slug),
+  CONSTRAINT technology_losses_storefront_id_fkey FOREIGN KEY (storefront_id) REFERENCES stores(storefront_id)
 );
 
 CREATE TABLE token_hashes (
@@ -638,12 +679,13 @@ CREATE INDEX gateway_keys_by_plan ON public.gateway_keys USING btree (plan) WHER
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX login_links_by_expiry ON public.login_links USING btree (expires_at);
 CREATE INDEX login_links_of_member ON public.login_links USING btree (workspace_id, email);
-CREATE INDEX observations_of_store ON public.observations USING btree (storefront_id, started_at);
+CREATE INDEX observations_of_store ON public.observations USING btree (storefront_id, completed_at, id);
 CREATE INDEX observations_with_evidence ON public.observations USING btree (completed_at) WHERE (evidence IS NOT NULL);
 CREATE INDEX outbox_published ON public.outbox USING btree (published_at) WHERE (published_at IS NOT NULL);
 CREATE INDEX outbox_unpublished ON public.outbox USING btree (id) WHERE (published_at IS NULL);
 CREATE INDEX outbox_unpublished_by_key ON public.outbox USING btree (topic, key, id) WHERE (published_at IS NULL);
 CREATE INDEX outbox_unpublished_by_topic ON public.outbox USING btree (topic, id) WHERE (published_at IS NULL);
+CREATE INDEX removal_holds_by_end ON public.removal_holds USING btree (held_until);
 CREATE INDEX request_turns_by_holder ON public.request_turns USING btree (holder) WHERE (holder IS NOT NULL);
 CREATE INDEX request_turns_by_time ON public.request_turns USING btree (next_at);
 CREATE INDEX scan_jobs_due ON public.scan_jobs USING btree (due_at) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (due_at IS NOT NULL));
@@ -651,6 +693,7 @@ CREATE INDEX scan_jobs_finished ON public.scan_jobs USING btree (finished_at) WH
 CREATE UNIQUE INDEX scan_jobs_open ON public.scan_jobs USING btree (domain) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX scan_jobs_undelivered ON public.scan_jobs USING btree (queued_at) WHERE ((status = 'queued'::text) AND (due_at IS NULL));
 CREATE INDEX signals_of_store ON public.signals USING btree (storefront_id, confirmed_at DESC, id);
+CREATE INDEX store_technologies_installed ON public.store_technologies USING btree (slug) WHERE (install_state <> 'inactive'::text);
 CREATE INDEX stores_rescan_active ON public.stores USING btree (next_scan_at) WHERE (state = 'active_storefront'::text);
 CREATE INDEX stores_rescan_others ON public.stores USING btree (next_scan_at) WHERE (state <> 'active_storefront'::text);
 CREATE INDEX trace_sums_by_key_day_by_time ON public.trace_sums_by_key_day USING btree (bucket_start);
@@ -1173,6 +1216,7 @@ COMMENT ON COLUMN quota_reservations.used IS 'by exchanges of the process whose 
 COMMENT ON COLUMN rate_allotments.name IS 'org, workspace and, for a key, its id; separated by line feeds';
 COMMENT ON COLUMN rate_allotments.sequence IS 'of the report within its process: one that arrives after a later one changes nothing';
 COMMENT ON COLUMN rate_allotments.used IS 'requests in the window before the report; with wanted, for whoever looks';
+COMMENT ON COLUMN removal_holds.base IS 'stores that had it, counted as far as the decision needed';
 COMMENT ON COLUMN request_leases.expires_at IS 'the slot is free from then on: at once when its request ends, after the lease when its process has died';
 COMMENT ON COLUMN request_leases.slot IS 'from 0; rows stay and are used again, because rows that come and go leave dead ones for every count to pass';
 COMMENT ON COLUMN request_turns.backlog_until IS 'the end of the line of scans that were put off';
@@ -1183,6 +1227,7 @@ COMMENT ON COLUMN scan_jobs.attempts IS 'attempts that began, without those that
 COMMENT ON COLUMN scan_jobs.due_at IS 'from then on any process may take it: the end of the lease while it runs, its next attempt while it waits; NULL: its message has not come';
 COMMENT ON COLUMN scan_jobs.lease_id IS 'of the process that runs it; only the holder may end the job';
 COMMENT ON COLUMN signals.observation_id IS 'the one that confirmed it';
+COMMENT ON COLUMN signals.withdrawn_at IS 'when an observation that arrived late showed that it was none; nothing shows it since';
 COMMENT ON COLUMN stores.is_ecommerce IS 'a completed observation showed commerce; without it, and with one, the domain is not_ecommerce';
 COMMENT ON COLUMN stores.next_scan_at IS 'from then on the scheduler queues a routine scan';
 COMMENT ON COLUMN stores.profile IS 'the Store resource as responses carry it; NULL while there is none to return';
@@ -1209,6 +1254,7 @@ ALTER TABLE audit_events OWNER TO vitrine_migrations;
 ALTER TABLE background_responses OWNER TO vitrine_migrations;
 ALTER TABLE candidates OWNER TO vitrine_migrations;
 ALTER TABLE day_usage OWNER TO vitrine_migrations;
+ALTER TABLE derivations OWNER TO vitrine_migrations;
 ALTER TABLE domain_denylist OWNER TO vitrine_migrations;
 ALTER TABLE evidence OWNER TO vitrine_migrations;
 ALTER TABLE evidence_receipts OWNER TO vitrine_migrations;
@@ -1219,6 +1265,7 @@ ALTER TABLE ledger OWNER TO vitrine_migrations;
 ALTER TABLE ledger_default OWNER TO vitrine_migrations;
 ALTER TABLE login_links OWNER TO vitrine_migrations;
 ALTER TABLE members OWNER TO vitrine_migrations;
+ALTER TABLE observation_replays OWNER TO vitrine_migrations;
 ALTER TABLE observations OWNER TO vitrine_migrations;
 ALTER TABLE operator_leadership OWNER TO vitrine_migrations;
 ALTER TABLE outbox OWNER TO vitrine_migrations;
@@ -1227,14 +1274,17 @@ ALTER TABLE plans OWNER TO vitrine_migrations;
 ALTER TABLE quota_reservations OWNER TO vitrine_migrations;
 ALTER TABLE rate_allotments OWNER TO vitrine_migrations;
 ALTER TABLE rate_windows OWNER TO vitrine_migrations;
+ALTER TABLE removal_holds OWNER TO vitrine_migrations;
 ALTER TABLE request_leases OWNER TO vitrine_migrations;
 ALTER TABLE request_turns OWNER TO vitrine_migrations;
+ALTER TABLE rule_sets OWNER TO vitrine_migrations;
 ALTER TABLE scan_jobs OWNER TO vitrine_migrations;
 ALTER TABLE schema_migrations OWNER TO vitrine_migrations;
 ALTER TABLE signals OWNER TO vitrine_migrations;
 ALTER TABLE store_technologies OWNER TO vitrine_migrations;
 ALTER TABLE stores OWNER TO vitrine_migrations;
 ALTER TABLE technologies OWNER TO vitrine_migrations;
+ALTER TABLE technology_losses OWNER TO vitrine_migrations;
 ALTER TABLE token_hashes OWNER TO vitrine_migrations;
 ALTER TABLE trace_bodies OWNER TO vitrine_migrations;
 ALTER TABLE trace_bodies_default OWNER TO vitrine_migrations;
@@ -1262,6 +1312,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON background_responses TO vitrine_trace_wr
 GRANT INSERT, SELECT, UPDATE ON candidates TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON day_usage TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON day_usage TO vitrine_trace_writer;
+GRANT INSERT, SELECT, UPDATE ON derivations TO vitrine_enrich;
 GRANT DELETE, INSERT, SELECT, UPDATE ON domain_denylist TO vitrine_store_api;
 GRANT SELECT ON domain_denylist TO vitrine_enrich;
 GRANT DELETE, INSERT, SELECT ON evidence TO vitrine_store_api;
@@ -1274,6 +1325,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON idempotency_keys TO vitrine_store_api;
 GRANT INSERT, SELECT ON ledger TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON login_links TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON members TO vitrine_store_api;
+GRANT INSERT, SELECT ON observation_replays TO vitrine_enrich;
 GRANT SELECT ON observations TO vitrine_store_api;
 GRANT INSERT, SELECT ON observations TO vitrine_enrich;
 GRANT SELECT, UPDATE ON operator_leadership TO vitrine_operator;
@@ -1287,8 +1339,10 @@ GRANT SELECT ON plans TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON quota_reservations TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON rate_allotments TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON rate_windows TO vitrine_store_api;
+GRANT INSERT, SELECT ON removal_holds TO vitrine_enrich;
 GRANT DELETE, INSERT, SELECT, UPDATE ON request_leases TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON request_turns TO vitrine_enrich;
+GRANT INSERT, SELECT ON rule_sets TO vitrine_enrich;
 GRANT DELETE, INSERT, SELECT ON scan_jobs TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON scan_jobs TO vitrine_enrich;
 GRANT SELECT ON schema_migrations TO vitrine_gateway;
@@ -1297,13 +1351,14 @@ GRANT SELECT ON schema_migrations TO vitrine_operator;
 GRANT SELECT ON schema_migrations TO vitrine_store_api;
 GRANT SELECT ON schema_migrations TO vitrine_enrich;
 GRANT SELECT ON signals TO vitrine_store_api;
-GRANT INSERT, SELECT ON signals TO vitrine_enrich;
+GRANT INSERT, SELECT, UPDATE ON signals TO vitrine_enrich;
 GRANT SELECT ON store_technologies TO vitrine_store_api;
-GRANT INSERT, SELECT, UPDATE ON store_technologies TO vitrine_enrich;
+GRANT DELETE, INSERT, SELECT, UPDATE ON store_technologies TO vitrine_enrich;
 GRANT INSERT, SELECT, UPDATE ON stores TO vitrine_store_api;
 GRANT INSERT, SELECT, UPDATE ON stores TO vitrine_enrich;
 GRANT INSERT, SELECT, UPDATE ON technologies TO vitrine_store_api;
 GRANT SELECT ON technologies TO vitrine_enrich;
+GRANT DELETE, INSERT, SELECT ON technology_losses TO vitrine_enrich;
 GRANT INSERT, SELECT ON token_hashes TO vitrine_gateway;
 GRANT INSERT, SELECT ON token_hashes TO vitrine_operator;
 GRANT INSERT, SELECT ON trace_bodies TO vitrine_gateway;

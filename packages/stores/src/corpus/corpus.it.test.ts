@@ -3,7 +3,7 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { randomBytes } from 'node:crypto';
 import { commitDemoStore } from '../demo/demo-store.ts';
 import { importVocabulary } from '../import-vocabulary.ts';
-import { countProfiles, renderProfiles } from '../observation/render-profiles.ts';
+import { countProfiles, renderProfiles } from '../commit/render-profiles.ts';
 import { storeDatabase, type StoreDatabase } from '../testing/store-database.ts';
 import { T0, URLS } from '../testing/store-states.ts';
 import { VOCABULARY } from '@vitrine/registry/vocabulary';

@@ -1,8 +1,8 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
 import { createId } from '../identifiers.ts';
-import { commitObservation, lockStore } from '../observation/commit-observation.ts';
-import { firstObservation } from '../observation/first-observation.ts';
+import { commitObservation } from '../commit/commit-observation.ts';
+import { lockDomain } from '../commit/known-store.ts';
 import type { Observation } from '../observation/observation.ts';
 import type { PublicUrls } from '../profile/public-urls.ts';
 import { DEMO_FACTS } from './demo-facts.ts';
@@ -17,8 +17,9 @@ export async function commitDemoStore(
   random: (bytes: number) => Uint8Array,
 ): Promise<string> {
   const { domain } = DEMO_FACTS;
-  const known = await lockStore(transaction, domain);
-  if (known?.state !== undefined) return domain;
+  await lockDomain(transaction, domain);
+  const observed = 'SELECT FROM stores WHERE domain = $1 AND last_completed_scan_at IS NOT NULL';
+  if ((await transaction.query(observed, [domain])).length > 0) return domain;
   const observation: Observation = {
     id: createId('obs', nowMs, random),
     scan_job_id: null,
@@ -27,7 +28,6 @@ export async function commitDemoStore(
     registry_checksum: REGISTRY_CHECKSUM,
     facts: DEMO_FACTS,
   };
-  const change = firstObservation(observation, known?.storefront_id ?? createId('sf', nowMs, random));
-  await commitObservation(transaction, observation, change, urls);
+  await commitObservation(transaction, observation, { urls, createStorefrontId: () => createId('sf', nowMs, random) });
   return domain;
 }

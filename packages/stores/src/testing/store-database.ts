@@ -1,5 +1,6 @@
 import { Secret } from '@vitrine/config/secret';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
+import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import type { PlanSlug } from '../resources/enumerations.ts';
@@ -11,7 +12,7 @@ export type Role = 'vitrine_store_api' | 'vitrine_enrich';
 export interface StoreDatabase extends AsyncDisposable {
   readonly owner: PostgresPool;
   /** A pool with the rights of a service; each is a replica of its own. */
-  as(role: Role): PostgresPool;
+  as(role: Role, options?: Partial<PostgresPoolOptions>): PostgresPool;
   /** The same for a service that opens its own. */
   dsnOf(role: Role): Secret;
 }
@@ -24,11 +25,11 @@ export async function storeDatabase(): Promise<StoreDatabase> {
     url.searchParams.set('options', options);
     return new Secret(url.href);
   };
-  const open = (options: string) =>
-    stack.use(new PostgresPool({ dsn: dsnWith(options), applicationName: 'test', maxConnections: 8 }));
+  const open = (options: string, others: Partial<PostgresPoolOptions> = {}) =>
+    stack.use(new PostgresPool({ dsn: dsnWith(options), applicationName: 'test', maxConnections: 8, ...others }));
   return {
     owner: open(''),
-    as: (role) => open(`-c role=${role}`),
+    as: (role, options) => open(`-c role=${role}`, options),
     dsnOf: (role) => dsnWith(`-c role=${role}`),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

@@ -1,7 +1,6 @@
 import { DEMO_FACTS } from '@vitrine/stores/demo/demo-facts';
 import { createId } from '@vitrine/stores/identifiers';
-import { commitObservation, lockStore } from '@vitrine/stores/observation/commit-observation';
-import { firstObservation } from '@vitrine/stores/observation/first-observation';
+import { commitObservation } from '@vitrine/stores/commit/commit-observation';
 import { URLS } from '@vitrine/stores/testing/store-states';
 import { randomBytes } from 'node:crypto';
 import type { Commit, Describe } from '../run-scan.ts';
@@ -30,12 +29,12 @@ export const describeAsDemo: Describe = ({ domain }) => ({
   registry_checksum: 'sha256:test',
 });
 
+const createStorefrontId = () => createId('sf', Date.now(), randomBytes);
+
 /** Commits the first observation of a store, and fails when there was one. */
 export const commitFirst: Commit = async (transaction, completed) => {
-  const known = await lockStore(transaction, completed.facts.domain);
-  if (known?.state !== undefined) throw new Error(`${completed.facts.domain} was observed before`);
   const observation = { ...completed, id: createId('obs', Date.now(), randomBytes) };
-  const change = firstObservation(observation, known?.storefront_id ?? createId('sf', Date.now(), randomBytes));
-  await commitObservation(transaction, observation, change, URLS);
-  return change.signals;
+  const { arrival, signals } = await commitObservation(transaction, observation, { urls: URLS, createStorefrontId });
+  if (arrival !== 'first') throw new Error(`${completed.facts.domain} was observed before`);
+  return signals;
 };

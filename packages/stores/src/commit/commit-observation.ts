@@ -1,0 +1,150 @@
+import type { Transaction } from '@vitrine/postgres/transaction';
+import type { PublicUrls } from '../profile/public-urls.ts';
+import { renderProfile, type RenderedProfile } from '../profile/render-profile.ts';
+import type { StoreState } from '../profile/store-state.ts';
+import { finishScanJob } from '../scans/finish-scan-job.ts';
+import { momentOf, type DerivationContext } from '../signals/derivation-context.ts';
+import { compareMoments, storeStateOf, type ConfirmedSignal, type DerivationState } from '../signals/derivation-state.ts';
+import { deriveNext, replaysNeeded, type Derived } from '../signals/derive.ts';
+import { deriveStoredLog, heldBy } from './derive-stored-log.ts';
+import { lockDomain, readKnownStore, type KnownStore, type RemovalHold } from './known-store.ts';
+import type { Observation } from '../observation/observation.ts';
+import { recordLosses } from './removal-breaker.ts';
+import { readRuleIds, replayEvidence, Replays, saveRuleSet, type Rules } from './rule-sets.ts';
+import { readRecentSignals, readStoreState, withdrawSignals, writeStore } from './store-rows.ts';
+
+export interface CommitContext {
+  readonly urls: PublicUrls;
+  /** For a domain that has none. */
+  readonly createStorefrontId: () => string;
+  /** Undefined where nothing can be detected, as in the demo: then other rules are never comparable. */
+  readonly rules?: Rules;
+}
+
+/** What an observation did. */
+export interface CommittedObservation {
+  readonly storefront_id: string;
+  /** `late`: others that completed after it were there, so the log was derived anew; `repeated`: it was there, and nothing is different. */
+  readonly arrival: 'first' | 'next' | 'late' | 'repeated';
+  /** Undefined for what is no store. */
+  readonly profile: RenderedProfile | undefined;
+  /** Those that it confirmed; of a late one all that the log confirms. */
+  readonly signals: readonly ConfirmedSignal[];
+  /** Technologies whose removals are held from now on. */
+  readonly held: readonly string[];
+  /** Signals that a late observation disproved. */
+  readonly withdrawn: number;
+}
+
+/** Writes an observation, the state and signals that follow from it, and the profile that shows them, in the caller's transaction; its scan job
+ *  completes. Commits of one domain wait for each other. Spec: What the service does; decisions, section 5. */
+export async function commitObservation(
+  transaction: Transaction,
+  observation: Observation,
+  context: CommitContext,
+): Promise<CommittedObservation> {
+  await lockDomain(transaction, observation.facts.domain);
+  const known = await readKnownStore(transaction, observation);
+  const { scan_job_id: id, completed_at: at } = observation;
+  if (id !== null) await finishScanJob(transaction, { id, status: 'completed', error: null, at });
+  const storefront_id = known.storefront_id ?? context.createStorefrontId();
+  if (known.is_logged) return { storefront_id, arrival: 'repeated', profile: undefined, signals: [], held: [], withdrawn: 0 };
+  const { rules } = context;
+  if (!known.has_rule_set && rules?.registry_checksum === observation.registry_checksum) await saveRuleSet(transaction, rules);
+
+  const arrival = arrivalOf(known, observation);
+  const { state, signals, held } =
+    arrival === 'late'
+      ? await deriveLate(transaction, storefront_id, observation, rules)
+      : await deriveInOrder(transaction, { ...known, storefront_id }, observation, rules);
+  const shown = storeStateOf(state, {
+    domain: known.domain ?? observation.facts.domain,
+    storefront_id,
+    brand_group_id: known.brand_group_id,
+  });
+  const recent = arrival === 'late' ? signals : [...known.recent_signals, ...signals];
+  const profile = shown.is_ecommerce ? renderProfile(shown, recent, context.urls) : undefined;
+  await writeStore(transaction, {
+    state: shown,
+    first_observed_at: at,
+    last_observation_id: state.last.observation_id,
+    derivation: state,
+    profile,
+    observation,
+    signals,
+  });
+  const confirmed = signals.map((signal) => signal.id);
+  const withdrawn = arrival === 'late' ? await withdrawSignals(transaction, storefront_id, confirmed, at) : 0;
+  return { storefront_id, arrival, profile, signals, held, withdrawn };
+}
+
+function arrivalOf({ derivation, last_completed_scan_at }: KnownStore, observation: Observation): 'first' | 'next' | 'late' {
+  if (last_completed_scan_at === null) return 'first';
+  return derivation === null || compareMoments(momentOf(observation), derivation.last) < 0 ? 'late' : 'next';
+}
+
+interface Change extends Derived {
+  readonly held: readonly string[];
+}
+
+async function deriveLate(
+  transaction: Transaction,
+  storefront_id: string,
+  observation: Observation,
+  rules: Rules | undefined,
+): Promise<Change> {
+  const derived = await deriveStoredLog(transaction, storefront_id, observation, rules);
+  if (derived === undefined) throw new Error('invariant violated: a log with an observation is empty');
+  return { ...derived, held: [] };
+}
+
+async function deriveInOrder(
+  transaction: Transaction,
+  known: KnownStore & { readonly storefront_id: string },
+  observation: Observation,
+  rules: Rules | undefined,
+): Promise<Change> {
+  const { storefront_id } = known;
+  const before = known.derivation ?? undefined;
+  const replays = new Replays();
+  await replayEvidence(transaction, replaysNeeded(before, observation), observation.registry_checksum, rules, replays);
+  const ruleIds = await readRuleIds(transaction, [observation.registry_checksum, ...registriesOf(before)]);
+  const deriveWith = (holds: readonly RemovalHold[]) => {
+    const isHeld = heldBy(holds);
+    const context: DerivationContext = { storefront_id, ruleIds, isHeld, replay: (id, checksum) => replays.get(id, checksum) };
+    return deriveNext(before, observation, context);
+  };
+  // A loss that was held before is a loss of its own day. Without holds, because a removal that is held is a loss, too.
+  const heldBefore = new Set(before?.technologies.filter(({ misses }) => (misses?.count ?? 0) >= 3).map(({ slug }) => slug));
+  const lost = deriveWith([])
+    .signals.filter(({ type }) => type === 'technology_removed')
+    .flatMap(({ technology }) => (technology === null || heldBefore.has(technology) ? [] : [technology]));
+  const isHeldNow = heldBy(known.holds);
+  const counted = lost.filter((slug) => !isHeldNow(slug, observation.completed_at));
+  const held = await recordLosses(transaction, { slugs: counted, storefront_id, at: observation.completed_at });
+  return { ...deriveWith([...known.holds, ...held]), held: held.map(({ slug }) => slug) };
+}
+
+function registriesOf(state: DerivationState | undefined): string[] {
+  const sightings = state?.technologies.map(({ sighting }) => sighting) ?? [];
+  const platform = state?.platform ? [state.platform.sighting] : [];
+  return [...(state?.coverages ?? []), ...sightings, ...platform].map(({ registry_checksum }) => registry_checksum);
+}
+
+/** Renders the profile of a store anew, for other URLs or names. Resolves to false when it has none. */
+export async function renderStoredProfile(transaction: Transaction, domain: string, urls: PublicUrls): Promise<boolean> {
+  await lockDomain(transaction, domain);
+  const [row] = await transaction.query<{ storefront_id: string }>('SELECT storefront_id FROM stores WHERE domain = $1', [
+    domain,
+  ]);
+  const state = row && (await readStoreState(transaction, row.storefront_id));
+  if (state?.is_ecommerce !== true) return false;
+  await writeProfile(transaction, state, urls);
+  return true;
+}
+
+async function writeProfile(transaction: Transaction, state: StoreState, urls: PublicUrls): Promise<void> {
+  const profile = renderProfile(state, await readRecentSignals(transaction, state.storefront_id), urls);
+  const text = 'UPDATE stores SET profile = $2, profile_hash = $3 WHERE storefront_id = $1';
+  await transaction.execute(text, [state.storefront_id, profile.text, profile.hash]);
+}

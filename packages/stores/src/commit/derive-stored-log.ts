@@ -1,0 +1,80 @@
+import type { Transaction } from '@vitrine/postgres/transaction';
+import { momentOf, type DerivationContext, type LoggedObservation } from '../signals/derivation-context.ts';
+import { compareMoments, type ConfirmedSignal, type DerivationState } from '../signals/derivation-state.ts';
+import { deriveNext, replaysNeeded, type Derived } from '../signals/derive.ts';
+import type { RemovalHold } from './known-store.ts';
+import type { Observation } from '../observation/observation.ts';
+import { readReplays, readRuleIds, replayEvidence, Replays, type Rules } from './rule-sets.ts';
+
+/** Observations that are in memory at once: a few megabytes. */
+const PAGE = 100;
+
+const SELECT_PAGE = `SELECT id, completed_at, registry_checksum, facts FROM observations
+  WHERE storefront_id = $1 AND (completed_at, id) > ($2, $3) ORDER BY completed_at, id LIMIT ${PAGE}`;
+const SELECT_CHECKSUMS = 'SELECT DISTINCT registry_checksum FROM observations WHERE storefront_id = $1';
+const SELECT_HOLDS = 'SELECT slug, held_from AS "from", held_until AS until FROM removal_holds';
+
+/** Derives a store anew from its whole log, with an observation that is not in it yet, in the order of the log. For one that arrived late: a
+ *  comparison with the state of today would be with its future. Nothing that is decided here depends on when it is. */
+export async function deriveStoredLog(
+  transaction: Transaction,
+  storefront_id: string,
+  arrived: Observation | undefined,
+  rules: Rules | undefined,
+): Promise<Derived | undefined> {
+  const replays = new Replays();
+  await readReplays(transaction, storefront_id, replays);
+  const replayed = rules !== undefined && arrived?.evidence !== undefined ? rules.detect(arrived.evidence) : undefined;
+  if (replayed !== undefined && rules !== undefined && arrived !== undefined)
+    replays.set(arrived.id, rules.registry_checksum, replayed);
+  const checksums = await transaction.query<{ registry_checksum: string }>(SELECT_CHECKSUMS, [storefront_id]);
+  const named = [...checksums.map((row) => row.registry_checksum), ...(arrived === undefined ? [] : [arrived.registry_checksum])];
+  const holds = await transaction.query<RemovalHold>(SELECT_HOLDS);
+  const context: DerivationContext = {
+    storefront_id,
+    ruleIds: await readRuleIds(transaction, named),
+    isHeld: heldBy(holds),
+    replay: (id, checksum) => replays.get(id, checksum),
+  };
+  let state: DerivationState | undefined;
+  const signals: ConfirmedSignal[] = [];
+  for await (const observation of readLog(transaction, storefront_id, arrived)) {
+    if (new Set(named).size > 1)
+      await replayEvidence(transaction, replaysNeeded(state, observation), observation.registry_checksum, rules, replays);
+    const derived = deriveNext(state, observation, context);
+    state = derived.state;
+    signals.push(...derived.signals);
+  }
+  return state === undefined ? undefined : { state, signals };
+}
+
+export function heldBy(holds: readonly RemovalHold[]): DerivationContext['isHeld'] {
+  return (slug, at) => holds.some((hold) => hold.slug === slug && hold.from <= at && at < hold.until);
+}
+
+/** The log in its order, with one observation at its place. */
+async function* readLog(
+  transaction: Transaction,
+  storefront_id: string,
+  arrived: LoggedObservation | undefined,
+): AsyncGenerator<LoggedObservation> {
+  let waiting = arrived;
+  let after = { at: 0, observation_id: '' };
+  for (;;) {
+    const page = await transaction.query<LoggedObservation>(SELECT_PAGE, [
+      storefront_id,
+      new Date(after.at),
+      after.observation_id,
+    ]);
+    for (const observation of page) {
+      if (waiting !== undefined && compareMoments(momentOf(waiting), momentOf(observation)) < 0) {
+        yield waiting;
+        waiting = undefined;
+      }
+      yield observation;
+      after = momentOf(observation);
+    }
+    if (page.length < PAGE) break;
+  }
+  if (waiting !== undefined) yield waiting;
+}

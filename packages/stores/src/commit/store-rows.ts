@@ -1,0 +1,208 @@
+import type { Queryable, Row } from '@vitrine/postgres/connection';
+import type { Transaction } from '@vitrine/postgres/transaction';
+import type { RenderedProfile } from '../profile/render-profile.ts';
+import type { Signal, StoreState, TechnologyState } from '../profile/store-state.ts';
+import type { ConfirmedSignal, DerivationState } from '../signals/derivation-state.ts';
+import type { Observation } from '../observation/observation.ts';
+import { MAX_RECENT_SIGNALS } from '../resources/store.ts';
+
+/** Columns of `stores` that a state fills, each with its value. */
+const COLUMNS: Readonly<Record<string, (state: StoreState) => unknown>> = {
+  storefront_id: ({ storefront_id }) => storefront_id,
+  domain: ({ domain }) => domain,
+  storefront_host: ({ storefront_host }) => storefront_host,
+  brand_group_id: ({ brand_group_id }) => brand_group_id,
+  name: ({ name }) => name,
+  platform: ({ platform }) => platform?.slug,
+  platform_confidence: ({ platform }) => platform?.confidence,
+  platform_first_observed_at: ({ platform }) => timeOf(platform?.first_observed_at),
+  platform_last_confirmed_at: ({ platform }) => timeOf(platform?.last_confirmed_at),
+  state: ({ status }) => status.state,
+  state_as_of: ({ status }) => timeOf(status.as_of),
+  is_ecommerce: ({ is_ecommerce }) => is_ecommerce,
+  country: ({ geography }) => geography.country,
+  country_basis: ({ geography }) => geography.basis,
+  industry: ({ industry }) => industry.slug,
+  industry_basis: ({ industry }) => industry.basis,
+  product_count: ({ catalog }) => catalog?.product_count,
+  available_count: ({ catalog }) => catalog?.available_count,
+  currency: ({ catalog }) => catalog?.currency,
+  price_p25: ({ catalog }) => catalog?.price_range?.p25,
+  price_median: ({ catalog }) => catalog?.price_range?.median,
+  price_p75: ({ catalog }) => catalog?.price_range?.p75,
+  catalog_as_of: ({ catalog }) => timeOf(catalog?.as_of),
+  catalog_coverage: ({ catalog }) => catalog?.coverage,
+  last_completed_scan_at: ({ observation }) => timeOf(observation.last_completed_scan_at),
+  scope: ({ observation }) => observation.scope,
+  coverage_note: ({ observation }) => observation.coverage_note,
+};
+const NAMES = Object.keys(COLUMNS);
+/** Given by others than observations: kept where the store is there. */
+const KEPT = new Set(['storefront_id', 'domain', 'brand_group_id']);
+const TECHNOLOGY_COLUMNS = ['slug', 'install_state', 'confidence', 'first_observed_at', 'last_confirmed_at'] as const;
+const SIGNAL_COLUMNS = [
+  'id',
+  'observation_id',
+  'type',
+  'technology',
+  'from',
+  'to',
+  'effective_at',
+  'confirmed_at',
+  'confidence',
+] as const;
+const quoted = (columns: readonly string[]) => columns.map((column) => `"${column}"`).join(', ');
+
+/** All that is written when an observation is committed. */
+export interface StoreWrite {
+  readonly state: StoreState;
+  readonly first_observed_at: number;
+  readonly last_observation_id: string;
+  readonly derivation: DerivationState;
+  readonly profile: RenderedProfile | undefined;
+  /** Undefined where it is in the log already. */
+  readonly observation: Observation | undefined;
+  readonly signals: readonly ConfirmedSignal[];
+}
+
+/** One statement, because each takes a round trip while other scans of the store wait. Foreign keys are checked at its end. Its parameters are
+ *  as many whatever is written, so that it is prepared once. */
+function writeStatement(write: StoreWrite): { text: string; values: unknown[] } {
+  const values: unknown[] = [];
+  const put = (value: unknown, type = '') => `$${values.push(value ?? null)}${type}`;
+  const putRows = <T extends object>(rows: readonly T[], columns: readonly (keyof T)[], types: readonly string[]) =>
+    columnsOf(rows, columns)
+      .map((column, i) => put(column, `::${types[i]}[]`))
+      .join(', ');
+  const { state, profile, observation, signals } = write;
+  const names = [...NAMES, 'last_observation_id', 'profile', 'profile_hash'];
+  const own = [write.last_observation_id, profile?.text, profile?.hash];
+  const id = put(state.storefront_id, '::text');
+  const store = [...NAMES.map((name) => COLUMNS[name]?.(state)), ...own].map((value) => put(value)).join(', ');
+  const updates = names.filter((name) => !KEPT.has(name)).map((name) => `${name} = excluded.${name}`);
+  const technologies = putRows(state.technologies, TECHNOLOGY_COLUMNS, ['text', 'text', 'text', 'timestamptz', 'timestamptz']);
+  const slugs = put(
+    state.technologies.map(({ slug }) => slug),
+    '::text[]',
+  );
+  const logged = rowOfObservation(observation)
+    .map(([type, value]) => put(value, `::${type}`))
+    .join(', ');
+  const text = `WITH store AS (
+      INSERT INTO stores AS s (${names.join(', ')}, first_observed_at) VALUES (${store}, ${put(timeOf(write.first_observed_at))})
+      ON CONFLICT (storefront_id) DO UPDATE SET ${updates.join(', ')}, first_observed_at = least(s.first_observed_at, excluded.first_observed_at)
+    ), derivation AS (
+      INSERT INTO derivations VALUES (${id}, ${put(JSON.stringify(write.derivation), '::jsonb')})
+      ON CONFLICT (storefront_id) DO UPDATE SET state = excluded.state
+    ), forgotten AS (
+      DELETE FROM store_technologies WHERE storefront_id = ${id} AND slug <> ALL (${slugs})
+    ), technologies AS (
+      INSERT INTO store_technologies (storefront_id, ${TECHNOLOGY_COLUMNS.join(', ')}) SELECT ${id}, * FROM unnest(${technologies})
+      ON CONFLICT (storefront_id, slug) DO UPDATE SET install_state = excluded.install_state, confidence = excluded.confidence,
+        first_observed_at = excluded.first_observed_at, last_confirmed_at = excluded.last_confirmed_at
+    ), logged AS (
+      INSERT INTO observations (storefront_id, id, scan_job_id, started_at, completed_at, scope, registry_checksum, facts, evidence)
+      SELECT ${id}, ${logged} WHERE ${put(observation !== undefined, '::boolean')}
+    )
+    INSERT INTO signals (storefront_id, ${quoted(SIGNAL_COLUMNS)}) SELECT ${id}, * FROM unnest(${putRows(signals, SIGNAL_COLUMNS, SIGNAL_TYPES)})
+    ON CONFLICT (id) DO UPDATE SET withdrawn_at = NULL, observation_id = excluded.observation_id, effective_at = excluded.effective_at,
+      confirmed_at = excluded.confirmed_at, confidence = excluded.confidence`;
+  return { text, values };
+}
+
+const SIGNAL_TYPES = ['text', 'text', 'text', 'text', 'text', 'text', 'timestamptz', 'timestamptz', 'text'];
+
+/** Types and values in the order of columns. */
+function rowOfObservation(observation: Observation | undefined): (readonly [string, unknown])[] {
+  const evidence = observation?.evidence === undefined ? null : JSON.stringify(observation.evidence);
+  return [
+    ['text', observation?.id],
+    ['text', observation?.scan_job_id],
+    ['timestamptz', timeOf(observation?.started_at)],
+    ['timestamptz', timeOf(observation?.completed_at)],
+    ['text', observation?.facts.scope],
+    ['text', observation?.registry_checksum],
+    ['jsonb', observation === undefined ? null : JSON.stringify(observation.facts)],
+    ['jsonb', evidence],
+  ];
+}
+
+export async function writeStore(transaction: Transaction, write: StoreWrite): Promise<void> {
+  const { text, values } = writeStatement(write);
+  await transaction.execute(text, values, { name: 'commit-observation' });
+}
+
+/** Withdraws the signals of a store that its whole log does not confirm. Resolves with their number. */
+export function withdrawSignals(
+  transaction: Transaction,
+  storefrontId: string,
+  confirmed: readonly string[],
+  at: number,
+): Promise<number> {
+  const text =
+    'UPDATE signals SET withdrawn_at = $3 WHERE storefront_id = $1 AND withdrawn_at IS NULL AND id <> ALL ($2::text[])';
+  return transaction.execute(text, [storefrontId, confirmed, new Date(at)]);
+}
+
+/** The state of a store after its last completed observation; undefined when it had none. */
+export async function readStoreState(database: Queryable, storefrontId: string): Promise<StoreState | undefined> {
+  const text = `SELECT ${NAMES.join(', ')} FROM stores WHERE storefront_id = $1 AND last_completed_scan_at IS NOT NULL`;
+  const [row] = await database.query(text, [storefrontId]);
+  if (row === undefined) return undefined;
+  const technologies = `SELECT ${TECHNOLOGY_COLUMNS.join(', ')} FROM store_technologies WHERE storefront_id = $1 ORDER BY slug`;
+  return stateOf(row, await database.query<TechnologyState>(technologies, [storefrontId]));
+}
+
+/** Those that a profile shows. */
+export function readRecentSignals(database: Queryable, storefrontId: string): Promise<Signal[]> {
+  const columns = quoted(SIGNAL_COLUMNS.filter((column) => column !== 'observation_id'));
+  const text = `SELECT ${columns} FROM signals WHERE storefront_id = $1 AND withdrawn_at IS NULL ORDER BY confirmed_at DESC, id LIMIT ${MAX_RECENT_SIGNALS}`;
+  return database.query<Signal>(text, [storefrontId]);
+}
+
+function stateOf(row: Row, technologies: readonly TechnologyState[]): StoreState {
+  const { platform, catalog_as_of, price_median, product_count, available_count, currency, ...others } = row;
+  const platformDates = {
+    first_observed_at: row['platform_first_observed_at'],
+    last_confirmed_at: row['platform_last_confirmed_at'],
+  };
+  const range = { p25: Number(row['price_p25']), median: Number(price_median), p75: Number(row['price_p75']) };
+  return {
+    domain: others['domain'],
+    storefront_host: others['storefront_host'],
+    storefront_id: others['storefront_id'],
+    brand_group_id: others['brand_group_id'],
+    name: others['name'],
+    platform: platform === null ? null : { slug: platform, confidence: others['platform_confidence'], ...platformDates },
+    status: { state: others['state'], as_of: others['state_as_of'] },
+    technologies,
+    geography: { country: others['country'], basis: others['country_basis'] },
+    industry: { slug: others['industry'], basis: others['industry_basis'] },
+    catalog:
+      catalog_as_of === null
+        ? null
+        : {
+            product_count,
+            available_count,
+            currency,
+            price_range: price_median === null ? null : range,
+            as_of: catalog_as_of,
+            coverage: others['catalog_coverage'],
+          },
+    observation: {
+      last_completed_scan_at: others['last_completed_scan_at'],
+      scope: others['scope'],
+      coverage_note: others['coverage_note'],
+    },
+    is_ecommerce: others['is_ecommerce'],
+  } as StoreState;
+}
+
+/** The columns of rows, as `unnest` takes them; numbers are times. */
+function columnsOf<T extends object>(rows: readonly T[], columns: readonly (keyof T)[]): unknown[][] {
+  return columns.map((column) => rows.map((row) => (typeof row[column] === 'number' ? timeOf(row[column]) : row[column])));
+}
+
+function timeOf(ms: number | undefined): Date | undefined {
+  return ms === undefined ? undefined : new Date(ms);
+}

@@ -1,0 +1,63 @@
+import { signalId } from '../identifiers.ts';
+import type { Detections, ObservationFacts } from '../observation/observation-facts.ts';
+import type { Observation } from '../observation/observation.ts';
+import type { Confidence, SignalType } from '../resources/enumerations.ts';
+import type { RuleIds } from './comparable.ts';
+import type { ConfirmedSignal, LastSighting, Moment } from './derivation-state.ts';
+
+/** An entry of the log: what signals are derived from. */
+export type LoggedObservation = Pick<Observation, 'id' | 'completed_at' | 'registry_checksum' | 'facts'>;
+
+/** What a derivation is told beside the log; all of it is kept, so that the log can be derived again. */
+export interface DerivationContext {
+  readonly storefront_id: string;
+  readonly ruleIds: RuleIds;
+  /** Whether removals of a technology that are confirmed at a time are held back. */
+  readonly isHeld: (slug: string, at: number) => boolean;
+  /** What the rules of a registry make of the evidence of an earlier observation; undefined where it was not kept. */
+  readonly replay: (observation_id: string, registry_checksum: string) => Detections | undefined;
+}
+
+export function momentOf({ id, completed_at }: LoggedObservation): Moment {
+  return { observation_id: id, at: completed_at };
+}
+
+/** What an observation says of a technology, to be compared with later ones. */
+export function sightingOf(
+  observation: LoggedObservation,
+  { sightings }: ObservationFacts['technologies'][number],
+  platform: string | null,
+): LastSighting {
+  const { registry_checksum, facts } = observation;
+  return { ...momentOf(observation), scope: facts.scope, registry_checksum, platform, places: sightings };
+}
+
+interface SignalFacts {
+  readonly type: SignalType;
+  readonly technology?: string;
+  readonly from?: string;
+  readonly to?: string;
+  /** The first observation in the new state. */
+  readonly first: Moment;
+  readonly confidence: Confidence;
+}
+
+/** A signal that an observation confirms. Spec: decisions, section 5. */
+export function confirmSignal(
+  { storefront_id }: Pick<DerivationContext, 'storefront_id'>,
+  observation: LoggedObservation,
+  { type, technology, from, to, first, confidence }: SignalFacts,
+): ConfirmedSignal {
+  const subject = technology ?? (from === undefined ? '' : `${from}>${to}`);
+  return {
+    id: signalId({ storefront_id, type, subject, observation_id: first.observation_id }),
+    type,
+    technology: technology ?? null,
+    from: from ?? null,
+    to: to ?? null,
+    effective_at: first.at,
+    confirmed_at: observation.completed_at,
+    confidence,
+    observation_id: observation.id,
+  };
+}

@@ -1,0 +1,115 @@
+import type { Sighting } from '../observation/observation-facts.ts';
+import type { Signal, StoreState } from '../profile/store-state.ts';
+import type { Confidence, InstallState, ObservationScope } from '../resources/enumerations.ts';
+
+/** A place in the log of a store. */
+export interface Moment {
+  readonly observation_id: string;
+  readonly at: number;
+}
+
+/** Where, and by which rules, something was last seen. */
+export interface LastSighting extends Moment {
+  readonly scope: ObservationScope;
+  readonly registry_checksum: string;
+  /** Platform of the store at that time. */
+  readonly platform: string | null;
+  readonly places: readonly Sighting[];
+}
+
+/** Consecutive comparable observations that do not show something. */
+export interface Misses {
+  readonly count: number;
+  readonly first: Moment;
+}
+
+export interface TrackedTechnology {
+  readonly slug: string;
+  readonly install_state: InstallState;
+  readonly confidence: Confidence;
+  readonly first_observed_at: number;
+  readonly last_confirmed_at: number;
+  readonly sighting: LastSighting;
+  readonly misses: Misses | null;
+  /** Its last sighting is none under the rules of today: it is not shown, and a later sighting is no addition. */
+  readonly is_retracted: boolean;
+}
+
+export interface TrackedPlatform {
+  readonly slug: string;
+  readonly confidence: Confidence;
+  readonly first_observed_at: number;
+  readonly last_confirmed_at: number;
+  readonly sighting: LastSighting;
+  /** Another platform that was seen once in place of this one. */
+  readonly successor: { readonly slug: string; readonly first: Moment } | null;
+}
+
+/** What an open observation could show and did: later sightings are additions only against these. */
+export interface Coverage extends Moment {
+  readonly scope: ObservationScope;
+  readonly registry_checksum: string;
+  readonly pages: Readonly<Record<string, readonly string[]>>;
+  readonly seen: readonly string[];
+  readonly withheld: readonly string[];
+}
+
+type Identity = 'domain' | 'storefront_id' | 'brand_group_id';
+
+/** What the log of a store adds up to, bounded by the registry and not by the length of the log; kept as JSON. */
+export interface DerivationState extends Omit<StoreState, Identity | 'platform' | 'technologies'> {
+  readonly version: 1;
+  /** The last observation in it. */
+  readonly last: Moment;
+  readonly platform: TrackedPlatform | null;
+  readonly technologies: readonly TrackedTechnology[];
+  /** Consecutive scans that showed no storefront. */
+  readonly absence: Misses | null;
+  readonly coverages: readonly Coverage[];
+}
+
+/** A signal and the observation that confirmed it. */
+export interface ConfirmedSignal extends Signal {
+  readonly observation_id: string;
+}
+
+/** The order of a log: by completion, then id. Negative when `a` is before `b`. */
+export function compareMoments(a: Moment, b: Moment): number {
+  if (a.at !== b.at) return a.at - b.at;
+  return a.observation_id < b.observation_id ? -1 : Number(a.observation_id > b.observation_id);
+}
+
+/** The state as it is shown and stored in columns. */
+export function storeStateOf(derived: DerivationState, identity: Pick<StoreState, Identity>): StoreState {
+  const { storefront_host, name, platform, status, geography, industry, catalog, observation, is_ecommerce } = derived;
+  const technologies = derived.technologies
+    .filter(({ is_retracted }) => !is_retracted)
+    .map((technology) => ({
+      slug: technology.slug,
+      install_state: technology.install_state,
+      confidence: technology.confidence,
+      first_observed_at: technology.first_observed_at,
+      last_confirmed_at: technology.last_confirmed_at,
+    }));
+  return {
+    ...identity,
+    storefront_host,
+    name,
+    platform:
+      platform === null
+        ? null
+        : {
+            slug: platform.slug,
+            confidence: platform.confidence,
+            first_observed_at: platform.first_observed_at,
+            last_confirmed_at: platform.last_confirmed_at,
+          },
+    status,
+    technologies,
+    geography,
+    industry,
+    catalog,
+    observation,
+    is_ecommerce,
+  };
+}

@@ -1,0 +1,85 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { worlds, type World } from '../testing/scanned-worlds.ts';
+import { momentOf, type LoggedObservation } from './derivation-context.ts';
+import { compareMoments } from './derivation-state.ts';
+import { derive, deriveNext, type Derived } from './derive.ts';
+
+const RUNS = { numRuns: 400 };
+const logOf = ({ scans }: World) => scans.map(({ observation }) => observation);
+
+/** What is known after entries have arrived one by one: a late one makes the log be derived again. */
+function arrive(arrivals: readonly LoggedObservation[], { context }: World): Derived | undefined {
+  const log = new Map<string, LoggedObservation>();
+  let known: Derived | undefined;
+  for (const observation of arrivals) {
+    if (log.has(observation.id)) continue;
+    log.set(observation.id, observation);
+    const isLate = known !== undefined && compareMoments(momentOf(observation), known.state.last) < 0;
+    // Through JSON, as the state is kept.
+    const before = known === undefined ? undefined : (JSON.parse(JSON.stringify(known.state)) as Derived['state']);
+    const next = isLate ? derive([...log.values()], context) : deriveNext(before, observation, context);
+    known = next && { state: next.state, signals: isLate ? next.signals : [...(known?.signals ?? []), ...next.signals] };
+  }
+  return known;
+}
+
+test('any order, repetition and lateness of a log make the states and signals of the ordered log', () => {
+  const deliveries = worlds(false).chain((world) => {
+    const log = logOf(world);
+    const twice = fc.shuffledSubarray([...log, ...log], { minLength: log.length * 2 });
+    return fc.tuple(fc.constant(world), twice);
+  });
+  fc.assert(
+    fc.property(deliveries, ([world, delivery]) => {
+      expect(arrive(delivery, world)).toEqual(derive(logOf(world), world.context));
+    }),
+    RUNS,
+  );
+});
+
+test('scans that lose pages or channels, and changes of rules, make no signal of a technology that was there all the time', () => {
+  fc.assert(
+    fc.property(worlds(true), (world) => {
+      const { signals = [] } = derive(logOf(world), world.context) ?? {};
+      expect(signals.filter(({ technology, type }) => technology !== null || type === 'platform_migrated')).toEqual([]);
+    }),
+    RUNS,
+  );
+});
+
+test('an addition has an earlier scan without the technology, a removal three since it was last there', () => {
+  fc.assert(
+    fc.property(worlds(false), (world) => {
+      const open = world.scans.filter(({ observation }) => observation.facts.condition === 'open');
+      for (const { type, technology, confirmed_at } of derive(logOf(world), world.context)?.signals ?? []) {
+        if (technology === null) continue;
+        const until = open.filter(({ observation }) => observation.completed_at <= confirmed_at);
+        const without = until.filter(({ truth }) => truth[technology] === undefined);
+        if (type === 'technology_added') expect(without.length).toBeGreaterThan(0);
+        else expect(without.length).toBeGreaterThanOrEqual(3);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('ids are unique, and the state is bounded', () => {
+  fc.assert(
+    fc.property(worlds(false), (world) => {
+      const { signals = [], state } = derive(logOf(world), world.context) ?? {};
+      expect(new Set(signals.map(({ id }) => id)).size).toBe(signals.length);
+      expect(state?.coverages.length).toBeLessThanOrEqual(6);
+    }),
+    RUNS,
+  );
+});
+
+test('these worlds have additions, removals, holds and changes of rules', () => {
+  const types = fc
+    .sample(worlds(false), { numRuns: 300, seed: 1 })
+    .flatMap((world) => derive(logOf(world), world.context)?.signals ?? []);
+  const count = (type: string) => types.filter((signal) => signal.type === type).length;
+  expect(count('technology_added')).toBeGreaterThan(30);
+  expect(count('technology_removed')).toBeGreaterThan(30);
+});

@@ -1,0 +1,129 @@
+import { withCoverage } from './comparable.ts';
+import { momentOf, type DerivationContext, type LoggedObservation } from './derivation-context.ts';
+import { compareMoments, type ConfirmedSignal, type Coverage, type DerivationState } from './derivation-state.ts';
+import { isPlatform, platformsOf, trackPlatform } from './track-platform.ts';
+import { trackStatus } from './track-status.ts';
+import { trackMiss, trackSighting } from './track-technologies.ts';
+
+/** A state and the signals that led to it. */
+export interface Derived {
+  readonly state: DerivationState;
+  readonly signals: readonly ConfirmedSignal[];
+}
+
+/** More observations than a state refers to in practice; those beyond are compared as if their evidence was not kept. */
+const MAX_REPLAYS = 16;
+
+/** What a log adds up to, in whatever order and however often its entries come; undefined without entries. */
+export function derive(log: readonly LoggedObservation[], context: DerivationContext): Derived | undefined {
+  const entries = [...new Map(log.map((observation) => [observation.id, observation])).values()];
+  entries.sort((a, b) => compareMoments(momentOf(a), momentOf(b)));
+  let derived: Derived | undefined;
+  for (const observation of entries) {
+    const { state, signals } = deriveNext(derived?.state, observation, context);
+    derived = { state, signals: [...(derived?.signals ?? []), ...signals] };
+  }
+  return derived;
+}
+
+/** The state after one more observation, which is later than those before, and the signals that it confirms. Spec: decisions, section 5. */
+export function deriveNext(
+  before: DerivationState | undefined,
+  observation: LoggedObservation,
+  context: DerivationContext,
+): Derived {
+  const { facts, completed_at, registry_checksum } = observation;
+  const status = trackStatus(before, observation, context);
+  const observed = {
+    version: 1 as const,
+    last: momentOf(observation),
+    observation: { last_completed_scan_at: completed_at, scope: facts.scope, coverage_note: facts.coverage_note },
+    status: status.status,
+    absence: status.absence,
+    is_ecommerce: status.is_ecommerce,
+  };
+  // A page that is not open is comparable with nothing.
+  if (facts.condition !== 'open')
+    return { state: { ...(before ?? unknownStore(observation)), ...observed }, signals: status.signals };
+
+  const { platform, signals: migration } = trackPlatform(before?.platform ?? null, observation, context);
+  const coverages = (before?.coverages ?? []).map((coverage) => underRulesOf(registry_checksum, coverage, context));
+  const isSeen = platformsOf(observation).some(({ slug }) => slug === platform?.slug);
+  const scan = {
+    observation,
+    coverages,
+    platform: platform === null ? null : { slug: platform.slug, is_seen: isSeen },
+    context,
+  };
+  const detected = facts.technologies.filter((technology) => !isPlatform(technology));
+  const seen = new Set(detected.map(({ slug }) => slug));
+  const known = new Map((before?.technologies ?? []).map((technology) => [technology.slug, technology]));
+  const tracked = [
+    ...detected.map((technology) => trackSighting(known.get(technology.slug), technology, scan)),
+    ...[...known.values()].filter(({ slug }) => !seen.has(slug)).map((technology) => trackMiss(technology, scan)),
+  ];
+  const { scope, pages, withheld } = facts;
+  const coverage = { ...momentOf(observation), scope, registry_checksum, pages, seen: [...seen].toSorted(), withheld };
+  return {
+    state: {
+      ...descriptionOf(before, observation),
+      ...observed,
+      platform,
+      technologies: tracked.map(({ technology }) => technology).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)),
+      coverages: withCoverage(coverages, coverage),
+    },
+    signals: [...status.signals, ...migration, ...tracked.flatMap(({ signals }) => signals)],
+  };
+}
+
+/** What the store says of itself. What a scan did not learn stays, and a guess does not replace what was stated. */
+function descriptionOf(before: DerivationState | undefined, { facts, completed_at }: LoggedObservation) {
+  const keepsGeography =
+    facts.geography.country === null || (facts.geography.basis === 'inferred' && before?.geography.basis === 'observed');
+  const keepsIndustry =
+    facts.industry.slug === null || (facts.industry.basis === 'classified' && before?.industry.basis === 'declared');
+  return {
+    storefront_host: facts.storefront_host,
+    name: facts.name ?? before?.name ?? null,
+    geography: keepsGeography ? (before?.geography ?? facts.geography) : facts.geography,
+    industry: keepsIndustry ? (before?.industry ?? facts.industry) : facts.industry,
+    catalog: facts.catalog === null ? (before?.catalog ?? null) : { ...facts.catalog, as_of: completed_at },
+  };
+}
+
+function unknownStore({ facts }: LoggedObservation) {
+  return {
+    storefront_host: facts.storefront_host,
+    name: null,
+    platform: null,
+    technologies: [],
+    geography: { country: null, basis: null },
+    industry: { slug: null, basis: null },
+    catalog: null,
+    coverages: [],
+  };
+}
+
+/** What a scan covered, under the rules of now where its evidence was kept. */
+function underRulesOf(registry_checksum: string, coverage: Coverage, context: DerivationContext): Coverage {
+  if (coverage.registry_checksum === registry_checksum) return coverage;
+  const replayed = context.replay(coverage.observation_id, registry_checksum);
+  if (replayed === undefined) return coverage;
+  const { pages, technologies, withheld } = replayed;
+  const seen = technologies.filter((technology) => !isPlatform(technology)).map(({ slug }) => slug);
+  return { ...coverage, registry_checksum, pages, seen: seen.toSorted(), withheld };
+}
+
+/** Observations whose evidence the next one compares under its own rules, the newest first. */
+export function replaysNeeded(before: DerivationState | undefined, next: LoggedObservation): string[] {
+  if (before === undefined || next.facts.condition !== 'open') return [];
+  const seen = new Set(next.facts.technologies.map(({ slug }) => slug));
+  const sightings = before.technologies
+    .filter(({ slug, install_state, is_retracted }) => !seen.has(slug) && install_state !== 'inactive' && !is_retracted)
+    .map(({ sighting }) => sighting);
+  const moments = [...before.coverages, ...sightings].filter(
+    ({ registry_checksum }) => registry_checksum !== next.registry_checksum,
+  );
+  const newestFirst = moments.toSorted((a, b) => compareMoments(b, a)).map(({ observation_id }) => observation_id);
+  return [...new Set(newestFirst)].slice(0, MAX_REPLAYS);
+}

@@ -1,0 +1,65 @@
+import { findTechnology } from '@vitrine/registry/vocabulary';
+import type { DetectedTechnology } from '../observation/observation-facts.ts';
+import type { Confidence } from '../resources/enumerations.ts';
+import { wouldShow } from './comparable.ts';
+import { confirmSignal, momentOf, sightingOf, type DerivationContext, type LoggedObservation } from './derivation-context.ts';
+import type { ConfirmedSignal, TrackedPlatform } from './derivation-state.ts';
+
+const STRENGTH: Readonly<Record<Confidence, number>> = { high: 2, medium: 1, low: 0 };
+
+export function isPlatform({ slug }: { readonly slug: string }): boolean {
+  return findTechnology(slug)?.kind === 'platform';
+}
+
+/** Platforms that an observation shows, the surest first. */
+export function platformsOf({ facts }: LoggedObservation): DetectedTechnology[] {
+  return facts.technologies
+    .filter(isPlatform)
+    .toSorted((a, b) => STRENGTH[b.confidence] - STRENGTH[a.confidence] || (a.slug < b.slug ? -1 : 1));
+}
+
+interface Tracked {
+  readonly platform: TrackedPlatform | null;
+  readonly signals: readonly ConfirmedSignal[];
+}
+
+/** The platform of a store after an open observation. Another one takes its place after two scans that show it and would have shown the one
+ *  before; while both are there, the first stays. A weak hint confirms no platform. Spec: decisions, section 5. */
+export function trackPlatform(
+  known: TrackedPlatform | null,
+  observation: LoggedObservation,
+  context: DerivationContext,
+): Tracked {
+  const seen = platformsOf(observation);
+  const confirmed = seen.filter(({ confidence }) => confidence !== 'low');
+  const same = seen.find(({ slug }) => slug === known?.slug);
+  if (known === null) {
+    const [found] = confirmed;
+    return { platform: found === undefined ? null : seenNow(found, observation, observation.completed_at), signals: [] };
+  }
+  if (same !== undefined) return { platform: seenNow(same, observation, known.first_observed_at), signals: [] };
+  const { scope, pages, withheld } = observation.facts;
+  const scan = { scope, pages, registry_checksum: observation.registry_checksum };
+  const [other] = confirmed.toSorted((a, b) => rank(b, known) - rank(a, known));
+  if (other === undefined || withheld.includes(known.slug) || !wouldShow(scan, known.sighting, context.ruleIds))
+    return { platform: known, signals: [] };
+  if (known.successor?.slug !== other.slug)
+    return { platform: { ...known, successor: { slug: other.slug, first: momentOf(observation) } }, signals: [] };
+  const { first } = known.successor;
+  const { slug: to, confidence } = other;
+  return {
+    platform: seenNow(other, observation, first.at),
+    signals: [confirmSignal(context, observation, { type: 'platform_migrated', from: known.slug, to, first, confidence })],
+  };
+}
+
+/** The one that was seen before goes first, whichever is surer today. */
+function rank({ slug }: DetectedTechnology, { successor }: TrackedPlatform): number {
+  return successor?.slug === slug ? 1 : 0;
+}
+
+function seenNow(detected: DetectedTechnology, observation: LoggedObservation, first_observed_at: number): TrackedPlatform {
+  const { slug, confidence } = detected;
+  const sighting = sightingOf(observation, detected, slug);
+  return { slug, confidence, first_observed_at, last_confirmed_at: observation.completed_at, sighting, successor: null };
+}

@@ -1,0 +1,101 @@
+import type { DetectedTechnology } from '../observation/observation-facts.ts';
+import { includesRules, showsAbsence, wouldShow } from './comparable.ts';
+import { confirmSignal, momentOf, sightingOf, type DerivationContext, type LoggedObservation } from './derivation-context.ts';
+import { compareMoments, type ConfirmedSignal, type Coverage, type TrackedTechnology } from './derivation-state.ts';
+
+/** Spec: States and transitions. */
+const MISSES_TO_REMOVAL = 3;
+
+interface Scan {
+  readonly observation: LoggedObservation;
+  /** Of scans before, under the rules of this one. */
+  readonly coverages: readonly Coverage[];
+  /** Confirmed platform of the store after this scan, and whether the scan shows it. */
+  readonly platform: { readonly slug: string; readonly is_seen: boolean } | null;
+  readonly context: DerivationContext;
+}
+
+interface Tracked {
+  readonly technology: TrackedTechnology;
+  readonly signals: readonly ConfirmedSignal[];
+}
+
+/** A technology that the scan shows. */
+export function trackSighting(known: TrackedTechnology | undefined, detected: DetectedTechnology, scan: Scan): Tracked {
+  const { observation, coverages, context } = scan;
+  const { slug, install_state, confidence } = detected;
+  const sighting = sightingOf(observation, detected, scan.platform?.slug ?? null);
+  const earlier = coverages.filter((coverage) => known === undefined || compareMoments(coverage, known.sighting) > 0);
+  const seenBefore = earlier.filter(({ seen }) => seen.includes(slug));
+  const technology: TrackedTechnology = {
+    slug,
+    install_state,
+    confidence,
+    first_observed_at: known?.first_observed_at ?? Math.min(observation.completed_at, ...seenBefore.map(({ at }) => at)),
+    last_confirmed_at: observation.completed_at,
+    sighting,
+    misses: null,
+    is_retracted: false,
+  };
+  const isAddition =
+    known === undefined || known.install_state === 'inactive'
+      ? seenBefore.length === 0 &&
+        earlier.some(
+          (coverage) =>
+            showsAbsence(coverage, detected) &&
+            // After a removal the misses were the comparable absence; here it takes the rules alone, which may have changed since.
+            (known === undefined
+              ? wouldShow(coverage, sighting, context.ruleIds)
+              : includesRules(coverage.registry_checksum, sighting, context.ruleIds)),
+        )
+      : false;
+  if (!isAddition) return { technology, signals: [] };
+  const first = momentOf(observation);
+  return {
+    technology,
+    signals: [confirmSignal(context, observation, { type: 'technology_added', technology: slug, first, confidence })],
+  };
+}
+
+/** A technology that the scan does not show: a miss when the scan would have shown it, and a removal after three. */
+export function trackMiss(known: TrackedTechnology, scan: Scan): Tracked {
+  const { observation, context } = scan;
+  if (known.install_state === 'inactive' || known.is_retracted) return { technology: known, signals: [] };
+  const current = underRulesOf(observation.registry_checksum, known, context);
+  if (current.is_retracted) return { technology: current, signals: [] };
+  const misses = isMiss(current, scan)
+    ? {
+        count: Math.min(MISSES_TO_REMOVAL, (current.misses?.count ?? 0) + 1),
+        first: current.misses?.first ?? momentOf(observation),
+      }
+    : current.misses;
+  const { slug, confidence } = current;
+  if (misses === null || misses.count < MISSES_TO_REMOVAL || context.isHeld(slug, observation.completed_at))
+    return { technology: { ...current, misses }, signals: [] };
+  const { first } = misses;
+  return {
+    technology: { ...current, install_state: 'inactive', misses: null },
+    signals: [confirmSignal(context, observation, { type: 'technology_removed', technology: slug, first, confidence })],
+  };
+}
+
+function isMiss({ slug, sighting }: TrackedTechnology, { observation, platform, context }: Scan): boolean {
+  const { facts, registry_checksum } = observation;
+  // What belongs to a platform that the store has left cannot be judged any more; with the platform it is gone.
+  const hasLeftPlatform = platform?.is_seen === true && sighting.platform !== null && sighting.platform !== platform.slug;
+  if (facts.withheld.includes(slug) && !hasLeftPlatform) return false;
+  return wouldShow({ scope: facts.scope, pages: facts.pages, registry_checksum }, sighting, context.ruleIds);
+}
+
+/** The last sighting as the rules of now see it. One that they do not see any more was a mistake of the rules, not a change of the store. */
+function underRulesOf(registry_checksum: string, known: TrackedTechnology, context: DerivationContext): TrackedTechnology {
+  const { slug, sighting } = known;
+  if (registry_checksum === sighting.registry_checksum) return known;
+  const replayed = context.replay(sighting.observation_id, registry_checksum);
+  if (replayed === undefined || replayed.withheld.includes(slug)) return known;
+  // Evidence of another version may lack what the new rules read.
+  const isReadable = sighting.places.every(({ page_class, channel }) => replayed.pages[page_class]?.includes(channel));
+  const detected = replayed.technologies.find((technology) => technology.slug === slug);
+  if (detected === undefined) return isReadable ? { ...known, is_retracted: true, misses: null } : known;
+  return { ...known, sighting: { ...sighting, registry_checksum, places: detected.sightings } };
+}
