@@ -10,7 +10,7 @@ import { REQUEST_ID_HEADER } from './contract/headers.ts';
 import { DatabaseProbe } from './health/database-probe.ts';
 import { probeRoutes } from './health/probe-routes.ts';
 import { createApiApp } from './http/create-api-app.ts';
-import { ENVELOPE_REJECTIONS } from './http/error-body.ts';
+import { ENVELOPE_REJECTIONS } from './http/envelope-rejections.ts';
 import type { PlainRoute } from './http/plain-route.ts';
 import { REQUEST_TIMEOUT_MS } from './http/request-deadline.ts';
 import { scrapeRoute, serveScrape } from './observability/serve-scrape.ts';
@@ -47,7 +47,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   telemetry.observePools(() => ({ requests: pool.figures(), probe: probePool.figures(), jobs: jobPool.figures() }));
 
   const urls = publicUrlsOf(config);
-  const routes = createRoutes({ pool, urls, build: config.build, random: randomBytes });
+  const routes = createRoutes({ pool, urls, build: config.build, peppers: config.auth.peppers, random: randomBytes });
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
   const { scrape } = telemetry;
   const plainRoutes: PlainRoute[] = [

@@ -1,4 +1,5 @@
 import { invariant } from '@vitrine/faults/invariant';
+import type { Pepper } from '@vitrine/credentials/pepper';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
@@ -7,8 +8,12 @@ import type { PublicUrls } from '@vitrine/stores/profile/public-urls';
 import { accountOf, usageOf } from './account/account-resources.ts';
 import { respondJson, type ApiRequest, type ApiResult, type ApiRoute } from './contract/api-exchange.ts';
 import type { Operation } from './contract/operation.ts';
+import { LATER_OPERATIONS } from './contract/later-operations.ts';
 import * as served from './contract/served-operations.ts';
 import { enrichStores } from './enrich/enrich-stores.ts';
+import { respondWithStore } from './stores/get-store.ts';
+import { TechnologyCursors } from './technologies/technology-cursor.ts';
+import { getTechnology, listTechnologies } from './technologies/technology-resources.ts';
 import { apiIndexOf, healthOf, versionIndexOf } from './discovery/discovery-documents.ts';
 
 export interface RouteContext {
@@ -17,29 +22,39 @@ export interface RouteContext {
   readonly build: string | undefined;
   /** As many random bytes as it is called with. */
   readonly random: (bytes: number) => Uint8Array;
+  /** Sign cursors. */
+  readonly peppers: readonly Pepper[];
 }
 
 type Result = ApiResult | Promise<ApiResult>;
 
 /** Every operation of the contract in the order of the document; those without a handler respond with 501 and are not listed by `GET /v1`. */
-export function createRoutes({ pool, urls, build, random }: RouteContext): ApiRoute[] {
+export function createRoutes({ pool, urls, build, peppers, random }: RouteContext): ApiRoute[] {
   const index = respondJson(apiIndexOf(urls));
   const health = respondJson(healthOf(build, REGISTRY_CHECKSUM));
+  const cursors = new TechnologyCursors(peppers);
   const routes: ApiRoute[] = [
     route(served.getIndex, () => index),
     route(served.getVersionIndex, () => versionIndex),
     route(served.getHealth, () => health),
+    route(served.getOpenapi, () => openapi()),
     keyed(served.getAccount, (_, caller) => respondJson(accountOf(caller))),
     keyed(served.getUsage, async (_, caller) =>
       respondJson(usageOf(caller, await readUsageByKey(pool, caller.workspace.id, caller.period.starts_at))),
     ),
-    unserved(served.getStore),
+    keyed(served.getStore, (request, caller) => respondWithStore(pool, request, caller)),
     keyed(served.enrichStores, (request, caller) => enrichStores({ pool, random }, request, caller)),
-    unserved(served.listTechnologies),
-    unserved(served.getTechnology),
+    keyed(served.listTechnologies, (request, caller) => listTechnologies(request, caller, cursors, urls)),
+    keyed(served.getTechnology, (request) => getTechnology(request, urls)),
+    ...LATER_OPERATIONS.map(unserved),
   ];
   const operations = routes.flatMap(({ operation, handle }) => (handle === undefined ? [] : [operation]));
   const versionIndex = respondJson(versionIndexOf(urls, operations));
+  const openapi = lazily(async () => {
+    // 3 to 15 ms that no start pays for.
+    const { contractDocument } = await import('./contract/openapi-document.ts');
+    return respondJson(contractDocument(routes, urls.api_url));
+  });
   return routes;
 }
 
@@ -56,6 +71,11 @@ function keyed<Query, Body>(
     invariant(request.caller !== undefined, 'a request with a key has been admitted');
     return handle(request, request.caller);
   });
+}
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }
 
 function unserved(operation: Operation): ApiRoute {

@@ -6,24 +6,53 @@ import { CORRELATION_ID } from '../correlation-id.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Statuses of the HTTP server itself, whatever the operation. */
-const OF_THE_SERVER = [417];
 const NAME = 'openapi.json';
 
-/** Compares every response below `/` and `/api` of a service in this process with the service's own OpenAPI document. A response that is not as
+/** Where an API has its document, and what follows from its paths. */
+export interface DocumentedApi {
+  readonly correlationHeader: string;
+  readonly correlationId: RegExp;
+  readonly documentPath: string;
+  /** The paths that the document is about. */
+  readonly covers: RegExp;
+  /** Of every error, as a JSON pointer. */
+  readonly errorSchema: string;
+  /** Statuses of the HTTP server itself, whatever the operation. */
+  readonly serverStatuses: readonly number[];
+  /** Statuses of paths and methods that the document does not have. */
+  readonly undocumentedStatuses: readonly number[];
+  /** Whether OPTIONS is served everywhere with 204, and `Allow` follows from the document. */
+  readonly hasOptions: boolean;
+}
+
+const plainApi = (correlationHeader: string): DocumentedApi => ({
+  correlationHeader,
+  correlationId: CORRELATION_ID,
+  documentPath: `/api/${NAME}`,
+  covers: /^\/(api(\/|$)|$)/,
+  errorSchema: '/components/schemas/Error',
+  serverStatuses: [417],
+  undocumentedStatuses: [400],
+  hasOptions: true,
+});
+
+/** Compares every response of a service in this process with the service's own OpenAPI document, by default below `/` and `/api`. A response that is not as
  *  documented becomes a 500 that says why, so that the test which requested it fails; and so does disposal. */
-export async function verifyResponses(url: string, correlationHeader: string): Promise<Disposable> {
-  const document = (await (await fetch(`${url}/api/${NAME}`)).json()) as Json;
-  const check = createCheck(document, correlationHeader);
+export async function verifyResponses(url: string, about: string | DocumentedApi): Promise<Disposable> {
+  const api = typeof about === 'string' ? plainApi(about) : about;
+  const document = (await (await fetch(url + api.documentPath)).json()) as Json;
+  const check = createCheck(document, api);
   const port = Number(new URL(url).port);
   const undocumented: string[] = [];
   const onStart = (message: unknown) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     // Not every target is a URL, and parsing would normalize some that are.
     const [path = ''] = (request.url ?? '').split(/[?#]/, 1);
-    if (request.socket.localPort !== port || !/^\/(api(\/|$)|$)/.test(path)) return;
+    if (request.socket.localPort !== port || !api.covers.test(path)) return;
+    const headersOf = captureHeaders(response);
     interceptEnd(response, (body) => {
-      const mismatch = check(request.method ?? 'GET', path, response, body);
+      const sent = { status: response.statusCode, header: headersOf, body };
+      const mismatch = check(request.method ?? 'GET', path, sent);
       if (mismatch !== undefined) undocumented.push(mismatch);
       return mismatch;
     });
@@ -35,6 +64,30 @@ export async function verifyResponses(url: string, correlationHeader: string): P
       if (undocumented.length > 0)
         throw new Error(`responses that the OpenAPI document does not have:\n${undocumented.join('\n')}`);
     },
+  };
+}
+
+interface SentResponse {
+  readonly status: number;
+  readonly header: (name: string) => string | undefined;
+  readonly body: string;
+}
+
+/** Reads the headers of a response, also of one whose head is written at once: those cannot be read back. */
+function captureHeaders(response: ServerResponse): (name: string) => string | undefined {
+  const written = new Map<string, string>();
+  const writeHead = response.writeHead.bind(response) as (...values: unknown[]) => ServerResponse;
+  response.writeHead = (...values: unknown[]) => {
+    const headers = values.find((value) => typeof value === 'object' && value !== null);
+    const pairs = Array.isArray(headers)
+      ? Array.from({ length: headers.length / 2 }, (_, i) => headers.slice(2 * i, 2 * i + 2) as unknown[])
+      : Object.entries(headers ?? {});
+    for (const [name, value] of pairs) written.set(String(name).toLowerCase(), String(value));
+    return writeHead(...values);
+  };
+  return (name) => {
+    const set = response.getHeader(name);
+    return written.get(name.toLowerCase()) ?? (set === undefined ? undefined : String(set));
   };
 }
 
@@ -61,7 +114,7 @@ function textOf(chunk: unknown): string {
 }
 
 /** Returns a function that says how a response differs from the document; undefined when it does not. */
-function createCheck(document: Json, correlationHeader: string) {
+function createCheck(document: Json, api: DocumentedApi) {
   const mismatchOf = createValidator(document);
   const paths = Object.entries(document['paths'] as Record<string, Record<string, Json>>).map(([path, operations]) => ({
     path,
@@ -69,21 +122,20 @@ function createCheck(document: Json, correlationHeader: string) {
     pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }));
 
-  return (sent: string, path: string, response: ServerResponse, body: string): string | undefined => {
+  return (sent: string, path: string, { status, header, body }: SentResponse): string | undefined => {
     const method = sent === 'HEAD' ? 'GET' : sent;
-    const status = response.statusCode;
     const say = (mismatch: string | undefined) =>
       mismatch && `${sent} ${path} responded with ${status}: ${mismatch}; the body was ${body.slice(0, 1_000)}`;
     const known = paths.find(({ path: exact }) => exact === path) ?? paths.find(({ pattern }) => pattern.test(path));
     const operation = known?.operations[method.toLowerCase()];
     const allow = status === 405 ? allowOf(path, known?.operations) : undefined;
-    const badHeader = headerMismatch(response, { correlationHeader, allow, hasBody: body !== '' });
+    const badHeader = headerMismatch(header, api, allow, body !== '');
     if (badHeader !== undefined) return say(badHeader);
-    if (operation === undefined || OF_THE_SERVER.includes(status)) {
-      if (method === 'OPTIONS' && status === 204) return say(body === '' ? undefined : 'a body');
-      const expected = [known === undefined ? 404 : 405, 400, ...OF_THE_SERVER];
+    if (operation === undefined || api.serverStatuses.includes(status)) {
+      if (api.hasOptions && method === 'OPTIONS' && status === 204) return say(body === '' ? undefined : 'a body');
+      const expected = [known === undefined ? 404 : 405, ...api.undocumentedStatuses, ...api.serverStatuses];
       if (!expected.includes(status)) return say('no such operation is documented');
-      return say(sent === 'HEAD' ? undefined : mismatchOf('/components/schemas/Error', body));
+      return say(sent === 'HEAD' ? undefined : mismatchOf(api.errorSchema, body));
     }
     const documented = (operation['responses'] as Record<string, Json>)[status];
     // A path's 405 is documented with each of its operations, because a path has no place of its own for it.
@@ -113,18 +165,19 @@ function createValidator(document: Json): (pointer: string, body: string) => str
   };
 }
 
-/** What is wrong with the headers of a response; undefined also for headers that were written at once, which cannot be read back. */
+/** What is wrong with the headers of a response. */
 function headerMismatch(
-  response: ServerResponse,
-  expected: { readonly correlationHeader: string; readonly allow: string | undefined; readonly hasBody: boolean },
+  header: SentResponse['header'],
+  { correlationHeader, correlationId, hasOptions }: DocumentedApi,
+  allow: string | undefined,
+  hasBody: boolean,
 ): string | undefined {
-  const { correlationHeader, allow, hasBody } = expected;
-  if (response.headersSent) return undefined;
-  if (!CORRELATION_ID.test(String(response.getHeader(correlationHeader) ?? ''))) return `no ${correlationHeader}`;
-  const type = String(response.getHeader('Content-Type') ?? '');
+  if (!correlationId.test(header(correlationHeader) ?? '')) return `no ${correlationHeader}`;
+  const type = header('Content-Type') ?? '';
   if (hasBody && !/^application\/json(;|$)/.test(type)) return `the content type is "${type}"`;
-  const sent = response.getHeader('Allow');
-  return sent === allow ? undefined : `Allow is ${String(sent)}, and should be ${allow}`;
+  const sent = header('Allow');
+  if (!hasOptions) return (sent === undefined) === (allow === undefined) ? undefined : `Allow is ${sent}`;
+  return sent === allow ? undefined : `Allow is ${sent}, and should be ${allow}`;
 }
 
 /** The `Allow` header of a path with these operations. */

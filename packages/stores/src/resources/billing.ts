@@ -15,7 +15,8 @@ export const period = z
     starts_at: dateTime,
     ends_at: dateTime.describe('Counters are reset then.'),
     included: unitCounts,
-    used: unitCounts.describe('By all keys of the workspace.'),
+    /** By all keys of the workspace. */
+    used: unitCounts,
   })
   .meta({ id: 'Period' });
 export type Period = z.infer<typeof period>;

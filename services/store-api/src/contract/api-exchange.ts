@@ -26,7 +26,8 @@ export interface ApiRequest<Query = unknown, Body = unknown> {
 /** A response with a body in JSON, or without one. */
 export interface ApiResponse {
   readonly kind: 'response';
-  readonly status: 200 | 304;
+  /** 404: of a store, which is kept for replays as a success is. */
+  readonly status: 200 | 304 | 404;
   readonly body: string | undefined;
   /** Names and values in turn. */
   readonly headers?: readonly string[];

@@ -3,7 +3,7 @@ import type { ApiApp } from '@vitrine/http-api/api-app';
 import type { Queryable } from '@vitrine/postgres/connection';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiRoute } from '../contract/api-exchange.ts';
-import { errorBody } from './error-body.ts';
+import { errorBody } from '../contract/error-body.ts';
 import { Exchange } from './exchange.ts';
 import type { PlainRoute } from './plain-route.ts';
 import { requestIdOf } from './request-id.ts';

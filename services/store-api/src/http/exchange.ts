@@ -6,7 +6,7 @@ import { ERROR_RULES, FAULT_CODES } from '../contract/error-codes.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { ApiAppOptions } from './create-api-app.ts';
-import { errorBody } from './error-body.ts';
+import { errorBody } from '../contract/error-body.ts';
 import { KeyGate } from './key-gate.ts';
 import { rateHeaders } from './rate-headers.ts';
 import { readBody, readIdempotencyKey, readQuery } from './read-request.ts';
@@ -73,7 +73,13 @@ export class Exchange {
       result = rejectionOfError(error);
     }
     await this.#release();
-    this.#respond(result);
+    try {
+      this.#respond(result);
+    } catch (error) {
+      // A response that cannot be written must not keep its client waiting.
+      this.#response.destroy();
+      this.#options.events.responseFailed(error);
+    }
   }
 
   async #run(): Promise<ApiResult> {
@@ -143,7 +149,7 @@ export class Exchange {
     this.#options.events.served({
       ...this.#described(),
       status: isGone ? 0 : status,
-      code: result.kind === 'response' ? '' : result.code,
+      code: result.kind === 'rejection' ? result.code : result.status === 404 ? 'not_found' : '',
       reason: result.kind === 'response' ? undefined : (result.reason ?? result.code),
       endedAt: performance.now(),
       billed: (result.kind === 'response' ? result.billed : undefined) ?? {},

@@ -33,4 +33,6 @@ export interface RequestEvents {
   served(request: ServedRequest): void;
   /** A slot could not be freed: it is after its lease. */
   releaseFailed(error: unknown): void;
+  /** A response could not be written, and its connection was closed. */
+  responseFailed(error: unknown): void;
 }

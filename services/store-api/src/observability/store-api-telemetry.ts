@@ -91,6 +91,10 @@ export class StoreApiTelemetry implements RequestEvents, Disposable {
     this.#logger.warn({ ...databaseErrorFields(error) }, 'slot of a request not freed');
   }
 
+  responseFailed(error: unknown): void {
+    this.#logger.error({ err: error, next_step: 'report it with this line: it is a bug' }, 'response not written');
+  }
+
   async flushSpans(): Promise<void> {
     await this.#telemetry?.flushSpans();
   }

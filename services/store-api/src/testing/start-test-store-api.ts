@@ -1,3 +1,13 @@
+import { verifyResponses } from '@vitrine/http-api/testing/documented-responses';
+import type { PlanLimits } from '@vitrine/plans/plan-limits';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { VOCABULARY } from '@vitrine/registry/vocabulary';
+import { DEFAULT_PLAN_LIMITS } from '@vitrine/stores/default-plan-limits';
+import { commitDemoStore } from '@vitrine/stores/demo/demo-store';
+import { createId } from '@vitrine/stores/identifiers';
+import { importVocabulary } from '@vitrine/stores/import-vocabulary';
+import { chargeUsage } from '@vitrine/stores/metering/charge-usage';
+import type { PlanSlug } from '@vitrine/stores/resources/enumerations';
 import { createLogger } from '@vitrine/telemetry/logger';
 import {
   addKey,
@@ -8,8 +18,11 @@ import {
   type TestKey,
 } from '@vitrine/stores/testing/store-database';
 import { URLS } from '@vitrine/stores/testing/store-states';
+import { randomBytes } from 'node:crypto';
 import { startStoreApi } from '../app.ts';
 import { readStoreApiConfig } from '../config.ts';
+import { SERVER_STATUSES } from '../contract/error-codes.ts';
+import { REQUEST_ID, REQUEST_ID_HEADER } from '../contract/headers.ts';
 
 /** A store API in this process on any free port, over a database of its own, with the rights of its role. */
 export interface TestStoreApi extends AsyncDisposable {
@@ -18,6 +31,12 @@ export interface TestStoreApi extends AsyncDisposable {
   readonly log: readonly string[];
   /** Adds a key, and its workspace where that is missing. */
   addKey(key?: TestKey): Promise<TestApiKey>;
+  /** The recorded store `example.com`, observed now. */
+  addDemoStore(): Promise<void>;
+  /** Sets what a key and its workspace have consumed of lookup_cached in this period, in counters and ledger. */
+  setUsed(key: TestApiKey, units: number): Promise<void>;
+  /** The limits of a plan without a row, changed. */
+  limits(plan: PlanSlug, changes: Partial<PlanLimits>): PlanLimits;
   /** Sends a request; `token`: as a bearer token. */
   request(path: string, options?: TestRequest): Promise<TestResponse>;
 }
@@ -44,6 +63,20 @@ export interface TestResponse {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
+/** Every response below `/v1`, and at `/`, is compared with `/v1/openapi.json`; disposal throws when one differs. */
+const CONTRACT = {
+  correlationHeader: REQUEST_ID_HEADER,
+  correlationId: REQUEST_ID,
+  documentPath: '/v1/openapi.json',
+  covers: /^\/(v1(\/|$)|$)/,
+  errorSchema: '/components/schemas/ErrorResponse',
+  serverStatuses: Object.keys(SERVER_STATUSES)
+    .map(Number)
+    .filter((status) => status !== 405),
+  undocumentedStatuses: [401, 429],
+  hasOptions: false,
+};
+
 /** `variables`: such as `STORE_API_GRAPHQL_SERVICE_TOKEN`. `database`: that of another, which is not closed with this one. */
 export async function startTestStoreApi(
   variables: Readonly<Record<string, string>> = {},
@@ -55,6 +88,7 @@ export async function startTestStoreApi(
   const config = readStoreApiConfig(undefined, { ...testVariables(data), ...variables });
   const logger = createLogger('svc-store-api', config.log.level, { write: (line) => log.push(line) });
   const api = opened.use(await startStoreApi(config, logger));
+  opened.use(await verifyResponses(api.url, CONTRACT));
   const running = opened.move();
   return {
     url: api.url,
@@ -64,6 +98,13 @@ export async function startTestStoreApi(
       const n = nextKey();
       return { token: tokenOf(n), ...(await addKey(data, n, key)) };
     },
+    addDemoStore: () =>
+      data.owner.transaction(async (transaction) => {
+        await importVocabulary(transaction, VOCABULARY);
+        await commitDemoStore(transaction, URLS, Date.now(), randomBytes);
+      }),
+    setUsed: (key, units) => setUsed(data.owner, key, units),
+    limits: (plan, changes) => ({ ...DEFAULT_PLAN_LIMITS[plan], ...changes }),
     request: (path, options) => send(api.url + path, options),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -80,6 +121,23 @@ export function testVariables(database: StoreDatabase): Record<string, string> {
     STORE_API_PUBLIC_CONSOLE_URL: URLS.console_url,
     STORE_API_PUBLIC_DOCS_URL: URLS.docs_url,
   };
+}
+
+async function setUsed(owner: PostgresPool, { workspace_id, key_id }: TestApiKey, units: number): Promise<void> {
+  const charge = {
+    workspace_id,
+    key_id,
+    operation_id: createId('op', Date.now(), randomBytes),
+    period_starts_at: await periodStart(owner, workspace_id),
+    allowance: undefined,
+    entries: Array.from({ length: units }, (_, i) => ({ domain: `shop-${i}.com`, unit: 'lookup_cached' as const })),
+  };
+  await owner.transaction((transaction) => chargeUsage(transaction, charge));
+}
+
+async function periodStart(owner: PostgresPool, workspaceId: string): Promise<number> {
+  const text = 'SELECT billing_period_start(anchor_day, now()) AS at FROM workspaces WHERE id = $1';
+  return (await owner.query<{ at: number }>(text, [workspaceId]))[0]?.at ?? 0;
 }
 
 let keys = 0;

@@ -1,15 +1,11 @@
 import type { RejectionFormat } from '@vitrine/http-api/rejection-format';
-import type { ErrorCode, ErrorResponse } from '@vitrine/stores/resources/error-response';
+import type { ErrorCode } from '@vitrine/stores/resources/error-response';
+import { errorBody } from '../contract/error-body.ts';
 import { ERROR_RULES } from '../contract/error-codes.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 
-/** The envelope of every error. Spec: Errors. */
-export function errorBody(code: ErrorCode, message: string, request_id: string, reset_at?: string): ErrorResponse {
-  return { error: { code, message, request_id, ...(reset_at === undefined ? {} : { reset_at }) } };
-}
-
-/** The same for what is rejected before it is a request of this API: messages that cannot be parsed among them. */
+/** The envelope for what is rejected before it is a request of this API: messages that cannot be parsed among them. */
 export const ENVELOPE_REJECTIONS: RejectionFormat = {
   correlationHeader: REQUEST_ID_HEADER,
   correlationIdOf: requestIdOf,

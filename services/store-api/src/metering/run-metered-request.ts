@@ -1,0 +1,107 @@
+import { invariant } from '@vitrine/faults/invariant';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
+import { createId } from '@vitrine/stores/identifiers';
+import { allowanceOf } from '@vitrine/stores/metering/allowance';
+import { requestFingerprint, type StoredResponse } from '@vitrine/stores/metering/idempotency';
+import type { MeteredOutcome, MeteredRequest, MeteredResult } from '@vitrine/stores/metering/run-metered';
+import type { UnitCounts } from '@vitrine/stores/resources/billing';
+import { dateTimeOf } from '@vitrine/stores/resources/scalars';
+import { randomBytes } from 'node:crypto';
+import { rejection, type ApiRequest, type ApiResponse, type ApiResult } from '../contract/api-exchange.ts';
+
+const CONFLICT = 'Idempotency-Key was used in the last 24 hours for another operation or input.';
+
+/** What a request that may cost is, after defaults: equal ones are the same for an Idempotency-Key. */
+export interface CanonicalRequest {
+  readonly operationId: string;
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** `runMetered`, or `runMeteredRead` for a request that only reads. */
+type Run<Database> = (
+  pool: PostgresPool,
+  request: MeteredRequest,
+  work: (database: Database) => Promise<MeteredResult>,
+) => Promise<MeteredOutcome>;
+
+/** Runs a request that may cost. What `work` throws rolls everything back; an `ApiResponse` that it throws is the response then, and nothing of
+ *  the request remains. Spec: decisions, section 3, Metering. */
+export async function runMeteredRequest<Database>(
+  run: Run<Database>,
+  pool: PostgresPool,
+  request: ApiRequest,
+  { operationId, path, body }: CanonicalRequest,
+  work: (database: Database) => Promise<MeteredResult>,
+): Promise<ApiResult> {
+  const { caller, idempotencyKey, receivedAt, id, beforeCommit } = request;
+  invariant(caller !== undefined, 'what is billed has a key');
+  const idempotency =
+    idempotencyKey === undefined
+      ? undefined
+      : {
+          workspace_id: caller.workspace.id,
+          idempotency_key: idempotencyKey,
+          fingerprint: requestFingerprint(operationId, path, body),
+          request_id: id,
+          at: receivedAt,
+        };
+  let billed: Partial<UnitCounts> = {};
+  try {
+    const metered = { charge: chargeOf(caller, receivedAt), idempotency, beforeCommit };
+    const outcome = await run(pool, metered, async (database) => {
+      const result = await work(database);
+      billed = countsOf(result.entries);
+      return result;
+    });
+    if (outcome.kind === 'completed') return { ...responseOf(outcome.response), billed, used: outcome.used };
+    if (outcome.kind === 'replayed') return replayOf(outcome.response);
+    return outcome.kind === 'allowance_exhausted' ? exhausted(caller) : rejection('conflict', CONFLICT);
+  } catch (error) {
+    if (isResponse(error)) return error;
+    throw error;
+  }
+}
+
+function replayOf(stored: StoredResponse): ApiResponse {
+  const response = responseOf(stored);
+  const headers = [...(response.headers ?? []), 'Idempotent-Replayed', 'true'];
+  return { ...response, headers, replayOf: stored.request_id };
+}
+
+function chargeOf(caller: AuthenticatedKey, at: number) {
+  const { workspace, key, period, plan } = caller;
+  return {
+    workspace_id: workspace.id,
+    key_id: key.id,
+    operation_id: createId('op', at, randomBytes),
+    period_starts_at: period.starts_at,
+    allowance: allowanceOf(plan.slug, plan.limits),
+  };
+}
+
+function exhausted({ period }: AuthenticatedKey): ApiResult {
+  const reset_at = dateTimeOf(period.ends_at);
+  const message = `The allowance of this billing period has no room for the request; it is reset at ${reset_at}.`;
+  return rejection('payment_required', message, { reset_at });
+}
+
+function responseOf({ status, etag, body }: Omit<StoredResponse, 'request_id'>): ApiResponse {
+  return {
+    kind: 'response',
+    status: status === 404 ? 404 : 200,
+    body,
+    ...(etag === null ? {} : { headers: ['ETag', etag, 'Cache-Control', 'private, no-cache'] }),
+  };
+}
+
+function countsOf(entries: MeteredResult['entries']): Partial<UnitCounts> {
+  const counts: Partial<Record<keyof UnitCounts, number>> = {};
+  for (const { unit } of entries) counts[unit] = (counts[unit] ?? 0) + 1;
+  return counts;
+}
+
+function isResponse(error: unknown): error is ApiResponse {
+  return typeof error === 'object' && error !== null && 'kind' in error && error.kind === 'response';
+}

@@ -1,0 +1,53 @@
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Queryable } from '@vitrine/postgres/connection';
+import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
+import { canonicalDomain } from '@vitrine/stores/canonical-domain';
+import { runMeteredRead, type MeteredResult } from '@vitrine/stores/metering/run-metered';
+import { rejection, type ApiRequest, type ApiResponse, type ApiResult } from '../contract/api-exchange.ts';
+import { errorBody } from '../contract/error-body.ts';
+import { getStore } from '../contract/served-operations.ts';
+import { runMeteredRequest } from '../metering/run-metered-request.ts';
+import { composeStoreResponse, isNotModified, matchOf, type StoredProfile } from './store-response.ts';
+
+const NOT_FOUND = 'There is no profile of this domain; that is no statement about the site.';
+/** What is on the denylist has no profile for anybody. */
+const READ = `SELECT profile, profile_hash, last_completed_scan_at FROM stores s WHERE domain = $1 AND profile IS NOT NULL
+  AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = s.domain)`;
+
+/** `GET /v1/stores/{domain}`: one `lookup_cached` for a profile, nothing otherwise. */
+export async function respondWithStore(pool: PostgresPool, request: ApiRequest, caller: AuthenticatedKey): Promise<ApiResult> {
+  const { id, params, idempotencyKey, ifNoneMatch, receivedAt } = request;
+  const input = params['domain'];
+  const domain = input === undefined ? undefined : canonicalDomain(input);
+  if (domain === undefined && idempotencyKey === undefined) return rejection('not_found', NOT_FOUND);
+  const canonical = { operationId: getStore.operationId, path: `/v1/stores/${domain ?? input}` };
+  return runMeteredRequest(runMeteredRead, pool, request, canonical, async (database) => {
+    const found = domain === undefined ? undefined : await readProfile(database, domain);
+    if (domain === undefined || found === undefined) return notFound(id);
+    const match = matchOf(found.last_completed_scan_at, caller.plan.limits.freshnessDays, receivedAt);
+    const { body, etag } = composeStoreResponse(found, match);
+    // Not kept for replays and not billed: nothing of the request may remain.
+    if (isNotModified(ifNoneMatch, etag)) throw notModified(etag);
+    return { response: { status: 200, etag, body }, entries: [{ domain, unit: 'lookup_cached' }] };
+  });
+}
+
+async function readProfile(database: Queryable, domain: string): Promise<StoredProfile | undefined> {
+  return (await database.query<StoredProfile>(READ, [domain], { name: 'read_profile' }))[0];
+}
+
+/** Kept for replays, with the id of this request. */
+function notFound(requestId: string): MeteredResult {
+  const body = JSON.stringify(errorBody('not_found', NOT_FOUND, requestId));
+  return { response: { status: 404, etag: null, body }, entries: [] };
+}
+
+/** Thrown as an Error, so that it rolls the transaction back. */
+function notModified(etag: string): Error & ApiResponse {
+  return Object.assign(new Error('not modified'), {
+    kind: 'response',
+    status: 304,
+    body: undefined,
+    headers: ['ETag', etag, 'Cache-Control', 'private, no-cache'],
+  } as const);
+}

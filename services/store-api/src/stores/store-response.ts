@@ -1,0 +1,27 @@
+import type { StoreResponse } from '@vitrine/stores/resources/store';
+
+const DAY_MS = 86_400_000;
+
+/** A store as its row has it: the profile is text that is never parsed. */
+export interface StoredProfile {
+  readonly profile: string;
+  readonly profile_hash: string;
+  /** Milliseconds since the epoch. */
+  readonly last_completed_scan_at: number;
+}
+
+/** Whether a store is fresh for a plan. Spec: MatchOutcome. */
+export function matchOf(lastScanAt: number, freshnessDays: number, now: number): StoreResponse['match'] {
+  return now - lastScanAt > freshnessDays * DAY_MS ? 'stale' : 'matched';
+}
+
+/** The body and the ETag of StoreResponse, around the profile as it is stored. */
+export function composeStoreResponse({ profile, profile_hash }: StoredProfile, match: StoreResponse['match']) {
+  return { body: `{"match":"${match}","store":${profile}}`, etag: `"${match}-${profile_hash}"` };
+}
+
+/** Whether one of the entity tags of If-None-Match is `etag`, by the weak comparison (RFC 9110, 13.1.2). */
+export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+}

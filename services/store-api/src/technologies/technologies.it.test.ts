@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { VOCABULARY } from '@vitrine/registry/vocabulary';
+import { startTestStoreApi, type TestApiKey, type TestStoreApi } from '../testing/start-test-store-api.ts';
+
+let api: TestStoreApi;
+let key: TestApiKey;
+beforeAll(async () => {
+  api = await startTestStoreApi();
+  key = await api.addKey({ plan: 'partner' });
+});
+afterAll(async () => api[Symbol.asyncDispose]());
+
+interface Page {
+  readonly data: { readonly slug: string; readonly name: string; readonly kind: string }[];
+  readonly next_cursor: string | null;
+}
+const get = (query: string, { token } = key) => api.request(`/v1/technologies${query}`, { token });
+const pageOf = async (query: string) => (await get(query)).json as unknown as Page;
+
+test('pages of any size are the whole vocabulary, in the order of slugs', async () => {
+  for (const limit of [200, 7]) {
+    const slugs: string[] = [];
+    let cursor = '';
+    do {
+      const page = await pageOf(`?limit=${limit}${cursor}`);
+      expect(page.data.length).toBeLessThanOrEqual(limit);
+      slugs.push(...page.data.map(({ slug }) => slug));
+      cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`;
+    } while (cursor !== '');
+    expect(slugs).toEqual(VOCABULARY.map(({ slug }) => slug));
+  }
+  expect((await pageOf('')).data).toHaveLength(50);
+});
+
+test('kind, category and a prefix of name or slug select', async () => {
+  expect((await pageOf('?kind=platform&limit=200')).data.every(({ kind }) => kind === 'platform')).toBe(true);
+  expect((await pageOf('?category=bnpl')).data.map(({ slug }) => slug)).toContain('klarna');
+  expect((await pageOf('?q=KLAV')).data.map(({ slug }) => slug)).toEqual(['klaviyo']);
+  expect(await pageOf('?category=nothing')).toEqual({ data: [], next_cursor: null });
+  expect((await pageOf('?kind=theme&unknown=1&limit=200')).data.length).toBeGreaterThan(0);
+});
+
+test.each([
+  ['?limit=0', 'limit'],
+  ['?limit=201', 'limit'],
+  ['?limit=', 'limit'],
+  ['?limit=1.5', 'limit'],
+  ['?limit=5&limit=6', 'limit'],
+  ['?q=x', 'q'],
+  [`?q=${'x'.repeat(65)}`, 'q'],
+  ['?q=', 'q'],
+  ['?kind=other', 'kind'],
+  ['?kind=must%20be%20one%20of%20platform,%20app,%20service,%20theme', 'kind'],
+  ['?cursor=', 'cursor'],
+  ['?cursor=x', 'cursor'],
+  [`?cursor=${Buffer.from('{"pepper":1,"after":"a","expires":9999999999999}').toString('base64url')}.AAAA`, 'cursor'],
+])('%s is 400, and names %s', async (query, field) => {
+  const { status, json } = await get(query);
+  expect([status, json['error']]).toMatchObject([400, { code: 'invalid_request', message: expect.stringContaining(field) }]);
+});
+
+test('a cursor that was changed, of other filters, of another workspace or older than 24 hours is 400', async () => {
+  const { next_cursor: cursor } = await pageOf('?limit=5&kind=app');
+  const [head = '', mac = ''] = (cursor ?? '').split('.');
+  const text = Buffer.from(head, 'base64url').toString();
+  const other = Buffer.from(text.replace(/"after":"[^"]+"/, '"after":"zzz"')).toString('base64url');
+  const another = await api.addKey();
+  const responses = [
+    await get(`?limit=5&kind=app&cursor=${other}.${mac}`),
+    await get(`?limit=5&cursor=${cursor}`),
+    await get(`?limit=5&kind=app&q=kl&cursor=${cursor}`),
+    await get(`?limit=5&kind=app&cursor=${cursor}`, another),
+    await get(`?limit=5&kind=app&cursor=${cursor}.x`),
+  ];
+  expect(responses.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+  expect((await get(`?limit=9&kind=app&cursor=${cursor}`)).status).toBe(200);
+});
+
+test('one technology by its slug; others, and what every object has, are 404', async () => {
+  expect((await api.request('/v1/technologies/klaviyo', key)).json).toEqual({
+    slug: 'klaviyo',
+    name: 'Klaviyo',
+    kind: 'app',
+    category: 'email-sms',
+    vendor: 'Klaviyo',
+    website: expect.stringMatching(/^https:/),
+    listing_url: 'https://example.com/technologies/klaviyo',
+  });
+  for (const slug of ['nothing', '__proto__', 'constructor', '%ff'])
+    expect((await api.request(`/v1/technologies/${slug}`, key)).status).toBe(404);
+});
