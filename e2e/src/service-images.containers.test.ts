@@ -34,8 +34,9 @@ await describeWithContainers('images of the services', () => {
   const images = new Map<string, string>();
   const imageOf = (target: string) => images.get(target) ?? '';
   beforeAll(async () => {
-    for (const target of ['gateway', 'trace-writer', 'operator', 'migrations']) images.set(target, await buildImage(target));
-  }, 4 * BUILD_TIMEOUT_MS);
+    for (const target of ['gateway', 'trace-writer', 'store-api', 'enrich-scan-queue', 'operator', 'migrations'])
+      images.set(target, await buildImage(target));
+  }, 6 * BUILD_TIMEOUT_MS);
 
   const opened = new AsyncDisposableStack();
   afterAll(() => opened.disposeAsync());
@@ -77,6 +78,29 @@ await describeWithContainers('images of the services', () => {
     await writer.kill('SIGTERM');
     expect(await writer.end()).toBe(0);
     expect(writer.log).not.toMatch(/"level":"(?:error|fatal)"/);
+  });
+
+  test('a store API runs from its image in the same way, is not ready without its database, and stops at SIGTERM', async () => {
+    const env = {
+      STORE_API_STORAGE_DSN: 'postgresql://nobody:x@127.0.0.1:1/none',
+      STORE_API_AUTH_PEPPERS: `1:${'p'.repeat(32)}`,
+    };
+    const api = opened.use(await startService({ image: imageOf('store-api'), env, port: 8081 }));
+    const statusOf = async (path: string) => (await fetch(api.url + path)).status;
+    expect([await statusOf('/livez'), await statusOf('/readyz')]).toEqual([200, 503]);
+    expect(await describeFrom(api)).toEqual(RESTRICTED);
+    await api.kill('SIGTERM');
+    expect(await api.end()).toBe(0);
+  });
+
+  test('a scanner runs from its image in the same way, is not ready while it waits, and stops at SIGTERM', async () => {
+    const env = { SCAN_STORAGE_DSN: 'postgresql://nobody:x@127.0.0.1:1/none', SCAN_QUEUE_BROKERS: '127.0.0.1:1' };
+    const scanner = opened.use(await startService({ image: imageOf('enrich-scan-queue'), env, port: 9090 }));
+    const statusOf = async (path: string) => (await fetch(scanner.url + path)).status;
+    expect([await statusOf('/livez'), await statusOf('/readyz')]).toEqual([200, 503]);
+    expect(await describeFrom(scanner)).toEqual(RESTRICTED);
+    await scanner.kill('SIGTERM');
+    expect(await scanner.end()).toBe(0);
   });
 
   test('an operator runs from its image in the same way, is ready to take over without a cluster, and stops at SIGTERM', async () => {

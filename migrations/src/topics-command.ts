@@ -23,11 +23,11 @@ const string = { type: 'string' } as const;
 /** `npm run topics`, and what a job of the migrations image runs against the broker. */
 export const topicsCommand = command({
   name: 'topics',
-  summary: 'Creates the Kafka topics of traces and of their dead letters, and lists them.',
+  summary: 'Creates the Kafka topics of traces, of scans and of their dead letters, and lists them.',
   usage: '[--brokers LIST] [--partitions N] [--wait SECONDS] [--format text|json] [--config FILE] ...',
   help: `  --brokers LIST          host:port of brokers, with commas between them (VITRINE_KAFKA_BROKERS)
-  --topic NAME            vitrine.traces by default; dead letters go to NAME.dlq (VITRINE_KAFKA_TOPIC)
-  --partitions N          12 by default: as many trace-writers have work at once (VITRINE_KAFKA_PARTITIONS)
+  --topic NAME            of traces, vitrine.traces by default; dead letters go to NAME.dlq (VITRINE_KAFKA_TOPIC)
+  --partitions N          12 by default: as many consumers of a topic have work at once (VITRINE_KAFKA_PARTITIONS)
   --replication-factor N  copies of each record; the brokers' default when not given (VITRINE_KAFKA_REPLICATION_FACTOR)
   --retention-hours N     168 by default: how long trace-writers may be away (VITRINE_KAFKA_RETENTION_HOURS)
   --max-message-bytes N   of a batch, compressed; 1048588 by default (VITRINE_KAFKA_MAX_MESSAGE_BYTES)

@@ -14,12 +14,15 @@ const DEAD_LETTER_HEADER_BYTES = 65_536;
 const partitions = z.int().min(1).max(10_000);
 const retentionHours = z.int().min(1).max(87_600);
 
+/** As packages/stores has them; a test of the chart compares them. */
+export const SCAN_TOPICS: readonly string[] = ['vitrine.scans.requested', 'vitrine.scans.routine'];
+
 /** Where the topics are created, and how. */
 const topicsConfig = z.strictObject({
   kafka: z
     .strictObject({
       ...kafkaKeys('vitrine.traces'),
-      /** As many trace-writers have work at once. */
+      /** Of each topic; as many consumers have work at once. */
       partitions: partitions.default(12),
       /** -1: the brokers' default. */
       replication_factor: z
@@ -72,9 +75,13 @@ export function readTopicsConfig(yaml: ConfigSource['yaml'], env: ConfigSource['
   );
 }
 
-/** The topic of traces and that of its dead letters. */
+/** The topic of traces and those of scans, each with that of its dead letters. */
 export function topicsOf({ kafka }: TopicsConfig): readonly TopicSettings[] {
-  const { topic, replication_factor: replicationFactor, max_message_bytes: maxMessageBytes, dead_letters } = kafka;
+  return [kafka.topic, ...SCAN_TOPICS].flatMap((topic) => withDeadLetters(topic, kafka));
+}
+
+function withDeadLetters(topic: string, kafka: TopicsConfig['kafka']): readonly TopicSettings[] {
+  const { replication_factor: replicationFactor, max_message_bytes: maxMessageBytes, dead_letters } = kafka;
   return [
     {
       topic,

@@ -6,13 +6,18 @@
 {{- end -}}
 {{- end }}
 
-{{/* Variables that say where the topic is. Takes root and prefix, such as SVC_QUEUE. */}}
+{{/* Variables that say where the topic of traces is. Takes root and prefix, such as SVC_QUEUE. */}}
 {{- define "vitrine.kafkaEnv" -}}
+{{ include "vitrine.brokersEnv" . }}
+- name: {{ .prefix }}_TOPIC
+  value: {{ .root.Values.kafka.topic | quote }}
+{{- end }}
+
+{{/* Variables that say where the brokers are. Takes root and prefix. */}}
+{{- define "vitrine.brokersEnv" -}}
 {{- $kafka := .root.Values.kafka -}}
 - name: {{ .prefix }}_BROKERS
   value: {{ include "vitrine.bootstrapServers" .root | quote }}
-- name: {{ .prefix }}_TOPIC
-  value: {{ $kafka.topic | quote }}
 {{- if $kafka.tls.enabled }}
 - name: {{ .prefix }}_TLS_ENABLED
   value: 'true'

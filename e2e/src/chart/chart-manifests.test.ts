@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { join } from 'node:path';
 import { ROOT } from '../running-process.ts';
 import { CHART_CASES, OWN_SERVERS } from './chart-cases.ts';
@@ -133,6 +134,8 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
   test.each([
     ['gateway', 'services/gateway/src/app.ts'],
     ['trace-writer', 'services/trace-writer/src/app.ts'],
+    ['store-api', 'services/store-api/src/app.ts'],
+    ['enrich-scan-queue', 'services/enrich-scan-queue/src/app.ts'],
     ['operator', 'operator/src/app.ts'],
   ])('the grace period of %s fits the shutdown steps of its app.ts, 5 s each, and the wait before them', (component, file) => {
     const steps = readFileSync(join(ROOT, file), 'utf8').match(/^ *stop\('/gm)?.length ?? 0;
@@ -140,7 +143,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     const wait = pod.containers[0].lifecycle?.preStop.sleep.seconds ?? 0;
     expect(steps).toBeGreaterThan(0);
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(Math.max(steps * 5, 20) + wait);
-    expect(wait).toBe(component === 'gateway' ? 5 : 0);
+    expect(wait).toBe(['gateway', 'store-api'].includes(component) ? 5 : 0);
   });
 
   test('what a gateway needs is set: store, broker, peppers, shared counters, and its folders can be written to', () => {
@@ -186,7 +189,11 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     const manifests = manifestsOf('TLS and SCRAM');
     const topics = podsOf(manifests).find(({ of }) => of.metadata.name.includes('-topics-'))?.pod;
     if (topics === undefined) throw new Error('no Job for topics');
-    const pods = { SVC_QUEUE: podOf(manifests, '-gateway'), WRITER_QUEUE: podOf(manifests, '-trace-writer') };
+    const pods = {
+      SVC_QUEUE: podOf(manifests, '-gateway'),
+      WRITER_QUEUE: podOf(manifests, '-trace-writer'),
+      SCAN_QUEUE: podOf(manifests, '-enrich-scan-queue'),
+    };
     for (const [prefix, pod] of Object.entries({ ...pods, VITRINE_KAFKA: topics })) {
       expect(variablesOf(pod)).toMatchObject({
         [`${prefix}_TLS_CA_PATH`]: { value: '/etc/vitrine/kafka-ca/ca.crt' },
@@ -223,7 +230,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     const replicas = (name: string, suffix: string) => (specOf(manifestsOf(name), 'Deployment', suffix) as WorkloadSpec).replicas;
     expect([replicas('autoscaled', '-gateway'), replicas('autoscaled', '-trace-writer')]).toEqual([undefined, undefined]);
     expect(replicas('servers of one’s own', '-gateway')).toBe(2);
-    expect(budgets('servers of one’s own')).toEqual(['shop-gateway', 'shop-trace-writer']);
+    expect(budgets('servers of one’s own')).toEqual(['shop-gateway', 'shop-store-api', 'shop-trace-writer']);
     expect(budgets('one pod of each')).toEqual([]);
     expect(specOf(manifestsOf('autoscaled'), 'HorizontalPodAutoscaler', '-gateway')).toMatchObject({
       scaleTargetRef: { kind: 'Deployment', name: 'shop-gateway' },
@@ -311,14 +318,84 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     expect(portsOf('own images, labels and places', '-gateway')).toEqual([53, 53, 5432, 9092, 9094, 443, 8090, 4319, 1234]);
   });
 
+  test('a scanner reaches the public web, and no address of a cluster or a private network', () => {
+    const { egress } = specOf(manifestsOf('servers of one’s own'), 'NetworkPolicy', '-enrich-scan-queue') as {
+      egress: { ports: { port: number }[]; to?: { ipBlock: { cidr: string; except: string[] } }[] }[];
+    };
+    expect(egress.map(({ to, ports }) => [to === undefined, ports.map(({ port }) => port)])).toEqual([
+      [true, [53, 53]],
+      [true, [5432]],
+      [true, [9092, 9094]],
+      [false, [80, 443]],
+    ]);
+    const [v4, v6] = egress.at(-1)?.to ?? [];
+    const refused = new BlockList();
+    for (const cidr of v4?.ipBlock.except ?? []) {
+      const [network = '', prefix] = cidr.split('/');
+      refused.addSubnet(network, Number(prefix));
+    }
+    const inside = ['10.96.0.1', '10.244.0.7', '172.16.0.1', '172.31.255.255', '192.168.1.1', '127.0.0.1', '169.254.169.254'];
+    for (const address of [...inside, '100.64.0.1', '0.0.0.0', '224.0.0.1', '255.255.255.255'])
+      expect([address, refused.check(address)]).toEqual([address, true]);
+    for (const address of ['1.1.1.1', '172.32.0.1', '192.169.0.1', '100.128.0.1', '23.227.38.65'])
+      expect([address, refused.check(address)]).toEqual([address, false]);
+    // Neither loopback, link-local nor unique local addresses are in it.
+    expect([v4?.ipBlock.cidr, v6?.ipBlock.cidr]).toEqual(['0.0.0.0/0', '2000::/3']);
+  });
+
+  test('store API and scanner share peppers, service token and public URLs with what else has them', () => {
+    const own = manifestsOf('servers of one’s own');
+    const api = variablesOf(podOf(own, '-store-api'));
+    expect(api).toMatchObject({
+      STORE_API_AUTH_PEPPERS: { valueFrom: { secretKeyRef: { name: 'shop-pepper', key: 'peppers' } } },
+      STORE_API_GRAPHQL_SERVICE_TOKEN: { valueFrom: { secretKeyRef: { name: 'shop-graphql-token', key: 'token' } } },
+    });
+    expect(Object.keys(api).filter((name) => name.includes('_PUBLIC_'))).toEqual([]);
+    const token = named(own, 'Secret', '-graphql-token') as unknown as { readonly data: { readonly token: string } };
+    expect(token).toMatchObject({ metadata: { annotations: { 'helm.sh/resource-policy': 'keep' } }, immutable: true });
+    expect(Buffer.from(token.data.token, 'base64').toString()).toMatch(/^[A-Za-z0-9]{48}$/);
+    const given = manifestsOf('one tenant');
+    expect(named(given, 'Secret', '-graphql-token')).toBeUndefined();
+    expect(variablesOf(podOf(given, '-store-api'))).toMatchObject({
+      STORE_API_GRAPHQL_SERVICE_TOKEN: { valueFrom: { secretKeyRef: { name: 'own-token', key: 'token.txt' } } },
+      STORE_API_PUBLIC_API_URL: { value: 'https://api.example.com' },
+    });
+    expect(variablesOf(podOf(given, '-enrich-scan-queue'))).toMatchObject({
+      SCAN_PUBLIC_CONSOLE_URL: { value: 'https://console.example.com' },
+    });
+  });
+
+  test('scanners are scaled by the lag of both topics, the trace-writers by that of theirs', () => {
+    const topicsOf = (suffix: string) => {
+      const { triggers } = specOf(manifestsOf('autoscaled'), 'ScaledObject', suffix) as {
+        triggers: { metadata: { topic: string } }[];
+      };
+      return triggers.map(({ metadata }) => metadata.topic);
+    };
+    expect(topicsOf('-enrich-scan-queue')).toEqual(['vitrine.scans.requested', 'vitrine.scans.routine']);
+    // Where scans are queued, and where topics are created.
+    for (const file of ['packages/stores/src/scans/queue-scans.ts', 'migrations/src/topics-config.ts'])
+      expect(readFileSync(join(ROOT, file), 'utf8').match(/'vitrine\.scans\.\w+'/g)).toEqual(
+        topicsOf('-enrich-scan-queue').map((topic) => `'${topic}'`),
+      );
+    expect(topicsOf('-trace-writer')).toEqual(['vitrine.traces']);
+    const scanner = (name: string) => specOf(manifestsOf(name), 'Deployment', '-enrich-scan-queue') as WorkloadSpec;
+    expect([scanner('autoscaled').replicas, scanner('servers of one’s own').replicas]).toEqual([undefined, 1]);
+    expect(specOf(manifestsOf('TLS and SCRAM'), 'TriggerAuthentication', '-enrich-scan-queue')).toMatchObject({
+      env: [{ parameter: 'username', name: 'SCAN_QUEUE_SASL_USERNAME', containerName: 'enrich-scan-queue' }],
+    });
+  });
+
   test('a ServiceMonitor is there where it is enabled and its kind known', () => {
     const values = { metrics: { serviceMonitor: { enabled: true } } };
     const monitorsOf = (versions: readonly string[]) =>
       render(values, { apiVersions: versions }).filter(({ kind }) => kind === 'ServiceMonitor');
     expect(monitorsOf([])).toEqual([]);
     expect(monitorsOf(apiVersions).map(({ metadata }) => metadata.name)).toEqual([
+      'shop-enrich-scan-queue',
       'shop-gateway',
       'shop-operator',
+      'shop-store-api',
       'shop-trace-writer',
     ]);
     const enabled = podOf(manifestsOf('servers of one’s own'), '-gateway');

@@ -84,6 +84,15 @@ describeWithPrograms(HELMS, 'wrong values are refused with what to change', () =
       'traceWriter.keda.maxReplicas: more than topics.partitions, 12',
     ],
     [
+      { enrichScanQueue: { keda: { enabled: true, maxReplicas: 13 } } },
+      'enrichScanQueue.keda.maxReplicas: more than topics.partitions, 12',
+    ],
+    [
+      { storeApi: { terminationGracePeriodSeconds: 25 } },
+      'storeApi.terminationGracePeriodSeconds: must be more than preStopSeconds and 20 s',
+    ],
+    [{ publicUrls: { api: 'api.example.com/' } }, "'/publicUrls/api': value must be 'an http:// or https:// URL"],
+    [
       { traceWriter: { keda: { enabled: true }, autoscaling: { enabled: true } } },
       'traceWriter.autoscaling.enabled and traceWriter.keda.enabled: both would set the replicas of one Deployment; disable one',
     ],

@@ -6,6 +6,8 @@ import { providerUrls } from './provider.ts';
 const VALUES_OF: Readonly<Record<Target, string>> = {
   gateway: 'gateway',
   'trace-writer': 'traceWriter',
+  'store-api': 'storeApi',
+  'enrich-scan-queue': 'enrichScanQueue',
   operator: 'operator',
   migrations: 'migrations',
 };

@@ -11,7 +11,7 @@ import type { TestCluster } from './test-cluster.ts';
 const HOLD_TIMEOUT_MS = 120_000;
 
 /** Targets of deploy/Dockerfile that the chart runs. */
-export const TARGETS = ['gateway', 'trace-writer', 'operator', 'migrations'] as const;
+export const TARGETS = ['gateway', 'trace-writer', 'store-api', 'enrich-scan-queue', 'operator', 'migrations'] as const;
 export type Target = (typeof TARGETS)[number];
 
 export const TEST_IMAGES: readonly string[] = [IMAGES.node, IMAGES.postgres, IMAGES.kafka];

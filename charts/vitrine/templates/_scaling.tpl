@@ -1,25 +1,33 @@
-{{- $keda := .Values.traceWriter.keda }}
+{{/*
+Pods by the lag of a consumer group. Takes
+  root, component, values
+  group, topics    of the group; the greatest lag decides
+  userVariable     of the component's container, with the user of SASL
+*/}}
+{{- define "vitrine.lagScaling" -}}
+{{- $keda := .values.keda }}
 {{- if $keda.enabled }}
-{{- $context := dict "root" . "component" "trace-writer" }}
-{{- $name := printf "%s-trace-writer" (include "vitrine.name" .) }}
-{{- $kafka := .Values.kafka }}
+{{- $name := printf "%s-%s" (include "vitrine.name" .root) .component }}
+{{- $kafka := .root.Values.kafka }}
+---
 {{- $isSecured := or $kafka.tls.enabled (ne $kafka.sasl.mechanism "none") }}
 apiVersion: keda.sh/v1alpha1
 kind: ScaledObject
 metadata:
   name: {{ $name }}
   labels:
-    {{- include "vitrine.labels" $context | nindent 4 }}
+    {{- include "vitrine.labels" . | nindent 4 }}
 spec:
   scaleTargetRef: { name: {{ $name }} }
   minReplicaCount: {{ $keda.minReplicas }}
   maxReplicaCount: {{ $keda.maxReplicas }}
   triggers:
+    {{- range .topics }}
     - type: apache-kafka
       metadata:
-        bootstrapServers: {{ include "vitrine.bootstrapServers" . | quote }}
-        consumerGroup: {{ $kafka.group | quote }}
-        topic: {{ $kafka.topic | quote }}
+        bootstrapServers: {{ include "vitrine.bootstrapServers" $.root | quote }}
+        consumerGroup: {{ $.group | quote }}
+        topic: {{ . | quote }}
         lagThreshold: {{ $keda.lagThreshold | quote }}
         activationLagThreshold: {{ $keda.activationLagThreshold | quote }}
         # A record that cannot be written must not keep pods that cannot help.
@@ -34,6 +42,7 @@ spec:
       {{- if $isSecured }}
       authenticationRef: { name: {{ $name }} }
       {{- end }}
+    {{- end }}
 {{- if $isSecured }}
 ---
 apiVersion: keda.sh/v1alpha1
@@ -41,11 +50,11 @@ kind: TriggerAuthentication
 metadata:
   name: {{ $name }}
   labels:
-    {{- include "vitrine.labels" $context | nindent 4 }}
+    {{- include "vitrine.labels" . | nindent 4 }}
 spec:
   {{- if $kafka.sasl.username }}
   env:
-    - { parameter: username, name: WRITER_QUEUE_SASL_USERNAME, containerName: trace-writer }
+    - { parameter: username, name: {{ .userVariable }}, containerName: {{ .component }} }
   {{- end }}
   secretTargetRef:
     {{- if ne $kafka.sasl.mechanism "none" }}
@@ -61,5 +70,6 @@ spec:
     - { parameter: cert, name: {{ $kafka.tls.clientSecret }}, key: {{ $kafka.tls.clientCertKey }} }
     - { parameter: key, name: {{ $kafka.tls.clientSecret }}, key: {{ $kafka.tls.clientKeyKey }} }
     {{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
