@@ -1,7 +1,12 @@
 import type { Admin } from 'kafkajs';
 import kafkajs from 'kafkajs';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { KafkaClient } from './kafka-client.ts';
 import { refusedTopics } from './refused-topics.ts';
+
+/** A minute for brokers that have just started. */
+const LEADER_TRIES = 300;
+const LEADER_WAIT_MS = 200;
 
 export interface TopicSettings {
   readonly topic: string;
@@ -39,7 +44,11 @@ export async function ensureTopics({ kafka }: KafkaClient, topics: readonly Topi
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter(({ topic }) => !existing.has(topic));
     // False when another process has just created one of them, which is as good.
-    if (missing.length > 0) await admin.createTopics({ topics: missing.map(topicRequest), waitForLeaders: true });
+    if (missing.length > 0) await admin.createTopics({ topics: missing.map(topicRequest), waitForLeaders: false });
+    await untilLed(
+      admin,
+      missing.map(({ topic }) => topic),
+    );
     const results: TopicResult[] = [];
     for (const settings of topics)
       results.push(missing.includes(settings) ? { result: 'created', settings, differences: [] } : await adjust(admin, settings));
@@ -48,6 +57,20 @@ export async function ensureTopics({ kafka }: KafkaClient, topics: readonly Topi
     throw refusedTopics(error) ?? error;
   } finally {
     await admin.disconnect();
+  }
+}
+
+/** A broker may not know a topic for a moment that it has just created, which kafkajs' own wait takes for an error. */
+async function untilLed(admin: Admin, names: readonly string[]): Promise<void> {
+  for (let tries = 1; names.length > 0; tries += 1) {
+    try {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [...names] });
+      if (topics.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0))) return;
+    } catch (error) {
+      if (tries >= LEADER_TRIES || (error as { readonly type?: unknown }).type !== 'UNKNOWN_TOPIC_OR_PARTITION') throw error;
+    }
+    if (tries >= LEADER_TRIES) throw new Error(`no leader for all partitions of ${names.join(', ')}`);
+    await wait(LEADER_WAIT_MS);
   }
 }
 
