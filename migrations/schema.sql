@@ -56,6 +56,17 @@ CREATE TABLE background_responses (
   CONSTRAINT background_responses_pkey PRIMARY KEY (org_id, workspace_id, response)
 );
 
+CREATE TABLE brand_facts (
+  storefront_id text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  shop_id text COLLATE "C",
+  organization_ids text[] NOT NULL,
+  organization_domain text COLLATE "C",
+  hreflang_domains text[] NOT NULL,
+  CONSTRAINT brand_facts_pkey PRIMARY KEY (storefront_id),
+  CONSTRAINT brand_facts_storefront_id_fkey FOREIGN KEY (storefront_id) REFERENCES stores(storefront_id)
+);
+
 CREATE TABLE candidates (
   id text COLLATE "C" NOT NULL,
   evidence_id text COLLATE "C",
@@ -670,6 +681,10 @@ CREATE INDEX api_keys_of_workspace ON public.api_keys USING btree (workspace_id)
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (at, number);
 CREATE INDEX audit_events_of_tenant ON public.audit_events USING btree (org_id, workspace_id, at, number);
 CREATE INDEX background_responses_by_time ON public.background_responses USING btree (created_at);
+CREATE INDEX brand_facts_by_domain ON public.brand_facts USING btree (domain);
+CREATE INDEX brand_facts_by_organization ON public.brand_facts USING btree (organization_domain) WHERE (organization_domain IS NOT NULL);
+CREATE INDEX brand_facts_by_organization_id ON public.brand_facts USING gin (organization_ids);
+CREATE INDEX brand_facts_by_shop ON public.brand_facts USING btree (shop_id) WHERE (shop_id IS NOT NULL);
 CREATE INDEX candidates_by_status ON public.candidates USING btree (status, id);
 CREATE INDEX candidates_of_domain ON public.candidates USING btree (domain, id);
 CREATE INDEX candidates_of_evidence ON public.candidates USING btree (evidence_id);
@@ -1194,6 +1209,9 @@ CREATE TRIGGER workspace_plans_updated AFTER UPDATE ON public.workspace_plans FO
 
 COMMENT ON COLUMN api_keys.prefix IS 'tag and first four characters of the secret';
 COMMENT ON COLUMN api_keys.token_mac IS 'HMAC-SHA-256 of the token under the pepper of pepper_version';
+COMMENT ON COLUMN brand_facts.organization_domain IS 'of the URL of the organisation that the store declares';
+COMMENT ON COLUMN brand_facts.organization_ids IS 'registration numbers, such as vatid:de123456789';
+COMMENT ON COLUMN brand_facts.shop_id IS 'platform:id, as the server states it';
 COMMENT ON COLUMN evidence_receipts.receipt IS 'JSON as it was returned, for retries';
 COMMENT ON COLUMN gateway_keys.changed_by IS 'the process that made the last change, which need not be notified of it';
 COMMENT ON COLUMN gateway_keys.owner_uid IS 'of the GatewayKey resource: nothing else may change or revoke the row';
@@ -1252,6 +1270,7 @@ ALTER TABLE analyses OWNER TO vitrine_migrations;
 ALTER TABLE api_keys OWNER TO vitrine_migrations;
 ALTER TABLE audit_events OWNER TO vitrine_migrations;
 ALTER TABLE background_responses OWNER TO vitrine_migrations;
+ALTER TABLE brand_facts OWNER TO vitrine_migrations;
 ALTER TABLE candidates OWNER TO vitrine_migrations;
 ALTER TABLE day_usage OWNER TO vitrine_migrations;
 ALTER TABLE derivations OWNER TO vitrine_migrations;
@@ -1309,6 +1328,7 @@ GRANT DELETE, INSERT, SELECT ON audit_events TO vitrine_gateway;
 GRANT INSERT, SELECT ON audit_events TO vitrine_operator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON background_responses TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON background_responses TO vitrine_trace_writer;
+GRANT INSERT, SELECT, UPDATE ON brand_facts TO vitrine_enrich;
 GRANT INSERT, SELECT, UPDATE ON candidates TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON day_usage TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON day_usage TO vitrine_trace_writer;

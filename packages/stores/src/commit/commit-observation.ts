@@ -6,12 +6,14 @@ import { finishScanJob } from '../scans/finish-scan-job.ts';
 import { momentOf, type DerivationContext } from '../signals/derivation-context.ts';
 import { compareMoments, storeStateOf, type ConfirmedSignal, type DerivationState } from '../signals/derivation-state.ts';
 import { deriveNext, replaysNeeded, type Derived } from '../signals/derive.ts';
+import { brandFactsOf } from '../brands/brand-facts.ts';
+import { findBrandGroup, joinBrandGroup, saveBrandFacts } from './brand-groups.ts';
 import { deriveStoredLog, heldBy } from './derive-stored-log.ts';
 import { lockDomain, readKnownStore, type KnownStore, type RemovalHold } from './known-store.ts';
 import type { Observation } from '../observation/observation.ts';
 import { recordLosses } from './removal-breaker.ts';
 import { readRuleIds, replayEvidence, Replays, saveRuleSet, type Rules } from './rule-sets.ts';
-import { readRecentSignals, readStoreState, withdrawSignals, writeStore } from './store-rows.ts';
+import { readRecentSignals, readSignalIds, readStoreState, withdrawSignals, writeStore } from './store-rows.ts';
 
 export interface CommitContext {
   readonly urls: PublicUrls;
@@ -28,7 +30,7 @@ export interface CommittedObservation {
   readonly arrival: 'first' | 'next' | 'late' | 'repeated';
   /** Undefined for what is no store. */
   readonly profile: RenderedProfile | undefined;
-  /** Those that it confirmed; of a late one all that the log confirms. */
+  /** Those that are new. */
   readonly signals: readonly ConfirmedSignal[];
   /** Technologies whose removals are held from now on. */
   readonly held: readonly string[];
@@ -53,17 +55,19 @@ export async function commitObservation(
   if (!known.has_rule_set && rules?.registry_checksum === observation.registry_checksum) await saveRuleSet(transaction, rules);
 
   const arrival = arrivalOf(known, observation);
-  const { state, signals, held } =
-    arrival === 'late'
-      ? await deriveLate(transaction, storefront_id, observation, rules)
-      : await deriveInOrder(transaction, { ...known, storefront_id }, observation, rules);
-  const shown = storeStateOf(state, {
-    domain: known.domain ?? observation.facts.domain,
-    storefront_id,
-    brand_group_id: known.brand_group_id,
-  });
-  const recent = arrival === 'late' ? signals : [...known.recent_signals, ...signals];
+  const isLate = arrival === 'late';
+  const { state, signals, held } = isLate
+    ? await deriveLate(transaction, storefront_id, observation, rules)
+    : await deriveInOrder(transaction, { ...known, storefront_id }, observation, rules);
+  const domain = known.domain ?? observation.facts.domain;
+  // What a late one states may be out of date.
+  const brandFacts = isLate ? undefined : brandFactsOf(storefront_id, domain, observation.facts);
+  const brand = brandFacts && (await findBrandGroup(transaction, brandFacts, known.brand_group_id, at));
+  const brand_group_id = brand?.brand_group_id ?? known.brand_group_id;
+  const shown = storeStateOf(state, { domain, storefront_id, brand_group_id });
+  const recent = isLate ? signals : [...known.recent_signals, ...signals];
   const profile = shown.is_ecommerce ? renderProfile(shown, recent, context.urls) : undefined;
+  const before = new Set(isLate ? await readSignalIds(transaction, storefront_id) : []);
   await writeStore(transaction, {
     state: shown,
     first_observed_at: at,
@@ -74,8 +78,12 @@ export async function commitObservation(
     signals,
   });
   const confirmed = signals.map((signal) => signal.id);
-  const withdrawn = arrival === 'late' ? await withdrawSignals(transaction, storefront_id, confirmed, at) : 0;
-  return { storefront_id, arrival, profile, signals, held, withdrawn };
+  const withdrawn = isLate ? await withdrawSignals(transaction, storefront_id, confirmed, at) : 0;
+  if (brandFacts !== undefined) await saveBrandFacts(transaction, brandFacts);
+  for (const other of brand?.others ?? [])
+    if (await joinBrandGroup(transaction, other, brand?.brand_group_id ?? ''))
+      await renderLocked(transaction, other, context.urls);
+  return { storefront_id, arrival, profile, signals: signals.filter((signal) => !before.has(signal.id)), held, withdrawn };
 }
 
 function arrivalOf({ derivation, last_completed_scan_at }: KnownStore, observation: Observation): 'first' | 'next' | 'late' {
@@ -134,6 +142,10 @@ function registriesOf(state: DerivationState | undefined): string[] {
 /** Renders the profile of a store anew, for other URLs or names. Resolves to false when it has none. */
 export async function renderStoredProfile(transaction: Transaction, domain: string, urls: PublicUrls): Promise<boolean> {
   await lockDomain(transaction, domain);
+  return renderLocked(transaction, domain, urls);
+}
+
+async function renderLocked(transaction: Transaction, domain: string, urls: PublicUrls): Promise<boolean> {
   const [row] = await transaction.query<{ storefront_id: string }>('SELECT storefront_id FROM stores WHERE domain = $1', [
     domain,
   ]);

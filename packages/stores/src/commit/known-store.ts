@@ -44,7 +44,11 @@ const SELECT = `SELECT s.storefront_id, s.domain, s.brand_group_id, s.last_compl
 
 /** Keeps other commits of a domain waiting until the transaction ends, whether it has a row or not. */
 export function lockDomain(transaction: Transaction, domain: string): Promise<void> {
-  return lockByName(transaction, `vitrine.store.${domain}`);
+  return lockByName(transaction, nameOfLock(domain));
+}
+
+export function nameOfLock(domain: string): string {
+  return `vitrine.store.${domain}`;
 }
 
 /** Reads a store in one statement; the transaction has locked its domain. */

@@ -37,8 +37,8 @@ const COLUMNS: Readonly<Record<string, (state: StoreState) => unknown>> = {
   coverage_note: ({ observation }) => observation.coverage_note,
 };
 const NAMES = Object.keys(COLUMNS);
-/** Given by others than observations: kept where the store is there. */
-const KEPT = new Set(['storefront_id', 'domain', 'brand_group_id']);
+/** Kept where the store is there. */
+const KEPT = new Set(['storefront_id', 'domain']);
 const TECHNOLOGY_COLUMNS = ['slug', 'install_state', 'confidence', 'first_observed_at', 'last_confirmed_at'] as const;
 const SIGNAL_COLUMNS = [
   'id',
@@ -130,6 +130,15 @@ function rowOfObservation(observation: Observation | undefined): (readonly [stri
 export async function writeStore(transaction: Transaction, write: StoreWrite): Promise<void> {
   const { text, values } = writeStatement(write);
   await transaction.execute(text, values, { name: 'commit-observation' });
+}
+
+/** Ids of the signals of a store that are shown. */
+export async function readSignalIds(transaction: Transaction, storefrontId: string): Promise<string[]> {
+  const rows = await transaction.query<{ id: string }>(
+    'SELECT id FROM signals WHERE storefront_id = $1 AND withdrawn_at IS NULL',
+    [storefrontId],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** Withdraws the signals of a store that its whole log does not confirm. Resolves with their number. */

@@ -1,0 +1,55 @@
+import { canonicalDomain } from '../canonical-domain.ts';
+import type { ObservationFacts } from '../observation/observation-facts.ts';
+
+/** What a store states of who it is. */
+export interface BrandFacts {
+  readonly storefront_id: string;
+  readonly domain: string;
+  /** `platform:id`. */
+  readonly shop_id: string | null;
+  readonly organization_ids: readonly string[];
+  readonly organization_domain: string | null;
+  readonly hreflang_domains: readonly string[];
+}
+
+export type BrandFact = 'shop_id' | 'hreflang' | 'organization';
+const FACTS_OF_A_GROUP = 2;
+/** What more stores share is the platform's, an agency's or a marketplace's, and says nothing of a brand. */
+export const MAX_SHARING = 50;
+
+/** The facts of an open observation that count for brand groups; undefined where it has none. */
+export function brandFactsOf(storefront_id: string, domain: string, facts: ObservationFacts): BrandFacts | undefined {
+  const { platform_shop_id: shop, organization, hreflang_domains } = facts;
+  const organization_ids = [...new Set(organization?.identifiers.map((id) => id.toLowerCase().replaceAll(/[\s.-]/g, '')))];
+  const organization_domain = organization?.url === null ? null : (canonicalDomain(organization?.url ?? '') ?? null);
+  const hasAny = shop !== null || organization_ids.length > 0 || organization_domain !== null || hreflang_domains.length > 0;
+  if (facts.condition !== 'open' || !hasAny) return undefined;
+  return {
+    storefront_id,
+    domain,
+    shop_id: shop === null ? null : `${shop.platform}:${shop.id}`,
+    organization_ids: organization_ids.toSorted(),
+    organization_domain,
+    hreflang_domains: [...new Set(hreflang_domains)].filter((other) => other !== domain).toSorted(),
+  };
+}
+
+/** Facts that two stores share. An organisation is the same by a registration number, or by its site when that is the domain of one of the two:
+ *  names are not unique, and an agency may declare itself everywhere. Alternates count when each names the other. */
+export function sharedFacts(a: BrandFacts, b: BrandFacts): BrandFact[] {
+  const shared: BrandFact[] = [];
+  if (a.shop_id !== null && a.shop_id === b.shop_id) shared.push('shop_id');
+  if (a.hreflang_domains.includes(b.domain) && b.hreflang_domains.includes(a.domain)) shared.push('hreflang');
+  const isSite = a.organization_domain === a.domain || a.organization_domain === b.domain;
+  const hasSameSite = a.organization_domain !== null && a.organization_domain === b.organization_domain && isSite;
+  if (hasSameSite || a.organization_ids.some((id) => b.organization_ids.includes(id))) shared.push('organization');
+  return shared;
+}
+
+/** Those of the stores that are of the same brand as one: they share two independent facts with it, none of which is everybody's. Spec: decisions,
+ *  section 4. */
+export function storesOfBrand<T extends BrandFacts>(one: BrandFacts, others: readonly T[]): T[] {
+  const shared = others.map((other) => ({ other, facts: sharedFacts(one, other) }));
+  const counts = (fact: BrandFact) => shared.filter(({ facts }) => facts.includes(fact)).length <= MAX_SHARING;
+  return shared.filter(({ facts }) => facts.filter(counts).length >= FACTS_OF_A_GROUP).map(({ other }) => other);
+}
