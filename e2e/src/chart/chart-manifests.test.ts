@@ -192,6 +192,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     const pods = {
       SVC_QUEUE: podOf(manifests, '-gateway'),
       WRITER_QUEUE: podOf(manifests, '-trace-writer'),
+      STORE_API_QUEUE: podOf(manifests, '-store-api'),
       SCAN_QUEUE: podOf(manifests, '-enrich-scan-queue'),
     };
     for (const [prefix, pod] of Object.entries({ ...pods, VITRINE_KAFKA: topics })) {
