@@ -125,6 +125,7 @@ const NOT_REACHED_YET: Readonly<Record<string, string>> = {
   'services/enrich-scan-queue/src/industry/': 'the steps of a scan',
   'services/enrich-scan-queue/src/observation/': 'the steps of a scan',
   'packages/stores/': 'the store API and the scanner',
+  'services/enrich-scan-queue/src/fetch/': 'the scanner',
 };
 
 interface Manifest {

@@ -14,6 +14,7 @@ export const SCAN_CONFIG_FILE = { variable: 'SCAN_CONFIG', defaultFile: 'enrich-
 const otel = otelConfig({ serviceName: 'svc-enrich-scan-queue', reservedPaths: ['/api', '/livez', '/readyz'] });
 /** Its topics are those of the messages that queue scans. */
 const { brokers, tls, sasl } = kafkaKeys('');
+const LOOPBACK_HOST = /^[a-z0-9.-]{1,253}=127\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d{1,5}:\d{1,5}$/;
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
 
 /** The configuration of the scanner; field names are the YAML keys, and those of the other services where both have them. */
@@ -47,6 +48,23 @@ export const scanConfig = z
       .prefault({}),
     /** `off` is for measurements against storefronts of one's own. */
     politeness: z.enum(['on', 'off']).default('on'),
+    /** Where this runs: what only tests and the demo may have is refused in production. */
+    environment: z.enum(['production', 'development']).default('production'),
+    fetch: z
+      .strictObject({
+        /** In the User-Agent: where people read who scans them and how to stop it. */
+        contact_url: url.prefault('http://localhost:8082/docs'),
+        /** Pages of a catalogue that are read in a scan; most platforms have 100 to 250 products on a page. */
+        catalogue_pages: z.int().min(1).max(100).default(1),
+        /** Names that this machine serves instead of the internet, `NAME=127.0.0.1:HTTP_PORT:HTTPS_PORT` each: for fixture storefronts. */
+        loopback_hosts: z
+          .array(z.string().regex(LOOPBACK_HOST, 'must be NAME=127.0.0.1:HTTP_PORT:HTTPS_PORT'))
+          .max(1_000)
+          .default([]),
+        /** The certificate of the authority of these, PEM. */
+        loopback_ca: z.string().max(65_536).default(''),
+      })
+      .prefault({}),
     rescan: z
       .strictObject({
         enabled: z.boolean().default(true),
@@ -76,11 +94,22 @@ const DEFAULTS = { observability: { otel: { prometheus_enabled: true } } };
 export function readScanConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env']): ScanConfig {
   const { [SCAN_CONFIG_FILE.variable]: _file, ...variables } = env;
   const source = { defaults: DEFAULTS, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
-  const { config, faults } = inspectConfig(scanConfig, source, [({ queue = {} }) => queueFaults(queue)]);
+  const { config, faults } = inspectConfig(scanConfig, source, [({ queue = {} }) => queueFaults(queue), fetchFaults]);
   if (config === undefined) throw invalidConfig(faults);
   return config;
 }
 
 function queueFaults(queue: DeepPartial<ScanConfig['queue']>): ConfigFault[] {
   return queue.driver === 'database' ? [] : kafkaKeyFaults('queue', queue);
+}
+
+/** A name that is served by this machine is read without the checks that keep a scanner off private addresses. */
+function fetchFaults({ environment, fetch }: DeepPartial<ScanConfig>): ConfigFault[] {
+  if (environment === 'development') return [];
+  const message = 'is for fixture storefronts; remove it, or set environment to development';
+  const faults: ConfigFault[] = [];
+  if ((fetch?.loopback_hosts?.length ?? 0) > 0)
+    faults.push({ path: 'fetch.loopback_hosts', variable: 'SCAN_FETCH_LOOPBACK_HOSTS', message });
+  if ((fetch?.loopback_ca ?? '') !== '') faults.push({ path: 'fetch.loopback_ca', variable: 'SCAN_FETCH_LOOPBACK_CA', message });
+  return faults;
 }

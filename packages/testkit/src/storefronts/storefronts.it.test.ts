@@ -2,7 +2,9 @@ import { expect, test } from '@jest/globals';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
+import { createSecureContext } from 'node:tls';
 import { startStorefronts, type Storefronts } from './start-storefronts.ts';
+import { createTestCertificate } from './test-certificate.ts';
 import { STOREFRONT_BEHAVIOURS, STOREFRONT_PLATFORMS } from './storefront.ts';
 
 const CATALOGUES: Readonly<Record<string, string>> = {
@@ -83,4 +85,13 @@ test('a storefront changes its vendors and its platform while it runs', async ()
   expect(body).toContain('/wp-content/plugins/woocommerce/');
   expect(body).toContain('config.gorgias.chat');
   expect(headers['powered-by']).toBeUndefined();
+});
+
+test('certificates load whatever the length of their signatures', () => {
+  const signedBy = createTestCertificate({ names: ['authority'], isAuthority: true });
+  for (let length = 1; length <= 64; length += 1)
+    for (const name of ['a.example.com', 'b.example.com'])
+      expect(
+        createSecureContext(createTestCertificate({ names: [name.padStart(length + name.length, 'x')], signedBy })),
+      ).toBeDefined();
 });

@@ -94,9 +94,10 @@ function vtexSearch({ path, query }: FixtureRequest, shop: Storefront): FixtureR
   const [from, to] = [Number(query.get('_from') ?? 0), Number(query.get('_to') ?? 9)];
   if (to - from >= VTEX_PAGE_SIZE || from > VTEX_LAST_OFFSET) return { status: 400, body: 'The maximum value is 2500' };
   const all = productsOf(shop);
-  const products = all.slice(from, to + 1).map(({ id, title, type, priceMinor, available }) => ({
+  const products = all.slice(from, to + 1).map(({ id, title, handle, type, priceMinor, available }) => ({
     productId: String(id),
     productName: title,
+    linkText: handle,
     categories: [`/${type}/`],
     items: [
       {

@@ -6,7 +6,7 @@ const PAGE_SIZE = 100;
 
 const query = (page: number) =>
   `{storeConfig{base_currency_code locale store_name} products(search:"",pageSize:${PAGE_SIZE},currentPage:${page})` +
-  '{total_count items{uid name stock_status price_range{minimum_price{final_price{value currency}}}}}}';
+  '{total_count items{uid name url_key stock_status price_range{minimum_price{final_price{value currency}}}}}}';
 
 /** The GraphQL endpoint of Magento, which answers queries by GET. */
 export const magentoProducts: CatalogSource = {

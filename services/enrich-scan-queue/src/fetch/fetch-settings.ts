@@ -1,0 +1,46 @@
+import type { Dial } from './network/connect-pinned.ts';
+import type { LoopbackHosts, ResolveAddresses } from './network/resolve-host.ts';
+
+/** Bounds of one scan. Spec: decisions, section 4. */
+export const FETCH_LIMITS = {
+  connectTimeoutMs: 5_000,
+  headersTimeoutMs: 10_000,
+  /** Between two chunks of a body. */
+  idleTimeoutMs: 10_000,
+  /** Of one request, from the lookup to the last byte. */
+  requestTimeoutMs: 20_000,
+  /** Of the whole scan; after the home page it ends the reading, and what was read stays. */
+  scanTimeoutMs: 60_000,
+  maxRedirects: 5,
+  maxHeaderBytes: 64 * 1024,
+  maxHeaders: 200,
+  maxHtmlBytes: 5 * 1024 * 1024,
+  maxDocumentBytes: 15 * 1024 * 1024,
+  maxRobotsBytes: 500 * 1024,
+  /** Hosts of one scan: its own, with and without www, and where it redirects. */
+  maxOrigins: 12,
+  /** Pages of a catalogue endpoint: `first_page` is the default depth. */
+  maxCataloguePages: 1,
+} as const;
+export type FetchLimits = { readonly [Name in keyof typeof FETCH_LIMITS]: number };
+
+export interface FetchSettings {
+  /** Says who scans and where to complain. */
+  readonly userAgent: string;
+  readonly limits: FetchLimits;
+  readonly resolve: ResolveAddresses;
+  /** For tests and the demo; configuration of production refuses any. */
+  readonly loopbackHosts: LoopbackHosts;
+  /** A further authority for fixture storefronts, PEM. */
+  readonly ca: string | undefined;
+  /** Opens connections. Tests watch here what would be connected to; configuration cannot set it. */
+  readonly dial: Dial;
+}
+
+/** The name of the scanner in robots.txt. */
+export const ROBOT_NAME = 'VitrineBot';
+
+/** The User-Agent of all requests; the address is where people find out about the scanner and how to stop it. */
+export function userAgentOf(version: string, contactUrl: string): string {
+  return `Mozilla/5.0 (compatible; ${ROBOT_NAME}/${version}; +${contactUrl})`;
+}

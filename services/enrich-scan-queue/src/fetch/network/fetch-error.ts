@@ -1,0 +1,43 @@
+import { codeOf, messageOf } from '@vitrine/faults/fault';
+import type { AttemptReason } from '../../scan/scan-ports.ts';
+
+/** Why a request got no response that can be used. Thrown and caught inside of this folder only. */
+export class FetchError extends Error {
+  readonly reason: AttemptReason;
+  readonly retryAfterMs: number | undefined;
+  /** Bot defences and throttling block a scan, all else fails it. */
+  readonly isBlock: boolean;
+
+  constructor(
+    reason: AttemptReason,
+    message: string,
+    { cause, retryAfterMs, isBlock }: { cause?: unknown; retryAfterMs?: number | undefined; isBlock?: boolean } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'FetchError';
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+    this.isBlock = isBlock ?? ['challenged', 'throttled', 'robots_denied'].includes(reason);
+  }
+}
+
+const TIMED_OUT = /TIMEOUT|^ETIMEDOUT$|^ABORT_ERR$/;
+const NO_CONNECTION = /^(?:ECONN|EHOST|ENET|EPIPE|EADDR|EACCES|UND_ERR_(?:SOCKET|CLOSED|DESTROYED))/;
+const TLS = /CERT|^ERR_(?:TLS|SSL)|^EPROTO$|^UNABLE_TO_|ISSUER|SELF_SIGNED|SIGNATURE/;
+
+/** What an error of the network or of the HTTP client means for a scan. */
+export function toFetchError(error: unknown): FetchError {
+  if (error instanceof FetchError) return error;
+  const name = typeof error === 'object' && error !== null && 'name' in error ? String(error.name) : '';
+  const code = codeOf(error);
+  const said = `${code === '' ? '' : `${code}: `}${messageOf(error)}`.slice(0, 200);
+  if (name === 'TimeoutError' || name === 'AbortError' || TIMED_OUT.test(code))
+    return new FetchError('timed_out', said, { cause: error });
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW')
+    return new FetchError('too_large', 'response headers are too large', { cause: error });
+  if (/^HPE_|UND_ERR_(?:RES_CONTENT_LENGTH|INFO|REQ_)|UND_ERR_INVALID/.test(code) || name === 'HTTPParserError')
+    return new FetchError('http_error', `malformed response: ${said}`, { cause: error });
+  if (TLS.test(code)) return new FetchError('tls', said, { cause: error });
+  if (NO_CONNECTION.test(code)) return new FetchError('connect', said, { cause: error });
+  return new FetchError('internal', said, { cause: error });
+}

@@ -1,0 +1,33 @@
+import type { PageClass, ScanCapture } from '../../scan/scan-ports.ts';
+
+const MAX_NOTE_LENGTH = 400;
+
+/** What became of a page class beside home: read, looked for in vain, or left out because robots.txt excludes it. */
+export type ClassResult = 'read' | 'missing' | 'excluded';
+
+/** Keeps account of what a scan covered. A class that robots.txt excludes is not planned; `full` is every planned class read. */
+export class Coverage {
+  readonly #results = new Map<PageClass, ClassResult>();
+  readonly #notes = new Set<string>();
+
+  record(pageClass: PageClass, result: ClassResult): void {
+    this.#results.set(pageClass, result);
+  }
+
+  note(sentence: string): void {
+    this.#notes.add(sentence);
+  }
+
+  get scope(): ScanCapture['scope'] {
+    const results = [...this.#results.values()];
+    if (!results.includes('read')) return 'homepage_only';
+    return results.includes('missing') ? 'partial' : 'full';
+  }
+
+  /** For people; null when there is nothing to say. */
+  get text(): string | null {
+    const missing = [...this.#results].filter(([, result]) => result === 'missing').map(([pageClass]) => pageClass);
+    const notes = [...this.#notes, ...(missing.length === 0 ? [] : [`No ${missing.join(', ')} page was read.`])];
+    return notes.length === 0 ? null : notes.join(' ').slice(0, MAX_NOTE_LENGTH);
+  }
+}

@@ -1,0 +1,86 @@
+/** Where carts are, for home pages whose links are drawn by scripts. */
+export const CART_PATHS: Readonly<Record<string, string>> = {
+  shopify: '/cart',
+  woocommerce: '/cart/',
+  magento: '/checkout/cart/',
+  bigcommerce: '/cart.php',
+  prestashop: '/cart?action=show',
+  opencart: '/index.php?route=checkout/cart',
+  'squarespace-commerce': '/cart',
+  'wix-stores': '/cart-page',
+  shopware: '/checkout/cart',
+  'big-cartel': '/cart',
+  nuvemshop: '/comprar/',
+};
+
+/** Collections that every shop of a platform has. */
+export const COLLECTION_PATHS: Readonly<Record<string, string>> = {
+  shopify: '/collections/all',
+  woocommerce: '/shop/',
+  'big-cartel': '/products',
+  nuvemshop: '/produtos/',
+  opencart: '/index.php?route=product/search',
+};
+
+/** How the documents of a catalogue name the page of a product. */
+const PRODUCT_ADDRESSES: Readonly<Record<string, (body: unknown) => readonly (string | undefined)[]>> = {
+  shopify_products: (body) => listAt(body, 'products').map((product) => prefixed('/products/', fieldOf(product, 'handle'))),
+  woocommerce_products: (body) => asList(body).map((product) => textOf(fieldOf(product, 'permalink'))),
+  magento_products: (body) =>
+    listAt(fieldOf(fieldOf(body, 'data'), 'products'), 'items').map((product) =>
+      prefixed('/', fieldOf(product, 'url_key'), '.html'),
+    ),
+  vtex_products: (body) => asList(body).map((product) => prefixed('/', fieldOf(product, 'linkText'), '/p')),
+  bigcommerce_sitemap: locationsOf,
+  wix_sitemap: locationsOf,
+};
+const MAX_ADDRESSES = 3;
+
+/** A few addresses of product pages, from a document of a catalogue. */
+export function productAddresses(kind: string, body: unknown): string[] {
+  const addresses = PRODUCT_ADDRESSES[kind]?.(body) ?? [];
+  return addresses.filter((address) => address !== undefined).slice(0, MAX_ADDRESSES);
+}
+
+const MAX_LOCATIONS = 50_000;
+
+/** The addresses of a sitemap or of an index of sitemaps, at most 50,000 (sitemaps.org). */
+export function locationsOf(body: unknown): string[] {
+  if (typeof body !== 'string') return [];
+  const locations: string[] = [];
+  for (let at = body.indexOf('<loc>'); at !== -1 && locations.length < MAX_LOCATIONS; at = body.indexOf('<loc>', at + 5)) {
+    const end = body.indexOf('</loc>', at);
+    if (end === -1) break;
+    if (end - at < 4_096)
+      locations.push(
+        body
+          .slice(at + 5, end)
+          .trim()
+          .replaceAll('&amp;', '&'),
+      );
+  }
+  return locations;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function listAt(value: unknown, name: string): readonly unknown[] {
+  return asList(fieldOf(value, name));
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function prefixed(prefix: string, value: unknown, suffix = ''): string | undefined {
+  const text = textOf(value);
+  return text === undefined ? undefined : `${prefix}${text}${suffix}`;
+}

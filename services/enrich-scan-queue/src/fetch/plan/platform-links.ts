@@ -1,0 +1,54 @@
+import type { PageLinks } from './page-links.ts';
+
+/** How a platform forms its paths, where these look like those of no other. */
+const PATTERNS: Readonly<Record<string, Partial<Record<keyof PageLinks, RegExp>>>> = {
+  magento: { collection: /^\/[\w-]+(?:\/[\w-]+)?\.html$/, cart: /^\/checkout\/cart/ },
+  prestashop: {
+    collection: /^\/(?:[a-z]{2}\/)?\d+-[\w-]+$/,
+    product: /\/\d+-[\w-]+\.html$/,
+    cart: /^\/(?:[a-z]{2}\/)?(?:cart|panier|carrito)\b/,
+  },
+  opencart: { collection: /route=product\/category/, product: /route=product\/product/, cart: /route=checkout\/cart/ },
+  shopware: { collection: /^\/[A-Z][\w-]*\/$/, product: /^\/detail\// },
+  vtex: { collection: /^\/[a-z][\w-]+$/, product: /^\/[\w-]+\/p$/ },
+  nuvemshop: { collection: /^\/produtos\/$/, product: /^\/produtos\/[\w-]+\/$/, cart: /^\/comprar/ },
+  bigcommerce: { collection: /^\/[\w-]+\/$/ },
+  'salesforce-commerce-cloud': { collection: /^\/(?:c|s)\/[\w-]+/, product: /\/[\w-]+\.html$/ },
+};
+/** Pages of every shop that are none of the classes. */
+const OTHER_PAGES =
+  /about|account|blog|contact|faq|help|imprint|legal|log-?in|news|pages?\b|policy|privacy|register|returns|shipping|sign|terms|track|wishlist/i;
+const MAX_LINKS = 3_000;
+const MAX_HREF_LENGTH = 500;
+const MAX_PER_CLASS = 3;
+
+/** The links of a home page that match how its platform forms paths: for where the general patterns find none. */
+export function platformLinks(html: string, platform: string | undefined): PageLinks {
+  const links: Record<keyof PageLinks, string[]> = { product: [], collection: [], cart: [] };
+  const patterns = Object.entries(PATTERNS[platform ?? ''] ?? {}) as [keyof PageLinks, RegExp][];
+  if (patterns.length === 0) return links;
+  for (const path of hrefsOf(html)) {
+    const [pageClass] = patterns.find(([, pattern]) => pattern.test(path)) ?? [];
+    if (pageClass === undefined || OTHER_PAGES.test(path) || links[pageClass].includes(path)) continue;
+    if (links[pageClass].length < MAX_PER_CLASS) links[pageClass].push(path);
+  }
+  return links;
+}
+
+/** Paths with queries; only links of the site itself that begin with a slash or its name are of use. */
+function hrefsOf(html: string): string[] {
+  const found: string[] = [];
+  let count = 0;
+  for (let at = html.indexOf(' href="'); at !== -1 && count < MAX_LINKS; at = html.indexOf(' href="', at + 7), count += 1) {
+    const end = html.indexOf('"', at + 7);
+    if (end === -1) break;
+    if (end - at > MAX_HREF_LENGTH) continue;
+    const href = html
+      .slice(at + 7, end)
+      .replaceAll('&amp;', '&')
+      .replace(/#.*$/, '');
+    const path = href.startsWith('//') ? '' : href.replace(/^https?:\/\/[^/]+/, '');
+    if (path.startsWith('/') && !/\.(?:css|js|png|jpe?g|svg|ico|webp|woff2?|xml|json|pdf)(?:\?|$)/i.test(path)) found.push(path);
+  }
+  return found;
+}

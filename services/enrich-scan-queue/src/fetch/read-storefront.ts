@@ -1,0 +1,212 @@
+import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
+import { catalogSourceOf } from '../catalog/catalog-sources.ts';
+import type { FetchedDocument, FetchedPage, PageClass, Redirect } from '../scan/scan-ports.ts';
+import { ScanDelayed, type FetchSession, type SessionResponse } from './fetch-session.ts';
+import type { FetchLimits } from './fetch-settings.ts';
+import { FetchError } from './network/fetch-error.ts';
+import { checkUrl } from './network/fetch-url.ts';
+import { CART_PATHS, COLLECTION_PATHS, locationsOf, productAddresses } from './plan/known-addresses.ts';
+import { Coverage } from './plan/coverage.ts';
+import { platformHint } from './plan/platform-hint.ts';
+import { platformLinks } from './plan/platform-links.ts';
+import type { PageLinks } from './plan/page-links.ts';
+
+export const HTML_ACCEPT = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1';
+const JSON_ACCEPT = 'application/json';
+const XML_ACCEPT = 'application/xml,text/xml;q=0.9,*/*;q=0.1';
+/** Failed requests after the home page, until the rest is left out. */
+const MAX_FAILURES = 3;
+/** Addresses of a class. */
+const MAX_TRIED = 2;
+const KEPT_HEADERS = ['x-wp-total', 'x-wp-totalpages', 'resources', 'content-type', 'last-modified'];
+
+export interface StorefrontReading {
+  readonly pages: readonly FetchedPage[];
+  readonly documents: readonly FetchedDocument[];
+  readonly redirects: readonly Redirect[];
+  readonly coverage: Coverage;
+}
+
+/** Reads what the plan wants beside the home page: the catalogue endpoints of the platform, then one page of each class. Each class and each
+ *  document may fail by itself; a bot defence, throttling, the deadline or the gate ends the reading, and what was read stays. */
+export class StorefrontReader {
+  readonly #session: FetchSession;
+  readonly #limits: FetchLimits;
+  readonly #home: FetchedPage;
+  readonly #pages: FetchedPage[] = [];
+  readonly #documents: FetchedDocument[] = [];
+  readonly #redirects: Redirect[] = [];
+  readonly #coverage = new Coverage();
+  #failures = 0;
+  #stopped = false;
+
+  readonly #platform: string | undefined;
+  readonly #ownLinks: PageLinks;
+
+  /** Keeps nothing of the text of the home page. */
+  constructor(session: FetchSession, limits: FetchLimits, home: SessionResponse) {
+    this.#session = session;
+    this.#limits = limits;
+    this.#platform = platformHint(home);
+    this.#ownLinks = platformLinks(home.text, this.#platform);
+    this.#home = toPage('home', home);
+  }
+
+  async read(): Promise<StorefrontReading> {
+    const { links } = this.#home.evidence;
+    const [platform, own] = [this.#platform, this.#ownLinks];
+    const collections = [...links.collection, ...own.collection, ...known(platform, COLLECTION_PATHS)];
+    const found = await this.#readCatalog(platform);
+    await this.#readClass('collection', collections);
+    const products = [...links.product, ...found, ...own.product];
+    await this.#readClass('product', products.length > 0 || platform === undefined ? products : await this.#readSitemap());
+    await this.#readClass('cart', [...links.cart, ...own.cart, ...known(platform, CART_PATHS)]);
+    return {
+      pages: [this.#home, ...this.#pages],
+      documents: this.#documents,
+      redirects: this.#redirects,
+      coverage: this.#coverage,
+    };
+  }
+
+  /** Returns addresses of products that it found. */
+  async #readCatalog(platform: string | undefined): Promise<string[]> {
+    if (platform === 'shopify') await this.#readDocument('shopify_meta', '/meta.json', JSON_ACCEPT);
+    const source = platform === undefined ? undefined : catalogSourceOf(platform);
+    const found: string[] = [];
+    if (source === undefined) return found;
+    for (let page = 1; page <= this.#limits.maxCataloguePages; page += 1) {
+      const accept = source.listsProducts ? JSON_ACCEPT : XML_ACCEPT;
+      const document = await this.#readDocument(source.kind, source.request(page), accept);
+      if (document === undefined) break;
+      if (found.length === 0) found.push(...productAddresses(source.kind, document.body));
+      if (!source.listsProducts || source.read(document)?.isFull !== true) break;
+    }
+    return found;
+  }
+
+  /** Products of a sitemap that robots.txt names, or of the first one of products in it when it is an index: for home pages without links. */
+  async #readSitemap(): Promise<string[]> {
+    const own = this.#session.sitemaps.find((sitemap) => this.#isOwn(URL.parse(sitemap)));
+    if (own === undefined) return [];
+    const locations = locationsOf(await this.#readXml(own));
+    const products = locations.find((location) => /product/i.test(location) && /\.xml/i.test(location));
+    return (products === undefined ? [] : locationsOf(await this.#readXml(products))).slice(0, MAX_TRIED);
+  }
+
+  async #readXml(address: string): Promise<string> {
+    const response = await this.#get(address, XML_ACCEPT, this.#limits.maxDocumentBytes, 'the sitemap');
+    return response === undefined || response === 'excluded' ? '' : response.text;
+  }
+
+  /** Undefined for what was not answered, is an error of the first page, or is not in the format that was asked for. */
+  async #readDocument(kind: string, path: string, accept: string): Promise<FetchedDocument | undefined> {
+    const response = await this.#get(path, accept, this.#limits.maxDocumentBytes, kind);
+    if (response === 'excluded') this.#coverage.note(`robots.txt excludes ${kind}.`);
+    if (response === 'excluded' || response === undefined) return undefined;
+    const { status, text } = response;
+    const isError = status >= 300;
+    const isKnown = this.#documents.some((document) => document.kind === kind);
+    // The error of a later page says that the catalogue was cut; one of the first page, that there is no such endpoint.
+    if (isError && !isKnown) return undefined;
+    const body = isError ? null : accept === JSON_ACCEPT ? parseJson(text) : text;
+    if (body === undefined) this.#coverage.note(`${kind} was not JSON.`);
+    const document = { kind, url: response.url.href, status, headers: keptHeaders(response.headers), body: body ?? null };
+    this.#documents.push(document);
+    return document;
+  }
+
+  /** Reads the first address that is a page of the storefront; tries two. */
+  async #readClass(pageClass: PageClass, paths: readonly string[]): Promise<void> {
+    let result: 'missing' | 'excluded' = 'missing';
+    for (const path of [...new Set(paths)].slice(0, MAX_TRIED)) {
+      const response = await this.#get(path, HTML_ACCEPT, this.#limits.maxHtmlBytes, `the ${pageClass} page`);
+      if (response === 'excluded') result = 'excluded';
+      else if (response !== undefined && isPage(response) && response.url.pathname !== '/') {
+        this.#pages.push(toPage(pageClass, response));
+        this.#redirects.push(...response.redirects);
+        return this.#coverage.record(pageClass, 'read');
+      }
+    }
+    if (result === 'excluded') this.#coverage.note(`robots.txt excludes the ${pageClass} page.`);
+    this.#coverage.record(pageClass, result);
+  }
+
+  async #get(path: string, accept: string, maxBytes: number, what: string): Promise<SessionResponse | 'excluded' | undefined> {
+    if (this.#stopped) return undefined;
+    const url = this.#addressOf(path);
+    if (url === undefined) return undefined;
+    try {
+      const response = await this.#session.get(url, { accept, limit: { maxBytes } });
+      return this.#isOwn(response.url) ? response : undefined;
+    } catch (error) {
+      if (this.#session.isAborted) throw error;
+      if (error instanceof ScanDelayed) this.#stop('The host was busy with other scans.');
+      else if (!(error instanceof FetchError)) throw error;
+      else if (error.reason === 'robots_denied') return 'excluded';
+      else if (this.#session.isOver) this.#stop('The time of the scan was over.');
+      else if (error.isBlock) this.#stop(`A bot defence stopped the scan at ${what}: ${error.message}.`);
+      else this.#fail(error, what);
+      return undefined;
+    }
+  }
+
+  #addressOf(path: string): URL | undefined {
+    try {
+      const url = checkUrl(path, new URL(this.#home.url), 'internal');
+      return this.#isOwn(url) ? url : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The storefront has one host; what another one serves is not its page. */
+  #isOwn(url: URL | null): boolean {
+    return url !== null && withoutWww(url.hostname) === withoutWww(new URL(this.#home.url).hostname);
+  }
+
+  #fail(error: FetchError, what: string): void {
+    this.#failures += 1;
+    this.#coverage.note(`${what} could not be read (${error.reason}).`);
+    if (this.#failures >= MAX_FAILURES) this.#stopped = true;
+  }
+
+  #stop(note: string): void {
+    this.#stopped = true;
+    this.#coverage.note(note.replaceAll(/\s+/g, ' '));
+  }
+}
+
+/** Whether a response is a page of HTML with something in it. */
+export function isPage({ status, contentType, text }: SessionResponse): boolean {
+  const isHtml =
+    contentType === '' ? /^\s*</.test(text.slice(0, 500)) : /\b(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType);
+  return status >= 200 && status < 300 && isHtml && text.trim() !== '';
+}
+
+function toPage(pageClass: PageClass, { url, status, headers, cookieNames, text }: SessionResponse): FetchedPage {
+  const page = { html: text, url: url.href, pageClass, status, headers, cookies: cookieNames };
+  return { class: pageClass, url: url.href, status, evidence: extractPageEvidence(page) };
+}
+
+function keptHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => KEPT_HEADERS.includes(name)));
+}
+
+function known(platform: string | undefined, paths: Readonly<Record<string, string>>): string[] {
+  const path = platform === undefined ? undefined : paths[platform];
+  return path === undefined ? [] : [path];
+}
+
+function withoutWww(hostname: string): string {
+  return hostname.replace(/^www\./, '');
+}
+
+/** Undefined for what is no JSON. Nesting that overflows the stack of the parser is none either. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer';
+import { TextDecoder } from 'node:util';
+
+const PRESCAN_BYTES = 4_096;
+const BYTE_ORDER_MARKS: readonly (readonly [string, readonly number[]])[] = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  ['utf-16le', [0xff, 0xfe]],
+  ['utf-16be', [0xfe, 0xff]],
+];
+/** What an undeclared page was written in that is not UTF-8 (WHATWG, most locales). */
+const FALLBACK = 'windows-1252';
+const LABEL = /charset\s*=\s*["']?\s*([A-Za-z0-9_:.+-]{2,40})/i;
+
+/** Decodes a page: by its byte order mark, then by the header, then by its own `meta`. A declaration that the bytes contradict is not believed:
+ *  bytes that are UTF-8 and not ASCII are read as UTF-8, and such that are not UTF-8 never are. Unknown labels count as none. */
+export function decodeText(bytes: Buffer, contentType: string): string {
+  const mark = BYTE_ORDER_MARKS.find(([, octets]) => octets.every((octet, index) => bytes[index] === octet));
+  if (mark !== undefined) return new TextDecoder(mark[0]).decode(bytes);
+  const declared = [LABEL.exec(contentType)?.[1], metaCharset(bytes)].flatMap((label) => decoderOf(label) ?? []);
+  if (isUtf8(bytes)) {
+    // ISO-2022-JP and UTF-16 without a mark have no byte that UTF-8 could not have.
+    const hasNul = bytes.includes(0);
+    const disguised = declared.find(({ encoding }) => encoding === 'iso-2022-jp' || (hasNul && encoding.startsWith('utf-16')));
+    return (disguised ?? new TextDecoder('utf-8')).decode(bytes);
+  }
+  const believed = declared.find(({ encoding }) => encoding !== 'utf-8');
+  return (believed ?? new TextDecoder(FALLBACK)).decode(bytes);
+}
+
+function metaCharset(bytes: Buffer): string | undefined {
+  const head = bytes.toString('latin1', 0, PRESCAN_BYTES).replaceAll(/<!--[^]*?-->/g, '');
+  const label = [...head.matchAll(/<meta\s[^>]{0,500}>/gi)]
+    .map(([tag]) => LABEL.exec(tag)?.[1])
+    .find((found) => found !== undefined);
+  // The bytes of this tag were read as ASCII, so they cannot be UTF-16 (WHATWG).
+  return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
+}
+
+function decoderOf(label: string | undefined): TextDecoder | undefined {
+  if (label === undefined) return undefined;
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import type { RobotsRules } from './reading/parse-robots.ts';
+
+/** RFC 9309 allows a day. An hour is enough for a scan that was put off by Crawl-delay to go on where it was. */
+const KEEP_MS = 3_600_000;
+const MAX_ORIGINS = 2_000;
+
+/** The rules of origins that were read lately, in this process; the oldest go first. */
+export class RobotsCache {
+  readonly #entries = new Map<string, { readonly rules: RobotsRules; readonly readAt: number }>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get(origin: string): RobotsRules | undefined {
+    const entry = this.#entries.get(origin);
+    return entry !== undefined && this.#now() - entry.readAt < KEEP_MS ? entry.rules : undefined;
+  }
+
+  set(origin: string, rules: RobotsRules): void {
+    if (this.get(origin) === rules) return;
+    this.#entries.delete(origin);
+    this.#entries.set(origin, { rules, readAt: this.#now() });
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > MAX_ORIGINS && oldest !== undefined) this.#entries.delete(oldest);
+  }
+}
