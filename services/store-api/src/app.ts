@@ -7,6 +7,9 @@ import { randomBytes } from 'node:crypto';
 import { publicUrlsOf, type StoreApiConfig } from './config.ts';
 import { outcomesOf } from './contract/operation-outcomes.ts';
 import { REQUEST_ID_HEADER } from './contract/headers.ts';
+import type { GraphqlPorts } from './graphql/graphql-context.ts';
+import { graphqlRoute } from './graphql/graphql-route.ts';
+import { SignedCursors } from './cursors/signed-cursors.ts';
 import { DatabaseProbe } from './health/database-probe.ts';
 import { probeRoutes } from './health/probe-routes.ts';
 import { createApiApp } from './http/create-api-app.ts';
@@ -17,6 +20,7 @@ import { scrapeRoute, serveScrape } from './observability/serve-scrape.ts';
 import { StoreApiTelemetry } from './observability/store-api-telemetry.ts';
 import { BackgroundJobs, JOB_CONNECTIONS } from './jobs/background-jobs.ts';
 import { createRoutes } from './routes.ts';
+import { VocabularyWriter } from './vocabulary/vocabulary-writer.ts';
 
 const APPLICATION = 'vitrine-store-api';
 const PROBE_CONNECTIONS = 1;
@@ -44,6 +48,8 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   stop('stop the outbox relay and retention', () => jobs[Symbol.asyncDispose]());
   const probe = new DatabaseProbe(probePool, logger);
   stop('stop the probe of the database', () => probe[Symbol.asyncDispose]());
+  const vocabulary = new VocabularyWriter(jobPool, logger);
+  stop('stop writing the vocabulary', () => vocabulary[Symbol.asyncDispose]());
   telemetry.observePools(() => ({ requests: pool.figures(), probe: probePool.figures(), jobs: jobPool.figures() }));
 
   const urls = publicUrlsOf(config);
@@ -52,13 +58,19 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   const { scrape } = telemetry;
   const plainRoutes: PlainRoute[] = [
     ...probeRoutes(() => probe.reason),
+    graphqlRoute({
+      serviceToken: config.graphql.service_token,
+      introspection: config.graphql.introspection,
+      ports: graphqlPorts(config, pool),
+      logger,
+    }),
     ...(scrape !== undefined && isPublic ? [scrapeRoute(scrape, path)] : []),
   ];
   if (scrape !== undefined && port !== undefined)
     opened.use(await serveScrape(scrape, { host: config.server.host, port, path }, logger));
   telemetry.countOperations([
     ...routes.map(({ operation }) => ({ operationId: operation.operationId, outcomes: outcomesOf(operation) })),
-    ...plainRoutes.map(({ operationId }) => ({ operationId, outcomes: [{ status: 200, code: '' }] })),
+    ...plainRoutes.flatMap(({ operationId, counted }) => counted ?? [{ operationId, outcomes: [{ status: 200, code: '' }] }]),
   ]);
 
   const app = createApiApp({
@@ -84,6 +96,13 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   telemetry.observeConnections(api.connections, maxConnections);
   const running = opened.move();
   return { url: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+const nowMs = () => Date.now();
+
+function graphqlPorts(config: StoreApiConfig, pool: PostgresPool): GraphqlPorts {
+  const candidateCursors = new SignedCursors(config.auth.peppers, 'candidates', nowMs);
+  return { pool, urls: publicUrlsOf(config), candidateCursors, nowMs, random: randomBytes };
 }
 
 /** Statements end with the request that runs them, and so do waits for the request that holds an idempotency key. */

@@ -1,11 +1,4 @@
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
-import { versionCommand } from '@vitrine/command-line/version-command';
-import { serve } from './commands/serve.ts';
-import { VERSION } from './version.ts';
+import { STORE_API_COMMAND_LINE } from './commands/registry.ts';
 
-const program = {
-  name: 'store-api',
-  defaultCommand: serve.name,
-  commands: [serve, versionCommand('store-api', VERSION, 'npm run store-api')],
-};
-await runCommandLine(process, program, ({ say }) => say);
+await runCommandLine(process, STORE_API_COMMAND_LINE, ({ say }) => say);

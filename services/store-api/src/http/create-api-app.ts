@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiRoute } from '../contract/api-exchange.ts';
 import { errorBody } from '../contract/error-body.ts';
 import { Exchange } from './exchange.ts';
-import type { PlainRoute } from './plain-route.ts';
+import type { PlainOutcome, PlainRoute } from './plain-route.ts';
 import { requestIdOf } from './request-id.ts';
 import type { RequestEvents } from './request-events.ts';
 import { requestTarget } from './request-target.ts';
@@ -61,11 +61,12 @@ async function servePlain(
   exchange: { requestId: string; params: Record<string, string | undefined>; search: string; startedAt: number },
   events: RequestEvents,
 ): Promise<void> {
-  const { operationId, path } = route;
+  const { path } = route;
   const { requestId, startedAt } = exchange;
+  let outcome: PlainOutcome | void = undefined;
   let error: unknown;
   try {
-    await route.handle(request, response, exchange);
+    outcome = await route.handle(request, response, exchange);
   } catch (thrown) {
     error = thrown;
     if (response.headersSent) response.destroy();
@@ -76,12 +77,12 @@ async function servePlain(
   }
   events.served({
     requestId,
-    operationId,
+    operationId: outcome?.operationId ?? route.operationId,
     method: request.method ?? '',
     route: path,
     headers: request.headers,
-    status: response.statusCode,
-    code: error === undefined ? '' : 'internal',
+    status: outcome?.status ?? response.statusCode,
+    code: error === undefined ? (outcome?.code ?? '') : 'internal',
     reason: undefined,
     workspaceId: undefined,
     keyId: undefined,

@@ -5,9 +5,26 @@ export interface PlainRoute {
   readonly methods: readonly string[];
   /** As in operations: `/stores/{domain}`. */
   readonly path: string;
-  /** Of metrics, spans and logs. */
+  /** Of metrics, spans and logs, unless `handle` says another. */
   readonly operationId: string;
-  handle(request: IncomingMessage, response: ServerResponse, exchange: PlainExchange): Promise<void>;
+  /** What else it can be counted as, from 0 on. */
+  readonly counted?: readonly CountedOperation[];
+  handle(request: IncomingMessage, response: ServerResponse, exchange: PlainExchange): Promise<PlainOutcome | void>;
+}
+
+/** An operation, and the responses that it can have. */
+export interface CountedOperation {
+  readonly operationId: string;
+  readonly outcomes: readonly { readonly status: number; readonly code: string }[];
+}
+
+/** What a request turned out to be; both are of a fixed vocabulary. */
+export interface PlainOutcome {
+  readonly operationId: string;
+  /** Of the error; '' for a success. */
+  readonly code: string;
+  /** 0: the client left before its response. */
+  readonly status?: 0;
 }
 
 export interface PlainExchange {

@@ -4,16 +4,11 @@ import { counterData, histogramData } from '@vitrine/telemetry/metrics/metric-da
 import { SeriesTable } from '@vitrine/telemetry/metrics/series-table';
 import type { ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
 import type { SpanIds } from '@vitrine/telemetry/spans/ended-span';
+import type { CountedOperation } from '../http/plain-route.ts';
 import { REQUEST_INSTRUMENTS } from './instruments.ts';
 
 /** Operations, statuses and codes are a fixed vocabulary; this is far above their number. */
 const CAPACITY = 2_048;
-
-/** An operation and the statuses that its document names: their series are 0 from the start. */
-export interface CountedOperation {
-  readonly operationId: string;
-  readonly outcomes: readonly { readonly status: number; readonly code: string }[];
-}
 
 /** Counts requests and their durations. */
 export class RequestSeries {

@@ -9,11 +9,11 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /** Records the spans of a request that has been served, and returns their ids where they are sampled. */
 export function recordRequestSpan(tracer: Tracer, served: ServedRequest): SpanIds | undefined {
-  const { status, code, route, startedAt, admittedAt, endedAt } = served;
+  const { operationId, status, code, route, startedAt, admittedAt, endedAt } = served;
   const method = METHODS.has(served.method) ? served.method : '_OTHER';
   const span = new ServerSpan(tracer, startedAt, served.headers);
   const isFailure = status >= 500;
-  const shape = tracer.shapes.of([method, route, status, code], () => ({
+  const shape = tracer.shapes.of([method, route, operationId, status, code], () => ({
     name: `${method === '_OTHER' ? 'HTTP' : method} ${route}`,
     kind: 'server',
     attributes: [
@@ -21,6 +21,8 @@ export function recordRequestSpan(tracer: Tracer, served: ServedRequest): SpanId
       method,
       'http.route',
       route,
+      'vitrine.operation',
+      operationId,
       'http.response.status_code',
       status,
       ...(code === '' ? [] : ['error.type', code]),

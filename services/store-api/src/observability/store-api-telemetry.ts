@@ -9,11 +9,12 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import type { ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
 import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemetry';
 import { REJECTION_REASONS } from '../http/key-gate.ts';
+import type { CountedOperation } from '../http/plain-route.ts';
 import type { RequestEvents, ServedRequest } from '../http/request-events.ts';
 import { VERSION } from '../version.ts';
 import { BILLING_INSTRUMENTS, CONNECTION_INSTRUMENTS } from './instruments.ts';
 import { recordRequestSpan } from './request-span.ts';
-import { RequestSeries, type CountedOperation } from './request-series.ts';
+import { RequestSeries } from './request-series.ts';
 
 const SEE = 'docs/failure-modes.md';
 const AFTER_EXPORT_ERROR = `look at the collector and at the protocol of its port: ${SEE}#telemetry-that-does-not-arrive`;

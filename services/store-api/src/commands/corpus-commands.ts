@@ -1,0 +1,120 @@
+import { command } from '@vitrine/command-line/command';
+import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { createProgress } from '@vitrine/command-line/progress';
+import { Fault, messageOf } from '@vitrine/faults/fault';
+import { VOCABULARY } from '@vitrine/registry/vocabulary';
+import { importCorpus, type BadLine } from '@vitrine/stores/corpus/import-corpus';
+import { importVocabulary } from '@vitrine/stores/import-vocabulary';
+import { countProfiles, renderProfiles } from '@vitrine/stores/commit/render-profiles';
+import { randomBytes } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { publicUrlsOf } from '../config.ts';
+import { withStores } from './with-stores.ts';
+
+/** Of bad lines so many are printed. */
+const SHOWN_LINES = 20;
+const CHUNK_BYTES = 65_536;
+
+export const technologiesImport = command({
+  name: 'technologies import',
+  summary: 'Writes the vocabulary of this version to the database; the service does so when it starts.',
+  usage: '[--format text|json] [--config FILE]',
+  help: `  --format json  for programs
+  --config FILE  the store API's configuration
+
+Entries are added and updated, never removed: slugs are in what customers keep.
+
+Example:
+  npm run store-api -- technologies import
+`,
+  options: FORMAT_OPTION,
+  run: ({ values }, context) =>
+    withStores(values.config, context, async ({ pool }) => {
+      const changed = await importVocabulary(pool, VOCABULARY);
+      const result = { technologies: VOCABULARY.length, changed };
+      const text = () => `${VOCABULARY.length} technologies; ${changed} were new or differed.\n`;
+      context.stdout.write(formatResult(values.format, result, text));
+    }),
+});
+
+export const profilesRender = command({
+  name: 'profiles render',
+  summary: 'Renders all stored profiles anew, after public URLs or names have changed.',
+  usage: '[--format text|json] [--config FILE]',
+  help: `  --format json  for programs
+  --config FILE  the store API's configuration
+
+The service may be running. Profiles that do not change keep their ETag.
+
+Example:
+  npm run store-api -- profiles render
+`,
+  options: FORMAT_OPTION,
+  run: ({ values }, context) =>
+    withStores(values.config, context, async ({ config, pool }) => {
+      const total = await countProfiles(pool);
+      const print = (line: string) => context.stderr.write(line);
+      const progress = createProgress({ total, items: 'profiles', now: () => performance.now(), print });
+      const rendered = await renderProfiles(pool, publicUrlsOf(config), progress);
+      context.stdout.write(formatResult(values.format, { rendered }, () => `${rendered} profiles were rendered.\n`));
+    }),
+});
+
+export const corpusImport = command({
+  name: 'corpus import',
+  summary: 'Adds the domains of a CSV file to the corpus and sets their ranks.',
+  usage: 'FILE [--keep-going] [--format text|json] [--config FILE]',
+  help: `  --keep-going   pass over lines that cannot be read, instead of ending before the first
+  --format json  for programs
+  --config FILE  the store API's configuration
+
+Each line is domain,rank or domain; the first may be the heads of the columns. A domain that stands there twice gets the rank of its last
+line. The file may be imported again. Lines that cannot be read are printed by number, and the exit code is 1.
+
+Examples:
+  npm run store-api -- corpus import domains.csv
+  npm run store-api -- corpus import domains.csv --keep-going --format json
+`,
+  options: { 'keep-going': { type: 'boolean' }, ...FORMAT_OPTION },
+  positionals: 1,
+  run: ({ values, positionals }, context) => {
+    const path = positionals[0] ?? '';
+    return withStores(values.config, context, async ({ pool }) => {
+      await using file = await open(path).catch((cause: unknown) => {
+        throw new Fault('corpus_unreadable', { say: `${path} cannot be read: ${messageOf(cause)}`, cause });
+      });
+      const stream = file.createReadStream({ encoding: 'utf8', highWaterMark: CHUNK_BYTES, autoClose: false });
+      const { size: total } = await file.stat();
+      const print = (line: string) => context.stderr.write(line);
+      const progress = createProgress({ total, items: 'bytes', now: () => performance.now(), print });
+      const badLines: BadLine[] = [];
+      const result = await importCorpus(pool, {
+        chunks: readable(stream, path),
+        keepGoing: values['keep-going'] === true,
+        onBadLine: ({ line, reason }) => {
+          if (badLines.length < SHOWN_LINES) badLines.push({ line, reason });
+        },
+        onProgress: () => progress(stream.bytesRead),
+        nowMs: () => Date.now(),
+        random: randomBytes,
+      });
+      const { lines, added, ranked, bad } = result;
+      for (const { line, reason } of badLines) print(`${path}:${line}: ${reason}\n`);
+      if (bad > badLines.length) print(`${bad - badLines.length} further lines cannot be read.\n`);
+      const ended = bad > 0 && values['keep-going'] !== true ? ` It ended at line ${lines}; mend it, or use --keep-going.` : '';
+      const text = () =>
+        `${lines} lines: ${added} domains were added, ${ranked} ranks changed, ${bad} lines were not read.${ended}\n`;
+      context.stdout.write(formatResult(values.format, { ...result, bad_lines: badLines }, text));
+      return bad > 0 ? 1 : 0;
+    });
+  },
+});
+
+/** Faults: `corpus_unreadable`. */
+async function* readable(stream: AsyncIterable<string>, path: string): AsyncGenerator<string> {
+  try {
+    yield* stream;
+  } catch (cause) {
+    throw new Fault('corpus_unreadable', { say: `${path} cannot be read: ${messageOf(cause)}`, cause });
+  }
+}

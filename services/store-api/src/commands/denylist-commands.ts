@@ -1,0 +1,79 @@
+import { command } from '@vitrine/command-line/command';
+import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { textTable } from '@vitrine/command-line/text-table';
+import { allowDomain, denyDomain, readDenylist } from '@vitrine/stores/corpus/denylist';
+import { domainOf, textOption } from './command-values.ts';
+import { secondOf, withStores } from './with-stores.ts';
+
+export const denylistAdd = command({
+  name: 'denylist add',
+  summary: 'Puts a domain on the denylist: it is not scanned, and responses say that it is blocked.',
+  usage: 'DOMAIN [--reason TEXT] [--format text|json] [--config FILE]',
+  help: `  --reason TEXT  why, for those who read the list
+  --format json  for programs
+  --config FILE  the store API's configuration
+
+What is known of the domain stays, and is shown again when it is removed from the list.
+
+Example:
+  npm run store-api -- denylist add shop.example.org --reason "asked for it on 2026-01-31"
+`,
+  options: { reason: { type: 'string' }, ...FORMAT_OPTION },
+  positionals: 1,
+  run: ({ values, positionals }, context) => {
+    const domain = domainOf(positionals[0] ?? '');
+    const reason = textOption('--reason', values.reason ?? 'no reason given');
+    return withStores(values.config, context, async ({ pool, logger }) => {
+      const added = await denyDomain(pool, domain, reason);
+      logger.info({ audit: 'domain_denied', domain, reason }, 'domain denied');
+      const text = () => `${domain} ${added ? 'is on the denylist' : 'was on the denylist; its reason is replaced'}.\n`;
+      context.stdout.write(formatResult(values.format, { domain, reason, added }, text));
+    });
+  },
+});
+
+export const denylistRemove = command({
+  name: 'denylist remove',
+  summary: 'Takes a domain from the denylist.',
+  usage: 'DOMAIN [--format text|json] [--config FILE]',
+  help: `  --format json  for programs
+  --config FILE  the store API's configuration
+
+Exits with 1 when the domain was not on the list.
+
+Example:
+  npm run store-api -- denylist remove shop.example.org
+`,
+  options: FORMAT_OPTION,
+  positionals: 1,
+  run: ({ values, positionals }, context) => {
+    const domain = domainOf(positionals[0] ?? '');
+    return withStores(values.config, context, async ({ pool, logger }) => {
+      const removed = await allowDomain(pool, domain);
+      if (removed) logger.info({ audit: 'domain_allowed', domain }, 'domain allowed');
+      const text = () => `${domain} ${removed ? 'is not on the denylist any more' : 'was not on the denylist'}.\n`;
+      context.stdout.write(formatResult(values.format, { domain, removed }, text));
+      return removed ? 0 : 1;
+    });
+  },
+});
+
+export const denylistList = command({
+  name: 'denylist list',
+  summary: 'Lists the denylist by domain.',
+  usage: '[--format text|json] [--config FILE]',
+  help: `  --format json  for programs
+  --config FILE  the store API's configuration
+
+Example:
+  npm run store-api -- denylist list
+`,
+  options: FORMAT_OPTION,
+  run: ({ values }, context) =>
+    withStores(values.config, context, async ({ pool }) => {
+      const items = await readDenylist(pool);
+      const rows = () => items.map(({ domain, reason, created_at }) => [domain, secondOf(created_at), reason]);
+      const text = () => (items.length === 0 ? 'The denylist is empty.\n' : textTable(['DOMAIN', 'SINCE', 'REASON'], rows()));
+      context.stdout.write(formatResult(values.format, { items }, text));
+    }),
+});

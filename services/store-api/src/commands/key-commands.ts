@@ -1,0 +1,159 @@
+import { command } from '@vitrine/command-line/command';
+import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { textTable } from '@vitrine/command-line/text-table';
+import { usageError } from '@vitrine/command-line/usage-error';
+import { TokenHashes } from '@vitrine/credentials/token-hashes';
+import { SCOPES, type Scope } from '@vitrine/stores/resources/enumerations';
+import { createApiKey, listApiKeys, MAX_ACTIVE_KEYS, revokeApiKey, type ApiKey } from '@vitrine/stores/workspaces/api-keys';
+import { KEY_PRESETS, type KeyPreset } from '@vitrine/stores/workspaces/key-presets';
+import { randomBytes } from 'node:crypto';
+import { expiryOption, requiredOption, textOption } from './command-values.ts';
+import { secondOf, withStores } from './with-stores.ts';
+
+const PRESETS = Object.keys(KEY_PRESETS).map((preset) => preset.replaceAll('_', '-'));
+const MAX_EXPIRY_MS = 3_650 * 86_400_000;
+const CREATED_BY = 'command line';
+const HEADS = ['ID', 'WORKSPACE', 'PREFIX', 'SCOPES', 'CREATED', 'EXPIRES', 'STATE', 'LABEL'];
+
+export const keyCreate = command({
+  name: 'key create',
+  summary: 'Creates a workspace API key and shows its secret once.',
+  usage: '--workspace ID --label TEXT [--preset PRESET | --scope SCOPE...] [--expires WHEN] [--format text|json] [--config FILE]',
+  help: `  --workspace ID   the workspace, as workspace list shows it
+  --label TEXT     what it is for
+  --preset PRESET  ${PRESETS.map((preset) => `${preset}${preset === 'read-only' ? ' (default)' : ''}`).join(', ')}
+  --scope SCOPE    instead of a preset: ${SCOPES.join(', ')}; may be repeated
+  --expires WHEN   a date, a date-time, or a time from now such as 90d; never unless given
+  --format json    for programs
+  --config FILE    the store API's configuration
+
+The secret is stored nowhere. The key works from the next request on.
+
+Examples:
+  npm run store-api -- key create --workspace ws_0123456789abcdefghjkmnpqrs --label ci
+  npm run store-api -- key create --workspace ws_0123456789abcdefghjkmnpqrs --label crm --preset full --expires 90d --format json
+`,
+  options: {
+    workspace: { type: 'string' },
+    label: { type: 'string' },
+    preset: { type: 'string', choices: PRESETS },
+    scope: { type: 'string', multiple: true, choices: SCOPES },
+    expires: { type: 'string' },
+    ...FORMAT_OPTION,
+  },
+  run: ({ values }, context) => {
+    const at = Date.now();
+    const request = {
+      workspace_id: requiredOption('--workspace', values.workspace),
+      label: textOption('--label', requiredOption('--label', values.label)),
+      scopes: scopesOf(values.preset, values.scope),
+      created_by: CREATED_BY,
+      expires_at: values.expires === undefined ? null : expiryOption('--expires', values.expires, at, MAX_EXPIRY_MS),
+      at,
+      random: randomBytes,
+    };
+    return withStores(values.config, context, async ({ config, pool, logger }) => {
+      const hashes = new TokenHashes(config.auth.peppers);
+      const outcome = await pool.transaction((transaction) => createApiKey(transaction, hashes, request));
+      if (outcome.kind !== 'created') {
+        const reasons = {
+          unknown_workspace: `there is no workspace ${request.workspace_id}; see store-api workspace list`,
+          key_limit_reached: `the workspace has ${MAX_ACTIVE_KEYS} active keys; revoke those that are not used`,
+        };
+        context.stderr.write(`store-api: ${reasons[outcome.kind]}\n`);
+        return 1;
+      }
+      logger.info({ audit: 'key_created', ...auditFields(outcome.key) }, 'API key created');
+      const secret = outcome.secret.reveal();
+      const text = `Key ${outcome.key.id} was created: ${outcome.key.scopes.join(', ')}.\n\n  ${secret}\n
+It is shown only once. Send it as Authorization: Bearer <key>.\n`;
+      context.stdout.write(formatResult(values.format, { ...listed(outcome.key, at), secret }, () => text));
+      return 0;
+    });
+  },
+});
+
+export const keyList = command({
+  name: 'key list',
+  summary: 'Lists API keys by workspace, those included that were revoked in the last 30 days.',
+  usage: '[--workspace ID] [--format text|json] [--config FILE]',
+  help: `  --workspace ID  only keys of this workspace
+  --format json   for programs
+  --config FILE   the store API's configuration
+
+Examples:
+  npm run store-api -- key list
+  npm run store-api -- key list --workspace ws_0123456789abcdefghjkmnpqrs --format json
+`,
+  options: { workspace: { type: 'string' }, ...FORMAT_OPTION },
+  run: ({ values }, context) =>
+    withStores(values.config, context, async ({ pool }) => {
+      const now = Date.now();
+      const items = (await listApiKeys(pool, values.workspace, now)).map((key) => listed(key, now));
+      const rows = () =>
+        items.map(({ id, workspace_id, prefix, scopes, created_at, expires_at, state, label }) => [
+          id,
+          workspace_id,
+          prefix,
+          scopes.join(','),
+          created_at,
+          expires_at ?? 'never',
+          state,
+          label,
+        ]);
+      const text = () =>
+        items.length === 0 ? 'There are no keys. Create one: store-api key create\n' : textTable(HEADS, rows());
+      context.stdout.write(formatResult(values.format, { items }, text));
+    }),
+});
+
+export const keyRevoke = command({
+  name: 'key revoke',
+  summary: 'Revokes an API key permanently, from its next request on.',
+  usage: 'ID [--format text|json] [--config FILE]',
+  help: `  --format json  for programs
+  --config FILE  the store API's configuration
+
+Example:
+  npm run store-api -- key revoke key_0123456789abcdefghjkmnpqrs
+`,
+  options: FORMAT_OPTION,
+  positionals: 1,
+  run: ({ values, positionals }, context) => {
+    const id = positionals[0] ?? '';
+    return withStores(values.config, context, async ({ pool, logger }) => {
+      const now = Date.now();
+      const key = await revokeApiKey(pool, id, now);
+      if (key === undefined) {
+        context.stderr.write(`store-api: there is no key ${id}; see store-api key list\n`);
+        return 1;
+      }
+      logger.info({ audit: 'key_revoked', ...auditFields(key) }, 'API key revoked');
+      const text = () => `Key ${id} (${key.prefix}...) is revoked since ${secondOf(key.revoked_at ?? now)}.\n`;
+      context.stdout.write(formatResult(values.format, listed(key, now), text));
+      return 0;
+    });
+  },
+});
+
+function scopesOf(preset: string | undefined, scopes: readonly string[] | undefined): readonly Scope[] {
+  if (preset !== undefined && scopes !== undefined) throw usageError('--preset and --scope cannot be combined');
+  if (scopes !== undefined) return [...new Set(scopes)] as Scope[];
+  return KEY_PRESETS[(preset ?? 'read-only').replaceAll('-', '_') as KeyPreset];
+}
+
+/** A key as it is printed. */
+function listed({ created_at, expires_at, revoked_at, ...key }: ApiKey, now: number) {
+  const isExpired = expires_at !== null && expires_at <= now;
+  return {
+    ...key,
+    created_at: secondOf(created_at),
+    expires_at: expires_at === null ? null : secondOf(expires_at),
+    revoked_at: revoked_at === null ? null : secondOf(revoked_at),
+    state: revoked_at === null ? (isExpired ? 'expired' : 'active') : 'revoked',
+  };
+}
+
+function auditFields({ id, workspace_id, prefix, scopes, label }: ApiKey) {
+  return { key_id: id, workspace_id, prefix, scopes, label, by: CREATED_BY };
+}

@@ -1,0 +1,89 @@
+import { command } from '@vitrine/command-line/command';
+import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { textTable } from '@vitrine/command-line/text-table';
+import { readUsageByKey, reconcileUsage } from '@vitrine/stores/metering/usage-reports';
+import { readWorkspaceUsage, type WorkspaceUsage } from '@vitrine/stores/metering/workspace-usage';
+import { BILLING_UNITS } from '@vitrine/stores/resources/billing';
+import { secondOf, withStores } from './with-stores.ts';
+
+export const usage = command({
+  name: 'usage',
+  summary: 'Shows what workspaces have consumed in their current billing period.',
+  usage: '[--workspace ID] [--format text|json] [--config FILE]',
+  help: `  --workspace ID  only this workspace, with each of its keys
+  --format json   for programs
+  --config FILE   the store API's configuration
+
+Examples:
+  npm run store-api -- usage
+  npm run store-api -- usage --workspace ws_0123456789abcdefghjkmnpqrs --format json
+`,
+  options: { workspace: { type: 'string' }, ...FORMAT_OPTION },
+  run: ({ values }, context) =>
+    withStores(values.config, context, async ({ pool }) => {
+      const items = await readWorkspaceUsage(pool, values.workspace, Date.now());
+      const [only] = values.workspace === undefined ? [] : items;
+      if (values.workspace !== undefined && only === undefined) {
+        context.stderr.write(`store-api: there is no workspace ${values.workspace}; see store-api workspace list\n`);
+        return 1;
+      }
+      const keys = only === undefined ? [] : await readUsageByKey(pool, only.workspace_id, only.starts_at);
+      const byKey = keys.map(({ key_id, label, ...used }) => ({ key_id, label, used }));
+      const shown = items.map(({ starts_at, ends_at, ...item }) => {
+        return { ...item, starts_at: secondOf(starts_at), ends_at: secondOf(ends_at) };
+      });
+      const result = only === undefined ? { items: shown } : { ...shown[0], by_key: byKey };
+      const keyRows = () =>
+        byKey.map(({ key_id, label, used }) => [key_id, ...BILLING_UNITS.map((unit) => String(used[unit])), label]);
+      const keyTable = () => (byKey.length === 0 ? '' : `\n${textTable(['KEY', ...UNIT_HEADS, 'LABEL'], keyRows())}`);
+      context.stdout.write(formatResult(values.format, result, () => usageTable(items) + keyTable()));
+      return 0;
+    }),
+});
+
+export const reconcile = command({
+  name: 'reconcile',
+  summary: 'Adds up the ledger and compares it with the counters of workspaces and keys; exits with 1 when they differ.',
+  usage: '[--format text|json] [--config FILE]',
+  help: `  --format json  for programs
+  --config FILE  the store API's configuration
+
+Reads the whole ledger, in one statement: it may run while the service does.
+
+Example:
+  npm run store-api -- reconcile
+`,
+  options: FORMAT_OPTION,
+  run: ({ values }, context) =>
+    withStores(values.config, context, async ({ pool }) => {
+      const differences = await reconcileUsage(pool);
+      const shown = differences.map(({ starts_at, ...difference }) => ({ ...difference, starts_at: secondOf(starts_at) }));
+      const heads = ['WORKSPACE', 'PERIOD', 'UNIT', 'COUNTER', 'KEYS', 'LEDGER'];
+      const rows = () =>
+        shown.flatMap(({ workspace_id, starts_at, counters, by_key, ledger }) =>
+          BILLING_UNITS.filter((unit) => counters[unit] !== ledger[unit] || by_key[unit] !== ledger[unit]).map((unit) => {
+            return [workspace_id, starts_at, unit, ...[counters, by_key, ledger].map((counts) => String(counts[unit]))];
+          }),
+        );
+      const none = 'Counters of workspaces and keys equal the ledger.\n';
+      const text = () => (shown.length === 0 ? none : textTable(heads, rows()));
+      context.stdout.write(formatResult(values.format, { differences: shown }, text));
+      return shown.length === 0 ? 0 : 1;
+    }),
+});
+
+const UNIT_HEADS = BILLING_UNITS.map((unit) => unit.toUpperCase());
+
+function usageTable(items: readonly WorkspaceUsage[]): string {
+  if (items.length === 0) return 'There are no workspaces. Create one: store-api workspace create --admin EMAIL\n';
+  return textTable(
+    ['WORKSPACE', 'PLAN', 'PERIOD', ...UNIT_HEADS, 'NAME'],
+    items.map(({ workspace_id, plan, starts_at, ends_at, used, included, name }) => [
+      workspace_id,
+      plan,
+      `${secondOf(starts_at).slice(0, 10)}..${secondOf(ends_at).slice(0, 10)}`,
+      ...BILLING_UNITS.map((unit) => (plan === 'partner' ? String(used[unit]) : `${used[unit]}/${included[unit]}`)),
+      name,
+    ]),
+  );
+}

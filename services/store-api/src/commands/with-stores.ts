@@ -1,0 +1,41 @@
+import type { CommandContext } from '@vitrine/command-line/command';
+import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { createLogger, type Logger } from '@vitrine/telemetry/logger';
+import { readStoreApiConfig, STORE_API_CONFIG_FILE, type StoreApiConfig } from '../config.ts';
+
+const APPLICATION = 'vitrine-store-api-command';
+const CONNECTIONS = 5;
+/** Adding up a large ledger takes minutes. */
+const STATEMENT_TIMEOUT_MS = 3_600_000;
+
+/** What a command works with. */
+export interface StoresCommand {
+  readonly config: StoreApiConfig;
+  readonly pool: PostgresPool;
+  /** Writes to the standard error: changes of keys are audited there. */
+  readonly logger: Logger;
+}
+
+/** Runs `work` on the database of the configured store API, which may be running. Resolves to the exit code: that of `work`, or 0. Faults: those of
+ *  the configuration and of the database. */
+export async function withStores(
+  configOption: string | undefined,
+  { env, stderr }: CommandContext,
+  work: (of: StoresCommand) => Promise<number | void>,
+): Promise<number> {
+  const config = readStoreApiConfig(readConfigFile(locateConfigFile(configOption, env, STORE_API_CONFIG_FILE).path), env);
+  await using pool = new PostgresPool({
+    dsn: config.storage.dsn,
+    applicationName: APPLICATION,
+    maxConnections: CONNECTIONS,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+  });
+  const logger = createLogger('svc-store-api', 'info', stderr);
+  return (await work({ config, pool, logger })) ?? 0;
+}
+
+/** `2026-01-31T10:00:00Z`. */
+export function secondOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

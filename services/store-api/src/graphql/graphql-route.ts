@@ -1,0 +1,108 @@
+import type { Secret } from '@vitrine/config/secret';
+import { codeOf, isFault } from '@vitrine/faults/fault';
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
+import type { Logger } from '@vitrine/telemetry/logger';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { FAULT_CODES } from '../contract/error-codes.ts';
+import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { errorBody } from '../contract/error-body.ts';
+import type { PlainExchange, PlainOutcome, PlainRoute } from '../http/plain-route.ts';
+import { readBody } from '../http/read-request.ts';
+import { RequestDeadline } from '../http/request-deadline.ts';
+import { sendResponse } from '../http/send-response.ts';
+import { createSchema } from './create-schema.ts';
+import { executeGraphql, type GraphqlOptions } from './execute-graphql.ts';
+import { GRAPHQL_CODES } from './graphql-error.ts';
+import type { GraphqlPorts } from './graphql-context.ts';
+import { OPERATION_NAMES } from './operation-name.ts';
+import { serviceTokenCheck } from './service-token.ts';
+
+const JSON_TYPE = 'application/json';
+const UNAUTHORIZED =
+  'The service token is missing or wrong: send Authorization: Bearer <SERVICE_TOKEN>. A workspace API key is none.';
+
+const graphqlParams = z.object({
+  query: z.string(),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  operationName: z.string().nullish(),
+});
+
+export interface GraphqlRouteOptions {
+  readonly serviceToken: Secret | undefined;
+  readonly introspection: boolean;
+  readonly ports: GraphqlPorts;
+  readonly logger: Logger;
+}
+
+/** `POST /graphql`, for first-party surfaces. What is no request of GraphQL gets the error envelope; errors of one are in its response, whose status
+ *  is 200. Spec: POST /graphql; decisions, section 6. */
+export function graphqlRoute({ serviceToken, introspection, ports, logger }: GraphqlRouteOptions): PlainRoute {
+  const isServiceToken = serviceTokenCheck(serviceToken);
+  const options: GraphqlOptions = { schema: createSchema(), ports, introspection };
+  const handle = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { requestId }: PlainExchange,
+  ): Promise<PlainOutcome> => {
+    const headers = [REQUEST_ID_HEADER, requestId];
+    if (!isServiceToken(request.headersDistinct['authorization'] ?? [])) {
+      const body = JSON.stringify(errorBody('unauthorized', UNAUTHORIZED, requestId));
+      sendResponse(request, response, {
+        status: 401,
+        headers: [...headers, 'WWW-Authenticate', 'Bearer'],
+        body,
+        type: JSON_TYPE,
+      });
+      return { operationId: 'graphql.invalid', code: 'unauthorized' };
+    }
+    return serve(options, request, response, { requestId, headers, logger });
+  };
+  return { methods: ['POST'], path: '/graphql', operationId: 'graphql.invalid', counted: GRAPHQL_OPERATIONS, handle };
+}
+
+/** Every operation and code that the route counts. */
+const GRAPHQL_OPERATIONS = OPERATION_NAMES.map((name) => ({
+  operationId: `graphql.${name}`,
+  outcomes: ['', ...GRAPHQL_CODES].map((code) => ({ status: 200, code })),
+}));
+
+interface Serving {
+  readonly requestId: string;
+  readonly headers: readonly string[];
+  readonly logger: Logger;
+}
+
+async function serve(
+  options: GraphqlOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { requestId, headers, logger }: Serving,
+): Promise<PlainOutcome> {
+  using deadline = new RequestDeadline();
+  const ending = new AbortController();
+  response.once('close', () => {
+    deadline.clientLeft();
+    ending.abort();
+  });
+  let operationId = 'graphql.invalid';
+  try {
+    const params = (await deadline.race(readBody(graphqlParams, request))) as z.output<typeof graphqlParams>;
+    const outcome = await deadline.race(executeGraphql(options, params, ending.signal));
+    operationId = `graphql.${outcome.operation}`;
+    for (const error of outcome.failures)
+      logger.error(
+        { request_id: requestId, operation: outcome.operation, ...databaseErrorFields(error) },
+        'GraphQL field failed',
+      );
+    sendResponse(request, response, { status: 200, headers, body: outcome.body, type: JSON_TYPE });
+    return { operationId, code: outcome.code };
+  } catch (error) {
+    if (deadline.isOver) ending.abort();
+    if (codeOf(error) === 'client_left') return { operationId, code: '', status: 0 };
+    if (!isFault(error) || FAULT_CODES[error.code] !== 'invalid_request') throw error;
+    const body = JSON.stringify(errorBody('invalid_request', error.say, requestId));
+    sendResponse(request, response, { status: 400, headers, body, type: JSON_TYPE });
+    return { operationId, code: 'invalid_request' };
+  }
+}

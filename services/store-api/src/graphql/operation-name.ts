@@ -1,0 +1,38 @@
+import { Kind, type DocumentNode, type OperationDefinitionNode } from 'graphql';
+
+/** Root fields of the schema, and what else a request can be; nothing that a client chose is among them. */
+export const ROOT_FIELDS = [
+  'store',
+  'technology',
+  'candidates',
+  'storeAnalysis',
+  'ingestEvidence',
+  'resolveCandidate',
+  'queueScans',
+  'analyzeStore',
+] as const;
+
+/** `invalid`: it was not executed; `introspection`: it asks for the schema only; `several`: it has root fields of more than one name. */
+export const OPERATION_NAMES = [...ROOT_FIELDS, 'invalid', 'introspection', 'several'] as const;
+export type OperationName = (typeof OPERATION_NAMES)[number];
+
+/** What a request is counted as: the name of its root field. Names that clients give their operations would be series without end. */
+export function operationNameOf(document: DocumentNode, operation: OperationDefinitionNode): OperationName {
+  const names = new Set<string>();
+  const collect = (selections: OperationDefinitionNode['selectionSet']['selections']) => {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) names.add(selection.name.value);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet.selections);
+      else {
+        const { value } = selection.name;
+        const fragment = document.definitions.find((one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === value);
+        if (fragment?.kind === Kind.FRAGMENT_DEFINITION) collect(fragment.selectionSet.selections);
+      }
+    }
+  };
+  // It has been validated: fragments form no circle.
+  collect(operation.selectionSet.selections);
+  const fields = [...names].filter((name) => !name.startsWith('__'));
+  if (fields.length > 1) return 'several';
+  return ROOT_FIELDS.find((field) => field === fields[0]) ?? 'introspection';
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'graphql';
+import { MAX_ALIASES, MAX_DEPTH, queryLimitError } from './query-limits.ts';
+import { serviceTokenCheck } from './service-token.ts';
+import { Secret } from '@vitrine/config/secret';
+import { SignedCursors } from '../cursors/signed-cursors.ts';
+
+const STORE_PAGE = `query ($domain: String!) {
+  store(domain: $domain) {
+    domain name rank firstObservedAt lastObservedAt catalog { productCount priceRange { p25 median p75 } }
+    platform { technology { name } confidence }
+    technologies { active confidence firstSeenAt lastSeenAt technology { slug name category vendor website listingUrl } }
+  }
+}`;
+const CANDIDATE_PAGE = `query ($first: Int!) { candidates(first: $first) { nodes { id domain claim status } pageInfo { endCursor } } }`;
+
+const errorOf = (query: string, variables: Record<string, unknown> = {}) =>
+  queryLimitError({ document: parse(query), variables });
+const nested = (levels: number) => `{ ${'a { '.repeat(levels - 1)}b${' }'.repeat(levels - 1)} }`;
+const aliases = (count: number) => `{ ${Array.from({ length: count }, (_, i) => `a${i}: b`).join(' ')} }`;
+/** Each fragment uses the one before twice: 2 to the power of n fields. */
+const bomb = (n: number) =>
+  Array.from({ length: n }, (_, i) => `fragment f${i + 1} on Query { ...f${i} ...f${i} }`).join(' ') +
+  ` fragment f0 on Query { a } query { ...f${n} }`;
+
+describe('limits of a query', () => {
+  test.each<[string, string, Record<string, unknown>?]>([
+    ['the page of a store', STORE_PAGE],
+    [
+      'ten stores of it',
+      `query { ${Array.from({ length: 10 }, (_, i) => `s${i}: store(domain: "a.com") { domain technologies { active technology { name } } }`).join(' ')} }`,
+    ],
+    ['a full page of candidates', CANDIDATE_PAGE, { first: 200 }],
+    ['the deepest', nested(MAX_DEPTH)],
+    ['the most aliases', aliases(MAX_ALIASES)],
+    [
+      'introspection, however deep',
+      `{ __schema { types { fields { type { ofType { ofType { ofType { ofType { ofType { ofType { name } } } } } } } } } } }`,
+    ],
+  ])('%s is allowed', (...[, query, variables]) => {
+    expect(errorOf(query, variables)).toBeUndefined();
+  });
+
+  test.each<[string, string, RegExp, Record<string, unknown>?]>([
+    ['too deep', nested(MAX_DEPTH + 1), /^the query is 11 levels deep; at most 10 are allowed$/],
+    ['too deep in a fragment', `query { ...f } fragment f on Query ${nested(MAX_DEPTH + 1)}`, /11 levels deep/],
+    ['too deep in an unused fragment', `query { a } fragment f on Query ${nested(MAX_DEPTH + 1)}`, /11 levels deep/],
+    ['too many aliases', aliases(MAX_ALIASES + 1), /51 aliases; at most 50/],
+    ['aliases by fragments', `query { ...f ...f } fragment f on Query ${aliases(MAX_ALIASES - 10)}`, /80 aliases/],
+    ['too many items', `{ ${'candidates(first: 200) { nodes { id domain claim } } '.repeat(3)} }`, /costs 2403 fields/],
+    [
+      'items by a variable',
+      `query ($n: Int!) { ${'candidates(first: $n) { nodes { id domain claim } } '.repeat(3)} }`,
+      /costs 2403/,
+      { n: 1e9 },
+    ],
+    [
+      'items by a variable that is none',
+      `query ($n: Int!) { ${'candidates(first: $n) { nodes { id domain claim } } '.repeat(3)} }`,
+      /costs 2403/,
+    ],
+    ['a bomb of fragments', bomb(60), /costs 2048 fields/],
+    ['a circle of fragments', 'query { ...a } fragment a on Query { ...b } fragment b on Query { ...a }', /circle/],
+    ['a fragment of itself', 'query { ...a } fragment a on Query { b { ...a } }', /circle/],
+  ])('%s is refused with the limit', (...[, query, error, variables]) => {
+    expect(errorOf(query, variables)).toMatch(error);
+  });
+});
+
+test('only the service token, alone in its header, is let in; without one nobody is', () => {
+  const isAllowed = serviceTokenCheck(new Secret('a-service-token-of-32-characters'));
+  const allowed = ['Bearer a-service-token-of-32-characters', 'bearer   a-service-token-of-32-characters'];
+  expect(allowed.map((header) => isAllowed([header]))).toEqual([true, true]);
+  const refused = ['', 'Bearer', 'Bearer x', 'Basic a-service-token-of-32-characters', 'Bearer a-service-token-of-32-characterS'];
+  expect(refused.map((header) => isAllowed([header]))).toEqual(refused.map(() => false));
+  expect([isAllowed([]), isAllowed([allowed[0] ?? '', allowed[0] ?? '']), serviceTokenCheck(undefined)(['Bearer '])]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
+describe('cursors', () => {
+  const DAY_MS = 86_400_000;
+  const [old, current] = [1, 2].map((version) => ({ version, secret: new Secret(`pepper ${version}`) }));
+  const cursorsAt = (nowMs: number, list = 'candidates', peppers = [current, old].filter((one) => one !== undefined)) =>
+    new SignedCursors(peppers, list, () => nowMs);
+
+  test('a cursor opens for its list and filter, until 24 hours later, also after its pepper was replaced', () => {
+    const cursor = cursorsAt(0, 'candidates', old === undefined ? [] : [old]).seal('cnd_1', 'pending');
+    expect(cursorsAt(DAY_MS - 1).open(cursor, 'pending')).toBe('cnd_1');
+    expect(cursorsAt(DAY_MS).open(cursor, 'pending')).toBeUndefined();
+    expect(cursorsAt(0).open(cursor, 'resolved')).toBeUndefined();
+    expect(cursorsAt(0, 'technologies').open(cursor, 'pending')).toBeUndefined();
+  });
+
+  test('what was changed or made up does not open', () => {
+    const cursor = cursorsAt(0).seal('cnd_1', '');
+    const forged = Buffer.from(JSON.stringify([DAY_MS, 'cnd_0'])).toString('base64url');
+    const others = [
+      '',
+      '.',
+      'x',
+      cursor.slice(1),
+      `${cursor}A`,
+      `${forged}.${cursor.split('.')[1]}`,
+      cursor.replace('.', '..'),
+      'a'.repeat(5_000),
+    ];
+    expect(others.map((other) => cursorsAt(0).open(other, ''))).toEqual(others.map(() => undefined));
+  });
+});

@@ -1,0 +1,66 @@
+import type { Analysis } from '@vitrine/stores/analyses/analyses';
+import { canonicalDomain } from '@vitrine/stores/canonical-domain';
+import { readCandidates, type Candidate, type CandidateStatus } from '@vitrine/stores/evidence/candidates';
+import type { GraphqlContext } from './graphql-context.ts';
+import { graphqlError } from './graphql-error.ts';
+import type { StoreNode } from './store-reads.ts';
+
+/** Arguments have the types that the schema gives them. */
+export type Resolver<Source = unknown, Args = object> = (source: Source, args: Args, context: GraphqlContext) => unknown;
+
+const MAX_PAGE = 200;
+
+interface CandidateArguments {
+  readonly status?: CandidateStatus | null;
+  readonly domain?: string | null;
+  readonly technologySlug?: string | null;
+  readonly first: number;
+  readonly after?: string | null;
+}
+
+const store: Resolver<unknown, { readonly domain: string }> = (_, args, { load }) => {
+  const domain = canonicalDomain(args.domain);
+  return domain === undefined ? null : load.store.load(domain);
+};
+
+const technology: Resolver<unknown, { readonly slug: string }> = (_, { slug }, { load }) => load.technology.load(slug);
+
+const storeAnalysis: Resolver<unknown, { readonly id: string }> = (_, { id }, { load }) => load.analysis.load(id);
+
+const candidates: Resolver<unknown, CandidateArguments> = async (_, args, { pool, candidateCursors }) => {
+  const { status = null, technologySlug = null, first, after = null } = args;
+  if (first < 1 || first > MAX_PAGE) throw graphqlError('invalid_request', `first must be 1 to ${MAX_PAGE}`);
+  const domain = args.domain == null ? null : canonicalDomain(args.domain);
+  if (domain === undefined) throw graphqlError('invalid_request', 'domain must have a public registrable domain');
+  const filter = JSON.stringify([status, domain, technologySlug]);
+  const position = after === null ? null : candidateCursors.open(after, filter);
+  if (position === undefined)
+    throw graphqlError('invalid_request', 'after must be a cursor of this list with the same filters, at most 24 hours old');
+  const query = { status, domain, technology_slug: technologySlug, after: position, limit: first + 1 };
+  const rows = await readCandidates(pool, query);
+  const edges = rows
+    .slice(0, first)
+    .map((candidate) => ({ cursor: candidateCursors.seal(candidate.id, filter), node: candidateNode(candidate) }));
+  return {
+    edges,
+    nodes: edges.map(({ node }) => node),
+    pageInfo: { hasNextPage: rows.length > first, endCursor: edges.at(-1)?.cursor ?? null },
+  };
+};
+
+export function candidateNode({ technology_slug, source_url, captured_at, ...candidate }: Candidate) {
+  return { ...candidate, technologySlug: technology_slug, sourceUrl: source_url, capturedAt: captured_at };
+}
+
+const resultOfAnalysis: Resolver<Analysis> = ({ status, domain }, _, { load }) =>
+  status === 'completed' ? load.store.load(domain) : null;
+
+export const QUERY_RESOLVERS = {
+  Query: { store, technology, storeAnalysis, candidates },
+  Store: {
+    platform: (({ storefrontId }, _, { load }) => load.platform.load(storefrontId)) satisfies Resolver<StoreNode>,
+    technologies: (async ({ storefrontId }, _, { load }) =>
+      (await load.technologies.load(storefrontId)) ?? []) satisfies Resolver<StoreNode>,
+  },
+  StoreAnalysis: { result: resultOfAnalysis },
+};

@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { printSchema } from 'graphql';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createSchema } from './create-schema.ts';
+import { ROOT_FIELDS } from './operation-name.ts';
+
+/** What clients of `/graphql` are generated from. */
+const GOLDEN = new URL('../../../../docs/api/store-api.graphql', import.meta.url);
+
+test('the schema is the golden one; npm run golden rewrites it', () => {
+  const text = `${printSchema(createSchema())}\n`;
+  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
+  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+});
+
+test('every root field is counted by its name', () => {
+  const schema = createSchema();
+  const types = [schema.getQueryType(), schema.getMutationType()];
+  expect(types.flatMap((type) => Object.keys(type?.getFields() ?? {}))).toEqual([...ROOT_FIELDS]);
+});
