@@ -19,7 +19,8 @@ import { REQUEST_TIMEOUT_MS } from './http/request-deadline.ts';
 import { scrapeRoute, serveScrape } from './observability/serve-scrape.ts';
 import { StoreApiTelemetry } from './observability/store-api-telemetry.ts';
 import { BackgroundJobs, JOB_CONNECTIONS } from './jobs/background-jobs.ts';
-import { createRoutes } from './routes.ts';
+import { pageRoutes } from './pages/page-routes.ts';
+import { createRoutes, servedOperations } from './routes.ts';
 import { VocabularyWriter } from './vocabulary/vocabulary-writer.ts';
 
 const APPLICATION = 'vitrine-store-api';
@@ -58,6 +59,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   const { scrape } = telemetry;
   const plainRoutes: PlainRoute[] = [
     ...probeRoutes(() => probe.reason),
+    ...pageRoutes(pool, servedOperations(routes), urls),
     graphqlRoute({
       serviceToken: config.graphql.service_token,
       introspection: config.graphql.introspection,

@@ -48,8 +48,7 @@ export function createRoutes({ pool, urls, build, peppers, random }: RouteContex
     keyed(served.getTechnology, (request) => getTechnology(request, urls)),
     ...LATER_OPERATIONS.map(unserved),
   ];
-  const operations = routes.flatMap(({ operation, handle }) => (handle === undefined ? [] : [operation]));
-  const versionIndex = respondJson(versionIndexOf(urls, operations));
+  const versionIndex = respondJson(versionIndexOf(urls, servedOperations(routes)));
   const openapi = lazily(async () => {
     // 3 to 15 ms that no start pays for.
     const { contractDocument } = await import('./contract/openapi-document.ts');
@@ -71,6 +70,11 @@ function keyed<Query, Body>(
     invariant(request.caller !== undefined, 'a request with a key has been admitted');
     return handle(request, request.caller);
   });
+}
+
+/** Those with a handler. */
+export function servedOperations(routes: readonly ApiRoute[]): Operation[] {
+  return routes.flatMap(({ operation, handle }) => (handle === undefined ? [] : [operation]));
 }
 
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {

@@ -51,8 +51,8 @@ export interface TestRequest {
   readonly method?: string;
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text is sent as it is, an object as JSON. */
-  readonly body?: object | string;
+  /** A text and bytes are sent as they are, an object as JSON. */
+  readonly body?: object | string | Uint8Array<ArrayBuffer>;
 }
 
 export interface TestResponse {
@@ -155,7 +155,7 @@ async function send(url: string, { method = 'GET', token, headers = {}, body }: 
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
@@ -163,6 +163,6 @@ async function send(url: string, { method = 'GET', token, headers = {}, body }: 
     status: response.status,
     headers: response.headers,
     text,
-    json: isJson ? (JSON.parse(text) as TestResponse['json']) : {},
+    json: isJson && text !== '' ? (JSON.parse(text) as TestResponse['json']) : {},
   };
 }
