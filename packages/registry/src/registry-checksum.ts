@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
 import { CATEGORIES } from './categories.ts';
 import { PUBLIC_SUFFIX_LIST } from './registrable-domain.ts';
+import { LITERALS_VERSION } from './rules/literals.ts';
+import { TECHNOLOGY_RULES } from './rules/registry-rules.ts';
 import { TENANT_SUFFIXES } from './tenant-suffixes.ts';
 import { VOCABULARY } from './vocabulary.ts';
 
 /** Everything that decides what a domain is and what can be detected on it, in one order whatever the order of the sources. */
 export function canonicalRegistry(): string {
   return JSON.stringify({
-    categories: Object.entries(CATEGORIES).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    categories: Object.entries(CATEGORIES).toSorted(byKey),
     technologies: VOCABULARY,
+    rules: Object.entries(TECHNOLOGY_RULES)
+      .toSorted(byKey)
+      .map(([slug, rules]) => [slug, Object.entries(rules).toSorted(byKey)]),
+    literals: LITERALS_VERSION,
     tenant_suffixes: TENANT_SUFFIXES.toSorted(),
     public_suffix_list: PUBLIC_SUFFIX_LIST,
   });
@@ -16,3 +22,7 @@ export function canonicalRegistry(): string {
 
 /** `registry_checksum` of Health: `sha256:` and hex. Spec: Discovery shapes; decisions, section 1. */
 export const REGISTRY_CHECKSUM: string = `sha256:${createHash('sha256').update(canonicalRegistry()).digest('hex')}`;
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}

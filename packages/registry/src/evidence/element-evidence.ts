@@ -69,6 +69,14 @@ export class ElementEvidence {
     this.#load(isLoaded ? 'scripts' : 'inertScripts', source, isLoaded);
   }
 
+  scriptType(type: string): void {
+    this.#lists.scriptIds.add(`type:${type.toLowerCase()}`);
+  }
+
+  paymentIcon(id: string): void {
+    this.#lists.attributes.add(id.slice(0, 60));
+  }
+
   customElement(name: string): void {
     this.#lists.elements.add(name.toLowerCase());
   }

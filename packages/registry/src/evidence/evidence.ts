@@ -42,11 +42,14 @@ const record = (bound: number) => z.record(text, text).refine((value) => Object.
 const jsonLdOrganization = z.strictObject({
   type: text,
   name: text.nullable(),
+  /** `@id` or `url`. */
   url: text.nullable(),
   sameAs: z.array(text).max(20),
   addressCountry: text.nullable(),
   telephone: text.nullable(),
   vatId: text.nullable(),
+  /** `vatID:`, `leiCode:`, `duns:`, `taxID:` and the number. */
+  identifiers: z.array(text).max(10),
 });
 export type JsonLdOrganization = z.infer<typeof jsonLdOrganization>;
 
@@ -108,10 +111,11 @@ export const pageEvidence = z.strictObject({
   headers: record(HEADER_BOUND),
   cookies: listOf('cookies'),
   metas: record(META_BOUND),
-  /** Custom elements, names of data attributes, and first parts of classes (`jdgm` of `jdgm-widget`). */
+  /** Custom elements, names of data attributes (`pi-...` are payment icons), and first parts of classes (`jdgm` of `jdgm-widget`). */
   elements: listOf('elements'),
   attributes: listOf('attributes'),
   classes: listOf('classes'),
+  /** Ids of scripts, and `type:` with types that are neither JavaScript nor JSON. */
   scriptIds: listOf('scriptIds'),
   /** Handles of Shopify app blocks with something that loads in them, and of those with nothing. */
   appBlocks: listOf('appBlocks'),

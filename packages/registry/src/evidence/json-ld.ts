@@ -7,6 +7,7 @@ const BLOCKS_BOUND = 20;
 const NODES_BOUND = 2_000;
 const DEPTH_BOUND = 12;
 const BOUNDS = { types: 40, organizations: 5, products: 20, sameAs: 20, countries: 10 };
+const IDENTIFIERS = ['vatID', 'leiCode', 'duns', 'taxID'];
 const ORGANIZATION = /(?:Organization|Store|Corporation|LocalBusiness|Brand)$/;
 
 type Node = Readonly<Record<string, unknown>>;
@@ -73,11 +74,14 @@ function organizationOf(type: string, node: Node): JsonLdOrganization {
   return {
     type,
     name: textOf(node['name']),
-    url: textOf(node['url']),
+    url: textOf(node['@id']) ?? textOf(node['url']),
     sameAs: [node['sameAs']].flat().flatMap((link) => textOf(link) ?? []).slice(0, BOUNDS.sameAs), // prettier-ignore
     addressCountry: countryOf(node),
     telephone: textOf(node['telephone']),
     vatId: textOf(node['vatID']),
+    identifiers: IDENTIFIERS.flatMap((name) =>
+      textOf(node[name]) === null ? [] : `${name}:${textOf(node[name])}`.slice(0, TEXT_BOUND),
+    ),
   };
 }
 

@@ -57,10 +57,11 @@ export class PageReader implements TokenizerCallbacks {
 
   onattribend(): void {
     const name = this.#attribute;
-    if (name === undefined || (this.#tag === 'other' && name !== 'class')) return;
+    if (name === undefined || (this.#tag === 'other' && name !== 'class' && name !== 'aria-labelledby')) return;
     const isPlain = this.#tag === 'other' || this.#tag === 'breakout' || this.#tag === 'custom';
     const raw = this.#valueStart === -1 ? '' : this.#html.slice(this.#valueStart, this.#valueEnd);
     if (name === 'class') this.#elements.classes(raw);
+    else if (name === 'aria-labelledby' && raw.startsWith('pi-')) this.#elements.paymentIcon(raw);
     if (isPlain || this.#values.has(name)) return;
     this.#values.set(name, raw.includes('&') ? decodeHTMLAttribute(raw) : raw);
   }
@@ -125,6 +126,7 @@ export class PageReader implements TokenizerCallbacks {
     const isLinkedData = type.toLowerCase() === 'application/ld+json';
     const isCode = JAVASCRIPT_TYPE.test(type) && this.#templates === 0;
     this.#elements.script(this.#values, isCode);
+    if (!isCode && !isLinkedData && type !== 'application/json') this.#elements.scriptType(type);
     // What does not run is read neither for names nor for addresses, but JSON holds settings of platforms.
     this.#script = isLinkedData ? 'linked-data' : isCode ? 'code' : DATA_TYPE.test(type) ? 'data' : undefined;
   }

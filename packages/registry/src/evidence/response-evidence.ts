@@ -17,6 +17,8 @@ const WITH_VALUE = new Set([
   'x-powered-by',
   'x-powered-cms',
   'x-served-by',
+  'x-cdn',
+  'x-shopid',
   'x-shopify-stage',
 ]);
 const NAMES = /^(?:x-|cf-|sw-|nel$|surrogate-key$|fastly-|akamai-|oc-|weglot-|platform$|server-timing$|liferay-portal$|ki-)/;

@@ -1,6 +1,12 @@
 import { InlineLiterals } from './inline-literals.ts';
+import { spellingOf } from './rule-text.ts';
+import { TECHNOLOGY_RULES } from './registry-rules.ts';
 
-/** Raised with every literal that is added, so that evidence from before it is not taken as evidence of its absence. */
+/** Raised with every literal that is added, together with `literalsSince` of its technology: evidence from before says nothing about it. */
 export const LITERALS_VERSION = 1;
 
-export const INLINE_LITERALS: InlineLiterals = new InlineLiterals(['Shopify.shop=', "fbq('init"]);
+const inlineTexts = Object.values(TECHNOLOGY_RULES).flatMap(({ inline }) => inline ?? []);
+
+export const INLINE_LITERALS: InlineLiterals = new InlineLiterals(
+  inlineTexts.map((text) => spellingOf(text)).filter((spelling) => !spelling.startsWith('id:')),
+);

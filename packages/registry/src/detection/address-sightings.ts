@@ -1,0 +1,64 @@
+import type { PageEvidence } from '../evidence/evidence.ts';
+import type { AddressRule, Channel, RuleIndex } from '../rules/rule-index.ts';
+import type { Take } from './find-sightings.ts';
+
+/** Which lists of evidence a list of rules is applied to. */
+const LOADED = ['scripts', 'frames'] as const;
+const REFERRED = ['assets', 'images'] as const;
+
+/** Looks up hosts of addresses by suffix of whole labels. Each host of a scan is looked up once. */
+export class AddressSightings {
+  readonly #index: RuleIndex;
+  readonly #byHost = new Map<string, readonly AddressRule[]>();
+
+  constructor(index: RuleIndex) {
+    this.#index = index;
+  }
+
+  find(page: PageEvidence, take: Take): void {
+    for (const list of LOADED) this.#apply(page[list], 'loads', 'host', true, take);
+    this.#apply(page.inertScripts, 'loads', 'host', false, take);
+    this.#apply(page.inlineUrls, 'loads', 'inline', true, take);
+    for (const list of REFERRED) this.#apply(page[list], 'refers', 'asset', false, take);
+    // A form that is sent to a vendor is in use.
+    this.#apply(page.forms, 'refers', 'asset', true, take);
+    this.#apply(page.dataHosts, 'data', 'data', false, take);
+    this.#apply(page.linkHosts, 'links', 'link', false, take);
+    this.#apply([page.host], 'sites', 'site', true, take);
+    // A hint names a host and no path, so it is looked up without one.
+    for (const host of page.hints) {
+      for (const rule of this.#rulesOf(host)) if (rule.list === 'loads') take({ ...rule, strength: 'adds' }, 'hint', host, false);
+    }
+  }
+
+  #apply(addresses: readonly string[], list: AddressRule['list'], channel: Channel, loads: boolean, take: Take): void {
+    for (const address of addresses) {
+      const slash = address.indexOf('/');
+      if (slash === 0) continue;
+      const rules = this.#rulesOf(slash === -1 ? address : address.slice(0, slash));
+      for (const rule of rules) {
+        // A vendor's own site is linked to by many; a host below it is for this store.
+        if (list === 'links' && address === rule.host) continue;
+        if (rule.list === list && rule.matches(slash === -1 ? '/' : address.slice(slash))) take(rule, channel, address, loads);
+      }
+    }
+  }
+
+  #rulesOf(host: string): readonly AddressRule[] {
+    const known = this.#byHost.get(host);
+    if (known !== undefined) return known;
+    let rules: readonly AddressRule[] = [];
+    for (let at = 0; at !== -1; at = nextLabel(host, at)) {
+      const found = this.#index.hosts.get(at === 0 ? host : host.slice(at));
+      if (found !== undefined) rules = rules.length === 0 ? found : [...rules, ...found];
+    }
+    this.#byHost.set(host, rules);
+    return rules;
+  }
+}
+
+/** Where the next label begins; -1 after the last. */
+function nextLabel(host: string, from: number): number {
+  const dot = host.indexOf('.', from);
+  return dot === -1 ? -1 : dot + 1;
+}

@@ -1,0 +1,29 @@
+import { expect, test } from '@jest/globals';
+import { readCorpus } from '../testing/corpus.ts';
+import { corpusFigures } from '../testing/corpus-figures.ts';
+import { VOCABULARY } from '../vocabulary.ts';
+import { detect } from './detect.ts';
+
+const CORPUS = readCorpus('corpus');
+
+test('the corpus has at least 250 pages with different names, at least half of them re-told from a named source', () => {
+  const sourced = CORPUS.filter(({ source }) => source !== '' && !source.startsWith('own'));
+  expect(CORPUS.length).toBeGreaterThanOrEqual(250);
+  expect(new Set(CORPUS.map(({ name }) => name)).size).toBe(CORPUS.length);
+  expect(sourced.length).toBeGreaterThanOrEqual(CORPUS.length / 2);
+});
+
+test('labels name pages and technologies that there are, and every technology is expected on some page', () => {
+  const labelled = new Set(CORPUS.flatMap(({ expected, optional }) => [...expected.keys(), ...optional]));
+  const slugs = VOCABULARY.map(({ slug }) => slug);
+  expect([...labelled].filter((slug) => !slugs.includes(slug))).toEqual([]);
+  expect(slugs.filter((slug) => !labelled.has(slug))).toEqual([]);
+});
+
+test('no false high, at most 1 % false medium, recall of at least 95 %, install states as labelled', () => {
+  const figures = corpusFigures(CORPUS, (evidence) => detect(evidence));
+  expect(figures.false.high).toEqual([]);
+  expect(figures.false.medium.length).toBeLessThanOrEqual(figures.reported.medium / 100);
+  expect(figures).toMatchObject({ wrongState: [], recall: expect.closeTo(1, 1) });
+  expect(figures.recall).toBeGreaterThanOrEqual(0.95);
+});

@@ -1,0 +1,139 @@
+import { expect, test } from '@jest/globals';
+import { extractPageEvidence } from '../evidence/extract-page-evidence.ts';
+import type { StoreEvidence } from '../evidence/evidence.ts';
+import { REGISTRY_INDEX } from '../rules/registry-index.ts';
+import { TECHNOLOGY_RULES } from '../rules/registry-rules.ts';
+import { RuleIndex } from '../rules/rule-index.ts';
+import { readCorpus } from '../testing/corpus.ts';
+import { REMOVABLE_CHANNELS, withoutChannel } from '../testing/corpus-figures.ts';
+import { generatePage } from '../testing/generate-page.ts';
+import { detect } from './detect.ts';
+
+const CORPUS = readCorpus('corpus');
+const scan = (html: string, headers = {}): StoreEvidence => ({
+  version: 1,
+  pages: [extractPageEvidence({ html, url: 'https://shop.test/', pageClass: 'home', headers })],
+  endpoints: {},
+});
+const summary = (evidence: StoreEvidence) =>
+  Object.fromEntries(
+    detect(evidence).technologies.map(({ slug, confidence, install_state }) => [slug, `${confidence} ${install_state}`]),
+  );
+
+const SHOPIFY = '<script>Shopify.shop = "a.myshopify.com";</script>';
+const THEME = '<script>Shopify.theme = {"schema_name":"Dawn","role":"main"};</script>';
+
+test.each([
+  ['one strong channel', '<script src="https://js.stripe.com/v3/"></script>', { stripe: 'medium active' }],
+  [
+    'two independent channels',
+    `<script src="https://js.stripe.com/v3/"></script><script>Stripe('pk_1')</script>`,
+    { stripe: 'high active' },
+  ],
+  [
+    'two hits of one channel',
+    '<script src="https://js.stripe.com/v3/"></script><script src="https://js.stripe.com/b/"></script>',
+    { stripe: 'medium active' },
+  ],
+  ['one weak channel', '<p class="jdgm-widget">', { 'judge-me': 'low configured' }],
+  [
+    'one weak channel and a hint',
+    '<p class="jdgm-widget"><link rel="preconnect" href="https://cdn.judge.me">',
+    { 'judge-me': 'medium configured' },
+  ],
+  ['hints alone', '<link rel="preconnect" href="https://cdn.judge.me">', {}],
+  [
+    'a strong channel and a hint',
+    '<script src="https://js.stripe.com/v3/"></script><link rel="preconnect" href="https://js.stripe.com">',
+    { stripe: 'medium active' },
+  ],
+  ['a script that waits', '<script type="text/plain" src="https://js.stripe.com/v3/"></script>', { stripe: 'medium configured' }],
+])('confidence counts independent channels: %s', (_, html, expected) => {
+  expect(summary(scan(html))).toEqual(expected);
+});
+
+test('a theme is withheld where its platform was not seen, and reported with it', () => {
+  const { technologies, withheld } = detect(scan(THEME));
+  expect(withheld).toContain('shopify-theme-dawn');
+  expect(technologies.map(({ slug }) => slug)).not.toContain('shopify-theme-dawn');
+  expect(detect(scan(SHOPIFY + THEME)).technologies.map(({ slug }) => slug)).toEqual(['shopify', 'shopify-theme-dawn']);
+});
+
+test('a network is withheld where no platform is known, and where the platform has it for all its stores', () => {
+  const edge = { 'cf-ray': '1-FRA', server: 'cloudflare' };
+  expect(detect(scan('', edge)).withheld).toEqual(['cloudflare']);
+  expect(detect(scan(SHOPIFY, edge)).withheld).toEqual(['cloudflare']);
+  expect(detect(scan('<meta name="generator" content="WooCommerce 9">', edge)).technologies.map(({ slug }) => slug)).toEqual([
+    'cloudflare',
+    'woocommerce',
+  ]);
+});
+
+test('a technology that was seen in a scan is reported or withheld, never neither, if the scan loses a channel that others depend on', () => {
+  const offenders = CORPUS.flatMap(({ name, evidence }) => {
+    const { technologies, withheld } = detect(evidence);
+    const known = new Set([...technologies.map(({ slug }) => slug), ...withheld]);
+    return REMOVABLE_CHANNELS.flatMap((channel) => {
+      const less = detect(withoutChannel(evidence, channel));
+      return less.technologies.filter(({ slug }) => !known.has(slug)).map(({ slug }) => `${name} without ${channel}: ${slug}`);
+    });
+  });
+  expect(offenders).toEqual([]);
+});
+
+test('rules that came later, applied to evidence from before their literals, withhold what they cannot judge', () => {
+  const later = new RuleIndex(
+    Object.fromEntries(Object.entries(TECHNOLOGY_RULES).map(([slug, rules]) => [slug, { ...rules, literalsSince: 2 }])),
+  );
+  for (const { evidence } of CORPUS) {
+    const old = { ...evidence, pages: evidence.pages.map((page) => ({ ...page, inlineNames: [] })) };
+    const current = { ...evidence, pages: evidence.pages.map((page) => ({ ...page, literals: 2 })) };
+    const replayed = detect(old, later);
+    const judged = new Set([...replayed.technologies.map(({ slug }) => slug), ...replayed.withheld]);
+    expect(detect(current, later).technologies.filter(({ slug }) => !judged.has(slug))).toEqual([]);
+  }
+});
+
+test('more rules on the same evidence take no technology away and give it no less confidence', () => {
+  const RANKS = ['low', 'medium', 'high'];
+  const fewer = new RuleIndex(
+    Object.fromEntries(
+      Object.entries(TECHNOLOGY_RULES).map(([slug, rules]) => [slug, { ...rules, markup: [], inline: [], excludes: [] }]),
+    ),
+  );
+  for (const { evidence } of CORPUS) {
+    const after = detect(evidence, REGISTRY_INDEX);
+    const lost = detect(evidence, fewer).technologies.filter(({ slug, confidence }) => {
+      const now = after.technologies.find((technology) => technology.slug === slug);
+      return now === undefined ? !after.withheld.includes(slug) : RANKS.indexOf(now.confidence) < RANKS.indexOf(confidence);
+    });
+    expect(lost).toEqual([]);
+  }
+});
+
+test('channels that were read are those of every page of a class whose lists were not full', () => {
+  const full = Array.from({ length: 400 }, (_, i) => `<script src="//v${i}.test/"></script>`).join('');
+  const evidence = {
+    ...scan(''),
+    endpoints: { 'shopify.myshopify_domain': 'a.myshopify.com' },
+    pages: [...scan('').pages, ...scan(full).pages],
+  };
+  const { pages, technologies } = detect(evidence);
+  expect(pages['home']).toEqual(expect.arrayContaining(['inline', 'header', 'cookie', 'markup']));
+  expect(pages['home']).not.toContain('host');
+  expect(pages['endpoint']).toEqual(['endpoint']);
+  expect(technologies).toMatchObject([{ slug: 'shopify', sightings: [{ page_class: 'endpoint', channel: 'endpoint' }] }]);
+});
+
+test('evidence is JSON: what was kept gives what was seen', () => {
+  for (const { evidence } of CORPUS)
+    expect(detect(JSON.parse(JSON.stringify(evidence)) as StoreEvidence)).toEqual(detect(evidence));
+});
+
+test('the page that measurements use has what a shop has', () => {
+  const html = generatePage(300_000);
+  expect(html.length).toBeGreaterThan(295_000);
+  expect(Object.keys(summary(scan(html)))).toEqual(
+    expect.arrayContaining(['shopify', 'shopify-theme-dawn', 'klaviyo', 'meta-pixel', 'stripe']),
+  );
+});

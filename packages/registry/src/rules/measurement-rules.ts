@@ -1,0 +1,91 @@
+import type { RulesBySlug } from './technology-rules.ts';
+
+const SHOPIFY_EDGE = ['shopify', 'bigcommerce', 'squarespace-commerce', 'wix-stores', 'webflow-ecommerce', 'square-online'];
+const HOSTED = ['vtex', 'nuvemshop', 'shopline', 'shoplazza', 'salla', 'zid', 'haravan', 'lightspeed-ecom', 'ecwid', 'big-cartel', 'cafe24', 'salesforce-commerce-cloud', 'shoptet']; // prettier-ignore
+const EDGE_OF_PLATFORM = [...SHOPIFY_EDGE, ...HOSTED];
+
+/** Measurement, consent, delivery of pages. Sources: store-intel anchors, section 3.3, and the corpus. */
+export const MEASUREMENT_RULES: RulesBySlug = {
+  'google-analytics': {
+    loads: [
+      'googletagmanager.com ^/gtag/js\\?(?:[^#]*&)?id=(?:G|GT|UA)-',
+      'google-analytics.com/analytics.js',
+      'google-analytics.com/ga.js',
+      'google-analytics.com/plugins/',
+    ],
+    inline: ["ga('create", 'GoogleAnalyticsObject=', '~id:G-', '~id:UA-'],
+    pixels: ['tag:G'],
+  },
+  heap: { loads: ['heapanalytics.com', 'cdn.us.heap-api.com'], inline: ["heap.load('"] },
+  mixpanel: { loads: ['cdn.mxpnl.com', 'mixpanel.com/libs'], inline: ["mixpanel.init('"] },
+  amplitude: { loads: ['cdn.amplitude.com'], inline: ['amplitude.init(', 'amplitude.getInstance('] },
+  'triple-whale': {
+    loads: ['config-security.com', 'triplewhale-pixel.web.app'],
+    inline: ['TriplePixelData='],
+    apps: ['triplewhale', 'triplewhale-1'],
+  },
+  northbeam: { loads: ['northbeam.io'], inline: ['~Northbeam='] },
+  elevar: {
+    inline: ['ElevarGtmSuite=', 'ElevarDataLayer=', '~ElevarInvalidateContext'],
+    loads: ['shopify-gtm-suite.getelevar.com', 'getelevar.com'],
+  },
+  matomo: { loads: ['cdn.matomo.cloud'], inline: ['_paq='], paths: ['~/matomo.js', '~/piwik.js'] },
+  plausible: { loads: ['plausible.io/js/'], inline: ['~plausible='] },
+  'adobe-analytics': {
+    loads: ['assets.adobedtm.com', 'omtrdc.net', '2o7.net'],
+    inline: ['s_gi('],
+    paths: ['~/AppMeasurement.js', '~/s_code.js'],
+  },
+  'microsoft-clarity': { loads: ['clarity.ms'], inline: ["clarity('set", "clarity('consent"], apps: ['microsoft-clarity'] },
+  hotjar: { loads: ['static.hotjar.com', 'script.hotjar.com'], inline: ['_hjSettings='] },
+  fullstory: { loads: ['edge.fullstory.com', 'fullstory.com/s/fs.js'], inline: ['_fs_org=', '_fs_script='] },
+  'lucky-orange': {
+    loads: ['tools.luckyorange.com', 'luckyorange.net', 'd10lpsik1i8c69.cloudfront.net', 'tools.luckyorange.net'],
+    inline: ['__lo_site_id=', 'LOQ='],
+    apps: ['lucky-orange'],
+  },
+  mouseflow: { loads: ['cdn.mouseflow.com'], inline: ['_mfq='] },
+  'google-tag-manager': {
+    loads: ['googletagmanager.com/gtm.js', 'googletagmanager.com/ns.html'],
+    inline: ['~id:GTM-'],
+  },
+  tealium: { loads: ['tags.tiqcdn.com'], inline: ['utag_data=', '~utag_cfg_ovrd='] },
+  segment: {
+    loads: ['cdn.segment.com/analytics.js/', 'cdn.segment.com/analytics-next/', 'cdn.segment.io'],
+    inline: ['~analytics._writeKey='],
+  },
+  rudderstack: { loads: ['cdn.rudderlabs.com', 'dataplane.rudderstack.com'], inline: ['rudderanalytics='] },
+  vwo: {
+    loads: ['dev.visualwebsiteoptimizer.com', 'd5phz18u4wuww.cloudfront.net'],
+    inline: ['_vwo_code=', '~_vwo_code', '_vis_opt_account_id='],
+  },
+  optimizely: { loads: ['cdn.optimizely.com', 'cdn-pci.optimizely.com', 'optimizely.com/js/'] },
+  convert: { loads: ['convertexperiments.com'] },
+  onetrust: {
+    loads: ['cdn.cookielaw.org', 'cookie-cdn.cookiepro.com', 'optanon.blob.core.windows.net'],
+    inline: ['~OptanonWrapper('],
+    cookies: ['~OptanonConsent'],
+    markup: ['id:onetrust-script'],
+  },
+  cookiebot: { loads: ['consent.cookiebot.com', 'consentcdn.cookiebot.com'], markup: ['id:Cookiebot'] },
+  usercentrics: { loads: ['usercentrics.eu'], markup: ['id:usercentrics-cmp'] },
+  osano: { loads: ['cmp.osano.com'] },
+  consentmo: { apps: ['consentmo-gdpr', 'ext:consentmo-gdpr'], loads: ['gdprcdn.b-cdn.net', 'consentmo.com'] },
+  pandectes: {
+    apps: ['pandectes-gdpr'],
+    loads: ['pandectes.io', 'cdn.shopify.com *pandectes-core'],
+    inline: ['~PandectesSettings='],
+  },
+  cloudflare: { headers: ['cf-ray', 'server:cloudflare'], suppliedBy: EDGE_OF_PLATFORM },
+  fastly: { headers: ['x-fastly-request-id', '~x-served-by:cache-', 'fastly-restarts'], suppliedBy: EDGE_OF_PLATFORM },
+  akamai: {
+    headers: ['x-akamai-transformed', 'akamai-grn', 'x-akamai-request-id', 'server:akamaighost'],
+    suppliedBy: EDGE_OF_PLATFORM,
+  },
+  cloudfront: { headers: ['x-amz-cf-id', '~via:*cloudfront', '~x-cache:*cloudfront'], suppliedBy: EDGE_OF_PLATFORM },
+  vercel: { headers: ['x-vercel-id', 'server:vercel', 'x-vercel-cache'], suppliedBy: EDGE_OF_PLATFORM },
+  netlify: { headers: ['x-nf-request-id', 'server:netlify'], suppliedBy: EDGE_OF_PLATFORM },
+  sentry: { loads: ['sentry-cdn.com', 'sentry.io'], inline: ['Sentry.init(', 'Sentry.onLoad('] },
+  'new-relic': { loads: ['js-agent.newrelic.com', 'bam.nr-data.net'], inline: ['NREUM=', 'NREUM.info='] },
+  'datadog-rum': { loads: ['datadoghq-browser-agent.com'], inline: ['DD_RUM.init(', 'DD_RUM.onReady('] },
+};
