@@ -3,6 +3,7 @@ import { ROBOT_NAME, type FetchSettings } from './fetch-settings.ts';
 import { FetchError, toFetchError } from './network/fetch-error.ts';
 import { checkRedirect } from './network/fetch-url.ts';
 import { HostConnection, type HttpResponse } from './network/host-connection.ts';
+import { resolveHost, type CheckedHost } from './network/resolve-host.ts';
 import type { BodyLimit } from './network/read-body.ts';
 import { decodeText } from './reading/decode-text.ts';
 import { ALLOW_ALL, parseRobots, type RobotsRules } from './reading/parse-robots.ts';
@@ -45,6 +46,8 @@ export class FetchSession implements AsyncDisposable {
   /** Of the caller, and of the time that a scan may take. */
   readonly #signal: AbortSignal;
   readonly #robotsCache: RobotsCache;
+  /** By name: nothing is looked up twice in a scan. */
+  readonly #hosts = new Map<string, CheckedHost>();
   readonly #connections = new Map<string, HostConnection>();
   #sitemaps: readonly string[] = [];
 
@@ -136,7 +139,9 @@ export class FetchSession implements AsyncDisposable {
     if (known !== undefined) return known;
     if (this.#connections.size >= this.#settings.limits.maxOrigins)
       throw new FetchError('refused_redirect', `more than ${this.#settings.limits.maxOrigins} hosts in one scan`);
-    const connection = await HostConnection.open(url, this.#settings, signal, this.#signal);
+    const host = this.#hosts.get(url.hostname) ?? (await resolveHost(url.hostname, this.#settings, signal));
+    this.#hosts.set(url.hostname, host);
+    const connection = new HostConnection(url, host, this.#settings, this.#signal);
     this.#connections.set(url.origin, connection);
     return connection;
   }

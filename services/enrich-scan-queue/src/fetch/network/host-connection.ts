@@ -3,7 +3,7 @@ import type { FetchSettings } from '../fetch-settings.ts';
 import { connectPinned } from './connect-pinned.ts';
 import { FetchError } from './fetch-error.ts';
 import { ACCEPTED_ENCODINGS, readBody, type BodyLimit } from './read-body.ts';
-import { resolveHost, type CheckedHost } from './resolve-host.ts';
+import type { CheckedHost } from './resolve-host.ts';
 
 const DEFAULT_PORTS = { http: 80, https: 443 };
 const MAX_COOKIE_NAMES = 100;
@@ -31,7 +31,8 @@ export class HostConnection implements AsyncDisposable {
   readonly #client: Client;
   readonly #settings: FetchSettings;
 
-  private constructor(origin: URL, host: CheckedHost, settings: FetchSettings, signal: AbortSignal) {
+  /** Connects to nothing yet; `signal` ends later attempts to connect. */
+  constructor(origin: URL, host: CheckedHost, settings: FetchSettings, signal: AbortSignal) {
     this.host = host;
     this.#settings = settings;
     const { limits, ca, dial } = settings;
@@ -50,12 +51,6 @@ export class HostConnection implements AsyncDisposable {
       maxHeaderSize: limits.maxHeaderBytes,
       allowH2: false,
     });
-  }
-
-  /** Resolves and checks the host until `lookup` aborts; connects to nothing yet. `life` ends later attempts to connect. Throws FetchError: `dns`,
-   *  `refused_address`. */
-  static async open(origin: URL, settings: FetchSettings, lookup: AbortSignal, life: AbortSignal): Promise<HostConnection> {
-    return new HostConnection(origin, await resolveHost(origin.hostname, settings, lookup), settings, life);
   }
 
   /** Sends one GET and reads the whole response. Throws FetchError, or an error of the connection. */
