@@ -252,6 +252,12 @@ test.each([
   ],
   ['and its return is no addition', [observed(1, [KLAVIYO]), V2(2), V2(3), V2(4, KLAVIYO)], replayed({ 1: [] }), []],
   [
+    'what a scan under other rules had before its rules could see it is no addition',
+    [V2(1), bare(2), V2(3, KLAVIYO)],
+    replayed({ 2: [KLAVIYO] }),
+    [],
+  ],
+  [
     'a removal by old rules that new rules undo makes no addition',
     [observed(1, [KLAVIYO]), bare(2), bare(3), bare(4), V2(5, KLAVIYO)],
     replayed({ 2: [KLAVIYO], 3: [KLAVIYO], 4: [KLAVIYO] }),
@@ -264,6 +270,12 @@ test.each([
 test('a technology that was never there under new rules is not shown', () => {
   const { state } = derive([observed(1, [KLAVIYO]), V2(2)], replayed({ 1: [] })) ?? {};
   expect(state?.technologies).toMatchObject([{ slug: 'klaviyo', is_retracted: true }]);
+});
+
+test('evidence that lacks what the new rules read retracts nothing', () => {
+  const context = { ...CONTEXT, replay: () => ({ pages: { home: ['meta'] }, technologies: [], withheld: [] }) };
+  const { state } = derive([observed(1, [KLAVIYO]), V2(2)], context) ?? {};
+  expect(state?.technologies).toMatchObject([{ slug: 'klaviyo', is_retracted: false, install_state: 'active' }]);
 });
 
 test('the evidence that a change of rules needs is that of coverages and of last sightings', () => {
