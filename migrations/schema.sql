@@ -426,7 +426,9 @@ CREATE TABLE stores (
   profile text,
   profile_hash text COLLATE "C",
   next_scan_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  moved_to text COLLATE "C",
   CONSTRAINT stores_domain_key UNIQUE (domain),
+  CONSTRAINT stores_moved_to_fkey FOREIGN KEY (moved_to) REFERENCES stores(storefront_id),
   CONSTRAINT stores_pkey PRIMARY KEY (storefront_id),
   CONSTRAINT stores_platform_fkey FOREIGN KEY (platform) REFERENCES technologies(slug),
   CONSTRAINT stores_state_check CHECK ((state = ANY (ARRAY['candidate'::text, 'reachable'::text, 'verified_ecommerce'::text, 'active_storefront'::text, 'inactive'::text])))
@@ -709,6 +711,7 @@ CREATE UNIQUE INDEX scan_jobs_open ON public.scan_jobs USING btree (domain) WHER
 CREATE INDEX scan_jobs_undelivered ON public.scan_jobs USING btree (queued_at) WHERE ((status = 'queued'::text) AND (due_at IS NULL));
 CREATE INDEX signals_of_store ON public.signals USING btree (storefront_id, confirmed_at DESC, id);
 CREATE INDEX store_technologies_installed ON public.store_technologies USING btree (slug) WHERE (install_state <> 'inactive'::text);
+CREATE INDEX stores_moved_to ON public.stores USING btree (moved_to) WHERE (moved_to IS NOT NULL);
 CREATE INDEX stores_rescan_active ON public.stores USING btree (next_scan_at) WHERE (state = 'active_storefront'::text);
 CREATE INDEX stores_rescan_others ON public.stores USING btree (next_scan_at) WHERE (state <> 'active_storefront'::text);
 CREATE INDEX trace_sums_by_key_day_by_time ON public.trace_sums_by_key_day USING btree (bucket_start);
@@ -1247,6 +1250,7 @@ COMMENT ON COLUMN scan_jobs.lease_id IS 'of the process that runs it; only the h
 COMMENT ON COLUMN signals.observation_id IS 'the one that confirmed it';
 COMMENT ON COLUMN signals.withdrawn_at IS 'when an observation that arrived late showed that it was none; nothing shows it since';
 COMMENT ON COLUMN stores.is_ecommerce IS 'a completed observation showed commerce; without it, and with one, the domain is not_ecommerce';
+COMMENT ON COLUMN stores.moved_to IS 'the storefront that this domain redirects to, whose profile it has';
 COMMENT ON COLUMN stores.next_scan_at IS 'from then on the scheduler queues a routine scan';
 COMMENT ON COLUMN stores.profile IS 'the Store resource as responses carry it; NULL while there is none to return';
 COMMENT ON COLUMN stores.profile_hash IS 'of the text of profile, for ETags';
@@ -1328,7 +1332,7 @@ GRANT DELETE, INSERT, SELECT ON audit_events TO vitrine_gateway;
 GRANT INSERT, SELECT ON audit_events TO vitrine_operator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON background_responses TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON background_responses TO vitrine_trace_writer;
-GRANT INSERT, SELECT, UPDATE ON brand_facts TO vitrine_enrich;
+GRANT DELETE, INSERT, SELECT, UPDATE ON brand_facts TO vitrine_enrich;
 GRANT INSERT, SELECT, UPDATE ON candidates TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON day_usage TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON day_usage TO vitrine_trace_writer;

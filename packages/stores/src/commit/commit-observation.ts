@@ -11,9 +11,10 @@ import { findBrandGroup, joinBrandGroup, saveBrandFacts } from './brand-groups.t
 import { deriveStoredLog, heldBy } from './derive-stored-log.ts';
 import { lockDomain, readKnownStore, type KnownStore, type RemovalHold } from './known-store.ts';
 import type { Observation } from '../observation/observation.ts';
+import { moveStorefront } from './move-storefront.ts';
 import { recordLosses } from './removal-breaker.ts';
 import { readRuleIds, replayEvidence, Replays, saveRuleSet, type Rules } from './rule-sets.ts';
-import { readRecentSignals, readSignalIds, readStoreState, withdrawSignals, writeStore } from './store-rows.ts';
+import { readRecentSignals, readSignalIds, readStoreState, shareProfile, withdrawSignals, writeStore } from './store-rows.ts';
 
 export interface CommitContext {
   readonly urls: PublicUrls;
@@ -80,6 +81,11 @@ export async function commitObservation(
   const confirmed = signals.map((signal) => signal.id);
   const withdrawn = isLate ? await withdrawSignals(transaction, storefront_id, confirmed, at) : 0;
   if (brandFacts !== undefined) await saveBrandFacts(transaction, brandFacts);
+  if (known.moved_to !== null) await shareProfile(transaction, storefront_id, observation.facts.condition === 'open');
+  else if (!isLate) {
+    const to = await moveStorefront(transaction, { domain, storefront_id, redirect: state.redirect });
+    if (to !== undefined) await renderLocked(transaction, to, context.urls);
+  }
   for (const other of brand?.others ?? [])
     if (await joinBrandGroup(transaction, other, brand?.brand_group_id ?? ''))
       await renderLocked(transaction, other, context.urls);
@@ -139,16 +145,21 @@ function registriesOf(state: DerivationState | undefined): string[] {
   return [...(state?.coverages ?? []), ...sightings, ...platform].map(({ registry_checksum }) => registry_checksum);
 }
 
+/** The domain that a store has now, for one that it had. */
+const SELECT_DOMAIN = `SELECT kept.domain FROM stores s JOIN stores kept ON kept.storefront_id = coalesce(s.moved_to, s.storefront_id)
+  WHERE s.domain = $1`;
+
 /** Renders the profile of a store anew, for other URLs or names. Resolves to false when it has none. */
 export async function renderStoredProfile(transaction: Transaction, domain: string, urls: PublicUrls): Promise<boolean> {
-  await lockDomain(transaction, domain);
-  return renderLocked(transaction, domain, urls);
+  const [row] = await transaction.query<{ domain: string }>(SELECT_DOMAIN, [domain]);
+  if (row === undefined) return false;
+  await lockDomain(transaction, row.domain);
+  return renderLocked(transaction, row.domain, urls);
 }
 
 async function renderLocked(transaction: Transaction, domain: string, urls: PublicUrls): Promise<boolean> {
-  const [row] = await transaction.query<{ storefront_id: string }>('SELECT storefront_id FROM stores WHERE domain = $1', [
-    domain,
-  ]);
+  const text = 'SELECT storefront_id FROM stores WHERE domain = $1 AND moved_to IS NULL';
+  const [row] = await transaction.query<{ storefront_id: string }>(text, [domain]);
   const state = row && (await readStoreState(transaction, row.storefront_id));
   if (state?.is_ecommerce !== true) return false;
   await writeProfile(transaction, state, urls);
@@ -157,6 +168,8 @@ async function renderLocked(transaction: Transaction, domain: string, urls: Publ
 
 async function writeProfile(transaction: Transaction, state: StoreState, urls: PublicUrls): Promise<void> {
   const profile = renderProfile(state, await readRecentSignals(transaction, state.storefront_id), urls);
-  const text = 'UPDATE stores SET profile = $2, profile_hash = $3 WHERE storefront_id = $1';
-  await transaction.execute(text, [state.storefront_id, profile.text, profile.hash]);
+  const text = `UPDATE stores SET profile = $2, profile_hash = $3, is_ecommerce = true, last_completed_scan_at = $4
+    WHERE storefront_id = $1 OR moved_to = $1`;
+  const at = new Date(state.observation.last_completed_scan_at);
+  await transaction.execute(text, [state.storefront_id, profile.text, profile.hash, at]);
 }

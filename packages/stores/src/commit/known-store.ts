@@ -19,6 +19,8 @@ export interface KnownStore {
   readonly domain: string | null;
   readonly brand_group_id: string | null;
   readonly last_completed_scan_at: number | null;
+  /** The storefront whose profile this domain has. */
+  readonly moved_to: string | null;
   /** Null before the first completed observation, and where another version of this program wrote it. */
   readonly derivation: DerivationState | null;
   readonly recent_signals: readonly Signal[];
@@ -29,7 +31,7 @@ export interface KnownStore {
   readonly has_rule_set: boolean;
 }
 
-const SELECT = `SELECT s.storefront_id, s.domain, s.brand_group_id, s.last_completed_scan_at,
+const SELECT = `SELECT s.storefront_id, s.domain, s.brand_group_id, s.last_completed_scan_at, s.moved_to,
     CASE WHEN d.state ->> 'version' = '1' THEN d.state END AS derivation,
     EXISTS (SELECT FROM observations WHERE id = $2) AS is_logged,
     EXISTS (SELECT FROM rule_sets WHERE registry_checksum = $3) AS has_rule_set,

@@ -91,6 +91,9 @@ function writeStatement(write: StoreWrite): { text: string; values: unknown[] } 
   const text = `WITH store AS (
       INSERT INTO stores AS s (${names.join(', ')}, first_observed_at) VALUES (${store}, ${put(timeOf(write.first_observed_at))})
       ON CONFLICT (storefront_id) DO UPDATE SET ${updates.join(', ')}, first_observed_at = least(s.first_observed_at, excluded.first_observed_at)
+    ), moved AS (
+      UPDATE stores SET profile = ${put(profile?.text, '::text')}, profile_hash = ${put(profile?.hash, '::text')}, is_ecommerce = ${put(state.is_ecommerce, '::boolean')},
+        last_completed_scan_at = ${put(timeOf(state.observation.last_completed_scan_at), '::timestamptz')} WHERE moved_to = ${id}
     ), derivation AS (
       INSERT INTO derivations VALUES (${id}, ${put(JSON.stringify(write.derivation), '::jsonb')})
       ON CONFLICT (storefront_id) DO UPDATE SET state = excluded.state
@@ -139,6 +142,13 @@ export async function readSignalIds(transaction: Transaction, storefrontId: stri
     [storefrontId],
   );
   return rows.map(({ id }) => id);
+}
+
+/** Gives a domain whose storefront has moved the profile of that one; `isBack`: it is a store of its own again. */
+export async function shareProfile(transaction: Transaction, storefrontId: string, isBack: boolean): Promise<void> {
+  const copy = `UPDATE stores a SET profile = s.profile, profile_hash = s.profile_hash, is_ecommerce = s.is_ecommerce,
+      last_completed_scan_at = s.last_completed_scan_at FROM stores s WHERE a.storefront_id = $1 AND s.storefront_id = a.moved_to`;
+  await transaction.execute(isBack ? 'UPDATE stores SET moved_to = NULL WHERE storefront_id = $1' : copy, [storefrontId]);
 }
 
 /** Withdraws the signals of a store that its whole log does not confirm. Resolves with their number. */

@@ -54,6 +54,12 @@ export interface Coverage extends Moment {
   readonly withheld: readonly string[];
 }
 
+/** Scans in a row in which the domain redirected permanently to another. */
+export interface Redirect {
+  readonly domain: string;
+  readonly count: number;
+}
+
 type Identity = 'domain' | 'storefront_id' | 'brand_group_id';
 
 /** What the log of a store adds up to, bounded by the registry and not by the length of the log; kept as JSON. */
@@ -66,6 +72,7 @@ export interface DerivationState extends Omit<StoreState, Identity | 'platform' 
   /** Consecutive scans that showed no storefront. */
   readonly absence: Misses | null;
   readonly coverages: readonly Coverage[];
+  readonly redirect: Redirect | null;
 }
 
 /** A signal and the observation that confirmed it. */

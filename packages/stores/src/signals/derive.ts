@@ -1,6 +1,6 @@
 import { withCoverage } from './comparable.ts';
 import { momentOf, type DerivationContext, type LoggedObservation } from './derivation-context.ts';
-import { compareMoments, type ConfirmedSignal, type Coverage, type DerivationState } from './derivation-state.ts';
+import { compareMoments, type ConfirmedSignal, type Coverage, type DerivationState, type Redirect } from './derivation-state.ts';
 import { isPlatform, platformsOf, trackPlatform } from './track-platform.ts';
 import { trackStatus } from './track-status.ts';
 import { trackMiss, trackSighting } from './track-technologies.ts';
@@ -13,6 +13,8 @@ export interface Derived {
 
 /** More observations than a state refers to in practice; those beyond are compared as if their evidence was not kept. */
 const MAX_REPLAYS = 16;
+/** More are as good as two. */
+const MAX_REDIRECTS = 2;
 
 /** What a log adds up to, in whatever order and however often its entries come; undefined without entries. */
 export function derive(log: readonly LoggedObservation[], context: DerivationContext): Derived | undefined {
@@ -41,6 +43,7 @@ export function deriveNext(
     status: status.status,
     absence: status.absence,
     is_ecommerce: status.is_ecommerce,
+    redirect: redirectAfter(before, observation),
   };
   // A page that is not open is comparable with nothing.
   if (facts.condition !== 'open')
@@ -74,6 +77,15 @@ export function deriveNext(
     },
     signals: [...status.signals, ...migration, ...tracked.flatMap(({ signals }) => signals)],
   };
+}
+
+/** An open page ends it; other pages say nothing of it. */
+function redirectAfter(before: DerivationState | undefined, { facts }: LoggedObservation): Redirect | null {
+  const known = before?.redirect ?? null;
+  if (facts.condition === 'open') return null;
+  const { permanent_redirect: domain } = facts;
+  if (facts.condition !== 'redirected' || domain === null) return known;
+  return { domain, count: known?.domain === domain ? Math.min(MAX_REDIRECTS, known.count + 1) : 1 };
 }
 
 /** What the store says of itself. What a scan did not learn stays, and a guess does not replace what was stated. */

@@ -23,7 +23,8 @@ interface Tracked extends Before {
  *  could not show is no sign of absence. Spec: decisions, section 5. */
 export function trackStatus(before: Before | undefined, observation: LoggedObservation, context: DerivationContext): Tracked {
   const { facts, completed_at } = observation;
-  const is_ecommerce = before?.is_ecommerce === true || facts.shows_commerce || facts.shows_products;
+  const showsCommerce = facts.condition !== 'redirected' && (facts.shows_commerce || facts.shows_products);
+  const is_ecommerce = before?.is_ecommerce === true || showsCommerce;
   const state = before?.status.state ?? 'candidate';
   const shown = statusShown(observation, is_ecommerce);
   const signals: ConfirmedSignal[] = [];

@@ -125,7 +125,8 @@ test.each([
   [[301], 'https://10.0.0.1/', null],
 ])('redirects %j to %s', (statuses, to, expected) => {
   const redirects = statuses.map((status) => ({ from: 'https://example.com/', to, status }));
-  expect(facts({ redirects }).permanent_redirect).toBe(expected);
+  const { permanent_redirect, condition } = facts({ redirects });
+  expect([permanent_redirect, condition]).toEqual([expected, expected === null ? 'open' : 'redirected']);
 });
 
 test('evidence is kept for replays, with what endpoints tell of the platform', () => {

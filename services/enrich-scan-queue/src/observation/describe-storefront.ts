@@ -21,7 +21,10 @@ export interface DescribedStorefront {
 
 /** The facts of a completed scan. Pure. A page that is not open is an observation of status alone. Spec: decisions, section 4. */
 export function describeStorefront(capture: ScanCapture, detect: Detect): DescribedStorefront {
-  const { domain, storefrontHost, storefrontCondition: condition, scope, coverageNote, documents } = capture;
+  const { domain, storefrontHost, scope, coverageNote, documents } = capture;
+  const permanent_redirect = permanentRedirect(domain, capture.redirects);
+  // What was read is the other domain's.
+  const condition = permanent_redirect === null ? capture.storefrontCondition : 'redirected';
   const pages = capture.pages.map(({ evidence }) => evidence);
   const evidence: StoreEvidence = { version: 1, pages, endpoints: endpointFacts(documents) };
   const detections = detect(evidence);
@@ -33,9 +36,10 @@ export function describeStorefront(capture: ScanCapture, detect: Detect): Descri
     condition,
     scope,
     coverage_note: coverageNote,
-    permanent_redirect: permanentRedirect(domain, capture.redirects),
+    permanent_redirect,
   } as const;
-  if (condition !== 'open') return { facts: { ...base, ...STATUS_ALONE, shows_commerce: showsPlatform }, evidence };
+  const isOwn = condition !== 'redirected';
+  if (condition !== 'open') return { facts: { ...base, ...STATUS_ALONE, shows_commerce: isOwn && showsPlatform }, evidence };
 
   const settings = settingsOf(pages, documents);
   const catalog = readCatalog(documents, settings);
