@@ -124,7 +124,6 @@ const NOT_REACHED_YET: Readonly<Record<string, string>> = {
   'services/enrich-scan-queue/src/geography/': 'the steps of a scan',
   'services/enrich-scan-queue/src/industry/': 'the steps of a scan',
   'services/enrich-scan-queue/src/observation/': 'the steps of a scan',
-  'packages/stores/': 'the store API and the scanner',
   'services/enrich-scan-queue/src/fetch/': 'the scanner',
 };
 

@@ -43,7 +43,7 @@ async function refusal(
   await using running = startProcess({
     command: [...command, ...args],
     cwd,
-    env: { SVC_SERVER_PORT: String(taken.port), ...env },
+    env: { SVC_SERVER_PORT: String(taken.port), VITRINE_STORES_ENABLED: 'false', ...env },
   });
   const { code } = await running.end(REFUSES_WITHIN_MS);
   const left = (await readdir(cwd)).filter((name) => name !== 'vitrine.yaml');
@@ -167,7 +167,7 @@ describe.each([
 describe('a data folder', () => {
   const serve = async (dataDir: string): Promise<{ running: RunningProcess; url: string }> => {
     const port = await freePort();
-    const env = { SVC_SERVER_PORT: String(port), VITRINE_DATA_DIR: dataDir };
+    const env = { SVC_SERVER_PORT: String(port), VITRINE_DATA_DIR: dataDir, VITRINE_STORES_ENABLED: 'false' };
     return { running: startProcess({ command: STANDALONE, cwd: folder.path, env }), url: `http://127.0.0.1:${port}/api/health` };
   };
 

@@ -37,7 +37,7 @@ describe("the old gateway's variables and file", () => {
     for (const command of [GATEWAY, STANDALONE]) {
       const port = await freePort();
       const cwd = await newFolder({ 'ongoingai.yaml': 'server: { port: 9090 }' });
-      const env = { SVC_SERVER_PORT: String(port), ...OLD_VARIABLES };
+      const env = { SVC_SERVER_PORT: String(port), VITRINE_STORES_ENABLED: 'false', ...OLD_VARIABLES };
       await using running = startProcess({ command, cwd, env });
       await running.untilServing(`http://127.0.0.1:${port}/api/health`);
       running.signal('SIGTERM');

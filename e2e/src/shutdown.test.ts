@@ -124,6 +124,7 @@ test.each([
   const env = {
     VITRINE_DATA_DIR: folder.path,
     SVC_SERVER_PORT: String(port),
+    VITRINE_STORES_ENABLED: 'false',
     SVC_PROVIDERS_OPENAI_UPSTREAM: upstream.url,
   };
   const running = opened.use(startProcess({ command: ['npm', 'start'], env }));

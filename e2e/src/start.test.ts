@@ -25,7 +25,9 @@ async function startVitrine(args: readonly string[]): Promise<Started> {
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder('start'));
   const port = await freePort();
-  const running = opened.use(npmStart(args, { VITRINE_DATA_DIR: folder.path, SVC_SERVER_PORT: String(port) }));
+  const running = opened.use(
+    npmStart(args, { VITRINE_DATA_DIR: folder.path, SVC_SERVER_PORT: String(port), VITRINE_STORES_ENABLED: 'false' }),
+  );
   await running.says(/Stop it with Ctrl\+C/);
   return { running, url: `http://127.0.0.1:${port}`, stop: opened.move() };
 }

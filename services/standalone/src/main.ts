@@ -10,18 +10,22 @@ import { createLogger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/privacy/scrub';
 import { inspect } from 'node:util';
 import { startStandalone } from './app.ts';
+import { storesWelcome } from './stores-welcome.ts';
 import { welcome } from './welcome.ts';
 
 const start = command({
   name: 'start',
-  summary: 'Runs Vitrine: the gateway on SVC_SERVER_PORT (8080), its traces in VITRINE_DATA_DIR (./data); the default command.',
+  summary:
+    'Runs Vitrine: the gateway on SVC_SERVER_PORT (8080), the store API on STORE_API_SERVER_PORT (8081), data in ./data; the default command.',
   usage: '[--demo] [--config FILE]',
   help: `  --demo         also start mock providers, point the gateway at them and capture bodies: no account is needed
   --config FILE  gateway configuration (YAML); otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
 
 Environment:
   SVC_SERVER_PORT=8080      port of the gateway; every gateway key has such a variable
-  VITRINE_DATA_DIR=./data   where traces are kept
+  STORE_API_SERVER_PORT=8081   port of the store API; every key of its configuration has such a variable
+  VITRINE_STORES_ENABLED=true  false: the gateway alone
+  VITRINE_DATA_DIR=./data   where traces and stores are kept
 
 Examples:
   npm start
@@ -39,7 +43,9 @@ Examples:
     });
     handleUncaught((error) => stderr.write(`vitrine: uncaught exception: ${scrub(inspect(error)).text}\n`));
     stdout.write(welcome(standalone.gatewayUrl, demo, standalone.keyHeader));
-    await signal;
+    const stores = standalone.stores?.then((ready) => stdout.write(storesWelcome(ready)));
+    // A database that does not start ends everything, with its reason.
+    await Promise.race([signal, stores?.then(() => signal) ?? signal]);
     stdout.write('\nVitrine is stopping: requests under way are finished and traces are written.\n');
     return 0;
   },
@@ -47,6 +53,8 @@ Examples:
 
 function messageOf({ code, say }: Fault): string {
   const message = scrub(say).text;
+  if (code === 'stores_unusable')
+    return `${message}\nSet VITRINE_DATA_DIR to a folder that it can use, or VITRINE_STORES_ENABLED=false to run the gateway alone.`;
   if (!code.startsWith('storage_')) return message;
   const other = code === 'storage_locked' ? ', or stop the process that uses this one' : '';
   return `${message}\nSet VITRINE_DATA_DIR (or SVC_STORAGE_PATH) to another place${other}.`;

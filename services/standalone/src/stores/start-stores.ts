@@ -1,0 +1,109 @@
+import { Secret } from '@vitrine/config/secret';
+import { TokenHashes } from '@vitrine/credentials/token-hashes';
+import { migrate } from '@vitrine/postgres/migrate';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { waitForDatabase } from '@vitrine/postgres/wait-for-database';
+import { VOCABULARY } from '@vitrine/registry/vocabulary';
+import { lockFile } from '@vitrine/sqlite/file-lock';
+import { startStoreApi } from '@vitrine/store-api/app';
+import { publicUrlsOf, readStoreApiConfig, type StoreApiConfig } from '@vitrine/store-api/config';
+import { commitDemoStore } from '@vitrine/stores/demo/demo-store';
+import { importVocabulary } from '@vitrine/stores/import-vocabulary';
+import { createApiKey } from '@vitrine/stores/workspaces/api-keys';
+import { KEY_PRESETS } from '@vitrine/stores/workspaces/key-presets';
+import { createWorkspace, listWorkspaces } from '@vitrine/stores/workspaces/workspaces';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PostgresProcess } from './postgres-process.ts';
+import { openStoresFiles, writeConfigFile } from './stores-files.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/sql', import.meta.url));
+const QUIET = { info: () => {}, warn: () => {} };
+
+/** What the first page says of the store API. */
+export interface StoresReady {
+  readonly url: string;
+  /** Shown once: only the start that made it has it. */
+  readonly apiKey: Secret | undefined;
+  readonly demoDomain: string;
+  /** For commands. */
+  readonly configFile: string;
+}
+
+export interface Stores extends AsyncDisposable {
+  /** Resolves when the database has its tables and the demo store. Faults: `stores_unusable`. */
+  readonly ready: Promise<StoresReady>;
+}
+
+export interface StoresOptions {
+  /** Holds everything of it. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly createLogger: (service: string, level: string) => Logger;
+}
+
+/** Starts the store API on a Postgres of its own. It listens when this resolves; its database follows meanwhile. Faults: `storage_locked`,
+ *  `storage_unusable`, `address_unusable`, `invalid_config`. */
+export async function startStores({ folder, env, createLogger }: StoresOptions): Promise<Stores> {
+  await using opened = new AsyncDisposableStack();
+  const absolute = resolve(folder);
+  const files = openStoresFiles(absolute);
+  opened.use(lockFile(join(absolute, 'stores')));
+  const port = await freePort();
+  const admin = `postgresql://postgres:${files.password}@127.0.0.1:${port}/postgres`;
+  const dsn = `${admin}?options=${encodeURIComponent('-c role=vitrine_store_api')}`;
+  const config = readStoreApiConfig(undefined, env, {
+    log: { level: 'error' },
+    storage: { dsn },
+    auth: { peppers: files.peppers },
+    graphql: { service_token: files.serviceToken, introspection: true },
+  });
+  const stopping = new AbortController();
+  const starting = PostgresProcess.start({ folder: absolute, port, password: files.password });
+  // A rejection is that of `ready`.
+  opened.defer(async () => (await starting.catch(() => undefined))?.[Symbol.asyncDispose]());
+  const api = opened.use(await startStoreApi(config, createLogger('svc-store-api', config.log.level)));
+  opened.defer(() => stopping.abort());
+  const configFile = writeConfigFile(files, dsn, api.url);
+  const urls = { ...config, public: { ...config.public, api_url: env['STORE_API_PUBLIC_API_URL'] ?? api.url } };
+  const prepared = starting.then((server) => Promise.race([server.untilEnd(), prepare(admin, urls, stopping.signal)]));
+  const ready = prepared.then((made) => ({ url: api.url, configFile, ...made }));
+  ready.catch(() => {});
+  const running = opened.move();
+  return { ready, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Brings the tables up to date, and makes what the first page shows. */
+async function prepare(admin: string, config: StoreApiConfig, signal: AbortSignal) {
+  const dsn = new Secret(admin);
+  await using pool = new PostgresPool({ dsn, applicationName: 'vitrine-standalone', maxConnections: 2 });
+  await waitForDatabase(pool, { logger: QUIET, signal });
+  await migrate({ dsn, folder: MIGRATIONS });
+  await importVocabulary(pool, VOCABULARY);
+  const [at, random] = [Date.now(), randomBytes];
+  const demoDomain = await pool.transaction((transaction) => commitDemoStore(transaction, publicUrlsOf(config), at, random));
+  if ((await listWorkspaces(pool)).length > 0) return { demoDomain, apiKey: undefined };
+  const hashes = new TokenHashes(config.auth.peppers);
+  const apiKey = await pool.transaction(async (transaction) => {
+    const tenant = { gateway_org_id: 'default', gateway_workspace_id: 'default' };
+    const admin_email = 'admin@example.com';
+    const workspace = await createWorkspace(transaction, { name: 'Demo', plan: 'pro', admin_email, ...tenant, at, random });
+    const key = { label: 'demo', scopes: KEY_PRESETS.full, created_by: 'npm start', expires_at: null, at, random };
+    const created = await createApiKey(transaction, hashes, { workspace_id: workspace.id, ...key });
+    return created.kind === 'created' ? created.secret : undefined;
+  });
+  return { demoDomain, apiKey };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

@@ -1,0 +1,45 @@
+import { openPepperFile } from '@vitrine/credentials/pepper-file';
+import { makeFolder } from '@vitrine/sqlite/make-folder';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the store API needs beside its data, made on the first start. */
+export interface StoresFiles {
+  readonly folder: string;
+  readonly password: string;
+  /** `VERSION:SECRET`. */
+  readonly peppers: readonly string[];
+  readonly serviceToken: string;
+}
+
+export function openStoresFiles(folder: string): StoresFiles {
+  makeFolder(folder);
+  const pepperFile = join(folder, 'pepper');
+  openPepperFile(pepperFile, randomBytes, Date.now());
+  return {
+    folder,
+    password: secretIn(join(folder, 'postgres-password')),
+    peppers: readFileSync(pepperFile, 'utf8').trim().split('\n'),
+    serviceToken: secretIn(join(folder, 'graphql-token')),
+  };
+}
+
+/** The configuration with which commands reach the running database: `npm run store-api -- key list --config FILE`. */
+export function writeConfigFile({ folder, peppers, serviceToken }: StoresFiles, dsn: string, apiUrl: string): string {
+  const path = join(folder, 'store-api.yaml');
+  const config = {
+    storage: { dsn },
+    auth: { peppers },
+    graphql: { service_token: serviceToken },
+    public: { api_url: apiUrl },
+  };
+  // JSON is YAML.
+  writeFileSync(path, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600 });
+  return path;
+}
+
+function secretIn(path: string): string {
+  if (!existsSync(path)) writeFileSync(path, randomBytes(32).toString('base64url'), { mode: 0o600 });
+  return readFileSync(path, 'utf8');
+}
