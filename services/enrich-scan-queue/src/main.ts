@@ -4,6 +4,7 @@ import { versionCommand } from '@vitrine/command-line/version-command';
 import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { startScanner } from './app.ts';
+import { rulesExplain, rulesList, rulesShow } from './commands/rules.ts';
 import { readScanConfig, SCAN_CONFIG_FILE } from './config.ts';
 import { VERSION } from './version.ts';
 
@@ -35,6 +36,12 @@ Example:
 const program = {
   name: 'enrich-scan-queue',
   defaultCommand: serve.name,
-  commands: [serve, versionCommand('enrich-scan-queue', VERSION, 'npm run enrich-scan-queue')],
+  commands: [
+    serve,
+    rulesList,
+    rulesShow,
+    rulesExplain,
+    versionCommand('enrich-scan-queue', VERSION, 'npm run enrich-scan-queue'),
+  ],
 };
 await runCommandLine(process, program, ({ say }) => say);
