@@ -54,7 +54,9 @@ export const storeApiConfig = z
     /** Where scans that are queued go to; without brokers they stay in the outbox. */
     queue: z.strictObject(brokerKeys).prefault({}),
     /** The first pepper hashes new keys, all are tried. */
-    auth: z.strictObject({ peppers: z.array(pepperShape).min(1, 'must name a pepper').max(MAX_PEPPERS) }),
+    auth: z
+      .strictObject({ peppers: z.array(pepperShape).min(1, 'must name a pepper').max(MAX_PEPPERS).prefault([]) })
+      .prefault({}),
     /** Where clients reach this deployment; stored profiles have these URLs. */
     public: z
       .strictObject({

@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import { parseScrape } from '@vitrine/testkit/parse-scrape';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { startTestStoreApi } from '../testing/start-test-store-api.ts';
+
+const GOLDEN = new URL('../../../../deploy/observability/metrics/store-api.txt', import.meta.url);
+const SCRAPED = {
+  STORE_API_OBSERVABILITY_OTEL_PROMETHEUS_ENABLED: 'true',
+  STORE_API_OBSERVABILITY_OTEL_PROMETHEUS_PUBLIC: 'true',
+};
+/** Those of requests; relay and retention have theirs from packages. */
+const OURS = /^svc_(?:store_api|postgres)_/;
+
+test('deploy/observability knows the metrics and labels of the store API; npm run golden rewrites them', async () => {
+  await using api = await startTestStoreApi(SCRAPED);
+  await api.request('/v1/health');
+  const all = parseScrape((await api.request('/metrics')).text, 'classic').flatMap((family) => family.samples);
+  const labels = new Map<string, Set<string>>();
+  for (const { name, labels: of } of all.filter((sample) => OURS.test(sample.name)))
+    labels.set(name, new Set([...(labels.get(name) ?? []), ...Object.keys(of)]));
+  const lines = [...labels].map(([name, of]) => [name, ...[...of].toSorted()].join(' '));
+  const text = `${lines.toSorted().join('\n')}\n`;
+  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
+  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+});
+
+test('requests, billed units and rejections are counted, each from 0', async () => {
+  await using api = await startTestStoreApi(SCRAPED);
+  await api.addDemoStore();
+  const valueOf = async (name: string, wanted: Readonly<Record<string, string>>) => {
+    const families = parseScrape((await api.request('/metrics')).text, 'classic');
+    const found = families
+      .flatMap((family) => family.samples)
+      .find((sample) => sample.name === name && Object.entries(wanted).every(([label, value]) => sample.labels[label] === value));
+    return found?.value;
+  };
+  const ok = { operation: 'getStore', status: '200' };
+  const rejected = { operation: 'getStore', status: '401', code: 'unauthorized' };
+  const read = async () => [
+    await valueOf('svc_store_api_request_total', ok),
+    await valueOf('svc_store_api_request_total', rejected),
+    await valueOf('svc_store_api_units_billed_total', { unit: 'lookup_cached' }),
+    await valueOf('svc_store_api_rejection_total', { reason: 'missing_key' }),
+  ];
+  expect(await read()).toEqual([0, 0, 0, 0]);
+  const { token } = await api.addKey();
+  await api.request('/v1/stores/example.com', { token });
+  await api.request('/v1/stores/example.com');
+  expect(await read()).toEqual([1, 1, 1, 1]);
+});
