@@ -206,6 +206,26 @@ describe('every scan of a hostile storefront ends within its bounds', () => {
   });
 });
 
+test('a server that closes kept connections without notice is read over new ones', async () => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 11\r\n\r\n<html>x</p>');
+      socket.once('data', () => socket.destroy());
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const loopbackHosts = {
+    'example.com': { address: '127.0.0.1', http_port: (server.address() as AddressInfo).port, https_port: hostile.closedPort },
+  };
+  expect(await scan('example.com', { loopbackHosts })).toMatchObject({ storefrontCondition: 'open' });
+  expect(connections).toBe(2);
+  server.close();
+});
+
 /** Spec: decisions, section 4: TLS verified, no redirect from https to http. */
 describe('TLS', () => {
   const authority = createTestCertificate({ names: ['authority'], isAuthority: true });

@@ -1,3 +1,4 @@
+import { codeOf } from '@vitrine/faults/fault';
 import { Client, type Dispatcher } from 'undici';
 import type { FetchSettings } from '../fetch-settings.ts';
 import { connectPinned } from './connect-pinned.ts';
@@ -5,6 +6,7 @@ import { FetchError } from './fetch-error.ts';
 import { ACCEPTED_ENCODINGS, readBody, type BodyLimit } from './read-body.ts';
 import type { CheckedHost } from './resolve-host.ts';
 
+const CLOSED_MEANWHILE = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const DEFAULT_PORTS = { http: 80, https: 443 };
 const MAX_COOKIE_NAMES = 100;
 const MAX_COOKIE_NAME_LENGTH = 200;
@@ -30,6 +32,7 @@ export class HostConnection implements AsyncDisposable {
   readonly host: CheckedHost;
   readonly #client: Client;
   readonly #settings: FetchSettings;
+  #isUsed = false;
 
   /** Connects to nothing yet; `signal` ends later attempts to connect. */
   constructor(origin: URL, host: CheckedHost, settings: FetchSettings, signal: AbortSignal) {
@@ -55,7 +58,7 @@ export class HostConnection implements AsyncDisposable {
 
   /** Sends one GET and reads the whole response. Throws FetchError, or an error of the connection. */
   async get({ url, accept, limit }: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-    const { headers, statusCode, body } = await this.#client.request({
+    const { headers, statusCode, body } = await this.#request({
       method: 'GET',
       path: `${url.pathname}${url.search}`,
       headers: {
@@ -79,6 +82,18 @@ export class HostConnection implements AsyncDisposable {
       // A body that was not read to its end would hold the connection.
       body.on('error', () => {});
       body.destroy();
+    }
+  }
+
+  /** Once more where the server had closed the connection since the last request, which shows only when the next one is sent (RFC 9110, 9.2.2). */
+  async #request(options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+    const isReused = this.#isUsed;
+    this.#isUsed = true;
+    try {
+      return await this.#client.request(options);
+    } catch (error) {
+      if (!isReused || !CLOSED_MEANWHILE.has(codeOf(error))) throw error;
+      return await this.#client.request(options);
     }
   }
 
