@@ -5,9 +5,10 @@ import { machine } from './machine.ts';
 import { pipelineBench } from './pipeline/pipeline-bench.ts';
 import { proxyBench } from './proxy/proxy-bench.ts';
 import { renderTable } from './render-table.ts';
+import { scanBench } from './scan/scan-bench.ts';
 import { telemetryBench } from './telemetry/telemetry-bench.ts';
 
-const benches: readonly Bench[] = [proxyBench, analyticsBench, telemetryBench, hostileBench, pipelineBench];
+const benches: readonly Bench[] = [proxyBench, analyticsBench, telemetryBench, hostileBench, pipelineBench, scanBench];
 
 const [name, ...rest] = process.argv.slice(2);
 process.exitCode = await main(name, rest);

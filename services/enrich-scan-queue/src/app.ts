@@ -10,9 +10,9 @@ import type { ScanConfig } from './config.ts';
 import { HEALTH_FAULTS, healthRoutes } from './health/health-routes.ts';
 import { ScanTelemetry } from './observability/scan-telemetry.ts';
 import { RequestTurns } from './politeness/request-turns.ts';
-import { createRunScan, type Describe, type Commit } from './run-scan.ts';
-import type { ScanStorefront } from './scan/scan-ports.ts';
+import { createRunScan, type ScanSteps } from './run-scan.ts';
 import { APPLICATION, ScanQueue } from './scan-queue.ts';
+import { createScanSteps } from './scan-steps.ts';
 import { VERSION } from './version.ts';
 
 const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
@@ -25,25 +25,13 @@ export interface Scanner extends AsyncDisposable {
   readonly url: string;
 }
 
-/** What reads a storefront, and what follows from what it read. */
-export interface ScanSteps {
-  readonly scanStorefront: ScanStorefront;
-  readonly describe: Describe;
-  readonly commit: Commit;
-}
-
-const missing = () => Promise.reject(new Error('there is nothing yet that reads storefronts'));
-const NOT_THERE: ScanSteps = {
-  scanStorefront: missing,
-  describe: () => {
-    throw new Error('nothing was read');
-  },
-  commit: missing,
-};
-
 /** Starts a scanner, whether or not database and broker are there: it waits for both. Disposal takes no more jobs, hands scans that do not end
  *  in time back, then writes spans and metrics, each step within 5 s. Faults: `address_unusable`, `kafka_credentials_unreadable`. */
-export async function startScanner(config: ScanConfig, logger: Logger, steps?: ScanSteps): Promise<Scanner> {
+export async function startScanner(
+  config: ScanConfig,
+  logger: Logger,
+  steps: ScanSteps = createScanSteps(config),
+): Promise<Scanner> {
   await using opened = new AsyncDisposableStack();
   const stop = shutdownSteps(opened, logger);
 
@@ -64,7 +52,7 @@ export async function startScanner(config: ScanConfig, logger: Logger, steps?: S
   const runScan = createRunScan({
     pool,
     turns: config.politeness === 'on' ? turns : undefined,
-    ...(steps ?? NOT_THERE),
+    ...steps,
     cadenceMs: config.rescan.cadence_ms,
     onCommit: (scope, signals) => telemetry.observationCommitted(scope, signals),
     logger,
@@ -73,7 +61,7 @@ export async function startScanner(config: ScanConfig, logger: Logger, steps?: S
   telemetry.observe(() => queue.figures, turns.counters);
   const api = opened.use(await serveHealth(config, queue, telemetry, logger));
   stop('stop scanning', () => queue.stop());
-  if (steps !== undefined) queue.start();
+  queue.start();
   const running = opened.move();
   return { url: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

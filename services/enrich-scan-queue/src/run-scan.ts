@@ -18,13 +18,17 @@ export type Commit = (
   completed: Omit<Observation, 'id'>,
 ) => Promise<readonly { readonly type: string }[]>;
 
-export interface RunScanTools {
-  readonly pool: PostgresPool;
-  /** Undefined: politeness is off. */
-  readonly turns: RequestTurns | undefined;
+/** What reads a storefront, and what follows from what it read. */
+export interface ScanSteps {
   readonly scanStorefront: ScanStorefront;
   readonly describe: Describe;
   readonly commit: Commit;
+}
+
+export interface RunScanTools extends ScanSteps {
+  readonly pool: PostgresPool;
+  /** Undefined: politeness is off. */
+  readonly turns: RequestTurns | undefined;
   readonly cadenceMs: number;
   readonly onCommit: (scope: string, signals: readonly { readonly type: string }[]) => void;
   readonly logger: Logger;

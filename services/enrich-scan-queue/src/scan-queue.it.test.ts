@@ -181,13 +181,27 @@ test('a process that stops hands its running scans back, and another one runs th
   const untilAborted = (_domain: string, { signal }: { readonly signal: AbortSignal }) =>
     new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true }));
   const first = startTestQueue(database, scanWith({ scanStorefront: untilAborted }));
-  await eventually('both to run', () => first.queue.figures.inFlight === 2);
+  await Promise.all([statusBecomes('g.com', 'running'), statusBecomes('h.com', 'running')]);
   await first.queue.stop();
   expect(first.ends.map(({ result }) => result)).toEqual(['handed_back', 'handed_back']);
   expect(await jobOf('g.com')).toMatchObject({ status: 'queued', attempts: 0, lease_id: null });
   await using _second = startTestQueue(database, scanWith({}));
   await Promise.all([statusBecomes('g.com', 'completed'), statusBecomes('h.com', 'completed')]);
   expect(await jobOf('h.com')).toMatchObject({ attempts: 1 });
+});
+
+test('a job whose claim is under way when its process stops is handed back, too', async () => {
+  await queueTestScans(api, ['j.com']);
+  const { run } = heldRuns();
+  const first = startTestQueue(database, () => run);
+  // Claims wait for the row.
+  await database.owner.transaction(async (transaction) => {
+    await transaction.query(`SELECT FROM scan_jobs WHERE domain = 'j.com' FOR UPDATE`);
+    await eventually('a slot for it', () => first.queue.figures.inFlight === 1);
+    void first.queue.stop();
+  });
+  await first.queue.stop();
+  expect(await jobOf('j.com')).toMatchObject({ status: 'queued', attempts: 0 });
 });
 
 test('a scan whose lease went to another process writes nothing, however late it completes', async () => {
@@ -198,7 +212,7 @@ test('a scan whose lease went to another process writes nothing, however late it
     return testCapture(domain);
   };
   await using first = startTestQueue(database, scanWith({ scanStorefront: slow }));
-  await eventually('the first to run', () => first.queue.figures.inFlight === 1);
+  await statusBecomes('i.com', 'running');
   await using second = startTestQueue(database, scanWith({}));
   await database.owner.execute(`UPDATE scan_jobs SET due_at = now() - interval '1 s'`);
   // Either of the two may be the one that takes it again.

@@ -127,6 +127,7 @@ export class ScanQueue {
       await Promise.all(this.#allPublishers().map((publisher) => publisher[Symbol.asyncDispose]()));
     };
     await Promise.all([this.#runner.stop(), stopTaking(), due, routine?.[Symbol.asyncDispose]()]);
+    await this.#runner.settle();
   }
 
   async #begin(): Promise<void> {

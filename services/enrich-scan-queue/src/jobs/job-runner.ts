@@ -89,6 +89,11 @@ export class JobRunner {
     await this.#renewing;
   }
 
+  /** Resolves when no job runs: after `stop`, one whose claim was under way is handed back at once. */
+  async settle(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+  }
+
   async #run(job: ClaimedJob, abort: AbortController): Promise<void> {
     const { run, logger, limits, onEnd } = this.#options;
     const startedAt = performance.now();
@@ -96,7 +101,11 @@ export class JobRunner {
     let result: RunResult;
     try {
       const isOver = job.attempts > limits.maxAttempts;
-      result = isOver ? { outcome: 'failed', reason: 'internal', detail: ENDS_PROCESSES } : await run(job, abort.signal);
+      // A claim that was under way when the process was stopped.
+      if (this.#stopping.signal.aborted) abort.abort(new Error('the process stops'));
+      if (isOver) result = { outcome: 'failed', reason: 'internal', detail: ENDS_PROCESSES };
+      else if (abort.signal.aborted) result = { outcome: 'delayed', retryAfterMs: 0 };
+      else result = await run(job, abort.signal);
     } catch (err) {
       if (!abort.signal.aborted)
         logger.error({ err, scan_job_id: job.id, domain: job.domain, next_step: AFTER_BUG }, 'scan failed unexpectedly');

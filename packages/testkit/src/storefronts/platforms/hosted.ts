@@ -47,8 +47,8 @@ export const squarespace: PlatformFixture = {
   cookies: ['crumb=BYXl; Path=/'],
   head: ({
     name,
-  }) => `<script type="text/javascript" src="//assets.squarespace.com/universal/scripts-compressed/common-3f2a-min.en-US.js" defer></script>
-<script type="text/javascript" src="//assets.squarespace.com/universal/scripts-compressed/commerce-9d8c-min.en-US.js" defer></script>
+  }) => `<script type="text/javascript" src="//assets.squarespace.com/universal/scripts-compressed/common-3f2a91c04be75d8a-min.en-US.js" defer></script>
+<script type="text/javascript" src="//assets.squarespace.com/universal/scripts-compressed/commerce-9d8c1f0a2b3c4d5e-min.en-US.js" defer></script>
 <script data-name="static-context">Static = window.Static || {}; Static.SQUARESPACE_CONTEXT = {"websiteId":"5f","websiteType":3,"website":{"siteTitle":"${name}"},"storeSettings":{"merchantLocale":"en_US"}};</script>`,
   collectionPath: '/shop',
   cartPath: '/cart',
