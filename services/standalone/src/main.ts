@@ -16,7 +16,7 @@ import { welcome } from './welcome.ts';
 const start = command({
   name: 'start',
   summary:
-    'Runs Vitrine: the gateway on SVC_SERVER_PORT (8080), the store API on STORE_API_SERVER_PORT (8081), data in ./data; the default command.',
+    'Runs Vitrine: the gateway on SVC_SERVER_PORT (8080), the store API on STORE_API_SERVER_PORT (8081), data in VITRINE_DATA_DIR (./data).',
   usage: '[--demo] [--config FILE]',
   help: `  --demo         also start mock providers, point the gateway at them and capture bodies: no account is needed
   --config FILE  gateway configuration (YAML); otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
@@ -43,9 +43,12 @@ Examples:
     });
     handleUncaught((error) => stderr.write(`vitrine: uncaught exception: ${scrub(inspect(error)).text}\n`));
     stdout.write(welcome(standalone.gatewayUrl, demo, standalone.keyHeader));
-    const stores = standalone.stores?.then((ready) => stdout.write(storesWelcome(ready)));
-    // A database that does not start ends everything, with its reason.
-    await Promise.race([signal, stores?.then(() => signal) ?? signal]);
+    const stores = standalone.stores?.then((ready) => {
+      stdout.write(storesWelcome(ready));
+      return ready;
+    });
+    // A database that does not start, or ends, ends everything, with its reason.
+    await Promise.race([signal, stores?.then(({ untilEnd }) => untilEnd) ?? signal]);
     stdout.write('\nVitrine is stopping: requests under way are finished and traces are written.\n');
     return 0;
   },

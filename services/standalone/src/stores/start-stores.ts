@@ -32,6 +32,8 @@ export interface StoresReady {
   readonly demoDomain: string;
   /** For commands. */
   readonly configFile: string;
+  /** Rejects when the database has ended. Faults: `stores_unusable`. */
+  readonly untilEnd: Promise<never>;
 }
 
 export interface Stores extends AsyncDisposable {
@@ -70,8 +72,13 @@ export async function startStores({ folder, env, createLogger }: StoresOptions):
   opened.defer(() => stopping.abort());
   const configFile = writeConfigFile(files, dsn, api.url);
   const urls = { ...config, public: { ...config.public, api_url: env['STORE_API_PUBLIC_API_URL'] ?? api.url } };
-  const prepared = starting.then((server) => Promise.race([server.untilEnd(), prepare(admin, urls, stopping.signal)]));
-  const ready = prepared.then((made) => ({ url: api.url, configFile, ...made }));
+  const ready = starting.then(async (server) => {
+    const untilEnd = server.untilEnd();
+    // Also when nobody waits for it.
+    untilEnd.catch(() => {});
+    const made = await Promise.race([untilEnd, prepare(admin, urls, stopping.signal)]);
+    return { url: api.url, configFile, untilEnd, ...made };
+  });
   ready.catch(() => {});
   const running = opened.move();
   return { ready, [Symbol.asyncDispose]: () => running.disposeAsync() };

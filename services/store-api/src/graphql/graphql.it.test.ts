@@ -109,6 +109,14 @@ describe('reading', () => {
     });
   });
 
+  test('a domain that a storefront has left leads to the storefront', async () => {
+    await api.database.owner.execute(
+      `INSERT INTO stores (storefront_id, domain, storefront_host, state, state_as_of, is_ecommerce, moved_to)
+       SELECT 'sf_left', 'left.com', 'left.com', 'candidate', now(), FALSE, storefront_id FROM stores WHERE domain = 'example.com'`,
+    );
+    expect(await dataOf('{ store(domain: "left.com") { domain rank } }')).toEqual({ store: { domain: 'example.com', rank: 7 } });
+  });
+
   test('fields of many stores are read with a statement for each kind, not for each store', async () => {
     const fields = '{ domain technologies { technology { slug vendor } } platform { technology { slug } } }';
     const query = `{ ${Array.from({ length: 20 }, (_, i) => `s${i}: store(domain: "${i % 2 === 0 ? 'example.com' : 'known.com'}") ${fields}`).join(' ')} }`;

@@ -36,6 +36,7 @@ interface EdgeRow extends TechnologyRow {
   readonly last_seen_at: number;
 }
 interface StoreRow {
+  readonly requested: string;
   readonly domain: string;
   readonly storefront_host: string;
   readonly storefront_id: string;
@@ -55,9 +56,12 @@ interface StoreRow {
 }
 
 const TECHNOLOGY = 't.slug, t.name, t.kind, t.category, t.vendor, t.website';
-const SELECT_STORES = `SELECT domain, storefront_host, storefront_id, name, rank, state, first_observed_at, last_completed_scan_at, product_count,
-    available_count, currency, price_p25, price_median, price_p75, catalog_as_of, catalog_coverage
-  FROM stores s WHERE domain = ANY ($1) AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = s.domain)`;
+/** The domain that a storefront has left leads to the storefront. */
+const SELECT_STORES = `SELECT a.domain AS requested, s.domain, s.storefront_host, s.storefront_id, s.name, s.rank, s.state, s.first_observed_at,
+    s.last_completed_scan_at, s.product_count, s.available_count, s.currency, s.price_p25, s.price_median, s.price_p75, s.catalog_as_of,
+    s.catalog_coverage
+  FROM stores a JOIN stores s ON s.storefront_id = coalesce(a.moved_to, a.storefront_id)
+  WHERE a.domain = ANY ($1) AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain IN (a.domain, s.domain))`;
 const SELECT_EDGES = `SELECT e.storefront_id, e.install_state, e.confidence, e.first_observed_at AS first_seen_at, e.last_confirmed_at AS last_seen_at,
     ${TECHNOLOGY}
   FROM store_technologies e JOIN technologies t USING (slug) WHERE e.storefront_id = ANY ($1) ORDER BY e.storefront_id, t.slug`;
@@ -79,7 +83,7 @@ export class StoreReads {
   /** By canonical domain. */
   async stores(domains: readonly string[]): Promise<ReadonlyMap<string, StoreNode>> {
     const rows = await this.#database.query<StoreRow>(SELECT_STORES, [domains], { name: 'graphql_stores' });
-    return new Map(rows.map((row) => [row.domain, storeNode(row)]));
+    return new Map(rows.map((row) => [row.requested, storeNode(row)]));
   }
 
   /** By id of the storefront. */
