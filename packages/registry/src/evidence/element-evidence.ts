@@ -187,7 +187,13 @@ export class ElementEvidence {
   #meta(attributes: Attributes): void {
     const name = (attributes.get('name') ?? attributes.get('property') ?? '').trim().toLowerCase().slice(0, TEXT_BOUND);
     const content = attributes.get('content');
-    if (name === '' || content === undefined || PROSE.test(name) || Object.hasOwn(this.#metas, name)) return;
+    if (name === '' || content === undefined || PROSE.test(name)) return;
+    const before = Object.hasOwn(this.#metas, name) ? this.#metas[name] : undefined;
+    if (before !== undefined) {
+      // WordPress and each of its plugins name themselves as generator.
+      if (name === 'generator') this.#metas[name] = `${before}\n${content}`.slice(0, TEXT_BOUND);
+      return;
+    }
     if (++this.#metaCount <= META_BOUND) this.#metas[name] = content.slice(0, TEXT_BOUND);
   }
 }

@@ -110,6 +110,7 @@ export const pageEvidence = z.strictObject({
   hints: listOf('hints'),
   headers: record(HEADER_BOUND),
   cookies: listOf('cookies'),
+  /** The first of each name; of `generator` all, as lines. */
   metas: record(META_BOUND),
   /** Custom elements, names of data attributes (`pi-...` are payment icons), and first parts of classes (`jdgm` of `jdgm-widget`). */
   elements: listOf('elements'),

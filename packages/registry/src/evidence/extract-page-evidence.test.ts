@@ -112,6 +112,12 @@ test.each([
     String.raw`<script>x({webPixelsConfigList: [{"apiClientId":2329312,"configuration":"{\"pixel_type\":\"facebook_pixel\"}"}]})</script>`,
     { webPixels: ['client:2329312', 'pixel_type:facebook_pixel'] },
   ],
+  ['the beginning of a template', '<script>s.src=`https://v.com/js/${id}/a.js`</script>', { inlineUrls: ['v.com/js/'] }],
+  [
+    'two generators',
+    '<meta name="generator" content="A 1"><meta name="generator" content="B 2">',
+    { metas: { generator: 'A 1\nB 2' } },
+  ],
   ['metas', '<meta name="Generator" content="X 1"><meta name="description" content="about X">', { metas: { generator: 'X 1' } }],
 ])('%s', (_, html, expected) => {
   expect(read(html)).toMatchObject(expected);

@@ -148,10 +148,11 @@ export class InlineScriptReader {
         if (code === 0x0a && quote !== 0x60) break;
         hasSpace = true;
       } else if (code === 0x24 && quote === 0x60 && html.charCodeAt(i + 1) === 0x7b) {
+        // What stands before the first value is the host of an address, or its beginning.
+        const head = i - start - 1;
+        if (!hasSpace && head >= 3 && head <= STRING_BOUND) this.#sink.text(start + 1, i, hasEscape);
         this.#openTemplate();
-        hasSpace = true;
-        i++;
-        break;
+        return i + 2;
       }
       hash = (Math.imul(hash, 31) + code) | 0;
     }

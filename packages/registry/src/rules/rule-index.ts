@@ -109,7 +109,8 @@ function addValue(rules: Map<string, MatchedRule[]>, text: string, rule: Rule): 
 
 function valueMatcher(value: string): (text: string) => boolean {
   if (value.startsWith('*')) return (text) => text.toLowerCase().includes(value.slice(1));
-  return (text) => text.toLowerCase().startsWith(value);
+  // Metas of one name are lines of one value.
+  return (text) => text.toLowerCase().split('\n').some((line) => line.startsWith(value)); // prettier-ignore
 }
 
 function pathMatcher(text: string): (path: string) => boolean {
