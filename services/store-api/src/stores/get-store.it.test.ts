@@ -213,3 +213,24 @@ test('a request that takes longer than 10 s is 500 internal, not billed, and fre
   expect(row).toEqual({ n: 0 });
   expect((await api.request(`/v1/stores/${DOMAIN}`, { token })).status).toBe(200);
 });
+
+test('a request beyond the slots of its key is 503 with Retry-After, and is not billed', async () => {
+  const { token, workspace_id } = await api.addKey({ plan: 'free' });
+  const waiting = await api.database.owner.transaction(async (transaction) => {
+    await transaction.execute('LOCK TABLE usage_counters IN EXCLUSIVE MODE');
+    const held = [1, 2].map(() => api.request(`/v1/stores/${DOMAIN}`, { token }));
+    const leases =
+      'SELECT count(*) AS n FROM request_leases JOIN api_keys k ON k.id = key_id WHERE workspace_id = $1 AND request_leases.expires_at > now()';
+    const count = async () => (await transaction.query<{ n: number }>(leases, [workspace_id]))[0]?.n;
+    await waitUntil(async () => (await count()) === 2, { what: 'two requests in flight' });
+    const { status, json, headers } = await api.request('/v1/account', { token });
+    expect([status, codeOf(json), headers.get('retry-after'), headers.get('x-ratelimit-limit')]).toEqual([
+      503,
+      'concurrency_limited',
+      '1',
+      '30',
+    ]);
+    return held;
+  });
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+});
