@@ -6,9 +6,18 @@ import { pipelineBench } from './pipeline/pipeline-bench.ts';
 import { proxyBench } from './proxy/proxy-bench.ts';
 import { renderTable } from './render-table.ts';
 import { scanBench } from './scan/scan-bench.ts';
+import { storeApiBench } from './store-api/store-api-bench.ts';
 import { telemetryBench } from './telemetry/telemetry-bench.ts';
 
-const benches: readonly Bench[] = [proxyBench, analyticsBench, telemetryBench, hostileBench, pipelineBench, scanBench];
+const benches: readonly Bench[] = [
+  proxyBench,
+  analyticsBench,
+  telemetryBench,
+  hostileBench,
+  pipelineBench,
+  scanBench,
+  storeApiBench,
+];
 
 const [name, ...rest] = process.argv.slice(2);
 process.exitCode = await main(name, rest);

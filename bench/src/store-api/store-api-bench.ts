@@ -1,0 +1,143 @@
+import { reconcileUsage } from '@vitrine/stores/metering/usage-reports';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Bench, BenchOutcome, BenchRow, Progress } from '../bench.ts';
+import { forked, type Forked } from '../forked.ts';
+import { median } from '../median.ts';
+import { cpuMicrosOf } from '../proxy/process-cost.ts';
+import type { StoreLoadOrder, StoreLoadResult } from './load.ts';
+import { startService } from './service-process.ts';
+import { readStoreApiPlan, STORE_API_OPTIONS, type StoreApiPlan } from './store-api-plan.ts';
+import { openStoreData } from './store-data.ts';
+import { KEYS } from './tokens.ts';
+
+const MIB = 2 ** 20;
+const MIN_GET_RATIO = 0.6;
+const MAX_ENRICH_P95_MS = 60;
+const GET_CONNECTIONS = 16;
+const WARM_UP_SECONDS = 2;
+
+interface LoadCase {
+  readonly name: string;
+  readonly order: Pick<StoreLoadOrder, 'kind' | 'connections' | 'keys'>;
+}
+const CASES: readonly LoadCase[] = [
+  { name: 'get, 64 keys in 16 workspaces', order: { kind: 'get', connections: GET_CONNECTIONS, keys: KEYS } },
+  { name: 'get, one hot key', order: { kind: 'get', connections: GET_CONNECTIONS, keys: 1 } },
+  { name: 'enrich of 100, 1 in flight', order: { kind: 'enrich', connections: 1, keys: KEYS } },
+  { name: 'enrich of 100, 8 in flight', order: { kind: 'enrich', connections: 8, keys: KEYS } },
+];
+
+/** What the store API costs beside the least that could serve the same. */
+export const storeApiBench: Bench = {
+  name: 'store-api',
+  sentence: 'lookups and batches of a million stores, beside a bare node and pg handler with the same statements',
+  options: STORE_API_OPTIONS,
+  examples: ['store-api', 'store-api --stores 20000 --ledger 50000 --rounds 3', 'store-api --file /tmp/bench-stores'],
+  prepare(args) {
+    const plan = readStoreApiPlan(args);
+    return 'problem' in plan ? plan : { run: (progress) => runStoreApiBench(plan, progress) };
+  },
+};
+
+interface Target {
+  readonly name: 'service' | 'bare';
+  readonly pid: number;
+  readonly port: number;
+}
+
+/** One load of one target. CPU in microseconds for each request, of the target and of the client. */
+interface Measured {
+  readonly load: StoreLoadResult;
+  readonly targetCpu: number;
+}
+
+async function runStoreApiBench(plan: StoreApiPlan, progress: Progress): Promise<BenchOutcome> {
+  await using stack = new AsyncDisposableStack();
+  const home = await mkdtemp(join(tmpdir(), 'vitrine-bench-'));
+  stack.defer(() => rm(home, { recursive: true, force: true }));
+  // Postgres runs as another user where this is root, and has to pass through.
+  await chmod(home, 0o755);
+  const data = stack.use(await openStoreData(plan.folder ?? join(home, 'postgres'), plan, progress));
+  const service = stack.use(await startService(home, data.serviceDsn));
+  const bare = stack.use(await forked(new URL('./bare-process.ts', import.meta.url), data.serviceDsn));
+  const client = stack.use(await forked(new URL('./load-process.ts', import.meta.url)));
+  const targets: Target[] = [
+    { name: 'service', ...service },
+    { name: 'bare', ...bare },
+  ];
+  const rows: BenchRow[] = [{ case: 'load', metric: 'database.size', value: data.sizeBytes / MIB, unit: 'MiB' }];
+  const broken: string[] = [];
+  for (const item of CASES) {
+    const measured = await runCase(item, targets, client, plan, progress);
+    rows.push(...rowsOf(item, measured));
+    broken.push(...brokenBy(item, measured));
+  }
+  const differences = await reconcileUsage(data.pool);
+  if (differences.length > 0) broken.push(`counters and ledger differ in ${differences.length} periods`);
+  return { rows, broken };
+}
+
+/** Service and baseline take turns, each first in every other round, after a warm-up of both. */
+async function runCase(
+  { name, order }: LoadCase,
+  targets: readonly Target[],
+  client: Forked,
+  { rounds, seconds, stores }: StoreApiPlan,
+  progress: Progress,
+): Promise<Map<Target['name'], Measured[]>> {
+  const measured = new Map(targets.map((target) => [target.name, [] as Measured[]]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
+      const before = cpuMicrosOf(target.pid) ?? Number.NaN;
+      const sent = { ...order, port: target.port, stores, seconds: round === 0 ? WARM_UP_SECONDS : seconds };
+      const load = (await client.call(sent)) as StoreLoadResult;
+      const targetCpu = ((cpuMicrosOf(target.pid) ?? Number.NaN) - before) / Math.max(1, load.completed);
+      if (round > 0) measured.get(target.name)?.push({ load, targetCpu });
+      const figures = `${load.reqPerSec.toFixed(0)} req/s  p50 ${load.p50Ms.toFixed(1)} p95 ${load.p95Ms.toFixed(1)} ms`;
+      const cpu = `cpu ${(targetCpu / 1_000).toFixed(2)} ms, client ${(load.clientCpuMicros / 1_000).toFixed(2)} ms`;
+      const errors = load.errors === 0 ? '' : `  ERRORS ${load.errors}: ${load.errorSamples.join('; ')}`;
+      progress(`${name}  ${target.name}  ${round === 0 ? 'warm-up' : `round ${round}`}  ${figures}  ${cpu}${errors}`);
+    }
+  }
+  return measured;
+}
+
+function rowsOf({ name }: LoadCase, measured: ReadonlyMap<Target['name'], readonly Measured[]>): BenchRow[] {
+  const values = (target: Target['name'], read: (one: Measured) => number) => (measured.get(target) ?? []).map(read);
+  const row = (metric: string, unit: string, read: (one: Measured) => number): BenchRow[] => {
+    const [service, bare] = [values('service', read), values('bare', read)];
+    const ratio = median(service.map((value, round) => value / (bare[round] ?? Number.NaN)));
+    const baseline = median(bare);
+    return [
+      { case: name, metric: `service.${metric}`, value: median(service), unit, baseline, ratio },
+      { case: name, metric: `bare.${metric}`, value: baseline, unit },
+    ];
+  };
+  return [
+    ...row('req_per_s', 'req/s', ({ load }) => load.reqPerSec),
+    ...row('p50', 'ms', ({ load }) => load.p50Ms),
+    ...row('p95', 'ms', ({ load }) => load.p95Ms),
+    ...row('cpu', 'us', ({ targetCpu }) => targetCpu),
+    ...row('client_cpu', 'us', ({ load }) => load.clientCpuMicros),
+    ...row('bytes', 'B', ({ load }) => load.bytes),
+  ];
+}
+
+function brokenBy({ name, order }: LoadCase, measured: ReadonlyMap<Target['name'], readonly Measured[]>): string[] {
+  const all = [...measured].flatMap(([target, loads]) =>
+    loads.flatMap(({ load }) =>
+      load.errors > 0 ? [`${name}, ${target}: ${load.errors} errors (${load.errorSamples.join('; ')})`] : [],
+    ),
+  );
+  const service = measured.get('service') ?? [];
+  const bare = measured.get('bare') ?? [];
+  const p95 = median(service.map(({ load }) => load.p95Ms));
+  const ratio = median(service.map(({ load }, round) => load.reqPerSec / (bare[round]?.load.reqPerSec ?? Number.NaN)));
+  if (order.kind === 'get' && !(ratio >= MIN_GET_RATIO))
+    all.push(`${name}: ${ratio.toFixed(2)} of the baseline, not ${MIN_GET_RATIO}`);
+  if (order.kind === 'enrich' && !(p95 < MAX_ENRICH_P95_MS))
+    all.push(`${name}: p95 ${p95.toFixed(1)} ms, not below ${MAX_ENRICH_P95_MS} ms`);
+  return all;
+}
