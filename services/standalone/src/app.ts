@@ -5,7 +5,7 @@ import { startMockAnthropic } from '@vitrine/testkit/mock-anthropic';
 import { startMockOpenai } from '@vitrine/testkit/mock-openai';
 import { join } from 'node:path';
 import { readAllConfig } from './config.ts';
-import { startStores, type StoresReady } from './stores/start-stores.ts';
+import type { Stores, StoresReady } from './stores/start-stores.ts';
 
 /** Between two chunks of a demonstration stream: slow enough to watch. */
 const DEMO_CHUNK_DELAY_MS = 60;
@@ -43,17 +43,22 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const { gateway: gatewayConfig, standalone } = readAllConfig(yaml, variables);
   const logger = createLogger('svc-gateway', gatewayConfig.log.level);
   warnOfOldSettings(oldSettingsIn(env, yaml !== undefined), logger);
-  // The gateway does not wait for the database of the store API.
-  const stores = standalone.stores.enabled
-    ? startStores({ folder: join(standalone.data.dir, 'stores'), env: variables, createLogger })
-    : undefined;
-  // Its rejection is reported below.
-  stores?.catch(() => {});
-  opened.defer(async () => (await stores?.catch(() => undefined))?.[Symbol.asyncDispose]());
   const gateway = opened.use(await startGateway(gatewayConfig, logger, { collectYoung }));
-  const ready = (await stores)?.ready;
+  // After the gateway: loading and starting it takes CPU that would delay the start of the gateway.
+  const stores = standalone.stores.enabled
+    ? opened.use(await openStores(standalone.data.dir, variables, createLogger))
+    : undefined;
   const running = opened.move();
   const { auth } = gatewayConfig;
   const keyHeader = auth.enabled ? auth.header : undefined;
-  return { gatewayUrl: gateway.url, keyHeader, stores: ready, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { gatewayUrl: gateway.url, keyHeader, stores: stores?.ready, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+async function openStores(
+  dataDir: string,
+  env: StandaloneOptions['env'],
+  createLogger: StandaloneOptions['createLogger'],
+): Promise<Stores> {
+  const { startStores } = await import('./stores/start-stores.ts');
+  return startStores({ folder: join(dataDir, 'stores'), env, createLogger });
 }
