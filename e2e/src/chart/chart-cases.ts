@@ -1,6 +1,10 @@
 /** Sets of values that between them switch everything in the chart; each is rendered by both Helms, and given to the API server where a cluster
  *  is there. */
-export const OWN_SERVERS = { database: { existingSecret: 'postgres' }, kafka: { bootstrapServers: 'kafka-1:9092,kafka-2:9094' } };
+export const OWN_SERVERS = {
+  database: { existingSecret: 'postgres' },
+  kafka: { bootstrapServers: 'kafka-1:9092,kafka-2:9094' },
+  enrichScanQueue: { enabled: true },
+};
 
 export const CHART_CASES: Readonly<Record<string, object>> = {
   'servers of one’s own': OWN_SERVERS,
@@ -17,7 +21,7 @@ export const CHART_CASES: Readonly<Record<string, object>> = {
     gateway: { database: { existingSecret: 'gateway-user', key: 'uri' } },
     traceWriter: { database: { existingSecret: 'writer-user' } },
     storeApi: { database: { existingSecret: 'store-api-user' } },
-    enrichScanQueue: { database: { existingSecret: 'scanner-user' } },
+    enrichScanQueue: { enabled: true, database: { existingSecret: 'scanner-user' } },
     operator: { database: { existingSecret: 'operator-user' } },
     migrations: { database: { existingSecret: 'owner' } },
   },
@@ -29,14 +33,14 @@ export const CHART_CASES: Readonly<Record<string, object>> = {
       sasl: { mechanism: 'scram-sha-512', username: 'vitrine', existingSecret: 'kafka-user' },
     },
     traceWriter: { keda: { enabled: true } },
-    enrichScanQueue: { keda: { enabled: true } },
+    enrichScanQueue: { enabled: true, keda: { enabled: true } },
   },
   autoscaled: {
     ...OWN_SERVERS,
     gateway: { autoscaling: { enabled: true } },
     traceWriter: { keda: { enabled: true, minReplicas: 2 } },
     storeApi: { autoscaling: { enabled: true } },
-    enrichScanQueue: { keda: { enabled: true } },
+    enrichScanQueue: { enabled: true, keda: { enabled: true } },
   },
   'namespaces that are listed': { ...OWN_SERVERS, operator: { watchNamespaces: ['team-a', 'team-b'] } },
   'one tenant': {
@@ -84,7 +88,7 @@ export const CHART_CASES: Readonly<Record<string, object>> = {
       service: { type: 'NodePort', port: 80, annotations: { internal: 'true' } },
       extraEnv: [{ name: 'STORE_API_LOG_LEVEL', value: 'debug' }],
     },
-    enrichScanQueue: { webPorts: [443], extraEgress: [{ ports: [{ port: 8443 }] }] },
+    enrichScanQueue: { enabled: true, webPorts: [443], extraEgress: [{ ports: [{ port: 8443 }] }] },
     metrics: { from: [{ podSelector: {} }], serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
   },
 };

@@ -84,7 +84,7 @@ describeWithPrograms(HELMS, 'wrong values are refused with what to change', () =
       'traceWriter.keda.maxReplicas: more than topics.partitions, 12',
     ],
     [
-      { enrichScanQueue: { keda: { enabled: true, maxReplicas: 13 } } },
+      { enrichScanQueue: { enabled: true, keda: { enabled: true, maxReplicas: 13 } } },
       'enrichScanQueue.keda.maxReplicas: more than topics.partitions, 12',
     ],
     [
