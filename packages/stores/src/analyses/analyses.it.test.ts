@@ -27,9 +27,10 @@ const patiently = <T>(pool: PostgresPool, work: (transaction: Transaction) => Pr
   });
 const analyze = (domain: string) => patiently(api, (transaction) => analyzeStore(transaction, domain, T0, randomBytes));
 const statusOf = async (id: string) => (await readAnalyses(api, [id]))[0]?.status;
+/** The open job of a domain; ids of one millisecond have no order. */
 const jobOf = async (domain: string) => {
   const [row] = await database.owner.query<{ id: string }>(
-    `SELECT id FROM scan_jobs WHERE domain = $1 ORDER BY queued_at DESC, id DESC LIMIT 1`,
+    `SELECT id FROM scan_jobs WHERE domain = $1 AND status IN ('queued', 'running')`,
     [domain],
   );
   return row?.id ?? '';
