@@ -3,6 +3,7 @@ import type { DeepPartial } from '@vitrine/config/partial-value';
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
+import { publicUrlKeys } from '@vitrine/stores/profile/public-urls';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { z } from 'zod';
@@ -53,7 +54,7 @@ export const scanConfig = z
     fetch: z
       .strictObject({
         /** In the User-Agent: where people read who scans them and how to stop it. */
-        contact_url: url.prefault('http://localhost:8082/docs'),
+        contact_url: url.prefault('http://127.0.0.1:8081/docs'),
         /** Pages of a catalogue that are read in a scan; most platforms have 100 to 250 products on a page. */
         catalogue_pages: z.int().min(1).max(100).default(1),
         /** Names that this machine serves instead of the internet, `NAME=127.0.0.1:HTTP_PORT:HTTPS_PORT` each: for fixture storefronts. */
@@ -75,13 +76,7 @@ export const scanConfig = z
       .prefault({}),
     evidence: z.strictObject({ retention_days: z.int().min(1).max(3_650).default(180) }).prefault({}),
     /** Where people and programs reach this deployment: the URLs in profiles. */
-    public: z
-      .strictObject({
-        api_url: url.prefault('http://localhost:8081'),
-        console_url: url.prefault('http://localhost:8082'),
-        docs_url: url.prefault('http://localhost:8082/docs'),
-      })
-      .prefault({}),
+    public: z.strictObject(publicUrlKeys).prefault({}),
     observability: z.strictObject({ otel: otel.prefault({}) }).prefault({}),
   })
   .describe('The configuration of the scanner.');

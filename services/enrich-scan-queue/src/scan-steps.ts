@@ -1,3 +1,4 @@
+import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { detect } from '@vitrine/registry/detection/detect';
 import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
 import { commitObservation } from '@vitrine/stores/commit/commit-observation';
@@ -13,7 +14,7 @@ import { VERSION } from './version.ts';
 
 /** The steps of a scan: read the storefront, describe what was read, commit what follows from it. */
 export function createScanSteps(config: ScanConfig): ScanSteps {
-  const { public: urls } = config;
+  const urls = publicUrlsOf(config.public);
   return {
     scanStorefront: createScanStorefront({
       settings: createFetchSettings(config.fetch, VERSION),

@@ -1,10 +1,11 @@
+import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { randomBytes } from 'node:crypto';
-import { publicUrlsOf, type StoreApiConfig } from './config.ts';
+import type { StoreApiConfig } from './config.ts';
 import { outcomesOf } from './contract/operation-outcomes.ts';
 import { REQUEST_ID_HEADER } from './contract/headers.ts';
 import type { GraphqlPorts } from './graphql/graphql-context.ts';
@@ -53,7 +54,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   stop('stop writing the vocabulary', () => vocabulary[Symbol.asyncDispose]());
   telemetry.observePools(() => ({ requests: pool.figures(), probe: probePool.figures(), jobs: jobPool.figures() }));
 
-  const urls = publicUrlsOf(config);
+  const urls = publicUrlsOf(config.public);
   const routes = createRoutes({ pool, urls, build: config.build, peppers: config.auth.peppers, random: randomBytes });
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
   const { scrape } = telemetry;
@@ -104,7 +105,7 @@ const nowMs = () => Date.now();
 
 function graphqlPorts(config: StoreApiConfig, pool: PostgresPool): GraphqlPorts {
   const candidateCursors = new SignedCursors(config.auth.peppers, 'candidates', nowMs);
-  return { pool, urls: publicUrlsOf(config), candidateCursors, nowMs, random: randomBytes };
+  return { pool, urls: publicUrlsOf(config.public), candidateCursors, nowMs, random: randomBytes };
 }
 
 /** Statements end with the request that runs them, and so do waits for the request that holds an idempotency key. */

@@ -1,7 +1,8 @@
+import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { expect, test } from '@jest/globals';
 import { leavesOf, variableName } from '@vitrine/config/leaves';
 import { readFileSync } from 'node:fs';
-import { publicUrlsOf, readStoreApiConfig, storeApiConfig } from './config.ts';
+import { readStoreApiConfig, storeApiConfig } from './config.ts';
 
 const NEEDED = {
   STORE_API_STORAGE_DSN: 'postgresql://store_api:hunter2@db/vitrine',
@@ -18,7 +19,7 @@ test('a database and peppers are enough, and secrets are not printed', () => {
 test('pages are below the API unless the console has them', () => {
   const api_url = 'https://api.example.com';
   const config = readStoreApiConfig(undefined, { ...NEEDED, STORE_API_PUBLIC_API_URL: api_url });
-  expect(publicUrlsOf(config)).toEqual({ api_url, console_url: api_url, docs_url: `${api_url}/docs` });
+  expect(publicUrlsOf(config.public)).toEqual({ api_url, console_url: api_url, docs_url: `${api_url}/docs` });
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { Secret } from '@vitrine/config/secret';
 import { pepperShape } from '@vitrine/credentials/pepper-shape';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
-import type { PublicUrls } from '@vitrine/stores/profile/public-urls';
+import { publicUrlKeys } from '@vitrine/stores/profile/public-urls';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { z } from 'zod';
@@ -21,11 +21,6 @@ const otel = otelConfig({
   serviceName: 'svc-store-api',
   reservedPaths: ['/v1', '/graphql', '/stores', '/technologies', '/settings', '/docs', '/livez', '/readyz'],
 });
-
-/** An origin with an optional path; paths are appended to it. */
-const publicUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-  .refine((url) => !/[?#@]|\/$/.test(url), 'must not carry credentials, a query, a fragment or a final slash');
 
 /** The configuration of the store API; field names are the YAML keys. */
 export const storeApiConfig = z
@@ -58,15 +53,7 @@ export const storeApiConfig = z
       .strictObject({ peppers: z.array(pepperShape).min(1, 'must name a pepper').max(MAX_PEPPERS).prefault([]) })
       .prefault({}),
     /** Where clients reach this deployment; stored profiles have these URLs. */
-    public: z
-      .strictObject({
-        api_url: publicUrl.default('http://127.0.0.1:8081'),
-        /** `api_url` unless given. */
-        console_url: publicUrl.optional(),
-        /** `/docs` below `api_url` unless given. */
-        docs_url: publicUrl.optional(),
-      })
-      .prefault({}),
+    public: z.strictObject(publicUrlKeys).prefault({}),
     graphql: z
       .strictObject({
         /** Without one `/graphql` serves nobody. */
@@ -98,10 +85,4 @@ export function readStoreApiConfig(
   ]);
   if (config === undefined) throw invalidConfig(faults);
   return config;
-}
-
-/** Every URL that responses and profiles have begins with one of these. */
-export function publicUrlsOf({ public: urls }: StoreApiConfig): PublicUrls {
-  const { api_url, console_url = api_url, docs_url = `${api_url}/docs` } = urls;
-  return { api_url, console_url, docs_url };
 }

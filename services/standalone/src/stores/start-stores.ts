@@ -1,3 +1,4 @@
+import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { Secret } from '@vitrine/config/secret';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { migrate } from '@vitrine/postgres/migrate';
@@ -6,7 +7,7 @@ import { waitForDatabase } from '@vitrine/postgres/wait-for-database';
 import { VOCABULARY } from '@vitrine/registry/vocabulary';
 import { lockFile } from '@vitrine/sqlite/file-lock';
 import { startStoreApi } from '@vitrine/store-api/app';
-import { publicUrlsOf, readStoreApiConfig, type StoreApiConfig } from '@vitrine/store-api/config';
+import { readStoreApiConfig, type StoreApiConfig } from '@vitrine/store-api/config';
 import { commitDemoStore } from '@vitrine/stores/demo/demo-store';
 import { importVocabulary } from '@vitrine/stores/import-vocabulary';
 import { createApiKey } from '@vitrine/stores/workspaces/api-keys';
@@ -92,7 +93,9 @@ async function prepare(admin: string, config: StoreApiConfig, signal: AbortSigna
   await migrate({ dsn, folder: MIGRATIONS });
   await importVocabulary(pool, VOCABULARY);
   const [at, random] = [Date.now(), randomBytes];
-  const demoDomain = await pool.transaction((transaction) => commitDemoStore(transaction, publicUrlsOf(config), at, random));
+  const demoDomain = await pool.transaction((transaction) =>
+    commitDemoStore(transaction, publicUrlsOf(config.public), at, random),
+  );
   if ((await listWorkspaces(pool)).length > 0) return { demoDomain, apiKey: undefined };
   const hashes = new TokenHashes(config.auth.peppers);
   const apiKey = await pool.transaction(async (transaction) => {

@@ -1,3 +1,4 @@
+import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { command } from '@vitrine/command-line/command';
 import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
 import { createProgress } from '@vitrine/command-line/progress';
@@ -8,7 +9,6 @@ import { importVocabulary } from '@vitrine/stores/import-vocabulary';
 import { countProfiles, renderProfiles } from '@vitrine/stores/commit/render-profiles';
 import { randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { publicUrlsOf } from '../config.ts';
 import { withStores } from './with-stores.ts';
 
 /** Of bad lines so many are printed. */
@@ -55,7 +55,7 @@ Example:
       const total = await countProfiles(pool);
       const print = (line: string) => context.stderr.write(line);
       const progress = createProgress({ total, items: 'profiles', now: () => performance.now(), print });
-      const rendered = await renderProfiles(pool, publicUrlsOf(config), progress);
+      const rendered = await renderProfiles(pool, publicUrlsOf(config.public), progress);
       context.stdout.write(formatResult(values.format, { rendered }, () => `${rendered} profiles were rendered.\n`));
     }),
 });

@@ -1,9 +1,9 @@
+import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { command } from '@vitrine/command-line/command';
 import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { createLoginToken } from '@vitrine/stores/workspaces/login-links';
 import { randomBytes } from 'node:crypto';
-import { publicUrlsOf } from '../config.ts';
 import { emailOption, requiredOption, timeSpanOption } from './command-values.ts';
 import { secondOf, withStores } from './with-stores.ts';
 
@@ -43,7 +43,7 @@ Example:
         return 1;
       }
       logger.info({ audit: 'login_link_created', workspace_id, email, expires_at: secondOf(at + ttlMs) }, 'login link created');
-      const url = `${publicUrlsOf(config).console_url}/login?token=${token.reveal()}`;
+      const url = `${publicUrlsOf(config.public).console_url}/login?token=${token.reveal()}`;
       const result = { url, expires_at: new Date(at + ttlMs).toISOString() };
       context.stdout.write(
         formatResult(values.format, result, () => `\n  ${url}\n\nIt signs ${email} in once, until ${secondOf(at + ttlMs)}.\n`),
