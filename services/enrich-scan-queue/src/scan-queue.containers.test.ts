@@ -21,6 +21,8 @@ import { commitFirst, describeAsDemo, testCapture } from './testing/test-capture
 
 const SLOW_MS = 120_000;
 const TEST_TIMEOUT_MS = 600_000;
+/** Of all tests: another group would read the messages of earlier tests again, and each of them waits for a slot. */
+const GROUP = 'scans';
 const TOPICS = Object.values(SCAN_TOPICS);
 
 await describeWithContainers('scan jobs over Kafka 4.1', () => {
@@ -43,11 +45,8 @@ await describeWithContainers('scan jobs over Kafka 4.1', () => {
   });
 
   const eventually = (what: string, check: () => boolean | Promise<boolean>) => waitUntil(check, { what, timeoutMs: SLOW_MS });
-  const replica = (
-    createRun: (pool: PostgresPool) => (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult>,
-    group: string,
-    more = {},
-  ) => startTestQueue(database, createRun, { brokers: kafka.brokers.join(','), SCAN_QUEUE_GROUP: group, ...more });
+  const replica = (createRun: (pool: PostgresPool) => (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult>, more = {}) =>
+    startTestQueue(database, createRun, { brokers: kafka.brokers.join(','), SCAN_QUEUE_GROUP: GROUP, ...more });
   const scan = (pool: PostgresPool) =>
     createRunScan({
       pool,
@@ -74,8 +73,8 @@ await describeWithContainers('scan jobs over Kafka 4.1', () => {
     async () => {
       const domains = Array.from({ length: 60 }, (_, i) => `shop-${i}.com`);
       const ids = await queueTestScans(api, domains);
-      await using first = replica(scan, 'once');
-      await using second = replica(scan, 'once');
+      await using first = replica(scan);
+      await using second = replica(scan);
       await eventually('all scans', async () => (await countOf(`scan_jobs WHERE status = 'completed'`)) === 60);
       expect(await countOf('observations')).toBe(60);
       const ends = () => [...first.ends, ...second.ends].map(({ result }) => result);
@@ -85,13 +84,11 @@ await describeWithContainers('scan jobs over Kafka 4.1', () => {
       await publish(SCAN_TOPICS.requested, ['no message', ...again.slice(0, 10), '{"scan_job_id":"job_1","domain":"a.com"}']);
       const sumOf = (read: (queue: typeof first.queue) => number | undefined) =>
         (read(first.queue) ?? 0) + (read(second.queue) ?? 0);
-      await eventually('the duplicates', () => sumOf(({ figures }) => figures.duplicates) === 10);
-      await eventually('the dead letters', () => sumOf(({ figures }) => figures.consumers.get('requested')?.deadLetters) === 2);
+      await eventually('the duplicates', () => sumOf(({ figures }) => figures.duplicates) >= 10);
+      await eventually('the dead letters', () => sumOf(({ figures }) => figures.consumers.get('requested')?.deadLetters) >= 2);
       const letters = await readTopic(kafka, deadLetterTopic(SCAN_TOPICS.requested), 2);
-      expect(letters.map(({ headers }) => headers['dead-letter-error-class'])).toEqual([
-        'malformed_message',
-        'malformed_message',
-      ]);
+      // A rebalance may deliver some of them once more.
+      expect(new Set(letters.map(({ headers }) => headers['dead-letter-error-class']))).toEqual(new Set(['malformed_message']));
       expect(await countOf('observations')).toBe(60);
       expect(await countOf('outbox WHERE published_at IS NULL')).toBe(0);
     },
@@ -108,8 +105,10 @@ await describeWithContainers('scan jobs over Kafka 4.1', () => {
         return new Promise<RunResult>((resolve) => open.push(resolve));
       };
       const routine = Array.from({ length: 20 }, (_, i) => `routine-${i}.com`);
+      await using one = replica(() => held, { SCAN_CONCURRENCY: '1' });
+      // What earlier tests left uncommitted is taken first: each such message would need the slot.
+      await eventually('an empty queue', () => one.queue.lagRecords === 0);
       await queueTestScans(api, routine, 'routine');
-      await using one = replica(() => held, 'order', { SCAN_CONCURRENCY: '1' });
       await eventually('a routine scan', () => order.length === 1);
       expect(one.queue.figures.inFlight).toBe(1);
       const requested = Array.from({ length: 10 }, (_, i) => `requested-${i}.com`);
@@ -147,11 +146,11 @@ await describeWithContainers('scan jobs over Kafka 4.1', () => {
         api,
         Array.from({ length: 30 }, (_, i) => `moved-${i}.com`),
       );
-      const leaving = replica(stuck, 'leave', { SCAN_CONCURRENCY: '8' });
+      const leaving = replica(stuck, { SCAN_CONCURRENCY: '8' });
       await eventually('eight scans', () => leaving.queue.figures.inFlight === 8);
       await leaving.queue.stop();
       expect(await countOf(`scan_jobs WHERE status = 'running'`)).toBe(0);
-      await using _staying = replica(scan, 'leave');
+      await using _staying = replica(scan);
       await eventually('all scans', async () => (await countOf(`scan_jobs WHERE status = 'completed'`)) === 30);
       expect(await countOf('observations')).toBe(30);
       expect(await countOf('scan_jobs WHERE attempts <> 1')).toBe(0);
