@@ -12,7 +12,7 @@ test('a database and a broker are enough, and secrets are not printed', () => {
   const config = readScanConfig(undefined, {
     ...NEEDED,
     SCAN_QUEUE_SASL_PASSWORD: 'hunter3',
-    SCAN_PUBLIC_API_URL: 'https://a.example/',
+    SCAN_PUBLIC_API_URL: 'https://a.example',
   });
   expect(config).toMatchObject({
     server: { port: 9090 },
@@ -57,6 +57,7 @@ test.each([
     { SCAN_FETCH_LOOPBACK_CA: 'PEM' },
     /fetch\.loopback_ca \(SCAN_FETCH_LOOPBACK_CA\).*fixture/,
   ],
+  ['a URL with a final slash', { SCAN_PUBLIC_API_URL: 'https://a.example/' }, /public\.api_url \(SCAN_PUBLIC_API_URL\)/],
   [
     'a fixture on another machine',
     { SCAN_ENVIRONMENT: 'development', SCAN_FETCH_LOOPBACK_HOSTS: 'example.com=10.0.0.1:80:443' },
