@@ -1,7 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Networks in which a platform serves all of its storefronts: requests to any of them reach the same servers. From the platforms' public
- *  instructions for DNS records. Others are known by their address. */
+/** Networks in which a platform serves all of its storefronts: requests to any of them reach the same servers. They are the
+ *  addresses that shops are commonly told to point their DNS records to, not checked against a page of each platform: a wrong one makes an edge
+ *  too narrow or too wide. Others are known by their address. */
 const PLATFORM_NETWORKS: Readonly<Record<string, readonly string[]>> = {
   shopify: ['23.227.38.0/24', '23.227.39.0/24', '2620:127:f00f::/48'],
   squarespace: ['198.185.159.0/24', '198.49.23.0/24'],
