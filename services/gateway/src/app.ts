@@ -135,7 +135,7 @@ export async function startGateway(
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
   stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));
-  stop('finish requests in flight', () => closeServer(created));
+  stop('finish requests in flight', () => closeServer(created, config.server.idle_grace_ms));
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -109,7 +109,11 @@ describe('faults name the key, its variable, the rule and the value', () => {
     ],
     ['a list for a mapping', { auth: [] }, 'auth: must be an object, not a list'],
     ['what is missing', { auth: { keys: [{ id: 'k' }] } }, 'auth.keys.0.token: is required, and must be a string'],
-    ['an unknown key', { server: { prot: 1 } }, 'server.prot: unknown key; known keys: host, port, max_connections'],
+    [
+      'an unknown key',
+      { server: { prot: 1 } },
+      'server.prot: unknown key; known keys: host, port, max_connections, idle_grace_ms',
+    ],
     ['a bad name', { plans: { 'bad name!': {} } }, 'plans.bad name!: the name must be up to 64 letters, digits, dots, dashes'],
   ])('%s', (_, tree, line) => {
     expect(refusal(tree)).toContain(`has 1 fault\n  ${line}`);

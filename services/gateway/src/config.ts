@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
 import { isKeyFile } from './auth/key-files.ts';
 import { configRules } from './config-rules.ts';
+import { IDLE_GRACE_MS, MAX_IDLE_GRACE_MS } from '@vitrine/http-api/server/http-server';
 import { kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
@@ -55,6 +56,8 @@ export const gatewayConfig = z
         port: z.int().min(0).max(65_535).default(8080),
         /** Further connections are closed at once. */
         max_connections: z.int().min(1).max(65_535).default(8192),
+        /** How long a stopping service keeps idle connections for their next request, whose response closes them. */
+        idle_grace_ms: z.int().min(0).max(MAX_IDLE_GRACE_MS).default(IDLE_GRACE_MS),
       })
       .prefault({}),
     storage: z

@@ -83,7 +83,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
     hashes: new TokenHashes(config.auth.peppers),
     events: telemetry,
   });
-  const { host, port: serverPort, max_connections: maxConnections } = config.server;
+  const { host, port: serverPort, max_connections: maxConnections, idle_grace_ms: idleGraceMs } = config.server;
   const api = opened.use(
     await serveApi(app, {
       host,
@@ -91,6 +91,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
       hostKey: 'server.host (STORE_API_SERVER_HOST)',
       portKey: 'server.port (STORE_API_SERVER_PORT)',
       maxConnections,
+      idleGraceMs,
       correlationHeader: REQUEST_ID_HEADER,
       rejections: ENVELOPE_REJECTIONS,
       logger,

@@ -1,6 +1,7 @@
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
 import { Secret } from '@vitrine/config/secret';
 import { pepperShape } from '@vitrine/credentials/pepper-shape';
+import { IDLE_GRACE_MS, MAX_IDLE_GRACE_MS } from '@vitrine/http-api/server/http-server';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { publicUrlKeys } from '@vitrine/stores/profile/public-urls';
@@ -39,6 +40,8 @@ export const storeApiConfig = z
         port: z.int().min(0).max(65_535).default(8081),
         /** Further connections are closed at once. */
         max_connections: z.int().min(1).max(65_535).default(4096),
+        /** How long a stopping service keeps idle connections for their next request, whose response closes them. */
+        idle_grace_ms: z.int().min(0).max(MAX_IDLE_GRACE_MS).default(IDLE_GRACE_MS),
       })
       .prefault({}),
     storage: z.strictObject({

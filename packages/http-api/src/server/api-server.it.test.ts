@@ -7,6 +7,7 @@ import { createApiApp } from '../api-app.ts';
 import { MAX_PIPELINED } from '../connections/client-connections.ts';
 import { operationOf } from '../route.ts';
 import { serveApi } from './api-server.ts';
+import { IDLE_GRACE_MS, MAX_IDLE_GRACE_MS } from './http-server.ts';
 
 const CORRELATION_HEADER = 'X-Correlation-ID';
 
@@ -14,7 +15,9 @@ let log: Record<string, unknown>[];
 let called: PromiseWithResolvers<void>;
 let released: PromiseWithResolvers<object>;
 let api: Awaited<ReturnType<typeof serveApi>>;
-beforeEach(async () => {
+beforeEach(() => start());
+
+async function start(idleGraceMs = IDLE_GRACE_MS) {
   log = [];
   called = Promise.withResolvers();
   released = Promise.withResolvers();
@@ -32,8 +35,8 @@ beforeEach(async () => {
   const description = { title: 'T', version: '1', summary: 'S.', correlationHeader: CORRELATION_HEADER };
   const app = createApiApp([{ path: '/slow', GET: slow }], { logger, description, authorize: () => undefined });
   const at = { host: '127.0.0.1', port: 0, hostKey: 'host', portKey: 'port' };
-  api = await serveApi(app, { ...at, maxConnections: 10, correlationHeader: CORRELATION_HEADER, logger });
-});
+  api = await serveApi(app, { ...at, maxConnections: 10, correlationHeader: CORRELATION_HEADER, idleGraceMs, logger });
+}
 afterEach(async () => {
   released.resolve({});
   await api[Symbol.asyncDispose]();
@@ -107,6 +110,20 @@ test('disposal serves a request that arrives on an idle connection while it begi
   socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(socket, 'data');
   const disposed = api[Symbol.asyncDispose]();
+  socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 200 [^]*\r\nConnection: close\r\n/);
+  await disposed;
+});
+
+test('disposal keeps an idle connection as long as it is told to, and the next response ends it', async () => {
+  await api[Symbol.asyncDispose]();
+  await start(MAX_IDLE_GRACE_MS);
+  const socket = open();
+  released.resolve({});
+  socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(socket, 'data');
+  const disposed = api[Symbol.asyncDispose]();
+  await expect(fetch(`${api.url}/slow`)).rejects.toThrow('fetch failed');
   socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(await text(socket)).toMatch(/^HTTP\/1.1 200 [^]*\r\nConnection: close\r\n/);
   await disposed;

@@ -23,6 +23,8 @@ export interface ApiServer extends AsyncDisposable {
 
 export interface ApiServerOptions extends HttpServerOptions, ListenAt {
   readonly logger: Logger;
+  /** How long idle connections are kept when it stops, for their next request; at most `MAX_IDLE_GRACE_MS`. */
+  readonly idleGraceMs?: number;
 }
 
 /** Serves an API, and nothing else, until disposal, which finishes the requests in flight within the budget of a shutdown step and then closes
@@ -40,7 +42,7 @@ export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<
     async [Symbol.asyncDispose]() {
       await runShutdownStep(
         'finish requests in flight',
-        () => closeServer(created),
+        () => closeServer(created, options.idleGraceMs),
         ({ error: err, ...step }) => logger.error({ ...step, err, next_step: NEXT_STEP }, 'shutdown step failed'),
       );
       connections[Symbol.dispose]();
