@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PlainRoute } from '../http/plain-route.ts';
 import { sendResponse } from '../http/send-response.ts';
 
-const METHODS = ['GET', 'HEAD'];
+const METHODS = ['GET', 'HEAD'] as const;
 
 /** `/livez`: the process serves. `/readyz`: it can serve requests with keys. `waitingFor`: undefined when it can. */
 export function probeRoutes(waitingFor: () => string | undefined): PlainRoute[] {

@@ -1,16 +1,15 @@
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { ApiApp } from '@vitrine/http-api/api-app';
 import type { Queryable } from '@vitrine/postgres/connection';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { ApiRoute } from '../contract/api-exchange.ts';
-import { errorBody } from '../contract/error-body.ts';
 import { Exchange } from './exchange.ts';
-import type { PlainOutcome, PlainRoute } from './plain-route.ts';
+import type { PlainRoute, RouteMethod } from './plain-route.ts';
 import { requestIdOf } from './request-id.ts';
 import type { RequestEvents } from './request-events.ts';
 import { requestTarget } from './request-target.ts';
-import { Router } from './router.ts';
-import { sendResponse } from './send-response.ts';
+import { decodedParams, routedUrl, routeTemplate } from './routed-url.ts';
+import { sendInternalError, servePlain } from './serve-plain.ts';
 
 export interface ApiAppOptions {
   readonly routes: readonly ApiRoute[];
@@ -23,74 +22,90 @@ export interface ApiAppOptions {
   readonly timeoutMs?: number;
 }
 
-type Found = { readonly api: ApiRoute } | { readonly plain: PlainRoute };
+/** What is known of a request before it is routed. */
+interface Arrival {
+  readonly requestId: string;
+  /** Path and query as they were sent. */
+  readonly path: string;
+  readonly search: string;
+  /** Of `performance.now()`. */
+  readonly startedAt: number;
+}
 
-/** The request handler of the store API: one table of routes, keys before everything below `/v1`, and the envelope for every error. */
+type Handler = RequestHandler<Params, unknown, unknown, unknown, Arrival>;
+type Params = Record<string, string>;
+
+const VERBS = { GET: 'get', HEAD: 'head', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
+
+/** The express application of the store API: one table of routes, keys before everything below `/v1`, and the envelope for every error. */
 export function createApiApp(options: ApiAppOptions): ApiApp {
-  const router = new Router<Found>();
-  for (const api of options.routes) {
-    const { method, path, units } = api.operation;
-    router.add(method, path, { api });
-    // HEAD of what is billed would cost what it does not return.
-    if (method === 'GET' && units.length === 0) router.add('HEAD', path, { api });
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.disable('query parser');
+  app.enable('case sensitive routing');
+  // `/v1/` is another path than `/v1`.
+  app.enable('strict routing');
+  for (const [path, handlers] of handlersByPath(options)) {
+    const rejectMethod = exchangeHandler(options, undefined, [...handlers.keys()].join(', '));
+    const route = app.route(routeTemplate(path));
+    for (const [method, handler] of handlers) route[VERBS[method]](handler);
+    // Express would serve HEAD as GET.
+    if (!handlers.has('HEAD')) route.head(rejectMethod);
+    // Also of OPTIONS, to which express would respond.
+    route.all(rejectMethod);
   }
-  for (const plain of options.plainRoutes) for (const method of plain.methods) router.add(method, plain.path, { plain });
-
+  app.use(exchangeHandler(options, undefined, undefined));
+  app.use(bugHandler(options));
   return (request, response) => {
     const startedAt = performance.now();
-    const requestId = requestIdOf(request.headers);
     const { path, search } = requestTarget(request.url ?? '');
-    const match = router.find(path);
-    const found = match?.routes.get(request.method ?? '');
-    const params = match?.params ?? {};
-    if (found !== undefined && 'plain' in found) {
-      void servePlain(found.plain, request, response, { requestId, params, search, startedAt }, options.events);
-      return;
-    }
-    const allow = match === undefined ? undefined : [...match.routes.keys()].join(', ');
-    const isBelowVersion = path === '/v1' || path.startsWith('/v1/');
-    const exchange = { requestId, params, search, path, allow, isBelowVersion, startedAt };
-    void new Exchange(options, request, response, exchange, found?.api).serve();
+    const locals: Arrival = { requestId: requestIdOf(request.headers), path, search, startedAt };
+    request.url = routedUrl(path);
+    app(request, Object.assign(response, { locals }));
   };
 }
 
-async function servePlain(
-  route: PlainRoute,
-  request: IncomingMessage,
-  response: ServerResponse,
-  exchange: { requestId: string; params: Record<string, string | undefined>; search: string; startedAt: number },
-  events: RequestEvents,
-): Promise<void> {
-  const { path } = route;
-  const { requestId, startedAt } = exchange;
-  let outcome: PlainOutcome | void = undefined;
-  let error: unknown;
-  try {
-    outcome = await route.handle(request, response, exchange);
-  } catch (thrown) {
-    error = thrown;
-    if (response.headersSent) response.destroy();
-    else {
-      const body = JSON.stringify(errorBody('internal', 'The service failed; retry once after a few seconds.', requestId));
-      sendResponse(request, response, { status: 500, headers: ['X-Request-Id', requestId], body, type: 'application/json' });
-    }
+/** Exact paths come before those with parameters: express takes the first that matches. */
+function handlersByPath(options: ApiAppOptions): [string, Map<RouteMethod, Handler>][] {
+  const paths = new Map<string, Map<RouteMethod, Handler>>();
+  const add = (method: RouteMethod, path: string, handler: Handler) => {
+    const handlers = paths.get(path) ?? new Map<RouteMethod, Handler>();
+    paths.set(path, handlers.set(method, handler));
+  };
+  for (const api of options.routes) {
+    const { method, path, units } = api.operation;
+    const handler = exchangeHandler(options, api, undefined);
+    add(method, path, handler);
+    // HEAD of what is billed would cost what it does not return.
+    if (method === 'GET' && units.length === 0) add('HEAD', path, handler);
   }
-  events.served({
-    requestId,
-    operationId: outcome?.operationId ?? route.operationId,
-    method: request.method ?? '',
-    route: path,
-    headers: request.headers,
-    status: outcome?.status ?? response.statusCode,
-    code: error === undefined ? (outcome?.code ?? '') : 'internal',
-    reason: undefined,
-    workspaceId: undefined,
-    keyId: undefined,
-    startedAt,
-    admittedAt: undefined,
-    endedAt: performance.now(),
-    billed: {},
-    replayOf: undefined,
-    error,
-  });
+  for (const plain of options.plainRoutes)
+    for (const method of plain.methods) add(method, plain.path, plainHandler(options, plain));
+  return [...paths].toSorted(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')));
+}
+
+/** `route`: undefined for what is rejected. `allow`: the methods of a path that has others; undefined where there is no such path. */
+function exchangeHandler(options: ApiAppOptions, route: ApiRoute | undefined, allow: string | undefined): Handler {
+  return (request, response) => {
+    const { path } = response.locals;
+    const isBelowVersion = path === '/v1' || path.startsWith('/v1/');
+    const target = { ...response.locals, params: decodedParams(request.params), allow, isBelowVersion };
+    return new Exchange(options, request, response, target, route).serve();
+  };
+}
+
+function plainHandler({ events }: ApiAppOptions, route: PlainRoute): Handler {
+  return (request, response) => {
+    const exchange = { ...response.locals, params: decodedParams(request.params) };
+    return servePlain(route, request, response, exchange, events);
+  };
+}
+
+/** Handlers respond to their own errors: what comes here is a bug. Express recognises it by its four parameters. */
+function bugHandler({ events }: ApiAppOptions): ErrorRequestHandler<Params, unknown, unknown, unknown, Arrival> {
+  return (error: unknown, request, response, _next) => {
+    events.responseFailed(error);
+    sendInternalError(request, response, response.locals.requestId);
+  };
 }

@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Method } from '../contract/operation.ts';
+
+export type RouteMethod = Method | 'HEAD';
 
 /** A path outside of the contract, such as a page, a probe or `/graphql`. It writes the whole response, whose `X-Request-Id` is `requestId`. */
 export interface PlainRoute {
-  readonly methods: readonly string[];
+  readonly methods: readonly RouteMethod[];
   /** As in operations: `/stores/{domain}`. */
   readonly path: string;
   /** Of metrics, spans and logs, unless `handle` says another. */
@@ -31,6 +34,6 @@ export interface PlainExchange {
   readonly requestId: string;
   /** Decoded; what was malformed is undefined. */
   readonly params: Readonly<Record<string, string | undefined>>;
-  /** Undecoded, without the question mark. */
+  /** Undecoded, without the question mark. `request.url` has none. */
   readonly search: string;
 }

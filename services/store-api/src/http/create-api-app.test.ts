@@ -1,0 +1,89 @@
+import { expect, test } from '@jest/globals';
+import { Secret } from '@vitrine/config/secret';
+import { TokenHashes } from '@vitrine/credentials/token-hashes';
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { ServedRequest } from './request-events.ts';
+import { createApiApp } from './create-api-app.ts';
+import { sendResponse } from './send-response.ts';
+import type { PlainRoute, RouteMethod } from './plain-route.ts';
+
+const noDatabase = () => Promise.reject(new Error('there is no database'));
+
+/** Responds with the path of the route and what it was given. */
+const echo = (path: string, ...methods: RouteMethod[]): PlainRoute => ({
+  methods,
+  path,
+  operationId: path,
+  handle: async (incoming, response, { params, search }) =>
+    sendResponse(incoming, response, {
+      status: 200,
+      headers: [],
+      body: JSON.stringify([path, { ...params }, search]),
+      type: 'application/json',
+    }),
+});
+
+/** Sends one request to an app of plain routes, which need neither keys nor a database. */
+async function send(method: string, path: string, served: (request: ServedRequest) => void = () => {}) {
+  const failures: unknown[] = [];
+  const app = createApiApp({
+    routes: [],
+    plainRoutes: [echo('/a/{x}', 'GET'), echo('/a/{x}/b/{y}', 'GET', 'HEAD'), echo('/a/exact', 'POST')],
+    database: { query: noDatabase, execute: noDatabase },
+    hashes: new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(32)) }]),
+    events: { served, releaseFailed: () => {}, responseFailed: (error) => failures.push(error) },
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const sent = request({ port, method, path, agent: false }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const body = await text(response);
+    return { status: response.statusCode, headers: response.headers, body, failures };
+  } finally {
+    server.close();
+  }
+}
+
+test.each<[string, string, unknown[]]>([
+  ['GET', '/a/%C3%BC%2F%25', ['/a/{x}', { x: 'ü/%' }, '']],
+  ['GET', '/a/%?q=%', ['/a/{x}', {}, 'q=%']],
+  ['GET', '/a/%e4/b/ok', ['/a/{x}/b/{y}', { y: 'ok' }, '']],
+  ['GET', 'http://other.example/a/1?q', ['/a/{x}', { x: '1' }, 'q']],
+  ['GET', 'http://[/a/1', ['/a/{x}', { x: '1' }, '']],
+  ['POST', '/a/exact', ['/a/exact', {}, '']],
+])('%s %s is routed by the path as it was sent, and only then decoded', async (method, path, expected) => {
+  const { status, body } = await send(method, path);
+  expect([status, JSON.parse(body)]).toEqual([200, expected]);
+});
+
+test.each([
+  ['HEAD', '/a/1', 405, 'GET'],
+  ['HEAD', '/a/%', 405, 'GET'],
+  ['HEAD', '/a/1/b/2', 200, undefined],
+  ['GET', '/a/exact', 405, 'POST'],
+  ['OPTIONS', '/a/1', 405, 'GET'],
+  ['OPTIONS', '/nothing', 404, undefined],
+  ['GET', '/a/1/', 404, undefined],
+  ['GET', '/A/1', 404, undefined],
+  ['GET', '/a/', 404, undefined],
+  ['GET', 'ftp://other.example/a/1', 404, undefined],
+])('%s %s is %d, and nothing of express is in the response', async (method, path, status, allow) => {
+  const { headers, failures, ...response } = await send(method, path);
+  expect([response.status, headers.allow, failures]).toEqual([status, allow, []]);
+  const names = ['content-type', 'content-length', 'x-request-id', 'allow', 'date', 'connection'];
+  expect(Object.keys(headers).filter((name) => !names.includes(name))).toEqual([]);
+  expect(headers['content-type']).toBe('application/json');
+});
+
+test('a bug behind a handler is reported, and neither express nor Node ends the process', async () => {
+  const bug = new Error('no metrics');
+  const { failures } = await send('GET', '/a/1', () => {
+    throw bug;
+  });
+  expect(failures).toEqual([bug]);
+});
