@@ -83,12 +83,16 @@ export const scanConfig = z
 export type ScanConfig = z.infer<typeof scanConfig>;
 
 /** The scrape is on: nothing but probes and metrics is on this port. */
-const DEFAULTS = { observability: { otel: { prometheus_enabled: true } } };
+const SCRAPE_ON = { observability: { otel: { prometheus_enabled: true } } };
 
 /** Reads the configuration from one YAML file's text and the environment. Faults: `invalid_config`. */
-export function readScanConfig(yaml: ConfigSource['yaml'], env: ConfigSource['env']): ScanConfig {
+export function readScanConfig(
+  yaml: ConfigSource['yaml'],
+  env: ConfigSource['env'],
+  defaults: Readonly<Record<string, unknown>> = {},
+): ScanConfig {
   const { [SCAN_CONFIG_FILE.variable]: _file, ...variables } = env;
-  const source = { defaults: DEFAULTS, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
+  const source = { defaults: { ...SCRAPE_ON, ...defaults }, yaml, env: variables, prefix: PREFIX, named: otelVariables(PREFIX) };
   const { config, faults } = inspectConfig(scanConfig, source, [({ queue = {} }) => queueFaults(queue), fetchFaults]);
   if (config === undefined) throw invalidConfig(faults);
   return config;

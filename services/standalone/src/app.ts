@@ -23,12 +23,14 @@ export interface StandaloneOptions {
   readonly yaml: { readonly path: string; readonly text: string } | undefined;
   readonly demo: boolean;
   readonly createLogger: (service: string, level: string) => Logger;
+  /** For lines of the demonstration. */
+  readonly print: (text: string) => void;
   /** Collects the young generation. */
   readonly collectYoung: () => void;
 }
 
-/** Runs everything in one process on embedded stores. With `demo`, mock providers stand in for OpenAI and Anthropic and bodies
- *  are captured. Faults: those of `startGateway`, and `invalid_config`. */
+/** Runs everything in one process on embedded stores. With `demo`, mock providers stand in for OpenAI and Anthropic, bodies
+ *  are captured, and the stores are fixture storefronts that change. Faults: those of `startGateway`, and `invalid_config`. */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { env, yaml, demo, createLogger, collectYoung } = options;
   await using opened = new AsyncDisposableStack();
@@ -46,7 +48,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const gateway = opened.use(await startGateway(gatewayConfig, logger, { collectYoung }));
   // After the gateway: loading and starting it takes CPU that would delay the start of the gateway.
   const stores = standalone.stores.enabled
-    ? opened.use(await openStores(standalone.data.dir, variables, createLogger))
+    ? opened.use(await openStores(standalone.data.dir, { ...options, env: variables }))
     : undefined;
   const running = opened.move();
   const { auth } = gatewayConfig;
@@ -56,9 +58,10 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
 
 async function openStores(
   dataDir: string,
-  env: StandaloneOptions['env'],
-  createLogger: StandaloneOptions['createLogger'],
+  { env, createLogger, demo, print }: Pick<StandaloneOptions, 'env' | 'createLogger' | 'demo' | 'print'>,
 ): Promise<Stores> {
   const { startStores } = await import('./stores/start-stores.ts');
-  return startStores({ folder: join(dataDir, 'stores'), env, createLogger });
+  // What is observed of fixtures must not be mixed with what is observed of the internet.
+  const folder = join(dataDir, demo ? 'demo-stores' : 'stores');
+  return startStores({ folder, env, createLogger, printDemo: demo ? print : undefined });
 }

@@ -16,14 +16,16 @@ import { welcome } from './welcome.ts';
 const start = command({
   name: 'start',
   summary:
-    'Runs Vitrine: the gateway on SVC_SERVER_PORT (8080), the store API on STORE_API_SERVER_PORT (8081), data in VITRINE_DATA_DIR (./data).',
+    'Runs Vitrine: the gateway on SVC_SERVER_PORT (8080), the store API on STORE_API_SERVER_PORT (8081), the scanner, data in VITRINE_DATA_DIR (./data).',
   usage: '[--demo] [--config FILE]',
-  help: `  --demo         also start mock providers, point the gateway at them and capture bodies: no account is needed
+  help: `  --demo         also start mock providers, point the gateway at them and capture bodies: no account is needed;
+                 and fixture storefronts that change while the scanner looks at them
   --config FILE  gateway configuration (YAML); otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
 
 Environment:
   SVC_SERVER_PORT=8080      port of the gateway; every gateway key has such a variable
   STORE_API_SERVER_PORT=8081   port of the store API; every key of its configuration has such a variable
+  SCAN_SERVER_PORT=0        port of the scanner's probes and metrics, on 127.0.0.1; 0: any free one. Every key has such a variable
   VITRINE_STORES_ENABLED=true  false: the gateway alone
   VITRINE_DATA_DIR=./data   where traces and stores are kept
 
@@ -39,6 +41,7 @@ Examples:
       yaml: readConfigFile(locateConfigFile(config, env, GATEWAY_CONFIG_FILE).path),
       demo,
       collectYoung: exposeMinorCollection(),
+      print: (text) => stdout.write(text),
       createLogger: (service, level) => createLogger(service, level, stderr),
     });
     handleUncaught((error) => stderr.write(`vitrine: uncaught exception: ${scrub(inspect(error)).text}\n`));

@@ -8,6 +8,8 @@ import type { PublicUrls } from '../profile/public-urls.ts';
 import { DEMO_FACTS } from './demo-facts.ts';
 
 const SCAN_MS = 9_000;
+/** What is at its domain is no store: a routine scan would replace what was recorded. */
+const NEVER_SCAN = `UPDATE stores SET next_scan_at = '9999-01-01Z' WHERE domain = $1`;
 
 /** Commits the recorded observation of the demo store, as if its scan had just completed, unless the store is there. Resolves with its domain. */
 export async function commitDemoStore(
@@ -29,5 +31,6 @@ export async function commitDemoStore(
     facts: DEMO_FACTS,
   };
   await commitObservation(transaction, observation, { urls, createStorefrontId: () => createId('sf', nowMs, random) });
+  await transaction.execute(NEVER_SCAN, [domain]);
   return domain;
 }

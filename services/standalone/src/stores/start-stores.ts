@@ -1,6 +1,7 @@
 import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { Secret } from '@vitrine/config/secret';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
+import { readScanConfig } from '@vitrine/enrich-scan-queue/config';
 import { migrate } from '@vitrine/postgres/migrate';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { waitForDatabase } from '@vitrine/postgres/wait-for-database';
@@ -14,15 +15,19 @@ import { createApiKey } from '@vitrine/stores/workspaces/api-keys';
 import { KEY_PRESETS } from '@vitrine/stores/workspaces/key-presets';
 import { createWorkspace, listWorkspaces } from '@vitrine/stores/workspaces/workspaces';
 import type { Logger } from '@vitrine/telemetry/logger';
+import type { Storefronts } from '@vitrine/testkit/storefronts/start-storefronts';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { demoScanSettings, startDemoStorefronts } from '../demo/start-demo.ts';
 import { PostgresProcess } from './postgres-process.ts';
 import { openStoresFiles, writeConfigFile } from './stores-files.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/sql', import.meta.url));
+/** Scans at once: beside everything else in this process. */
+const SCANS = 4;
 const QUIET = { info: () => {}, warn: () => {} };
 
 /** What the first page says of the store API. */
@@ -30,7 +35,8 @@ export interface StoresReady {
   readonly url: string;
   /** Shown once: only the start that made it has it. */
   readonly apiKey: Secret | undefined;
-  readonly demoDomain: string;
+  /** Those that can be looked up. */
+  readonly demo: 'recorded' | 'storefronts';
   /** For commands. */
   readonly configFile: string;
   /** Rejects when the database has ended. Faults: `stores_unusable`. */
@@ -47,18 +53,21 @@ export interface StoresOptions {
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly createLogger: (service: string, level: string) => Logger;
+  /** Prints what a demonstration shows; undefined where there is none. */
+  readonly printDemo: ((text: string) => void) | undefined;
 }
 
-/** Starts the store API on a Postgres of its own. It listens when this resolves; its database follows meanwhile. Faults: `storage_locked`,
+/** Starts the store API on a Postgres of its own. It listens when this resolves; its database, and then the scanner, follow meanwhile. Faults: `storage_locked`,
  *  `storage_unusable`, `address_unusable`, `invalid_config`. */
-export async function startStores({ folder, env, createLogger }: StoresOptions): Promise<Stores> {
+export async function startStores({ folder, env, createLogger, printDemo }: StoresOptions): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
   const absolute = resolve(folder);
   const files = openStoresFiles(absolute);
   opened.use(lockFile(join(absolute, 'stores')));
   const port = await freePort();
   const admin = `postgresql://postgres:${files.password}@127.0.0.1:${port}/postgres`;
-  const dsn = `${admin}?options=${encodeURIComponent('-c role=vitrine_store_api')}`;
+  const dsnAs = (role: string) => `${admin}?options=${encodeURIComponent(`-c role=${role}`)}`;
+  const [dsn, scanDsn] = [dsnAs('vitrine_store_api'), dsnAs('vitrine_enrich')];
   const config = readStoreApiConfig(undefined, env, {
     log: { level: 'error' },
     storage: { dsn },
@@ -70,33 +79,56 @@ export async function startStores({ folder, env, createLogger }: StoresOptions):
   // A rejection is that of `ready`.
   opened.defer(async () => (await starting.catch(() => undefined))?.[Symbol.asyncDispose]());
   const api = opened.use(await startStoreApi(config, createLogger('svc-store-api', config.log.level)));
+  const storefronts = printDemo === undefined ? undefined : opened.use(await startDemoStorefronts());
+  let scanning: Promise<AsyncDisposable> | undefined;
+  opened.defer(async () => (await scanning?.catch(() => undefined))?.[Symbol.asyncDispose]());
   opened.defer(() => stopping.abort());
   const configFile = writeConfigFile(files, dsn, api.url);
   const urls = { ...config, public: { ...config.public, api_url: env['STORE_API_PUBLIC_API_URL'] ?? api.url } };
+  const scanConfig = readScanConfig(undefined, env, scanDefaults(scanDsn, urls, storefronts));
   const ready = starting.then(async (server) => {
     const untilEnd = server.untilEnd();
     // Also when nobody waits for it.
     untilEnd.catch(() => {});
-    const made = await Promise.race([untilEnd, prepare(admin, urls, stopping.signal)]);
-    return { url: api.url, configFile, untilEnd, ...made };
+    const made = await Promise.race([untilEnd, prepare(admin, urls, stopping.signal, storefronts === undefined)]);
+    if (!stopping.signal.aborted) {
+      const { startScanning } = await import('./start-scanning.ts');
+      const demo = storefronts && printDemo && { storefronts, print: printDemo };
+      scanning = startScanning({ config: scanConfig, demo, dsn: new Secret(scanDsn), createLogger });
+      await scanning;
+    }
+    return { url: api.url, configFile, untilEnd, demo: storefronts === undefined ? 'recorded' : 'storefronts', ...made } as const;
   });
   ready.catch(() => {});
   const running = opened.move();
   return { ready, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
+/** Probes and metrics of the scanner are on any free port of this machine unless SCAN_SERVER_PORT names one. */
+function scanDefaults(dsn: string, config: Pick<StoreApiConfig, 'public'>, storefronts: Storefronts | undefined) {
+  const { fetch = {}, ...settings } = storefronts === undefined ? {} : demoScanSettings(storefronts);
+  return {
+    log: { level: 'error' },
+    server: { host: '127.0.0.1', port: 0 },
+    storage: { dsn },
+    queue: { driver: 'database' },
+    concurrency: SCANS,
+    public: config.public,
+    ...settings,
+    fetch: { ...fetch, contact_url: publicUrlsOf(config.public).docs_url },
+  };
+}
+
 /** Brings the tables up to date, and makes what the first page shows. */
-async function prepare(admin: string, config: StoreApiConfig, signal: AbortSignal) {
+async function prepare(admin: string, config: StoreApiConfig, signal: AbortSignal, isRecorded: boolean) {
   const dsn = new Secret(admin);
   await using pool = new PostgresPool({ dsn, applicationName: 'vitrine-standalone', maxConnections: 2 });
   await waitForDatabase(pool, { logger: QUIET, signal });
   await migrate({ dsn, folder: MIGRATIONS });
   await importVocabulary(pool, VOCABULARY);
   const [at, random] = [Date.now(), randomBytes];
-  const demoDomain = await pool.transaction((transaction) =>
-    commitDemoStore(transaction, publicUrlsOf(config.public), at, random),
-  );
-  if ((await listWorkspaces(pool)).length > 0) return { demoDomain, apiKey: undefined };
+  if (isRecorded) await pool.transaction((transaction) => commitDemoStore(transaction, publicUrlsOf(config.public), at, random));
+  if ((await listWorkspaces(pool)).length > 0) return { apiKey: undefined };
   const hashes = new TokenHashes(config.auth.peppers);
   const apiKey = await pool.transaction(async (transaction) => {
     const tenant = { gateway_org_id: 'default', gateway_workspace_id: 'default' };
@@ -106,7 +138,7 @@ async function prepare(admin: string, config: StoreApiConfig, signal: AbortSigna
     const created = await createApiKey(transaction, hashes, { workspace_id: workspace.id, ...key });
     return created.kind === 'created' ? created.secret : undefined;
   });
-  return { demoDomain, apiKey };
+  return { apiKey };
 }
 
 async function freePort(): Promise<number> {

@@ -1,0 +1,59 @@
+import type { StorefrontOptions } from '@vitrine/testkit/storefronts/storefront';
+
+/** What this program reads of a confirmed signal. */
+export interface ShownSignal {
+  readonly type: string;
+  readonly technology: string | null;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+type Look = Pick<StorefrontOptions, 'platform' | 'technologies'>;
+
+/** A fixture storefront that changes once in each run: from the first look to the second, or back when an earlier run has changed it. */
+export interface DemoShop {
+  readonly storefront: StorefrontOptions;
+  readonly looks: readonly [Look, Look];
+  /** Whether a signal says that it has changed. */
+  readonly isChange: (signal: ShownSignal) => boolean;
+}
+
+const technologyChanged = (slug: string) => (signal: ShownSignal) => signal.technology === slug;
+
+/** Their names are reserved for examples (RFC 2606). */
+export const DEMO_SHOPS: readonly DemoShop[] = [
+  {
+    storefront: {
+      host: 'example.com',
+      name: 'Example Outfitters',
+      platform: 'shopify',
+      country: 'CA',
+      currency: 'CAD',
+      products: 36,
+    },
+    looks: [{ technologies: ['klaviyo'] }, { technologies: ['klaviyo', 'judge-me'] }],
+    isChange: technologyChanged('judge-me'),
+  },
+  {
+    storefront: { host: 'example.net', name: 'Example Ceramics', platform: 'woocommerce', country: 'DE', products: 24 },
+    looks: [{ technologies: ['google-analytics', 'hotjar'] }, { technologies: ['google-analytics'] }],
+    isChange: technologyChanged('hotjar'),
+  },
+  {
+    storefront: { host: 'example.org', name: 'Example Coffee', country: 'NL', products: 18, technologies: ['trustpilot'] },
+    looks: [{ platform: 'woocommerce' }, { platform: 'shopify' }],
+    isChange: ({ type }) => type === 'platform_migrated',
+  },
+];
+
+/** Nobody scans it until somebody asks for it; the name belongs to the keeper of the other three. */
+export const UNSCANNED_SHOP: StorefrontOptions = {
+  host: 'example.edu',
+  name: 'Example Campus Shop',
+  platform: 'bigcommerce',
+  country: 'US',
+  currency: 'USD',
+  technologies: ['klaviyo', 'stripe'],
+};
+
+export const DEMO_DOMAINS: readonly string[] = DEMO_SHOPS.map(({ storefront }) => storefront.host);
