@@ -54,7 +54,7 @@ export async function startScanner(
     turns: config.politeness === 'on' ? turns : undefined,
     ...steps,
     cadenceMs: config.rescan.cadence_ms,
-    onCommit: (scope, signals) => telemetry.observationCommitted(scope, signals),
+    onCommit: (scope, committed) => telemetry.observationCommitted(scope, committed),
     logger,
   });
   const queue = new ScanQueue({ config, client, pool, logger, run: runScan, onEnd: (ended) => telemetry.runEnded(ended) });

@@ -7,16 +7,13 @@ import type { RunResult } from './jobs/job-runner.ts';
 import { holdJob, type ClaimedJob } from './jobs/scan-jobs.ts';
 import { NO_LIMITS, type RequestTurns } from './politeness/request-turns.ts';
 import { moveNextScan } from './rescan/rescan-scheduler.ts';
-import type { ScanCapture, ScanStorefront } from './scan/scan-ports.ts';
+import type { CommittedSignals, ScanCapture, ScanStorefront } from './scan/scan-ports.ts';
 
 /** What a completed scan says: the observation, but for its id and job. Pure. */
 export type Describe = (capture: ScanCapture) => Pick<Observation, 'facts' | 'evidence' | 'registry_checksum'>;
 
-/** Writes an observation and what follows from it in the caller's transaction, with the end of its job. Resolves with the signals that it confirmed. */
-export type Commit = (
-  transaction: Transaction,
-  completed: Omit<Observation, 'id'>,
-) => Promise<readonly { readonly type: string }[]>;
+/** Writes an observation and what follows from it in the caller's transaction, with the end of its job. Resolves with what became of signals. */
+export type Commit = (transaction: Transaction, completed: Omit<Observation, 'id'>) => Promise<CommittedSignals>;
 
 /** What reads a storefront, and what follows from what it read. */
 export interface ScanSteps {
@@ -30,10 +27,12 @@ export interface RunScanTools extends ScanSteps {
   /** Undefined: politeness is off. */
   readonly turns: RequestTurns | undefined;
   readonly cadenceMs: number;
-  readonly onCommit: (scope: string, signals: readonly { readonly type: string }[]) => void;
+  readonly onCommit: (scope: string, committed: CommittedSignals) => void;
   readonly logger: Logger;
 }
 
+const AFTER_HOLD =
+  'look whether its rules still find it: npm run enrich-scan-queue -- rules explain; docs/failure-modes.md#removals-that-are-held';
 const DENYLISTED = { outcome: 'blocked', reason: 'denylisted', detail: 'the domain is on the denylist' } as const;
 
 /** Runs the scan of a claimed job: reads the storefront, and commits the observation in one transaction, which fails when another process has
@@ -48,6 +47,10 @@ export function createRunScan(tools: RunScanTools): (job: ClaimedJob, signal: Ab
     const committed = await commit(job, result, tools);
     if (committed === undefined) return { outcome: 'lost' };
     tools.onCommit(result.scope, committed);
+    if (committed.holds.length > 0) {
+      const fields = { technologies: committed.holds, domain: job.domain, next_step: AFTER_HOLD };
+      tools.logger.warn(fields, 'removals of technologies are held');
+    }
     return { outcome: 'completed' };
   };
 }
@@ -70,8 +73,8 @@ function commit(job: ClaimedJob, capture: ScanCapture, { pool, describe, commit:
   const observation = { ...describe(capture), scan_job_id: job.id, started_at, completed_at };
   return pool.transaction(async (transaction) => {
     if (!(await holdJob(transaction, job))) return undefined;
-    const signals = await write(transaction, observation);
+    const committed = await write(transaction, observation);
     await moveNextScan(transaction, [job.domain], cadenceMs);
-    return signals;
+    return committed;
   });
 }

@@ -78,6 +78,41 @@ test('a queued scan becomes an observation, a profile, the end of its job and of
   expect(replica.ends[0]?.result).toBe('completed');
 });
 
+test('what a commit held and withdrew is handed on to be counted; a hold that begins is logged with its technologies', async () => {
+  await queueTestScans(api, ['held.com', 'usual.com']);
+  const counted = new Set<string>();
+  const lines: string[] = [];
+  const removal = { type: 'technology_removed' };
+  const changes = { signals: [], held: [removal], holds: ['loox'], withdrawn: [removal, removal] };
+  const run = scanWith({
+    commit: async (transaction, completed) => {
+      const committed = await commitFirst(transaction, completed);
+      return completed.facts.domain === 'held.com' ? { ...committed, ...changes } : committed;
+    },
+    onCommit: (_, { held, withdrawn }) => counted.add(`${held.length} held, ${withdrawn.length} withdrawn`),
+    logger: createLogger('test', 'info', { write: (line) => lines.push(line) }),
+  });
+  await using _ = startTestQueue(database, run);
+  await statusBecomes('held.com', 'completed');
+  await statusBecomes('usual.com', 'completed');
+  await eventually('both counted', () => counted.size === 2);
+  expect(counted).toEqual(new Set(['0 held, 0 withdrawn', '1 held, 2 withdrawn']));
+  const logged = await eventually('the line', () => lines.length > 0 && lines.map((line) => JSON.parse(line) as unknown));
+  expect(logged).toMatchObject([{ msg: 'removals of technologies are held', technologies: ['loox'], domain: 'held.com' }]);
+});
+
+test('passes that cannot remove old evidence are counted, and the scanner goes on', async () => {
+  await database.owner.query('REVOKE UPDATE ON observations FROM vitrine_enrich');
+  try {
+    await using replica = startTestQueue(database, scanWith({}));
+    await eventually('the failure', () => replica.queue.figures.routine?.cleanUpFailures === 1);
+    await queueTestScans(api, ['a.com']);
+    await statusBecomes('a.com', 'completed');
+  } finally {
+    await database.owner.query('GRANT UPDATE (evidence) ON observations TO vitrine_enrich');
+  }
+});
+
 describe('an attempt that is no observation', () => {
   test.each<[string, ScanAttempt, string, number]>([
     ['that was challenged', BLOCKED, 'blocked', 1],

@@ -24,7 +24,7 @@ export function createScanSteps(config: ScanConfig): ScanSteps {
     commit: async (transaction, completed) => {
       const observation = { ...completed, id: newId('obs') };
       const createStorefrontId = () => newId('sf');
-      return (await commitObservation(transaction, observation, { urls, createStorefrontId, rules: RULES })).signals;
+      return commitObservation(transaction, observation, { urls, createStorefrontId, rules: RULES });
     },
   };
 }

@@ -14,7 +14,7 @@ import { derive } from '../signals/derive.ts';
 import { CONTEXT, notOpen, observed, PAGES, seen } from '../testing/observations.ts';
 import { storeDatabase, type StoreDatabase } from '../testing/store-database.ts';
 import { DAY_MS, idOf, T0, URLS } from '../testing/store-states.ts';
-import { commitObservation, renderStoredProfile, type CommitContext } from './commit-observation.ts';
+import { commitObservation, renderStoredProfile, type CommitContext, type CommittedObservation } from './commit-observation.ts';
 import type { Observation } from '../observation/observation.ts';
 import type { Rules } from './rule-sets.ts';
 import { readRecentSignals, readStoreState } from './store-rows.ts';
@@ -243,7 +243,8 @@ describe('whatever the order in which observations arrive', () => {
     ];
     const testStore = storeOf(log.map((entry, i) => ({ ...entry, id: idOf('obs', i) })));
     const committed = await commitAll(testStore);
-    expect(committed.map(({ withdrawn }) => withdrawn)).toEqual([0, 0, 0, 0, 1, 0, 0]);
+    const withdrawn = committed.map((one) => one.withdrawn);
+    expect(withdrawn).toEqual([[], [], [], [], [{ type: 'technology_removed' }], [], []]);
     const [{ n } = { n: 0 }] = await database.owner.query<{ n: number }>(
       `SELECT count(*) AS n FROM signals WHERE storefront_id = $1 AND type = 'technology_removed' AND withdrawn_at IS NOT NULL`,
       [testStore.storefront_id],
@@ -328,17 +329,22 @@ describe('removals of a technology that many stores lose in a day', () => {
     for (const testStore of [...kept, ...lost])
       for (const observation of testStore.observations.slice(0, 3)) await commit(testStore, observation);
     let removed = 0;
+    const held: CommittedObservation['held'][number][] = [];
+    const holds: string[] = [];
     for (const testStore of lost) {
-      const { signals } = await commit(testStore, testStore.observations[3]);
-      removed += signals.filter(({ type }) => type === 'technology_removed').length;
+      const committed = await commit(testStore, testStore.observations[3]);
+      removed += committed.signals.filter(({ type }) => type === 'technology_removed').length;
+      held.push(...committed.held);
+      holds.push(...committed.holds);
     }
-    return { lost, removed };
+    return { lost, removed, held, holds };
   }
 
   test('are held from the twentieth on, and applied at the next completed observation after the hold', async () => {
-    const { lost, removed } = await lose('loox', 23, 0);
+    const { lost, removed, ...reported } = await lose('loox', 23, 0);
     expect(removed).toBe(19);
     const held = lost.slice(19);
+    expect(reported).toEqual({ held: held.map(() => ({ type: 'technology_removed', technology: 'loox' })), holds: ['loox'] });
     for (const testStore of held)
       expect((await profileOf(testStore)).technologies).toMatchObject([{ slug: 'loox', install_state: 'active' }]);
     const [first, second, third, fourth] = held;
@@ -346,7 +352,7 @@ describe('removals of a technology that many stores lose in a day', () => {
       throw new Error('four are held');
     const afterwards = async (testStore: TestStore, ...log: LoggedObservation[]) => {
       const next = storeOf(log).observations.map((one) => ({ ...one, facts: { ...one.facts, domain: testStore.domain } }));
-      for (const observation of next) await commit(testStore, observation);
+      for (const observation of next) expect(await commit(testStore, observation)).toMatchObject({ held: [], holds: [] });
       return (await signalsOf(testStore))
         .filter(({ type }) => type === 'technology_removed')
         .map(({ confirmed_at }) => confirmed_at);

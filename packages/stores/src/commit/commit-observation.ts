@@ -33,10 +33,12 @@ export interface CommittedObservation {
   readonly profile: RenderedProfile | undefined;
   /** Those that are new. */
   readonly signals: readonly ConfirmedSignal[];
-  /** Technologies whose removals are held from now on. */
-  readonly held: readonly string[];
+  /** Removals that it would have confirmed if those of their technology were not held; each once. A late one is not asked. */
+  readonly held: readonly Pick<ConfirmedSignal, 'type' | 'technology'>[];
+  /** Technologies whose removals are held from this observation on. */
+  readonly holds: readonly string[];
   /** Signals that a late observation disproved. */
-  readonly withdrawn: number;
+  readonly withdrawn: readonly Pick<ConfirmedSignal, 'type'>[];
 }
 
 /** Writes an observation, the state and signals that follow from it, and the profile that shows them, in the caller's transaction; its scan job
@@ -51,13 +53,13 @@ export async function commitObservation(
   const { scan_job_id: id, completed_at: at } = observation;
   if (id !== null) await finishScanJob(transaction, { id, status: 'completed', error: null, at });
   const storefront_id = known.storefront_id ?? context.createStorefrontId();
-  if (known.is_logged) return { storefront_id, arrival: 'repeated', profile: undefined, signals: [], held: [], withdrawn: 0 };
+  if (known.is_logged) return { storefront_id, arrival: 'repeated', profile: undefined, ...NOTHING };
   const { rules } = context;
   if (!known.has_rule_set && rules?.registry_checksum === observation.registry_checksum) await saveRuleSet(transaction, rules);
 
   const arrival = arrivalOf(known, observation);
   const isLate = arrival === 'late';
-  const { state, signals, held } = isLate
+  const { state, signals, held, holds } = isLate
     ? await deriveLate(transaction, storefront_id, observation, rules)
     : await deriveInOrder(transaction, { ...known, storefront_id }, observation, rules);
   const domain = known.domain ?? observation.facts.domain;
@@ -79,7 +81,7 @@ export async function commitObservation(
     signals,
   });
   const confirmed = signals.map((signal) => signal.id);
-  const withdrawn = isLate ? await withdrawSignals(transaction, storefront_id, confirmed, at) : 0;
+  const withdrawn = isLate ? await withdrawSignals(transaction, storefront_id, confirmed, at) : [];
   if (brandFacts !== undefined) await saveBrandFacts(transaction, brandFacts);
   if (known.moved_to !== null) await shareProfile(transaction, storefront_id, observation.facts.condition === 'open');
   else if (!isLate) {
@@ -89,7 +91,8 @@ export async function commitObservation(
   for (const other of brand?.others ?? [])
     if (await joinBrandGroup(transaction, other, brand?.brand_group_id ?? ''))
       await renderLocked(transaction, other, context.urls);
-  return { storefront_id, arrival, profile, signals: signals.filter((signal) => !before.has(signal.id)), held, withdrawn };
+  const added = signals.filter((signal) => !before.has(signal.id));
+  return { storefront_id, arrival, profile, signals: added, held, holds, withdrawn };
 }
 
 function arrivalOf({ derivation, last_completed_scan_at }: KnownStore, observation: Observation): 'first' | 'next' | 'late' {
@@ -97,9 +100,9 @@ function arrivalOf({ derivation, last_completed_scan_at }: KnownStore, observati
   return derivation === null || compareMoments(momentOf(observation), derivation.last) < 0 ? 'late' : 'next';
 }
 
-interface Change extends Derived {
-  readonly held: readonly string[];
-}
+const NOTHING = { signals: [], held: [], holds: [], withdrawn: [] };
+
+type Change = Derived & Pick<CommittedObservation, 'held' | 'holds'>;
 
 async function deriveLate(
   transaction: Transaction,
@@ -109,7 +112,7 @@ async function deriveLate(
 ): Promise<Change> {
   const derived = await deriveStoredLog(transaction, storefront_id, observation, rules);
   if (derived === undefined) throw new Error('invariant violated: a log with an observation is empty');
-  return { ...derived, held: [] };
+  return { ...derived, held: [], holds: [] };
 }
 
 async function deriveInOrder(
@@ -135,8 +138,13 @@ async function deriveInOrder(
     .flatMap(({ technology }) => (technology === null || heldBefore.has(technology) ? [] : [technology]));
   const isHeldNow = heldBy(known.holds);
   const counted = lost.filter((slug) => !isHeldNow(slug, observation.completed_at));
-  const held = await recordLosses(transaction, { slugs: counted, storefront_id, at: observation.completed_at });
-  return { ...deriveWith([...known.holds, ...held]), held: held.map(({ slug }) => slug) };
+  const begun = await recordLosses(transaction, { slugs: counted, storefront_id, at: observation.completed_at });
+  const holds = [...known.holds, ...begun];
+  const isHeld = heldBy(holds);
+  const held = lost
+    .filter((slug) => isHeld(slug, observation.completed_at))
+    .map((technology) => ({ type: 'technology_removed' as const, technology }));
+  return { ...deriveWith(holds), held, holds: begun.map(({ slug }) => slug) };
 }
 
 function registriesOf(state: DerivationState | undefined): string[] {

@@ -151,16 +151,16 @@ export async function shareProfile(transaction: Transaction, storefrontId: strin
   await transaction.execute(isBack ? 'UPDATE stores SET moved_to = NULL WHERE storefront_id = $1' : copy, [storefrontId]);
 }
 
-/** Withdraws the signals of a store that its whole log does not confirm. Resolves with their number. */
+/** Withdraws the signals of a store that its whole log does not confirm. Resolves with their types. */
 export function withdrawSignals(
   transaction: Transaction,
   storefrontId: string,
   confirmed: readonly string[],
   at: number,
-): Promise<number> {
-  const text =
-    'UPDATE signals SET withdrawn_at = $3 WHERE storefront_id = $1 AND withdrawn_at IS NULL AND id <> ALL ($2::text[])';
-  return transaction.execute(text, [storefrontId, confirmed, new Date(at)]);
+): Promise<Pick<Signal, 'type'>[]> {
+  const text = `UPDATE signals SET withdrawn_at = $3 WHERE storefront_id = $1 AND withdrawn_at IS NULL AND id <> ALL ($2::text[])
+    RETURNING type`;
+  return transaction.query<Pick<Signal, 'type'>>(text, [storefrontId, confirmed, new Date(at)]);
 }
 
 /** The state of a store after its last completed observation; undefined when it had none. */

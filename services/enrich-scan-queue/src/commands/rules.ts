@@ -69,7 +69,7 @@ export const rulesExplain = command({
   name: 'rules explain',
   summary: 'Explains why a page or the evidence of a scan matched, or did not.',
   usage: 'FILE [--technology SLUG] [--url URL] [--json]',
-  help: `FILE is evidence as JSON, such as a row of store_evidence, or a page as HTML.
+  help: `FILE is evidence as JSON, such as observations.evidence, or a page as HTML.
 
   --technology SLUG   only this technology; without a match, the rules that were looked for
   --url URL           where a page of HTML was read; https://shop.example/ by default

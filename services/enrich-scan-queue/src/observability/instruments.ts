@@ -1,4 +1,5 @@
 import { counter, gauge, histogram } from '@vitrine/telemetry/metrics/instrument';
+import { signalType } from '@vitrine/stores/resources/enumerations';
 import { ATTEMPT_REASONS } from '../scan/scan-ports.ts';
 
 export const SCAN_RESULTS = ['completed', 'blocked', 'failed', 'retried', 'put_off', 'handed_back', 'lost', 'undecided'] as const;
@@ -7,6 +8,7 @@ const WITH_REASON = ['blocked', 'failed', 'retried'] as const;
 const SCAN_SECONDS = [0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 90];
 const QUEUE_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 21_600, 86_400];
 const CAUSES = ['requested', 'routine'] as const;
+const byType = signalType.options.map((type) => ({ type }));
 const byCause = CAUSES.map((cause) => ({ cause }));
 
 /** Recorded at the end of each run of a job. */
@@ -34,19 +36,20 @@ export const RUN_INSTRUMENTS = {
     ['scope'],
     [{ scope: 'full' }, { scope: 'partial' }, { scope: 'homepage_only' }],
   ),
-  signals: counter(
-    'scan.signals_total',
+  signals: counter('scan.signals_total', '{signal}', 'Signals confirmed by committed observations, by type.', ['type'], byType),
+  held: counter(
+    'svc.scan.signals_held_total',
     '{signal}',
-    'Signals confirmed by committed observations, by type.',
+    'Signals that are held, by type: too many stores lost the technology in a day.',
     ['type'],
-    [
-      { type: 'store_first_observed' },
-      { type: 'technology_added' },
-      { type: 'technology_removed' },
-      { type: 'platform_migrated' },
-      { type: 'store_became_active' },
-      { type: 'store_became_inactive' },
-    ],
+    [{ type: 'technology_removed' }],
+  ),
+  withdrawn: counter(
+    'svc.scan.signals_withdrawn_total',
+    '{signal}',
+    'Signals withdrawn because observations that arrived late disproved them, by type.',
+    ['type'],
+    byType,
   ),
 };
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { noCounts } from '@vitrine/postgres/pool-figures';
+import { signalType } from '@vitrine/stores/resources/enumerations';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +17,13 @@ const FIGURES: ScanFigures = {
   waiting: new Map([['requested', 1]]),
   duplicates: 0,
   consumers: new Map([['requested', CONSUMER]]),
-  routine: { runs: { queued: 0, not_leading: 0, failed: 0 }, scansQueued: 0, evidenceRemoved: 0, jobs: { open: 1, delayed: 1 } },
+  routine: {
+    runs: { queued: 0, not_leading: 0, failed: 0 },
+    scansQueued: 0,
+    evidenceRemoved: 0,
+    cleanUpFailures: 0,
+    jobs: { open: 1, delayed: 1 },
+  },
   outbox: {
     published: new Map([['vitrine.scans.requested', 1]]),
     failures: { unavailable: 0, refused: 0, database: 0 },
@@ -56,4 +63,22 @@ test('every counter is there, at 0, from the start', async () => {
     const values = samples.filter((sample) => sample.name === name).map(({ value }) => value);
     expect([name, values.length > 2, new Set(values)]).toEqual([name, true, new Set([0])]);
   }
+});
+
+test('signals that are held or withdrawn are counted by type, each from 0', async () => {
+  const countsOf = (samples: Awaited<ReturnType<typeof scrapeOf>>, name: string) =>
+    new Map(samples.filter((sample) => sample.name === name).map(({ labels, value }) => [labels['type'], value]));
+  const before = await scrapeOf(() => {});
+  const after = await scrapeOf((telemetry) => {
+    const removal = { type: 'technology_removed' };
+    const withdrawn = [removal, { type: 'platform_migrated' }];
+    telemetry.observationCommitted('full', { signals: [], held: [removal, removal], holds: ['loox'], withdrawn });
+  });
+  const none = signalType.options.map((type) => [type, 0] as const);
+  expect(countsOf(before, 'svc_scan_signals_held_total')).toEqual(new Map([['technology_removed', 0]]));
+  expect(countsOf(before, 'svc_scan_signals_withdrawn_total')).toEqual(new Map(none));
+  expect(countsOf(after, 'svc_scan_signals_held_total')).toEqual(new Map([['technology_removed', 2]]));
+  expect(countsOf(after, 'svc_scan_signals_withdrawn_total')).toEqual(
+    new Map([...none, ['technology_removed', 1], ['platform_migrated', 1]]),
+  );
 });

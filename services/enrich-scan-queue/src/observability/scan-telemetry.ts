@@ -1,6 +1,7 @@
 import { OUTBOX_INSTRUMENTS, outboxReadings, type OutboxFigures } from '@vitrine/outbox/outbox-figures';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
+import { RETENTION_INSTRUMENTS } from '@vitrine/stores/retention/keep-store-retention';
 import { SCAN_TOPICS, type ScanCause } from '@vitrine/stores/scans/queue-scans';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
@@ -9,6 +10,7 @@ import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemet
 import type { EndedRun } from '../jobs/job-runner.ts';
 import type { PolitenessCounters } from '../politeness/request-turns.ts';
 import type { RoutineFigures } from '../rescan/routine-work.ts';
+import type { CommittedSignals } from '../scan/scan-ports.ts';
 import { VERSION } from '../version.ts';
 import { POLITENESS_INSTRUMENTS, QUEUE_INSTRUMENTS, RUN_INSTRUMENTS } from './instruments.ts';
 
@@ -72,9 +74,11 @@ export class ScanTelemetry implements Disposable {
     this.#telemetry?.tracer?.recordRoot({ name: 'scan.run', kind: 'internal', attributes, failure }, startedAt, endedAt);
   }
 
-  observationCommitted(scope: string, signals: readonly { readonly type: string }[]): void {
+  observationCommitted(scope: string, { signals, held, withdrawn }: CommittedSignals): void {
     this.#runs?.observations.add(1, { scope });
     for (const { type } of signals) this.#runs?.signals.add(1, { type });
+    for (const { type } of held) this.#runs?.held.add(1, { type });
+    for (const { type } of withdrawn) this.#runs?.withdrawn.add(1, { type });
   }
 
   /** From now on these give the counters whenever metrics are collected. */
@@ -83,6 +87,7 @@ export class ScanTelemetry implements Disposable {
     metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));
     metrics?.observe(QUEUE_INSTRUMENTS, () => queueReadings(read()));
     metrics?.observe(OUTBOX_INSTRUMENTS, () => outboxReadings(read().outbox ?? NO_OUTBOX));
+    metrics?.observe({ failures: RETENTION_INSTRUMENTS.failures }, () => ({ failures: read().routine?.cleanUpFailures ?? 0 }));
     metrics?.observe(POLITENESS_INSTRUMENTS, () => ({
       waits: politeness.waits,
       waitSeconds: politeness.waitedMs / 1_000,

@@ -21,6 +21,8 @@ export interface RoutineFigures {
   readonly runs: Readonly<Record<'queued' | 'not_leading' | 'failed', number>>;
   readonly scansQueued: number;
   readonly evidenceRemoved: number;
+  /** Passes that remove old evidence and turns of hosts, and failed. */
+  readonly cleanUpFailures: number;
   /** Undefined while they are not known. */
   readonly jobs: { readonly open: number; readonly delayed: number } | undefined;
 }
@@ -41,6 +43,7 @@ export class RoutineWork implements AsyncDisposable {
   readonly #runs = { queued: 0, not_leading: 0, failed: 0 };
   #scansQueued = 0;
   #evidenceRemoved = 0;
+  #cleanUpFailures = 0;
   #jobs: RoutineFigures['jobs'];
 
   constructor(pool: PostgresPool, options: RoutineWorkOptions) {
@@ -56,8 +59,13 @@ export class RoutineWork implements AsyncDisposable {
   }
 
   get figures(): RoutineFigures {
-    const [scansQueued, evidenceRemoved] = [this.#scansQueued, this.#evidenceRemoved];
-    return { runs: { ...this.#runs }, scansQueued, evidenceRemoved, jobs: this.#jobs };
+    return {
+      runs: { ...this.#runs },
+      scansQueued: this.#scansQueued,
+      evidenceRemoved: this.#evidenceRemoved,
+      cleanUpFailures: this.#cleanUpFailures,
+      jobs: this.#jobs,
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -92,8 +100,13 @@ export class RoutineWork implements AsyncDisposable {
 
   async #cleanUp(): Promise<void> {
     const { signal } = this.#stopping;
-    this.#evidenceRemoved += await removeOldEvidence(this.#pool, this.#options.config.evidence.retention_days, signal);
-    await new RequestTurns(this.#pool).removeUnused();
+    try {
+      this.#evidenceRemoved += await removeOldEvidence(this.#pool, this.#options.config.evidence.retention_days, signal);
+      await new RequestTurns(this.#pool).removeUnused();
+    } catch (error) {
+      this.#cleanUpFailures += 1;
+      throw error;
+    }
   }
 }
 

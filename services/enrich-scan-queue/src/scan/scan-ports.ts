@@ -97,3 +97,15 @@ export interface ScanRequestContext {
 
 /** Reads a storefront. Never rejects for what a storefront does. */
 export type ScanStorefront = (domain: string, context: ScanRequestContext) => Promise<ScanCapture | ScanAttempt>;
+
+/** What the commit of an observation did to signals. */
+export interface CommittedSignals {
+  /** Those that are new. */
+  readonly signals: readonly { readonly type: string }[];
+  /** Those that are held, because too many stores lost the technology in a day. */
+  readonly held: readonly { readonly type: string }[];
+  /** Technologies whose removals are held from now on. */
+  readonly holds: readonly string[];
+  /** Those that an observation that arrived late disproved. */
+  readonly withdrawn: readonly { readonly type: string }[];
+}

@@ -34,7 +34,7 @@ const createStorefrontId = () => createId('sf', Date.now(), randomBytes);
 /** Commits the first observation of a store, and fails when there was one. */
 export const commitFirst: Commit = async (transaction, completed) => {
   const observation = { ...completed, id: createId('obs', Date.now(), randomBytes) };
-  const { arrival, signals } = await commitObservation(transaction, observation, { urls: URLS, createStorefrontId });
-  if (arrival !== 'first') throw new Error(`${completed.facts.domain} was observed before`);
-  return signals;
+  const committed = await commitObservation(transaction, observation, { urls: URLS, createStorefrontId });
+  if (committed.arrival !== 'first') throw new Error(`${completed.facts.domain} was observed before`);
+  return committed;
 };
