@@ -6,7 +6,7 @@ import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { keepRetention } from '@vitrine/traces/retention';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
-import { closeServer } from '@vitrine/http-api/server/http-server';
+import { stopServer, type HttpServer, type StoppingServer } from '@vitrine/http-api/server/http-server';
 import { listen } from '@vitrine/http-api/server/listen';
 import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
 import { authorizeBy } from './http/authorize.ts';
@@ -135,9 +135,16 @@ export async function startGateway(
   const at = { ...config.server, hostKey: 'server.host (SVC_SERVER_HOST)', portKey: 'server.port (SVC_SERVER_PORT)' };
   const url = await listen(server, at);
   stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));
-  stop('finish requests in flight', () => closeServer(created, config.server.idle_grace_ms));
+  finishRequests(created, config.server.idle_grace_ms, stop);
   const running = opened.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Two steps: requests that arrive while idle connections are kept have as long as the others. */
+function finishRequests(server: HttpServer, idleGraceMs: number, stop: ReturnType<typeof shutdownSteps>): void {
+  let stopping: StoppingServer | undefined;
+  stop('finish requests in flight', async () => stopping?.closed);
+  stop('close idle connections', () => (stopping = stopServer(server, idleGraceMs)).idleClosed);
 }
 
 /** The limits and the queue of traces. They are stopped in reverse order: the queue is written, the store is closed, and

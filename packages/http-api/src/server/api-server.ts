@@ -8,7 +8,7 @@ import { sendRejection, sendRejectionAndClose } from '../connections/send-reject
 import { UnparsedLog } from '../connections/unparsed-log.ts';
 import { plainRejections } from '../rejection-format.ts';
 import type { Rejection } from '../rejection.ts';
-import { closeServer, createHttpServer, type HttpServer, type HttpServerOptions } from './http-server.ts';
+import { createHttpServer, stopServer, type HttpServer, type HttpServerOptions } from './http-server.ts';
 import { listen, type ListenAt } from './listen.ts';
 import { requestError } from './request-error.ts';
 
@@ -40,11 +40,17 @@ export async function serveApi(app: ApiApp, options: ApiServerOptions): Promise<
     url,
     connections,
     async [Symbol.asyncDispose]() {
-      await runShutdownStep(
-        'finish requests in flight',
-        () => closeServer(created, options.idleGraceMs),
-        ({ error: err, ...step }) => logger.error({ ...step, err, next_step: NEXT_STEP }, 'shutdown step failed'),
-      );
+      const { idleClosed, closed } = stopServer(created, options.idleGraceMs);
+      const steps = [
+        ['close idle connections', idleClosed],
+        ['finish requests in flight', closed],
+      ] as const;
+      for (const [name, ended] of steps)
+        await runShutdownStep(
+          name,
+          () => ended,
+          ({ error: err, ...step }) => logger.error({ ...step, err, next_step: NEXT_STEP }, 'shutdown step failed'),
+        );
       connections[Symbol.dispose]();
       unparsed[Symbol.dispose]();
     },

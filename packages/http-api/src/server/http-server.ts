@@ -78,21 +78,34 @@ export function createHttpServer(options: HttpServerOptions, serve: ServeRequest
   return { server, connections };
 }
 
-/** Stops accepting and resolves when every connection has ended: those in use with their next response, the idle after `idleGraceMs`. A client
- *  that sends on an idle connection while the server closes it cannot know whether its request was served, so what has arrived by then is
- *  served: closed at once, they cost 70 of 8,700 requests when a busy gateway stopped; after 100 ms, 13 to 55 of 10,000 on a machine so busy that
- *  requests were longer on their way. */
-export function closeServer({ server, connections }: HttpServer, idleGraceMs: number = IDLE_GRACE_MS): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
+/** A server that stops; both resolve once. */
+export interface StoppingServer {
+  /** When idle connections are not kept any more, or there are none. */
+  readonly idleClosed: Promise<void>;
+  /** When every connection has ended. */
+  readonly closed: Promise<void>;
+}
+
+/** Stops accepting and ends every connection: those in use with their next response, the idle after `idleGraceMs`. A client that sends on an
+ *  idle connection while the server closes it cannot know whether its request was served, so what has arrived by then is served: closed at once,
+ *  they cost 70 of 8,700 requests when a busy gateway stopped; after 100 ms, 13 to 55 of 10,000 on a machine so busy that requests were longer on
+ *  their way. */
+export function stopServer({ server, connections }: HttpServer, idleGraceMs: number = IDLE_GRACE_MS): StoppingServer {
+  const [idleClosed, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   // After a turn of the event loop, which reads what sockets have received.
-  const closeIdle = () => void setImmediate(() => server.closeIdleConnections());
+  const closeIdle = () =>
+    void setImmediate(() => {
+      server.closeIdleConnections();
+      idleClosed.resolve();
+    });
   let idle = setTimeout(() => (idle = setInterval(closeIdle, CLOSE_IDLE_MS)), idleGraceMs);
   // The method of http.Server would close idle connections at once.
   TcpServer.prototype.close.call(server, () => {
     clearTimeout(idle);
+    idleClosed.resolve();
     // Ends its timer.
-    server.close(() => resolve());
+    server.close(() => closed.resolve());
   });
   connections.endAfterResponses();
-  return promise;
+  return { idleClosed: idleClosed.promise, closed: closed.promise };
 }
