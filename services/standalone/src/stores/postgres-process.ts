@@ -17,10 +17,11 @@ const POLL_MS = 100;
 const LOG_TAIL = 1_500;
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60', 'shared_buffers=64MB'];
 /** Runs the server until it ends or standard input does: that is a pipe from this process, which closes however this process ends. In a session of
- *  its own, because Ctrl+C in a terminal reaches all processes of a group at once, and the database must be the last to stop. */
+ *  its own, because Ctrl+C in a terminal reaches all processes of a group at once, and the database must be the last to stop. The signal is repeated:
+ *  a server that has just been started ignores it. */
 const SUPERVISOR = `exec 3<&0
 "$@" </dev/null 3<&- & server=$!
-{ cat <&3 >/dev/null; kill -INT $server; } 2>/dev/null & watcher=$!
+{ cat <&3 >/dev/null; while kill -INT $server; do sleep 1; done; } 2>/dev/null & watcher=$!
 exec 3<&-
 wait $server; code=$?
 kill $watcher 2>/dev/null
