@@ -95,9 +95,10 @@ describe('the canonical domain', () => {
   });
 
   test.each(['a', '.', 'a.', '-', '%', '\u0000', 'ß', '@', ' '])('of a megabyte of %j takes bounded time', (text) => {
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     expect(canonicalDomain(text.repeat(1_048_576))).toBeUndefined();
     expect(canonicalDomain(text.repeat(253))).toBeUndefined();
-    expect(performance.now() - startedAt).toBeLessThan(BOUND_MS);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(BOUND_MS);
   });
 });

@@ -46,10 +46,10 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   const jobPool = openPool(config, JOB_CONNECTIONS);
   const pools = [pool, probePool, jobPool];
   stop('close the database', () => Promise.all(pools.map((one) => one[Symbol.asyncDispose]())));
-  const jobs = new BackgroundJobs(config, jobPool, logger, telemetry.metrics);
-  stop('stop the outbox relay and retention', () => jobs[Symbol.asyncDispose]());
   const probe = new DatabaseProbe(probePool, logger);
   stop('stop the probe of the database', () => probe[Symbol.asyncDispose]());
+  const jobs = new BackgroundJobs(config, { pool: jobPool, ready: probe.ready, logger, metrics: telemetry.metrics });
+  stop('stop the outbox relay and retention', () => jobs[Symbol.asyncDispose]());
   const vocabulary = new VocabularyWriter(jobPool, logger);
   stop('stop writing the vocabulary', () => vocabulary[Symbol.asyncDispose]());
   telemetry.observePools(() => ({ requests: pool.figures(), probe: probePool.figures(), jobs: jobPool.figures() }));

@@ -16,22 +16,27 @@ export interface RetentionLogger {
   error(fields: object, message: string): void;
 }
 
-/** Applies retention now and every ten minutes; one replica at a time does something. */
+export interface RetentionTimes {
+  readonly intervalMs?: number;
+  /** When the database serves: passes begin then. */
+  readonly ready?: Promise<void>;
+}
+
+/** Applies retention at once and every ten minutes; one replica at a time does something. */
 export class StoreRetention implements AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #logger: RetentionLogger;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
+  #isDisposed = false;
   readonly #removed: Record<RetainedTable, number> = { idempotency_keys: 0, outbox: 0, scan_jobs: 0 };
   #failures = 0;
   #pass: Promise<void> | undefined;
 
-  constructor(pool: PostgresPool, logger: RetentionLogger, intervalMs: number = INTERVAL_MS) {
+  constructor(pool: PostgresPool, logger: RetentionLogger, { intervalMs = INTERVAL_MS, ready }: RetentionTimes = {}) {
     this.#pool = pool;
     this.#logger = logger;
-    const start = () => void (this.#pass ??= this.#apply().finally(() => (this.#pass = undefined)));
-    this.#timer = setInterval(start, intervalMs);
-    this.#timer.unref();
-    start();
+    if (ready === undefined) this.#begin(intervalMs);
+    else void ready.then(() => this.#begin(intervalMs));
   }
 
   /** What `RETENTION_INSTRUMENTS` show. */
@@ -41,8 +46,17 @@ export class StoreRetention implements AsyncDisposable {
 
   /** Waits for the pass in progress. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
     clearInterval(this.#timer);
     await this.#pass;
+  }
+
+  #begin(intervalMs: number): void {
+    if (this.#isDisposed) return;
+    const start = () => void (this.#pass ??= this.#apply().finally(() => (this.#pass = undefined)));
+    this.#timer = setInterval(start, intervalMs);
+    this.#timer.unref();
+    start();
   }
 
   async #apply(): Promise<void> {

@@ -80,3 +80,18 @@ test('retention is applied at the start; rows and failures are counted from zero
   await waitUntil(() => failing.readings().failures === 1, { what: 'a failure', timeoutMs: 60_000 });
   expect([retention.readings().failures, lines]).toEqual([0, ['store retention failed']]);
 });
+
+test('passes begin when the database serves, and not at all after disposal', async () => {
+  const lines: string[] = [];
+  const logger = { error: (_: object, message: string) => void lines.push(message) };
+  const served = Promise.withResolvers<void>();
+  // Without the rights that a pass needs, so that each pass is a line.
+  const replica = database.as('vitrine_enrich');
+  await using retention = new StoreRetention(replica, logger, { ready: served.promise });
+  const disposed = new StoreRetention(replica, logger, { ready: served.promise });
+  await disposed[Symbol.asyncDispose]();
+  expect(retention.readings().failures).toBe(0);
+  served.resolve();
+  await waitUntil(() => retention.readings().failures === 1, { what: 'the first pass' });
+  expect([lines.length, disposed.readings().failures]).toEqual([1, 0]);
+});

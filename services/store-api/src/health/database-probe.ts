@@ -14,6 +14,7 @@ export class DatabaseProbe implements AsyncDisposable {
   readonly #logger: Logger;
   readonly #readiness = new DatabaseReadiness();
   readonly #stopping = new AbortController();
+  readonly #ready = Promise.withResolvers<void>();
   readonly #running: Promise<void>;
 
   constructor(pool: PostgresPool, logger: Logger) {
@@ -27,6 +28,11 @@ export class DatabaseProbe implements AsyncDisposable {
     return this.#readiness.reason;
   }
 
+  /** Resolves when the database serves for the first time, which may be never. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -37,6 +43,7 @@ export class DatabaseProbe implements AsyncDisposable {
     const options = { logger: this.#logger, signal, readiness: this.#readiness, probe, isAwaited: () => true };
     while (!signal.aborted) {
       await waitForDatabase(this.#pool, options);
+      if (this.#readiness.reason === undefined) this.#ready.resolve();
       while (!signal.aborted && this.#readiness.reason === undefined) {
         await wait(PROBE_INTERVAL_MS, undefined, { signal }).catch(() => {});
         if (!signal.aborted) await this.#check();

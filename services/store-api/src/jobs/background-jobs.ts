@@ -16,6 +16,14 @@ export const JOB_CONNECTIONS = 3;
 const AFTER_NO_BROKERS =
   'set queue.brokers (STORE_API_QUEUE_BROKERS), unless another process of this database publishes its outbox';
 
+export interface JobContext {
+  readonly pool: PostgresPool;
+  /** When the database serves. */
+  readonly ready: Promise<void>;
+  readonly logger: Logger;
+  readonly metrics: ServiceMetrics | undefined;
+}
+
 /** What the store API does beside requests: it publishes the scans that it has queued, and removes what is old. */
 export class BackgroundJobs implements AsyncDisposable {
   readonly #publishers: readonly KafkaPublisher[];
@@ -23,7 +31,7 @@ export class BackgroundJobs implements AsyncDisposable {
   readonly #retention: StoreRetention;
 
   /** Faults: `kafka_credentials_unreadable`. */
-  constructor({ queue }: StoreApiConfig, pool: PostgresPool, logger: Logger, metrics: ServiceMetrics | undefined) {
+  constructor({ queue }: StoreApiConfig, { pool, ready, logger, metrics }: JobContext) {
     const isPublishing = queue.brokers.length > 0;
     if (!isPublishing) logger.warn({ next_step: AFTER_NO_BROKERS }, 'scans that are queued are not published');
     const client = isPublishing ? createKafkaClient(kafkaConnection(CLIENT_ID, queue), logger) : undefined;
@@ -31,7 +39,7 @@ export class BackgroundJobs implements AsyncDisposable {
       client === undefined ? [] : Object.values(SCAN_TOPICS).map((topic) => new KafkaPublisher(client, { topic }));
     const publishers = new Map(this.#publishers.map((publisher) => [publisher.topic, publisher]));
     const relay = isPublishing ? new OutboxRelay(pool, { publishers, logger }) : undefined;
-    const retention = new StoreRetention(pool, logger);
+    const retention = new StoreRetention(pool, logger, { ready });
     if (relay !== undefined) metrics?.observe(OUTBOX_INSTRUMENTS, () => outboxReadings(relay.figures));
     metrics?.observe(RETENTION_INSTRUMENTS, () => retention.readings());
     this.#relay = relay;
