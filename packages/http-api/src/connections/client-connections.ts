@@ -117,12 +117,12 @@ export class ClientConnections implements Disposable {
     if (connection !== undefined) connection.isClosing = true;
   }
 
-  /** Each connection ends with the response that is under way on it: the response says so where its head was not sent yet, and else the
-   *  connection is closed with its last byte. Left open, it would get another request, which may take longer than a server that stops waits. */
-  endAfterResponses(): void {
-    for (const [socket, { last }] of this.#open) {
+  /** The responses that are under way say that their connection ends with them. Where the head was sent already its client expects to use the
+   *  connection again, and may have done so before it hears of a close: `onPromised` is called when such a response ends. */
+  endAfterResponses(onPromised: () => void): void {
+    for (const { last } of this.#open.values()) {
       if (last === undefined || last.writableFinished) continue;
-      if (last.headersSent) last.once('finish', () => socket.destroySoon());
+      if (last.headersSent) last.once('finish', onPromised);
       else last.shouldKeepAlive = false;
     }
   }
