@@ -363,6 +363,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     });
     expect(variablesOf(podOf(given, '-enrich-scan-queue'))).toMatchObject({
       SCAN_PUBLIC_CONSOLE_URL: { value: 'https://console.example.com' },
+      SCAN_FETCH_CONTACT_URL: { value: 'https://api.example.com' },
     });
   });
 
