@@ -24,10 +24,14 @@ interface Node {
 }
 
 /** Builds the images of a checkout and gives them to the cluster. A tag is the id of its image, so that a node cannot run an older one. */
-export async function provideImages(cluster: TestCluster, checkout = ROOT): Promise<ServiceImages> {
+export async function provideImages(
+  cluster: TestCluster,
+  checkout = ROOT,
+  targets: readonly Target[] = TARGETS,
+): Promise<ServiceImages> {
   const images: Partial<Record<Target, string>> = {};
   const dockerfile = await readFile(join(checkout, 'deploy/Dockerfile'), 'utf8');
-  for (const target of TARGETS) {
+  for (const target of targets) {
     // An older checkout may not have all of them.
     if (!dockerfile.includes(` AS ${target}\n`)) continue;
     const id = await buildImage(target, checkout);
@@ -39,8 +43,8 @@ export async function provideImages(cluster: TestCluster, checkout = ROOT): Prom
   return images;
 }
 
-/** Gives the images that tests run on to the cluster, where the engine has them: others are pulled. */
-export async function provideTestImages(cluster: TestCluster): Promise<void> {
+/** Gives the images that tests run on to the cluster, where the engine has them: others are pulled. A pod of the namespace holds them. */
+export async function provideTestImages(cluster: TestCluster, kubectl: Kubectl): Promise<void> {
   const present: string[] = [];
   for (const name of TEST_IMAGES) {
     const isPresent = await runCommand('docker', ['image', 'inspect', name]).then(
@@ -50,6 +54,12 @@ export async function provideTestImages(cluster: TestCluster): Promise<void> {
     if (isPresent) present.push(name);
   }
   await loadMissing(cluster, present);
+  // What a node says of its images is up to minutes old.
+  await holdImages(kubectl, 'test-images', TEST_IMAGES).catch(async (error: unknown) => {
+    if (present.length === 0) throw error;
+    await cluster.load(present);
+    await kubectl.wait('condition=Ready', ['pod/test-images'], HOLD_TIMEOUT_MS);
+  });
 }
 
 /** The user that the database runs as in its image: it has to be one of the image, and images differ. */

@@ -16,8 +16,8 @@ await describeWithCluster('steps of cluster journeys that fail', () => {
   let namespace: TestNamespace;
   beforeAll(async () => {
     cluster = opened.use(await openCluster());
-    await provideTestImages(cluster);
     namespace = opened.use(await createNamespace(cluster, `vitrine-test-${Date.now()}`));
+    await provideTestImages(cluster, namespace.kubectl);
   }, START_TIMEOUT_MS);
   afterAll(() => opened.disposeAsync(), START_TIMEOUT_MS);
 

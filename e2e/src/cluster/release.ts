@@ -1,4 +1,4 @@
-import { holdImages, provideImages, provideTestImages, TEST_IMAGES, type ServiceImages } from './cluster-images.ts';
+import { holdImages, provideImages, provideTestImages, type ServiceImages } from './cluster-images.ts';
 import { refuseUsedCluster, removeDefinitions, takeInventory } from './cluster-inventory.ts';
 import { Kubectl } from './kubectl.ts';
 import { startProvider } from './provider.ts';
@@ -26,10 +26,11 @@ export async function prepareCluster(outsideName: string, ...namespaces: readonl
     const left = await removeDefinitions(anywhere, before);
     if (left.length > 0) throw new Error(`the tests have left ${left.join(', ')}`);
   });
-  await provideTestImages(cluster);
-  const images = await provideImages(cluster);
   const { kubectl: outside } = opened.use(await createNamespace(cluster, outsideName));
-  await holdImages(outside, 'images', [...Object.values(images), ...TEST_IMAGES]);
+  // At once: building the others takes minutes, and a node that is short of disk removes images that nothing runs.
+  await provideTestImages(cluster, outside);
+  const images = await provideImages(cluster);
+  await holdImages(outside, 'images', Object.values(images));
   await startProvider(outside);
   const running = opened.move();
   return { cluster, images, outside, [Symbol.asyncDispose]: () => running.disposeAsync() };

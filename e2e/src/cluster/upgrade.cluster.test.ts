@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { join } from 'node:path';
+import { ROOT } from '../running-process.ts';
+import { baseValues } from './chart-values.ts';
+import { provideImages, type ServiceImages } from './cluster-images.ts';
+import { describeWithCluster } from './describe-with-cluster.ts';
+import { Helm, installedHelms } from './helm.ts';
+import type { Kubectl } from './kubectl.ts';
+import { prepareCluster, RELEASE, type PreparedCluster } from './release.ts';
+import { createNamespace } from './test-namespace.ts';
+import { openOlderCheckout } from './upgrade/older-checkout.ts';
+import { startOutsideStores, type OutsideStores } from './upgrade/outside-stores.ts';
+import { startSlowProvider, startTraffic, type Traffic, type TrafficReport } from './upgrade/traffic.ts';
+
+const START_TIMEOUT_MS = 1_200_000;
+const TEST_TIMEOUT_MS = 600_000;
+const STEP_TIMEOUT_MS = 240_000;
+const PER_SECOND = 200;
+/** Requests that are in flight when a gateway stops have 5 s. */
+const MAX_DELAY_MS = 4_000;
+const LONG_STREAMS = 4;
+/** Requests before the first change, and between two of them. */
+const ENOUGH = 1_000;
+const NAMESPACE = `vitrine-upgrade-${Date.now()}`;
+const STORES_SECRET = 'stores';
+const GATEWAY = `deployment/${RELEASE}-gateway`;
+
+interface Pod {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+}
+
+await describeWithCluster('requests during an upgrade', () => {
+  const opened = new AsyncDisposableStack();
+  const program = installedHelms().at(-1) ?? '';
+  let prepared: PreparedCluster;
+  let kubectl: Kubectl;
+  let stores: OutsideStores;
+  let upstream: string;
+  let traffic: Traffic;
+  let report: TrafficReport;
+
+  const values = (images: ServiceImages, podAnnotations: object) => {
+    const { gateway, ...rest } = baseValues(images, '') as Record<string, object>;
+    const database = (user: string) => ({ database: { existingSecret: STORES_SECRET, key: `dsn-${user}` } });
+    const config = { providers: { openai: { upstream }, anthropic: { upstream } } };
+    return {
+      ...rest,
+      ...database('migrations'),
+      kafka: { bootstrapServers: stores.brokers },
+      // What all pods of an upgrade request together has to fit on a node with two cores.
+      gateway: { ...gateway, config, podAnnotations, resources: { requests: { cpu: '100m' } }, ...database('gateway') },
+      traceWriter: { ...rest['traceWriter'], replicas: 1, ...database('trace-writer') },
+      operator: { ...rest['operator'], ...database('operator') },
+      // They are not on the way of a request, and two cores are few.
+      storeApi: { enabled: false },
+      enrichScanQueue: { enabled: false },
+    };
+  };
+  const token = () => kubectl.secretValue('load-gateway-key', 'token');
+  /** Lets requests pass between two changes. */
+  const untilSent = async (more: number) => {
+    const { sent } = await traffic.report();
+    await kubectl.until(`${more} requests`, STEP_TIMEOUT_MS, async () => (await traffic.report()).sent >= sent + more);
+  };
+
+  beforeAll(async () => {
+    prepared = opened.use(await prepareCluster(`${NAMESPACE}-outside`));
+    const { cluster, outside } = prepared;
+    const older = opened.use(await openOlderCheckout());
+    const olderImages = await provideImages(cluster, older.path, ['gateway', 'trace-writer', 'operator', 'migrations']);
+    process.stderr.write(`upgrade from ${older.commit}\n`);
+    stores = await startOutsideStores(program, outside, STORES_SECRET);
+    upstream = await startSlowProvider(outside);
+    const tenant = { 'vitrine.dev/org': 'acme', 'vitrine.dev/workspace': 'main' };
+    ({ kubectl } = opened.use(await createNamespace(cluster, NAMESPACE, tenant)));
+    await kubectl.apply(stores.secret);
+    opened.defer(async () => void (await new Helm(program, kubectl).run(['uninstall', RELEASE, '--ignore-not-found', '--wait'])));
+    const chart = join(older.path, 'charts/vitrine');
+    await new Helm(program, kubectl).install({ name: RELEASE, chart, values: values(olderImages, {}) });
+    await kubectl.apply({
+      apiVersion: 'vitrine.dev/v1alpha1',
+      kind: 'GatewayKey',
+      metadata: { name: 'load' },
+      spec: { role: 'developer' },
+    });
+    await kubectl.wait('condition=Ready', ['gatewaykey/load'], STEP_TIMEOUT_MS);
+    const target = `http://${RELEASE}-gateway.${NAMESPACE}.svc:8080`;
+    const load = { target, perSecond: PER_SECOND, maxDelayMs: MAX_DELAY_MS, longStreams: LONG_STREAMS };
+    traffic = await startTraffic(outside, { ...load, token: await token() });
+    await untilSent(ENOUGH);
+  }, START_TIMEOUT_MS);
+  afterAll(() => opened.disposeAsync(), START_TIMEOUT_MS);
+
+  test(
+    'chart and images are upgraded from the version before',
+    async () => {
+      const chart = join(ROOT, 'charts/vitrine');
+      // The annotation makes new pods, also where the images are the same.
+      const next = values(prepared.images, { 'vitrine.dev/upgraded': 'yes' });
+      await new Helm(program, kubectl).upgrade({ name: RELEASE, chart, values: next });
+      await untilSent(ENOUGH);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'gateways are rescheduled one by one',
+    async () => {
+      // One that is ending yet is not to be deleted again.
+      const pods = (await kubectl.list<Pod>('pods', '--selector=app.kubernetes.io/component=gateway')).filter(
+        ({ metadata }) => metadata.deletionTimestamp === undefined,
+      );
+      expect(pods).toHaveLength(2);
+      for (const { metadata } of pods) {
+        await kubectl.run(['delete', 'pod', metadata.name, '--timeout=120s'], { timeoutMs: STEP_TIMEOUT_MS });
+        await kubectl.rollout(GATEWAY, STEP_TIMEOUT_MS);
+      }
+      await untilSent(ENOUGH);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'the key is rotated',
+    async () => {
+      const old = await token();
+      await kubectl.run(['annotate', 'gatewaykey/load', 'vitrine.dev/rotate=now']);
+      const next = await kubectl.until('a new token', STEP_TIMEOUT_MS, async () => {
+        const current = await token();
+        return current !== old && current;
+      });
+      await traffic.useToken(next);
+      await untilSent(ENOUGH);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'no request failed meanwhile',
+    async () => {
+      report = await traffic.stop();
+      process.stderr.write(`${JSON.stringify(report)}\n`);
+      expect({ byReason: report.failed.byReason, first: report.failed.first }).toEqual({ byReason: {}, first: [] });
+      expect(report.completed).toBe(report.sent);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'every request is traced, also the streams that a stopping gateway had to end',
+    async () => {
+      expect(report.endedStreams).toHaveLength(LONG_STREAMS);
+      const failed = new Set(report.failed.first.map(({ id }) => id));
+      const sent = Array.from({ length: report.sent }, (_, number) => `load-${number}`);
+      const expected = sent.filter((id) => !failed.has(id));
+      for (let number = 0; number < LONG_STREAMS; number += 1) expected.push(`long-${number}`);
+      const missing = async () => {
+        const traced = new Set(await stores.query("SELECT model FROM traces WHERE model ~ '^(load|long)-'"));
+        return expected.filter((model) => !traced.has(model));
+      };
+      await kubectl.until('all traces', STEP_TIMEOUT_MS, async () => (await missing()).length === 0).catch(() => undefined);
+      expect((await missing()).slice(0, 20)).toEqual([]);
+    },
+    TEST_TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { ROOT } from '../../running-process.ts';
+import { runCommand } from '../run-command.ts';
+
+const INSTALL_TIMEOUT_MS = 300_000;
+/** What a chart and its images are made of. */
+const SOURCES = ['charts', 'deploy/Dockerfile', 'deploy/copy-production.js', 'packages', 'services', 'operator', 'migrations'];
+const NOT_IN_IMAGES = [':(exclude,glob)**/*.test.ts', ':(exclude,glob)**/testing/**', ':(exclude,glob)packages/testkit/**'];
+
+const git = (...args: string[]) => runCommand('git', args).then((output) => output.trim());
+
+/** A checkout of the commit before the last one that changed chart or images, with its production dependencies. */
+export async function openOlderCheckout(): Promise<AsyncDisposable & { readonly path: string; readonly commit: string }> {
+  const paths = ['--', ...SOURCES, ...NOT_IN_IMAGES];
+  const last = await git('rev-list', '--max-count=1', 'HEAD', ...paths);
+  const isEdited = (await git('status', '--porcelain', ...paths)) !== '';
+  // A shallow clone ends somewhere: then the upgrade is one of pods only.
+  const before = isEdited ? last : await git('rev-parse', '--verify', `${last}^`).catch(() => last);
+  const commit = before === '' ? 'HEAD' : before;
+  const folder = await temporaryFolder('vitrine-older');
+  try {
+    await runCommand('bash', ['-euo', 'pipefail', '-c', 'git archive "$1" | tar -x -C "$2"', 'archive', commit, folder.path]);
+    const [own, older] = await Promise.all([ROOT, folder.path].map((path) => readFile(join(path, 'package-lock.json'), 'utf8')));
+    // Links, because the same versions are some hundred MB.
+    if (own === older) await runCommand('cp', ['-al', join(ROOT, 'node_modules'), folder.path]);
+    else {
+      const args = ['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+      await runCommand('npm', args, { cwd: folder.path, timeoutMs: INSTALL_TIMEOUT_MS });
+    }
+    return { path: folder.path, commit, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+  } catch (error) {
+    await folder[Symbol.asyncDispose]();
+    throw error;
+  }
+}

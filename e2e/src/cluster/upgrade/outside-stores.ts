@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { ROOT } from '../../running-process.ts';
+import { devValues } from '../chart-values.ts';
+import { Helm } from '../helm.ts';
+import type { Kubectl } from '../kubectl.ts';
+
+const READY_TIMEOUT_MS = 180_000;
+const NAME = 'stores';
+/** Helm 3 does not ask the cluster. */
+const KUBE_VERSION = '--kube-version=1.30.0';
+const TEMPLATES = ['templates/dev-postgres.yaml', 'templates/dev-kafka.yaml'];
+
+/** Postgres and Kafka that no release owns, so that an upgrade leaves them alone. */
+export interface OutsideStores {
+  /** `host:port` */
+  readonly brokers: string;
+  /** A Secret for a release: DSNs by `dsn-USER`. */
+  readonly secret: object;
+  /** The rows of a statement, a line each. */
+  query(sql: string): Promise<readonly string[]>;
+}
+
+/** Starts what the chart starts for trying out, in the namespace of `kubectl`. `secretName`: of the Secret to make of `secret`. */
+export async function startOutsideStores(program: string, kubectl: Kubectl, secretName: string): Promise<OutsideStores> {
+  const values = { fullnameOverride: NAME, networkPolicy: { enabled: false }, ...(await devValues()) };
+  const shown = TEMPLATES.map((template) => `--show-only=${template}`);
+  const chart = join(ROOT, 'charts/vitrine');
+  const rendered = await new Helm(program, kubectl).run(['template', NAME, chart, KUBE_VERSION, '--values=-', ...shown], {
+    input: JSON.stringify(values),
+  });
+  await kubectl.apply(...parseAllDocuments(rendered).map((document) => document.toJS() as object));
+  for (const store of ['postgres', 'kafka']) await kubectl.rollout(`deployment/${NAME}-dev-${store}`, READY_TIMEOUT_MS);
+  const { data } = await kubectl.get<{ readonly data: object }>('secret', `${NAME}-dev-postgres`);
+  return {
+    brokers: `${NAME}-dev-kafka.${kubectl.namespace}.svc:9092`,
+    secret: { apiVersion: 'v1', kind: 'Secret', metadata: { name: secretName }, data },
+    async query(sql) {
+      const psql = ['psql', '--username=migrations', '--dbname=vitrine', '--no-align', '--tuples-only', '--command', sql];
+      const rows = await kubectl.exec(`deployment/${NAME}-dev-postgres`, psql);
+      return rows.split('\n').filter(Boolean);
+    },
+  };
+}
