@@ -53,7 +53,7 @@ if (isList) {
   const skipped = count('pending', 'todo', 'skipped', 'disabled');
   const failed = failures.length + missing.length + (process.env.VITRINE_WITHOUT_CONTAINERS === undefined ? skipped : 0);
   for (const [ring] of missing) console.log(`the ring ${ring} did not run`);
-  for (const title of unstable) console.log(`unstable, failed once and passed alone: ${title}`);
+  for (const title of unstable) console.log(`unstable, failed and then passed alone: ${title}`);
   for (const title of failures) console.log(`failed: ${title}`);
   if (skipped > 0) console.log(`${skipped} tests were skipped`);
   console.log(`${count('passed')} passed, ${failed} failed`);
