@@ -71,7 +71,7 @@ await describeWithCluster('the store API of a release', () => {
       gateway: { ...own['gateway'], replicas: 1, ...database('gateway') },
       traceWriter: { ...own['traceWriter'], replicas: 1, ...database('trace-writer') },
       storeApi: { ...own['storeApi'], ...database('store-api') },
-      enrichScanQueue: { ...own['enrichScanQueue'], enabled: true, config: SCANNER_CONFIG, ...database('enrich-scan-queue') },
+      enrichScanQueue: { ...own['enrichScanQueue'], config: SCANNER_CONFIG, ...database('enrich-scan-queue') },
       operator: { ...own['operator'], ...database('operator') },
     };
     await new Helm(program, kubectl).install({ name: RELEASE, chart: join(ROOT, 'charts/vitrine'), values });
