@@ -2,6 +2,7 @@ import { analyticsBench } from './analytics/analytics-bench.ts';
 import type { Bench, BenchRow } from './bench.ts';
 import { hostileBench } from './hostile/hostile-bench.ts';
 import { machine } from './machine.ts';
+import { operatorBench } from './operator/operator-bench.ts';
 import { pipelineBench } from './pipeline/pipeline-bench.ts';
 import { proxyBench } from './proxy/proxy-bench.ts';
 import { renderTable } from './render-table.ts';
@@ -15,6 +16,7 @@ const benches: readonly Bench[] = [
   telemetryBench,
   hostileBench,
   pipelineBench,
+  operatorBench,
   scanBench,
   storeApiBench,
 ];
