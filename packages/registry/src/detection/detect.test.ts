@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { extractPageEvidence } from '../evidence/extract-page-evidence.ts';
 import type { StoreEvidence } from '../evidence/evidence.ts';
+import { LITERALS_VERSION } from '../rules/literals.ts';
 import { REGISTRY_INDEX } from '../rules/registry-index.ts';
 import { TECHNOLOGY_RULES } from '../rules/registry-rules.ts';
 import { RuleIndex } from '../rules/rule-index.ts';
@@ -83,11 +84,13 @@ test('a technology that was seen in a scan is reported or withheld, never neithe
 
 test('rules that came later, applied to evidence from before their literals, withhold what they cannot judge', () => {
   const later = new RuleIndex(
-    Object.fromEntries(Object.entries(TECHNOLOGY_RULES).map(([slug, rules]) => [slug, { ...rules, literalsSince: 2 }])),
+    Object.fromEntries(
+      Object.entries(TECHNOLOGY_RULES).map(([slug, rules]) => [slug, { ...rules, literalsSince: LITERALS_VERSION + 1 }]),
+    ),
   );
   for (const { evidence } of CORPUS) {
     const old = { ...evidence, pages: evidence.pages.map((page) => ({ ...page, inlineNames: [] })) };
-    const current = { ...evidence, pages: evidence.pages.map((page) => ({ ...page, literals: 2 })) };
+    const current = { ...evidence, pages: evidence.pages.map((page) => ({ ...page, literals: LITERALS_VERSION + 1 })) };
     const replayed = detect(old, later);
     const judged = new Set([...replayed.technologies.map(({ slug }) => slug), ...replayed.withheld]);
     expect(detect(current, later).technologies.filter(({ slug }) => !judged.has(slug))).toEqual([]);

@@ -1,5 +1,6 @@
 import type { PageEvidence, StoreEvidence } from '../evidence/evidence.ts';
 import type { Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
+import { registrableDomain } from '../registrable-domain.ts';
 import { AddressSightings } from './address-sightings.ts';
 
 /** A page class of evidence, or `endpoint` for documents. */
@@ -64,13 +65,13 @@ function findInResponse(page: PageEvidence, index: RuleIndex, take: Take): void 
 
 /** Parts are looked for in all paths of the site at once: one search per rule, not one per path. */
 function findInPaths(page: PageEvidence, index: RuleIndex, take: Take): void {
-  const site = page.host.startsWith('www.') ? page.host.slice(4) : page.host;
+  const site = registrableDomain(page.host) ?? (page.host.startsWith('www.') ? page.host.slice(4) : page.host);
   const paths: string[] = [];
   for (const list of [page.scripts, page.assets, page.forms]) {
     for (const address of list) {
       const slash = address.indexOf('/');
       if (slash === 0) paths.push(address);
-      else if (address.slice(0, slash).endsWith(`.${site}`)) paths.push(address.slice(slash));
+      else if (`.${address.slice(0, slash)}`.endsWith(`.${site}`)) paths.push(address.slice(slash));
     }
   }
   if (paths.length === 0) return;
@@ -104,7 +105,8 @@ function findApps(page: PageEvidence, index: RuleIndex, take: Take): void {
   for (const handle of page.emptyAppBlocks) for (const rule of index.apps.get(handle) ?? []) take(rule, 'app', handle, false);
   for (const address of page.scripts) {
     const slug = address.startsWith('cdn.shopify.com/extensions/') ? EXTENSION.exec(address)?.[1] : undefined;
-    if (slug !== undefined) for (const rule of index.apps.get(`ext:${slug}`) ?? []) take(rule, 'app', address, true);
+    if (slug === undefined) continue;
+    for (const key of [slug, `ext:${slug}`]) for (const rule of index.apps.get(key) ?? []) take(rule, 'app', address, true);
   }
   for (const pixel of page.webPixels) for (const rule of index.pixels.get(pixel) ?? []) take(rule, 'app', pixel, true);
 }

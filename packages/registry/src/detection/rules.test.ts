@@ -18,7 +18,14 @@ interface Sample {
 /** A text that each pattern of the registry matches. */
 const MATCHES: Readonly<Record<string, string>> = {
   '^/s/files/[0-9/]+/t/[0-9]+/assets/': '/s/files/1/2/t/3/assets/a.js',
-  '^/static/version[0-9]+/frontend/': '/static/version1/frontend/a.js',
+  '^/(?:pub/)?static/(?:version[0-9]+/)?frontend/[^/]+/[^/]+/': '/static/version1/frontend/a/b/c.js',
+  '^/themes/[^/]+/(?:assets/)?cache/': '/themes/a/cache/b.js',
+  '^/shopifycloud/(?:shopify/assets/)?storefront': '/shopifycloud/storefront/a.js',
+  '^/(?:algoliasearch|instantsearch\\.js|autocomplete\\.js)/': '/algoliasearch/3/a.js',
+  '^/ajax/libs/(?:algoliasearch|instantsearch\\.js)/': '/ajax/libs/algoliasearch/4/a.js',
+  '^/(?:algoliasearch|instantsearch\\.js|@algolia/[a-z-]+)@': '/algoliasearch@4/a.js',
+  '^/gtag/js\\?(?:[^#]*&)?id=AW-': '/gtag/js?id=AW-1',
+  '^/gtag/js\\?(?:[^#]*&)?id=GTM-': '/gtag/js?id=GTM-1',
   '^/skin/frontend/[^/]+/': '/skin/frontend/a/b.js',
   '^/[sr]-[0-9a-z]+/(?:stencil|javascript|lib)/': '/s-a1/stencil/a.js',
   '^/[sr]-[0-9a-z]+/(?:stencil|themes)/': '/s-a1/stencil/a.css',
@@ -82,7 +89,7 @@ function samplesOf(list: keyof TechnologyRules, text: string): { positive: Sampl
       };
     case 'headers': {
       const value = text.includes(':') ? valueOf(text.slice(name.length + 1)) : 'a';
-      const wire = name === 'server-timing' ? 'theme;desc="1", pageType;desc="a"' : value;
+      const wire = text.endsWith('pagetype') ? 'theme;desc="1", pageType;desc="a"' : value;
       return { positive: { headers: { [name]: wire } }, negative: { headers: { [`x-a-${name}`]: wire } } };
     }
     case 'metas': {

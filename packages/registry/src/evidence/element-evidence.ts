@@ -41,7 +41,7 @@ export class ElementEvidence {
     this.#page = page;
     this.#host = URL.parse(page.url)?.hostname ?? '';
     this.#addresses = new AddressReader(this.#host);
-    this.inline = new InlineEvidence(page.html, this.#addresses);
+    this.inline = new InlineEvidence(page.html, this.#addresses, this.#lists.inertScripts);
     for (const cookie of page.cookies ?? []) this.#lists.cookies.add(cookie);
     addPolicyHosts(page.headers ?? {}, this.#lists.hints);
   }
@@ -58,14 +58,17 @@ export class ElementEvidence {
     else if (tag === 'base') this.#addresses.setBase(attributes.get('href') ?? '');
   }
 
-  /** @param runs - false for types that are not JavaScript and what is in a template. */
-  script(attributes: Attributes, runs: boolean): void {
+  /**
+   * @param runs - false for types that are not JavaScript and what is in a template.
+   * @param isDelayed - an optimizer moves the address from another attribute and runs it later.
+   */
+  script(attributes: Attributes, runs: boolean, isDelayed: boolean): void {
     const id = attributes.get('id');
     if (id !== undefined) this.#lists.scriptIds.add(id);
-    const isActive = runs && !attributes.has('data-cookieconsent');
-    const source = attributes.get('src') ?? attributes.get('data-src');
+    const isActive = runs && (attributes.get('data-cookieconsent') ?? 'ignore') === 'ignore';
+    const source = attributes.get('src') ?? attributes.get('data-rocket-src') ?? attributes.get('data-src');
     if (source === undefined || source === '') return;
-    const isLoaded = isActive && attributes.has('src');
+    const isLoaded = isActive && (attributes.has('src') || isDelayed);
     this.#load(isLoaded ? 'scripts' : 'inertScripts', source, isLoaded);
   }
 

@@ -22,6 +22,21 @@ test.each([
     { scripts: [], inertScripts: ['v.com/a.js'] },
   ],
   [
+    'code that waits for consent',
+    `<script type="text/plain">fbq('init', '1'); s.src="https://v.com/a.js"; f("AW-1234567")</script>`,
+    { inlineUrls: [], inlineNames: [], inlineIds: [], inertScripts: ['v.com/a.js'] },
+  ],
+  [
+    'scripts that an optimizer runs later',
+    '<script type="rocketlazyloadscript" data-rocket-src="//v.com/a.js"></script><script type="0123456789abcdef01234567-text/javascript" src="//v.com/b.js"></script><script type="text/partytown">s="//v.com/c.js"</script>',
+    { scripts: ['v.com/a.js', 'v.com/b.js'], inertScripts: [], inlineUrls: ['v.com/c.js'] },
+  ],
+  [
+    'a script that needs no consent',
+    '<script data-cookieconsent="ignore" src="//v.com/a.js"></script><script data-cookieconsent="marketing" src="//v.com/b.js"></script>',
+    { scripts: ['v.com/a.js'], inertScripts: ['v.com/b.js'] },
+  ],
+  [
     'a script in a template',
     '<template><script src="//v.com/a.js"></script></template>',
     { scripts: [], inertScripts: ['v.com/a.js'] },

@@ -18,22 +18,25 @@ export class InlineEvidence implements InlineScriptSink {
   readonly dataHosts = new EvidenceList('dataHosts');
   readonly webPixels = new EvidenceList('webPixels');
   readonly settings = new PlatformSettings(this.webPixels);
-  /** Whether the current script holds JSON instead of code. */
-  isData = false;
+  /** What the current script holds: code that runs, JSON, or code that waits for consent. */
+  mode: 'code' | 'data' | 'blocked' = 'code';
   /** Whether something that loads was seen since the last reset, for app blocks. */
   hasLoader = false;
   readonly #html: string;
   readonly #addresses: AddressReader;
+  readonly #inertScripts: EvidenceList;
   readonly #perHost = new Map<string, number>();
   #texts = 0;
 
-  constructor(html: string, addresses: AddressReader) {
+  constructor(html: string, addresses: AddressReader, inertScripts: EvidenceList) {
+    this.#inertScripts = inertScripts;
     this.#html = html;
     this.#addresses = addresses;
   }
 
   name(spelling: string): void {
-    if (!this.isData) this.hasLoader = true;
+    if (this.mode === 'blocked') return;
+    if (this.mode === 'code') this.hasLoader = true;
     this.names.add(spelling);
   }
 
@@ -41,13 +44,17 @@ export class InlineEvidence implements InlineScriptSink {
     if (!canBeAddress(this.#html, start, end) || ++this.#texts > TEXTS_BOUND) return;
     const literal = this.#html.slice(start, end);
     if (TAG_ID.test(literal)) {
-      this.ids.add(literal);
+      if (this.mode !== 'blocked') this.ids.add(literal);
       return;
     }
     const address = inlineAddress(literal, hasEscape, this.#addresses);
     if (address === undefined) return;
-    if (this.isData) {
+    if (this.mode === 'data') {
       if (address.host !== '') this.dataHosts.add(address.host);
+      return;
+    }
+    if (this.mode === 'blocked') {
+      if (address.host !== '') this.#inertScripts.add(address.host + address.path);
       return;
     }
     const count = (this.#perHost.get(address.host) ?? 0) + 1;
@@ -57,6 +64,7 @@ export class InlineEvidence implements InlineScriptSink {
   }
 
   setting(name: string, valueAt: number): void {
+    if (this.mode === 'blocked') return;
     this.settings.read(name, this.#html, valueAt, this.#html.length);
   }
 }

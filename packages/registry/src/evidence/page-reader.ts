@@ -10,6 +10,11 @@ import type { FetchedPageInput } from './extract-page-evidence.ts';
 const APP_BLOCK = /^\s*(?<edge>BEGIN|END) app (?:app )?(?:block|snippet)(?:: shopify:\/\/apps\/(?<handle>[a-z0-9_-]{1,100}))?/;
 const APP_BLOCK_LENGTH = 300;
 const DATA_TYPE = /json|^text\/x-magento-init$/i;
+/** Types that an optimizer gives to scripts it runs later: Rocket Loader of Cloudflare, WP Rocket, LiteSpeed, Partytown. */
+const DELAYED_TYPE =
+  /^(?:[0-9a-f]{16,40}-(?:text\/javascript|application\/javascript|module)?|rocketlazyloadscript|litespeed\/javascript|text\/partytown)$/i;
+/** Types that consent tools give to scripts until somebody agrees. */
+const BLOCKED_TYPE = /^(?:text\/plain|javascript\/blocked)$/i;
 const JAVASCRIPT_TYPE = /^(?:module|(?:text|application)\/(?:x-)?(?:java|ecma)script(?:;.*)?|text\/jscript|text\/livescript)?$/i;
 
 /** The callbacks of the tokenizer: follows one page and hands over elements, comments and scripts. Keeps positions, not text. */
@@ -23,7 +28,7 @@ export class PageReader implements TokenizerCallbacks {
   #attribute: AttributeName | undefined;
   #valueStart = -1;
   #valueEnd = -1;
-  #script: 'code' | 'data' | 'linked-data' | undefined;
+  #script: 'code' | 'data' | 'blocked' | 'linked-data' | undefined;
   #isTitle = false;
   #isForeign = false;
   #templates = 0;
@@ -85,7 +90,7 @@ export class PageReader implements TokenizerCallbacks {
   ontext(start: number, end: number): void {
     if (this.#script === 'linked-data') this.#elements.jsonLd(this.#html.slice(start, end));
     else if (this.#script !== undefined) {
-      this.#elements.inline.isData = this.#script === 'data';
+      this.#elements.inline.mode = this.#script;
       this.#scripts.read(start, end);
     } else if (this.#isTitle) this.#elements.title(this.#html.slice(start, end));
   }
@@ -124,10 +129,16 @@ export class PageReader implements TokenizerCallbacks {
   #openScript(): void {
     const type = (this.#values.get('type') ?? '').trim();
     const isLinkedData = type.toLowerCase() === 'application/ld+json';
-    const isCode = JAVASCRIPT_TYPE.test(type) && this.#templates === 0;
-    this.#elements.script(this.#values, isCode);
+    const isDelayed = DELAYED_TYPE.test(type);
+    const isCode = (JAVASCRIPT_TYPE.test(type) || isDelayed) && this.#templates === 0;
+    this.#elements.script(this.#values, isCode, isDelayed);
     if (!isCode && !isLinkedData && type !== 'application/json') this.#elements.scriptType(type);
-    // What does not run is read neither for names nor for addresses, but JSON holds settings of platforms.
-    this.#script = isLinkedData ? 'linked-data' : isCode ? 'code' : DATA_TYPE.test(type) ? 'data' : undefined;
+    this.#script = isLinkedData ? 'linked-data' : isCode ? 'code' : this.#kindOf(type);
+  }
+
+  /** What does not run is read neither for names nor for addresses, but JSON holds settings of platforms, and blocked code addresses. */
+  #kindOf(type: string): 'data' | 'blocked' | undefined {
+    if (DATA_TYPE.test(type)) return 'data';
+    return BLOCKED_TYPE.test(type) && this.#templates === 0 ? 'blocked' : undefined;
   }
 }

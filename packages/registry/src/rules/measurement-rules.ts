@@ -4,23 +4,27 @@ const SHOPIFY_EDGE = ['shopify', 'bigcommerce', 'squarespace-commerce', 'wix-sto
 const HOSTED = ['vtex', 'nuvemshop', 'shopline', 'shoplazza', 'salla', 'zid', 'haravan', 'lightspeed-ecom', 'ecwid', 'big-cartel', 'cafe24', 'salesforce-commerce-cloud', 'shoptet']; // prettier-ignore
 const EDGE_OF_PLATFORM = [...SHOPIFY_EDGE, ...HOSTED];
 
-/** Measurement, consent, delivery of pages. Sources: store-intel anchors, section 3.3, and the corpus. */
+/** Measurement, consent, delivery of pages. Sources: store-intel anchors, section 3.3, the install pages of vendors, and the corpus. */
 export const MEASUREMENT_RULES: RulesBySlug = {
   'google-analytics': {
+    paths: ['~/plugins/google-analytics-for-wordpress/'],
     loads: [
       'googletagmanager.com ^/gtag/js\\?(?:[^#]*&)?id=(?:G|GT|UA)-',
       'google-analytics.com/analytics.js',
       'google-analytics.com/ga.js',
       'google-analytics.com/plugins/',
+      'google-analytics.com/g/',
+      'google-analytics.com/collect',
     ],
-    inline: ["ga('create", 'GoogleAnalyticsObject=', '~id:G-', '~id:UA-'],
+    inline: ["ga('create", 'GoogleAnalyticsObject=', '~id:G-', '~id:UA-', '_gaq='],
     pixels: ['tag:G'],
+    literalsSince: 2,
   },
-  heap: { loads: ['heapanalytics.com', 'cdn.us.heap-api.com'], inline: ["heap.load('"] },
-  mixpanel: { loads: ['cdn.mxpnl.com', 'mixpanel.com/libs'], inline: ["mixpanel.init('"] },
-  amplitude: { loads: ['cdn.amplitude.com'], inline: ['amplitude.init(', 'amplitude.getInstance('] },
+  heap: { loads: ['heapanalytics.com', 'cdn.us.heap-api.com', 'heap-api.com'], inline: ["heap.load('"] },
+  mixpanel: { loads: ['cdn.mxpnl.com', 'mixpanel.com/libs', 'mxpnl.com'], inline: ["mixpanel.init('"] },
+  amplitude: { loads: ['cdn.amplitude.com', 'cdn.eu.amplitude.com'], inline: ['amplitude.init(', 'amplitude.getInstance('] },
   'triple-whale': {
-    loads: ['config-security.com', 'triplewhale-pixel.web.app'],
+    loads: ['config-security.com', 'triplewhale-pixel.web.app', 'whale.camera'],
     inline: ['TriplePixelData='],
     apps: ['triplewhale', 'triplewhale-1'],
   },
@@ -29,7 +33,12 @@ export const MEASUREMENT_RULES: RulesBySlug = {
     inline: ['ElevarGtmSuite=', 'ElevarDataLayer=', '~ElevarInvalidateContext'],
     loads: ['shopify-gtm-suite.getelevar.com', 'getelevar.com'],
   },
-  matomo: { loads: ['cdn.matomo.cloud'], inline: ['_paq='], paths: ['~/matomo.js', '~/piwik.js'] },
+  matomo: {
+    loads: ['cdn.matomo.cloud', 'matomo.cloud'],
+    inline: ['_paq=', '_mtm='],
+    paths: ['~/matomo.js', '~/piwik.js'],
+    literalsSince: 2,
+  },
   plausible: { loads: ['plausible.io/js/'], inline: ['~plausible='] },
   'adobe-analytics': {
     loads: ['assets.adobedtm.com', 'omtrdc.net', '2o7.net'],
@@ -38,7 +47,10 @@ export const MEASUREMENT_RULES: RulesBySlug = {
   },
   'microsoft-clarity': { loads: ['clarity.ms'], inline: ["clarity('set", "clarity('consent"], apps: ['microsoft-clarity'] },
   hotjar: { loads: ['static.hotjar.com', 'script.hotjar.com'], inline: ['_hjSettings='] },
-  fullstory: { loads: ['edge.fullstory.com', 'fullstory.com/s/fs.js'], inline: ['_fs_org=', '_fs_script='] },
+  fullstory: {
+    loads: ['edge.fullstory.com', 'fullstory.com/s/fs.js', 'edge.eu1.fullstory.com'],
+    inline: ['_fs_org=', '_fs_script='],
+  },
   'lucky-orange': {
     loads: ['tools.luckyorange.com', 'luckyorange.net', 'd10lpsik1i8c69.cloudfront.net', 'tools.luckyorange.net'],
     inline: ['__lo_site_id=', 'LOQ='],
@@ -46,7 +58,8 @@ export const MEASUREMENT_RULES: RulesBySlug = {
   },
   mouseflow: { loads: ['cdn.mouseflow.com'], inline: ['_mfq='] },
   'google-tag-manager': {
-    loads: ['googletagmanager.com/gtm.js', 'googletagmanager.com/ns.html'],
+    paths: ['/gtm.js?id=GTM-'],
+    loads: ['googletagmanager.com/gtm.js', 'googletagmanager.com/ns.html', 'googletagmanager.com ^/gtag/js\\?(?:[^#]*&)?id=GTM-'],
     inline: ['~id:GTM-'],
   },
   tealium: { loads: ['tags.tiqcdn.com'], inline: ['utag_data=', '~utag_cfg_ovrd='] },
@@ -59,15 +72,28 @@ export const MEASUREMENT_RULES: RulesBySlug = {
     loads: ['dev.visualwebsiteoptimizer.com', 'd5phz18u4wuww.cloudfront.net'],
     inline: ['_vwo_code=', '~_vwo_code', '_vis_opt_account_id='],
   },
-  optimizely: { loads: ['cdn.optimizely.com', 'cdn-pci.optimizely.com', 'optimizely.com/js/'] },
+  optimizely: {
+    inline: ['~optimizely='],
+    loads: ['cdn.optimizely.com', 'cdn-pci.optimizely.com', 'optimizely.com/js/'],
+    literalsSince: 2,
+  },
   convert: { loads: ['convertexperiments.com'] },
   onetrust: {
-    loads: ['cdn.cookielaw.org', 'cookie-cdn.cookiepro.com', 'optanon.blob.core.windows.net'],
+    loads: [
+      'cdn.cookielaw.org',
+      'cookie-cdn.cookiepro.com',
+      'optanon.blob.core.windows.net',
+      'onetrust.com *scripttemplates/',
+      'onetrust.com *otSDKStub',
+    ],
     inline: ['~OptanonWrapper('],
     cookies: ['~OptanonConsent'],
     markup: ['id:onetrust-script'],
   },
-  cookiebot: { loads: ['consent.cookiebot.com', 'consentcdn.cookiebot.com'], markup: ['id:Cookiebot'] },
+  cookiebot: {
+    loads: ['consent.cookiebot.com', 'consentcdn.cookiebot.com', 'consent.cookiebot.eu', 'consentcdn.cookiebot.eu'],
+    markup: ['id:Cookiebot'],
+  },
   usercentrics: { loads: ['usercentrics.eu'], markup: ['id:usercentrics-cmp'] },
   osano: { loads: ['cmp.osano.com'] },
   consentmo: { apps: ['consentmo-gdpr', 'ext:consentmo-gdpr'], loads: ['gdprcdn.b-cdn.net', 'consentmo.com'] },
@@ -76,16 +102,50 @@ export const MEASUREMENT_RULES: RulesBySlug = {
     loads: ['pandectes.io', 'cdn.shopify.com *pandectes-core'],
     inline: ['~PandectesSettings='],
   },
-  cloudflare: { headers: ['cf-ray', 'server:cloudflare'], suppliedBy: EDGE_OF_PLATFORM },
-  fastly: { headers: ['x-fastly-request-id', '~x-served-by:cache-', 'fastly-restarts'], suppliedBy: EDGE_OF_PLATFORM },
-  akamai: {
-    headers: ['x-akamai-transformed', 'akamai-grn', 'x-akamai-request-id', 'server:akamaighost'],
+  cloudflare: {
+    cookies: ['__cf_bm', 'cf_clearance', '__cflb', '_cfuvid'],
+    paths: ['/cdn-cgi/'],
+    loads: ['static.cloudflareinsights.com'],
+    headers: ['cf-ray', 'server:cloudflare'],
     suppliedBy: EDGE_OF_PLATFORM,
   },
-  cloudfront: { headers: ['x-amz-cf-id', '~via:*cloudfront', '~x-cache:*cloudfront'], suppliedBy: EDGE_OF_PLATFORM },
-  vercel: { headers: ['x-vercel-id', 'server:vercel', 'x-vercel-cache'], suppliedBy: EDGE_OF_PLATFORM },
-  netlify: { headers: ['x-nf-request-id', 'server:netlify'], suppliedBy: EDGE_OF_PLATFORM },
-  sentry: { loads: ['sentry-cdn.com', 'sentry.io'], inline: ['Sentry.init(', 'Sentry.onLoad('] },
-  'new-relic': { loads: ['js-agent.newrelic.com', 'bam.nr-data.net'], inline: ['NREUM=', 'NREUM.info='] },
+  fastly: {
+    headers: ['x-fastly-request-id', '~x-served-by:cache-', 'fastly-restarts', 'fastly-io-info'],
+    suppliedBy: EDGE_OF_PLATFORM,
+  },
+  akamai: {
+    cookies: ['akavpau_*', 'AKA_A2'],
+    headers: [
+      'x-akamai-transformed',
+      'akamai-grn',
+      'x-akamai-request-id',
+      'server:akamaighost',
+      'akamai-cache-status',
+      'server-timing:*ak_p',
+    ],
+    suppliedBy: EDGE_OF_PLATFORM,
+  },
+  cloudfront: {
+    headers: ['x-amz-cf-id', '~via:*cloudfront', '~x-cache:*cloudfront', 'x-amz-cf-pop'],
+    suppliedBy: EDGE_OF_PLATFORM,
+  },
+  vercel: {
+    sites: ['vercel.app'],
+    paths: ['/_vercel/'],
+    headers: ['x-vercel-id', 'server:vercel', 'x-vercel-cache'],
+    suppliedBy: EDGE_OF_PLATFORM,
+  },
+  netlify: {
+    paths: ['/.netlify/'],
+    sites: ['netlify.app'],
+    headers: ['x-nf-request-id', 'server:netlify'],
+    suppliedBy: EDGE_OF_PLATFORM,
+  },
+  sentry: { metas: ['sentry-trace'], loads: ['sentry-cdn.com', 'sentry.io'], inline: ['Sentry.init(', 'Sentry.onLoad('] },
+  'new-relic': {
+    loads: ['js-agent.newrelic.com', 'bam.nr-data.net', 'nr-data.net'],
+    inline: ['NREUM=', 'NREUM.info=', 'NREUM.loader_config='],
+    literalsSince: 2,
+  },
   'datadog-rum': { loads: ['datadoghq-browser-agent.com'], inline: ['DD_RUM.init(', 'DD_RUM.onReady('] },
 };
