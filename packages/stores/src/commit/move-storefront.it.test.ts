@@ -68,6 +68,7 @@ test('a storefront keeps its id when its domain redirects to another of its grou
   expect([await answerOf('a.com'), await answerOf('b.com')]).toEqual(['sf_a.com b.com', 'sf_a.com b.com']);
   expect((await profileOf('b.com')).storefront_host).toBe('www.b.com');
 
+  await scan('b.com', facts('b.com'));
   await scan('b.com', facts('b.com'), ['klaviyo']);
   await redirected('a.com', 'b.com');
   const [old, current] = [await profileOf('a.com'), await profileOf('b.com')];
@@ -112,11 +113,28 @@ test('two redirects that are not in a row, or not to the same domain, move nothi
   expect(await answerOf('e.com')).toBe('sf_e.com e.com');
 });
 
-test('the older storefront keeps its id, whichever redirects', async () => {
+test('the storefront that redirects keeps its id, also when it is the younger one, and is scanned at its new domain soon', async () => {
   await brandOf('h.com', 'i.com');
+  await database.owner.execute(`UPDATE stores SET next_scan_at = now() + interval '7 days'`);
   await redirected('i.com', 'h.com');
   await redirected('i.com', 'h.com');
-  expect([await answerOf('h.com'), await answerOf('i.com')]).toEqual(['sf_h.com h.com', 'sf_h.com h.com']);
+  expect([await answerOf('h.com'), await answerOf('i.com')]).toEqual(['sf_i.com h.com', 'sf_i.com h.com']);
+  const due = await database.owner.query('SELECT domain FROM stores WHERE next_scan_at <= now()');
+  expect(due).toEqual([{ domain: 'h.com' }]);
+});
+
+test('what the new domain has is no addition: scans of the old one could not have shown it', async () => {
+  const facts = await brandOf('q.com', 'r.com');
+  await scan('r.com', facts('r.com'), ['klaviyo']);
+  for (const from of ['q.com', 'q.com']) await redirected(from, 'r.com');
+  const additionsAfter = async (...slugs: string[]) => {
+    await scan('r.com', facts('r.com'), slugs);
+    const { storefront_id, technologies, recent_signals } = await profileOf('r.com');
+    expect([storefront_id, technologies.map(({ slug }) => slug)]).toEqual(['sf_q.com', slugs]);
+    return recent_signals.flatMap(({ type, technology }) => (type === 'technology_added' ? [technology] : []));
+  };
+  expect(await additionsAfter('klaviyo')).toEqual([]);
+  expect(await additionsAfter('hotjar', 'klaviyo')).toEqual(['hotjar']);
 });
 
 test('chains are followed, loops are not', async () => {

@@ -48,6 +48,8 @@ export interface TrackedPlatform {
 /** What an open observation could show and did: later sightings are additions only against these. */
 export interface Coverage extends Moment {
   readonly scope: ObservationScope;
+  /** The domain that was scanned, which is another one after a move; missing where an earlier version wrote the state. */
+  readonly domain?: string;
   readonly registry_checksum: string;
   readonly pages: Readonly<Record<string, readonly string[]>>;
   readonly seen: readonly string[];

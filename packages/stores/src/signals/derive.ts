@@ -65,8 +65,8 @@ export function deriveNext(
     ...detected.map((technology) => trackSighting(known.get(technology.slug), technology, scan)),
     ...[...known.values()].filter(({ slug }) => !seen.has(slug)).map((technology) => trackMiss(technology, scan)),
   ];
-  const { scope, pages, withheld } = facts;
-  const coverage = { ...momentOf(observation), scope, registry_checksum, pages, seen: [...seen].toSorted(), withheld };
+  const { scope, domain, pages, withheld } = facts;
+  const coverage = { ...momentOf(observation), scope, domain, registry_checksum, pages, seen: [...seen].toSorted(), withheld };
   return {
     state: {
       ...descriptionOf(before, observation),

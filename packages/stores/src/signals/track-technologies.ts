@@ -43,6 +43,8 @@ export function trackSighting(known: TrackedTechnology | undefined, detected: De
         earlier.some(
           (coverage) =>
             showsAbsence(coverage, detected) &&
+            // Before a move, another site was scanned: what it did not show may have been here all along.
+            (coverage.domain ?? observation.facts.domain) === observation.facts.domain &&
             // After a removal the misses were the comparable absence; here it takes the rules alone, which may have changed since.
             (known === undefined
               ? wouldShow(coverage, sighting, context.ruleIds)

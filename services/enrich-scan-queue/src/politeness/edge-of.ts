@@ -1,14 +1,14 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Networks in which a platform serves all of its storefronts: requests to any of them reach the same servers. They are the
- *  addresses that shops are commonly told to point their DNS records to, not checked against a page of each platform: a wrong one makes an edge
- *  too narrow or too wide. Others are known by their address. */
+/** Addresses at which a platform serves all of its storefronts: requests to any of them reach the same servers. Each is one that a page, read in
+ *  November 2026, tells shops to point their DNS records to. Networks around them are stated nowhere, and platforms whose pages name no address
+ *  are not here: their hosts share an edge where they share an address, like any others. */
 const PLATFORM_NETWORKS: Readonly<Record<string, readonly string[]>> = {
-  shopify: ['23.227.38.0/24', '23.227.39.0/24', '2620:127:f00f::/48'],
-  squarespace: ['198.185.159.0/24', '198.49.23.0/24'],
-  wix: ['185.230.60.0/22', '23.236.62.147/32'],
-  bigcommerce: ['192.200.160.0/24', '63.141.128.0/24'],
-  webflow: ['75.2.70.75/32', '99.83.190.102/32', '198.202.211.1/32'],
+  // help.shopify.com/manual/domains/understanding-domains: A record and AAAA record.
+  shopify: ['23.227.38.65/32', '2620:127:f00f:5::/128'],
+  // namecheap.com/support/knowledgebase/article.aspx/9608: the host records that a Squarespace account shows. Squarespace's own page
+  // (support.squarespace.com, 205812378) leaves them to that panel.
+  squarespace: ['198.185.159.144/32', '198.185.159.145/32', '198.49.23.144/32', '198.49.23.145/32'],
 };
 
 const EDGES = Object.entries(PLATFORM_NETWORKS).map(([edge, networks]) => {

@@ -3,9 +3,11 @@ import type { NoMatchReason } from './enrichment.ts';
 import type { Finding } from './enrichment.ts';
 
 /** The denylist comes last, so that it decides. Neither the text of a profile nor its size is looked at before it is sent. */
-const READ = `SELECT domain, profile, CASE WHEN profile IS NOT NULL THEN CASE WHEN last_completed_scan_at < $2 THEN 'stale' ELSE 'matched' END
+const READ = `SELECT domain, profile, CASE WHEN moved_to IS NOT NULL AND EXISTS (
+      SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to) THEN 'blocked'
+    WHEN profile IS NOT NULL THEN CASE WHEN last_completed_scan_at < $2 THEN 'stale' ELSE 'matched' END
     WHEN last_completed_scan_at IS NOT NULL THEN 'not_ecommerce' ELSE 'not_in_corpus' END AS outcome
-  FROM stores WHERE domain = ANY ($1)
+  FROM stores s WHERE domain = ANY ($1)
   UNION ALL SELECT domain, NULL, 'blocked' FROM domain_denylist WHERE domain = ANY ($1)`;
 
 interface FindingRow {

@@ -11,8 +11,10 @@ import { docsPage, keysPage, notFoundPage, storePage, technologyPage, type Store
 /** Reads of pages that may be under way: nobody pays for them, and they share connections with requests that are paid for. */
 const MAX_READS = 4;
 const BUSY = 'Too many pages are being read; try again in a second.';
-const READ = `SELECT domain, name, platform, state, last_completed_scan_at FROM stores s WHERE domain = $1 AND profile IS NOT NULL
-  AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = s.domain)`;
+/** The domain that a storefront has left leads to the storefront. */
+const READ = `SELECT s.domain, s.name, s.platform, s.state, s.last_completed_scan_at
+  FROM stores a JOIN stores s ON s.storefront_id = coalesce(a.moved_to, a.storefront_id) WHERE a.domain = $1 AND s.profile IS NOT NULL
+  AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain IN (a.domain, s.domain))`;
 
 interface Page {
   readonly status: 200 | 404 | 503;

@@ -10,9 +10,10 @@ import { runMeteredRequest } from '../metering/run-metered-request.ts';
 import { composeStoreResponse, isNotModified, matchOf, type StoredProfile } from './store-response.ts';
 
 const NOT_FOUND = 'There is no profile of this domain; that is no statement about the site.';
-/** What is on the denylist has no profile for anybody. */
+/** What is on the denylist has no profile for anybody, nor has a domain whose storefront has moved to one that is. */
 const READ = `SELECT profile, profile_hash, last_completed_scan_at FROM stores s WHERE domain = $1 AND profile IS NOT NULL
-  AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = s.domain)`;
+  AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = s.domain)
+  AND (moved_to IS NULL OR NOT EXISTS (SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to))`;
 
 /** `GET /v1/stores/{domain}`: one `lookup_cached` for a profile, nothing otherwise. */
 export async function respondWithStore(pool: PostgresPool, request: ApiRequest, caller: AuthenticatedKey): Promise<ApiResult> {
