@@ -76,6 +76,7 @@ CREATE TABLE candidates (
   source_url text NOT NULL,
   captured_at timestamp(3) with time zone NOT NULL,
   status text COLLATE "C" NOT NULL DEFAULT 'pending'::text,
+  received_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   CONSTRAINT candidates_evidence_id_fkey FOREIGN KEY (evidence_id) REFERENCES evidence(id) ON DELETE SET NULL,
   CONSTRAINT candidates_pkey PRIMARY KEY (id),
   CONSTRAINT candidates_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'resolved'::text, 'rejected'::text]))),
@@ -688,9 +689,11 @@ CREATE INDEX brand_facts_by_organization ON public.brand_facts USING btree (orga
 CREATE INDEX brand_facts_by_organization_id ON public.brand_facts USING gin (organization_ids);
 CREATE INDEX brand_facts_by_shop ON public.brand_facts USING btree (shop_id) WHERE (shop_id IS NOT NULL);
 CREATE INDEX candidates_by_status ON public.candidates USING btree (status, id);
+CREATE INDEX candidates_by_time ON public.candidates USING btree (received_at);
 CREATE INDEX candidates_of_domain ON public.candidates USING btree (domain, id);
 CREATE INDEX candidates_of_evidence ON public.candidates USING btree (evidence_id);
 CREATE INDEX evidence_by_time ON public.evidence USING btree (received_at);
+CREATE INDEX evidence_receipts_by_time ON public.evidence_receipts USING btree (created_at);
 CREATE INDEX gateway_keys_active ON public.gateway_keys USING btree (created_at, id) WHERE (revoked_at IS NULL);
 CREATE INDEX gateway_keys_by_plan ON public.gateway_keys USING btree (plan) WHERE ((plan IS NOT NULL) AND (revoked_at IS NULL));
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (created_at);
@@ -1333,7 +1336,7 @@ GRANT INSERT, SELECT ON audit_events TO vitrine_operator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON background_responses TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON background_responses TO vitrine_trace_writer;
 GRANT DELETE, INSERT, SELECT, UPDATE ON brand_facts TO vitrine_enrich;
-GRANT INSERT, SELECT, UPDATE ON candidates TO vitrine_store_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON candidates TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON day_usage TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON day_usage TO vitrine_trace_writer;
 GRANT INSERT, SELECT, UPDATE ON derivations TO vitrine_enrich;

@@ -20,7 +20,8 @@ function readInt8(text: string): number {
   return value;
 }
 
-/** In UTC, as most servers are set, it takes a quarter of the driver's time: 5 ms for a month by model and hour. */
+/** In UTC, as most servers are set, it takes a quarter of the driver's time: 5 ms for a month by model and hour. `Date.parse` takes the
+ *  first hundred years for those around 2000. */
 function readTime(text: string): number {
-  return text.endsWith('+00') ? Date.parse(text) : Number(toDate(text));
+  return text.endsWith('+00') && !text.startsWith('00') ? Date.parse(text) : Number(toDate(text));
 }

@@ -44,13 +44,14 @@ describe('values', () => {
   test('bigint is a number, numeric an exact text, timestamptz milliseconds, date a text', async () => {
     const [row] = await pool.query(
       `SELECT 9007199254740991::int8 AS big, count(*) AS n, 0.000006150000::numeric(38,12) AS cost,
-       '2026-01-05 00:00:00.123+02'::timestamptz AS at, '2026-01-05'::date AS day, '\\x0102'::bytea AS bytes`,
+       '2026-01-05 00:00:00.123+02'::timestamptz AS at, '0001-01-01 00:00+00'::timestamptz AS first, '2026-01-05'::date AS day, '\\x0102'::bytea AS bytes`,
     );
     expect(row).toEqual({
       big: Number.MAX_SAFE_INTEGER,
       n: 1,
       cost: '0.000006150000',
       at: Date.UTC(2026, 0, 4, 22) + 123,
+      first: Date.parse('0001-01-01T00:00:00Z'),
       day: '2026-01-05',
       bytes: Buffer.from([1, 2]),
     });
@@ -198,7 +199,12 @@ test('connections that break, idle or in use, end nothing but their statement', 
   await terminate('broken');
   await waitUntil(() => other.figures().connectionsLost === 1, { what: 'the idle one to be lost' });
   const sleeping = classOf(other.query('SELECT pg_sleep(60)'));
-  await waitUntil(async () => (await terminate('broken')).length > 0, { what: 'the statement to be there' });
+  // A connection that is still being opened has its name already.
+  const isRunning = async () =>
+    (await pool.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'broken' AND query LIKE '%pg_sleep(60)%'`))
+      .length > 0;
+  await waitUntil(isRunning, { what: 'the statement to be there' });
+  await terminate('broken');
   expect(await sleeping).toBe('connection');
   expect(await other.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   expect(other.figures()).toMatchObject({ connectionsOpened: 3, connectionsLost: 2, connections: 1, idleConnections: 1 });

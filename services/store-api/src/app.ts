@@ -55,7 +55,8 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   telemetry.observePools(() => ({ requests: pool.figures(), probe: probePool.figures(), jobs: jobPool.figures() }));
 
   const urls = publicUrlsOf(config.public);
-  const routes = createRoutes({ pool, urls, build: config.build, peppers: config.auth.peppers, random: randomBytes });
+  const technologyCursors = new SignedCursors(config.auth.peppers, 'technologies', nowMs);
+  const routes = createRoutes({ pool, urls, build: config.build, technologyCursors, random: randomBytes });
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
   const { scrape } = telemetry;
   const plainRoutes: PlainRoute[] = [

@@ -1,5 +1,4 @@
 import { invariant } from '@vitrine/faults/invariant';
-import type { Pepper } from '@vitrine/credentials/pepper';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
@@ -10,9 +9,9 @@ import { respondJson, type ApiRequest, type ApiResult, type ApiRoute } from './c
 import type { Operation } from './contract/operation.ts';
 import { LATER_OPERATIONS } from './contract/later-operations.ts';
 import * as served from './contract/served-operations.ts';
+import type { SignedCursors } from './cursors/signed-cursors.ts';
 import { enrichStores } from './enrich/enrich-stores.ts';
 import { respondWithStore } from './stores/get-store.ts';
-import { TechnologyCursors } from './technologies/technology-cursor.ts';
 import { getTechnology, listTechnologies } from './technologies/technology-resources.ts';
 import { apiIndexOf, healthOf, versionIndexOf } from './discovery/discovery-documents.ts';
 
@@ -22,17 +21,15 @@ export interface RouteContext {
   readonly build: string | undefined;
   /** As many random bytes as it is called with. */
   readonly random: (bytes: number) => Uint8Array;
-  /** Sign cursors. */
-  readonly peppers: readonly Pepper[];
+  readonly technologyCursors: SignedCursors;
 }
 
 type Result = ApiResult | Promise<ApiResult>;
 
 /** Every operation of the contract in the order of the document; those without a handler respond with 501 and are not listed by `GET /v1`. */
-export function createRoutes({ pool, urls, build, peppers, random }: RouteContext): ApiRoute[] {
+export function createRoutes({ pool, urls, build, technologyCursors, random }: RouteContext): ApiRoute[] {
   const index = respondJson(apiIndexOf(urls));
   const health = respondJson(healthOf(build, REGISTRY_CHECKSUM));
-  const cursors = new TechnologyCursors(peppers);
   const routes: ApiRoute[] = [
     route(served.getIndex, () => index),
     route(served.getVersionIndex, () => versionIndex),
@@ -44,7 +41,7 @@ export function createRoutes({ pool, urls, build, peppers, random }: RouteContex
     ),
     keyed(served.getStore, (request, caller) => respondWithStore(pool, request, caller)),
     keyed(served.enrichStores, (request, caller) => enrichStores({ pool, random }, request, caller)),
-    keyed(served.listTechnologies, (request, caller) => listTechnologies(request, caller, cursors, urls)),
+    keyed(served.listTechnologies, (request, caller) => listTechnologies(request, caller, technologyCursors, urls)),
     keyed(served.getTechnology, (request) => getTechnology(request, urls)),
     ...LATER_OPERATIONS.map(unserved),
   ];

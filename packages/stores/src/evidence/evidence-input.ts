@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalDomain } from '../canonical-domain.ts';
+import { isStorableText, STORABLE_RULE } from '../storable-text.ts';
 
 /** Claims of one capture. */
 export const MAX_CLAIMS = 100;
@@ -12,7 +13,8 @@ const CLOCK_SKEW_MS = 300_000;
 const sourceUrl = z
   .string()
   .max(MAX_URL_CHARACTERS)
-  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'must be an http:// or https:// URL');
+  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'must be an http:// or https:// URL')
+  .refine(isStorableText, STORABLE_RULE);
 
 const claim = z.strictObject({
   domain: z
@@ -26,8 +28,8 @@ const claim = z.strictObject({
     })
     .nullable()
     .default(null),
-  technology_slug: z.string().max(100).nullable().default(null),
-  claim: z.string().trim().min(1).max(MAX_CLAIM_CHARACTERS),
+  technology_slug: z.string().max(100).refine(isStorableText, STORABLE_RULE).nullable().default(null),
+  claim: z.string().trim().min(1).max(MAX_CLAIM_CHARACTERS).refine(isStorableText, STORABLE_RULE),
 });
 
 /** Relationships between stores and technologies that a capture of a page claims, such as a case study of a vendor. `nowMs`: milliseconds since

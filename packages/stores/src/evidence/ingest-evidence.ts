@@ -26,8 +26,8 @@ export interface EvidenceToIngest {
 const CLAIM_KEY = `INSERT INTO evidence_receipts (idempotency_key, fingerprint, receipt, created_at) VALUES ($1, $2, $3, $4)
   ON CONFLICT DO NOTHING`;
 const INSERT_EVIDENCE = `INSERT INTO evidence (id, source_url, captured_at, received_at, document) VALUES ($1, $2, $3, $4, $5)`;
-const INSERT_CANDIDATES = `INSERT INTO candidates (id, evidence_id, domain, technology_slug, claim, source_url, captured_at)
-  SELECT c.id, $1, c.domain, c.slug, c.claim, $2, $3
+const INSERT_CANDIDATES = `INSERT INTO candidates (id, evidence_id, domain, technology_slug, claim, source_url, captured_at, received_at)
+  SELECT c.id, $1, c.domain, c.slug, c.claim, $2, $3, $8
   FROM unnest($4::text[], $5::text[], $6::text[], $7::text[]) AS c (id, domain, slug, claim)`;
 
 /** Keeps evidence and makes a candidate of each claim, in the caller's transaction. A retry with the same key gets the receipt of the first
@@ -55,6 +55,7 @@ export async function ingestEvidence(transaction: Transaction, evidence: Evidenc
     claims.map(({ domain }) => domain),
     claims.map(({ technology_slug }) => technology_slug),
     claims.map(({ claim }) => claim),
+    new Date(at),
   ]);
   return { kind: 'received', receipt };
 }

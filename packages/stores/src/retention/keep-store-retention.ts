@@ -1,7 +1,7 @@
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { counter } from '@vitrine/telemetry/metrics/instrument';
-import { applyStoreRetention, RETAINED_TABLES, type RetainedTable } from './store-retention.ts';
+import { applyStoreRetention, noRowsRemoved, RETAINED_TABLES } from './store-retention.ts';
 
 const INTERVAL_MS = 600_000;
 const AT = 'docs/failure-modes.md#retention-of-the-store-api-that-fails';
@@ -28,7 +28,7 @@ export class StoreRetention implements AsyncDisposable {
   readonly #logger: RetentionLogger;
   #timer: NodeJS.Timeout | undefined;
   #isDisposed = false;
-  readonly #removed: Record<RetainedTable, number> = { idempotency_keys: 0, outbox: 0, scan_jobs: 0 };
+  readonly #removed = noRowsRemoved();
   #failures = 0;
   #pass: Promise<void> | undefined;
 

@@ -5,7 +5,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { addKey, storeDatabase, type StoreDatabase } from '../testing/store-database.ts';
 import { DAY_MS } from '../testing/store-states.ts';
 import { StoreRetention } from './keep-store-retention.ts';
-import { applyStoreRetention } from './store-retention.ts';
+import { applyStoreRetention, noRowsRemoved, RETAINED_TABLES } from './store-retention.ts';
 
 let database: StoreDatabase;
 let replica: PostgresPool;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   ({ workspace_id } = await addKey(database, 1));
 });
 afterAll(async () => database[Symbol.asyncDispose]());
-beforeEach(async () => database.owner.execute('TRUNCATE idempotency_keys, outbox, scan_jobs'));
+beforeEach(async () => database.owner.execute(`TRUNCATE ${RETAINED_TABLES.join()}`));
 
 /** Rows by their age in days; `open` ones are not published and not finished. */
 async function addRows(ages: readonly number[], open: number): Promise<void> {
@@ -39,18 +39,65 @@ async function addRows(ages: readonly number[], open: number): Promise<void> {
     [times, open],
   );
 }
-const rowCounts = async () =>
-  (
-    await database.owner.query(`SELECT (SELECT count(*) FROM idempotency_keys) AS keys, (SELECT count(*) FROM outbox) AS messages,
-      (SELECT count(*) FROM scan_jobs) AS jobs`)
-  )[0];
+
+/** What first-party surfaces leave behind, by its age in days; login links by the time since they expired. */
+async function addFirstPartyRows(ages: readonly number[]): Promise<void> {
+  const times = ages.map((days) => new Date(NOW - days * DAY_MS));
+  const rows = 'FROM unnest($1::timestamptz[]) WITH ORDINALITY AS t (at, n)';
+  await database.owner.execute(`INSERT INTO evidence SELECT 'evd_' || n, 'https://vendor.com', at, at, '{}' ${rows}`, [times]);
+  await database.owner.execute(
+    `INSERT INTO candidates SELECT 'cnd_' || n, 'evd_' || n, NULL, NULL, 'a claim', 'https://vendor.com', at - interval '90 days',
+       CASE WHEN n % 2 = 0 THEN 'pending' ELSE 'resolved' END, at ${rows}`,
+    [times],
+  );
+  await database.owner.execute(`INSERT INTO evidence_receipts SELECT 'receipt-' || n, '\\x00', '{}', at ${rows}`, [times]);
+  await database.owner.execute(
+    `INSERT INTO analyses SELECT 'ana_' || n, 'shop.com', 'job_gone', 'completed', NULL, at ${rows}
+     UNION ALL SELECT 'ana_open', 'open.com', id, 'queued', NULL, queued_at FROM scan_jobs`,
+    [times],
+  );
+  await database.owner.execute(
+    `INSERT INTO members VALUES ($1, 'ada@shop.com', NULL, NULL, 'admin', now()) ON CONFLICT DO NOTHING`,
+    [workspace_id],
+  );
+  await database.owner.execute(
+    `INSERT INTO login_links SELECT decode(lpad(to_hex(n), 8, '0'), 'hex'), 1, $2, 'ada@shop.com', at, at, NULL ${rows}`,
+    [times, workspace_id],
+  );
+}
+
+async function rowCounts(): Promise<Record<string, number>> {
+  const counts = RETAINED_TABLES.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`);
+  const [row] = await database.owner.query<Record<string, number>>(`SELECT ${counts.join()}`);
+  return row ?? {};
+}
+const noRows = noRowsRemoved();
 
 test('idempotency keys go after 24 hours, published messages and finished jobs after 7 days; what is open stays', async () => {
   await addRows([0, 0.9, 1, 6.9, 7, 30], 3);
   const pass = await applyStoreRetention(replica, NOW, 2);
-  expect(pass?.removed).toEqual({ idempotency_keys: 4, outbox: 2, scan_jobs: 2 });
-  expect(await rowCounts()).toEqual({ keys: 2, messages: 7, jobs: 7 });
-  expect((await applyStoreRetention(replica, NOW))?.removed).toEqual({ idempotency_keys: 0, outbox: 0, scan_jobs: 0 });
+  expect(pass?.removed).toEqual({ ...noRows, idempotency_keys: 4, outbox: 2, scan_jobs: 2 });
+  expect(await rowCounts()).toEqual({ ...noRows, idempotency_keys: 2, outbox: 7, scan_jobs: 7 });
+  expect((await applyStoreRetention(replica, NOW))?.removed).toEqual(noRows);
+});
+
+test('evidence goes after 180 days with its receipt and its candidates, decided or not; login links 7 days after they expired', async () => {
+  await addFirstPartyRows([-1, 6.9, 7, 179.9, 180, 181, 400]);
+  const pass = await applyStoreRetention(replica, NOW, 2);
+  expect(pass?.removed).toEqual({ ...noRows, analyses: 4, candidates: 3, evidence: 3, evidence_receipts: 3, login_links: 5 });
+  const expected = { analyses: 3, candidates: 4, evidence: 4, evidence_receipts: 4, login_links: 2 };
+  expect(await rowCounts()).toEqual({ ...noRows, ...expected });
+  expect(await database.owner.query('SELECT FROM candidates WHERE evidence_id IS NULL')).toEqual([]);
+});
+
+test('analyses go after 30 days, but not before their job has: what waits for a scan stays', async () => {
+  await addRows([], 1);
+  await addFirstPartyRows([29.9, 30, 60]);
+  expect((await applyStoreRetention(replica, NOW))?.removed.analyses).toBe(2);
+  await database.owner.execute(`UPDATE scan_jobs SET status = 'completed', finished_at = $1`, [new Date(NOW - 6 * DAY_MS)]);
+  expect((await applyStoreRetention(replica, NOW))?.removed.analyses).toBe(0);
+  expect(await database.owner.query('SELECT id FROM analyses ORDER BY id')).toEqual([{ id: 'ana_1' }, { id: 'ana_open' }]);
+  expect((await applyStoreRetention(replica, NOW + DAY_MS))?.removed).toMatchObject({ scan_jobs: 1, analyses: 2 });
 });
 
 test('the ledger has partitions of this month and the two after it', async () => {
@@ -65,7 +112,7 @@ test('while another replica applies retention, this one does nothing', async () 
     await lockByName(transaction, 'vitrine.store_retention');
     expect(await applyStoreRetention(replica, NOW)).toBeUndefined();
   });
-  expect(await rowCounts()).toEqual({ keys: 1, messages: 1, jobs: 1 });
+  expect(await rowCounts()).toEqual({ ...noRows, idempotency_keys: 1, outbox: 1, scan_jobs: 1 });
 });
 
 test('retention is applied at the start; rows and failures are counted from zero', async () => {
@@ -74,7 +121,9 @@ test('retention is applied at the start; rows and failures are counted from zero
   const logger = { error: (_: object, message: string) => void lines.push(message) };
   await using retention = new StoreRetention(replica, logger);
   expect(retention.readings().removed).toContainEqual([{ table: 'outbox' }, 0]);
-  await waitUntil(() => retention.readings().removed.every(([, count]) => count === 1), { what: 'a pass', timeoutMs: 60_000 });
+  const removed = () => Object.fromEntries(retention.readings().removed.map(([{ table }, count]) => [table, count]));
+  await waitUntil(() => removed()['scan_jobs'] === 1, { what: 'a pass' });
+  expect(removed()).toEqual({ ...noRows, idempotency_keys: 1, outbox: 1, scan_jobs: 1 });
   // A role that may not remove rows of these tables.
   await using failing = new StoreRetention(database.as('vitrine_enrich'), logger);
   await waitUntil(() => failing.readings().failures === 1, { what: 'a failure', timeoutMs: 60_000 });

@@ -11,14 +11,35 @@ const BATCH = 1_000;
 const MAX_BATCHES = 500;
 const MONTHS_AHEAD = 2;
 
-/** What is removed, and how long it is kept. Spec: decisions, section 3, Retention. */
+/** The job of an analysis is removed days after its end: until then somebody may ask for the result. */
+const WITHOUT_JOB = 'AND NOT EXISTS (SELECT FROM scan_jobs j WHERE j.id = scan_job_id)';
+
+interface Kept {
+  readonly column: string;
+  readonly keptMs: number;
+  /** What else a row must meet to be removed. */
+  readonly only?: string;
+}
+
+/** What is removed, and how long it is kept. Candidates come before the evidence that they refer to. Spec: decisions, section 3, Retention; ADR
+ *  0103 where it is silent. */
 const KEPT = {
   idempotency_keys: { column: 'created_at', keptMs: DAY_MS },
   outbox: { column: 'published_at', keptMs: 7 * DAY_MS },
   scan_jobs: { column: 'finished_at', keptMs: 7 * DAY_MS },
-} as const;
+  analyses: { column: 'created_at', keptMs: 30 * DAY_MS, only: WITHOUT_JOB },
+  candidates: { column: 'received_at', keptMs: 180 * DAY_MS },
+  evidence: { column: 'received_at', keptMs: 180 * DAY_MS },
+  evidence_receipts: { column: 'created_at', keptMs: 180 * DAY_MS },
+  login_links: { column: 'expires_at', keptMs: 7 * DAY_MS },
+} as const satisfies Record<string, Kept>;
 export type RetainedTable = keyof typeof KEPT;
 export const RETAINED_TABLES = Object.keys(KEPT) as RetainedTable[];
+
+/** A count for each table, from zero. */
+export function noRowsRemoved(): Record<RetainedTable, number> {
+  return Object.fromEntries(RETAINED_TABLES.map((table) => [table, 0])) as Record<RetainedTable, number>;
+}
 
 export interface RetentionPass {
   readonly removed: Readonly<Record<RetainedTable, number>>;
@@ -32,7 +53,7 @@ export async function applyStoreRetention(
   nowMs: number,
   batch: number = BATCH,
 ): Promise<RetentionPass | undefined> {
-  const removed = { idempotency_keys: 0, outbox: 0, scan_jobs: 0 };
+  const removed = noRowsRemoved();
   // Waits for rows that are being written, so it has a transaction of its own; a lock inside of it lets one replica do it.
   const [made] = await pool.query<{ made: number }>('SELECT make_ledger_partitions($1) AS made', [MONTHS_AHEAD]);
   for (const table of RETAINED_TABLES) {
@@ -49,8 +70,8 @@ export async function applyStoreRetention(
 }
 
 function removeBatch(transaction: Transaction, table: RetainedTable, nowMs: number, batch: number): Promise<number> {
-  const { column, keptMs } = KEPT[table];
+  const { column, keptMs, only = '' }: Kept = KEPT[table];
   // A row that somebody has just taken over, such as an idempotency key that is used again, has another ctid and stays.
-  const old = `SELECT ctid FROM ${table} WHERE ${column} <= $1 LIMIT $2`;
+  const old = `SELECT ctid FROM ${table} WHERE ${column} <= $1 ${only} LIMIT $2`;
   return transaction.execute(`DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${old}))`, [new Date(nowMs - keptMs), batch]);
 }

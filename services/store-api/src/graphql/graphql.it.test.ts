@@ -98,13 +98,16 @@ describe('reading', () => {
        ('sf_denied', 'denied.com', 'denied.com', 'candidate', now(), FALSE), ('sf_known', 'known.com', 'known.com', 'candidate', now(), FALSE)`,
     );
     const query = `{ a: store(domain: "unknown.com") { domain } b: store(domain: "localhost") { domain } c: store(domain: "denied.com") { domain }
-      d: technology(slug: "no-such") { slug } e: storeAnalysis(id: "ana_x") { id } f: store(domain: "known.com") { lastObservedAt technologies { active } } }`;
+      d: technology(slug: "no-such") { slug } e: storeAnalysis(id: "ana_x") { id } g: technology(slug: "\\u0000") { slug }
+      h: storeAnalysis(id: "\\u0000") { id } f: store(domain: "known.com") { lastObservedAt technologies { active } } }`;
     expect(await dataOf(query)).toEqual({
       a: null,
       b: null,
       c: null,
       d: null,
       e: null,
+      g: null,
+      h: null,
       f: { lastObservedAt: null, technologies: [] },
     });
   });
@@ -198,6 +201,21 @@ describe('evidence', () => {
       'evidence-bad4',
       /^input\.capturedAt must not be in the future$/,
     ],
+    ['a key with U+0000', {}, 'evidence-\0', /^idempotencyKey must be well-formed Unicode without U\+0000$/],
+    ['a claim with U+0000', { claims: [{ claim: 'a\0b' }] }, 'evidence-bad6', /^input\.claims\[0\]\.claim must be well-formed/],
+    [
+      'half of a character',
+      { claims: [{ claim: 'a\ud800b' }] },
+      'evidence-bad7',
+      /^input\.claims\[0\]\.claim must be well-formed/,
+    ],
+    [
+      'a slug with U+0000',
+      { claims: [{ claim: 'x', technologySlug: '\0' }] },
+      'evidence-bad8',
+      /^input\.claims\[0\]\.technologySlug must be well-formed/,
+    ],
+    ['a URL with U+0000', { sourceUrl: 'https://a.com/\0' }, 'evidence-bad9', /^input\.sourceUrl must be well-formed/],
     ['a source that is no page', { sourceUrl: 'file:///etc/passwd' }, 'evidence-bad5', /^input\.sourceUrl must be an http/],
   ])('%s is refused by the name of its field', async (_name, change, key, message) => {
     const [code, text] = await errorOf(INGEST, { input: { ...CAPTURE, ...change }, key });
@@ -235,6 +253,10 @@ describe('evidence', () => {
         'invalid_request',
         expect.stringContaining('after must be a cursor'),
       ]);
+    expect(await errorOf(PAGE, { after: null, slug: '\0' })).toEqual([
+      'invalid_request',
+      'technologySlug must be well-formed Unicode without U+0000',
+    ]);
     expect(await errorOf('{ candidates(first: 201) { nodes { id } } }')).toEqual(['invalid_request', 'first must be 1 to 200']);
   });
 
@@ -251,7 +273,11 @@ describe('evidence', () => {
     expect(await errorOf(RESOLVE, { id, domain: null })).toEqual(['conflict', 'the candidate is resolved already']);
     expect(await errorOf(RESOLVE, { id: other })).toEqual(['invalid_request', 'domain must be given; null rejects the claim']);
     expect(await dataOf(RESOLVE, { id: other, domain: null })).toMatchObject({ resolveCandidate: { status: 'rejected' } });
-    expect(await errorOf(RESOLVE, { id: 'cnd_x', domain: 'a.com' })).toEqual(['not_found', 'there is no candidate with this id']);
+    for (const unknown of ['cnd_x', '\0'])
+      expect(await errorOf(RESOLVE, { id: unknown, domain: 'a.com' })).toEqual([
+        'not_found',
+        'there is no candidate with this id',
+      ]);
   });
 
   test('scans are queued in the order of the input; what cannot be scanned says why', async () => {

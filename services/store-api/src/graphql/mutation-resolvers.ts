@@ -6,6 +6,7 @@ import { evidenceInput, type EvidenceInput } from '@vitrine/stores/evidence/evid
 import { ingestEvidence } from '@vitrine/stores/evidence/ingest-evidence';
 import { createId } from '@vitrine/stores/identifiers';
 import { queueScans } from '@vitrine/stores/scans/queue-scans';
+import { isStorableText, STORABLE_RULE } from '@vitrine/stores/storable-text';
 import { graphqlError } from './graphql-error.ts';
 import { candidateNode, type Resolver } from './query-resolvers.ts';
 
@@ -48,6 +49,7 @@ function readEvidence({ sourceUrl, capturedAt, claims }: EvidenceArguments['inpu
 const ingest: Resolver<unknown, EvidenceArguments> = async (_, { idempotencyKey, input }, { pool, nowMs, random }) => {
   if (idempotencyKey.length < MIN_KEY || idempotencyKey.length > MAX_KEY)
     throw graphqlError('invalid_request', `idempotencyKey must have ${MIN_KEY} to ${MAX_KEY} characters`);
+  if (!isStorableText(idempotencyKey)) throw graphqlError('invalid_request', `idempotencyKey ${STORABLE_RULE}`);
   const at = nowMs();
   const evidence = { input: readEvidence(input, at), idempotency_key: idempotencyKey, at, random };
   const outcome = await pool.transaction((transaction) => ingestEvidence(transaction, evidence));
@@ -63,12 +65,13 @@ const resolve: Resolver<unknown, { readonly id: string; readonly domain?: string
   // A variable that was forgotten must not reject a claim.
   if (args.domain === undefined) throw graphqlError('invalid_request', 'domain must be given; null rejects the claim');
   const domain = args.domain === null ? null : requiredDomain(args.domain);
+  if (!isStorableText(args.id)) throw unknownCandidate();
   const decision = await pool.transaction((transaction) =>
     resolveCandidate(transaction, { id: args.id, domain, at: nowMs(), random }),
   );
   if (!('candidate' in decision)) {
     if (decision.kind === 'denied_domain') throw graphqlError('invalid_request', 'domain is on the denylist');
-    throw graphqlError('not_found', 'there is no candidate with this id');
+    throw unknownCandidate();
   }
   const { kind, candidate } = decision;
   if (kind === 'conflict') throw graphqlError('conflict', `the candidate is ${candidate.status} already`);
@@ -100,6 +103,10 @@ const analyze: Resolver<unknown, { readonly domain: string }> = (_, args, { pool
   const domain = requiredDomain(args.domain);
   return pool.transaction((transaction) => analyzeStore(transaction, domain, nowMs(), random));
 };
+
+function unknownCandidate() {
+  return graphqlError('not_found', 'there is no candidate with this id');
+}
 
 function requiredDomain(text: string): string {
   const domain = canonicalDomain(text);

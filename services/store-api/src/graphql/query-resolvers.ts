@@ -1,6 +1,7 @@
 import type { Analysis } from '@vitrine/stores/analyses/analyses';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import { readCandidates, type Candidate, type CandidateStatus } from '@vitrine/stores/evidence/candidates';
+import { isStorableText, STORABLE_RULE } from '@vitrine/stores/storable-text';
 import type { GraphqlContext } from './graphql-context.ts';
 import { graphqlError } from './graphql-error.ts';
 import type { StoreNode } from './store-reads.ts';
@@ -23,13 +24,17 @@ const store: Resolver<unknown, { readonly domain: string }> = (_, args, { load }
   return domain === undefined ? null : load.store.load(domain);
 };
 
-const technology: Resolver<unknown, { readonly slug: string }> = (_, { slug }, { load }) => load.technology.load(slug);
+const technology: Resolver<unknown, { readonly slug: string }> = (_, { slug }, { load }) =>
+  isStorableText(slug) ? load.technology.load(slug) : null;
 
-const storeAnalysis: Resolver<unknown, { readonly id: string }> = (_, { id }, { load }) => load.analysis.load(id);
+const storeAnalysis: Resolver<unknown, { readonly id: string }> = (_, { id }, { load }) =>
+  isStorableText(id) ? load.analysis.load(id) : null;
 
 const candidates: Resolver<unknown, CandidateArguments> = async (_, args, { pool, candidateCursors }) => {
   const { status = null, technologySlug = null, first, after = null } = args;
   if (first < 1 || first > MAX_PAGE) throw graphqlError('invalid_request', `first must be 1 to ${MAX_PAGE}`);
+  if (technologySlug !== null && !isStorableText(technologySlug))
+    throw graphqlError('invalid_request', `technologySlug ${STORABLE_RULE}`);
   const domain = args.domain == null ? null : canonicalDomain(args.domain);
   if (domain === undefined) throw graphqlError('invalid_request', 'domain must have a public registrable domain');
   const filter = JSON.stringify([status, domain, technologySlug]);

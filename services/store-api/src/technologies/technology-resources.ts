@@ -4,7 +4,10 @@ import { listingUrl, type PublicUrls } from '@vitrine/stores/profile/public-urls
 import type { TechnologyResource } from '@vitrine/stores/resources/technology-resource';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { rejection, respondJson, type ApiRequest, type ApiResult } from '../contract/api-exchange.ts';
-import type { TechnologyCursors } from './technology-cursor.ts';
+import type { SignedCursors } from '../cursors/signed-cursors.ts';
+
+const UNKNOWN_CURSOR =
+  'cursor must be a next_cursor of this workspace with the same filters, at most 24 hours old; without one, the list begins anew';
 
 /** The query of `GET /v1/technologies`. */
 export interface TechnologyQuery {
@@ -17,19 +20,19 @@ export interface TechnologyQuery {
 
 /** `GET /v1/technologies`. The vocabulary is that of this build, as in profiles and `registry_checksum`; it takes no statement. */
 export function listTechnologies(
-  { query, receivedAt }: ApiRequest<TechnologyQuery>,
+  { query }: ApiRequest<TechnologyQuery>,
   caller: AuthenticatedKey,
-  cursors: TechnologyCursors,
+  cursors: SignedCursors,
   urls: PublicUrls,
 ): ApiResult {
   const { kind, category, q, cursor, limit } = query;
-  const scope = { workspaceId: caller.workspace.id, kind, category, q };
-  const start = cursor === undefined ? { after: '' } : cursors.read(cursor, scope, receivedAt);
-  if ('error' in start) return rejection('invalid_request', `cursor ${start.error}`);
-  const matching = VOCABULARY.filter((technology) => technology.slug > start.after && isSelected(technology, query));
+  const filter = JSON.stringify([caller.workspace.id, kind ?? null, category ?? null, q?.toLowerCase() ?? null]);
+  const after = cursor === undefined ? '' : cursors.open(cursor, filter);
+  if (after === undefined) return rejection('invalid_request', UNKNOWN_CURSOR);
+  const matching = VOCABULARY.filter((technology) => technology.slug > after && isSelected(technology, query));
   const page = matching.slice(0, limit);
   const last = page.at(-1);
-  const next_cursor = last === undefined || matching.length === page.length ? null : cursors.create(last.slug, scope, receivedAt);
+  const next_cursor = last === undefined || matching.length === page.length ? null : cursors.seal(last.slug, filter);
   return respondJson({ data: page.map((technology) => technologyOf(technology, urls)), next_cursor });
 }
 

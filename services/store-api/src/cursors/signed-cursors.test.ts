@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { Secret } from '@vitrine/config/secret';
+import { SignedCursors } from './signed-cursors.ts';
+
+const DAY_MS = 86_400_000;
+const [old, current] = [1, 2].map((version) => ({ version, secret: new Secret(`pepper ${version}`) }));
+const cursorsAt = (nowMs: number, list = 'candidates', peppers = [current, old].filter((one) => one !== undefined)) =>
+  new SignedCursors(peppers, list, () => nowMs);
+
+test('a cursor opens for its list and filter, until 24 hours later, also after its pepper was replaced', () => {
+  const cursor = cursorsAt(0, 'candidates', old === undefined ? [] : [old]).seal('cnd_1', 'pending');
+  expect(cursorsAt(DAY_MS - 1).open(cursor, 'pending')).toBe('cnd_1');
+  expect(cursorsAt(DAY_MS).open(cursor, 'pending')).toBeUndefined();
+  expect(cursorsAt(0).open(cursor, 'resolved')).toBeUndefined();
+  expect(cursorsAt(0, 'technologies').open(cursor, 'pending')).toBeUndefined();
+});
+
+test('what was changed or made up does not open', () => {
+  const cursor = cursorsAt(0).seal('cnd_1', '');
+  const forged = Buffer.from(JSON.stringify([DAY_MS, 'cnd_0'])).toString('base64url');
+  const others = [
+    '',
+    '.',
+    'x',
+    cursor.slice(1),
+    `${cursor}A`,
+    `${forged}.${cursor.split('.')[1]}`,
+    cursor.replace('.', '..'),
+    'a'.repeat(5_000),
+  ];
+  expect(others.map((other) => cursorsAt(0).open(other, ''))).toEqual(others.map(() => undefined));
+});
