@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { leavesOf, variableName } from '@vitrine/config/leaves';
-import { readFileSync } from 'node:fs';
+import { documentedKeys } from '@vitrine/testkit/documented-keys';
 import { operatorConfig, readOperatorConfig } from './config.ts';
 
 const DSN = 'postgresql://operator:hunter2@db/vitrine';
@@ -30,12 +29,7 @@ test.each([
   expect(() => readOperatorConfig(undefined, { ...NEEDED, ...variables })).toThrow(message);
 });
 
-test('the README names every key and variable, and no other', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const leaves = leavesOf(operatorConfig).filter(({ path }) => path[0] !== 'observability');
-  const rows = readme.split('\n').filter((line) => line.startsWith('|') && line.includes('OPERATOR_'));
-  const inRows = (pattern: RegExp) => rows.flatMap((row) => [...row.matchAll(pattern)].map(([, name = '']) => name)).toSorted();
-  expect(inRows(/`(OPERATOR_\w+)`/g)).toEqual(leaves.map(({ path }) => variableName('OPERATOR_', path)).toSorted());
-  const keys = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w.]+)`/g)].map(([, key = '']) => key));
-  expect(keys.toSorted()).toEqual(leaves.map(({ path }) => path.join('.')).toSorted());
+test('its page in docs names every key and variable, and no other', () => {
+  const { known, documented } = documentedKeys(new URL('../../docs/operator.md', import.meta.url), 'OPERATOR_', operatorConfig);
+  expect(documented).toEqual(known);
 });

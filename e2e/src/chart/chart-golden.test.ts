@@ -8,8 +8,8 @@ import { valuesTable } from './values-table.ts';
 
 const INTRODUCTION = `# The chart vitrine
 
-Gateways, trace-writers and the operator of gateway keys in one release. The README of the repository has the commands, docs/operations.md how to
-install, upgrade and uninstall, docs/adding-a-service.md how a service is added. This page is made of the comments in values.yaml.
+All services and the operator in one release. The README of the repository has the commands, docs/operations.md how to install, upgrade and
+uninstall, docs/adding-a-service.md how a service is added. This page is made of the comments in values.yaml.
 `;
 
 /** Compares a file with its text; `npm run golden` rewrites it. */

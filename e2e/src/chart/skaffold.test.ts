@@ -53,6 +53,13 @@ test('every artifact is a target of the Dockerfile with the name that the chart 
   expect(new Set(built.map(([image]) => image))).toEqual(new Set(repositories.filter((name) => typeof name === 'string')));
 });
 
+test('the README builds every image of the chart', () => {
+  const [, loop = ''] = /^npm ci && for target in (.*); do$/m.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  const repositories = Object.keys(values).map((key) => valueAt(`${key}.image.repository`));
+  const named = new Set(repositories.filter((name) => typeof name === 'string'));
+  expect(new Set(loop.split(' ').map((target) => `vitrine/${target}`))).toEqual(named);
+});
+
 test('repository and tag of every image are set from its artifact', () => {
   const expected = Object.keys(values).flatMap((key) => {
     const repository = valueAt(`${key}.image.repository`);

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { readGatewayConfig, type GatewayConfig } from './config.ts';
+import { documentedKeys } from '@vitrine/testkit/documented-keys';
+import { gatewayConfig, readGatewayConfig, type GatewayConfig } from './config.ts';
 
 test.each([
   ['a store in memory, of which each thread would have its own', { SVC_STORAGE_PATH: ':memory:' }, 'storage.path'],
@@ -72,4 +73,10 @@ test.each([
   ],
 ])('refuses %s', (_, variables, text) => {
   expect(() => readGatewayConfig(undefined, variables)).toThrow(`has 1 fault\n  ${text}`);
+});
+
+test('its page in docs names every key and variable, and no other', () => {
+  const page = new URL('../../../docs/gateway.md', import.meta.url);
+  const { known, documented } = documentedKeys(page, 'SVC_', gatewayConfig, ['auth.keys', 'pii.scopes']);
+  expect(documented).toEqual(known);
 });

@@ -1,7 +1,6 @@
 import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { expect, test } from '@jest/globals';
-import { leavesOf, variableName } from '@vitrine/config/leaves';
-import { readFileSync } from 'node:fs';
+import { documentedKeys } from '@vitrine/testkit/documented-keys';
 import { readStoreApiConfig, storeApiConfig } from './config.ts';
 
 const NEEDED = {
@@ -33,12 +32,11 @@ test.each([
   expect(() => readStoreApiConfig(undefined, { ...NEEDED, ...variables })).toThrow(message);
 });
 
-test('the README names every key and variable, and no other', () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-  const leaves = leavesOf(storeApiConfig).filter(({ path }) => path[0] !== 'observability');
-  const rows = readme.split('\n').filter((line) => line.startsWith('|') && line.includes('`STORE_API_'));
-  const inRows = (pattern: RegExp) => rows.flatMap((row) => [...row.matchAll(pattern)].map(([, name = '']) => name)).toSorted();
-  expect(inRows(/`(STORE_API_\w+)`/g)).toEqual(leaves.map(({ path }) => variableName('STORE_API_', path)).toSorted());
-  const keys = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w.]+)`/g)].map(([, key = '']) => key));
-  expect(keys.toSorted()).toEqual(leaves.map(({ path }) => path.join('.')).toSorted());
+test('its page in docs names every key and variable, and no other', () => {
+  const { known, documented } = documentedKeys(
+    new URL('../../../docs/store-api.md', import.meta.url),
+    'STORE_API_',
+    storeApiConfig,
+  );
+  expect(documented).toEqual(known);
 });

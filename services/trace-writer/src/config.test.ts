@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { leavesOf, variableName } from '@vitrine/config/leaves';
-import { readFileSync } from 'node:fs';
+import { documentedKeys } from '@vitrine/testkit/documented-keys';
 import { readWriterConfig, writerConfig } from './config.ts';
 
 const DSN = 'postgresql://writer:hunter2@db/vitrine';
@@ -33,12 +32,11 @@ test.each([
   expect(() => readWriterConfig(undefined, { ...NEEDED, ...variables })).toThrow(message);
 });
 
-test('the README names every key and variable, and no other', () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-  const leaves = leavesOf(writerConfig).filter(({ path }) => path[0] !== 'observability');
-  const rows = readme.split('\n').filter((line) => line.startsWith('|') && line.includes('WRITER_'));
-  const inRows = (pattern: RegExp) => rows.flatMap((row) => [...row.matchAll(pattern)].map(([, name = '']) => name)).toSorted();
-  expect(inRows(/`(WRITER_\w+)`/g)).toEqual(leaves.map(({ path }) => variableName('WRITER_', path)).toSorted());
-  const keys = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w.]+)`/g)].map(([, key = '']) => key));
-  expect(keys.toSorted()).toEqual(leaves.map(({ path }) => path.join('.')).toSorted());
+test('its page in docs names every key and variable, and no other', () => {
+  const { known, documented } = documentedKeys(
+    new URL('../../../docs/trace-writer.md', import.meta.url),
+    'WRITER_',
+    writerConfig,
+  );
+  expect(documented).toEqual(known);
 });
