@@ -463,6 +463,35 @@ describe('folders', () => {
   });
 });
 
+/** The headings of a page, as links name them. */
+const anchorsOf = (page: string) =>
+  [
+    ...read(page)
+      .replaceAll(/^```.*?^```/gms, '')
+      .matchAll(/^#+ (.+)$/gm),
+  ].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9_ -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+
+test('a link of a page leads to a file, and to a heading of it', () => {
+  const links = files
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) =>
+      [
+        ...read(file)
+          .replaceAll(/^```.*?^```/gms, '')
+          .matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g),
+      ].map(([, path = '', anchor]) => ({ file, to: path === '' ? file : posix.join(posix.dirname(file), path), anchor })),
+    );
+  expect(links.length).toBeGreaterThan(50);
+  const isDead = ({ to, anchor }: (typeof links)[number]) =>
+    !existsSync(join(ROOT, to)) || (anchor !== undefined && to.endsWith('.md') && !anchorsOf(to).includes(anchor));
+  expectNone(links.filter(isDead).map(({ file, to, anchor = '' }) => `${file}: ${to} ${anchor}`));
+});
+
 describe('docs/failure-modes.md', () => {
   const CODE = /new Fault\(\s*(?:'([a-z][a-z_]*)')?/g;
   const thrown = workspaceFiles
@@ -474,12 +503,7 @@ describe('docs/failure-modes.md', () => {
   });
 
   test('what a log line or a response refers to is there', () => {
-    const anchors = [...read('docs/failure-modes.md').matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
-      text
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9_ -]/g, '')
-        .replaceAll(' ', '-'),
-    );
+    const anchors = anchorsOf('docs/failure-modes.md');
     const named = [...workspaceFiles, 'deploy/observability/alerts.yaml'].flatMap((file) =>
       [...(texts.get(file) ?? read(file)).matchAll(/docs\/failure-modes\.md#([a-z0-9_-]+)/g)].map(([, anchor = '']) => ({
         file,
