@@ -65,6 +65,7 @@ function pageOf(html: string, lines: readonly string[]): StoreEvidence['pages'][
     url: fields.find(([name]) => name === 'url')?.[1] ?? 'https://shop.test/',
     pageClass: 'home',
     headers: Object.fromEntries(fields.filter(([name]) => name !== 'cookie' && name !== 'url')),
-    cookies: fields.filter(([name]) => name === 'cookie').map(([, cookie]) => cookie),
+    // `name`, or `name=value` as servers send it.
+    cookies: fields.filter(([name]) => name === 'cookie').map(([, cookie]) => cookie.split('=', 1)[0] ?? ''),
   });
 }
