@@ -1,10 +1,10 @@
 import type { PageEvidence } from '../evidence/evidence.ts';
-import type { AddressRule, Channel, RuleIndex } from '../rules/rule-index.ts';
+import { findTechnology } from '../vocabulary.ts';
+import type { AddressRule, Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
 import type { Take } from './find-sightings.ts';
 
 /** Which lists of evidence a list of rules is applied to. */
 const LOADED = ['scripts', 'frames'] as const;
-const REFERRED = ['assets', 'images'] as const;
 
 /** Looks up hosts of addresses by suffix of whole labels. Each host of a scan is looked up once. */
 export class AddressSightings {
@@ -19,7 +19,10 @@ export class AddressSightings {
     for (const list of LOADED) this.#apply(page[list], 'loads', 'host', true, take);
     this.#apply(page.inertScripts, 'loads', 'host', false, take);
     this.#apply(page.inlineUrls, 'loads', 'inline', true, take);
-    for (const list of REFERRED) this.#apply(page[list], 'refers', 'asset', false, take);
+    this.#apply(page.assets, 'refers', 'asset', false, take);
+    // Anyone can show a picture of a product from another shop: it says nothing of the platform of this one.
+    const takeImage: Take = (rule, ...rest) => take(isPlatform(rule) ? { ...rule, strength: 'adds' } : rule, ...rest);
+    this.#apply(page.images, 'refers', 'asset', false, takeImage);
     // A form that is sent to a vendor is in use.
     this.#apply(page.forms, 'refers', 'asset', true, take);
     this.#apply(page.dataHosts, 'data', 'data', false, take);
@@ -55,6 +58,10 @@ export class AddressSightings {
     this.#byHost.set(host, rules);
     return rules;
   }
+}
+
+function isPlatform({ slug }: Rule): boolean {
+  return findTechnology(slug)?.kind === 'platform';
 }
 
 /** Where the next label begins; -1 after the last. */

@@ -23,6 +23,7 @@ test('labels name pages and technologies that there are, and every technology is
 test.each([
   ['the corpus', CORPUS],
   ['pages that were written without looking at the rules', readCorpus('blind-corpus')],
+  ['pages of people who do not know the rules', readCorpus('independent-corpus')],
 ])('no false high, at most 1 %% false medium, recall of at least 95 %%, install states as labelled: %s', (_, pages) => {
   const figures = corpusFigures(pages, (evidence) => detect(evidence));
   expect(figures.false.high).toEqual([]);

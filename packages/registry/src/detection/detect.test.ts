@@ -48,6 +48,16 @@ test.each([
     '<script src="https://js.stripe.com/v3/"></script><link rel="preconnect" href="https://js.stripe.com">',
     { stripe: 'medium active' },
   ],
+  [
+    'a picture of a product of another shop',
+    '<img src="https://acme.vtexassets.com/arquivos/ids/1/x.jpg"><img src="https://media.zid.store/a/b.jpg">',
+    {},
+  ],
+  [
+    'a setting without anything that reads it',
+    '<script>x.checkout = {"stripe_publishable_key":"pk_live_1"}</script>',
+    { stripe: 'low configured' },
+  ],
   ['a script that waits', '<script type="text/plain" src="https://js.stripe.com/v3/"></script>', { stripe: 'medium configured' }],
 ])('confidence counts independent channels: %s', (_, html, expected) => {
   expect(summary(scan(html))).toEqual(expected);

@@ -45,8 +45,10 @@ function findOnPage(page: PageEvidence, index: RuleIndex, addresses: AddressSigh
   findTheme(page, index, take);
 }
 
+/** A string that names a setting runs nothing by itself. */
 function findInCode(page: PageEvidence, index: RuleIndex, take: Take): void {
-  for (const name of page.inlineNames) for (const rule of index.inline.get(name) ?? []) take(rule, 'inline', name, true);
+  for (const name of page.inlineNames)
+    for (const rule of index.inline.get(name) ?? []) take(rule, 'inline', name, !name.startsWith('"'));
   for (const id of page.inlineIds) for (const rule of index.inlineIds) if (rule.matches(id)) take(rule, 'inline', id, true);
 }
 

@@ -122,6 +122,12 @@ function samplesOf(list: keyof TechnologyRules, text: string): { positive: Sampl
             negative: { html: `<!-- app block: shopify://apps/${text}/ -->` },
           };
     case 'pixels': {
+      if (text.includes(' ')) {
+        return {
+          positive: { html: `<script>trekkie.load({"${text}":{"pixelIds":["1"]}})</script>` },
+          negative: { html: `<script>trekkie.load({"${text}":{"pixelIds":[]}})</script>` },
+        };
+      }
       const setting = text.startsWith('client:') ? `"apiClientId":${text.slice(7)}` : text.startsWith('tag:') ? String.raw`"configuration":"{\"config\":\"{\\\"pixel_id\\\":\\\"${text.slice(4)}-1\\\"}\"}"` : String.raw`"configuration":"{\"${text.split(':')[0] ?? ''}\":\"${text.split(':')[1] ?? 'a'}\"}"`; // prettier-ignore
       return {
         positive: { html: `<script>x({webPixelsConfigList:[{${setting}}]})</script>` },

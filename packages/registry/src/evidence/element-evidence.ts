@@ -63,8 +63,7 @@ export class ElementEvidence {
    * @param isDelayed - an optimizer moves the address from another attribute and runs it later.
    */
   script(attributes: Attributes, runs: boolean, isDelayed: boolean): void {
-    const id = attributes.get('id');
-    if (id !== undefined) this.#lists.scriptIds.add(id);
+    this.#id(attributes.get('id'));
     const isActive = runs && (attributes.get('data-cookieconsent') ?? 'ignore') === 'ignore';
     const source = attributes.get('src') ?? attributes.get('data-rocket-src') ?? attributes.get('data-src');
     if (source === undefined || source === '') return;
@@ -164,6 +163,10 @@ export class ElementEvidence {
     };
   }
 
+  #id(id: string | undefined): void {
+    if (id !== undefined) this.#lists.scriptIds.add(id);
+  }
+
   #read(value: string | undefined, take: (address: PageAddress) => void): void {
     if (value === undefined) return;
     const address = this.#addresses.read(value);
@@ -190,6 +193,7 @@ export class ElementEvidence {
   #meta(attributes: Attributes): void {
     const name = (attributes.get('name') ?? attributes.get('property') ?? '').trim().toLowerCase().slice(0, TEXT_BOUND);
     const content = attributes.get('content');
+    if (name === '') this.#id(attributes.get('id'));
     if (name === '' || content === undefined || PROSE.test(name)) return;
     const before = Object.hasOwn(this.#metas, name) ? this.#metas[name] : undefined;
     if (before !== undefined) {

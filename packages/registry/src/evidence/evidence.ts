@@ -116,12 +116,12 @@ export const pageEvidence = z.strictObject({
   elements: listOf('elements'),
   attributes: listOf('attributes'),
   classes: listOf('classes'),
-  /** Ids of scripts, and `type:` with types that are neither JavaScript nor JSON. */
+  /** Ids of scripts and of metas without a name, and `type:` with types that are neither JavaScript nor JSON. */
   scriptIds: listOf('scriptIds'),
   /** Handles of Shopify app blocks with something that loads in them, and of those with nothing. */
   appBlocks: listOf('appBlocks'),
   emptyAppBlocks: listOf('emptyAppBlocks'),
-  /** `client:<id of the app>` and `<setting>:<value>` of Shopify web pixels. */
+  /** `client:<id of the app>` and `<setting>:<value>` of Shopify web pixels; `Facebook Pixel` of the analytics before them. */
   webPixels: listOf('webPixels'),
   /** Settings that inline scripts of platforms state, such as `shopify.theme.schema_name`. */
   facts: record(FACT_BOUND),

@@ -127,6 +127,16 @@ test.each([
     String.raw`<script>x({webPixelsConfigList: [{"apiClientId":2329312,"configuration":"{\"pixel_type\":\"facebook_pixel\"}"}]})</script>`,
     { webPixels: ['client:2329312', 'pixel_type:facebook_pixel'] },
   ],
+  [
+    'tags of Google in web pixels',
+    String.raw`<script>x({webPixelsConfigList: [{"apiClientId":1780363,"configuration":"{\"config\":\"{\\\"google_tag_ids\\\":[\\\"G-AB12\\\",\\\"AW-34\\\"]}\"}"}]})</script>`,
+    { webPixels: ['client:1780363', 'tag:G', 'tag:AW'] },
+  ],
+  [
+    'ids of metas without a name',
+    '<meta id="in-context-paypal-metadata" data-shop-id="1"><meta id="b" name="c" content="d">',
+    { scriptIds: ['in-context-paypal-metadata'], metas: { c: 'd' } },
+  ],
   ['the beginning of a template', '<script>s.src=`https://v.com/js/${id}/a.js`</script>', { inlineUrls: ['v.com/js/'] }],
   [
     'two generators',

@@ -11,7 +11,14 @@ export interface InlineScriptSink {
 }
 
 /** Names after which platforms write settings as JSON, with `=` or `:`. */
-const SETTINGS = ['Shopify.theme', 'Shopify.shop', 'webPixelsConfigList', 'initData', 'myshopifyDomain'] as const;
+const SETTINGS = [
+  'Shopify.theme',
+  'Shopify.shop',
+  'webPixelsConfigList',
+  'initData',
+  'myshopifyDomain',
+  'Facebook Pixel',
+] as const;
 const SLOTS = 1_024;
 const SETTING_SLOTS = new Uint8Array(SLOTS);
 for (const name of SETTINGS) SETTING_SLOTS[hashOf(name.split('.')[0] ?? '') & (SLOTS - 1)] = 1;
@@ -158,11 +165,11 @@ export class InlineScriptReader {
     }
     i = Math.min(i, end);
     const length = i - start - 1;
-    if (!hasSpace && length >= 3 && length <= STRING_BOUND) this.#reportString(start + 1, length, hash, hasEscape);
+    if (length >= 3 && length <= STRING_BOUND) this.#reportString(start + 1, length, hash, hasSpace, hasEscape);
     return i + 1;
   }
 
-  #reportString(start: number, length: number, hash: number, hasEscape: boolean): void {
+  #reportString(start: number, length: number, hash: number, hasSpace: boolean, hasEscape: boolean): void {
     const html = this.#html;
     const after = start + length + 1;
     if (length <= this.#literals.maxLength) {
@@ -172,7 +179,7 @@ export class InlineScriptReader {
         this.#literals.matchName(html, hash, start, length, after + 1, this.#found);
       } else if (SETTING_SLOTS[hash & (SLOTS - 1)] === 1) this.#readSetting(start, after);
     }
-    this.#sink.text(start, start + length, hasEscape);
+    if (!hasSpace) this.#sink.text(start, start + length, hasEscape);
   }
 
   #openTemplate(): void {

@@ -27,6 +27,7 @@ export class PlatformSettings {
     if (name === 'Shopify.shop' || name === 'myshopifyDomain') this.#state('shopify.shop', value);
     else if (name === 'Shopify.theme') this.#readTheme(objectOf(value));
     else if (name === 'initData') this.#readShop(objectOf(objectOf(value)['shop']));
+    else if (name === 'Facebook Pixel') this.#readPixelIds(name, objectOf(value)['pixelIds']);
     else if (name === 'webPixelsConfigList' && Array.isArray(value)) this.#readPixels(value as unknown[]);
   }
 
@@ -53,9 +54,16 @@ export class PlatformSettings {
         if (typeof value === 'string') this.#pixels.add(name === 'pixel_type' ? `${name}:${value}` : name);
       }
       const config = parse(configuration['config']);
-      const id = config['pixel_id'];
-      if (typeof id === 'string') this.#pixels.add(`tag:${id.split('-', 1)[0] ?? ''}`);
+      const tags: unknown = config['google_tag_ids'];
+      for (const id of [config['pixel_id'], ...(Array.isArray(tags) ? (tags as unknown[]).slice(0, 20) : [])]) {
+        if (typeof id === 'string') this.#pixels.add(`tag:${id.split('-', 1)[0] ?? ''}`);
+      }
     }
+  }
+
+  /** Pixels that Shopify's own analytics ran before there were web pixels. */
+  #readPixelIds(name: string, ids: unknown): void {
+    if (Array.isArray(ids) && ids.length > 0) this.#pixels.add(name);
   }
 
   #state(name: string, value: unknown): void {

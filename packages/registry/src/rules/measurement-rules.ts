@@ -1,8 +1,10 @@
 import type { RulesBySlug } from './technology-rules.ts';
 
 const SHOPIFY_EDGE = ['shopify', 'bigcommerce', 'squarespace-commerce', 'wix-stores', 'webflow-ecommerce', 'square-online'];
-const HOSTED = ['vtex', 'nuvemshop', 'shopline', 'shoplazza', 'salla', 'zid', 'haravan', 'lightspeed-ecom', 'ecwid', 'big-cartel', 'cafe24', 'salesforce-commerce-cloud', 'shoptet']; // prettier-ignore
+const HOSTED = ['vtex', 'nuvemshop', 'shopline', 'shoplazza', 'salla', 'zid', 'haravan', 'lightspeed-ecom', 'big-cartel', 'cafe24', 'shoptet']; // prettier-ignore
 const EDGE_OF_PLATFORM = [...SHOPIFY_EDGE, ...HOSTED];
+/** The embedded network of Salesforce Commerce Cloud is Cloudflare's (its documentation of eCDN); any other one is the store's choice. */
+const CLOUDFLARE_EDGE = [...EDGE_OF_PLATFORM, 'salesforce-commerce-cloud'];
 
 /** Measurement, consent, delivery of pages. Sources: store-intel anchors, section 3.3, the install pages of vendors, and the corpus. */
 export const MEASUREMENT_RULES: RulesBySlug = {
@@ -17,7 +19,7 @@ export const MEASUREMENT_RULES: RulesBySlug = {
       'google-analytics.com/collect',
     ],
     inline: ["ga('create", 'GoogleAnalyticsObject=', '~id:G-', '~id:UA-', '_gaq='],
-    pixels: ['tag:G'],
+    pixels: ['tag:G', 'tag:GT'],
     literalsSince: 2,
   },
   heap: { loads: ['heapanalytics.com', 'cdn.us.heap-api.com', 'heap-api.com'], inline: ["heap.load('"] },
@@ -45,7 +47,12 @@ export const MEASUREMENT_RULES: RulesBySlug = {
     inline: ['s_gi('],
     paths: ['~/AppMeasurement.js', '~/s_code.js'],
   },
-  'microsoft-clarity': { loads: ['clarity.ms'], inline: ["clarity('set", "clarity('consent"], apps: ['microsoft-clarity'] },
+  'microsoft-clarity': {
+    pixels: ['client:240074326017'],
+    loads: ['clarity.ms'],
+    inline: ["clarity('set", "clarity('consent"],
+    apps: ['microsoft-clarity'],
+  },
   hotjar: { loads: ['static.hotjar.com', 'script.hotjar.com'], inline: ['_hjSettings='] },
   fullstory: {
     loads: ['edge.fullstory.com', 'fullstory.com/s/fs.js', 'edge.eu1.fullstory.com'],
@@ -107,7 +114,7 @@ export const MEASUREMENT_RULES: RulesBySlug = {
     paths: ['/cdn-cgi/'],
     loads: ['static.cloudflareinsights.com'],
     headers: ['cf-ray', 'server:cloudflare'],
-    suppliedBy: EDGE_OF_PLATFORM,
+    suppliedBy: CLOUDFLARE_EDGE,
   },
   fastly: {
     headers: ['x-fastly-request-id', '~x-served-by:cache-', 'fastly-restarts', 'fastly-io-info'],
@@ -133,13 +140,11 @@ export const MEASUREMENT_RULES: RulesBySlug = {
     sites: ['vercel.app'],
     paths: ['/_vercel/'],
     headers: ['x-vercel-id', 'server:vercel', 'x-vercel-cache'],
-    suppliedBy: EDGE_OF_PLATFORM,
   },
   netlify: {
     paths: ['/.netlify/'],
     sites: ['netlify.app'],
     headers: ['x-nf-request-id', 'server:netlify'],
-    suppliedBy: EDGE_OF_PLATFORM,
   },
   sentry: { metas: ['sentry-trace'], loads: ['sentry-cdn.com', 'sentry.io'], inline: ['Sentry.init(', 'Sentry.onLoad('] },
   'new-relic': {

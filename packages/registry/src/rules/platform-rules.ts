@@ -141,7 +141,7 @@ export const PLATFORM_RULES: RulesBySlug = {
   vtex: {
     markup: ['+class:vtex'],
     data: ['vtexassets.com', 'vtexcommercestable.com.br'],
-    loads: ['vtexassets.com', 'io.vtex.com.br', 'vtexcommercestable.com.br', 'io.vtex.com/', 'rc.vtex.com.br'],
+    loads: ['vtexassets.com', 'io.vtex.com.br', 'vtexcommercestable.com.br', 'io.vtex.com/', 'rc.vtex.com.br', 'io2.vtex.com'],
     refers: ['vtexassets.com', '+vteximg.com.br'],
     headers: ['powered:vtex', 'server:vtex io', '~x-vtex-cache-server-lane'],
     cookies: ['VtexWorkspace', 'vtex_session', 'vtex_segment', 'VtexRCMacIdv7'],

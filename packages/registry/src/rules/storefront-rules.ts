@@ -158,14 +158,15 @@ export const STOREFRONT_RULES: RulesBySlug = {
   stripe: {
     paths: ['/plugins/woocommerce-gateway-stripe/'],
     loads: ['js.stripe.com'],
-    inline: ["Stripe('pk_", 'wc_stripe_params=', 'wc_stripe_upe_params='],
+    inline: ["Stripe('pk_", 'wc_stripe_params=', 'wc_stripe_upe_params=', '~"stripe_publishable_key'],
     cookies: ['~__stripe_mid'],
     literalsSince: 2,
   },
   paypal: {
+    markup: ['id:in-context-paypal-metadata'],
     paths: ['/plugins/woocommerce-paypal-payments/'],
     loads: ['paypal.com/sdk/js', 'paypalobjects.com/api/', 'paypal.com/web-sdk/', 'paypal.com/tagmanager/'],
-    inline: ['paypal.Buttons(', 'PayPalCommerceGateway=', 'paypal.Messages('],
+    inline: ['paypal.Buttons(', 'PayPalCommerceGateway=', 'paypal.Messages(', '~"paypal_merchant_id'],
     refers: ['paypalobjects.com', 'paypal.com/cgi-bin/'],
     literalsSince: 2,
   },
@@ -176,6 +177,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
     elements: ['shop-pay-button'],
   },
   'amazon-pay': {
+    markup: ['id:amazon-payments-metadata'],
     paths: ['~/plugins/woocommerce-gateway-amazon-payments-advanced/'],
     loads: ['payments-amazon.com'],
     inline: ['amazon.Pay.renderButton(', 'OffAmazonPayments.Button('],
@@ -189,7 +191,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
   'apple-pay': {
     loads: ['applepay.cdn-apple.com'],
     elements: ['apple-pay-button'],
-    markup: ['data:pi-apple_pay'],
+    markup: ['data:pi-apple_pay', 'id:apple-pay-shop-capabilities'],
     inline: ['~ApplePaySession('],
   },
   'google-pay': {

@@ -24,7 +24,7 @@ export interface TechnologyRules {
   readonly paths?: readonly string[];
   /** Custom elements. Channel `markup`. */
   readonly elements?: readonly string[];
-  /** `data:name of a data attribute`, `class:first part of a class`, `id:id of a script`, `type:type of a script`, `form:part of an address that
+  /** `data:name of a data attribute`, `class:first part of a class`, `id:id of a script or of a meta without name`, `type:type of a script`, `form:part of an address that
    *  a form is sent to`. Channel `markup`. */
   readonly markup?: readonly string[];
   /** Handle of an app block, or `ext:` and the slug of a theme app extension. Channel `app`. */
