@@ -1,7 +1,7 @@
 import { createToken } from '@vitrine/credentials/token';
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { codeOf } from '@vitrine/faults/fault';
-import type { ManagedKey, ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
+import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { ApiRequests } from '../runtime/api-server.ts';
@@ -10,12 +10,12 @@ import type { EventRecorder } from '../runtime/event-recorder.ts';
 import { mergeStatus, readObject } from '../runtime/object-requests.ts';
 import { decideKey, isSettled, secretNameOf, type Settled } from './decide-key.ts';
 import { gatewayKeyPath, PAUSED, type GatewayKeyObject, type GatewayKeyStatus } from './gateway-key-resource.ts';
-import { KeyActions } from './key-actions.ts';
+import { KeyActions, type KeyWorld, type StagedToken } from './key-actions.ts';
 import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
 import { isHashOf, observeSecret, type SecretObject } from './key-secret.ts';
 import { keyStatus, readyEvent, statusChange } from './key-status.ts';
 import { namespaceTenant, type NamespaceObject } from './namespace-tenant.ts';
-import { isObstacle, type ObservedKey, type Obstacle } from './observed-key.ts';
+import { isObstacle, type ObservedKey } from './observed-key.ts';
 
 /** A key needs five steps at most; more would be two controllers that fight. */
 const MAX_STEPS = 10;
@@ -35,21 +35,6 @@ export interface GatewayKeyDependencies {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly propagationMs: number;
-}
-
-/** What a pass knows of the world; steps replace its parts by what they wrote. */
-export interface KeyWorld {
-  object: GatewayKeyObject;
-  namespace: NamespaceObject | undefined;
-  secret: SecretObject | undefined;
-  row: ManagedKey | undefined;
-  obstacle: Obstacle | undefined;
-}
-
-/** A token that is accepted and not published yet. It is lost with the process, which then stages another. */
-export interface StagedToken {
-  readonly token: string;
-  readonly at: number;
 }
 
 /** Makes row and Secret as GatewayKeys want them: gathers, decides, does one step, and decides again until nothing is left to do. */

@@ -1,6 +1,7 @@
 import { parseDuration } from '@vitrine/config/durations';
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type {
+  ManagedKey,
   ManagedKeyFields,
   ManagedKeyRows,
   RegisterOutcome,
@@ -13,11 +14,26 @@ import type { ApiRequests } from '../runtime/api-server.ts';
 import { mergeObject } from '../runtime/object-requests.ts';
 import { secretNameOf, type KeyAction } from './decide-key.ts';
 import { FINALIZER, gatewayKeyPath, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
-import type { KeyWorld, StagedToken } from './gateway-key-reconciler.ts';
+import type { NamespaceObject } from './namespace-tenant.ts';
 import { rotationAnnotations, secretData, secretMetadata, tokenIn, type SecretObject } from './key-secret.ts';
 import { isObstacle, type ObservedKey, type Obstacle } from './observed-key.ts';
 
 const DEFAULT_GRACE_MS = 120_000;
+
+/** What a pass knows of the world; steps replace its parts by what they wrote. */
+export interface KeyWorld {
+  object: GatewayKeyObject;
+  namespace: NamespaceObject | undefined;
+  secret: SecretObject | undefined;
+  row: ManagedKey | undefined;
+  obstacle: Obstacle | undefined;
+}
+
+/** A token that is accepted and not published yet. It is lost with the process, which then stages another. */
+export interface StagedToken {
+  readonly token: string;
+  readonly at: number;
+}
 
 export interface KeyActionsOptions {
   readonly server: ApiRequests;

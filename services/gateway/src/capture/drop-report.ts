@@ -2,11 +2,8 @@ import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { StoreSummary } from '@vitrine/traces/trace-store';
 import type { WriteError } from '@vitrine/traces/write-error';
-import type { WriteFailure } from '@vitrine/traces/write-result';
+import type { Drop } from './drop.ts';
 import { nextStepAfter } from './next-step.ts';
-
-/** Traces that were dropped: the queue was full, or the store did not take them. */
-export type Drop = { readonly where: 'enqueue'; readonly count: number } | ({ readonly where: 'write' } & WriteFailure);
 
 /** After a line of the log, drops of the same kind are added up for so long, so that an outage does not flood it. */
 const QUIET_MS = 10_000;

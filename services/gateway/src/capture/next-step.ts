@@ -1,6 +1,6 @@
 import type { FailureClass } from '@vitrine/traces/record-writer';
 import type { StoreSummary } from '@vitrine/traces/trace-store';
-import type { Drop } from './drop-report.ts';
+import type { Drop } from './drop.ts';
 
 const AT = 'docs/failure-modes.md';
 

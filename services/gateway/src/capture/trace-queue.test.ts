@@ -7,7 +7,7 @@ import type { BatchResult } from '@vitrine/trace-derivation/trace-sink';
 import type { WriteFailure } from '@vitrine/traces/write-result';
 import { BodyBudget } from './body-budget.ts';
 import { pressureState, utilizationPct } from './queue-pressure.ts';
-import type { Drop } from './drop-report.ts';
+import type { Drop } from './drop.ts';
 import { TraceQueue, type TraceLedger } from './trace-queue.ts';
 
 const body = (bytes: number): CapturedBody => ({

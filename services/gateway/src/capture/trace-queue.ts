@@ -5,7 +5,7 @@ import type { BatchResult, TraceSink } from '@vitrine/trace-derivation/trace-sin
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import { allLost } from '@vitrine/traces/write-result';
 import type { BodyBudget } from './body-budget.ts';
-import type { Drop } from './drop-report.ts';
+import type { Drop } from './drop.ts';
 import { createQueueCounters, type QueueCounters } from './queue-counters.ts';
 
 /** A batch under way for longer than this means that the writer stands still: nothing waits for it then. */

@@ -1,7 +1,6 @@
 import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 import type { UpstreamProgress } from '../upstream/upstream-connection.ts';
 import type { UpstreamError } from '../upstream/upstream-error.ts';
-import type { ProxyTimes } from './proxy-context.ts';
 
 /** Why an exchange with a provider did not end as it should, although its client had not left. */
 export interface ExchangeFailure {
@@ -79,6 +78,11 @@ export function failureOf({ code, message, cause }: UpstreamError): ExchangeFail
 /** A bug in the gateway, which is logged where it is caught. */
 export const OWN_FAILURE: ExchangeFailure = ownFailure('upstream_error', 'the request could not be forwarded');
 export const CUT_BY_SHUTDOWN: ExchangeFailure = ownFailure('timeout', 'the gateway is shutting down');
+
+export interface ProxyTimes {
+  readonly firstByteTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
 
 /** An exchange whose deadline has passed. */
 export interface LateExchange {

@@ -7,17 +7,13 @@ import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import type { RequestGuard } from '../privacy/request-guard.ts';
 import type { UpstreamPool } from '../upstream/upstream-pool.ts';
 import type { Deadlines } from './deadlines.ts';
+import type { ProxyTimes } from './exchange-failure.ts';
 import type { HeaderReaders } from './forwarded-headers.ts';
 import type { ProviderRoute } from '../routing/request-target.ts';
 import type { FailedExchange } from './upstream-error-log.ts';
 
 export interface UpstreamRoute extends ProviderRoute {
   readonly pool: UpstreamPool;
-}
-
-export interface ProxyTimes {
-  readonly firstByteTimeoutMs: number;
-  readonly idleTimeoutMs: number;
 }
 
 /** What all exchanges of a gateway share. */

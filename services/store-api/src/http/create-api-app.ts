@@ -1,25 +1,16 @@
-import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { ApiApp } from '@vitrine/http-api/api-app';
-import type { Queryable } from '@vitrine/postgres/connection';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { ApiRoute } from '../contract/api-exchange.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange, type ExchangeOptions } from './exchange.ts';
 import type { PlainRoute, RouteMethod } from './plain-route.ts';
 import { requestIdOf } from './request-id.ts';
-import type { RequestEvents } from './request-events.ts';
 import { requestTarget } from './request-target.ts';
 import { decodedParams, routedUrl, routeTemplate } from './routed-url.ts';
 import { sendInternalError, servePlain } from './serve-plain.ts';
 
-export interface ApiAppOptions {
+export interface ApiAppOptions extends ExchangeOptions {
   readonly routes: readonly ApiRoute[];
   readonly plainRoutes: readonly PlainRoute[];
-  /** Of admission. */
-  readonly database: Queryable;
-  readonly hashes: TokenHashes;
-  readonly events: RequestEvents;
-  /** Of a whole request; 10 s unless given. */
-  readonly timeoutMs?: number;
 }
 
 /** What is known of a request before it is routed. */

@@ -1,20 +1,31 @@
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { codeOf, isFault } from '@vitrine/faults/fault';
+import type { Queryable } from '@vitrine/postgres/connection';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { rejection, type ApiRejection, type ApiResult, type ApiRoute } from '../contract/api-exchange.ts';
 import { ERROR_RULES, FAULT_CODES } from '../contract/error-codes.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Operation } from '../contract/operation.ts';
-import type { ApiAppOptions } from './create-api-app.ts';
 import { errorBody } from '../contract/error-body.ts';
 import { KeyGate } from './key-gate.ts';
 import { rateHeaders } from './rate-headers.ts';
 import { readBody, readIdempotencyKey, readQuery } from './read-request.ts';
 import { RequestDeadline } from './request-deadline.ts';
+import type { RequestEvents } from './request-events.ts';
 import { sendResponse } from './send-response.ts';
 
 /** A response waits for its slot to be freed, so that a client that sends the next request finds it free; not for a database that hangs. */
 const RELEASE_WAIT_MS = 1_000;
+
+export interface ExchangeOptions {
+  /** Of admission. */
+  readonly database: Queryable;
+  readonly hashes: TokenHashes;
+  readonly events: RequestEvents;
+  /** Of a whole request; 10 s unless given. */
+  readonly timeoutMs?: number;
+}
 
 /** What the target of a request leads to. */
 export interface ExchangeTarget {
@@ -31,7 +42,7 @@ export interface ExchangeTarget {
 
 /** One request from admission to its response. */
 export class Exchange {
-  readonly #options: ApiAppOptions;
+  readonly #options: ExchangeOptions;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #target: ExchangeTarget;
@@ -42,7 +53,7 @@ export class Exchange {
   #admittedAt: number | undefined;
 
   constructor(
-    options: ApiAppOptions,
+    options: ExchangeOptions,
     request: IncomingMessage,
     response: ServerResponse,
     target: ExchangeTarget,
