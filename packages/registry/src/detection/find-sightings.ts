@@ -110,7 +110,9 @@ function findApps(page: PageEvidence, index: RuleIndex, take: Take): void {
     if (slug === undefined) continue;
     for (const key of [slug, `ext:${slug}`]) for (const rule of index.apps.get(key) ?? []) take(rule, 'app', address, true);
   }
-  for (const pixel of page.webPixels) for (const rule of index.pixels.get(pixel) ?? []) take(rule, 'app', pixel, true);
+  for (const pixel of page.webPixels) {
+    for (const rule of index.pixels.get(pixel) ?? []) take(rule, 'app', pixel, !pixel.startsWith('setting:'));
+  }
 }
 
 /** Only the theme that visitors see, never a draft that somebody previews. */

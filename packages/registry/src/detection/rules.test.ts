@@ -122,6 +122,13 @@ function samplesOf(list: keyof TechnologyRules, text: string): { positive: Sampl
             negative: { html: `<!-- app block: shopify://apps/${text}/ -->` },
           };
     case 'pixels': {
+      if (text.startsWith('setting:')) {
+        const name = text.slice(8);
+        return {
+          positive: { html: `<script>x = {"${name}":true}</script>` },
+          negative: { html: `<script>x = {"${name}":false}</script>` },
+        };
+      }
       if (text.includes(' ')) {
         return {
           positive: { html: `<script>trekkie.load({"${text}":{"pixelIds":["1"]}})</script>` },

@@ -12,6 +12,9 @@ type Attributes = ReadonlyMap<AttributeName, string>;
 
 /** Distinct values of `class` that are taken apart. */
 const CLASS_VALUES_BOUND = 3_000;
+/** Letters of a first part of a class that names nobody, and of a second part that is layout. */
+const SHORT_PART = 2;
+const LAYOUT_PART = 4;
 /** Metas that are text about the page. */
 const PROSE = /description|keywords|title|^twitter:|og:image/i;
 const HINT = /^(?:preconnect|dns-prefetch|prefetch)$/;
@@ -87,23 +90,32 @@ export class ElementEvidence {
     if (end - start <= 60) this.#lists.attributes.add(html.slice(start + 5, end).toLowerCase());
   }
 
+  /** First parts of classes, and two where the first has only one or two letters: `jdgm` of `jdgm-widget`, `w-commerce`. */
   classes(value: string): void {
     if (value === '' || this.#classValues.size >= CLASS_VALUES_BOUND || this.#classValues.has(value)) return;
     this.#classValues.add(value);
     let start = -1;
+    let second = -1;
     let isDone = false;
     for (let i = 0; i <= value.length && i < TEXT_BOUND * 5; i++) {
       const code = i < value.length ? value.charCodeAt(i) : 0x20;
       if (code <= 0x20) {
-        if (start !== -1 && !isDone) this.#lists.classes.add(value.slice(start, i));
+        if (start !== -1 && !isDone) this.#class(value, start, second, i);
         start = -1;
+        second = -1;
         isDone = false;
       } else if (start === -1) start = i;
       else if ((code === 0x2d || code === 0x5f) && !isDone) {
-        this.#lists.classes.add(value.slice(start, i));
-        isDone = true;
+        this.#class(value, start, second, i);
+        isDone = second !== -1 || i - start > SHORT_PART;
+        second = i + 1;
       }
     }
+  }
+
+  #class(value: string, start: number, second: number, end: number): void {
+    // `mt-4` and `w-full` are layout.
+    if (second === -1 || end - second > LAYOUT_PART) this.#lists.classes.add(value.slice(start, end));
   }
 
   jsonLd(json: string): void {

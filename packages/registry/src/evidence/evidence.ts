@@ -121,7 +121,8 @@ export const pageEvidence = z.strictObject({
   /** Handles of Shopify app blocks with something that loads in them, and of those with nothing. */
   appBlocks: listOf('appBlocks'),
   emptyAppBlocks: listOf('emptyAppBlocks'),
-  /** `client:<id of the app>` and `<setting>:<value>` of Shopify web pixels; `Facebook Pixel` of the analytics before them. */
+  /** `client:<id of the app>` and `<setting>:<value>` of Shopify web pixels; `Facebook Pixel` and the like of the
+   *  analytics before them; `setting:<name>` of payments that Squarespace says are connected. */
   webPixels: listOf('webPixels'),
   /** Settings that inline scripts of platforms state, such as `shopify.theme.schema_name`. */
   facts: record(FACT_BOUND),

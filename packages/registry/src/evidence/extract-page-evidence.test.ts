@@ -37,6 +37,11 @@ test.each([
     { scripts: ['v.com/a.js'], inertScripts: ['v.com/b.js'] },
   ],
   [
+    'a script of a type that is no media type, and those that no browser takes for scripts',
+    '<script type="lightJs" src="//v.com/a.js"></script><script type="disabled" src="//v.com/b.js"></script><script type="text/x-template" src="//v.com/c.js"></script>',
+    { scripts: ['v.com/a.js'], inertScripts: ['v.com/b.js', 'v.com/c.js'] },
+  ],
+  [
     'a script in a template',
     '<template><script src="//v.com/a.js"></script></template>',
     { scripts: [], inertScripts: ['v.com/a.js'] },
@@ -91,6 +96,11 @@ test.each([
   ['preconnect', '<link rel="preconnect" href="https://v.com">', { hints: ['v.com'], assets: [] }],
   ['pictures', '<img src="//i.v.com/a/b/c/d.png"><img data-src="//j.v.com/e.png">', { images: ['i.v.com/a/b', 'j.v.com/e.png'] }],
   [
+    'two parts of a class whose first part is too short for a name',
+    '<p class="oe_product-grid w-commerce-cart mt-4 w-full h-captcha"></p>',
+    { classes: ['oe', 'oe_product', 'w', 'w-commerce', 'mt', 'h', 'h-captcha'] },
+  ],
+  [
     'names of elements, attributes and classes',
     '<v-box data-V-id=1 class="jdgm-x jdgm-y woo__z"></v-box>',
     { elements: ['v-box'], attributes: ['v-id'], classes: ['jdgm', 'woo'] },
@@ -121,6 +131,16 @@ test.each([
         'shopify.theme.role': 'main',
       },
     },
+  ],
+  [
+    'trackers of the analytics of Shopify',
+    '<script>trekkie.load({"Facebook Pixel":{"pixelIds":["1"]},"TikTok Pixel":{"pixelId":""},"Google Gtag Pixel":{"conversionId":"AW-1"}})</script>',
+    { webPixels: ['Facebook Pixel', 'Google Gtag Pixel'] },
+  ],
+  [
+    'payments that a site says are connected',
+    '<script>x = {"stripeConnected":true,"paypalConnected":false}</script>',
+    { webPixels: ['setting:stripeConnected'] },
   ],
   [
     'web pixels',

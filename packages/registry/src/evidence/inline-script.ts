@@ -12,13 +12,9 @@ export interface InlineScriptSink {
 
 /** Names after which platforms write settings as JSON, with `=` or `:`. */
 const SETTINGS = [
-  'Shopify.theme',
-  'Shopify.shop',
-  'webPixelsConfigList',
-  'initData',
-  'myshopifyDomain',
-  'Facebook Pixel',
-] as const;
+  'Shopify.theme', 'Shopify.shop', 'webPixelsConfigList', 'initData', 'myshopifyDomain', 'stripeConnected', 'paypalConnected',
+  'Facebook Pixel', 'TikTok Pixel', 'Snapchat Pixel', 'Google Gtag Pixel', 'Google Analytics',
+] as const; // prettier-ignore
 const SLOTS = 1_024;
 const SETTING_SLOTS = new Uint8Array(SLOTS);
 for (const name of SETTINGS) SETTING_SLOTS[hashOf(name.split('.')[0] ?? '') & (SLOTS - 1)] = 1;

@@ -10,9 +10,10 @@ import type { FetchedPageInput } from './extract-page-evidence.ts';
 const APP_BLOCK = /^\s*(?<edge>BEGIN|END) app (?:app )?(?:block|snippet)(?:: shopify:\/\/apps\/(?<handle>[a-z0-9_-]{1,100}))?/;
 const APP_BLOCK_LENGTH = 300;
 const DATA_TYPE = /json|^text\/x-magento-init$/i;
-/** Types that an optimizer gives to scripts it runs later: Rocket Loader of Cloudflare, WP Rocket, LiteSpeed, Partytown. */
+/** Types that an optimizer gives to scripts it runs later, mostly words that are no media types: Rocket Loader of Cloudflare, WP Rocket,
+ *  LiteSpeed, Partytown. */
 const DELAYED_TYPE =
-  /^(?:[0-9a-f]{16,40}-(?:text\/javascript|application\/javascript|module)?|rocketlazyloadscript|litespeed\/javascript|text\/partytown)$/i;
+  /^(?:[0-9a-f]{16,40}-(?:(?:text|application)\/javascript|module)?|(?!(?:importmap|speculationrules|json|template|text|disabled|none|off|blocked|inactive)$)[a-z]+|(?:litespeed|delay|lazy)\/javascript|text\/partytown)$/i;
 /** Types that consent tools give to scripts until somebody agrees. */
 const BLOCKED_TYPE = /^(?:text\/plain|javascript\/blocked)$/i;
 const JAVASCRIPT_TYPE = /^(?:module|(?:text|application)\/(?:x-)?(?:java|ecma)script(?:;.*)?|text\/jscript|text\/livescript)?$/i;

@@ -7,6 +7,9 @@ const WINDOW = 32_768;
 const READ_BOUND = 40;
 const PIXEL_SETTINGS = ['pixel_type', 'pixel_id', 'mailchimp_store_id', 'accountID', 'account_ID'];
 
+/** Where trackers of Shopify's own analytics have their ids. */
+const TRACKER_IDS = ['pixelIds', 'pixelId', 'trackingId', 'conversionId'];
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** Settings that Shopify writes into inline scripts. Nothing that depends on the visitor, such as `Shopify.country`. */
@@ -27,7 +30,8 @@ export class PlatformSettings {
     if (name === 'Shopify.shop' || name === 'myshopifyDomain') this.#state('shopify.shop', value);
     else if (name === 'Shopify.theme') this.#readTheme(objectOf(value));
     else if (name === 'initData') this.#readShop(objectOf(objectOf(value)['shop']));
-    else if (name === 'Facebook Pixel') this.#readPixelIds(name, objectOf(value)['pixelIds']);
+    else if (name.includes(' ')) this.#readTracker(name, objectOf(value));
+    else if (name.endsWith('Connected') && value === true) this.#pixels.add(`setting:${name}`);
     else if (name === 'webPixelsConfigList' && Array.isArray(value)) this.#readPixels(value as unknown[]);
   }
 
@@ -61,9 +65,10 @@ export class PlatformSettings {
     }
   }
 
-  /** Pixels that Shopify's own analytics ran before there were web pixels. */
-  #readPixelIds(name: string, ids: unknown): void {
-    if (Array.isArray(ids) && ids.length > 0) this.#pixels.add(name);
+  /** Trackers that Shopify's own analytics ran before there were web pixels: `"Facebook Pixel":{"pixelIds":["1"]}`. */
+  #readTracker(name: string, tracker: Json): void {
+    const ids = TRACKER_IDS.flatMap((field) => tracker[field]);
+    if (ids.some((id) => typeof id === 'string' && id !== '')) this.#pixels.add(name);
   }
 
   #state(name: string, value: unknown): void {
@@ -85,6 +90,7 @@ function parse(value: unknown): Json {
 function jsonAt(html: string, from: number, end: number): unknown {
   let start = from;
   while (start < end && html.charCodeAt(start) <= 0x20) start++;
+  if (html.startsWith('true', start)) return true;
   const stop = endOfValue(html, start, end);
   if (stop === undefined) return undefined;
   try {

@@ -192,7 +192,7 @@ export const MARKETING_RULES: RulesBySlug = {
   'tiktok-pixel': {
     loads: ['analytics.tiktok.com/i18n/pixel/'],
     inline: ["ttq.load('", '~TiktokAnalyticsObject='],
-    pixels: ['client:4383523'],
+    pixels: ['client:4383523', 'TikTok Pixel'],
   },
   'pinterest-tag': {
     pixels: ['client:3009811'],
@@ -203,9 +203,9 @@ export const MARKETING_RULES: RulesBySlug = {
     metas: ['~p:domain_verify'],
   },
   'snap-pixel': {
-    pixels: ['client:2556259'],
+    pixels: ['client:2556259', 'Snapchat Pixel'],
     refers: ['tr.snapchat.com'],
-    loads: ['sc-static.net/scevent.min.js'],
+    loads: ['sc-static.net/scevent.min.js', 'intg.snapchat.com'],
     inline: ["snaptr('init"],
   },
   'microsoft-ads': { loads: ['bat.bing.com'], inline: ['UET('], refers: ['bat.bing.com'] },
@@ -230,7 +230,7 @@ export const MARKETING_RULES: RulesBySlug = {
     ],
     inline: ['id:AW-', 'google_conversion_id='],
     refers: ['googleads.g.doubleclick.net', 'googleadservices.com'],
-    pixels: ['tag:AW'],
+    pixels: ['tag:AW', 'Google Gtag Pixel'],
     literalsSince: 2,
   },
 };

@@ -19,7 +19,7 @@ export const MEASUREMENT_RULES: RulesBySlug = {
       'google-analytics.com/collect',
     ],
     inline: ["ga('create", 'GoogleAnalyticsObject=', '~id:G-', '~id:UA-', '_gaq='],
-    pixels: ['tag:G', 'tag:GT'],
+    pixels: ['tag:G', 'tag:GT', 'Google Analytics'],
     literalsSince: 2,
   },
   heap: { loads: ['heapanalytics.com', 'cdn.us.heap-api.com', 'heap-api.com'], inline: ["heap.load('"] },

@@ -56,7 +56,7 @@ export const PLATFORM_RULES: RulesBySlug = {
       'wc_checkout_params=',
     ],
     cookies: ['wp_woocommerce_session_*', 'woocommerce_items_in_cart', 'woocommerce_cart_hash'],
-    markup: ['+class:woocommerce', '+class:wc'],
+    markup: ['+class:woocommerce', '+class:wc', '+class:wc-block'],
     endpoints: ['woocommerce_products'],
     literalsSince: 2,
   },
@@ -150,9 +150,11 @@ export const PLATFORM_RULES: RulesBySlug = {
     sites: ['myvtex.com'],
   },
   'square-online': {
-    inline: ['APP_ORIGIN=', '+__BOOTSTATE__='],
+    metas: ['generator:square online'],
+    inline: ['APP_ORIGIN=', '+__BOOTSTATE__=', '+__BOOTSTRAP_STATE__='],
     loads: ['+editmysite.com/app/website/'],
     sites: ['square.site'],
+    literalsSince: 2,
   },
   commercetools: { refers: ['commercetools.com'], loads: ['commercetools.com'], data: ['commercetools.com'] },
   'sap-commerce-cloud': {
@@ -166,7 +168,7 @@ export const PLATFORM_RULES: RulesBySlug = {
   },
   'webflow-ecommerce': {
     inline: ['__WEBFLOW_CURRENCY_SETTINGS='],
-    markup: ['+data:wf-site', 'data:commerce-type', 'data:wf-cart-type', 'data:wf-cart-query'],
+    markup: ['+data:wf-site', 'data:commerce-type', 'data:wf-cart-type', 'data:wf-cart-query', '!class:w-commerce'],
     metas: ['+generator:webflow'],
   },
   'big-cartel': {
@@ -185,7 +187,14 @@ export const PLATFORM_RULES: RulesBySlug = {
   },
   odoo: {
     metas: ['+generator:odoo'],
-    markup: ['!form:/shop/cart/update', '!form:/shop/cart/update_json', '!form:/shop/address', '+class:oe'],
+    markup: [
+      '!form:/shop/cart/update',
+      '!form:/shop/cart/update_json',
+      '!form:/shop/address',
+      '+class:oe',
+      '!class:o_wsale',
+      'class:oe_product',
+    ],
     paths: ['+/web/assets/'],
     inline: ['+odoo='],
   },

@@ -80,7 +80,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
       'cdnjs.cloudflare.com ^/ajax/libs/(?:algoliasearch|instantsearch\\.js)/',
       'unpkg.com ^/(?:algoliasearch|instantsearch\\.js|@algolia/[a-z-]+)@',
     ],
-    inline: ['algoliasearch(', 'algoliaConfig='],
+    inline: ['algoliasearch(', 'algoliaConfig=', '~"ALGOLIA_APP_ID'],
     literalsSince: 2,
   },
   searchspring: { loads: ['cdn.searchspring.net', 'snapui.searchspring.io', 'searchspring.net/search'] },
@@ -104,7 +104,11 @@ export const STOREFRONT_RULES: RulesBySlug = {
     literalsSince: 2,
   },
   pagefly: { loads: ['cdn.pagefly.io'], apps: ['pagefly-page-builder'], markup: ['+data:pf-type'] },
-  shogun: { loads: ['cdn.getshogun.com', 'lib.getshogun.com'], apps: ['shogun-page-builder'], markup: ['class:shogun'] },
+  shogun: {
+    loads: ['cdn.getshogun.com', 'lib.getshogun.com', 'getshogun.com *.js'],
+    apps: ['shogun-page-builder'],
+    markup: ['class:shogun'],
+  },
   replo: { loads: ['replocdn.com'], apps: ['replo'], markup: ['data:replo-id'] },
   gempages: { paths: ['/files/gempagev'], loads: ['gempages.net', 'cdn.shopify.com *gempagev'], apps: ['gempages'] },
   weglot: {
@@ -156,6 +160,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
     markup: ['data:zm-merchant'],
   },
   stripe: {
+    pixels: ['~setting:stripeConnected'],
     paths: ['/plugins/woocommerce-gateway-stripe/'],
     loads: ['js.stripe.com'],
     inline: ["Stripe('pk_", 'wc_stripe_params=', 'wc_stripe_upe_params=', '~"stripe_publishable_key'],
@@ -163,6 +168,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
     literalsSince: 2,
   },
   paypal: {
+    pixels: ['~setting:paypalConnected'],
     markup: ['id:in-context-paypal-metadata'],
     paths: ['/plugins/woocommerce-paypal-payments/'],
     loads: ['paypal.com/sdk/js', 'paypalobjects.com/api/', 'paypal.com/web-sdk/', 'paypal.com/tagmanager/'],
@@ -208,11 +214,12 @@ export const STOREFRONT_RULES: RulesBySlug = {
   riskified: { inline: ['RISKX.go('], loads: ['beacon.riskified.com'], literalsSince: 2 },
   forter: { inline: ['ftr__startScriptLoad='], loads: ['forter.com'], cookies: ['forterToken'], literalsSince: 2 },
   recaptcha: {
+    markup: ['class:g-recaptcha'],
     loads: ['google.com/recaptcha/', 'recaptcha.net/recaptcha/', 'gstatic.com/recaptcha/'],
     inline: ['grecaptcha.render(', 'grecaptcha.execute('],
   },
-  hcaptcha: { loads: ['js.hcaptcha.com', 'hcaptcha.com/1/'] },
-  turnstile: { loads: ['challenges.cloudflare.com/turnstile/'] },
+  hcaptcha: { markup: ['class:h-captcha'], loads: ['js.hcaptcha.com', 'hcaptcha.com/1/'] },
+  turnstile: { markup: ['class:cf-turnstile'], loads: ['challenges.cloudflare.com/turnstile/'] },
   datadome: {
     headers: ['x-datadome', 'x-datadome-cid', 'x-dd-b'],
     loads: ['js.datadome.co', 'ct.datadome.co', 'captcha-delivery.com'],
