@@ -48,6 +48,10 @@ test('npm start serves the store API on a database of its own: the printed line 
     const printed = await storesOf(running);
     [key = ''] = KEY.exec(running.stdout) ?? [];
     expect(JSON.parse(await lookUp(printed, key))).toMatchObject({ match: 'matched', store: { domain: 'example.com' } });
+    // All URLs lead to the port that it has.
+    const own = /^The store API listens on (\S+)$/m.exec(running.stdout)?.[1] ?? '';
+    const { endpoints } = JSON.parse(await paste(`curl -s ${own}/v1`)) as { endpoints: Record<string, string> };
+    expect(Object.values(endpoints)).toEqual(Object.values(endpoints).map(() => expect.stringContaining(`${own}/`)));
     running.signal('SIGINT', 'group');
     expect(await running.end(SLOW_MS)).toEqual({ code: 0, signal: null });
   }

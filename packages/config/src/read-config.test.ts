@@ -53,6 +53,27 @@ describe('readConfig', () => {
     expect(said).toMatch(/SVC_SERVER_PROT: unknown variable/);
   });
 
+  test('a mapping that is missing is reported by the keys that it needs, with their variables', () => {
+    const needs = z.strictObject({
+      storage: z.strictObject({ dsn: z.string(), tls: z.strictObject({ ca: z.string() }), size: z.int().default(1) }),
+      log: z.strictObject({ level: z.string().default('info') }),
+    });
+    const said = (env: Record<string, string>) => {
+      try {
+        return JSON.stringify(readConfig(needs, { env, prefix: 'SVC_' }));
+      } catch (error) {
+        return messageOf(error);
+      }
+    };
+    expect(said({}).split('\n')).toEqual([
+      'the configuration has 2 faults',
+      '  storage.dsn (SVC_STORAGE_DSN): is required, and must be a string',
+      '  storage.tls.ca (SVC_STORAGE_TLS_CA): is required, and must be a string',
+    ]);
+    // Nothing in it is required, but the mapping itself is.
+    expect(said({ SVC_STORAGE_DSN: 'x', SVC_STORAGE_TLS_CA: 'x' })).toContain('log: is required, and must be an object');
+  });
+
   test.each([
     ['a second document', 'a: 1\n---\nb: 2', /one YAML document/],
     ['a list', '- 1', /must be a mapping/],

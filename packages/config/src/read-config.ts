@@ -96,7 +96,7 @@ export function inspectConfig<S extends z.ZodType>(
     if (name === path) writtenAs.delete(path.join('.'));
     else writtenAs.set(path.join('.'), name.join('.'));
   }
-  const parsed = schema.safeParse(tree, { error: issueText });
+  const parsed = parseTree(schema, tree);
   const parts = (parsed.success ? parsed.data : partialValue(schema, tree)) as DeepPartial<z.output<S>>;
   if (!parsed.success) {
     const found = parsed.error.issues.flatMap((issue) =>
@@ -112,6 +112,19 @@ export function inspectConfig<S extends z.ZodType>(
     faults: faults.map((fault) => ({ variable: variableOf(fault.path), ...fault })),
     variableOf,
   };
+}
+
+/** Parses a copy in which mappings that are missing are empty when that shows what is required in them: their keys have variables, they have none. */
+function parseTree<S extends z.ZodType>(schema: S, tree: Tree): z.ZodSafeParseResult<z.output<S>> {
+  const parsed = schema.safeParse(tree, { error: issueText });
+  const isMissing = ({ code, path, ...issue }: z.core.$ZodIssue) =>
+    code === 'invalid_type' && 'expected' in issue && issue.expected === 'object' && valueAt(tree, path) === undefined;
+  const missing = parsed.error?.issues.filter(isMissing) ?? [];
+  if (missing.length === 0) return parsed;
+  const filled = merged({}, tree);
+  for (const { path } of missing) setAt(filled, path.map(String), {});
+  const again = parseTree(schema, filled);
+  return again.success ? parsed : again;
 }
 
 /** `server.port (SVC_SERVER_PORT): must be a whole number` */

@@ -4,3 +4,17 @@ export function isStorableText(text: string): boolean {
 }
 
 export const STORABLE_RULE = 'must be well-formed Unicode without U+0000';
+
+const REPLACEMENT = '\uFFFD';
+
+/** The same value with U+FFFD for what the database cannot hold, in texts and names of fields. Takes plain JSON values. */
+export function storable<T>(value: T): T {
+  return storableValue(value) as T;
+}
+
+function storableValue(value: unknown): unknown {
+  if (typeof value === 'string') return isStorableText(value) ? value : value.toWellFormed().replaceAll('\0', REPLACEMENT);
+  if (Array.isArray(value)) return value.map(storableValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [storable(name), storableValue(item)]));
+}

@@ -43,6 +43,7 @@ beforeAll(async () => {
       products: PRODUCTS,
     })),
     ...BEHAVIOURS.map(([behaviour]) => ({ host: hostOf(`is-${behaviour}`), behaviour, platform: 'shopify' as const })),
+    { host: 'unstorable.com', platform: 'shopify' as const, name: 'Ac\0me \ud83d', products: PRODUCTS },
     { host: 'changing.com', platform: 'shopify' as const, technologies: ['klaviyo'], products: PRODUCTS },
   ]);
   database = await storeDatabase();
@@ -126,6 +127,11 @@ describe('a storefront that is open', () => {
       observation: { scope: 'full', coverage_note: null },
     });
   });
+});
+
+test('a storefront whose texts the database cannot hold is observed with what it can hold', async () => {
+  expect(await scan('unstorable.com')).toEqual({ status: 'completed', error: null });
+  expect(await profileOf('unstorable.com')).toMatchObject({ name: 'Ac\uFFFDme \uFFFD', platform: { slug: 'shopify' } });
 });
 
 test.each(BEHAVIOURS)('a storefront that is %s: the job is %s', async (behaviour, status, reason) => {

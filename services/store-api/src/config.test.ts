@@ -22,7 +22,7 @@ test('pages are below the API unless the console has them', () => {
 });
 
 test.each([
-  ['no database', { STORE_API_STORAGE_DSN: '' }, /storage(?:\.dsn)?/],
+  ['no database', { STORE_API_STORAGE_DSN: '' }, /storage\.dsn \(STORE_API_STORAGE_DSN\): is required/],
   ['no pepper', { STORE_API_AUTH_PEPPERS: '' }, /auth\.peppers/],
   ['a pepper without a version, which is not shown', { STORE_API_AUTH_PEPPERS: 'hunter2' }, /VERSION:SECRET(?!.*hunter)/],
   ['a URL with a final slash', { STORE_API_PUBLIC_API_URL: 'https://api.example.com/' }, /public\.api_url .*final slash/],

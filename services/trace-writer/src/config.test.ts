@@ -17,7 +17,7 @@ test('a database and a broker are enough, and secrets are not printed', () => {
 });
 
 test.each([
-  ['no database', { WRITER_STORAGE_DSN: '' }, /storage(?:\.dsn)?/],
+  ['no database', { WRITER_STORAGE_DSN: '' }, /storage\.dsn \(WRITER_STORAGE_DSN\): is required/],
   [
     'a DSN of another form, which is not shown',
     { WRITER_STORAGE_DSN: 'hunter2@db' },

@@ -138,3 +138,18 @@ test('evidence is kept for replays, with what endpoints tell of the platform', (
   expect(evidence.endpoints).toEqual({ shopify_meta: 'json', 'shopify.myshopify_domain': 'acme.myshopify.com' });
   expect(evidence.pages).toHaveLength(1);
 });
+
+test('texts that the database cannot hold are mended wherever a page has them: U+0000, and halves of characters', () => {
+  const cut = `${'x'.repeat(199)}😀 and more`;
+  const html = `<html lang="d\u0000e"><title>a\u0000b ${cut}</title><title>${cut}</title><meta property="og:site_name" content="Ac\0me">
+    <meta name="n\0m" content="${cut}"><script src="/a\0b.js"></script><div data-a\0b="x" class="c\0d ${cut}"></div>
+    ${jsonLd({ '@type': 'Organization', name: 'Acme\0 \ud800', url: 'https://example.com', vatID: 'DE\u0000123456789\udc00' })}
+    <script>Shopify.theme = {"name":"Da\0wn \ud83d","schema_name":"${cut}"}; var u = "https://cdn.x.com/\0a"</script>
+    <a href="/products/a\0b">x</a><link rel="alternate" hreflang="d\0e" href="https://acme.com/\0">`;
+  const meta = { name: 'Ac\0me \ud800', country: 'DE', currency: 'EUR', myshopify_domain: 'acme.myshopify.com' };
+  const documents = [document('shopify_meta', meta), document('shopify_products', { products: products(12) })];
+  const described = describeStorefront(capture({ pages: [page(html)], documents, coverageNote: '\0' }), () => SEEN);
+  expect(JSON.stringify(described)).not.toMatch(/\\u0000|\\ud[89a-f]/);
+  expect(described.facts.name).toBe('Ac\uFFFDme \uFFFD');
+  expect(observationFacts.parse(described.facts)).toEqual(described.facts);
+});

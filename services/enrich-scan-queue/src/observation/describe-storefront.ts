@@ -2,6 +2,7 @@ import type { PageEvidence, StoreEvidence } from '@vitrine/registry/evidence/evi
 import { findTechnology } from '@vitrine/registry/vocabulary';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import type { Detections, ObservationFacts } from '@vitrine/stores/observation/observation-facts';
+import { storable } from '@vitrine/stores/storable-text';
 import { catalogSourceOfKind } from '../catalog/catalog-sources.ts';
 import { shopSettings, type StatedSettings } from '../catalog/shop-settings.ts';
 import { takeCensus, type CatalogRead } from '../catalog/take-census.ts';
@@ -19,8 +20,13 @@ export interface DescribedStorefront {
   readonly evidence: StoreEvidence;
 }
 
-/** The facts of a completed scan. Pure. A page that is not open is an observation of status alone. Spec: decisions, section 4. */
+/** The facts of a completed scan, with texts that the database can hold whatever pages have. Pure. A page that is not open is an observation of
+ *  status alone. Spec: decisions, section 4. */
 export function describeStorefront(capture: ScanCapture, detect: Detect): DescribedStorefront {
+  return storable(describe(capture, detect));
+}
+
+function describe(capture: ScanCapture, detect: Detect): DescribedStorefront {
   const { domain, storefrontHost, scope, coverageNote, documents } = capture;
   const permanent_redirect = permanentRedirect(domain, capture.redirects);
   // What was read is the other domain's.

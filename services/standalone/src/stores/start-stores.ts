@@ -9,6 +9,7 @@ import { VOCABULARY } from '@vitrine/registry/vocabulary';
 import { lockFile } from '@vitrine/sqlite/file-lock';
 import { startStoreApi } from '@vitrine/store-api/app';
 import { readStoreApiConfig, type StoreApiConfig } from '@vitrine/store-api/config';
+import { urlOf } from '@vitrine/http-api/server/listen';
 import { commitDemoStore } from '@vitrine/stores/demo/demo-store';
 import { importVocabulary } from '@vitrine/stores/import-vocabulary';
 import { createApiKey } from '@vitrine/stores/workspaces/api-keys';
@@ -68,12 +69,15 @@ export async function startStores({ folder, env, createLogger, printDemo }: Stor
   const admin = `postgresql://postgres:${files.password}@127.0.0.1:${port}/postgres`;
   const dsnAs = (role: string) => `${admin}?options=${encodeURIComponent(`-c role=${role}`)}`;
   const [dsn, scanDsn] = [dsnAs('vitrine_store_api'), dsnAs('vitrine_enrich')];
-  const config = readStoreApiConfig(undefined, env, {
-    log: { level: 'error' },
-    storage: { dsn },
-    auth: { peppers: files.peppers },
-    graphql: { service_token: files.serviceToken, introspection: true },
-  });
+  const config = withOwnUrl(
+    readStoreApiConfig(undefined, env, {
+      log: { level: 'error' },
+      storage: { dsn },
+      auth: { peppers: files.peppers },
+      graphql: { service_token: files.serviceToken, introspection: true },
+    }),
+    env,
+  );
   const stopping = new AbortController();
   const starting = PostgresProcess.start({ folder: absolute, port, password: files.password });
   // A rejection is that of `ready`.
@@ -102,6 +106,13 @@ export async function startStores({ folder, env, createLogger, printDemo }: Stor
   ready.catch(() => {});
   const running = opened.move();
   return { ready, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** The URLs in responses lead to where it listens, unless it is told others; of any free port they are not known before. */
+function withOwnUrl(config: StoreApiConfig, env: StoresOptions['env']): StoreApiConfig {
+  const { host, port } = config.server;
+  const isKnown = port !== 0 && (env['STORE_API_PUBLIC_API_URL'] ?? '') === '';
+  return isKnown ? { ...config, public: { ...config.public, api_url: urlOf(host, port) } } : config;
 }
 
 /** Probes and metrics of the scanner are on any free port of this machine unless SCAN_SERVER_PORT names one. */

@@ -103,11 +103,29 @@ test('a workspace is listed with its admin, and a login link leads to the consol
   expect(stderr).not.toContain('svc_login_');
 });
 
+test('a workspace names the next command, on the same store API, and its time is a date-time', async () => {
+  await using folder = await temporaryFolder('config');
+  const config = join(folder.path, 'store-api.yaml');
+  writeFileSync(config, 'log: { level: info }');
+  const { stdout } = await run('workspace', 'create', '--admin', 'ada@example.com', '--config', config);
+  expect(stdout).toMatch(
+    new RegExp(`npm run store-api -- key create --workspace ws_\\w{26} --label first --config ${config}\n$`),
+  );
+  const created_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  expect(await json('workspace', 'create', '--admin', 'bob@example.com')).toMatchObject({ created_at });
+  const { items } = await json<{ items: object[] }>('workspace', 'list');
+  expect(items).toEqual(items.map(() => expect.objectContaining({ created_at })));
+});
+
 test('the denylist is added to, listed and taken from', async () => {
   expect((await run('denylist', 'add', 'https://www.Denied.com/x', '--reason', 'asked for it')).stdout).toBe(
     'denied.com is on the denylist.\n',
   );
   expect((await run('denylist', 'list')).stdout).toMatch(/^DOMAIN .*\ndenied\.com .* asked for it\n$/);
+  const second = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  expect(await json('denylist', 'list')).toEqual({
+    items: [{ domain: 'denied.com', reason: 'asked for it', created_at: second }],
+  });
   expect((await run('denylist', 'remove', 'denied.com')).code).toBe(0);
   expect(await run('denylist', 'remove', 'denied.com')).toMatchObject({
     code: 1,

@@ -71,8 +71,9 @@ Example:
   options: FORMAT_OPTION,
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ pool }) => {
-      const items = await readDenylist(pool);
-      const rows = () => items.map(({ domain, reason, created_at }) => [domain, secondOf(created_at), reason]);
+      const denied = await readDenylist(pool);
+      const items = denied.map((item) => ({ ...item, created_at: secondOf(item.created_at) }));
+      const rows = () => items.map(({ domain, reason, created_at }) => [domain, created_at, reason]);
       const text = () => (items.length === 0 ? 'The denylist is empty.\n' : textTable(['DOMAIN', 'SINCE', 'REASON'], rows()));
       context.stdout.write(formatResult(values.format, { items }, text));
     }),

@@ -35,6 +35,11 @@ export async function withStores(
   return (await work({ config, pool, logger })) ?? 0;
 }
 
+/** The words of a next command after its own: on the same store API. */
+export function configWords(configOption: string | undefined): string {
+  return configOption === undefined ? '' : ` --config ${configOption}`;
+}
+
 /** `2026-01-31T10:00:00Z`. */
 export function secondOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;

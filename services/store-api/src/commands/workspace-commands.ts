@@ -2,10 +2,10 @@ import { command } from '@vitrine/command-line/command';
 import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
 import { textTable } from '@vitrine/command-line/text-table';
 import { planSlug, type PlanSlug } from '@vitrine/stores/resources/enumerations';
-import { createWorkspace, listWorkspaces } from '@vitrine/stores/workspaces/workspaces';
+import { createWorkspace, listWorkspaces, type Workspace } from '@vitrine/stores/workspaces/workspaces';
 import { randomBytes } from 'node:crypto';
 import { emailOption, textOption } from './command-values.ts';
-import { secondOf, withStores } from './with-stores.ts';
+import { configWords, secondOf, withStores } from './with-stores.ts';
 
 const PLANS: readonly string[] = planSlug.options;
 
@@ -52,9 +52,9 @@ Examples:
       const workspace = await pool.transaction((transaction) => createWorkspace(transaction, request));
       logger.info({ audit: 'workspace_created', workspace_id: workspace.id, plan: workspace.plan, admin }, 'workspace created');
       const text = `Workspace ${workspace.id} (${workspace.name}) was created with the plan ${workspace.plan}; its admin is ${admin}.
-A key for it:  npm run store-api -- key create --workspace ${workspace.id} --label first
+A key for it:  npm run store-api -- key create --workspace ${workspace.id} --label first${configWords(config)}
 `;
-      context.stdout.write(formatResult(format, { ...workspace, admin_email: admin }, () => text));
+      context.stdout.write(formatResult(format, { ...listed(workspace), admin_email: admin }, () => text));
     });
   },
 });
@@ -72,13 +72,17 @@ Example:
   options: FORMAT_OPTION,
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ pool }) => {
-      const items = await listWorkspaces(pool);
+      const items = (await listWorkspaces(pool)).map(listed);
       const rows = () =>
         items.map(({ id, name, plan, anchor_day, admins, created_at }) => {
-          return [id, name, plan, String(anchor_day), admins.join(','), secondOf(created_at)];
+          return [id, name, plan, String(anchor_day), admins.join(','), created_at];
         });
       const none = 'There are no workspaces. Create one: store-api workspace create --admin EMAIL\n';
       const text = () => (items.length === 0 ? none : textTable(['ID', 'NAME', 'PLAN', 'DAY', 'ADMINS', 'CREATED'], rows()));
       context.stdout.write(formatResult(values.format, { items }, text));
     }),
 });
+
+function listed<W extends Workspace>({ created_at, ...workspace }: W) {
+  return { ...workspace, created_at: secondOf(created_at) };
+}
