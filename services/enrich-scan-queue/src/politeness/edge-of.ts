@@ -1,14 +1,14 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Addresses at which a platform serves all of its storefronts: requests to any of them reach the same servers. Each is one that a page, read in
- *  November 2026, tells shops to point their DNS records to. Networks around them are stated nowhere, and platforms whose pages name no address
- *  are not here: their hosts share an edge where they share an address, like any others. */
+/** Networks that belong to a platform, by their registration (23.227.32.0/19 is Shopify, Inc., AS62679; 185.230.60.0/22 is Wix, AS58182) or around
+ *  the addresses that a platform tells shops to point their DNS records to: requests to any address in them reach the same servers. One that is too
+ *  wide costs time, one that is missing costs politeness. Hosts elsewhere share an edge where they share an address. */
 const PLATFORM_NETWORKS: Readonly<Record<string, readonly string[]>> = {
-  // help.shopify.com/manual/domains/understanding-domains: A record and AAAA record.
-  shopify: ['23.227.38.65/32', '2620:127:f00f:5::/128'],
-  // namecheap.com/support/knowledgebase/article.aspx/9608: the host records that a Squarespace account shows. Squarespace's own page
-  // (support.squarespace.com, 205812378) leaves them to that panel.
-  squarespace: ['198.185.159.144/32', '198.185.159.145/32', '198.49.23.144/32', '198.49.23.145/32'],
+  // help.shopify.com/manual/domains/understanding-domains: 23.227.38.65 and 2620:127:f00f:5::.
+  shopify: ['23.227.32.0/19', '2620:127:f00f::/48'],
+  // namecheap.com/support/knowledgebase/article.aspx/9608: 198.185.159.144, 198.185.159.145, 198.49.23.144 and 198.49.23.145.
+  squarespace: ['198.185.159.0/24', '198.49.23.0/24'],
+  wix: ['185.230.60.0/22'],
 };
 
 const EDGES = Object.entries(PLATFORM_NETWORKS).map(([edge, networks]) => {
