@@ -97,6 +97,7 @@ CREATE TABLE day_usage (
 CREATE TABLE derivations (
   storefront_id text COLLATE "C" NOT NULL,
   state jsonb NOT NULL,
+  registry_checksum text COLLATE "C",
   CONSTRAINT derivations_pkey PRIMARY KEY (storefront_id),
   CONSTRAINT derivations_storefront_id_fkey FOREIGN KEY (storefront_id) REFERENCES stores(storefront_id)
 );
@@ -298,6 +299,16 @@ CREATE UNLOGGED TABLE rate_windows (
   requests integer NOT NULL,
   CONSTRAINT rate_windows_pkey PRIMARY KEY (key_id)
 ) WITH (fillfactor=50);
+
+CREATE TABLE registry_replays (
+  registry_checksum text COLLATE "C" NOT NULL,
+  first_seen_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  after_storefront_id text COLLATE "C" NOT NULL DEFAULT ''::text,
+  remaining integer NOT NULL,
+  next_pass_at timestamp(3) with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  finished_at timestamp(3) with time zone,
+  CONSTRAINT registry_replays_pkey PRIMARY KEY (registry_checksum)
+);
 
 CREATE TABLE removal_holds (
   slug text COLLATE "C" NOT NULL,
@@ -1218,6 +1229,7 @@ COMMENT ON COLUMN api_keys.token_mac IS 'HMAC-SHA-256 of the token under the pep
 COMMENT ON COLUMN brand_facts.organization_domain IS 'of the URL of the organisation that the store declares';
 COMMENT ON COLUMN brand_facts.organization_ids IS 'registration numbers, such as vatid:de123456789';
 COMMENT ON COLUMN brand_facts.shop_id IS 'platform:id, as the server states it';
+COMMENT ON COLUMN derivations.registry_checksum IS 'of the rules by which the state was last read; NULL before the first open page and where an earlier version wrote it';
 COMMENT ON COLUMN evidence_receipts.receipt IS 'JSON as it was returned, for retries';
 COMMENT ON COLUMN gateway_keys.changed_by IS 'the process that made the last change, which need not be notified of it';
 COMMENT ON COLUMN gateway_keys.owner_uid IS 'of the GatewayKey resource: nothing else may change or revoke the row';
@@ -1240,6 +1252,8 @@ COMMENT ON COLUMN quota_reservations.used IS 'by exchanges of the process whose 
 COMMENT ON COLUMN rate_allotments.name IS 'org, workspace and, for a key, its id; separated by line feeds';
 COMMENT ON COLUMN rate_allotments.sequence IS 'of the report within its process: one that arrives after a later one changes nothing';
 COMMENT ON COLUMN rate_allotments.used IS 'requests in the window before the report; with wanted, for whoever looks';
+COMMENT ON COLUMN registry_replays.after_storefront_id IS 'stores up to this one have been taken by a scanner in this pass';
+COMMENT ON COLUMN registry_replays.remaining IS 'stores that stand by other rules, counted at the start of a pass and reduced by those that are taken';
 COMMENT ON COLUMN removal_holds.base IS 'stores that had it, counted as far as the decision needed';
 COMMENT ON COLUMN request_leases.expires_at IS 'the slot is free from then on: at once when its request ends, after the lease when its process has died';
 COMMENT ON COLUMN request_leases.slot IS 'from 0; rows stay and are used again, because rows that come and go leave dead ones for every count to pass';
@@ -1300,6 +1314,7 @@ ALTER TABLE plans OWNER TO vitrine_migrations;
 ALTER TABLE quota_reservations OWNER TO vitrine_migrations;
 ALTER TABLE rate_allotments OWNER TO vitrine_migrations;
 ALTER TABLE rate_windows OWNER TO vitrine_migrations;
+ALTER TABLE registry_replays OWNER TO vitrine_migrations;
 ALTER TABLE removal_holds OWNER TO vitrine_migrations;
 ALTER TABLE request_leases OWNER TO vitrine_migrations;
 ALTER TABLE request_turns OWNER TO vitrine_migrations;
@@ -1366,6 +1381,7 @@ GRANT SELECT ON plans TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON quota_reservations TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON rate_allotments TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON rate_windows TO vitrine_store_api;
+GRANT INSERT, SELECT, UPDATE ON registry_replays TO vitrine_enrich;
 GRANT INSERT, SELECT ON removal_holds TO vitrine_enrich;
 GRANT DELETE, INSERT, SELECT, UPDATE ON request_leases TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON request_turns TO vitrine_enrich;

@@ -5,10 +5,13 @@ import { createKafkaClient } from '@vitrine/kafka/kafka-client';
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ScanConfig } from './config.ts';
 import { HEALTH_FAULTS, healthRoutes } from './health/health-routes.ts';
 import { ScanTelemetry } from './observability/scan-telemetry.ts';
+import type { EndedRun } from './jobs/job-runner.ts';
+import { RULES } from './observation/rules.ts';
 import { RequestTurns } from './politeness/request-turns.ts';
 import { createRunScan, type ScanSteps } from './run-scan.ts';
 import { APPLICATION, ScanQueue } from './scan-queue.ts';
@@ -57,7 +60,9 @@ export async function startScanner(
     onCommit: (scope, committed) => telemetry.observationCommitted(scope, committed),
     logger,
   });
-  const queue = new ScanQueue({ config, client, pool, logger, run: runScan, onEnd: (ended) => telemetry.runEnded(ended) });
+  const onEnd = (ended: EndedRun) => telemetry.runEnded(ended);
+  const replay = { rules: RULES, urls: publicUrlsOf(config.public) };
+  const queue = new ScanQueue({ config, client, pool, logger, run: runScan, onEnd, replay });
   telemetry.observe(() => queue.figures, turns.counters);
   const api = opened.use(await serveHealth(config, queue, telemetry, logger));
   stop('stop scanning', () => queue.stop());

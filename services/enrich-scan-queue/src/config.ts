@@ -74,7 +74,13 @@ export const scanConfig = z
         max_open: z.int().min(1).max(100_000).default(1_000),
       })
       .prefault({}),
-    evidence: z.strictObject({ retention_days: z.int().min(1).max(3_650).default(180) }).prefault({}),
+    evidence: z
+      .strictObject({
+        retention_days: z.int().min(1).max(3_650).default(180),
+        /** Stores of this process whose evidence is read again when rules have changed; 0: they follow with their next scan. */
+        replay_per_second: z.int().min(0).max(1_000).default(10),
+      })
+      .prefault({}),
     /** Where people and programs reach this deployment: the URLs in profiles. */
     public: z.strictObject(publicUrlKeys).prefault({}),
     observability: z.strictObject({ otel: otel.prefault({}) }).prefault({}),

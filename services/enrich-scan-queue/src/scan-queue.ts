@@ -8,6 +8,7 @@ import type { OutboxFigures } from '@vitrine/outbox/outbox-figures';
 import { OutboxRelay } from '@vitrine/outbox/outbox-relay';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { DatabaseReadiness, waitForDatabase } from '@vitrine/postgres/wait-for-database';
+import type { ReplayContext } from '@vitrine/stores/commit/replay-store';
 import { SCAN_TOPICS, type ScanCause } from '@vitrine/stores/scans/queue-scans';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ScanConfig } from './config.ts';
@@ -19,6 +20,7 @@ import { ScanJobs, type ClaimedJob } from './jobs/scan-jobs.ts';
 import { ScanSlots } from './jobs/scan-slots.ts';
 import type { ConsumerSums, ScanFigures } from './observability/scan-telemetry.ts';
 import { RoutineWork } from './rescan/routine-work.ts';
+import { RulesReplay } from './rescan/rules-replay.ts';
 
 export const APPLICATION = 'vitrine-enrich-scan-queue';
 const CAUSES: readonly ScanCause[] = ['requested', 'routine'];
@@ -31,6 +33,8 @@ export interface ScanQueueOptions {
   readonly pool: PostgresPool;
   readonly run: (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult>;
   readonly onEnd: (ended: EndedRun) => void;
+  /** What kept evidence is read by when stores stand by other rules. */
+  readonly replay: ReplayContext;
 }
 
 interface Started {
@@ -39,6 +43,7 @@ interface Started {
   readonly relay: AsyncDisposable & { readonly figures: OutboxFigures };
   readonly due: Promise<void>;
   readonly routine: RoutineWork;
+  readonly replay: RulesReplay;
 }
 
 /** From the queue to the database: waits for both, runs the jobs, and queues routine ones. */
@@ -100,6 +105,7 @@ export class ScanQueue {
       duplicates: this.#duplicates,
       consumers,
       routine: this.#started?.routine.figures,
+      replay: this.#started?.replay.figures,
       outbox: this.#started?.relay.figures,
       pools: { scan: this.#pool.figures() },
     };
@@ -121,17 +127,18 @@ export class ScanQueue {
     this.#stopping.abort();
     this.#slots.close();
     await this.#starting;
-    const { consumers = [], relay, due, routine } = this.#started ?? {};
+    const { consumers = [], relay, due, routine, replay } = this.#started ?? {};
     const stopTaking = async () => {
       await Promise.all([...consumers, ...(relay === undefined ? [] : [relay])].map((one) => one[Symbol.asyncDispose]()));
       await Promise.all(this.#allPublishers().map((publisher) => publisher[Symbol.asyncDispose]()));
     };
-    await Promise.all([this.#runner.stop(), stopTaking(), due, routine?.[Symbol.asyncDispose]()]);
+    const inBackground = [routine, replay].map((work) => work?.[Symbol.asyncDispose]());
+    await Promise.all([this.#runner.stop(), stopTaking(), due, ...inBackground]);
     await this.#runner.settle();
   }
 
   async #begin(): Promise<void> {
-    const { config, logger } = this.#options;
+    const { config, logger, replay: context } = this.#options;
     const { signal } = this.#stopping;
     const isReached = await waitForDatabase(this.#pool, {
       logger,
@@ -146,7 +153,9 @@ export class ScanQueue {
     const tools = { jobs: this.#jobs, slots: this.#slots, runner: this.#runner, logger, signal };
     const onRound = () => (this.#dueRoundAt = performance.now());
     const routine = new RoutineWork(this.#pool, { config, logger, jobs: this.#jobs });
-    this.#started = { consumers: this.#consume(), relay: this.#startRelay(), due: runDueJobs({ ...tools, onRound }), routine };
+    const replay = new RulesReplay(this.#pool, { ...context, logger, perSecond: config.evidence.replay_per_second });
+    const due = runDueJobs({ ...tools, onRound });
+    this.#started = { consumers: this.#consume(), relay: this.#startRelay(), due, routine, replay };
   }
 
   #consume(): KafkaConsumer[] {
@@ -186,7 +195,7 @@ export class ScanQueue {
 
 /** Of the newest migration that this service needs. */
 async function probe(pool: PostgresPool): Promise<void> {
-  await pool.query('SELECT due_at, (SELECT target FROM request_turns LIMIT 0) FROM scan_jobs LIMIT 0');
+  await pool.query('SELECT due_at, (SELECT registry_checksum FROM derivations LIMIT 0) FROM scan_jobs LIMIT 0');
 }
 
 /** Seconds. */

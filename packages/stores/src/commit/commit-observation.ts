@@ -5,7 +5,8 @@ import type { StoreState } from '../profile/store-state.ts';
 import { finishScanJob } from '../scans/finish-scan-job.ts';
 import { momentOf, type DerivationContext } from '../signals/derivation-context.ts';
 import { compareMoments, storeStateOf, type ConfirmedSignal, type DerivationState } from '../signals/derivation-state.ts';
-import { deriveNext, replaysNeeded, type Derived } from '../signals/derive.ts';
+import { deriveNext, type Derived } from '../signals/derive.ts';
+import { replaysNeeded } from '../signals/under-rules.ts';
 import { brandFactsOf } from '../brands/brand-facts.ts';
 import { findBrandGroup, joinBrandGroup, saveBrandFacts } from './brand-groups.ts';
 import { deriveStoredLog, heldBy } from './derive-stored-log.ts';
@@ -124,8 +125,10 @@ async function deriveInOrder(
   const { storefront_id } = known;
   const before = known.derivation ?? undefined;
   const replays = new Replays();
-  await replayEvidence(transaction, replaysNeeded(before, observation), observation.registry_checksum, rules, replays);
-  const ruleIds = await readRuleIds(transaction, [observation.registry_checksum, ...registriesOf(before)]);
+  const { registry_checksum } = observation;
+  const needed = observation.facts.condition === 'open' ? replaysNeeded(before, registry_checksum) : [];
+  await replayEvidence(transaction, needed, registry_checksum, rules, replays);
+  const ruleIds = await readRuleIds(transaction, [registry_checksum, ...registriesOf(before)]);
   const deriveWith = (holds: readonly RemovalHold[]) => {
     const isHeld = heldBy(holds);
     const context: DerivationContext = { storefront_id, ruleIds, isHeld, replay: (id, checksum) => replays.get(id, checksum) };

@@ -1,7 +1,8 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { momentOf, type DerivationContext, type LoggedObservation } from '../signals/derivation-context.ts';
 import { compareMoments, type ConfirmedSignal, type DerivationState } from '../signals/derivation-state.ts';
-import { deriveNext, replaysNeeded, type Derived } from '../signals/derive.ts';
+import { deriveNext, type Derived } from '../signals/derive.ts';
+import { replaysNeeded, underRules } from '../signals/under-rules.ts';
 import type { RemovalHold } from './known-store.ts';
 import type { Observation } from '../observation/observation.ts';
 import { readReplays, readRuleIds, replayEvidence, Replays, type Rules } from './rule-sets.ts';
@@ -39,13 +40,28 @@ export async function deriveStoredLog(
   let state: DerivationState | undefined;
   const signals: ConfirmedSignal[] = [];
   for await (const observation of readLog(transaction, storefront_id, arrived)) {
-    if (new Set(named).size > 1)
-      await replayEvidence(transaction, replaysNeeded(state, observation), observation.registry_checksum, rules, replays);
+    const { registry_checksum, facts } = observation;
+    if (new Set(named).size > 1 && facts.condition === 'open')
+      await replayEvidence(transaction, replaysNeeded(state, registry_checksum), registry_checksum, rules, replays);
     const derived = deriveNext(state, observation, context);
     state = derived.state;
     signals.push(...derived.signals);
   }
-  return state === undefined ? undefined : { state, signals };
+  if (state === undefined) return undefined;
+  // The store is not replayed again when its log ends under earlier rules than those that run.
+  return { state: rules === undefined ? state : await readUnderRules(transaction, state, rules, replays), signals };
+}
+
+/** A state under the rules that run, as far as evidence was kept. */
+export async function readUnderRules(
+  transaction: Transaction,
+  state: DerivationState,
+  rules: Rules,
+  replays: Replays,
+): Promise<DerivationState> {
+  const { registry_checksum } = rules;
+  await replayEvidence(transaction, replaysNeeded(state, registry_checksum), registry_checksum, rules, replays);
+  return underRules(state, registry_checksum, { replay: (id, checksum) => replays.get(id, checksum) });
 }
 
 export function heldBy(holds: readonly RemovalHold[]): DerivationContext['isHeld'] {

@@ -95,8 +95,9 @@ function writeStatement(write: StoreWrite): { text: string; values: unknown[] } 
       UPDATE stores SET profile = ${put(profile?.text, '::text')}, profile_hash = ${put(profile?.hash, '::text')}, is_ecommerce = ${put(state.is_ecommerce, '::boolean')},
         last_completed_scan_at = ${put(timeOf(state.observation.last_completed_scan_at), '::timestamptz')} WHERE moved_to = ${id}
     ), derivation AS (
-      INSERT INTO derivations VALUES (${id}, ${put(JSON.stringify(write.derivation), '::jsonb')})
-      ON CONFLICT (storefront_id) DO UPDATE SET state = excluded.state
+      INSERT INTO derivations (storefront_id, state, registry_checksum)
+      VALUES (${id}, ${put(JSON.stringify(write.derivation), '::jsonb')}, ${put(write.derivation.registry_checksum, '::text')})
+      ON CONFLICT (storefront_id) DO UPDATE SET state = excluded.state, registry_checksum = excluded.registry_checksum
     ), forgotten AS (
       DELETE FROM store_technologies WHERE storefront_id = ${id} AND slug <> ALL (${slugs})
     ), technologies AS (

@@ -69,6 +69,8 @@ export interface DerivationState extends Omit<StoreState, Identity | 'platform' 
   readonly version: 1;
   /** The last observation in it. */
   readonly last: Moment;
+  /** The rules by which technologies and coverages were last read; missing before the first open page, and where an earlier version wrote it. */
+  readonly registry_checksum?: string;
   readonly platform: TrackedPlatform | null;
   readonly technologies: readonly TrackedTechnology[];
   /** Consecutive scans that showed no storefront. */

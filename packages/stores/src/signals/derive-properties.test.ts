@@ -4,6 +4,7 @@ import { worlds, type World } from '../testing/scanned-worlds.ts';
 import { momentOf, type LoggedObservation } from './derivation-context.ts';
 import { compareMoments } from './derivation-state.ts';
 import { derive, deriveNext, type Derived } from './derive.ts';
+import { underRules } from './under-rules.ts';
 
 const RUNS = { numRuns: 400 };
 const logOf = ({ scans }: World) => scans.map(({ observation }) => observation);
@@ -59,6 +60,52 @@ test('an addition has an earlier scan without the technology, a removal three si
         if (type === 'technology_added') expect(without.length).toBeGreaterThan(0);
         else expect(without.length).toBeGreaterThanOrEqual(3);
       }
+    }),
+    RUNS,
+  );
+});
+
+/** A log whose kept evidence is read again by other rules between its entries; undefined: is not. */
+function deriveReplayed(world: World, versions: readonly (string | undefined)[]): Derived | undefined {
+  let known: Derived | undefined;
+  for (const [at, observation] of logOf(world).entries()) {
+    const next = deriveNext(known?.state, observation, world.context);
+    const version = versions[at];
+    const state = version === undefined ? next.state : underRules(next.state, version, world.context);
+    known = { state, signals: [...(known?.signals ?? []), ...next.signals] };
+  }
+  return known;
+}
+const replayedWorlds = (isConstant: boolean) =>
+  fc.tuple(worlds(isConstant), fc.array(fc.constantFrom(undefined, 'v1', 'v2', 'v3'), { minLength: 20, maxLength: 20 }));
+
+test('evidence that is read again by other rules, at any time, invents no addition, removal or migration', () => {
+  fc.assert(
+    fc.property(replayedWorlds(true), ([world, versions]) => {
+      const { signals = [] } = deriveReplayed(world, versions) ?? {};
+      expect(signals.filter(({ technology, type }) => technology !== null || type === 'platform_migrated')).toEqual([]);
+    }),
+    RUNS,
+  );
+  fc.assert(
+    fc.property(replayedWorlds(false), ([world, versions]) => {
+      const open = world.scans.filter(({ observation }) => observation.facts.condition === 'open');
+      for (const { type, technology, confirmed_at } of deriveReplayed(world, versions)?.signals ?? []) {
+        if (type !== 'technology_added' || technology === null) continue;
+        const until = open.filter(({ observation }) => observation.completed_at <= confirmed_at);
+        expect(until.some(({ truth }) => truth[technology] === undefined)).toBe(true);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('read again by the rules of the next scan before it, a store is what it would have been with it', () => {
+  fc.assert(
+    fc.property(worlds(false), (world) => {
+      const log = logOf(world);
+      const early = log.map((_, at) => (log[at + 1]?.facts.condition === 'open' ? log[at + 1]?.registry_checksum : undefined));
+      expect(deriveReplayed(world, early)).toEqual(derive(log, world.context));
     }),
     RUNS,
   );

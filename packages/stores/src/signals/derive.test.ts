@@ -1,9 +1,11 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { signalId } from '../identifiers.ts';
 import { CONTEXT, notOpen, observationId, observed, PAGES, seen } from '../testing/observations.ts';
 import { T0, DAY_MS } from '../testing/store-states.ts';
-import type { LoggedObservation } from './derivation-context.ts';
-import { derive, replaysNeeded } from './derive.ts';
+import type { DerivationContext, LoggedObservation } from './derivation-context.ts';
+import { derive } from './derive.ts';
+import { replaysNeeded, underRules } from './under-rules.ts';
+import { storeStateOf } from './derivation-state.ts';
 
 const KLAVIYO = seen('klaviyo');
 const on = (...places: string[]) => seen('klaviyo', places);
@@ -280,11 +282,57 @@ test('evidence that lacks what the new rules read retracts nothing', () => {
 
 test('the evidence that a change of rules needs is that of coverages and of last sightings', () => {
   const { state } = derive([observed(1, [KLAVIYO]), bare(2, HOME_ONLY), bare(3)], CONTEXT) ?? {};
-  expect(replaysNeeded(state, V2(4))).toEqual([3, 2, 1].map((day) => observationId(day)).filter((id) => id !== observationId(2)));
-  expect(replaysNeeded(state, V2(4, KLAVIYO))).toEqual([observationId(3)]);
-  expect([replaysNeeded(state, bare(4)), replaysNeeded(state, notOpen(4)), replaysNeeded(undefined, V2(4))]).toEqual([
-    [],
-    [],
-    [],
-  ]);
+  expect(replaysNeeded(state, 'v2')).toEqual([3, 1].map((day) => observationId(day)));
+  expect([replaysNeeded(state, 'v1'), replaysNeeded(undefined, 'v2')]).toEqual([[], []]);
+});
+
+describe('a state under other rules, without a scan', () => {
+  const HOTJAR = seen('hotjar');
+  const WEAK = { confidence: 'low' as const };
+  const under = (log: readonly LoggedObservation[], context: DerivationContext) => {
+    const { state } = derive(log, context) ?? {};
+    if (state === undefined) throw new Error('an empty log');
+    const shown = underRules(state, 'v2', context);
+    expect(underRules(shown, 'v2', context)).toEqual(shown);
+    return storeStateOf(shown, { domain: 'a.com', storefront_id: 'sf_1', brand_group_id: null });
+  };
+  const day = (ms: number) => (ms - T0) / DAY_MS;
+
+  test.each([
+    ['lists what the last open scan shows by them', [bare(1), bare(2), notOpen(3)], { 2: [HOTJAR] }, ['hotjar high 2 2']],
+    ['since the first scan that is compared', [bare(1), bare(2, HOME_ONLY)], { 1: [HOTJAR], 2: [HOTJAR] }, ['hotjar high 1 2']],
+    ['takes away what they do not see where it was last seen', [observed(1, [KLAVIYO])], { 1: [] }, []],
+    ['has their confidence', [observed(1, [KLAVIYO])], { 1: [seen('klaviyo', ['home'], WEAK)] }, ['klaviyo low 1 1']],
+    ['leaves what cannot be read', [observed(1, [KLAVIYO])], {}, ['klaviyo high 1 1']],
+    ['leaves out what only an earlier scan shows', [bare(1), bare(2, HOME_ONLY)], { 1: [HOTJAR], 2: [] }, []],
+  ])('%s', (_, log, detected, expected) => {
+    const { technologies } = under(log, replayed(detected));
+    expect(
+      technologies.map(({ slug, confidence, first_observed_at, last_confirmed_at }) =>
+        [slug, confidence, day(first_observed_at), day(last_confirmed_at)].join(' '),
+      ),
+    ).toEqual(expected);
+  });
+
+  test('a removed technology stays removed until a scan shows it', () => {
+    const log = [observed(1, [KLAVIYO]), bare(2), bare(3), bare(4)];
+    const { technologies } = under(log, replayed({ 4: [KLAVIYO] }));
+    expect(technologies).toMatchObject([{ slug: 'klaviyo', install_state: 'inactive' }]);
+  });
+
+  test.each([
+    ['that they do not see is none', [], null],
+    ['is the one that they see in its place', [seen('magento')], { slug: 'magento', confidence: 'high' }],
+    ['is none by a weak hint', [seen('magento', ['home'], WEAK)], null],
+  ])('a platform %s', (_, technologies, expected) => {
+    const context = { ...CONTEXT, replay: () => ({ pages: PAGES, technologies, withheld: [] }) };
+    const { platform } = under([observed(1)], context);
+    if (expected === null) expect(platform).toBeNull();
+    else expect(platform).toMatchObject(expected);
+  });
+
+  test('what they listed is removed by three misses, like all others', () => {
+    const log = [bare(1), ...[2, 3, 4].map((one) => V2(one))];
+    expect(signalsOf(log, replayed({ 1: [HOTJAR] }))).toEqual(['technology_removed hotjar 2>4']);
+  });
 });

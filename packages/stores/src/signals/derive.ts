@@ -1,9 +1,10 @@
 import { withCoverage } from './comparable.ts';
 import { momentOf, type DerivationContext, type LoggedObservation } from './derivation-context.ts';
-import { compareMoments, type ConfirmedSignal, type Coverage, type DerivationState, type Redirect } from './derivation-state.ts';
+import { compareMoments, type ConfirmedSignal, type DerivationState, type Redirect } from './derivation-state.ts';
 import { isPlatform, platformsOf, trackPlatform } from './track-platform.ts';
 import { trackStatus } from './track-status.ts';
 import { trackMiss, trackSighting } from './track-technologies.ts';
+import { underRules } from './under-rules.ts';
 
 /** A state and the signals that led to it. */
 export interface Derived {
@@ -11,8 +12,6 @@ export interface Derived {
   readonly signals: readonly ConfirmedSignal[];
 }
 
-/** More observations than a state refers to in practice; those beyond are compared as if their evidence was not kept. */
-const MAX_REPLAYS = 16;
 /** More are as good as two. */
 const MAX_REDIRECTS = 2;
 
@@ -30,11 +29,14 @@ export function derive(log: readonly LoggedObservation[], context: DerivationCon
 
 /** The state after one more observation, which is later than those before, and the signals that it confirms. Spec: decisions, section 5. */
 export function deriveNext(
-  before: DerivationState | undefined,
+  known: DerivationState | undefined,
   observation: LoggedObservation,
   context: DerivationContext,
 ): Derived {
   const { facts, completed_at, registry_checksum } = observation;
+  // A page that is not open is comparable with nothing.
+  const isOpen = facts.condition === 'open';
+  const before = isOpen && known !== undefined ? underRules(known, registry_checksum, context) : known;
   const status = trackStatus(before, observation, context);
   const observed = {
     version: 1 as const,
@@ -45,12 +47,10 @@ export function deriveNext(
     is_ecommerce: status.is_ecommerce,
     redirect: redirectAfter(before, observation),
   };
-  // A page that is not open is comparable with nothing.
-  if (facts.condition !== 'open')
-    return { state: { ...(before ?? unknownStore(observation)), ...observed }, signals: status.signals };
+  if (!isOpen) return { state: { ...(before ?? unknownStore(observation)), ...observed }, signals: status.signals };
 
   const { platform, signals: migration } = trackPlatform(before?.platform ?? null, observation, context);
-  const coverages = (before?.coverages ?? []).map((coverage) => underRulesOf(registry_checksum, coverage, context));
+  const coverages = before?.coverages ?? [];
   const isSeen = platformsOf(observation).some(({ slug }) => slug === platform?.slug);
   const scan = {
     observation,
@@ -60,10 +60,10 @@ export function deriveNext(
   };
   const detected = facts.technologies.filter((technology) => !isPlatform(technology));
   const seen = new Set(detected.map(({ slug }) => slug));
-  const known = new Map((before?.technologies ?? []).map((technology) => [technology.slug, technology]));
+  const earlier = new Map((before?.technologies ?? []).map((technology) => [technology.slug, technology]));
   const tracked = [
-    ...detected.map((technology) => trackSighting(known.get(technology.slug), technology, scan)),
-    ...[...known.values()].filter(({ slug }) => !seen.has(slug)).map((technology) => trackMiss(technology, scan)),
+    ...detected.map((technology) => trackSighting(earlier.get(technology.slug), technology, scan)),
+    ...[...earlier.values()].filter(({ slug }) => !seen.has(slug)).map((technology) => trackMiss(technology, scan)),
   ];
   const { scope, domain, pages, withheld } = facts;
   const coverage = { ...momentOf(observation), scope, domain, registry_checksum, pages, seen: [...seen].toSorted(), withheld };
@@ -71,6 +71,7 @@ export function deriveNext(
     state: {
       ...descriptionOf(before, observation),
       ...observed,
+      registry_checksum,
       platform,
       technologies: tracked.map(({ technology }) => technology).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)),
       coverages: withCoverage(coverages, coverage),
@@ -114,28 +115,4 @@ function unknownStore({ facts }: LoggedObservation) {
     catalog: null,
     coverages: [],
   };
-}
-
-/** What a scan covered, under the rules of now where its evidence was kept. */
-function underRulesOf(registry_checksum: string, coverage: Coverage, context: DerivationContext): Coverage {
-  if (coverage.registry_checksum === registry_checksum) return coverage;
-  const replayed = context.replay(coverage.observation_id, registry_checksum);
-  if (replayed === undefined) return coverage;
-  const { pages, technologies, withheld } = replayed;
-  const seen = technologies.filter((technology) => !isPlatform(technology)).map(({ slug }) => slug);
-  return { ...coverage, registry_checksum, pages, seen: seen.toSorted(), withheld };
-}
-
-/** Observations whose evidence the next one compares under its own rules, the newest first. */
-export function replaysNeeded(before: DerivationState | undefined, next: LoggedObservation): string[] {
-  if (before === undefined || next.facts.condition !== 'open') return [];
-  const seen = new Set(next.facts.technologies.map(({ slug }) => slug));
-  const sightings = before.technologies
-    .filter(({ slug, install_state, is_retracted }) => !seen.has(slug) && install_state !== 'inactive' && !is_retracted)
-    .map(({ sighting }) => sighting);
-  const moments = [...before.coverages, ...sightings].filter(
-    ({ registry_checksum }) => registry_checksum !== next.registry_checksum,
-  );
-  const newestFirst = moments.toSorted((a, b) => compareMoments(b, a)).map(({ observation_id }) => observation_id);
-  return [...new Set(newestFirst)].slice(0, MAX_REPLAYS);
 }

@@ -1,5 +1,5 @@
 import { findTechnology } from '@vitrine/registry/vocabulary';
-import type { DetectedTechnology } from '../observation/observation-facts.ts';
+import type { Detections, DetectedTechnology } from '../observation/observation-facts.ts';
 import type { Confidence } from '../resources/enumerations.ts';
 import { wouldShow } from './comparable.ts';
 import { confirmSignal, momentOf, sightingOf, type DerivationContext, type LoggedObservation } from './derivation-context.ts';
@@ -12,10 +12,15 @@ export function isPlatform({ slug }: { readonly slug: string }): boolean {
 }
 
 /** Platforms that an observation shows, the surest first. */
-export function platformsOf({ facts }: LoggedObservation): DetectedTechnology[] {
+export function platformsOf({ facts }: { readonly facts: Pick<Detections, 'technologies'> }): DetectedTechnology[] {
   return facts.technologies
     .filter(isPlatform)
     .toSorted((a, b) => STRENGTH[b.confidence] - STRENGTH[a.confidence] || (a.slug < b.slug ? -1 : 1));
+}
+
+/** The surest platform that is more than a weak hint. */
+export function surestPlatform(facts: Detections): DetectedTechnology | undefined {
+  return platformsOf({ facts }).find(({ confidence }) => confidence !== 'low');
 }
 
 interface Tracked {

@@ -63,20 +63,18 @@ export function trackSighting(known: TrackedTechnology | undefined, detected: De
 export function trackMiss(known: TrackedTechnology, scan: Scan): Tracked {
   const { observation, context } = scan;
   if (known.install_state === 'inactive' || known.is_retracted) return { technology: known, signals: [] };
-  const current = underRulesOf(observation.registry_checksum, known, context);
-  if (current.is_retracted) return { technology: current, signals: [] };
-  const misses = isMiss(current, scan)
+  const misses = isMiss(known, scan)
     ? {
-        count: Math.min(MISSES_TO_REMOVAL, (current.misses?.count ?? 0) + 1),
-        first: current.misses?.first ?? momentOf(observation),
+        count: Math.min(MISSES_TO_REMOVAL, (known.misses?.count ?? 0) + 1),
+        first: known.misses?.first ?? momentOf(observation),
       }
-    : current.misses;
-  const { slug, confidence } = current;
+    : known.misses;
+  const { slug, confidence } = known;
   if (misses === null || misses.count < MISSES_TO_REMOVAL || context.isHeld(slug, observation.completed_at))
-    return { technology: { ...current, misses }, signals: [] };
+    return { technology: { ...known, misses }, signals: [] };
   const { first } = misses;
   return {
-    technology: { ...current, install_state: 'inactive', misses: null },
+    technology: { ...known, install_state: 'inactive', misses: null },
     signals: [confirmSignal(context, observation, { type: 'technology_removed', technology: slug, first, confidence })],
   };
 }
@@ -87,17 +85,4 @@ function isMiss({ slug, sighting }: TrackedTechnology, { observation, platform, 
   const hasLeftPlatform = platform?.is_seen === true && sighting.platform !== null && sighting.platform !== platform.slug;
   if (facts.withheld.includes(slug) && !hasLeftPlatform) return false;
   return wouldShow({ scope: facts.scope, pages: facts.pages, registry_checksum }, sighting, context.ruleIds);
-}
-
-/** The last sighting as the rules of now see it. One that they do not see any more was a mistake of the rules, not a change of the store. */
-function underRulesOf(registry_checksum: string, known: TrackedTechnology, context: DerivationContext): TrackedTechnology {
-  const { slug, sighting } = known;
-  if (registry_checksum === sighting.registry_checksum) return known;
-  const replayed = context.replay(sighting.observation_id, registry_checksum);
-  if (replayed === undefined || replayed.withheld.includes(slug)) return known;
-  // Evidence of another version may lack what the new rules read.
-  const isReadable = sighting.places.every(({ page_class, channel }) => replayed.pages[page_class]?.includes(channel));
-  const detected = replayed.technologies.find((technology) => technology.slug === slug);
-  if (detected === undefined) return isReadable ? { ...known, is_retracted: true, misses: null } : known;
-  return { ...known, sighting: { ...sighting, registry_checksum, places: detected.sightings } };
 }

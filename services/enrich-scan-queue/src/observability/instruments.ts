@@ -84,6 +84,17 @@ export const QUEUE_INSTRUMENTS = {
     '{observation}',
     'Observations whose evidence was removed after its retention.',
   ),
+  replayed: counter(
+    'scan.rules_replay.stores_total',
+    '{store}',
+    'Stores whose evidence this process read again because rules have changed, by result.',
+    ['result'],
+  ),
+  toReplay: gauge(
+    'scan.rules_replay.remaining',
+    '{store}',
+    'Stores of all processes that stand by other rules than those that run.',
+  ),
 };
 
 /** Politeness towards storefronts. */

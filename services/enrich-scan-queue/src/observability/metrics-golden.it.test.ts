@@ -24,6 +24,7 @@ const FIGURES: ScanFigures = {
     cleanUpFailures: 0,
     jobs: { open: 1, delayed: 1 },
   },
+  replay: { stores: { replayed: 0, unchanged: 0, failed: 0 }, remaining: 1 },
   outbox: {
     published: new Map([['vitrine.scans.requested', 1]]),
     failures: { unavailable: 0, refused: 0, database: 0 },
@@ -59,7 +60,13 @@ test('deploy/observability knows the metrics and labels of a scanner; npm run go
 
 test('every counter is there, at 0, from the start', async () => {
   const samples = await scrapeOf(() => {});
-  for (const name of ['scan_runs_total', 'scan_observations_total', 'scan_signals_total', 'scan_scheduler_runs_total']) {
+  for (const name of [
+    'scan_runs_total',
+    'scan_observations_total',
+    'scan_signals_total',
+    'scan_scheduler_runs_total',
+    'scan_rules_replay_stores_total',
+  ]) {
     const values = samples.filter((sample) => sample.name === name).map(({ value }) => value);
     expect([name, values.length > 2, new Set(values)]).toEqual([name, true, new Set([0])]);
   }

@@ -10,6 +10,7 @@ import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemet
 import type { EndedRun } from '../jobs/job-runner.ts';
 import type { PolitenessCounters } from '../politeness/request-turns.ts';
 import type { RoutineFigures } from '../rescan/routine-work.ts';
+import type { ReplayFigures } from '../rescan/rules-replay.ts';
 import type { CommittedSignals } from '../scan/scan-ports.ts';
 import { VERSION } from '../version.ts';
 import { POLITENESS_INSTRUMENTS, QUEUE_INSTRUMENTS, RUN_INSTRUMENTS } from './instruments.ts';
@@ -38,6 +39,7 @@ export interface ScanFigures {
   readonly consumers: ReadonlyMap<ScanCause, ConsumerSums>;
   /** Undefined before the database was reached. */
   readonly routine: RoutineFigures | undefined;
+  readonly replay: ReplayFigures | undefined;
   readonly outbox: OutboxFigures | undefined;
   readonly pools: Readonly<Record<string, PoolFigures>>;
 }
@@ -116,6 +118,7 @@ function queueReadings({
   duplicates,
   consumers,
   routine,
+  replay,
 }: ScanFigures): Record<keyof typeof QUEUE_INSTRUMENTS, Reading> {
   const { runs, scansQueued = 0, evidenceRemoved = 0, jobs } = routine ?? {};
   const byCause = (value: (sums: ConsumerSums) => number | undefined) =>
@@ -139,5 +142,9 @@ function queueReadings({
     ),
     scansQueued,
     evidenceRemoved,
+    replayed: Object.entries(replay?.stores ?? { replayed: 0, unchanged: 0, failed: 0 }).map(
+      ([result, count]) => [{ result }, count] as const,
+    ),
+    toReplay: replay?.remaining ?? [],
   };
 }

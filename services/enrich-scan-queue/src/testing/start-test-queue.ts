@@ -4,11 +4,13 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createId } from '@vitrine/stores/identifiers';
 import { queueScans, type ScanCause } from '@vitrine/stores/scans/queue-scans';
 import type { StoreDatabase } from '@vitrine/stores/testing/store-database';
+import { URLS } from '@vitrine/stores/testing/store-states';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { randomBytes } from 'node:crypto';
 import { readScanConfig } from '../config.ts';
 import type { EndedRun, RunResult } from '../jobs/job-runner.ts';
 import type { ClaimedJob } from '../jobs/scan-jobs.ts';
+import { RULES } from '../observation/rules.ts';
 import { ScanQueue } from '../scan-queue.ts';
 
 type Run = (job: ClaimedJob, signal: AbortSignal) => Promise<RunResult>;
@@ -40,7 +42,15 @@ export function startTestQueue(
   const onEnd = (end: EndedRun) => void ends.push(end);
   const client =
     brokers === undefined ? undefined : createKafkaClient(kafkaConnection('test', { ...config.queue, topic: '' }), logger);
-  const queue = new ScanQueue({ config, client, pool, logger, run: createRun(pool), onEnd });
+  const queue = new ScanQueue({
+    config,
+    client,
+    pool,
+    logger,
+    run: createRun(pool),
+    onEnd,
+    replay: { rules: RULES, urls: URLS },
+  });
   queue.start();
   return { queue, pool, ends, log, [Symbol.asyncDispose]: () => queue.stop() };
 }

@@ -1,0 +1,124 @@
+import type { Detections, DetectedTechnology } from '../observation/observation-facts.ts';
+import type { DerivationContext } from './derivation-context.ts';
+import {
+  compareMoments,
+  type Coverage,
+  type DerivationState,
+  type LastSighting,
+  type TrackedPlatform,
+  type TrackedTechnology,
+} from './derivation-state.ts';
+import { isPlatform, surestPlatform } from './track-platform.ts';
+
+/** More observations than a state refers to in practice; those beyond are compared as if their evidence was not kept. */
+const MAX_REPLAYS = 16;
+
+/** What the rules of a registry make of the evidence of an observation; undefined where it was not kept, or is theirs already. */
+type Replay = (seen: { readonly observation_id: string; readonly registry_checksum: string }) => Detections | undefined;
+
+/** A state as the rules of a registry see the evidence that was kept. What the last open scan shows by these rules was there and is listed; what
+ *  they do not see any more where it was last seen was a mistake of other rules, not a change of the store. No signal comes of it, and what cannot
+ *  be read stays. The same rules once more change nothing. Spec: decisions, section 5. */
+export function underRules(
+  before: DerivationState,
+  registry_checksum: string,
+  context: Pick<DerivationContext, 'replay'>,
+): DerivationState {
+  const replay: Replay = (seen) =>
+    seen.registry_checksum === registry_checksum ? undefined : context.replay(seen.observation_id, registry_checksum);
+  const last = before.coverages.at(-1);
+  const shown = last && replay(last);
+  const coverages = before.coverages.map((coverage) => coverageUnder(registry_checksum, coverage, replay));
+  const kept = before.platform && platformUnder(registry_checksum, before.platform, replay);
+  const technologies = before.technologies.map((known) => technologyUnder(registry_checksum, known, replay));
+  const state = { ...before, registry_checksum, coverages, technologies, platform: kept };
+  if (last === undefined || shown === undefined) return state;
+  const found = before.is_ecommerce && kept === null ? surestPlatform(shown) : undefined;
+  const sightingOf = ({ sightings }: DetectedTechnology, platform: string | null): LastSighting => {
+    const { observation_id, at, scope } = last;
+    return { observation_id, at, scope, registry_checksum, platform, places: sightings };
+  };
+  const platform = found ? platformSeen(found, sightingOf(found, found.slug)) : kept;
+  const bySlug = new Map(technologies.map((technology) => [technology.slug, technology]));
+  for (const detected of shown.technologies.filter((one) => !isPlatform(one))) {
+    const sighting = sightingOf(detected, platform?.slug ?? null);
+    bySlug.set(detected.slug, technologySeen(bySlug.get(detected.slug), detected, sighting, coverages));
+  }
+  return { ...state, platform, technologies: [...bySlug.values()].toSorted((a, b) => (a.slug < b.slug ? -1 : 1)) };
+}
+
+/** Observations whose evidence other rules have to read for that, the newest first. */
+export function replaysNeeded(before: DerivationState | undefined, registry_checksum: string): string[] {
+  if (before === undefined) return [];
+  const sightings = before.technologies
+    .filter(({ install_state }) => install_state !== 'inactive')
+    .map(({ sighting }) => sighting);
+  const platform = before.platform === null ? [] : [before.platform.sighting];
+  const moments = [...before.coverages, ...sightings, ...platform].filter((seen) => seen.registry_checksum !== registry_checksum);
+  const newestFirst = moments.toSorted((a, b) => compareMoments(b, a)).map(({ observation_id }) => observation_id);
+  return [...new Set(newestFirst)].slice(0, MAX_REPLAYS);
+}
+
+/** What a scan covered. */
+function coverageUnder(registry_checksum: string, coverage: Coverage, replay: Replay): Coverage {
+  const replayed = replay(coverage);
+  if (replayed === undefined) return coverage;
+  const { pages, technologies, withheld } = replayed;
+  const seen = technologies.filter((technology) => !isPlatform(technology)).map(({ slug }) => slug);
+  return { ...coverage, registry_checksum, pages, seen: seen.toSorted(), withheld };
+}
+
+function technologyUnder(registry_checksum: string, known: TrackedTechnology, replay: Replay): TrackedTechnology {
+  const { slug, sighting, install_state } = known;
+  const replayed = install_state === 'inactive' ? undefined : replay(sighting);
+  if (replayed === undefined || replayed.withheld.includes(slug)) return known;
+  const detected = replayed.technologies.find((technology) => technology.slug === slug);
+  if (detected !== undefined) {
+    const { confidence, sightings: places } = detected;
+    const seen = { ...sighting, registry_checksum, places };
+    return { ...known, install_state: detected.install_state, confidence, sighting: seen, is_retracted: false };
+  }
+  if (!isReadable(sighting, replayed)) return known;
+  return { ...known, is_retracted: true, misses: null, sighting: { ...sighting, registry_checksum } };
+}
+
+function platformUnder(registry_checksum: string, known: TrackedPlatform, replay: Replay): TrackedPlatform | null {
+  const replayed = replay(known.sighting);
+  if (replayed === undefined || replayed.withheld.includes(known.slug)) return known;
+  const detected = replayed.technologies.find(({ slug }) => slug === known.slug);
+  if (detected === undefined) return isReadable(known.sighting, replayed) ? null : known;
+  const sighting = { ...known.sighting, registry_checksum, places: detected.sightings };
+  return { ...known, confidence: detected.confidence, sighting };
+}
+
+/** Evidence of another version may lack what the new rules read. */
+function isReadable({ places }: LastSighting, { pages }: Detections): boolean {
+  return places.every(({ page_class, channel }) => pages[page_class]?.includes(channel));
+}
+
+/** A removed technology stays removed until a scan shows it. */
+function technologySeen(
+  known: TrackedTechnology | undefined,
+  { slug, install_state, confidence }: DetectedTechnology,
+  sighting: LastSighting,
+  coverages: readonly Coverage[],
+): TrackedTechnology {
+  if (known?.install_state === 'inactive') return known;
+  if (known !== undefined && compareMoments(known.sighting, sighting) >= 0) return known;
+  const sightedAt = coverages.filter(({ seen }) => seen.includes(slug)).map(({ at }) => at);
+  return {
+    slug,
+    install_state,
+    confidence,
+    first_observed_at: known?.first_observed_at ?? Math.min(sighting.at, ...sightedAt),
+    last_confirmed_at: sighting.at,
+    sighting,
+    misses: null,
+    is_retracted: false,
+  };
+}
+
+function platformSeen({ slug, confidence }: DetectedTechnology, sighting: LastSighting): TrackedPlatform {
+  const { at } = sighting;
+  return { slug, confidence, first_observed_at: at, last_confirmed_at: at, sighting, successor: null };
+}
