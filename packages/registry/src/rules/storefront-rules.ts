@@ -169,7 +169,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
   },
   paypal: {
     pixels: ['~setting:paypalConnected'],
-    markup: ['id:in-context-paypal-metadata'],
+    markup: ['id:in-context-paypal-metadata', 'data:swag-paypal-express-button'],
     paths: ['/plugins/woocommerce-paypal-payments/'],
     loads: ['paypal.com/sdk/js', 'paypalobjects.com/api/', 'paypal.com/web-sdk/', 'paypal.com/tagmanager/'],
     inline: ['paypal.Buttons(', 'PayPalCommerceGateway=', 'paypal.Messages(', '~"paypal_merchant_id'],
