@@ -32,6 +32,8 @@ export const MEASUREMENT_RULES: RulesBySlug = {
   },
   northbeam: { loads: ['northbeam.io'], inline: ['~Northbeam='] },
   elevar: {
+    markup: ['id:elevar-gtm-suite-config'],
+    data: ['shopify-gtm-suite.getelevar.com'],
     inline: ['ElevarGtmSuite=', 'ElevarDataLayer=', '~ElevarInvalidateContext'],
     loads: ['shopify-gtm-suite.getelevar.com', 'getelevar.com'],
   },

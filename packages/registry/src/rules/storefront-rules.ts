@@ -110,7 +110,11 @@ export const STOREFRONT_RULES: RulesBySlug = {
     markup: ['class:shogun'],
   },
   replo: { loads: ['replocdn.com'], apps: ['replo'], markup: ['data:replo-id'] },
-  gempages: { paths: ['/files/gempagev'], loads: ['gempages.net', 'cdn.shopify.com *gempagev'], apps: ['gempages'] },
+  gempages: {
+    paths: ['/files/gempagev'],
+    loads: ['gempages.net', 'cdn.shopify.com *gempagev', 'assets.gemcommerce.com'],
+    apps: ['gempages'],
+  },
   weglot: {
     paths: ['~/plugins/weglot/'],
     loads: ['cdn.weglot.com'],
