@@ -19,18 +19,21 @@ export type OperationName = (typeof OPERATION_NAMES)[number];
 /** What a request is counted as: the name of its root field. Names that clients give their operations would be series without end. */
 export function operationNameOf(document: DocumentNode, operation: OperationDefinitionNode): OperationName {
   const names = new Set<string>();
+  const fragments = new Set<string>();
   const collect = (selections: OperationDefinitionNode['selectionSet']['selections']) => {
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) names.add(selection.name.value);
       else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet.selections);
       else {
         const { value } = selection.name;
+        // Fragments that use each other twice would be visited more often than anybody can wait for.
+        if (fragments.has(value)) continue;
+        fragments.add(value);
         const fragment = document.definitions.find((one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === value);
         if (fragment?.kind === Kind.FRAGMENT_DEFINITION) collect(fragment.selectionSet.selections);
       }
     }
   };
-  // It has been validated: fragments form no circle.
   collect(operation.selectionSet.selections);
   const fields = [...names].filter((name) => !name.startsWith('__'));
   if (fields.length > 1) return 'several';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parse } from 'graphql';
+import { getOperationAST, parse } from 'graphql';
+import { operationNameOf } from './operation-name.ts';
 import { MAX_ALIASES, MAX_DEPTH, queryLimitError } from './query-limits.ts';
 import { Secret } from '@vitrine/config/secret';
 import { serviceTokenCheck } from './service-token.ts';
@@ -18,9 +19,9 @@ const errorOf = (query: string, variables: Record<string, unknown> = {}) =>
 const nested = (levels: number) => `{ ${'a { '.repeat(levels - 1)}b${' }'.repeat(levels - 1)} }`;
 const aliases = (count: number) => `{ ${Array.from({ length: count }, (_, i) => `a${i}: b`).join(' ')} }`;
 /** Each fragment uses the one before twice: 2 to the power of n fields. */
-const bomb = (n: number) =>
+const bomb = (n: number, field = 'a') =>
   Array.from({ length: n }, (_, i) => `fragment f${i + 1} on Query { ...f${i} ...f${i} }`).join(' ') +
-  ` fragment f0 on Query { a } query { ...f${n} }`;
+  ` fragment f0 on Query { ${field} } query { ...f${n} }`;
 
 describe('limits of a query', () => {
   test.each<[string, string, Record<string, unknown>?]>([
@@ -59,11 +60,24 @@ describe('limits of a query', () => {
       /costs 2403/,
     ],
     ['a bomb of fragments', bomb(60), /costs 2048 fields/],
+    ['a bomb that asks for the names of types', bomb(60, '__typename'), /costs 2048 fields/],
+    ['the name of a type by many aliases', aliases(51).replaceAll(': b', ': __typename'), /51 aliases/],
     ['a circle of fragments', 'query { ...a } fragment a on Query { ...b } fragment b on Query { ...a }', /circle/],
     ['a fragment of itself', 'query { ...a } fragment a on Query { b { ...a } }', /circle/],
   ])('%s is refused with the limit', (...[, query, error, variables]) => {
     expect(errorOf(query, variables)).toMatch(error);
   });
+});
+
+test('an operation is named by its root fields, each fragment looked at once', () => {
+  const nameOf = (query: string) => {
+    const document = parse(query);
+    const operation = getOperationAST(document);
+    return operation ? operationNameOf(document, operation) : undefined;
+  };
+  expect(nameOf(bomb(200, 'store'))).toBe('store');
+  expect(nameOf('{ ...f store } fragment f on Query { ... { technology } ...f }')).toBe('several');
+  expect(nameOf('{ ...f } fragment f on Query { __typename }')).toBe('introspection');
 });
 
 test('only the service token, alone in its header, is let in; without one nobody is', () => {

@@ -32,7 +32,7 @@ export interface QueryToCheck {
 }
 
 /** Why a request is more than it may be; undefined when it is not. Runs before validation, whose time grows with the square of a request's fields,
- *  and takes a fragment's weight once for each time that it is used. Fields of introspection weigh nothing: they are validated elsewhere. */
+ *  and takes a fragment's weight once for each time that it is used. What is below a field of introspection weighs nothing: it is validated elsewhere. */
 export function queryLimitError({ document, variables }: QueryToCheck): string | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
@@ -81,8 +81,8 @@ class Weigher {
   }
 
   #field(field: FieldNode): Weight {
-    if (field.name.value.startsWith('__')) return NOTHING;
-    const inner = field.selectionSet === undefined ? NOTHING : this.weigh(field.selectionSet);
+    const isIntrospection = field.name.value.startsWith('__');
+    const inner = field.selectionSet === undefined || isIntrospection ? NOTHING : this.weigh(field.selectionSet);
     return {
       depth: 1 + inner.depth,
       aliases: inner.aliases + (field.alias === undefined ? 0 : 1),
