@@ -24,6 +24,8 @@ const MATCHES: Readonly<Record<string, string>> = {
   '^/(?:algoliasearch|instantsearch\\.js|autocomplete\\.js)/': '/algoliasearch/3/a.js',
   '^/ajax/libs/(?:algoliasearch|instantsearch\\.js)/': '/ajax/libs/algoliasearch/4/a.js',
   '^/(?:algoliasearch|instantsearch\\.js|@algolia/[a-z-]+)@': '/algoliasearch@4/a.js',
+  '^/@loophq/onstore-sdk@': '/@loophq/onstore-sdk@1/a.js',
+  '^/npm/@loophq/onstore-sdk@': '/npm/@loophq/onstore-sdk@1/a.js',
   '^/gtag/js\\?(?:[^#]*&)?id=AW-': '/gtag/js?id=AW-1',
   '^/gtag/js\\?(?:[^#]*&)?id=GTM-': '/gtag/js?id=GTM-1',
   '^/skin/frontend/[^/]+/': '/skin/frontend/a/b.js',

@@ -212,7 +212,17 @@ export const STOREFRONT_RULES: RulesBySlug = {
   route: { elements: ['route-protect-widget'], loads: ['routeapp.io'], apps: ['route'] },
   returngo: { loads: ['returngo.ai'], links: ['returngo.ai'] },
   malomo: { loads: ['gomalomo.com'], links: ['gomalomo.com'] },
-  'loop-returns': { loads: ['cdn.loopreturns.com', 'loopreturns.com/onstore'], links: ['loopreturns.com'] },
+  'loop-returns': {
+    inline: ['LoopOnstore.init('],
+    loads: [
+      'cdn.loopreturns.com',
+      'loopreturns.com/onstore',
+      'unpkg.com ^/@loophq/onstore-sdk@',
+      'jsdelivr.net ^/npm/@loophq/onstore-sdk@',
+    ],
+    links: ['loopreturns.com'],
+    literalsSince: 2,
+  },
   narvar: { loads: ['hub.narvar.com', 'static.narvar.com', 'narvar.com/js/'], links: ['narvar.com'] },
   signifyd: { loads: ['cdn-scripts.signifyd.com', 'imgs.signifyd.com'], markup: ['id:sig-api'] },
   riskified: { inline: ['RISKX.go('], loads: ['beacon.riskified.com'], literalsSince: 2 },
