@@ -8,7 +8,7 @@ import { lockByName, tryLockByName } from './advisory-lock.ts';
 import type { PostgresPoolOptions } from './pool-options.ts';
 import { classifyPostgresError } from './postgres-error.ts';
 import { PostgresPool } from './postgres-pool.ts';
-import { readInPages } from './read-in-pages.ts';
+import { pagesOf } from './pages-of.ts';
 
 let database: TestDatabase;
 let pool: PostgresPool;
@@ -210,13 +210,20 @@ test('connections that break, idle or in use, end nothing but their statement', 
   expect(other.figures()).toMatchObject({ connectionsOpened: 3, connectionsLost: 2, connections: 1, idleConnections: 1 });
 });
 
-test('rows that come in pages are all there, and an error in a later page ends nothing but its statement', async () => {
+test('rows that come in pages are all there, and an error in a later page ends nothing but its transaction', async () => {
   await using one = open({ maxConnections: 1 });
-  const rows = await readInPages<{ n: number }>(one, 'SELECT n FROM generate_series(1, $1::int) AS n', [2_500]);
-  expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 2_500 }, (_, at) => at + 1));
-  expect(await readInPages(one, 'SELECT n FROM generate_series(1, $1::int) AS n', [2_000])).toHaveLength(2_000);
-  const failing = readInPages(one, 'SELECT 1 / (n - $1::int) AS n FROM generate_series(1, 2500) AS n', [1_500]);
-  expect(await classOf(failing)).toBe('constraint');
+  const pages = (text: string, value: number) =>
+    one.transaction(async (transaction) => {
+      const read: number[][] = [];
+      for (let again = 0; again < 2; again += 1)
+        for await (const page of pagesOf<{ n: number }>(transaction, text, [value], 1_000)) read.push(page.map(({ n }) => n));
+      return read;
+    });
+  const counted = 'SELECT n FROM generate_series(1, $1::int) AS n';
+  const numbers = Array.from({ length: 2_500 }, (_, at) => at + 1);
+  expect((await pages(counted, 2_500)).flat()).toEqual([...numbers, ...numbers]);
+  expect((await pages(counted, 2_000)).map((page) => page.length)).toEqual([1_000, 1_000, 0, 1_000, 1_000, 0]);
+  expect(await classOf(pages('SELECT 1 / (n - $1::int) AS n FROM generate_series(1, 2500) AS n', 1_500))).toBe('constraint');
   expect(await one.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
 

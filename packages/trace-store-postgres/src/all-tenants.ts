@@ -8,3 +8,8 @@ export const ALL_TENANTS: Tenant = { org_id: '*', workspace_id: '*' };
 export function unsummed(unit: 'hour' | 'day'): string {
   return `SELECT date_trunc('${unit}', hour, 'UTC') FROM trace_hours WHERE NOT ${unit}_is_summed`;
 }
+
+/** A query for the hours or days of which packed rows are not complete. */
+export function unpacked(unit: 'hour' | 'day'): string {
+  return `SELECT date_trunc('${unit}', hour, 'UTC') FROM trace_hours WHERE NOT ${unit}_is_packed`;
+}

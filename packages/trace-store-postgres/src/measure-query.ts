@@ -7,8 +7,9 @@ import {
   type MeasurePart,
   type MeasureQuery,
 } from '@vitrine/traces/trace-measures';
-import { ALL_TENANTS, unsummed } from './all-tenants.ts';
+import { ALL_TENANTS, unpacked, unsummed } from './all-tenants.ts';
 import { Conditions } from './conditions.ts';
+import { packedGroupOf, type PackedGroup } from './packed-groups.ts';
 
 type Sums = Readonly<Record<string, string>>;
 type Extremes = Readonly<Record<string, readonly ['min' | 'max', string]>>;
@@ -55,36 +56,81 @@ export function partHoursOf({ from, to, bucket }: MeasureQuery): number[] {
   return splitRange(from, to, bucket).parts.map((part) => bucketStartOf(part.from, 'hour'));
 }
 
-/** One statement, and so one moment, for whole days, whole hours and the parts of hours at the edges of the range. */
+/** One statement, and so one moment, for whole days, whole hours and the parts of hours at the edges of the range. Its rows are arrays: packed
+ *  ones (`is_packed`) as they are kept, and of all other sums one for each bucket. */
 export function measureStatement(query: MeasureQuery, partHours: readonly PartHour[]): Statement {
   const { days, hours, parts } = splitRange(query.from, query.to, query.bucket);
   const values = new Conditions();
-  const sources = [
-    ...days.flatMap((span) => sumsIn(query, 'day', span, values)),
-    ...hours.flatMap((span) => sumsIn(query, 'hour', span, values)),
+  const whole = [
+    ...days.map((span) => ({ unit: 'day', span }) as const),
+    ...hours.map((span) => ({ unit: 'hour', span }) as const),
+    // An hour whose traces were removed counts whole when it begins in the range.
     ...parts.flatMap((part) => {
-      const hour = partHours.find((one) => one.hour === bucketStartOf(part.from, 'hour'));
-      if (hour === undefined) return [];
-      if (!hour.isGone) return [tracesIn(query, part, hour, values)];
-      // An hour whose traces were removed counts whole when it begins in the range.
-      return hour.hour < part.from ? [] : sumsIn(query, 'hour', { ...part, from: hour.hour }, values);
+      const gone = partHours.find(({ hour, isGone }) => isGone && hour === bucketStartOf(part.from, 'hour') && hour >= part.from);
+      return gone === undefined ? [] : [{ unit: 'hour', span: { ...part, from: gone.hour } } as const];
     }),
   ];
-  if (sources.length === 0) return { text: 'SELECT WHERE false', values: [] };
-  const totals = [
-    ...Object.keys(sumsOf(query)).map((name) => `sum(${name})${name === 'cost_usd' ? '' : '::bigint'} AS ${name}`),
-    ...Object.entries(extremesOf(query)).map(([name, [which]]) => `${which}(${name}) AS ${name}`),
-    ...(needsPercentiles(query) ? [`string_agg(latencies, ',') AS latencies, string_agg(latency, ',') AS latency`] : []),
+  const group = packedGroupOf(query);
+  const packed = group === undefined ? [] : whole.map(({ unit, span }) => packedRows(query, group, unit, span, values.nested()));
+  const others = [
+    ...whole.flatMap(({ unit, span }) => sumsIn(query, unit, span, values)),
+    ...parts.flatMap((part) => {
+      const hour = partHours.find((one) => !one.isGone && one.hour === bucketStartOf(part.from, 'hour'));
+      return hour === undefined ? [] : [tracesIn(query, part, hour, values)];
+    }),
   ];
-  return {
-    text: `SELECT bucket, grp, ${totals.join(', ')} FROM (${sources.join(' UNION ALL ')}) AS sums
-      GROUP BY bucket, grp ORDER BY bucket, grp LIMIT ${MEASURES_MAX + 1}`,
-    values: values.values,
-  };
+  const selects = [...packed, ...(others.length === 0 ? [] : [arraysOf(query, others)])];
+  return { text: selects.length === 0 ? 'SELECT WHERE false' : selects.join(' UNION ALL '), values: values.values };
 }
 
-/** The rows of the tenant, or by model those of all tenants with the rows of each tenant where these are not complete. */
+/** Rows of `trace_sums_packed_*`, where these are complete. */
+function packedRows(
+  query: MeasureQuery,
+  group: PackedGroup,
+  unit: 'hour' | 'day',
+  { from, before }: Span,
+  where: Conditions,
+): string {
+  const { org_id: org, workspace_id: workspace } = query.tenant ?? ALL_TENANTS;
+  where.add('org_id =', org).add('workspace_id =', workspace).add('grouped_by =', group);
+  where.addTime('bucket_start >=', from).addTime('bucket_start <', before);
+  where.addSql(`bucket_start <> ALL (ARRAY(${unpacked(unit)}))`);
+  const columns = [...Object.keys(sumsOf(query)), ...Object.keys(extremesOf(query))];
+  if (needsPercentiles(query)) columns.push('latencies AS packed_latencies', 'NULL::json AS latencies', 'NULL::json AS latency');
+  return `SELECT true AS is_packed, bucket_start AS bucket, names, ${columns.join(', ')} FROM trace_sums_packed_${unit} ${where.where()}`;
+}
+
+/** The same columns, added up from rows of single groups. */
+function arraysOf(query: MeasureQuery, sources: readonly string[]): string {
+  const [sums, extremes] = [Object.keys(sumsOf(query)), Object.entries(extremesOf(query))];
+  const totals = [
+    ...sums.map((name) => `sum(${name}) AS ${name}`),
+    ...extremes.map(([name, [which]]) => `${which}(${name}) AS ${name}`),
+    ...(needsPercentiles(query) ? [`string_agg(latencies, ',') AS latencies`, `string_agg(latency, ',') AS latency`] : []),
+  ];
+  const arrays = [...sums, ...extremes.map(([name]) => name)].map((name) => `json_agg(${elementOf(name)}) AS ${name}`);
+  if (needsPercentiles(query))
+    arrays.push('NULL::bytea AS packed_latencies', 'json_agg(latencies) AS latencies', 'json_agg(latency) AS latency');
+  return `SELECT false AS is_packed, bucket, json_agg(grp) AS names, ${arrays.join(', ')} FROM (
+      SELECT bucket, grp, ${totals.join(', ')} FROM (${sources.join(' UNION ALL ')}) AS rows
+      GROUP BY bucket, grp ORDER BY bucket, grp LIMIT ${MEASURES_MAX + 1}
+    ) AS sums GROUP BY bucket`;
+}
+
+/** A number of JSON would lose digits of money. */
+function elementOf(name: string): string {
+  if (name === 'last_active_at') return 'floor(extract(epoch FROM last_active_at) * 1000)';
+  return name === 'cost_usd' ? 'cost_usd::text' : name;
+}
+
+/** The rows of the tenant, or by model those of all tenants with the rows of each tenant where these are not complete; only those of hours
+ *  and days that are not packed, if the others are read packed. */
 function sumsIn(query: MeasureQuery, unit: 'hour' | 'day', span: Span, values: Conditions): string[] {
+  if (packedGroupOf(query) !== undefined) {
+    const open = values.nested().addSql(`bucket_start = ANY (ARRAY(${unpacked(unit)}))`);
+    if (query.tenant === undefined) open.add('org_id <>', ALL_TENANTS.org_id);
+    return [sumsOfRows(query, unit, span, open)];
+  }
   if (isByKey(query) || query.tenant !== undefined) return [sumsOfRows(query, unit, span, values.nested())];
   const complete = values.nested().addSql(`bucket_start <> ALL (ARRAY(${unsummed(unit)}))`);
   const others = values

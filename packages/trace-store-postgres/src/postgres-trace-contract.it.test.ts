@@ -9,8 +9,8 @@ import { openPostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
 import { CountedFailures } from './testing/counted-failures.ts';
 
-/** Statements of the store that read; all others are those of retention. */
-const READ = /^\s*(?:WITH|SELECT (?!make_|drop_))/;
+/** Statements of the store that read, outside of transactions that only read; all others are those of retention. */
+const READ = /^\s*(?:WITH|SELECT (?!make_|drop_)|SET LOCAL cursor|DECLARE|FETCH|CLOSE)/;
 
 /** With partitions for the days of the tests, or without, when all rows are in the default partition. */
 async function open(hasPartitions: boolean): Promise<ContractStore> {
@@ -20,7 +20,13 @@ async function open(hasPartitions: boolean): Promise<ContractStore> {
   const [writes, reads] = [new CountedFailures(), new CountedFailures()];
   const applicationName = 'test';
   const pool = opened.use(new PostgresPool({ dsn, applicationName, beforeStatement: () => writes.statement() }));
-  const beforeStatement = (text: string) => (READ.test(text) ? reads : writes).statement();
+  let isReading = false;
+  const beforeStatement = (text: string) => {
+    isReading ||= text.includes('READ ONLY');
+    const failures = isReading || READ.test(text) ? reads : writes;
+    isReading &&= text !== 'COMMIT' && text !== 'ROLLBACK';
+    failures.statement();
+  };
   const store = opened.use(openPostgresTraceStore({ dsn, applicationName, beforeStatement }, 0));
   const writer = new PostgresTraceWriter(pool);
   return { writer, store, writes, reads, [Symbol.asyncDispose]: () => opened.disposeAsync() };

@@ -1,5 +1,5 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { sumAllTenants } from './sum-all-tenants.ts';
+import { finishBuckets } from './finish-buckets.ts';
 
 /** Partitions that are there before their day begins. */
 const DAYS_AHEAD = 3;
@@ -12,13 +12,15 @@ const OLD_ROWS = [
   ['trace_sums_by_key_day', 'bucket_start'],
   ['trace_sums_by_model_hour', 'bucket_start'],
   ['trace_sums_by_model_day', 'bucket_start'],
+  ['trace_sums_packed_hour', 'bucket_start'],
+  ['trace_sums_packed_day', 'bucket_start'],
   ['trace_hours', 'hour'],
   ['day_usage', 'day'],
 ] as const;
 
 /** Drops some of the partitions whose traces were all made before `createdBeforeMs`, and returns their number with that of rows that no day
  *  had held. When that is 0, sums of days before that of `rollupsBeforeMs` are gone too, the partitions of the days ahead are there, and hours
- *  and days that are over are summed up for all tenants. */
+ *  and days that are over are summed up (`finishBuckets`). */
 export async function removeTraces(pool: PostgresPool, createdBeforeMs: number, rollupsBeforeMs: number): Promise<number> {
   const createdBefore = new Date(createdBeforeMs);
   const removed = await pool.transaction(async (transaction) => {
@@ -34,7 +36,7 @@ export async function removeTraces(pool: PostgresPool, createdBeforeMs: number, 
   await removeRows(pool, 'background_responses', 'created_at', createdBefore);
   const day = new Date(rollupsBeforeMs).toISOString().slice(0, 10);
   for (const [table, column] of OLD_ROWS) await removeRows(pool, table, column, column === 'day' ? day : `${day}T00:00:00Z`);
-  await sumAllTenants(pool);
+  await finishBuckets(pool);
   return 0;
 }
 

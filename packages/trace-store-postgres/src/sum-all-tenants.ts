@@ -1,33 +1,8 @@
-import { tryLockByName } from '@vitrine/postgres/advisory-lock';
-import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
-import { ALL_TENANTS, unsummed } from './all-tenants.ts';
+import { ALL_TENANTS } from './all-tenants.ts';
 
-/** Hours and days of one transaction. Traces that come late wait for it. */
-const AT_ONCE = { hour: 8, day: 1 } as const;
-/** How long after its end an hour is expected to get traces still. One that comes later costs another sum of its hour and day. */
-const DELAY = '5 minutes';
-
-/** Sums up hours and days that are over, for queries of all tenants, and repeats that where traces came later. Any replica may run it. */
-export async function sumAllTenants(pool: PostgresPool): Promise<void> {
-  for (const unit of ['hour', 'day'] as const)
-    while ((await pool.transaction((transaction) => sumBuckets(transaction, unit))) === AT_ONCE[unit]);
-}
-
-/** A writer marks an hour as not summed in the transaction of its traces, after their sums. So rows of `trace_hours` are locked before sums are
- *  read: whoever has added to these has committed, or marks the hour afterwards. */
-async function sumBuckets(transaction: Transaction, unit: 'hour' | 'day'): Promise<number> {
-  if (!(await tryLockByName(transaction, 'vitrine sums of all tenants'))) return 0;
-  const bucketsOver = await transaction.query<{ bucket: number }>(
-    `SELECT DISTINCT bucket FROM (${unsummed(unit)}) AS u (bucket)
-     WHERE bucket < date_trunc('${unit}', now() - interval '${DELAY}', 'UTC') ORDER BY bucket LIMIT ${AT_ONCE[unit]}`,
-  );
-  const buckets = bucketsOver.map(({ bucket }) => new Date(bucket));
-  if (buckets.length === 0) return 0;
-  const hours = await transaction.query<{ hour: number }>(
-    `SELECT hour FROM trace_hours WHERE date_trunc('${unit}', hour, 'UTC') = ANY ($1) ORDER BY hour FOR UPDATE`,
-    [buckets],
-  );
+/** Adds up the rows of all tenants by model, for hours or days, instead of those that are there. The caller has locked their `trace_hours`. */
+export async function sumAllTenants(transaction: Transaction, unit: 'hour' | 'day', buckets: readonly Date[]): Promise<void> {
   const { org_id: org, workspace_id: workspace } = ALL_TENANTS;
   const table = `trace_sums_by_model_${unit}`;
   await transaction.execute(`DELETE FROM ${table} WHERE org_id = $2 AND workspace_id = $3 AND bucket_start = ANY ($1)`, [
@@ -36,10 +11,6 @@ async function sumBuckets(transaction: Transaction, unit: 'hour' | 'day'): Promi
     workspace,
   ]);
   await transaction.execute(insertSums(table), [buckets, org, workspace]);
-  await transaction.execute(`UPDATE trace_hours SET ${unit}_is_summed = true WHERE hour = ANY ($1)`, [
-    hours.map(({ hour }) => new Date(hour)),
-  ]);
-  return buckets.length;
 }
 
 function insertSums(table: string): string {

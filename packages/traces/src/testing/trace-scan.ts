@@ -258,7 +258,10 @@ export function testAgainstScan(open: (variant: number) => Promise<ContractStore
       // A reader may remember what it has read, which is stored otherwise between two queries.
       const [query] = i % 2 === 1 ? queries : [];
       if (query !== undefined) expectMeasures(await store.measure(query), kept, query);
+      // Later batches have traces of hours that were summed up.
+      if (i % 2 === 0) await store.removeOlderThan(0, 0);
     }
+    for (const query of queries) expectMeasures(await store.measure(query), kept, query);
     await store.removeOlderThan(0, 0);
     for (const query of queries) expectMeasures(await store.measure(query), kept, query);
     for (const query of lists) await expectList(opened, kept, query);

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
-import { DAY, ONE, sum, TWO } from '@vitrine/traces/testing/contract-store';
+import { waitUntil } from '@vitrine/testkit/wait-until';
+import { DAY, ONE, sum, tenant, TWO } from '@vitrine/traces/testing/contract-store';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { DAY_MS, HOUR_MS } from '@vitrine/traces/time-buckets';
-import type { MeasureQuery } from '@vitrine/traces/trace-measures';
-import { setTimeout as wait } from 'node:timers/promises';
+import { GROUPS, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { addSums } from './add-sums.ts';
 import { openPostgresTraceStore, type PostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
-import { sumAllTenants } from './sum-all-tenants.ts';
+import { finishBuckets } from './finish-buckets.ts';
 
 const QUERIES: readonly MeasureQuery[] = [
   {},
@@ -19,6 +19,10 @@ const QUERIES: readonly MeasureQuery[] = [
   { groupBy: 'provider', bucket: 'day', parts: ['tokens', 'cost'] },
   { model: 'm1', from: DAY + HOUR_MS, to: DAY + DAY_MS + 5 * HOUR_MS },
   { groupBy: 'key' },
+  { groupBy: 'key', bucket: 'week' },
+  { groupBy: 'api_key_hash', bucket: 'hour', from: DAY + HOUR_MS / 2 },
+  { groupBy: 'model', bucket: 'hour', tenant: tenant(ONE) },
+  { tenant: tenant(TWO), to: DAY + DAY_MS + 5 * HOUR_MS },
 ];
 
 let opened: AsyncDisposableStack;
@@ -52,31 +56,52 @@ const rowsOfAll = async (table: string): Promise<number | undefined> =>
 test('sums of all tenants are those of their rows, before and after they are added up, and when traces come later', async () => {
   await write(tracesFrom(DAY));
   const before = await measures();
-  await sumAllTenants(pool);
+  await finishBuckets(pool);
   expect(await rowsOfAll('trace_sums_by_model_hour')).toBe(60);
   expect(await rowsOfAll('trace_sums_by_model_day')).toBe(10);
   expect(await measures()).toEqual(before);
   await write(tracesFrom(DAY + 1));
   const later = await measures();
   expect(later.map(sum)).toEqual(before.map((result) => 2 * sum(result)));
-  await sumAllTenants(pool);
+  await finishBuckets(pool);
   expect(await measures()).toEqual(later);
   expect(await rowsOfAll('trace_sums_by_model_hour')).toBe(60);
 });
 
-test('once added up, only the rows of all tenants are read', async () => {
+test('once added up, only packed rows are read, and for a filter those of all tenants', async () => {
   await write(tracesFrom(DAY));
-  await sumAllTenants(pool);
-  await pool.execute("DELETE FROM trace_sums_by_model_hour WHERE org_id <> '*'");
-  await pool.execute("DELETE FROM trace_sums_by_model_day WHERE org_id <> '*'");
-  expect(sum(await store.measure({ groupBy: 'model' }))).toBe(60);
-  expect(sum(await store.measure({ groupBy: 'model', bucket: 'hour' }))).toBe(60);
+  await finishBuckets(pool);
+  for (const unit of ['hour', 'day']) {
+    await pool.execute(`DELETE FROM trace_sums_by_model_${unit} WHERE org_id <> '*'`);
+    await pool.execute(`DELETE FROM trace_sums_by_key_${unit}`);
+  }
+  expect(sum(await store.measure({ model: 'm1', groupBy: 'provider' }))).toBe(20);
+  await pool.execute('DELETE FROM trace_sums_by_model_hour');
+  await pool.execute('DELETE FROM trace_sums_by_model_day');
+  for (const groupBy of [undefined, ...GROUPS]) {
+    expect(sum(await store.measure({ groupBy }))).toBe(60);
+    expect(sum(await store.measure({ groupBy, bucket: 'hour' }))).toBe(60);
+  }
+  for (const groupBy of [undefined, 'model', 'key'] as const)
+    expect(sum(await store.measure({ groupBy, tenant: tenant(ONE) }))).toBe(30);
+});
+
+test('groups beyond those of a row are in further rows', async () => {
+  const records = Array.from({ length: 2_500 }, (_, n) => plainTrace(DAY, { model: `m${n}`, latency_ms: n }));
+  await write(records);
+  const before = await store.measure({ groupBy: 'model' });
+  await finishBuckets(pool);
+  expect(
+    await pool.query("SELECT chunk FROM trace_sums_packed_day WHERE grouped_by = 'model' AND org_id = '*' ORDER BY 1"),
+  ).toEqual([0, 1, 2].map((chunk) => ({ chunk })));
+  await pool.execute('TRUNCATE trace_sums_by_model_day');
+  expect(await store.measure({ groupBy: 'model' })).toEqual(before);
 });
 
 test('hours and days that are not over, and traces of the future, are not added up', async () => {
   const now = Date.now();
   await write(tracesFrom(now));
-  await sumAllTenants(pool);
+  await finishBuckets(pool);
   expect(await rowsOfAll('trace_sums_by_model_hour')).toBe(0);
   expect(sum(await store.measure({}))).toBe(60);
 });
@@ -86,11 +111,10 @@ test('a writer that commits while its hours are added up is in the sums', async 
   let summing: Promise<void> | undefined;
   await writerPool.transaction(async (transaction) => {
     await addSums(transaction, tracesFrom(DAY + 1));
-    summing = sumAllTenants(pool);
+    summing = finishBuckets(pool);
     const isWaiting = async () =>
       (await pool.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'FOR UPDATE'")).length > 0;
-    for (const deadline = Date.now() + 5_000; !(await isWaiting()) && Date.now() < deadline;) await wait(5);
-    expect(await isWaiting()).toBe(true);
+    await waitUntil(isWaiting, { what: 'the lock of an hour' });
   });
   await summing;
   expect(await rowsOfAll('trace_sums_by_model_hour')).toBe(60);

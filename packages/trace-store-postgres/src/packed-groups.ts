@@ -1,0 +1,23 @@
+import { routeOf, type MeasureQuery } from '@vitrine/traces/trace-measures';
+
+/** What rows of `trace_sums_packed_*` are grouped by. */
+export const PACKED_GROUPS = ['provider', 'model', 'key', 'api_key_hash'] as const;
+export type PackedGroup = (typeof PACKED_GROUPS)[number];
+
+/** What those of a single tenant are grouped by: its other sums are few rows as they are. */
+export const PACKED_GROUPS_OF_TENANTS: readonly PackedGroup[] = ['model', 'key'];
+
+/** The packed rows that hold a query's measures; undefined where it has to read the rows of each group, as with a filter. */
+export function packedGroupOf({ groupBy, tenant, provider, model }: MeasureQuery): PackedGroup | undefined {
+  if (provider !== undefined || model !== undefined) return undefined;
+  // Without a group any rows do: the fewest groups.
+  const group =
+    groupBy === undefined ? (tenant === undefined ? 'provider' : 'model') : groupBy === 'route' ? 'provider' : groupBy;
+  return tenant === undefined || PACKED_GROUPS_OF_TENANTS.includes(group) ? group : undefined;
+}
+
+/** The group of a query to which a packed group belongs. */
+export function groupOfPacked({ groupBy }: MeasureQuery, name: string): string {
+  if (groupBy === undefined) return '';
+  return groupBy === 'route' ? routeOf(name) : name;
+}
