@@ -1,6 +1,8 @@
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
 import type { ConfigFault } from '@vitrine/config/config-fault';
+import { listenKeys } from '@vitrine/http-api/server/server-keys';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
+import { logKeys } from '@vitrine/telemetry/config/log-keys';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { z } from 'zod';
@@ -20,11 +22,9 @@ const tenantId = z.string().regex(/^[A-Za-z0-9\-_.:]{1,128}$/, 'must be 1 to 128
 /** The configuration of the operator; field names are the YAML keys, and those of the gateway where both have them. */
 export const operatorConfig = z
   .strictObject({
-    log: z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+    log: z.strictObject(logKeys).prefault({}),
     /** Probes and metrics; nothing else is served. */
-    server: z
-      .strictObject({ host: z.string().min(1).default('0.0.0.0'), port: z.int().min(0).max(65_535).default(9090) })
-      .prefault({}),
+    server: z.strictObject(listenKeys(9090)).prefault({}),
     storage: z.strictObject({ dsn: postgresDsn }),
     /** Its own: of the Lease, of PlanLimits and of the ConfigMap with the plans. */
     namespace: kubernetesName,

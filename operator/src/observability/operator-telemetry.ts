@@ -3,7 +3,8 @@ import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instrumen
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Recorders, Reading } from '@vitrine/telemetry/metrics/service-metrics';
-import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemetry';
+import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/service-telemetry';
+import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import { RECONCILE_OUTCOMES, type ControllerFigures, type ControllerObserver } from '../runtime/controller.ts';
 import type { ListWatchFigures } from '../runtime/list-watch.ts';
 import { VERSION } from '../version.ts';
@@ -22,25 +23,18 @@ export interface OperatorFigures {
 }
 
 /** Metrics and log lines of the controllers; without metrics only the log lines. */
-export class OperatorTelemetry implements ControllerObserver, Disposable {
-  readonly scrape: Telemetry['scrape'];
-  readonly #telemetry: Telemetry | undefined;
+export class OperatorTelemetry extends ServiceTelemetry implements ControllerObserver {
   readonly #logger: Logger;
   readonly #recorders: Recorders<typeof RECORDED_INSTRUMENTS> | undefined;
 
   private constructor(telemetry: Telemetry | undefined, logger: Logger) {
-    this.#telemetry = telemetry;
+    super(telemetry);
     this.#logger = logger;
-    this.scrape = telemetry?.scrape;
-    this.#recorders = telemetry?.metrics?.declare(RECORDED_INSTRUMENTS);
+    this.#recorders = this.metrics?.declare(RECORDED_INSTRUMENTS);
   }
 
   static async start(config: OtelConfig, logger: Logger): Promise<OperatorTelemetry> {
-    const next_step =
-      'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
-    const onExportError = (reason: string) => logger.warn({ reason, next_step }, 'telemetry export failed');
-    const options = { config, version: VERSION, scope: 'vitrine.operator', metricPrefix: 'svc', onExportError };
-    return new OperatorTelemetry(await startTelemetry(options), logger);
+    return new OperatorTelemetry(await startServiceTelemetry({ config, version: VERSION, name: 'operator', logger }), logger);
   }
 
   /** The series of a controller are 0 from now on. */
@@ -76,21 +70,9 @@ export class OperatorTelemetry implements ControllerObserver, Disposable {
 
   /** From now on `read` gives the figures whenever metrics are collected. */
   observe(read: () => OperatorFigures): void {
-    const metrics = this.#telemetry?.metrics;
+    const { metrics } = this;
     metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));
     metrics?.observe(OBSERVED_INSTRUMENTS, () => readingsOf(read()));
-  }
-
-  async flushSpans(): Promise<void> {
-    await this.#telemetry?.flushSpans();
-  }
-
-  async flushMetrics(): Promise<void> {
-    await this.#telemetry?.flushMetrics();
-  }
-
-  [Symbol.dispose](): void {
-    this.#telemetry?.[Symbol.dispose]();
   }
 }
 

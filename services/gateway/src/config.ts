@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
 import { isKeyFile } from './auth/key-files.ts';
 import { configRules } from './config-rules.ts';
-import { IDLE_GRACE_MS, MAX_IDLE_GRACE_MS } from '@vitrine/http-api/server/http-server';
+import { clientServerKeys } from '@vitrine/http-api/server/server-keys';
 import { kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
+import { logKeys } from '@vitrine/telemetry/config/log-keys';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { STORE_DRIVERS } from '@vitrine/traces/trace-store';
 import { limitsConfig, plansConfig } from './limits/limits-config.ts';
@@ -44,22 +45,12 @@ export const gatewayConfig = z
   .strictObject({
     log: z
       .strictObject({
-        level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+        ...logKeys,
         /** A line for each request when its response has ended, whatever the level. */
         access: z.boolean().default(false),
       })
       .prefault({}),
-    server: z
-      .strictObject({
-        host: z.string().min(1).default('0.0.0.0'),
-        /** 0: any free port. */
-        port: z.int().min(0).max(65_535).default(8080),
-        /** Further connections are closed at once. */
-        max_connections: z.int().min(1).max(65_535).default(8192),
-        /** How long a stopping service keeps idle connections for their next request, whose response closes them. */
-        idle_grace_ms: z.int().min(0).max(MAX_IDLE_GRACE_MS).default(IDLE_GRACE_MS),
-      })
-      .prefault({}),
+    server: z.strictObject(clientServerKeys(8080, 8192)).prefault({}),
     storage: z
       .strictObject({
         driver: z.enum(STORE_DRIVERS).default('sqlite'),

@@ -1,10 +1,11 @@
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
 import { Secret } from '@vitrine/config/secret';
 import { pepperShape } from '@vitrine/credentials/pepper-shape';
-import { IDLE_GRACE_MS, MAX_IDLE_GRACE_MS } from '@vitrine/http-api/server/http-server';
+import { clientServerKeys } from '@vitrine/http-api/server/server-keys';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { publicUrlKeys } from '@vitrine/stores/profile/public-urls';
+import { logKeys } from '@vitrine/telemetry/config/log-keys';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { z } from 'zod';
@@ -28,22 +29,12 @@ export const storeApiConfig = z
   .strictObject({
     log: z
       .strictObject({
-        level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+        ...logKeys,
         /** A line for each request when its response has ended. */
         access: z.boolean().default(false),
       })
       .prefault({}),
-    server: z
-      .strictObject({
-        host: z.string().min(1).default('0.0.0.0'),
-        /** 0: any free port. */
-        port: z.int().min(0).max(65_535).default(8081),
-        /** Further connections are closed at once. */
-        max_connections: z.int().min(1).max(65_535).default(4096),
-        /** How long a stopping service keeps idle connections for their next request, whose response closes them. */
-        idle_grace_ms: z.int().min(0).max(MAX_IDLE_GRACE_MS).default(IDLE_GRACE_MS),
-      })
-      .prefault({}),
+    server: z.strictObject(clientServerKeys(8081, 4096)).prefault({}),
     storage: z.strictObject({
       dsn: postgresDsn,
       /** Of requests; each holds one for a statement or a transaction. */

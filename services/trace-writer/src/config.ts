@@ -1,6 +1,8 @@
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
+import { listenKeys } from '@vitrine/http-api/server/server-keys';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
+import { logKeys } from '@vitrine/telemetry/config/log-keys';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { z } from 'zod';
@@ -14,11 +16,9 @@ const otel = otelConfig({ serviceName: 'svc-trace-writer', reservedPaths: ['/api
 /** The configuration of the trace-writer; field names are the YAML keys, and those of the gateway where both have them. */
 export const writerConfig = z
   .strictObject({
-    log: z.strictObject({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+    log: z.strictObject(logKeys).prefault({}),
     /** Health, readiness and metrics; nothing else is served. */
-    server: z
-      .strictObject({ host: z.string().min(1).default('0.0.0.0'), port: z.int().min(0).max(65_535).default(9090) })
-      .prefault({}),
+    server: z.strictObject(listenKeys(9090)).prefault({}),
     storage: z.strictObject({ dsn: postgresDsn }),
     queue: z
       .strictObject({

@@ -1,5 +1,5 @@
-import { Fault } from '@vitrine/faults/fault';
-import { operationOf, type Operation, type Route } from '@vitrine/http-api/route';
+import { probeOperation } from '@vitrine/http-api/probe-operation';
+import type { Route } from '@vitrine/http-api/route';
 import { serviceRoutes } from '@vitrine/http-api/service-routes';
 import { z } from 'zod';
 import { VERSION } from '../version.ts';
@@ -24,13 +24,15 @@ export function healthRoutes(state: () => ScannerState, figures: () => HealthFig
     const { inFlight, lagRecords } = figures();
     return { scans_in_flight: inFlight, ...(lagRecords !== undefined && { lag_records: lagRecords }) };
   };
-  const live = probe('live', 'Liveness', 'Says whether the process makes progress, or should be restarted.', () => {
-    const reason = stalledBy(state());
-    if (reason !== undefined) throw new Fault('not_live', { say: reason });
+  const live = probeOperation({
+    status: 'live',
+    summary: 'Says whether the process makes progress, or should be restarted.',
+    failure: () => stalledBy(state()),
   });
-  const ready = probe('ready', 'Readiness', 'Says whether the service takes jobs, or what it waits for.', () => {
-    const reason = waitingFor(state());
-    if (reason !== undefined) throw new Fault('not_ready', { say: reason });
+  const ready = probeOperation({
+    status: 'ready',
+    summary: 'Says whether the service takes jobs, or what it waits for.',
+    failure: () => waitingFor(state()),
   });
   return [
     ...serviceRoutes({
@@ -45,18 +47,4 @@ export function healthRoutes(state: () => ScannerState, figures: () => HealthFig
     { path: '/livez', GET: live },
     { path: '/readyz', GET: ready },
   ];
-}
-
-function probe(status: string, id: string, summary: string, check: () => void): Operation {
-  return operationOf()({
-    summary,
-    permission: 'public',
-    status: 200,
-    response: z.strictObject({ status: z.literal(status) }).meta({ id }),
-    errors: [503],
-    handle: () => {
-      check();
-      return { status };
-    },
-  });
 }

@@ -6,7 +6,8 @@ import { SCAN_TOPICS, type ScanCause } from '@vitrine/stores/scans/queue-scans';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Reading, Recorders } from '@vitrine/telemetry/metrics/service-metrics';
-import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemetry';
+import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/service-telemetry';
+import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import type { EndedRun } from '../jobs/job-runner.ts';
 import type { PolitenessCounters } from '../politeness/request-turns.ts';
 import type { RoutineFigures } from '../rescan/routine-work.ts';
@@ -45,23 +46,17 @@ export interface ScanFigures {
 }
 
 /** Metrics and spans of scans; everything here does nothing when telemetry is off. */
-export class ScanTelemetry implements Disposable {
-  readonly scrape: Telemetry['scrape'];
-  readonly #telemetry: Telemetry | undefined;
+export class ScanTelemetry extends ServiceTelemetry {
   readonly #runs: Recorders<typeof RUN_INSTRUMENTS> | undefined;
 
   private constructor(telemetry: Telemetry | undefined) {
-    this.#telemetry = telemetry;
-    this.scrape = telemetry?.scrape;
-    this.#runs = telemetry?.metrics?.declare(RUN_INSTRUMENTS);
+    super(telemetry);
+    this.#runs = this.metrics?.declare(RUN_INSTRUMENTS);
   }
 
   static async start(config: OtelConfig, logger: Logger): Promise<ScanTelemetry> {
-    const next_step =
-      'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
-    const onExportError = (reason: string) => logger.warn({ reason, next_step }, 'telemetry export failed');
-    const options = { config, version: VERSION, scope: 'vitrine.enrich-scan-queue', metricPrefix: 'scan', onExportError };
-    return new ScanTelemetry(await startTelemetry(options));
+    const options = { config, version: VERSION, name: 'enrich-scan-queue', metricPrefix: 'scan', logger };
+    return new ScanTelemetry(await startServiceTelemetry(options));
   }
 
   runEnded({ job, result, reason = '', startedAt, endedAt }: EndedRun): void {
@@ -73,7 +68,7 @@ export class ScanTelemetry implements Disposable {
     if (attempts === 1) this.#runs?.queueWait.record(Math.max(0, (Date.now() - queuedAt) / 1_000 - seconds), { cause });
     const failure = result === 'failed' || result === 'undecided' ? `scan ${result}` : undefined;
     const attributes = ['scan.domain', job.domain, 'scan.cause', cause, 'scan.result', result, 'scan.reason', reason];
-    this.#telemetry?.tracer?.recordRoot({ name: 'scan.run', kind: 'internal', attributes, failure }, startedAt, endedAt);
+    this.tracer?.recordRoot({ name: 'scan.run', kind: 'internal', attributes, failure }, startedAt, endedAt);
   }
 
   observationCommitted(scope: string, { signals, held, withdrawn }: CommittedSignals): void {
@@ -85,7 +80,7 @@ export class ScanTelemetry implements Disposable {
 
   /** From now on these give the counters whenever metrics are collected. */
   observe(read: () => ScanFigures, politeness: PolitenessCounters): void {
-    const metrics = this.#telemetry?.metrics;
+    const { metrics } = this;
     metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));
     metrics?.observe(QUEUE_INSTRUMENTS, () => queueReadings(read()));
     metrics?.observe(OUTBOX_INSTRUMENTS, () => outboxReadings(read().outbox ?? NO_OUTBOX));
@@ -96,18 +91,6 @@ export class ScanTelemetry implements Disposable {
       putOffs: politeness.putOffs,
       slowDowns: politeness.slowDowns,
     }));
-  }
-
-  async flushSpans(): Promise<void> {
-    await this.#telemetry?.flushSpans();
-  }
-
-  async flushMetrics(): Promise<void> {
-    await this.#telemetry?.flushMetrics();
-  }
-
-  [Symbol.dispose](): void {
-    this.#telemetry?.[Symbol.dispose]();
   }
 }
 

@@ -6,8 +6,8 @@ import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instrumen
 import { BILLING_UNITS } from '@vitrine/stores/resources/billing';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
-import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemetry';
+import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/service-telemetry';
+import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import { REJECTION_REASONS } from '../http/key-gate.ts';
 import type { CountedOperation } from '../http/plain-route.ts';
 import type { RequestEvents, ServedRequest } from '../http/request-events.ts';
@@ -17,14 +17,9 @@ import { recordRequestSpan } from './request-span.ts';
 import { RequestSeries } from './request-series.ts';
 
 const SEE = 'docs/failure-modes.md';
-const AFTER_EXPORT_ERROR = `look at the collector and at the protocol of its port: ${SEE}#telemetry-that-does-not-arrive`;
 
 /** Logs, metrics and spans of requests; the latter two do nothing when telemetry is off. */
-export class StoreApiTelemetry implements RequestEvents, Disposable {
-  readonly scrape: Telemetry['scrape'];
-  /** For what else the service counts. */
-  readonly metrics: ServiceMetrics | undefined;
-  readonly #telemetry: Telemetry | undefined;
+export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents {
   readonly #logger: Logger;
   readonly #logsAccess: boolean;
   readonly #billed = new Map<string, number>(BILLING_UNITS.map((unit) => [unit, 0]));
@@ -36,11 +31,9 @@ export class StoreApiTelemetry implements RequestEvents, Disposable {
   #requests: RequestSeries | undefined;
 
   private constructor(telemetry: Telemetry | undefined, logger: Logger, logsAccess: boolean) {
-    this.#telemetry = telemetry;
+    super(telemetry);
     this.#logger = logger;
     this.#logsAccess = logsAccess;
-    this.scrape = telemetry?.scrape;
-    this.metrics = telemetry?.metrics;
     this.metrics?.observe(BILLING_INSTRUMENTS, () => ({
       billed: [...this.#billed].map(([unit, count]) => [{ unit }, count] as const),
       rejections: [...this.#rejections].map(([reason, count]) => [{ reason }, count] as const),
@@ -52,9 +45,8 @@ export class StoreApiTelemetry implements RequestEvents, Disposable {
   }
 
   static async start(config: OtelConfig, logger: Logger, logsAccess: boolean): Promise<StoreApiTelemetry> {
-    const onExportError = (reason: string) => logger.warn({ reason, next_step: AFTER_EXPORT_ERROR }, 'telemetry export failed');
-    const options = { config, version: VERSION, scope: 'vitrine.store-api', metricPrefix: 'svc', onExportError };
-    return new StoreApiTelemetry(await startTelemetry(options), logger, logsAccess);
+    const telemetry = await startServiceTelemetry({ config, version: VERSION, name: 'store-api', logger });
+    return new StoreApiTelemetry(telemetry, logger, logsAccess);
   }
 
   countOperations(operations: readonly CountedOperation[]): void {
@@ -75,8 +67,7 @@ export class StoreApiTelemetry implements RequestEvents, Disposable {
 
   served(request: ServedRequest): void {
     const { operationId, status, code, reason, billed, startedAt, endedAt } = request;
-    const tracer = this.#telemetry?.tracer;
-    const ids = tracer && recordRequestSpan(tracer, request);
+    const ids = this.tracer && recordRequestSpan(this.tracer, request);
     this.#requests?.record(operationId, status, code, (endedAt - startedAt) / 1_000, ids);
     for (const [unit, count] of Object.entries(billed)) this.#billed.set(unit, (this.#billed.get(unit) ?? 0) + count);
     const rejections = reason === undefined ? undefined : this.#rejections.get(reason);
@@ -94,18 +85,6 @@ export class StoreApiTelemetry implements RequestEvents, Disposable {
 
   responseFailed(error: unknown): void {
     this.#logger.error({ err: error, next_step: 'report it with this line: it is a bug' }, 'response not written');
-  }
-
-  async flushSpans(): Promise<void> {
-    await this.#telemetry?.flushSpans();
-  }
-
-  async flushMetrics(): Promise<void> {
-    await this.#telemetry?.flushMetrics();
-  }
-
-  [Symbol.dispose](): void {
-    this.#telemetry?.[Symbol.dispose]();
   }
 
   #log(request: ServedRequest): void {

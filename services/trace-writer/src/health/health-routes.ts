@@ -1,5 +1,5 @@
-import { Fault } from '@vitrine/faults/fault';
-import { operationOf, type Route } from '@vitrine/http-api/route';
+import { probeOperation } from '@vitrine/http-api/probe-operation';
+import type { Route } from '@vitrine/http-api/route';
 import { serviceRoutes } from '@vitrine/http-api/service-routes';
 import type { ConsumerFigures, ConsumerStatus } from '@vitrine/kafka/consume/kafka-consumer';
 import { z } from 'zod';
@@ -31,17 +31,10 @@ export function healthRoutes(
       assigned_partitions: assignedPartitions,
     };
   };
-  const ready = operationOf()({
+  const ready = probeOperation({
+    status: 'ready',
     summary: 'Says whether the service consumes and writes, or what it waits for.',
-    permission: 'public',
-    status: 200,
-    response: z.strictObject({ status: z.literal('ready') }).meta({ id: 'Readiness' }),
-    errors: [503],
-    handle: () => {
-      const reason = waitingFor(state());
-      if (reason !== undefined) throw new Fault('not_ready', { say: reason });
-      return { status: 'ready' };
-    },
+    failure: () => waitingFor(state()),
   });
   return [
     ...serviceRoutes({

@@ -4,7 +4,8 @@ import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instrumen
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Recorders } from '@vitrine/telemetry/metrics/service-metrics';
-import { startTelemetry, type Telemetry } from '@vitrine/telemetry/start-telemetry';
+import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/service-telemetry';
+import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import type { WriteFallbacks } from '@vitrine/trace-store-postgres/postgres-trace-writer';
 import { WRITE_INSTRUMENTS, writeFailureSeries, writeShape, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 import type { DeadLetterReason, LastStoreDrop } from '../consume/counted-dead-letters.ts';
@@ -29,36 +30,29 @@ export interface WriterFigures {
 }
 
 /** Metrics and spans of writing; everything here does nothing when telemetry is off. Spec: gateway, Metrics; decisions, section 4. */
-export class WriterTelemetry implements Disposable {
-  readonly scrape: Telemetry['scrape'];
-  readonly #telemetry: Telemetry | undefined;
+export class WriterTelemetry extends ServiceTelemetry {
   readonly #writes: Recorders<typeof WRITE_INSTRUMENTS> | undefined;
 
   private constructor(telemetry: Telemetry | undefined) {
-    this.#telemetry = telemetry;
-    this.scrape = telemetry?.scrape;
-    this.#writes = telemetry?.metrics?.declare(WRITE_INSTRUMENTS);
+    super(telemetry);
+    this.#writes = this.metrics?.declare(WRITE_INSTRUMENTS);
     for (const series of writeFailureSeries(STORE)) this.#writes?.writeFailed.add(0, series);
   }
 
   static async start(config: OtelConfig, logger: Logger): Promise<WriterTelemetry> {
-    const next_step =
-      'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
-    const onExportError = (reason: string) => logger.warn({ reason, next_step }, 'telemetry export failed');
-    const options = { config, version: VERSION, scope: 'vitrine.trace-writer', metricPrefix: 'svc', onExportError };
-    return new WriterTelemetry(await startTelemetry(options));
+    return new WriterTelemetry(await startServiceTelemetry({ config, version: VERSION, name: 'trace-writer', logger }));
   }
 
   batchWritten({ startedAt, endedAt, batchSize, failures }: WrittenBatch): void {
     this.#writes?.flushDuration.record((endedAt - startedAt) / 1_000);
     this.#writes?.flushBatchSize.record(batchSize);
     for (const { operation, error_class } of failures) this.#writes?.writeFailed.add(1, { operation, error_class, store: STORE });
-    this.#telemetry?.tracer?.recordRoot(writeShape(batchSize, failures[0]?.error_class), startedAt, endedAt);
+    this.tracer?.recordRoot(writeShape(batchSize, failures[0]?.error_class), startedAt, endedAt);
   }
 
   /** From now on `read` gives the counters whenever metrics are collected. */
   observe(read: () => WriterFigures): void {
-    const metrics = this.#telemetry?.metrics;
+    const { metrics } = this;
     metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));
     metrics?.observe(TABLE_INSTRUMENTS, () => {
       const { fallbacks, partitionsAhead = [] } = read();
@@ -79,17 +73,5 @@ export class WriterTelemetry implements Disposable {
         restarts: consumer.restarts,
       };
     });
-  }
-
-  async flushSpans(): Promise<void> {
-    await this.#telemetry?.flushSpans();
-  }
-
-  async flushMetrics(): Promise<void> {
-    await this.#telemetry?.flushMetrics();
-  }
-
-  [Symbol.dispose](): void {
-    this.#telemetry?.[Symbol.dispose]();
   }
 }
