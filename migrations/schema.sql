@@ -444,7 +444,7 @@ CREATE TABLE stores (
   CONSTRAINT stores_pkey PRIMARY KEY (storefront_id),
   CONSTRAINT stores_platform_fkey FOREIGN KEY (platform) REFERENCES technologies(slug),
   CONSTRAINT stores_state_check CHECK ((state = ANY (ARRAY['candidate'::text, 'reachable'::text, 'verified_ecommerce'::text, 'active_storefront'::text, 'inactive'::text])))
-);
+) WITH (toast_tuple_target=8160);
 
 CREATE TABLE technologies (
   slug text COLLATE "C" NOT NULL,

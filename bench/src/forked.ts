@@ -11,9 +11,14 @@ export interface Forked {
 }
 
 /** Starts a source and waits until it reports its port. */
-export async function forked(source: URL, ...args: string[]): Promise<Forked> {
+export function forked(source: URL, ...args: string[]): Promise<Forked> {
+  return forkedWith([], source, ...args);
+}
+
+/** The same with flags of node. */
+export async function forkedWith(execArgv: string[], source: URL, ...args: string[]): Promise<Forked> {
   const file = basename(source.pathname);
-  const child = fork(source, args, { execArgv: [] });
+  const child = fork(source, args, { execArgv });
   const { port } = (await nextMessage(child, file)) as { port: number };
   return {
     pid: child.pid ?? 0,

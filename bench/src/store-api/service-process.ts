@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stop } from '../forked.ts';
 import { PEPPER } from './tokens.ts';
 
+/** What the service says of its heap, for the baseline. */
+export const HEAP_FLAGS: string[] = npmScript('store-api').filter((arg) => arg.includes('semi-space'));
 const READY_WITHIN_MS = 60_000;
 
 export interface ServiceProcess extends AsyncDisposable {

@@ -3,13 +3,13 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bench, BenchOutcome, BenchRow, Progress } from '../bench.ts';
-import { forked, type Forked } from '../forked.ts';
+import { forked, forkedWith, type Forked } from '../forked.ts';
 import { median } from '../median.ts';
 import { cpuMicrosOf } from '../proxy/process-cost.ts';
 import type { StoreLoadOrder, StoreLoadResult } from './load.ts';
-import { startService } from './service-process.ts';
+import { HEAP_FLAGS, startService } from './service-process.ts';
 import { readStoreApiPlan, STORE_API_OPTIONS, type StoreApiPlan } from './store-api-plan.ts';
-import { openStoreData } from './store-data.ts';
+import { openStoreData, type StoreData } from './store-data.ts';
 import { KEYS } from './tokens.ts';
 
 const MIB = 2 ** 20;
@@ -47,10 +47,11 @@ interface Target {
   readonly port: number;
 }
 
-/** One load of one target. CPU in microseconds for each request, of the target and of the client. */
+/** One load of one target. CPU in microseconds for each request, of the target, of the client, and of the database. */
 interface Measured {
   readonly load: StoreLoadResult;
   readonly targetCpu: number;
+  readonly databaseCpu: number;
 }
 
 async function runStoreApiBench(plan: StoreApiPlan, progress: Progress): Promise<BenchOutcome> {
@@ -61,7 +62,7 @@ async function runStoreApiBench(plan: StoreApiPlan, progress: Progress): Promise
   await chmod(home, 0o755);
   const data = stack.use(await openStoreData(plan.folder ?? join(home, 'postgres'), plan, progress));
   const service = stack.use(await startService(home, data.serviceDsn));
-  const bare = stack.use(await forked(new URL('./bare-process.ts', import.meta.url), data.serviceDsn));
+  const bare = stack.use(await forkedWith(HEAP_FLAGS, new URL('./bare-process.ts', import.meta.url), data.serviceDsn));
   const client = stack.use(await forked(new URL('./load-process.ts', import.meta.url)));
   const targets: Target[] = [
     { name: 'service', ...service },
@@ -69,8 +70,8 @@ async function runStoreApiBench(plan: StoreApiPlan, progress: Progress): Promise
   ];
   const rows: BenchRow[] = [{ case: 'load', metric: 'database.size', value: data.sizeBytes / MIB, unit: 'MiB' }];
   const broken: string[] = [];
-  for (const item of CASES) {
-    const measured = await runCase(item, targets, client, plan, progress);
+  for (const item of CASES.filter(({ order }) => plan.only === undefined || order.kind === plan.only)) {
+    const measured = await runCase(item, { targets, client, data }, plan, progress);
     rows.push(...rowsOf(item, measured));
     broken.push(...brokenBy(item, measured));
   }
@@ -82,27 +83,30 @@ async function runStoreApiBench(plan: StoreApiPlan, progress: Progress): Promise
 /** Service and baseline take turns, each first in every other round, after a warm-up of both. */
 async function runCase(
   { name, order }: LoadCase,
-  targets: readonly Target[],
-  client: Forked,
+  { targets, client, data }: { targets: readonly Target[]; client: Forked; data: StoreData },
   { rounds, seconds, stores }: StoreApiPlan,
   progress: Progress,
 ): Promise<Map<Target['name'], Measured[]>> {
   const measured = new Map(targets.map((target) => [target.name, [] as Measured[]]));
   for (let round = 0; round <= rounds; round += 1) {
     for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
-      const before = cpuMicrosOf(target.pid) ?? Number.NaN;
+      const [before, databaseBefore] = [cpuMicrosOf(target.pid) ?? Number.NaN, await data.cpuMicros()];
       const sent = { ...order, port: target.port, stores, seconds: round === 0 ? WARM_UP_SECONDS : seconds };
       const load = (await client.call(sent)) as StoreLoadResult;
-      const targetCpu = ((cpuMicrosOf(target.pid) ?? Number.NaN) - before) / Math.max(1, load.completed);
-      if (round > 0) measured.get(target.name)?.push({ load, targetCpu });
+      const each = (micros: number) => micros / Math.max(1, load.completed);
+      const targetCpu = each((cpuMicrosOf(target.pid) ?? Number.NaN) - before);
+      const databaseCpu = each((await data.cpuMicros()) - databaseBefore);
+      if (round > 0) measured.get(target.name)?.push({ load, targetCpu, databaseCpu });
       const figures = `${load.reqPerSec.toFixed(0)} req/s  p50 ${load.p50Ms.toFixed(1)} p95 ${load.p95Ms.toFixed(1)} ms`;
-      const cpu = `cpu ${(targetCpu / 1_000).toFixed(2)} ms, client ${(load.clientCpuMicros / 1_000).toFixed(2)} ms`;
+      const cpu = `cpu ${ms(targetCpu)}, database ${ms(databaseCpu)}, client ${ms(load.clientCpuMicros)}`;
       const errors = load.errors === 0 ? '' : `  ERRORS ${load.errors}: ${load.errorSamples.join('; ')}`;
       progress(`${name}  ${target.name}  ${round === 0 ? 'warm-up' : `round ${round}`}  ${figures}  ${cpu}${errors}`);
     }
   }
   return measured;
 }
+
+const ms = (micros: number) => `${(micros / 1_000).toFixed(2)} ms`;
 
 function rowsOf({ name }: LoadCase, measured: ReadonlyMap<Target['name'], readonly Measured[]>): BenchRow[] {
   const values = (target: Target['name'], read: (one: Measured) => number) => (measured.get(target) ?? []).map(read);
@@ -120,6 +124,7 @@ function rowsOf({ name }: LoadCase, measured: ReadonlyMap<Target['name'], readon
     ...row('p50', 'ms', ({ load }) => load.p50Ms),
     ...row('p95', 'ms', ({ load }) => load.p95Ms),
     ...row('cpu', 'us', ({ targetCpu }) => targetCpu),
+    ...row('database_cpu', 'us', ({ databaseCpu }) => databaseCpu),
     ...row('client_cpu', 'us', ({ load }) => load.clientCpuMicros),
     ...row('bytes', 'B', ({ load }) => load.bytes),
   ];

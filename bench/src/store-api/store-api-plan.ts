@@ -1,4 +1,7 @@
 import { parseArgs } from 'node:util';
+import type { StoreLoadOrder } from './load.ts';
+
+type LoadKind = StoreLoadOrder['kind'];
 
 export interface StoreApiPlan {
   readonly stores: number;
@@ -8,6 +11,8 @@ export interface StoreApiPlan {
   readonly seconds: number;
   /** Keeps the database for another run; undefined: none. */
   readonly folder: string | undefined;
+  /** Which loads; undefined: all. */
+  readonly only: LoadKind | undefined;
 }
 
 export const STORE_API_OPTIONS = [
@@ -15,6 +20,7 @@ export const STORE_API_OPTIONS = [
   ['--ledger N', 'ledger rows to load (default 5000000)'],
   ['--rounds N', 'rounds of each load, service and baseline in turn (default 5)'],
   ['--seconds N', 'seconds of each load (default 4)'],
+  ['--only KIND', 'get or enrich (default both)'],
   ['--file FOLDER', 'keep the database there; one that has stores is used as it is'],
 ] as const;
 
@@ -22,7 +28,7 @@ export const STORE_API_OPTIONS = [
 export function readStoreApiPlan(args: readonly string[]): StoreApiPlan | { readonly problem: string } {
   try {
     const text = { type: 'string' } as const;
-    const options = { stores: text, ledger: text, rounds: text, seconds: text, file: text };
+    const options = { stores: text, ledger: text, rounds: text, seconds: text, only: text, file: text };
     const { values } = parseArgs({ args: [...args], options });
     return {
       stores: whole('--stores', values.stores ?? '1000000', 1_000),
@@ -30,10 +36,16 @@ export function readStoreApiPlan(args: readonly string[]): StoreApiPlan | { read
       rounds: whole('--rounds', values.rounds ?? '5', 1),
       seconds: whole('--seconds', values.seconds ?? '4', 1),
       folder: values.file,
+      only: kindOf(values.only),
     };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function kindOf(text: string | undefined): LoadKind | undefined {
+  if (text === undefined || text === 'get' || text === 'enrich') return text;
+  throw new Error('--only must be get or enrich.');
 }
 
 function whole(name: string, text: string, min: number): number {

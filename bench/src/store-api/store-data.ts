@@ -8,6 +8,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Progress } from '../bench.ts';
 import { DOMAIN, sampleProfiles } from './sample-profiles.ts';
+import { cpuMicrosOf } from '../proxy/process-cost.ts';
 import type { StoreApiPlan } from './store-api-plan.ts';
 import { KEYS, PEPPER, tokenOf } from './tokens.ts';
 
@@ -33,6 +34,8 @@ export interface StoreData extends AsyncDisposable {
   /** As the role of the store API. */
   readonly serviceDsn: string;
   readonly sizeBytes: number;
+  /** CPU time of all processes of the server that are there now; 0 where there is no /proc. */
+  cpuMicros(): Promise<number>;
 }
 
 /** A Postgres with keys, stores and a ledger, which it fills unless it has stores. */
@@ -45,11 +48,24 @@ export async function openStoreData(folder: string, plan: StoreApiPlan, progress
   const pool = opened.use(new PostgresPool({ dsn, applicationName: 'bench', statementTimeoutMs: TIMEOUT_MS }));
   const [found] = await pool.query<{ there: boolean }>('SELECT EXISTS (SELECT FROM stores) AS there');
   if (found?.there !== true) await fill(pool, plan, progress);
+  progress('read all stores once, as a server that runs has them in the memory of its system');
+  await pool.query(`SELECT count(*) FROM stores WHERE profile_hash = ''`);
   const [size] = await pool.query<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes');
   const url = new URL(server.url);
   url.searchParams.set('options', '-c role=vitrine_store_api');
   const running = opened.move();
-  return { pool, serviceDsn: url.href, sizeBytes: size?.bytes ?? 0, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    pool,
+    serviceDsn: url.href,
+    sizeBytes: size?.bytes ?? 0,
+    cpuMicros: () => serverCpu(pool),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function serverCpu(pool: PostgresPool): Promise<number> {
+  const processes = await pool.query<{ pid: number }>('SELECT pid FROM pg_stat_activity');
+  return processes.reduce((sum, { pid }) => sum + (cpuMicrosOf(pid) ?? 0), 0);
 }
 
 async function fill(pool: PostgresPool, { stores, ledgerRows }: StoreApiPlan, progress: Progress): Promise<void> {

@@ -12,6 +12,9 @@ export interface StoredResponse {
   readonly body: string;
 }
 
+/** A response before it is kept; `body` may be UTF-8. */
+export type NewResponse = Omit<StoredResponse, 'request_id' | 'body'> & { readonly body: string | Uint8Array };
+
 export interface IdempotentRequest {
   readonly workspace_id: string;
   readonly idempotency_key: string;
@@ -53,7 +56,7 @@ export async function claimIdempotencyKey(transaction: Transaction, request: Ide
 export async function storeResponse(
   transaction: Transaction,
   { workspace_id, idempotency_key }: IdempotentRequest,
-  { status, etag, body }: Omit<StoredResponse, 'request_id'>,
+  { status, etag, body }: NewResponse,
 ): Promise<void> {
   const text = 'UPDATE idempotency_keys SET status = $3, etag = $4, body = $5 WHERE workspace_id = $1 AND idempotency_key = $2';
   await transaction.execute(text, [workspace_id, idempotency_key, status, etag, body]);

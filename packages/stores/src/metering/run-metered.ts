@@ -3,11 +3,17 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import type { UnitCounts } from '../resources/billing.ts';
 import { chargeUsage, type Charge, type LedgerEntry } from './charge-usage.ts';
-import { claimIdempotencyKey, storeResponse, type IdempotentRequest, type StoredResponse } from './idempotency.ts';
+import {
+  claimIdempotencyKey,
+  storeResponse,
+  type IdempotentRequest,
+  type NewResponse,
+  type StoredResponse,
+} from './idempotency.ts';
 
 /** What a request makes before it is paid: its response, and what it costs. */
 export interface MeteredResult {
-  readonly response: Omit<StoredResponse, 'request_id'>;
+  readonly response: NewResponse;
   readonly entries: readonly LedgerEntry[];
 }
 

@@ -28,7 +28,8 @@ export interface ApiResponse {
   readonly kind: 'response';
   /** 404: of a store, which is kept for replays as a success is. */
   readonly status: 200 | 304 | 404;
-  readonly body: string | undefined;
+  /** In UTF-8 where it is not a text. */
+  readonly body: string | Uint8Array | undefined;
   /** Names and values in turn. */
   readonly headers?: readonly string[];
   /** `X-Request-Id` of a replayed response: that of the first one. */

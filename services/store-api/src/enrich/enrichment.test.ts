@@ -24,7 +24,7 @@ const render = (inputs: readonly string[]) =>
     findings: FINDINGS,
     scans: SCANS,
     billed: { lookup_cached: 2, lookup_live: 1 },
-  });
+  }).toString();
 
 test('the response is an EnrichResponse with one result for each input, in their order, whatever the inputs are', () => {
   const domain = fc.constantFrom(...FINDINGS.keys(), 'unknown.com', 'https://www.FRESH.com/path', 'localhost', '10.0.0.1');

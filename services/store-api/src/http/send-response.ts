@@ -6,7 +6,7 @@ export interface SentResponse {
   readonly status: number;
   readonly headers: readonly string[];
   /** Undefined: none. */
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
   readonly type: string;
 }
 

@@ -3,7 +3,7 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { createId } from '@vitrine/stores/identifiers';
 import { allowanceOf } from '@vitrine/stores/metering/allowance';
-import { requestFingerprint, type StoredResponse } from '@vitrine/stores/metering/idempotency';
+import { requestFingerprint, type NewResponse, type StoredResponse } from '@vitrine/stores/metering/idempotency';
 import type { MeteredOutcome, MeteredRequest, MeteredResult } from '@vitrine/stores/metering/run-metered';
 import type { UnitCounts } from '@vitrine/stores/resources/billing';
 import { dateTimeOf } from '@vitrine/stores/resources/scalars';
@@ -87,7 +87,7 @@ function exhausted({ period }: AuthenticatedKey): ApiResult {
   return rejection('payment_required', message, { reset_at });
 }
 
-function responseOf({ status, etag, body }: Omit<StoredResponse, 'request_id'>): ApiResponse {
+function responseOf({ status, etag, body }: NewResponse): ApiResponse {
   return {
     kind: 'response',
     status: status === 404 ? 404 : 200,
