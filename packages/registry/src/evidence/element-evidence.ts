@@ -61,16 +61,13 @@ export class ElementEvidence {
     else if (tag === 'base') this.#addresses.setBase(attributes.get('href') ?? '');
   }
 
-  /**
-   * @param runs - false for types that are not JavaScript and what is in a template.
-   * @param isDelayed - an optimizer moves the address from another attribute and runs it later.
-   */
-  script(attributes: Attributes, runs: boolean, isDelayed: boolean): void {
+  /** @param use - `late`: an optimizer moves the address from another attribute and runs it later; `waits`: for consent; `none`: never runs. */
+  script(attributes: Attributes, use: 'runs' | 'late' | 'waits' | 'none'): void {
     this.#id(attributes.get('id'));
-    const isActive = runs && (attributes.get('data-cookieconsent') ?? 'ignore') === 'ignore';
     const source = attributes.get('src') ?? attributes.get('data-rocket-src') ?? attributes.get('data-src');
-    if (source === undefined || source === '') return;
-    const isLoaded = isActive && (attributes.has('src') || isDelayed);
+    if (source === undefined || source === '' || use === 'none') return;
+    const isFree = (attributes.get('data-cookieconsent') ?? 'ignore') === 'ignore';
+    const isLoaded = isFree && (use === 'late' || (use === 'runs' && attributes.has('src')));
     this.#load(isLoaded ? 'scripts' : 'inertScripts', source, isLoaded);
   }
 

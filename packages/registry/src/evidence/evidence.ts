@@ -91,7 +91,7 @@ export const pageEvidence = z.strictObject({
   /** Lists that were full, so that what is missing there proves nothing. */
   truncated: z.array(text).max(40),
   scripts: listOf('scripts'),
-  /** Scripts that do not run as they are: a type that is not JavaScript, waiting for consent, in a template. */
+  /** Scripts that wait for consent or for code of the page, by their tags or in their code. What is in a template is nowhere. */
   inertScripts: listOf('inertScripts'),
   assets: listOf('assets'),
   frames: listOf('frames'),

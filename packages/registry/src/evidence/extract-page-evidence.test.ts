@@ -39,12 +39,12 @@ test.each([
   [
     'a script of a type that is no media type, and those that no browser takes for scripts',
     '<script type="lightJs" src="//v.com/a.js"></script><script type="disabled" src="//v.com/b.js"></script><script type="text/x-template" src="//v.com/c.js"></script>',
-    { scripts: ['v.com/a.js'], inertScripts: ['v.com/b.js', 'v.com/c.js'] },
+    { scripts: ['v.com/a.js'], inertScripts: [] },
   ],
   [
     'a script in a template',
-    '<template><script src="//v.com/a.js"></script></template>',
-    { scripts: [], inertScripts: ['v.com/a.js'] },
+    '<template><script src="//v.com/a.js"></script><script type="text/plain" src="//v.com/b.js"></script></template>',
+    { scripts: [], inertScripts: [] },
   ],
   ['a script in a comment', '<!-- <script src="//v.com/a.js"></script> -->', { scripts: [] }],
   ['a script in a text area', '<textarea><script src="//v.com/a.js"></script></textarea>', { scripts: [] }],

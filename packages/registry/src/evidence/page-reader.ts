@@ -130,16 +130,21 @@ export class PageReader implements TokenizerCallbacks {
   #openScript(): void {
     const type = (this.#values.get('type') ?? '').trim();
     const isLinkedData = type.toLowerCase() === 'application/ld+json';
-    const isDelayed = DELAYED_TYPE.test(type);
-    const isCode = (JAVASCRIPT_TYPE.test(type) || isDelayed) && this.#templates === 0;
-    this.#elements.script(this.#values, isCode, isDelayed);
+    const use = this.#useOf(type);
+    this.#elements.script(this.#values, use);
+    const isCode = use === 'runs' || use === 'late';
     if (!isCode && !isLinkedData && type !== 'application/json') this.#elements.scriptType(type);
-    this.#script = isLinkedData ? 'linked-data' : isCode ? 'code' : this.#kindOf(type);
+    // What does not run is read neither for names nor for addresses, but JSON holds settings of platforms, and blocked code addresses.
+    if (isLinkedData) this.#script = 'linked-data';
+    else if (isCode) this.#script = 'code';
+    else if (DATA_TYPE.test(type)) this.#script = 'data';
+    else this.#script = use === 'waits' ? 'blocked' : undefined;
   }
 
-  /** What does not run is read neither for names nor for addresses, but JSON holds settings of platforms, and blocked code addresses. */
-  #kindOf(type: string): 'data' | 'blocked' | undefined {
-    if (DATA_TYPE.test(type)) return 'data';
-    return BLOCKED_TYPE.test(type) && this.#templates === 0 ? 'blocked' : undefined;
+  #useOf(type: string): 'runs' | 'late' | 'waits' | 'none' {
+    if (this.#templates > 0) return 'none';
+    if (JAVASCRIPT_TYPE.test(type)) return 'runs';
+    if (DELAYED_TYPE.test(type)) return 'late';
+    return BLOCKED_TYPE.test(type) ? 'waits' : 'none';
   }
 }
