@@ -1,6 +1,6 @@
 import type { PageEvidence } from '../evidence/evidence.ts';
 import { findTechnology } from '../vocabulary.ts';
-import type { AddressRule, Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
+import type { AddressRule, Channel, RuleIndex } from '../rules/rule-index.ts';
 import type { Take } from './find-sightings.ts';
 
 /** Which lists of evidence a list of rules is applied to. */
@@ -21,7 +21,16 @@ export class AddressSightings {
     this.#apply(page.inlineUrls, 'loads', 'inline', true, take);
     this.#apply(page.assets, 'refers', 'asset', false, take);
     // Anyone can show a picture of a product from another shop: it says nothing of the platform of this one.
-    const takeImage: Take = (rule, ...rest) => take(isPlatform(rule) ? { ...rule, strength: 'adds' } : rule, ...rest);
+    // One of an advertiser is a request of its own.
+    const takeImage: Take = (rule, channel, found) => {
+      const technology = findTechnology(rule.slug);
+      take(
+        technology?.kind === 'platform' ? { ...rule, strength: 'adds' } : rule,
+        channel,
+        found,
+        technology?.category === 'ad-pixel',
+      );
+    };
     this.#apply(page.images, 'refers', 'asset', false, takeImage);
     // A form that is sent to a vendor is in use.
     this.#apply(page.forms, 'refers', 'asset', true, take);
@@ -58,10 +67,6 @@ export class AddressSightings {
     this.#byHost.set(host, rules);
     return rules;
   }
-}
-
-function isPlatform({ slug }: Rule): boolean {
-  return findTechnology(slug)?.kind === 'platform';
 }
 
 /** Where the next label begins; -1 after the last. */

@@ -111,7 +111,10 @@ test('more rules on the same evidence take no technology away and give it no les
   const RANKS = ['low', 'medium', 'high'];
   const fewer = new RuleIndex(
     Object.fromEntries(
-      Object.entries(TECHNOLOGY_RULES).map(([slug, rules]) => [slug, { ...rules, markup: [], inline: [], excludes: [] }]),
+      Object.entries(TECHNOLOGY_RULES).map(([slug, rules]) => [
+        slug,
+        { ...rules, markup: [], inline: [], settings: [], excludes: [] },
+      ]),
     ),
   );
   for (const { evidence } of CORPUS) {

@@ -45,11 +45,16 @@ function findOnPage(page: PageEvidence, index: RuleIndex, addresses: AddressSigh
   findTheme(page, index, take);
 }
 
-/** A string that names a setting runs nothing by itself. */
 function findInCode(page: PageEvidence, index: RuleIndex, take: Take): void {
-  for (const name of page.inlineNames)
-    for (const rule of index.inline.get(name) ?? []) take(rule, 'inline', name, !name.startsWith('"'));
-  for (const id of page.inlineIds) for (const rule of index.inlineIds) if (rule.matches(id)) take(rule, 'inline', id, true);
+  for (const name of page.inlineNames) {
+    for (const rule of index.inline.get(name) ?? []) take(rule, 'inline', name, true);
+    for (const rule of index.settings.get(name) ?? []) take(rule, 'inline', name, false);
+  }
+  for (const found of page.inlineIds) {
+    const isInJson = found.startsWith('json:');
+    const id = isInJson ? found.slice('json:'.length) : found;
+    for (const rule of index.inlineIds) if (rule.matches(id)) take(rule, 'inline', found, !isInJson);
+  }
 }
 
 function findInResponse(page: PageEvidence, index: RuleIndex, take: Take): void {

@@ -26,6 +26,7 @@ const MATCHES: Readonly<Record<string, string>> = {
   '^/(?:algoliasearch|instantsearch\\.js|@algolia/[a-z-]+)@': '/algoliasearch@4/a.js',
   '^/@loophq/onstore-sdk@': '/@loophq/onstore-sdk@1/a.js',
   '^/npm/@loophq/onstore-sdk@': '/npm/@loophq/onstore-sdk@1/a.js',
+  '^/universal/styles-compressed/commerce-[0-9a-f]{8}': '/universal/styles-compressed/commerce-0123abcd-min.css',
   '^/gtag/js\\?(?:[^#]*&)?id=AW-': '/gtag/js?id=AW-1',
   '^/gtag/js\\?(?:[^#]*&)?id=GTM-': '/gtag/js?id=GTM-1',
   '^/skin/frontend/[^/]+/': '/skin/frontend/a/b.js',
@@ -83,6 +84,7 @@ function samplesOf(list: keyof TechnologyRules, text: string): { positive: Sampl
         negative: { html: `<script type="application/json">["about https://a.${text}/"]</script>` },
       };
     case 'inline':
+    case 'settings':
       return {
         positive: { html: `<script>${codeOf(text)}</script>` },
         negative: {
@@ -129,6 +131,12 @@ function samplesOf(list: keyof TechnologyRules, text: string): { positive: Sampl
         return {
           positive: { html: `<script>x = {"${name}":true}</script>` },
           negative: { html: `<script>x = {"${name}":false}</script>` },
+        };
+      }
+      if (text === 'Pinterest') {
+        return {
+          positive: { html: '<script>trekkie.load({"Pinterest":{"id":"2619966178577"}})</script>' },
+          negative: { html: '<script>x = {"Pinterest":{"id":"acme"}}</script>' },
         };
       }
       if (text.includes(' ')) {

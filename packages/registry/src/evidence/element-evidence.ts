@@ -15,6 +15,8 @@ const CLASS_VALUES_BOUND = 3_000;
 /** Letters of a first part of a class that names nobody, and of a second part that is layout. */
 const SHORT_PART = 2;
 const LAYOUT_PART = 4;
+/** Where scripts have their address: optimizers and consent tools move it. */
+const SOURCES = ['src', 'data-rocket-src', 'data-cmplz-src', 'suppressedsrc', 'data-src'] as const;
 /** Metas that are text about the page. */
 const PROSE = /description|keywords|title|^twitter:|og:image/i;
 const HINT = /^(?:preconnect|dns-prefetch|prefetch)$/;
@@ -64,7 +66,7 @@ export class ElementEvidence {
   /** @param use - `late`: an optimizer moves the address from another attribute and runs it later; `waits`: for consent; `none`: never runs. */
   script(attributes: Attributes, use: 'runs' | 'late' | 'waits' | 'none'): void {
     this.#id(attributes.get('id'));
-    const source = attributes.get('src') ?? attributes.get('data-rocket-src') ?? attributes.get('data-src');
+    const source = SOURCES.map((name) => attributes.get(name)).find((value) => value !== undefined);
     if (source === undefined || source === '' || use === 'none') return;
     const isFree = (attributes.get('data-cookieconsent') ?? 'ignore') === 'ignore';
     const isLoaded = isFree && (use === 'late' || (use === 'runs' && attributes.has('src')));

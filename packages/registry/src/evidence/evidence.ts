@@ -102,7 +102,7 @@ export const pageEvidence = z.strictObject({
   inlineUrls: listOf('inlineUrls'),
   /** Literals of rules that executable inline scripts have in their code, outside of strings and comments. */
   inlineNames: listOf('inlineNames'),
-  /** Ids of tags and containers of Google, such as `GTM-XXXX`. */
+  /** Ids of tags and containers of Google, such as `GTM-XXXX`; `json:` and the id in scripts that hold JSON. */
   inlineIds: listOf('inlineIds'),
   /** Hosts in scripts that hold JSON. */
   dataHosts: listOf('dataHosts'),

@@ -44,7 +44,7 @@ export class InlineEvidence implements InlineScriptSink {
     if (!canBeAddress(this.#html, start, end) || ++this.#texts > TEXTS_BOUND) return;
     const literal = this.#html.slice(start, end);
     if (TAG_ID.test(literal)) {
-      if (this.mode !== 'blocked') this.ids.add(literal);
+      if (this.mode !== 'blocked') this.ids.add(this.mode === 'data' ? `json:${literal}` : literal);
       return;
     }
     const address = inlineAddress(literal, hasEscape, this.#addresses);

@@ -9,6 +9,7 @@ const PIXEL_SETTINGS = ['pixel_type', 'pixel_id', 'mailchimp_store_id', 'account
 
 /** Where trackers of Shopify's own analytics have their ids. */
 const TRACKER_IDS = ['pixelIds', 'pixelId', 'trackingId', 'conversionId'];
+const PINTEREST_ID = /^[0-9]{10,16}$/;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -30,7 +31,7 @@ export class PlatformSettings {
     if (name === 'Shopify.shop' || name === 'myshopifyDomain') this.#state('shopify.shop', value);
     else if (name === 'Shopify.theme') this.#readTheme(objectOf(value));
     else if (name === 'initData') this.#readShop(objectOf(objectOf(value)['shop']));
-    else if (name.includes(' ')) this.#readTracker(name, objectOf(value));
+    else if (name === 'Pinterest' || name.includes(' ')) this.#readTracker(name, objectOf(value));
     else if (name.endsWith('Connected') && value === true) this.#pixels.add(`setting:${name}`);
     else if (name === 'webPixelsConfigList' && Array.isArray(value)) this.#readPixels(value as unknown[]);
   }
@@ -68,7 +69,8 @@ export class PlatformSettings {
   /** Trackers that Shopify's own analytics ran before there were web pixels: `"Facebook Pixel":{"pixelIds":["1"]}`. */
   #readTracker(name: string, tracker: Json): void {
     const ids = TRACKER_IDS.flatMap((field) => tracker[field]);
-    if (ids.some((id) => typeof id === 'string' && id !== '')) this.#pixels.add(name);
+    const isPinterest = typeof tracker['id'] === 'string' && PINTEREST_ID.test(tracker['id']);
+    if (name === 'Pinterest' ? isPinterest : ids.some((id) => typeof id === 'string' && id !== '')) this.#pixels.add(name);
   }
 
   #state(name: string, value: unknown): void {

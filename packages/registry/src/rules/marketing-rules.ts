@@ -3,6 +3,7 @@ import type { RulesBySlug } from './technology-rules.ts';
 /** Messages, reviews, loyalty, subscriptions, affiliates, advertising. Sources: store-intel anchors, section 3.3, the install pages of vendors, and the corpus. */
 export const MARKETING_RULES: RulesBySlug = {
   klaviyo: {
+    settings: ['kl_key='],
     paths: ['~/plugins/klaviyo/'],
     refers: ['manage.kmail-lists.com', 'a.klaviyo.com/subscriptions/'],
     loads: [
@@ -70,7 +71,11 @@ export const MARKETING_RULES: RulesBySlug = {
     refers: ['app.getresponse.com'],
     inline: ['__GetResponseAnalyticsObject='],
   },
-  braze: { loads: ['js.appboycdn.com'], inline: ['braze.initialize(', 'appboy.initialize('] },
+  braze: {
+    settings: ['BRAZE_API_KEY', '"BRAZE_API_KEY'],
+    loads: ['js.appboycdn.com'],
+    inline: ['braze.initialize(', 'appboy.initialize('],
+  },
   iterable: { loads: ['js.iterable.com'], inline: ['_iaq='] },
   listrak: { loads: ['listrakbi.com', 'listrak.com'], inline: ['~_ltk'] },
   emarsys: { loads: ['scarabresearch.com', 'emarsys.net'], inline: ['ScarabQueue='] },
@@ -84,7 +89,11 @@ export const MARKETING_RULES: RulesBySlug = {
     apps: ['pushowl', 'ext:pushowl', 'pushowl-web-push-notifications'],
     inline: ['~pushowl='],
   },
-  privy: { loads: ['widget.privy.com', 'privymktg.com', 'privy.com *widget.js'], inline: ['_d_site='], apps: ['privy'] },
+  privy: {
+    loads: ['widget.privy.com', 'privymktg.com', 'privy.com *widget.js', 'cdn.privy.com'],
+    inline: ['_d_site='],
+    apps: ['privy'],
+  },
   justuno: { loads: ['cdn.justuno.com', 'my.jst.ai', 'cdn.jst.ai'], inline: ['ju_num=', '~ju4_num='], apps: ['justuno'] },
   wisepops: { loads: ['loader.wisepops.com', 'wisepops.net'], inline: ['~wisepops='] },
   optinmonster: { loads: ['a.omappapi.com', 'omappapi.com/app/', 'a.opmnstr.com', 'a.optmnstr.com', 'a.optmstr.com'] },
@@ -103,7 +112,12 @@ export const MARKETING_RULES: RulesBySlug = {
     apps: ['judge-me-reviews', 'judgeme'],
     markup: ['class:jdgm'],
   },
-  loox: { loads: ['loox.io/widget/'], inline: ['loox_global_hash='], apps: ['loox', 'loox-inc'], markup: ['class:loox'] },
+  loox: {
+    loads: ['loox.io/widget/'],
+    inline: ['loox_global_hash='],
+    apps: ['loox', 'loox-inc', 'loox-reviews'],
+    markup: ['class:loox'],
+  },
   okendo: {
     inline: ['~okeWidgetApi'],
     loads: ['okendo.io/reviews-widget-plus', 'cdn-static.okendo.io', 'd3hw6dc1ow8pp2.cloudfront.net', 'api.okendo.io'],
@@ -169,7 +183,12 @@ export const MARKETING_RULES: RulesBySlug = {
     inline: ['~ReCharge'],
     apps: ['subscription-payments'],
   },
-  skio: { paths: ['/skio-plan-picker'], loads: ['cdn.skio.com'], elements: ['skio-plan-picker'] },
+  skio: {
+    apps: ['skio-subscriptions-ying', 'skio-subscriptions'],
+    paths: ['/skio-plan-picker'],
+    loads: ['cdn.skio.com'],
+    elements: ['skio-plan-picker'],
+  },
   ordergroove: { loads: ['ordergroove.com'], elements: ['og-offer', 'og-optin-toggle'] },
   'seal-subscriptions': { loads: ['sealsubscriptions.com'], apps: ['seal-subscriptions'], markup: ['class:sealsubs'] },
   'bold-subscriptions': { loads: ['sub.boldapps.net', 'static.boldcommerce.com/bold-platform/sf/pr'] },
@@ -195,12 +214,12 @@ export const MARKETING_RULES: RulesBySlug = {
     pixels: ['client:4383523', 'TikTok Pixel'],
   },
   'pinterest-tag': {
-    pixels: ['client:3009811'],
+    pixels: ['client:3009811', 'Pinterest'],
     paths: ['~/plugins/pinterest-for-woocommerce/'],
     loads: ['s.pinimg.com/ct/'],
     inline: ["pintrk('load"],
     refers: ['ct.pinterest.com'],
-    metas: ['~p:domain_verify'],
+    metas: ['+p:domain_verify'],
   },
   'snap-pixel': {
     pixels: ['client:2556259', 'Snapchat Pixel'],

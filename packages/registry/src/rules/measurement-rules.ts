@@ -32,6 +32,8 @@ export const MEASUREMENT_RULES: RulesBySlug = {
   },
   northbeam: { loads: ['northbeam.io'], inline: ['~Northbeam='] },
   elevar: {
+    pixels: ['client:2509311'],
+    apps: ['elevar-conversion-tracking'],
     markup: ['id:elevar-gtm-suite-config'],
     data: ['shopify-gtm-suite.getelevar.com'],
     inline: ['ElevarGtmSuite=', 'ElevarDataLayer=', '~ElevarInvalidateContext'],
@@ -108,7 +110,7 @@ export const MEASUREMENT_RULES: RulesBySlug = {
   consentmo: { apps: ['consentmo-gdpr', 'ext:consentmo-gdpr'], loads: ['gdprcdn.b-cdn.net', 'consentmo.com'] },
   pandectes: {
     apps: ['pandectes-gdpr'],
-    loads: ['pandectes.io', 'cdn.shopify.com *pandectes-core'],
+    loads: ['pandectes.io', 'cdn.shopify.com *pandectes-core', 'pandect.es'],
     inline: ['~PandectesSettings='],
   },
   cloudflare: {

@@ -62,7 +62,13 @@ export const PLATFORM_RULES: RulesBySlug = {
   },
   magento: {
     inline: ['~Mage.Cookies.path=', '+hyva='],
-    markup: ['!type:text/x-magento-init', '!data:mage-init', '!form:/checkout/cart/add/uenc/'],
+    markup: [
+      '!type:text/x-magento-init',
+      '!data:mage-init',
+      '!form:/checkout/cart/add/uenc/',
+      'data:media-backend',
+      'data:image-optimizing-origin',
+    ],
     headers: ['x-magento-tags', 'x-magento-cache-debug', 'x-magento-cache-control', 'x-magento-cache-id', 'x-magento-vary'],
     cookies: ['X-Magento-Vary', 'mage-*', '~frontend', 'private_content_version', 'section_data_ids', '~form_key'],
     paths: ['^/skin/frontend/[^/]+/', '~/js/mage/', '^/(?:pub/)?static/(?:version[0-9]+/)?frontend/[^/]+/[^/]+/', '/Magento_'],
@@ -106,6 +112,7 @@ export const PLATFORM_RULES: RulesBySlug = {
     paths: ['/catalog/view/theme/', '/catalog/view/javascript/'],
   },
   'squarespace-commerce': {
+    refers: ['assets.squarespace.com ^/universal/styles-compressed/commerce-[0-9a-f]{8}'],
     loads: [
       'assets.squarespace.com ^/universal/scripts-compressed/commerce-[0-9a-f]{8}',
       'static.squarespace.com ^/universal/scripts-compressed/commerce-[0-9a-f]{8}',

@@ -32,6 +32,7 @@ export class RuleIndex {
   readonly rules: RulesBySlug;
   readonly hosts = new Map<string, AddressRule[]>();
   readonly inline = new Map<string, Rule[]>();
+  readonly settings = new Map<string, Rule[]>();
   readonly inlineIds: MatchedRule[] = [];
   readonly headers = new Map<string, MatchedRule[]>();
   readonly metas = new Map<string, MatchedRule[]>();
@@ -66,6 +67,7 @@ export class RuleIndex {
       if (text.startsWith('id:')) this.inlineIds.push({ ...rule, matches: (id) => id.startsWith(text.slice(3)) });
       else push(this.inline, text, rule);
     });
+    each('settings', 'weak', (text, rule) => push(this.settings, text, rule));
     each('headers', 'strong', (text, rule) => addValue(this.headers, text, rule));
     each('metas', 'strong', (text, rule) => addValue(this.metas, text, rule));
     each('cookies', 'strong', (text, rule) => {

@@ -71,6 +71,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
   'helium-customer-fields': { loads: ['customerfields.com'], apps: ['helium-customer-fields'] },
   vitals: { loads: ['vitals.app', 'appsolve.io'], apps: ['vitals', 'sticky-add-to-cart-bar'] },
   algolia: {
+    settings: ['"ALGOLIA_APP_ID'],
     paths: ['/Algolia_AlgoliaSearch/'],
     loads: [
       'algolia.net',
@@ -80,7 +81,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
       'cdnjs.cloudflare.com ^/ajax/libs/(?:algoliasearch|instantsearch\\.js)/',
       'unpkg.com ^/(?:algoliasearch|instantsearch\\.js|@algolia/[a-z-]+)@',
     ],
-    inline: ['algoliasearch(', 'algoliaConfig=', '~"ALGOLIA_APP_ID'],
+    inline: ['algoliasearch(', 'algoliaConfig='],
     literalsSince: 2,
   },
   searchspring: { loads: ['cdn.searchspring.net', 'snapui.searchspring.io', 'searchspring.net/search'] },
@@ -130,6 +131,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
   foursixty: { loads: ['foursixty.com/media/'] },
   elfsight: { loads: ['static.elfsight.com', 'apps.elfsight.com', 'elfsightcdn.com', 'elf.site'], markup: ['class:elfsight'] },
   afterpay: {
+    settings: ['afterpay_express_js_config='],
     inline: ['AfterPay.initialize(', 'Afterpay.initialize('],
     loads: [
       'js.squarecdn.com/square-marketplace.js',
@@ -164,19 +166,21 @@ export const STOREFRONT_RULES: RulesBySlug = {
     markup: ['data:zm-merchant'],
   },
   stripe: {
+    settings: ['"stripe_publishable_key'],
     pixels: ['~setting:stripeConnected'],
     paths: ['/plugins/woocommerce-gateway-stripe/'],
     loads: ['js.stripe.com'],
-    inline: ["Stripe('pk_", 'wc_stripe_params=', 'wc_stripe_upe_params=', '~"stripe_publishable_key'],
+    inline: ["Stripe('pk_", 'wc_stripe_params=', 'wc_stripe_upe_params='],
     cookies: ['~__stripe_mid'],
     literalsSince: 2,
   },
   paypal: {
+    settings: ['"paypal_merchant_id', 'ps_checkoutPayPalSdkConfig='],
     pixels: ['~setting:paypalConnected'],
     markup: ['id:in-context-paypal-metadata', 'data:swag-paypal-express-button'],
     paths: ['/plugins/woocommerce-paypal-payments/'],
     loads: ['paypal.com/sdk/js', 'paypalobjects.com/api/', 'paypal.com/web-sdk/', 'paypal.com/tagmanager/'],
-    inline: ['paypal.Buttons(', 'PayPalCommerceGateway=', 'paypal.Messages(', '~"paypal_merchant_id'],
+    inline: ['paypal.Buttons(', 'PayPalCommerceGateway=', 'paypal.Messages('],
     refers: ['paypalobjects.com', 'paypal.com/cgi-bin/'],
     literalsSince: 2,
   },
@@ -194,6 +198,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
     literalsSince: 2,
   },
   braintree: {
+    settings: ['wc_braintree_client_manager_params='],
     loads: ['js.braintreegateway.com'],
     inline: ['braintree.dropin.create(', 'braintree.client.create(', 'braintree.setup('],
     literalsSince: 2,

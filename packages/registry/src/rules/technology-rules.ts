@@ -2,7 +2,7 @@
  * What tells that a store has a technology: texts by channel. Everything is data, so that it is part of the checksum.
  *
  * A text that begins with `~` is weak; one with `+` only adds to others and reports nothing alone; the others are strong, that is, nobody but
- * the technology makes them. In `markup` only texts with `!` are strong; `refers`, `data` and `links` are always weak.
+ * the technology makes them. In `markup` only texts with `!` are strong; `settings`, `refers`, `data` and `links` are always weak.
  */
 export interface TechnologyRules {
   /** Addresses of its scripts and frames: `host` with everything below it, `host/path prefix`, `host *part of the path`, `host ^pattern of
@@ -14,6 +14,8 @@ export interface TechnologyRules {
   readonly data?: readonly string[];
   /** Literals of inline code (`inline-literals.ts`), or `id:` and the start of an id of a tag. Channel `inline`. */
   readonly inline?: readonly string[];
+  /** Literals of inline code that only set it up: nothing loads by them. Channel `inline`, weak. */
+  readonly settings?: readonly string[];
   /** `name`, `name:start of the value`, `name:*part of the value`. Channel `header`. */
   readonly headers?: readonly string[];
   /** `name`, or `start of a name*`. Channel `cookie`. */
