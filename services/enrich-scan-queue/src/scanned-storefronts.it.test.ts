@@ -7,7 +7,7 @@ import { store } from '@vitrine/stores/resources/store';
 import { storeDatabase, type StoreDatabase } from '@vitrine/stores/testing/store-database';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { startStorefronts, type Storefronts } from '@vitrine/testkit/storefronts/start-storefronts';
-import { STOREFRONT_PLATFORMS, type StorefrontBehaviour } from '@vitrine/testkit/storefronts/storefront';
+import { STOREFRONT_PLATFORMS, type StorefrontBehaviour, type StorefrontPlatform } from '@vitrine/testkit/storefronts/storefront';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { startScanner, type Scanner } from './app.ts';
 import { readScanConfig } from './config.ts';
@@ -97,6 +97,18 @@ const factsOf = async (domain: string) => {
   return row && observationFacts.parse(row.facts);
 };
 
+/** Coverage and currency of the catalogue of each platform, and how many of the products can be bought. */
+const CATALOGUES: Readonly<Partial<Record<StorefrontPlatform, readonly [string, string | null, number | null]>>> = {
+  shopify: ['full', 'EUR', 11],
+  woocommerce: ['full', 'EUR', 11],
+  magento: ['full', 'EUR', 11],
+  vtex: ['full', null, 11],
+  'squarespace-commerce': ['partial', 'EUR', 11],
+  'big-cartel': ['first_page', 'EUR', 11],
+};
+/** Of those that are counted by a sitemap; the product page states the currency. */
+const COUNTED = ['partial', 'EUR', null] as const;
+
 describe('a storefront that is open', () => {
   test.each(STOREFRONT_PLATFORMS.filter((platform) => platform !== 'none'))(
     'on %s is a store with its platform',
@@ -108,6 +120,9 @@ describe('a storefront that is open', () => {
         expect.arrayContaining(['klaviyo']),
       ]);
       expect(profile?.recent_signals.map(({ type }) => type)).toContain('store_first_observed');
+      const [coverage, currency, available_count] = CATALOGUES[platform] ?? COUNTED;
+      expect(profile?.catalog).toMatchObject({ product_count: PRODUCTS, coverage, currency, available_count });
+      expect(profile?.status.state).toBe('active_storefront');
     },
   );
 

@@ -127,13 +127,19 @@ function respond(request: IncomingMessage, body: string, shop: Storefront): Fixt
   const instead = respondInsteadOfPage(url.pathname, shop);
   if (instead !== undefined) return instead;
   if (url.pathname === '/robots.txt')
-    return shop.robots === null ? { status: 404, type: 'text/plain', body: '' } : { type: 'text/plain', body: shop.robots };
+    return shop.robots === null ? { status: 404, type: 'text/plain', body: '' } : { type: 'text/plain', body: robotsOf(shop) };
   const fixtureRequest = { method: request.method ?? 'GET', path: url.pathname, query: url.searchParams, body };
   return (
     findPlatform(shop.platform)?.endpoint?.(fixtureRequest, shop) ??
     renderPath(url.pathname, url.search, shop) ??
     renderNotFound(shop)
   );
+}
+
+function robotsOf({ robots, platform, host }: Storefront): string {
+  const { sitemap } = findPlatform(platform) ?? {};
+  const named = robots === DEFAULT_ROBOTS && sitemap !== undefined ? `Sitemap: https://${host}${sitemap}\n` : '';
+  return `${robots ?? ''}${named}`;
 }
 
 function send(response: ServerResponse, { status = 200, type, headers, body }: FixtureResponse, shop?: Storefront): void {

@@ -88,7 +88,7 @@ export interface FixtureResponse {
   readonly status?: number;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 /** What differs between platforms; the rest of a page is common. */
@@ -102,6 +102,8 @@ export interface PlatformFixture {
   readonly collectionPath: string;
   readonly cartPath: string;
   readonly productPath: (product: FixtureProduct) => string;
+  /** The path that robots.txt names as its sitemap, unless a test gives a robots.txt of its own. */
+  readonly sitemap?: string;
   /** Catalogue endpoints, sitemaps and the like. */
   readonly endpoint?: (request: FixtureRequest, shop: Storefront) => FixtureResponse | undefined;
 }
@@ -141,11 +143,25 @@ export function jsonResponse(value: unknown, headers: Readonly<Record<string, st
   return { type: 'application/json; charset=utf-8', headers, body: JSON.stringify(value) };
 }
 
-/** The addresses of all products as a sitemap. */
-export function sitemapResponse(shop: Storefront, pathOf: (product: FixtureProduct) => string): FixtureResponse {
-  const locations = productsOf(shop).map((product) => `<url><loc>https://${shop.host}${pathOf(product)}</loc></url>`);
+/** The addresses of all products as a sitemap, after those of other pages. */
+export function sitemapResponse(
+  shop: Storefront,
+  pathOf: (product: FixtureProduct) => string,
+  otherPaths: readonly string[] = [],
+): FixtureResponse {
+  const paths = [...otherPaths, ...productsOf(shop).map(pathOf)];
+  const locations = paths.map((path) => `<url><loc>https://${shop.host}${path}</loc></url>`);
   return {
     type: 'application/xml; charset=utf-8',
     body: `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${locations.join('')}</urlset>`,
+  };
+}
+
+/** An index of sitemaps. */
+export function sitemapIndexResponse({ host }: Storefront, paths: readonly string[]): FixtureResponse {
+  const locations = paths.map((path) => `<sitemap><loc><![CDATA[https://${host}${path}]]></loc></sitemap>`);
+  return {
+    type: 'application/xml; charset=utf-8',
+    body: `<?xml version="1.0" encoding="UTF-8"?><sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${locations.join('')}</sitemapindex>`,
   };
 }

@@ -16,6 +16,7 @@ const CATALOGUES: Readonly<Record<string, string>> = {
   'wix-stores': '/store-products-sitemap.xml',
   vtex: '/api/catalog_system/pub/products/search?_from=0&_to=49',
   'big-cartel': '/products.json',
+  'salesforce-commerce-cloud': '/sitemap_1-product.xml',
 };
 
 function get(storefronts: Storefronts, host: string, path: string, scheme: 'http' | 'https' = 'http') {

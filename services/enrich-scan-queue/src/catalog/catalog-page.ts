@@ -28,15 +28,27 @@ export interface CatalogPage {
   readonly declaredTotal: number | null;
 }
 
+/** What is known when a page is requested. */
+export interface CatalogContext {
+  /** Paths of collections that the home page links to. */
+  readonly collections: readonly string[];
+  /** The document of the page before. */
+  readonly previous: CatalogDocument | undefined;
+}
+
 /** How the catalogue of a platform is read, page by page, with GET requests alone. Spec: decisions, section 4. */
 export interface CatalogSource {
   /** Of its documents, such as `shopify_products`. */
   readonly kind: string;
   /** Whether a page lists all that there is to know of a product; addresses in a sitemap do not. */
   readonly listsProducts: boolean;
-  /** Path and query of a page on the storefront's host.
+  /** Whether its pages together are the catalogue; false where they are a part at best, and their number a lower bound. */
+  readonly isWhole: boolean;
+  /** Its prices are in the one currency that structured data of the shop's pages states. */
+  readonly hasCurrencyOnPages?: boolean;
+  /** Path and query of a page on the storefront's host; undefined: there is none to request.
    *  @param page - from 1. */
-  request(page: number): string;
+  request(page: number, context: CatalogContext): string | undefined;
   /** undefined: not what this endpoint answers, which is no page and no evidence of an empty catalogue. */
   read(document: CatalogDocument): CatalogPage | undefined;
 }

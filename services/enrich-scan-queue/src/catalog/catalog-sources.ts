@@ -1,16 +1,21 @@
 import type { CatalogSource } from './catalog-page.ts';
+import { bigCartelProducts } from './sources/big-cartel-products.ts';
 import { magentoProducts } from './sources/magento-products.ts';
 import { productSitemap } from './sources/product-sitemap.ts';
 import { shopifyProducts } from './sources/shopify-products.ts';
+import { sitemapProducts } from './sources/sitemap-products.ts';
+import { squarespaceProducts } from './sources/squarespace-products.ts';
 import { vtexProducts } from './sources/vtex-products.ts';
 import { woocommerceProducts } from './sources/woocommerce-products.ts';
 
-/** By slug of the platform. Those that are not here have no public endpoint with facts that could be checked. */
+/** By slug of the platform. Those that are not here have no public endpoint with facts that could be checked, only sitemaps. */
 const SOURCES: Readonly<Record<string, CatalogSource>> = {
   shopify: shopifyProducts,
   woocommerce: woocommerceProducts,
   magento: magentoProducts,
   vtex: vtexProducts,
+  'squarespace-commerce': squarespaceProducts,
+  'big-cartel': bigCartelProducts,
   bigcommerce: productSitemap('bigcommerce_sitemap', '/xmlsitemap.php?type=products&page=1'),
   'wix-stores': productSitemap('wix_sitemap', '/store-products-sitemap.xml'),
 };
@@ -22,5 +27,5 @@ export function catalogSourceOf(platform: string): CatalogSource | undefined {
 
 /** The source that made a document. */
 export function catalogSourceOfKind(kind: string): CatalogSource | undefined {
-  return Object.values(SOURCES).find((source) => source.kind === kind);
+  return [...Object.values(SOURCES), sitemapProducts].find((source) => source.kind === kind);
 }

@@ -1,8 +1,9 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { catalogSourceOf, catalogSourceOfKind } from './catalog-sources.ts';
-import type { CatalogDocument, CatalogSource } from './catalog-page.ts';
+import type { CatalogContext, CatalogDocument, CatalogSource } from './catalog-page.ts';
 import { shopSettings } from './shop-settings.ts';
+import { oneCurrency, structuredProducts } from './structured-products.ts';
 import { takeCensus } from './take-census.ts';
 
 function source(platform: string): CatalogSource {
@@ -204,17 +205,132 @@ test('Magento, VTEX and sitemaps', () => {
   expect(read?.products[0]?.id).toBe('https://example.com/a?x=1&y=2');
 });
 
+const UNKNOWN = { currency: null, productCount: null };
+
+test('Squarespace: prices with their currency, also reduced ones; a store page is a part of the catalogue', () => {
+  const money = (value: string, currency = 'EUR') => ({ value, currency });
+  const item = (id: unknown, ...variants: object[]) => ({
+    id,
+    title: 'Mug',
+    categories: ['Kitchen'],
+    structuredContent: { variants },
+  });
+  const stocked = (value: string, more = {}) => ({ qtyInStock: 1, unlimited: false, priceMoney: money(value), ...more });
+  const page = (items: unknown, more = {}) => document({ collection: { typeName: 'products' }, items, pagination: {}, ...more });
+  const products = (...variants: object[]) => source('squarespace-commerce').read(page([item('a', ...variants)]))?.products[0];
+  expect(products(stocked('24.00', { price: 2_400 }))).toMatchObject({ price: 24, currency: 'EUR', isAvailable: true });
+  expect(products(stocked('24.00', { onSale: true, salePriceMoney: money('9.50') }))).toMatchObject({ price: 9.5 });
+  expect(products({ priceMoney: money('3.00'), unlimited: true })).toMatchObject({ isAvailable: true });
+  expect(products(stocked('3.00', { qtyInStock: 0 }))).toMatchObject({ isAvailable: false });
+  // Two statements that contradict each other, two currencies, and minor units of no currency.
+  expect(products(stocked('24.00', { price: 1_900 }))).toMatchObject({ price: null });
+  expect(products(stocked('24.00'), stocked('1.00', { priceMoney: money('1.00', 'USD') }))).toMatchObject({
+    price: null,
+    currency: null,
+  });
+  expect(products({ price: 2_400, qtyInStock: 1 })).toMatchObject({ price: null, currency: null });
+  const census = (count: number, currencyOf: (i: number) => string = () => 'EUR') =>
+    takeCensus(
+      source('squarespace-commerce'),
+      [
+        page(
+          Array.from({ length: count }, (_, i) => item(`p${i}`, stocked('10.00', { priceMoney: money('10.00', currencyOf(i)) }))),
+        ),
+      ],
+      UNKNOWN,
+    )?.census;
+  expect([census(29), census(30)]).toMatchObject([
+    { product_count: 29, currency: 'EUR', price_range: null, coverage: 'partial' },
+    { product_count: 30, available_count: 30, price_range: { median: 10 }, coverage: 'partial' },
+  ]);
+  expect(census(60, (i) => ['EUR', 'USD', 'GBP'][i % 3] ?? '')).toMatchObject({ currency: null, price_range: null });
+  const request = (page: number, context: CatalogContext) => source('squarespace-commerce').request(page, context);
+  const from = (nextPageUrl: string) => ({
+    collections: ['/shop'],
+    previous: page([], { pagination: { nextPage: true, nextPageUrl } }),
+  });
+  expect([
+    request(1, from('')),
+    request(2, from('/shop?offset=200')),
+    request(2, from('//evil.example/')),
+    request(2, from('https://x/')),
+  ]).toEqual(['/shop?format=json', '/shop?offset=200&format=json', undefined, undefined]);
+  expect(request(1, { collections: [], previous: undefined })).toBeUndefined();
+  for (const typeName of ['blog', 'page', undefined])
+    expect(source('squarespace-commerce').read(page([], { collection: { typeName } }))).toBeUndefined();
+});
+
+test('Big Cartel: options that can be bought, and no end but an empty page', () => {
+  const item = (id: number, more = {}) => ({ id, name: 'Print', status: 'active', price: 20, ...more });
+  const options = [{ id: 1, price: 12, sold_out: true }, { id: 2, price: 15.5, sold_out: false }]; // prettier-ignore
+  const census = (...pages: unknown[][]) => takeCensus(source('big-cartel'), pages.map((page) => document(page)), { currency: 'USD', productCount: null }); // prettier-ignore
+  const read = census([item(1, { options }), item(2, { status: 'sold-out' }), item(3, { status: 'coming-soon', price: 0 }), {}]);
+  expect(read?.products.map(({ price, isAvailable }) => [price, isAvailable])).toEqual([
+    [15.5, true],
+    [20, false],
+    [null, false],
+  ]);
+  expect(read?.census).toMatchObject({ product_count: 3, available_count: 1, currency: 'USD', coverage: 'first_page' });
+  expect(census([item(1)], [])?.census).toMatchObject({ product_count: 1, coverage: 'full' });
+  expect(census([item(1)], [item(1)])?.census).toMatchObject({ product_count: 1, coverage: 'partial' });
+});
+
+describe('addresses of a sitemap, with structured data of pages', () => {
+  const product = (id: number, price: string | null, currency: string | null = 'EUR') => ({
+    name: `Mug ${id}`,
+    sku: `S${id}`,
+    price,
+    currency,
+    highPrice: null,
+    availability: null,
+    category: 'Mugs',
+  });
+  const pageOf = (products: ReturnType<typeof product>[]) => ({ jsonLd: { products } });
+  const range = (count: number) => Array.from({ length: count }, (_, i) => i);
+  const paths = document(range(100).map((i) => `/p/${i}`));
+  const census = (...pages: ReturnType<typeof pageOf>[]) => {
+    const kind = catalogSourceOfKind('product_sitemap');
+    return kind && takeCensus(kind, [paths], UNKNOWN, structuredProducts(pages))?.census;
+  };
+  const COUNTED = { product_count: 100, available_count: null, coverage: 'partial' };
+
+  test('are counted; prices need 30 products that state one', () => {
+    expect(census()).toEqual({ ...COUNTED, currency: null, price_range: null });
+    expect(census(pageOf(range(29).map((i) => product(i, '5.00'))))).toEqual({ ...COUNTED, currency: 'EUR', price_range: null });
+    expect(census(pageOf(range(20).map((i) => product(i, '5.00'))), pageOf(range(30).map((i) => product(i, '5.00'))))).toEqual({
+      ...COUNTED,
+      currency: 'EUR',
+      price_range: { p25: 5, median: 5, p75: 5 },
+    });
+  });
+
+  test.each([
+    ['prices that are none', range(40).map((i) => product(i, ['0.00', '12,50', 'call us', null][i % 4] ?? null)), null],
+    ['three currencies', range(60).map((i) => product(i, '5.00', ['EUR', 'USD', 'GBP'][i % 3])), null],
+    ['no currency', range(40).map((i) => product(i, '5.00', null)), null],
+  ])('%s make no statistics', (_, products, currency) => {
+    expect(census(pageOf(products))).toEqual({ ...COUNTED, currency, price_range: null });
+  });
+
+  test('what two pages contradict each other about is no price', () => {
+    const [one] = structuredProducts([pageOf([product(1, '5.00')]), pageOf([product(1, '6.00')])]);
+    expect(one).toMatchObject({ price: null, currency: null });
+    expect(oneCurrency(structuredProducts([pageOf([product(1, '5', 'EUR'), product(2, '6', 'USD')])]))).toBeNull();
+  });
+});
+
 test('requests of pages differ, and a kind names its source', () => {
-  for (const platform of ['shopify', 'woocommerce', 'magento', 'vtex']) {
+  const context = { collections: ['/shop'], previous: document({ pagination: { nextPageUrl: '/shop?offset=200' } }) };
+  for (const platform of ['shopify', 'woocommerce', 'magento', 'vtex', 'squarespace-commerce', 'big-cartel']) {
     const one = source(platform);
-    expect(one.request(1)).not.toBe(one.request(2));
+    expect(one.request(1, context)).not.toBe(one.request(2, context));
     expect(catalogSourceOfKind(one.kind)).toBe(one);
   }
   expect(catalogSourceOf('constructor')).toBeUndefined();
 });
 
 test('whatever a storefront sends, reading it does not throw and counts stay consistent', () => {
-  const kinds = ['shopify', 'woocommerce', 'magento', 'vtex', 'bigcommerce'];
+  const kinds = ['shopify', 'woocommerce', 'magento', 'vtex', 'bigcommerce', 'squarespace-commerce', 'big-cartel'];
   const key = fc.constantFrom(
     'products',
     'data',

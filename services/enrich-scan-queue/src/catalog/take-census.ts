@@ -21,11 +21,13 @@ export interface CatalogRead {
 }
 
 /** Counts what the pages of a catalogue hold; null when no page was read, which says nothing about the catalogue.
- *  @param documents - of the source, in the order of their pages */
+ *  @param documents - of the source, in the order of their pages
+ *  @param structured - products in structured data of pages, whose prices stand for those of a source that lists none */
 export function takeCensus(
   source: CatalogSource,
   documents: readonly CatalogDocument[],
   settings: ShopSettings,
+  structured: readonly CatalogProduct[] = [],
 ): CatalogRead | null {
   const read = documents.map((document) => source.read(document));
   const end = read.indexOf(undefined);
@@ -37,7 +39,8 @@ export function takeCensus(
   for (const product of pages.flatMap((page) => page.products)) if (!byId.has(product.id)) byId.set(product.id, product);
   const products = [...byId.values()];
   const coverage = coverageOf(source, pages, products.length, { isCut: end !== -1, declared: settings.productCount });
-  const prices = products.flatMap(({ price, currency }) => (price === null ? [] : [{ amount: price, currency }]));
+  const priced = source.listsProducts ? products : structured;
+  const prices = priced.flatMap(({ price, currency }) => (price === null ? [] : [{ amount: price, currency }]));
   const isKnown = products.every(({ isAvailable }) => isAvailable !== null) && source.listsProducts;
   return {
     census: {
@@ -57,7 +60,7 @@ interface Reading {
 }
 
 function coverageOf(source: CatalogSource, pages: readonly CatalogPage[], seen: number, { isCut, declared }: Reading) {
-  if (!source.listsProducts || isCut) return 'partial';
+  if (!source.isWhole || isCut) return 'partial';
   const total = pages.findLast(({ declaredTotal }) => declaredTotal !== null)?.declaredTotal ?? declared;
   const hasEnded = pages.at(-1)?.isFull === false;
   if (hasEnded) return total === null || Math.abs(seen - total) <= Math.max(2, total * 0.01) ? 'full' : 'partial';

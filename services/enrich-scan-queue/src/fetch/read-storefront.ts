@@ -1,11 +1,15 @@
 import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
+import type { CatalogSource } from '../catalog/catalog-page.ts';
 import { catalogSourceOf } from '../catalog/catalog-sources.ts';
+import { sitemapProducts } from '../catalog/sources/sitemap-products.ts';
 import type { FetchedDocument, FetchedPage, PageClass, Redirect } from '../scan/scan-ports.ts';
 import { ScanDelayed, type FetchSession, type SessionResponse } from './fetch-session.ts';
 import type { FetchLimits } from './fetch-settings.ts';
 import { FetchError } from './network/fetch-error.ts';
+import type { BodyLimit } from './network/read-body.ts';
+import { readProductPaths } from './read-sitemaps.ts';
 import { checkUrl } from './network/fetch-url.ts';
-import { CART_PATHS, COLLECTION_PATHS, locationsOf, productAddresses } from './plan/known-addresses.ts';
+import { CART_PATHS, COLLECTION_PATHS, productAddresses } from './plan/known-addresses.ts';
 import { Coverage } from './plan/coverage.ts';
 import { platformHint } from './plan/platform-hint.ts';
 import { platformLinks } from './plan/platform-links.ts';
@@ -56,10 +60,9 @@ export class StorefrontReader {
     const { links } = this.#home.evidence;
     const [platform, own] = [this.#platform, this.#ownLinks];
     const collections = [...links.collection, ...own.collection, ...known(platform, COLLECTION_PATHS)];
-    const found = await this.#readCatalog(platform);
+    const found = platform === undefined ? [] : await this.#readCatalog(platform, collections);
     await this.#readClass('collection', collections);
-    const products = [...links.product, ...found, ...own.product];
-    await this.#readClass('product', products.length > 0 || platform === undefined ? products : await this.#readSitemap());
+    await this.#readClass('product', [...links.product, ...found, ...own.product]);
     await this.#readClass('cart', [...links.cart, ...own.cart, ...known(platform, CART_PATHS)]);
     return {
       pages: [this.#home, ...this.#pages],
@@ -69,39 +72,55 @@ export class StorefrontReader {
     };
   }
 
-  /** Returns addresses of products that it found. */
-  async #readCatalog(platform: string | undefined): Promise<string[]> {
+  /** Returns addresses of products that it found. Sitemaps are for platforms without an endpoint, and shops that have closed theirs. */
+  async #readCatalog(platform: string, collections: readonly string[]): Promise<string[]> {
     if (platform === 'shopify') await this.#readDocument('shopify_meta', '/meta.json', JSON_ACCEPT);
-    const source = platform === undefined ? undefined : catalogSourceOf(platform);
-    const found: string[] = [];
-    if (source === undefined) return found;
+    const source = catalogSourceOf(platform);
+    const found = source && (await this.#readEndpoint(source, collections));
+    return found ?? this.#readSitemaps(platform);
+  }
+
+  /** Undefined where it has not answered what the source reads. */
+  async #readEndpoint(source: CatalogSource, collections: readonly string[]): Promise<string[] | undefined> {
+    let found: string[] | undefined;
+    let previous: FetchedDocument | undefined;
     for (let page = 1; page <= this.#limits.maxCataloguePages; page += 1) {
-      const accept = source.listsProducts ? JSON_ACCEPT : XML_ACCEPT;
-      const document = await this.#readDocument(source.kind, source.request(page), accept);
-      if (document === undefined) break;
-      if (found.length === 0) found.push(...productAddresses(source.kind, document.body));
-      if (!source.listsProducts || source.read(document)?.isFull !== true) break;
+      const path = source.request(page, { collections, previous });
+      if (path === undefined) break;
+      const document = await this.#readDocument(source.kind, path, source.listsProducts ? JSON_ACCEPT : XML_ACCEPT);
+      const read = document && source.read(document);
+      if (document === undefined || read === undefined) break;
+      found ??= productAddresses(source.kind, document.body);
+      previous = document;
+      if (!source.listsProducts || !read.isFull) break;
     }
     return found;
   }
 
-  /** Products of a sitemap that robots.txt names, or of the first one of products in it when it is an index: for home pages without links. */
-  async #readSitemap(): Promise<string[]> {
-    const own = this.#session.sitemaps.find((sitemap) => this.#isOwn(URL.parse(sitemap)));
-    if (own === undefined) return [];
-    const locations = locationsOf(await this.#readXml(own));
-    const products = locations.find((location) => /product/i.test(location) && /\.xml/i.test(location));
-    return (products === undefined ? [] : locationsOf(await this.#readXml(products))).slice(0, MAX_TRIED);
+  async #readSitemaps(platform: string): Promise<string[]> {
+    const { href, hostname: host } = new URL(this.#home.url);
+    const named = this.#session.sitemaps.filter((sitemap) => this.#isOwn(URL.parse(sitemap)));
+    const readXml = (address: string) => this.#readXml(address);
+    const paths = await readProductPaths({ named, platform, host, readXml });
+    if (paths === undefined) return [];
+    this.#documents.push({ kind: sitemapProducts.kind, url: href, status: 200, headers: {}, body: paths });
+    this.#coverage.note('Products are those that the sitemap names.');
+    return paths.slice(0, MAX_TRIED);
   }
 
   async #readXml(address: string): Promise<string> {
-    const response = await this.#get(address, XML_ACCEPT, this.#limits.maxDocumentBytes, 'the sitemap');
-    return response === undefined || response === 'excluded' ? '' : response.text;
+    const response = await this.#get(
+      address,
+      XML_ACCEPT,
+      { maxBytes: this.#limits.maxDocumentBytes, isGzipFile: true },
+      'the sitemap',
+    );
+    return response === undefined || response === 'excluded' || response.status !== 200 ? '' : response.text;
   }
 
   /** Undefined for what was not answered, is an error of the first page, or is not in the format that was asked for. */
   async #readDocument(kind: string, path: string, accept: string): Promise<FetchedDocument | undefined> {
-    const response = await this.#get(path, accept, this.#limits.maxDocumentBytes, kind);
+    const response = await this.#get(path, accept, { maxBytes: this.#limits.maxDocumentBytes }, kind);
     if (response === 'excluded') this.#coverage.note(`robots.txt excludes ${kind}.`);
     if (response === 'excluded' || response === undefined) return undefined;
     const { status, text } = response;
@@ -120,7 +139,7 @@ export class StorefrontReader {
   async #readClass(pageClass: PageClass, paths: readonly string[]): Promise<void> {
     let result: 'missing' | 'excluded' = 'missing';
     for (const path of [...new Set(paths)].slice(0, MAX_TRIED)) {
-      const response = await this.#get(path, HTML_ACCEPT, this.#limits.maxHtmlBytes, `the ${pageClass} page`);
+      const response = await this.#get(path, HTML_ACCEPT, { maxBytes: this.#limits.maxHtmlBytes }, `the ${pageClass} page`);
       if (response === 'excluded') result = 'excluded';
       else if (response !== undefined && isPage(response) && response.url.pathname !== '/') {
         this.#pages.push(toPage(pageClass, response));
@@ -132,12 +151,12 @@ export class StorefrontReader {
     this.#coverage.record(pageClass, result);
   }
 
-  async #get(path: string, accept: string, maxBytes: number, what: string): Promise<SessionResponse | 'excluded' | undefined> {
+  async #get(path: string, accept: string, limit: BodyLimit, what: string): Promise<SessionResponse | 'excluded' | undefined> {
     if (this.#stopped) return undefined;
     const url = this.#addressOf(path);
     if (url === undefined) return undefined;
     try {
-      const response = await this.#session.get(url, { accept, limit: { maxBytes } });
+      const response = await this.#session.get(url, { accept, limit });
       return this.#isOwn(response.url) ? response : undefined;
     } catch (error) {
       if (this.#session.isAborted) throw error;

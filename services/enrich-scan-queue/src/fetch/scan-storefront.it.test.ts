@@ -38,16 +38,16 @@ test.each([
   ['woocommerce', 'woocommerce_products', 'home collection product cart'],
   ['magento', 'magento_products', 'home collection product'],
   ['bigcommerce', 'bigcommerce_sitemap', 'home collection product cart'],
-  ['salesforce-commerce-cloud', '', 'home collection product cart'],
-  ['prestashop', '', 'home collection product cart'],
-  ['opencart', '', 'home collection product cart'],
-  ['squarespace-commerce', '', 'home collection product cart'],
+  ['salesforce-commerce-cloud', 'product_sitemap', 'home collection product cart'],
+  ['prestashop', 'product_sitemap', 'home collection product cart'],
+  ['opencart', 'product_sitemap', 'home collection product cart'],
+  ['squarespace-commerce', 'squarespace_products', 'home collection product cart'],
   ['wix-stores', 'wix_sitemap', 'home collection product cart'],
-  ['shopware', '', 'home collection product'],
-  ['ecwid', '', 'home collection product cart'],
+  ['shopware', 'product_sitemap', 'home collection product'],
+  ['ecwid', 'product_sitemap', 'home collection product cart'],
   ['vtex', 'vtex_products', 'home collection product'],
-  ['big-cartel', '', 'home collection product cart'],
-  ['nuvemshop', '', 'home collection product cart'],
+  ['big-cartel', 'big_cartel_products', 'home collection product cart'],
+  ['nuvemshop', 'product_sitemap', 'home collection product cart'],
 ] as const)(
   'a storefront of %s is read: robots.txt, home, catalogue, then a page of each class',
   async (platform, documents, pages) => {
@@ -84,6 +84,45 @@ test('catalogue pages are read up to the depth, and no further than the catalogu
       ({ kind }) => kind === 'shopify_products',
     ).length;
   expect([await pagesOf(1_000, 1), await pagesOf(1_000, 3), await pagesOf(300, 9), await pagesOf(250, 9)]).toEqual([1, 3, 2, 2]);
+});
+
+const sitemapOf = (capture: ScanCapture) =>
+  capture.documents.find(({ kind }) => kind === 'product_sitemap')?.body as unknown[] | undefined;
+
+test.each(['salesforce-commerce-cloud', 'prestashop', 'opencart', 'shopware', 'ecwid', 'nuvemshop'] as const)(
+  'products of %s are counted by its sitemap, each once: an index, translations, categories and files of gzip',
+  async (platform) => {
+    const capture = captureOf(await scan({ platform, products: 30 }));
+    expect(sitemapOf(capture)).toHaveLength(30);
+    expect(capture.coverageNote).toContain('Products are those that the sitemap names.');
+  },
+);
+
+test('a shop that has closed its endpoint is counted by its sitemap', async () => {
+  const capture = captureOf(await scan({ platform: 'shopify', products: 30, robots: 'User-agent: *\nDisallow: /products.json' }));
+  expect(summary(capture)).toMatchObject({ documents: 'shopify_meta product_sitemap', scope: 'full' });
+  expect(sitemapOf(capture)).toHaveLength(30);
+});
+
+test.each([
+  ['that robots.txt excludes', 'User-agent: *\nDisallow: /1_index_sitemap.xml\nSitemap: https://example.com/1_index_sitemap.xml'],
+  ['on another host', 'Sitemap: https://cdn.example.net/sitemap.xml'],
+  ['that is a page', 'Sitemap: https://example.com/2-home'],
+])('a sitemap %s says nothing', async (_, robots) => {
+  const scanned = await scan({ platform: 'prestashop', products: 30, robots });
+  expect(captureOf(scanned)).toMatchObject({ scope: 'full', documents: [] });
+  expect(scanned.requests.every(({ host }) => host === HOST)).toBe(true);
+});
+
+test('store pages of Squarespace are read by their links', async () => {
+  const capture = captureOf(
+    await scan({ platform: 'squarespace-commerce', products: 450 }, { limits: { maxCataloguePages: 5 } }),
+  );
+  expect(capture.documents.map(({ url }) => new URL(url).search)).toEqual([
+    '?format=json',
+    '?offset=200&format=json',
+    '?offset=400&format=json',
+  ]);
 });
 
 test('totals in headers are kept with the document', async () => {

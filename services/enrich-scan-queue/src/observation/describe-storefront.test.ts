@@ -103,6 +103,24 @@ test.each<readonly [string, Partial<ScanCapture>, object]>([
   expect(facts(more, NOTHING)).toMatchObject(expected);
 });
 
+test('addresses of a sitemap are those of a shop when its platform is sure', () => {
+  const more = { documents: [document('product_sitemap', ['/p/1', '/p/2'])] };
+  const catalog = { product_count: 2, available_count: null, currency: null, price_range: null, coverage: 'partial' };
+  expect(facts(more)).toMatchObject({ shows_products: true, catalog });
+  expect(facts(more, NOTHING)).toMatchObject({ shows_products: false, shows_commerce: false, catalog });
+  expect(describeStorefront(capture(more), () => SEEN).evidence.endpoints).toEqual({});
+});
+
+test('an endpoint without currency takes the one that structured data states, and sitemaps come after endpoints', () => {
+  const mug = { '@type': 'Product', name: 'Mug', offers: { price: '9.00', priceCurrency: 'CAD' } };
+  const list = Array.from({ length: 20 }, (_, i) => ({ id: i, name: 'Mug', status: 'active', price: 9 }));
+  const documents = [document('big_cartel_products', list), document('product_sitemap', ['/p/1'])];
+  const catalog = { product_count: 20, currency: 'CAD', price_range: { median: 9 }, coverage: 'first_page' };
+  expect(facts({ pages: [page(jsonLd(mug))], documents })).toMatchObject({ catalog });
+  const two = jsonLd(mug, { ...mug, name: 'Cup', offers: { price: '9.00', priceCurrency: 'USD' } });
+  expect(facts({ pages: [page(two)], documents })).toMatchObject({ catalog: { currency: null, price_range: null } });
+});
+
 test.each(['closed', 'password', 'parked'] as const)('a page that is %s is status alone', (storefrontCondition) => {
   const pages = [page(jsonLd({ '@type': 'Product', name: 'Mug', offers: { price: '9.00' } }))];
   const documents = [document('shopify_products', { products: products(12) })];

@@ -3,8 +3,10 @@ import { findTechnology } from '@vitrine/registry/vocabulary';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import type { Detections, ObservationFacts } from '@vitrine/stores/observation/observation-facts';
 import { storable } from '@vitrine/stores/storable-text';
+import type { CatalogProduct, CatalogSource } from '../catalog/catalog-page.ts';
 import { catalogSourceOfKind } from '../catalog/catalog-sources.ts';
 import { shopSettings, type StatedSettings } from '../catalog/shop-settings.ts';
+import { oneCurrency, structuredProducts } from '../catalog/structured-products.ts';
 import { takeCensus, type CatalogRead } from '../catalog/take-census.ts';
 import { findGeography } from '../geography/find-geography.ts';
 import { findIndustry } from '../industry/find-industry.ts';
@@ -48,9 +50,12 @@ function describe(capture: ScanCapture, detect: Detect): DescribedStorefront {
   if (condition !== 'open') return { facts: { ...base, ...STATUS_ALONE, shows_commerce: isOwn && showsPlatform }, evidence };
 
   const settings = settingsOf(pages, documents);
-  const catalog = readCatalog(documents, settings);
+  const structured = structuredProducts(pages);
+  const catalog = readCatalog(documents, settings, structured);
   const organizations = ownOrganizations(pages, domain);
-  const showsProducts = (catalog?.census.product_count ?? 0) > 0 || pages.some(showsProduct);
+  // Addresses alone are those of a shop when its platform is sure: other sites have sitemaps of their products, too.
+  const isShops = catalog !== null && (catalog.source.listsProducts || showsPlatform);
+  const showsProducts = (isShops && catalog.census.product_count > 0) || pages.some(showsProduct);
   const facts: ObservationFacts = {
     ...base,
     name: nameOf(settings, pages),
@@ -68,7 +73,7 @@ function describe(capture: ScanCapture, detect: Detect): DescribedStorefront {
     }),
     industry: findIndustry(
       organizations.map(({ type }) => type),
-      catalog?.products ?? [],
+      catalog?.source.listsProducts === true ? catalog.products : structured,
     ),
     catalog: catalog?.census ?? null,
     platform_shop_id: settings.shopId,
@@ -110,8 +115,9 @@ const present = (...values: readonly (string | null | undefined)[]) =>
 /** Endpoints that answered, and what they tell of the platform. */
 function endpointFacts(documents: readonly FetchedDocument[]): Record<string, string> {
   const facts: Record<string, string> = {};
-  for (const document of documents) {
-    if (document.status === 200 && typeof document.body === 'object') facts[document.kind] = 'json';
+  for (const { kind, status, body } of documents) {
+    const isJson = typeof body === 'object' && catalogSourceOfKind(kind)?.listsProducts !== false;
+    if (status === 200 && isJson) facts[kind] = 'json';
   }
   const { shopId } = shopSettings(documents);
   if (shopId !== null) facts['shopify.myshopify_domain'] = shopId.id;
@@ -130,17 +136,21 @@ function settingsOf(pages: readonly PageEvidence[], documents: readonly FetchedD
   };
 }
 
-function readCatalog(documents: readonly FetchedDocument[], settings: StatedSettings): CatalogRead | null {
-  for (const { kind } of documents) {
+type Catalog = CatalogRead & { readonly source: CatalogSource };
+
+/** The first source whose documents hold a page: a platform's endpoint comes before sitemaps. */
+function readCatalog(
+  documents: readonly FetchedDocument[],
+  settings: StatedSettings,
+  structured: readonly CatalogProduct[],
+): Catalog | null {
+  for (const kind of new Set(documents.map((document) => document.kind))) {
     const source = catalogSourceOfKind(kind);
-    const read =
-      source &&
-      takeCensus(
-        source,
-        documents.filter((one) => one.kind === kind),
-        settings,
-      );
-    if (read) return read;
+    if (source === undefined) continue;
+    const currency = settings.currency ?? (source.hasCurrencyOnPages === true ? oneCurrency(structured) : null);
+    const own = documents.filter((document) => document.kind === kind);
+    const read = takeCensus(source, own, { ...settings, currency }, structured);
+    if (read !== null) return { ...read, source };
   }
   return null;
 }

@@ -1,6 +1,8 @@
 import {
   jsonResponse,
+  majorUnits,
   productsOf,
+  sitemapIndexResponse,
   sitemapResponse,
   type FixtureProduct,
   type FixtureRequest,
@@ -40,6 +42,12 @@ export const salesforce: PlatformFixture = {
   collectionPath: '/c/new-arrivals',
   cartPath: '/cart',
   productPath: ({ id, handle }) => `/p/${handle}/${id}.html`,
+  sitemap: '/sitemap_index.xml',
+  endpoint: ({ path }, shop) => {
+    if (path === '/sitemap_index.xml') return sitemapIndexResponse(shop, ['/sitemap_0-category.xml', '/sitemap_1-product.xml']);
+    if (path === '/sitemap_0-category.xml') return sitemapResponse({ ...shop, products: 0 }, () => '', ['/c/new-arrivals.html']);
+    return path === '/sitemap_1-product.xml' ? sitemapResponse(shop, ({ id, handle }) => `/p/${handle}/${id}.html`) : undefined;
+  },
 };
 
 export const squarespace: PlatformFixture = {
@@ -53,16 +61,36 @@ export const squarespace: PlatformFixture = {
   collectionPath: '/shop',
   cartPath: '/cart',
   productPath: ({ handle }) => `/shop/p/${handle}`,
-  endpoint: ({ path, query }, shop) => {
-    if (path !== '/shop' || query.get('format') !== 'json') return undefined;
-    const items = productsOf(shop).map(({ id, title, priceMinor, available }) => ({
-      id: String(id),
-      title,
-      structuredContent: { variants: [{ qtyInStock: available ? 5 : 0, price: priceMinor, unlimited: false }] },
-    }));
-    return jsonResponse({ collection: { typeName: 'products-v2' }, items });
-  },
+  endpoint: squarespaceStorePage,
 };
+
+const SQUARESPACE_PAGE_SIZE = 200;
+
+function squarespaceStorePage({ path, query }: FixtureRequest, shop: Storefront): FixtureResponse | undefined {
+  if (path !== '/shop' || query.get('format') !== 'json') return undefined;
+  const offset = Number(query.get('offset') ?? 0);
+  const all = productsOf(shop);
+  const items = all.slice(offset, offset + SQUARESPACE_PAGE_SIZE).map(({ id, title, handle, type, priceMinor, available }) => ({
+    id: String(id),
+    title,
+    fullUrl: `/shop/p/${handle}`,
+    categories: [type],
+    structuredContent: {
+      variants: [
+        {
+          qtyInStock: available ? 5 : 0,
+          unlimited: false,
+          onSale: false,
+          price: priceMinor,
+          priceMoney: { currency: shop.currency, value: majorUnits(priceMinor) },
+        },
+      ],
+    },
+  }));
+  const next = offset + SQUARESPACE_PAGE_SIZE;
+  const pagination = next < all.length ? { nextPage: true, nextPageOffset: next, nextPageUrl: `/shop?offset=${next}` } : {};
+  return jsonResponse({ collection: { typeName: 'products-v2' }, items, pagination });
+}
 
 export const wix: PlatformFixture = {
   headers: { server: 'Pepyaka', 'x-wix-request-id': '1731409200.1234' },
@@ -118,12 +146,30 @@ export const bigCartel: PlatformFixture = {
   collectionPath: '/products',
   cartPath: '/cart',
   productPath: ({ handle }) => `/product/${handle}`,
-  endpoint: ({ path }, shop) =>
-    path === '/products.json' ? jsonResponse(productsOf(shop).slice(0, 100).map(bigCartelProduct)) : undefined,
+  endpoint: ({ path, query }, shop) => {
+    if (path !== '/products.json') return undefined;
+    const from = (Number(query.get('page') ?? 1) - 1) * BIG_CARTEL_PAGE_SIZE;
+    return jsonResponse(
+      productsOf(shop)
+        .slice(from, from + BIG_CARTEL_PAGE_SIZE)
+        .map(bigCartelProduct),
+    );
+  },
 };
 
-function bigCartelProduct({ id, title, handle, priceMinor, available }: FixtureProduct) {
-  return { id, name: title, permalink: handle, price: priceMinor / 100, status: available ? 'active' : 'sold-out' };
+const BIG_CARTEL_PAGE_SIZE = 100;
+
+function bigCartelProduct({ id, title, handle, type, priceMinor, available }: FixtureProduct) {
+  return {
+    id,
+    name: title,
+    permalink: handle,
+    url: `/product/${handle}`,
+    price: priceMinor / 100,
+    status: available ? 'active' : 'sold-out',
+    categories: [{ id: 1, name: type }],
+    options: [{ id: id * 10, name: title, price: priceMinor / 100, sold_out: !available }],
+  };
 }
 
 export const nuvemshop: PlatformFixture = {
@@ -135,4 +181,8 @@ export const nuvemshop: PlatformFixture = {
   collectionPath: '/produtos/',
   cartPath: '/comprar/',
   productPath: ({ handle }) => `/produtos/${handle}/`,
+  endpoint: ({ path }, shop) =>
+    path === '/sitemap.xml'
+      ? sitemapResponse(shop, ({ handle }) => `/produtos/${handle}/`, ['/', '/produtos/', '/contato/'])
+      : undefined,
 };

@@ -1,7 +1,9 @@
+import { gzipSync } from 'node:zlib';
 import {
   jsonResponse,
   majorUnits,
   productsOf,
+  sitemapIndexResponse,
   sitemapResponse,
   type FixtureProduct,
   type FixtureRequest,
@@ -100,6 +102,15 @@ export const prestashop: PlatformFixture = {
   collectionPath: '/2-home',
   cartPath: '/cart?action=show',
   productPath: ({ id, handle }) => `/home/${id}-${handle}.html`,
+  sitemap: '/1_index_sitemap.xml',
+  endpoint: ({ path }, shop) => {
+    if (path === '/1_index_sitemap.xml') return sitemapIndexResponse(shop, ['/1_en_0_sitemap.xml', '/1_fr_0_sitemap.xml']);
+    const [, language] = /^\/1_(en|fr)_0_sitemap\.xml$/.exec(path) ?? [];
+    if (language === undefined) return undefined;
+    const prefix = language === 'en' ? '' : `/${language}`;
+    const others = [`${prefix}/2-home`, `${prefix}/content/1-delivery`];
+    return sitemapResponse(shop, ({ id, handle }) => `${prefix}/home/${id}-${handle}.html`, others);
+  },
 };
 
 export const opencart: PlatformFixture = {
@@ -111,7 +122,16 @@ export const opencart: PlatformFixture = {
   collectionPath: '/index.php?route=product/category&path=20',
   cartPath: '/index.php?route=checkout/cart',
   productPath: ({ id }) => `/index.php?route=product/product&product_id=${id}`,
+  sitemap: '/index.php?route=extension/feed/google_sitemap',
+  endpoint: ({ path, query }, shop) =>
+    path === '/index.php' && query.get('route') === 'extension/feed/google_sitemap'
+      ? sitemapResponse(shop, ({ id }) => `/index.php?route=product/product&amp;product_id=${id}`, [
+          '/index.php?route=product/category&amp;path=20',
+        ])
+      : undefined,
 };
+
+const SHOPWARE_SITEMAP = '/sitemap/salesChannel-98432def-2fbb5fe2/1-sitemap-www-example.xml.gz';
 
 export const shopware: PlatformFixture = {
   headers: { 'sw-context-token': 'k2jd83', 'sw-language-id': '2fbb5fe2e29a4d70aa5854ce7ce3e20b', 'sw-version-id': '0fa91ce3' },
@@ -123,6 +143,17 @@ export const shopware: PlatformFixture = {
   collectionPath: '/Clothing/',
   cartPath: '/checkout/cart',
   productPath: ({ id, handle }) => `/detail/${handle}-${id}`,
+  sitemap: '/sitemap.xml',
+  endpoint: ({ path }, shop) => {
+    if (path === '/sitemap.xml') return sitemapIndexResponse(shop, [SHOPWARE_SITEMAP]);
+    if (path !== SHOPWARE_SITEMAP) return undefined;
+    const { body } = sitemapResponse(shop, ({ id, handle }) => `/detail/${handle}-${id}`, [
+      '/',
+      '/Clothing/',
+      '/Clothing/Women/',
+    ]);
+    return { type: 'application/gzip', body: gzipSync(body) };
+  },
 };
 
 /** A shop window that is embedded in a site of WordPress. */
@@ -135,6 +166,11 @@ export const ecwid: PlatformFixture = {
   collectionPath: '/store/',
   cartPath: '/store/cart',
   productPath: ({ id, handle }) => `/store/${handle}-p${id}`,
+  sitemap: '/sitemap.xml',
+  endpoint: ({ path }, shop) =>
+    path === '/sitemap.xml'
+      ? sitemapResponse(shop, ({ id, handle }) => `/store/${handle}-p${id}`, ['/', '/store/', '/about/'])
+      : undefined,
 };
 
 /** The price of a product as its page shows it. */

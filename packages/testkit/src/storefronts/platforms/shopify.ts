@@ -2,6 +2,8 @@ import {
   jsonResponse,
   majorUnits,
   productsOf,
+  sitemapIndexResponse,
+  sitemapResponse,
   type FixtureProduct,
   type FixtureRequest,
   type FixtureResponse,
@@ -61,6 +63,9 @@ function shopifyEndpoint({ path, query }: FixtureRequest, shop: Storefront): Fix
       published_products_count: shop.products,
       ships_to_countries: [shop.country],
     });
+  if (path === '/sitemap.xml')
+    return sitemapIndexResponse(shop, ['/sitemap_pages_1.xml', '/sitemap_products_1.xml?from=1&amp;to=9']);
+  if (path === '/sitemap_products_1.xml') return sitemapResponse(shop, ({ handle }) => `/products/${handle}`, ['/']);
   if (path !== '/products.json') return undefined;
   const size = Math.min(Number(query.get('limit') ?? 30), MAX_PAGE_SIZE);
   const page = Number(query.get('page') ?? 1);

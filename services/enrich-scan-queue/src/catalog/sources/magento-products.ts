@@ -12,6 +12,7 @@ const query = (page: number) =>
 export const magentoProducts: CatalogSource = {
   kind: 'magento_products',
   listsProducts: true,
+  isWhole: true,
   request: (page) => `/graphql?query=${encodeURIComponent(query(page))}`,
   read: ({ status, body }) => {
     const products = objectOf(objectOf(objectOf(body)['data'])['products']);

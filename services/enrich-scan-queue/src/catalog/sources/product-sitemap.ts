@@ -9,6 +9,7 @@ export function productSitemap(kind: string, path: string): CatalogSource {
   return {
     kind,
     listsProducts: false,
+    isWhole: false,
     request: () => path,
     read: ({ status, body }) => {
       if (status !== 200 || typeof body !== 'string' || !body.includes('<urlset')) return undefined;

@@ -9,6 +9,7 @@ const PAGE_SIZE = 250;
 export const shopifyProducts: CatalogSource = {
   kind: 'shopify_products',
   listsProducts: true,
+  isWhole: true,
   request: (page) => `/products.json?limit=${PAGE_SIZE}&page=${page}`,
   read: ({ status, body }) => {
     const items = status === 200 ? objectsOf(objectOf(body)['products']) : undefined;

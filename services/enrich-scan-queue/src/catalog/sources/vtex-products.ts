@@ -9,6 +9,7 @@ const PAGE_SIZE = 50;
 export const vtexProducts: CatalogSource = {
   kind: 'vtex_products',
   listsProducts: true,
+  isWhole: true,
   request: (page) => `/api/catalog_system/pub/products/search?_from=${(page - 1) * PAGE_SIZE}&_to=${page * PAGE_SIZE - 1}`,
   read: ({ status, headers, body }) => {
     const items = status === 200 || status === 206 ? objectsOf(body) : undefined;

@@ -9,6 +9,7 @@ const MAX_MINOR_UNIT = 4;
 export const woocommerceProducts: CatalogSource = {
   kind: 'woocommerce_products',
   listsProducts: true,
+  isWhole: true,
   request: (page) => `/wp-json/wc/store/v1/products?per_page=${PAGE_SIZE}&page=${page}`,
   read: ({ status, headers, body }) => {
     const items = status === 200 ? objectsOf(body) : undefined;

@@ -15,11 +15,14 @@ import { FetchError } from './fetch-error.ts';
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br, zstd';
 /** RFC 9659: windows of zstd in HTTP have at most 8 MiB. Without it a frame may ask for 128 MiB of memory. */
 const ZSTD_WINDOW_LOG = 23;
+const GZIP_FIRST_BYTE = 0x1f;
 
 export interface BodyLimit {
   readonly maxBytes: number;
   /** Whether a longer body ends there instead of being an error. */
   readonly truncate?: boolean;
+  /** Whether the document itself may be a file of gzip, as sitemaps are; not in another encoding. */
+  readonly isGzipFile?: boolean;
 }
 
 /** Reads a body through at most one layer of encoding; the limit is of decoded bytes, so a small archive cannot become a large page. Memory is the
@@ -31,7 +34,7 @@ export async function readBody(body: Readable, contentEncoding: string, limit: B
     .filter((layer) => layer !== '' && layer !== 'identity');
   if (layers.length > 1) throw refuse(body, `content-encoding ${contentEncoding.slice(0, 100)} has more than one layer`);
   const [layer] = layers;
-  if (layer === undefined) return await collect(body, limit);
+  if (layer === undefined) return await collect(limit.isGzipFile === true ? await gunzipFile(body) : body, limit);
   if (layer === 'deflate') return await collect(await inflate(body), limit);
   const decoder = decoderOf(layer);
   if (decoder === undefined) throw refuse(body, `content-encoding ${layer.slice(0, 100)} was not asked for`);
@@ -50,6 +53,12 @@ async function inflate(body: Readable): Promise<Readable> {
   const first = await firstChunk(body);
   const isZlib = first !== undefined && ((first[0] ?? 0) & 0x0f) === 8 && first.length > 1;
   return decode(body, isZlib ? createInflate() : createInflateRaw());
+}
+
+/** No text begins with the first byte of gzip (RFC 1952, 2.3.1). */
+async function gunzipFile(body: Readable): Promise<Readable> {
+  const first = await firstChunk(body);
+  return first?.[0] === GZIP_FIRST_BYTE ? decode(body, createGunzip()) : body;
 }
 
 function firstChunk(body: Readable): Promise<Buffer | undefined> {

@@ -31,6 +31,8 @@ const PRODUCT_ADDRESSES: Readonly<Record<string, (body: unknown) => readonly (st
       prefixed('/', fieldOf(product, 'url_key'), '.html'),
     ),
   vtex_products: (body) => asList(body).map((product) => prefixed('/', fieldOf(product, 'linkText'), '/p')),
+  squarespace_products: (body) => listAt(body, 'items').map((product) => textOf(fieldOf(product, 'fullUrl'))),
+  big_cartel_products: (body) => asList(body).map((product) => textOf(fieldOf(product, 'url'))),
   bigcommerce_sitemap: locationsOf,
   wix_sitemap: locationsOf,
 };
@@ -55,6 +57,8 @@ export function locationsOf(body: unknown): string[] {
       locations.push(
         body
           .slice(at + 5, end)
+          .trim()
+          .replace(/^<!\[CDATA\[([^]*)\]\]>$/, '$1')
           .trim()
           .replaceAll('&amp;', '&'),
       );

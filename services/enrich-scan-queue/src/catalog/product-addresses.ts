@@ -1,0 +1,77 @@
+/** How addresses of products look on a platform, where those of other pages in the same sitemap do not. */
+const PRODUCT_PATHS: Readonly<Record<string, RegExp>> = {
+  'big-cartel': /^\/product\/[^/]+$/,
+  ecwid: /-p\d+\/?$/,
+  nuvemshop: /^\/(?:produtos|productos)\/[^/]+\/?$/,
+  opencart: /[?&]product_id=\d+/,
+  prestashop: /\/\d+-[^/]+\.html$/,
+  'salesforce-commerce-cloud': /\/[^/]+\.html$/,
+  shopify: /\/products\/[^/]+$/,
+  // The number of a product ends its address; addresses of categories end with a slash.
+  shopware: /^\/detail\/[^/]+$|^\/(?:[a-z]{2}\/)?[^/]+\/[^/]*\d[^/]*$/,
+  'squarespace-commerce': /\/p\/[^/]+$/,
+  vtex: /\/p$/,
+  'wix-stores': /\/product-page\/[^/]+$/,
+  woocommerce: /\/(?:product|produkt|produit|producto|prodotto|produto)\/[^/]+/,
+};
+/** What is the same in all addresses of a product, in whatever language and category it is shown. */
+const PRODUCT_IDS: Readonly<Record<string, RegExp>> = {
+  ecwid: /-p(\d+)\/?$/,
+  opencart: /[?&]product_id=(\d+)/,
+  prestashop: /\/(\d+)-[^/]+\.html$/,
+};
+const LANGUAGE = /^\/([a-z]{2}(?:-[a-z]{2})?)\//i;
+const PRODUCT_FILE = /product|produkt|produit|produto|prodott/i;
+const OTHER_FILE = /attribute|blog|brand|categor|cat[-_.]|collection|image|manufacturer|page|post|review|tag|vendor|video/i;
+const MAX_ADDRESS_LENGTH = 2_048;
+
+/** What a file of a sitemap is about, by its name: products, something else, or it cannot be told. */
+export function subjectOf(file: string): 'products' | 'other' | 'unknown' {
+  const name =
+    file
+      .replace(/[?#].*$/, '')
+      .slice(-200)
+      .split('/')
+      .at(-1) ?? '';
+  if (OTHER_FILE.test(name)) return 'other';
+  return PRODUCT_FILE.test(name) ? 'products' : 'unknown';
+}
+
+/** Those addresses of a sitemap that are a product's, as paths on the host: by how the platform forms them; of a file of products all, where
+ *  nothing is known of the platform or it forms them otherwise. */
+export function productPaths(
+  addresses: readonly string[],
+  host: string,
+  platform: string,
+  subject: 'products' | 'unknown',
+): string[] {
+  const paths = addresses.flatMap((address) => pathOf(address, host) ?? []);
+  const pattern = Object.hasOwn(PRODUCT_PATHS, platform) ? PRODUCT_PATHS[platform] : undefined;
+  const matching = pattern === undefined ? [] : paths.filter((path) => pattern.test(path));
+  return matching.length > 0 || subject === 'unknown' ? matching : paths;
+}
+
+/** An address of each product. Translations of one are counted once: by the number in its address, else those of the language that has most. */
+export function distinctProducts(paths: readonly string[], platform: string): string[] {
+  const id = Object.hasOwn(PRODUCT_IDS, platform) ? PRODUCT_IDS[platform] : undefined;
+  const byId = new Map<string, string>();
+  const remember = (key: string, path: string) => byId.has(key) || byId.set(key, path);
+  if (id === undefined) for (const path of inOneLanguage(paths)) remember(path.replace(/[?#].*$/, '').replace(/\/$/, ''), path);
+  else for (const path of paths) remember(id.exec(path)?.[1] ?? path, path);
+  return [...byId.values()];
+}
+
+function inOneLanguage(paths: readonly string[]): readonly string[] {
+  const byLanguage = Map.groupBy(paths, (path) => LANGUAGE.exec(path)?.[1]?.toLowerCase() ?? '');
+  return [...byLanguage.values()].reduce<readonly string[]>((most, some) => (some.length > most.length ? some : most), []);
+}
+
+/** Path and query on the host itself, with or without www; undefined elsewhere, and for the home page. */
+function pathOf(address: string, host: string): string | undefined {
+  const url = address.length > MAX_ADDRESS_LENGTH ? null : URL.parse(address);
+  if (url === null || withoutWww(url.hostname) !== withoutWww(host) || !url.protocol.startsWith('http')) return undefined;
+  const path = `${url.pathname}${url.search}`;
+  return path === '/' ? undefined : path;
+}
+
+const withoutWww = (host: string) => host.replace(/^www\./, '');
