@@ -53,6 +53,10 @@ describe('readConfig', () => {
     expect(said).toMatch(/SVC_SERVER_PROT: unknown variable/);
   });
 
+  test('an item of a list is reported with the variable of the list', () => {
+    expect(refusal('', { SVC_DETECTORS: 'email, fax' })).toMatch(/detectors\.1 \(SVC_DETECTORS\): /);
+  });
+
   test('a mapping that is missing is reported by the keys that it needs, with their variables', () => {
     const needs = z.strictObject({
       storage: z.strictObject({ dsn: z.string(), tls: z.strictObject({ ca: z.string() }), size: z.int().default(1) }),

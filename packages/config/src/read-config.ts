@@ -105,7 +105,8 @@ export function inspectConfig<S extends z.ZodType>(
     faults.push(...found.map((fault) => ({ ...fault, path: writtenAs.get(fault.path) ?? fault.path })));
   }
   faults.push(...rules.flatMap((rule) => rule(parts)));
-  const variableOf = (path: string) => variables.get(path);
+  // An item of a list has the variable of the list.
+  const variableOf = (path: string) => variables.get(path) ?? variables.get(path.replace(/\.\d+$/, ''));
   return {
     config: parsed.success && faults.length === 0 ? deepFreeze(parsed.data) : undefined,
     parts,

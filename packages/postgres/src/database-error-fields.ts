@@ -7,7 +7,7 @@ const AT = 'docs/failure-modes.md#database_unavailable';
 const AFTER_STATE: Readonly<Record<string, string>> = {
   28: 'correct user and password of the DSN, or pg_hba.conf of the server: it refused them',
   '3D000': 'create the database that the DSN names, then run npm run migrate',
-  42501: 'give the user of the DSN its role, such as vitrine_gateway or vitrine_trace_writer',
+  42501: 'give the user of the DSN its role, such as vitrine_gateway or vitrine_store_api',
   42: 'run npm run migrate: tables or columns are missing',
   53300: 'raise max_connections of the server, or run fewer processes',
   53: 'look at disk and memory of the database',

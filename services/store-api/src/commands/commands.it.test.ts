@@ -103,6 +103,24 @@ test('a workspace is listed with its admin, and a login link leads to the consol
   expect(stderr).not.toContain('svc_login_');
 });
 
+test.each([
+  [
+    'away',
+    (url: URL) => (url.port = '1'),
+    /^store-api: the database failed: connect ECONNREFUSED .*\nstart the database of the DSN, .*docs\//,
+  ],
+  ['another one', (url: URL) => (url.pathname = '/nowhere'), /"nowhere" does not exist\ncreate the database .* npm run migrate/],
+  ['not migrated', (url: URL) => (url.pathname = '/postgres'), /relation "api_keys" does not exist\nrun npm run migrate/],
+])('a database that is %s ends a command with 1 and what to do', async (_, change, message) => {
+  const variables = testVariables(api.database);
+  const dsn = new URL(variables['STORE_API_STORAGE_DSN'] ?? '');
+  change(dsn);
+  const { code, stderr } = await runCaptured(STORE_API_COMMAND_LINE, ['key', 'list'], {
+    env: { ...variables, STORE_API_STORAGE_DSN: dsn.href },
+  });
+  expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+});
+
 test('a workspace names the next command, on the same store API, and its time is a date-time', async () => {
   await using folder = await temporaryFolder('config');
   const config = join(folder.path, 'store-api.yaml');

@@ -1,5 +1,7 @@
 import type { CommandContext } from '@vitrine/command-line/command';
 import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
+import { codeOf, isFault, messageOf } from '@vitrine/faults/fault';
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createLogger, type Logger } from '@vitrine/telemetry/logger';
 import { readStoreApiConfig, STORE_API_CONFIG_FILE, type StoreApiConfig } from '../config.ts';
@@ -8,6 +10,7 @@ const APPLICATION = 'vitrine-store-api-command';
 const CONNECTIONS = 5;
 /** Adding up a large ledger takes minutes. */
 const STATEMENT_TIMEOUT_MS = 3_600_000;
+const SQLSTATE_LENGTH = 5;
 
 /** What a command works with. */
 export interface StoresCommand {
@@ -17,8 +20,8 @@ export interface StoresCommand {
   readonly logger: Logger;
 }
 
-/** Runs `work` on the database of the configured store API, which may be running. Resolves to the exit code: that of `work`, or 0. Faults: those of
- *  the configuration and of the database. */
+/** Runs `work` on the database of the configured store API, which may be running. Resolves to the exit code: that of `work`, or 0; 1 when the database
+ *  fails, with what to do next on the standard error. Faults: those of the configuration. */
 export async function withStores(
   configOption: string | undefined,
   { env, stderr }: CommandContext,
@@ -32,7 +35,14 @@ export async function withStores(
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   const logger = createLogger('svc-store-api', 'info', stderr);
-  return (await work({ config, pool, logger })) ?? 0;
+  try {
+    return (await work({ config, pool, logger })) ?? 0;
+  } catch (error) {
+    const { error_class, next_step } = databaseErrorFields(error);
+    if (isFault(error) || (error_class === 'unknown' && codeOf(error).length !== SQLSTATE_LENGTH)) throw error;
+    stderr.write(`store-api: the database failed: ${messageOf(error)}\n${next_step}\n`);
+    return 1;
+  }
 }
 
 /** The words of a next command after its own: on the same store API. */
