@@ -16,7 +16,7 @@ const CLASS_VALUES_BOUND = 3_000;
 const SHORT_PART = 2;
 const LAYOUT_PART = 4;
 /** Where scripts have their address: optimizers and consent tools move it. */
-const SOURCES = ['src', 'data-rocket-src', 'data-cmplz-src', 'suppressedsrc', 'data-src'] as const;
+const SOURCES = ['src', 'data-rocket-src', 'data-wpmeteor-src', 'data-cmplz-src', 'suppressedsrc', 'data-src'] as const;
 /** Metas that are text about the page. */
 const PROSE = /description|keywords|title|^twitter:|og:image/i;
 const HINT = /^(?:preconnect|dns-prefetch|prefetch)$/;
@@ -46,7 +46,7 @@ export class ElementEvidence {
     this.#page = page;
     this.#host = URL.parse(page.url)?.hostname ?? '';
     this.#addresses = new AddressReader(this.#host);
-    this.inline = new InlineEvidence(page.html, this.#addresses, this.#lists.inertScripts);
+    this.inline = new InlineEvidence(page.html, this.#addresses, this.#lists);
     for (const cookie of page.cookies ?? []) this.#lists.cookies.add(cookie);
     addPolicyHosts(page.headers ?? {}, this.#lists.hints);
   }

@@ -106,7 +106,7 @@ export const pageEvidence = z.strictObject({
   inlineIds: listOf('inlineIds'),
   /** Hosts in scripts that hold JSON. */
   dataHosts: listOf('dataHosts'),
-  /** Hosts of preconnect, dns-prefetch and the content security policy: one weak channel. */
+  /** Hosts of preconnect, dns-prefetch and the content security policy, and names of hosts alone in code: one weak channel. */
   hints: listOf('hints'),
   headers: record(HEADER_BOUND),
   cookies: listOf('cookies'),

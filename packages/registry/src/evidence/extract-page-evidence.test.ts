@@ -28,8 +28,8 @@ test.each([
   ],
   [
     'scripts that an optimizer runs later',
-    '<script type="rocketlazyloadscript" data-rocket-src="//v.com/a.js"></script><script type="0123456789abcdef01234567-text/javascript" src="//v.com/b.js"></script><script type="text/partytown">s="//v.com/c.js"</script>',
-    { scripts: ['v.com/a.js', 'v.com/b.js'], inertScripts: [], inlineUrls: ['v.com/c.js'] },
+    '<script type="rocketlazyloadscript" data-rocket-src="//v.com/a.js"></script><script type="0123456789abcdef01234567-text/javascript" src="//v.com/b.js"></script><script type="text/partytown">s="//v.com/c.js"</script><script type="javascript/blocked" data-wpmeteor-type="text/javascript" data-wpmeteor-src="//v.com/d.js"></script>',
+    { scripts: ['v.com/a.js', 'v.com/b.js', 'v.com/d.js'], inertScripts: [], inlineUrls: ['v.com/c.js'] },
   ],
   [
     'a script that needs no consent',
@@ -55,6 +55,11 @@ test.each([
     'an address with escapes',
     String.raw`<script>u=["https:\/\/v.com\/a.js?x=1\u0026y=2"]</script>`,
     { inlineUrls: ['v.com/a.js?x=1&y=2'] },
+  ],
+  [
+    'names of hosts alone',
+    "<script>block = ['static.v.com', 'https://w.com/']</script>",
+    { inlineUrls: ['w.com/'], hints: ['static.v.com'] },
   ],
   ['a host without a scheme', "<script>s.src=p+'cdn.v.tv/b/dtag.js'</script>", { inlineUrls: ['cdn.v.tv/b/dtag.js'] }],
   [

@@ -25,11 +25,17 @@ export class InlineEvidence implements InlineScriptSink {
   readonly #html: string;
   readonly #addresses: AddressReader;
   readonly #inertScripts: EvidenceList;
+  readonly #hints: EvidenceList;
   readonly #perHost = new Map<string, number>();
   #texts = 0;
 
-  constructor(html: string, addresses: AddressReader, inertScripts: EvidenceList) {
-    this.#inertScripts = inertScripts;
+  constructor(
+    html: string,
+    addresses: AddressReader,
+    lists: { readonly inertScripts: EvidenceList; readonly hints: EvidenceList },
+  ) {
+    this.#inertScripts = lists.inertScripts;
+    this.#hints = lists.hints;
     this.#html = html;
     this.#addresses = addresses;
   }
@@ -55,6 +61,11 @@ export class InlineEvidence implements InlineScriptSink {
     }
     if (this.mode === 'blocked') {
       if (address.host !== '') this.#inertScripts.add(address.host + address.path);
+      return;
+    }
+    // Lists of hosts to block or to allow have their names alone.
+    if (!/[/?]/.test(literal)) {
+      this.#hints.add(address.host);
       return;
     }
     const count = (this.#perHost.get(address.host) ?? 0) + 1;

@@ -144,7 +144,7 @@ export class PageReader implements TokenizerCallbacks {
   #useOf(type: string): 'runs' | 'late' | 'waits' | 'none' {
     if (this.#templates > 0) return 'none';
     if (JAVASCRIPT_TYPE.test(type)) return 'runs';
-    if (DELAYED_TYPE.test(type)) return 'late';
+    if (DELAYED_TYPE.test(type) || this.#values.has('data-wpmeteor-type')) return 'late';
     return BLOCKED_TYPE.test(type) ? 'waits' : 'none';
   }
 }

@@ -104,7 +104,10 @@ export const MARKETING_RULES: RulesBySlug = {
     markup: ['class:yotpo'],
   },
   'yotpo-loyalty': { loads: ['cdn-loyalty.yotpo.com', 'swellrewards.com'], apps: ['yotpo-loyalty-rewards', 'swell'] },
-  'yotpo-subscriptions': { apps: ['yotpo-subscriptions'], loads: ['subscriptions.yotpo.com'] },
+  'yotpo-subscriptions': {
+    apps: ['yotpo-subscriptions'],
+    loads: ['subscriptions.yotpo.com', 'd18eg7dreypte5.cloudfront.net/scripts/integrations/'],
+  },
   'judge-me': {
     pixels: ['client:683015'],
     loads: ['cdn.judge.me', 'cdnwidget.judge.me', 'judgeme.imgix.net', 'cdn1.judge.me', 'cache.judge.me'],
@@ -139,6 +142,7 @@ export const MARKETING_RULES: RulesBySlug = {
     inline: ['~ReviewsWidget('],
   },
   trustpilot: {
+    settings: ['"businessUnitId'],
     paths: ['~/plugins/trustpilot-reviews/'],
     inline: ['TrustpilotObject='],
     loads: [

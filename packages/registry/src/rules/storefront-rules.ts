@@ -233,6 +233,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
   riskified: { inline: ['RISKX.go('], loads: ['beacon.riskified.com'], literalsSince: 2 },
   forter: { inline: ['ftr__startScriptLoad='], loads: ['forter.com'], cookies: ['forterToken'], literalsSince: 2 },
   recaptcha: {
+    settings: ['wpcf7_recaptcha='],
     markup: ['class:g-recaptcha'],
     loads: ['google.com/recaptcha/', 'recaptcha.net/recaptcha/', 'gstatic.com/recaptcha/'],
     inline: ['grecaptcha.render(', 'grecaptcha.execute('],
