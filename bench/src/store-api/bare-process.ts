@@ -18,10 +18,13 @@ const pool = new pg.Pool({ connectionString: process.argv[2], max: 20, types: CO
 const hashes = new TokenHashes([{ version: 1, secret: new Secret(PEPPER) }]);
 const HASH_OF = new Map(Array.from({ length: KEYS }, (_, key) => [`Bearer ${tokenOf(key)}`, hashes.all(tokenOf(key))]));
 const READ_ONE = `SELECT profile, profile_hash, last_completed_scan_at FROM stores s WHERE domain = $1 AND profile IS NOT NULL
-  AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = s.domain)`;
-const READ_MANY = `SELECT domain, profile, CASE WHEN profile IS NOT NULL THEN CASE WHEN last_completed_scan_at < $2 THEN 'stale' ELSE 'matched' END
+  AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = s.domain)
+  AND (moved_to IS NULL OR NOT EXISTS (SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to))`;
+const READ_MANY = `SELECT domain, profile, CASE WHEN moved_to IS NOT NULL AND EXISTS (
+      SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to) THEN 'blocked'
+    WHEN profile IS NOT NULL THEN CASE WHEN last_completed_scan_at < $2 THEN 'stale' ELSE 'matched' END
     WHEN last_completed_scan_at IS NOT NULL THEN 'not_ecommerce' ELSE 'not_in_corpus' END AS outcome
-  FROM stores WHERE domain = ANY ($1)
+  FROM stores s WHERE domain = ANY ($1)
   UNION ALL SELECT domain, NULL, 'blocked' FROM domain_denylist WHERE domain = ANY ($1)`;
 const DAY_MS = 86_400_000;
 
