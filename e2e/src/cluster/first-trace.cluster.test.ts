@@ -6,8 +6,8 @@ import { ROOT, startProcess } from '../running-process.ts';
 import { baseValues, devValues } from './chart-values.ts';
 import { describeWithCluster } from './describe-with-cluster.ts';
 import { documentedCommands } from './documented-commands.ts';
-import type { GatewayKeyObject } from './gateway-key-api.ts';
-import { openGateway, type GatewaySession } from './gateway-session.ts';
+import { createGatewayKey, gatewayKey, rotateGatewayKey, type GatewayKeyObject } from './gateway-key-api.ts';
+import { openGateway } from './gateway-session.ts';
 import { Helm, installedHelms, programPath } from './helm.ts';
 import { Kubectl } from './kubectl.ts';
 import { prepareCluster, RELEASE, type PreparedCluster } from './release.ts';
@@ -32,12 +32,6 @@ const plan = (perMinute: number) => ({
   kind: 'PlanLimits',
   metadata: { name: 'pro' },
   spec: { ...LIMITS, gateway: { per_key: { requests_per_minute: perMinute } } },
-});
-const gatewayKey = (name: string, spec: object) => ({
-  apiVersion: 'vitrine.dev/v1alpha1',
-  kind: 'GatewayKey',
-  metadata: { name },
-  spec,
 });
 
 await describeWithCluster('the documented way to a first trace', () => {
@@ -88,14 +82,6 @@ await describeWithCluster('the documented way to a first trace', () => {
     TEST_TIMEOUT_MS,
   );
 
-  /** Creates a key; resolves with its token when it is ready. */
-  const createKey = async (name: string, spec: object) => {
-    await kubectl.apply(gatewayKey(name, spec));
-    await kubectl.wait('condition=Ready', [`gatewaykey/${name}`], READY_MS);
-    return kubectl.secretValue(`${name}-gateway-key`, 'token');
-  };
-  const untilStatus = (gateway: GatewaySession, token: string, status: number, withinMs: number) =>
-    kubectl.until(`status ${status}`, withinMs, async () => (await gateway.send(token)) === status);
   const untilReason = (where: Kubectl, name: string, reason: string) =>
     where.until(`${name}: ${reason}`, READY_MS, async () => {
       const { status } = await where.get<GatewayKeyObject>('gatewaykey', name);
@@ -107,15 +93,14 @@ await describeWithCluster('the documented way to a first trace', () => {
     'an annotation rotates a key: the gateway accepts its new token at once, and the old one until the grace period is over',
     async () => {
       await using gateway = await openGateway(kubectl);
-      const old = await createKey('rotated', { role: 'developer', rotation: { gracePeriod: `${GRACE_SECONDS}s` } });
-      await untilStatus(gateway, old, 200, PLAN_MS);
-      await kubectl.run(['annotate', 'gatewaykey/rotated', 'vitrine.dev/rotate=now']);
-      const token = await kubectl.until('a new token', READY_MS, async () => {
-        const current = await kubectl.secretValue('rotated-gateway-key', 'token');
-        return current !== old && current;
+      const old = await createGatewayKey(kubectl, 'rotated', {
+        role: 'developer',
+        rotation: { gracePeriod: `${GRACE_SECONDS}s` },
       });
+      await gateway.untilStatus(old, 200, PLAN_MS);
+      const token = await rotateGatewayKey(kubectl, 'rotated');
       expect([await gateway.send(token), await gateway.send(old)]).toEqual([200, 200]);
-      await untilStatus(gateway, old, 401, GRACE_ENDS_MS);
+      await gateway.untilStatus(old, 401, GRACE_ENDS_MS);
       expect(await gateway.send(token)).toBe(200);
     },
     TEST_TIMEOUT_MS,
@@ -125,10 +110,10 @@ await describeWithCluster('the documented way to a first trace', () => {
     'deleting a key revokes it: the gateway rejects its token, and the Secret is gone',
     async () => {
       await using gateway = await openGateway(kubectl);
-      const token = await createKey('revoked', { role: 'developer' });
-      await untilStatus(gateway, token, 200, PLAN_MS);
+      const token = await createGatewayKey(kubectl, 'revoked', { role: 'developer' });
+      await gateway.untilStatus(token, 200, PLAN_MS);
       await kubectl.run(['delete', 'gatewaykey/revoked', '--timeout=30s']);
-      await untilStatus(gateway, token, 401, PLAN_MS);
+      await gateway.untilStatus(token, 401, PLAN_MS);
       await kubectl.wait('delete', ['secret/revoked-gateway-key'], READY_MS);
     },
     TEST_TIMEOUT_MS,
@@ -140,12 +125,12 @@ await describeWithCluster('the documented way to a first trace', () => {
       await using gateway = await openGateway(kubectl);
       await kubectl.apply(plan(1_000_000));
       await kubectl.wait('condition=Ready', ['planlimits/pro'], READY_MS);
-      const token = await createKey('planned', { role: 'developer', plan: 'pro' });
-      await untilStatus(gateway, token, 200, PLAN_MS);
+      const token = await createGatewayKey(kubectl, 'planned', { role: 'developer', plan: 'pro' });
+      await gateway.untilStatus(token, 200, PLAN_MS);
       await kubectl.apply(plan(1));
-      await untilStatus(gateway, token, 429, PLAN_MS);
+      await gateway.untilStatus(token, 429, PLAN_MS);
       await kubectl.apply(plan(1_000_000));
-      await untilStatus(gateway, token, 200, PLAN_MS);
+      await gateway.untilStatus(token, 200, PLAN_MS);
       await kubectl.run(['delete', 'gatewaykey/planned', 'planlimits/pro', '--timeout=60s'], { timeoutMs: 70_000 });
     },
     TEST_TIMEOUT_MS,

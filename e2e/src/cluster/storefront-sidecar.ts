@@ -35,7 +35,9 @@ export async function startStorefrontBeside(kubectl: Kubectl, deployment: string
 /** Its servers choose their ports themselves. */
 function scriptOf(host: string): string {
   const shop = { host, platform: 'shopify', products: 12, technologies: ['klaviyo'] };
+  // The first process of a container ignores SIGTERM unless it handles it, and its pod would last for its whole grace period.
   return `
+    process.once('SIGTERM', () => process.exit());
     import { connect, createServer } from 'node:net';
     const file = '/storefronts/start-storefronts.ts';
     const { startStorefronts } = await import(file);

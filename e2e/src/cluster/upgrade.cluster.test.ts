@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { ROOT } from '../running-process.ts';
-import { baseValues } from './chart-values.ts';
+import { baseValues, STORES_SECRET, withOutsideStores } from './chart-values.ts';
 import { provideImages, type ServiceImages } from './cluster-images.ts';
 import { describeWithCluster } from './describe-with-cluster.ts';
+import { createGatewayKey, rotateGatewayKey } from './gateway-key-api.ts';
 import { Helm, installedHelms } from './helm.ts';
 import type { Kubectl } from './kubectl.ts';
 import { prepareCluster, RELEASE, type PreparedCluster } from './release.ts';
 import { createNamespace } from './test-namespace.ts';
 import { openOlderCheckout } from './upgrade/older-checkout.ts';
 import { startOutsideStores, type OutsideStores } from './upgrade/outside-stores.ts';
-import { startSlowProvider, startTraffic, type Traffic, type TrafficReport } from './upgrade/traffic.ts';
+import type { Load } from './upgrade/load.ts';
+import { startSlowProvider, startTraffic, type TrafficReport } from './upgrade/traffic.ts';
 
 const START_TIMEOUT_MS = 1_200_000;
 const TEST_TIMEOUT_MS = 600_000;
@@ -22,7 +24,6 @@ const LONG_STREAMS = 4;
 /** Requests before the first change, and between two of them. */
 const ENOUGH = 1_000;
 const NAMESPACE = `vitrine-upgrade-${Date.now()}`;
-const STORES_SECRET = 'stores';
 const GATEWAY = `deployment/${RELEASE}-gateway`;
 
 interface Pod {
@@ -36,32 +37,25 @@ await describeWithCluster('requests during an upgrade', () => {
   let kubectl: Kubectl;
   let stores: OutsideStores;
   let upstream: string;
-  let traffic: Traffic;
+  let traffic: Load<TrafficReport>;
   let report: TrafficReport;
 
   const values = (images: ServiceImages, podAnnotations: object) => {
-    const { gateway, ...rest } = baseValues(images, '') as Record<string, object>;
-    const database = (user: string) => ({ database: { existingSecret: STORES_SECRET, key: `dsn-${user}` } });
+    const { gateway, traceWriter, ...rest } = baseValues(images, '');
     const config = { providers: { openai: { upstream }, anthropic: { upstream } } };
-    return {
+    const own = {
       ...rest,
-      ...database('migrations'),
-      kafka: { bootstrapServers: stores.brokers },
       // What all pods of an upgrade request together has to fit on a node with two cores.
-      gateway: { ...gateway, config, podAnnotations, resources: { requests: { cpu: '100m' } }, ...database('gateway') },
-      traceWriter: { ...rest['traceWriter'], replicas: 1, ...database('trace-writer') },
-      operator: { ...rest['operator'], ...database('operator') },
+      gateway: { ...gateway, config, podAnnotations, resources: { requests: { cpu: '100m' } } },
+      traceWriter: { ...traceWriter, replicas: 1 },
       // They are not on the way of a request, and two cores are few.
       storeApi: { enabled: false },
       enrichScanQueue: { enabled: false },
     };
+    return withOutsideStores(own, stores.brokers);
   };
-  const token = () => kubectl.secretValue('load-gateway-key', 'token');
   /** Lets requests pass between two changes. */
-  const untilSent = async (more: number) => {
-    const { sent } = await traffic.report();
-    await kubectl.until(`${more} requests`, STEP_TIMEOUT_MS, async () => (await traffic.report()).sent >= sent + more);
-  };
+  const untilSent = (more: number) => traffic.untilSent(more, STEP_TIMEOUT_MS);
 
   beforeAll(async () => {
     prepared = opened.use(await prepareCluster(`${NAMESPACE}-outside`));
@@ -77,16 +71,10 @@ await describeWithCluster('requests during an upgrade', () => {
     opened.defer(async () => void (await new Helm(program, kubectl).run(['uninstall', RELEASE, '--ignore-not-found', '--wait'])));
     const chart = join(older.path, 'charts/vitrine');
     await new Helm(program, kubectl).install({ name: RELEASE, chart, values: values(olderImages, {}) });
-    await kubectl.apply({
-      apiVersion: 'vitrine.dev/v1alpha1',
-      kind: 'GatewayKey',
-      metadata: { name: 'load' },
-      spec: { role: 'developer' },
-    });
-    await kubectl.wait('condition=Ready', ['gatewaykey/load'], STEP_TIMEOUT_MS);
+    const token = await createGatewayKey(kubectl, 'load', { role: 'developer' });
     const target = `http://${RELEASE}-gateway.${NAMESPACE}.svc:8080`;
     const load = { target, perSecond: PER_SECOND, maxDelayMs: MAX_DELAY_MS, longStreams: LONG_STREAMS };
-    traffic = await startTraffic(outside, { ...load, token: await token() });
+    traffic = await startTraffic(outside, { ...load, token });
     await untilSent(ENOUGH);
   }, START_TIMEOUT_MS);
   afterAll(() => opened.disposeAsync(), START_TIMEOUT_MS);
@@ -123,13 +111,7 @@ await describeWithCluster('requests during an upgrade', () => {
   test(
     'the key is rotated',
     async () => {
-      const old = await token();
-      await kubectl.run(['annotate', 'gatewaykey/load', 'vitrine.dev/rotate=now']);
-      const next = await kubectl.until('a new token', STEP_TIMEOUT_MS, async () => {
-        const current = await token();
-        return current !== old && current;
-      });
-      await traffic.useToken(next);
+      await traffic.useToken(await rotateGatewayKey(kubectl, 'load'));
       await untilSent(ENOUGH);
     },
     TEST_TIMEOUT_MS,
