@@ -1,6 +1,7 @@
 import { Secret } from '@vitrine/config/secret';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** A way to a database that can be cut, frozen, and opened again at the same port. */
 export interface TcpProxy extends AsyncDisposable {
@@ -10,6 +11,9 @@ export interface TcpProxy extends AsyncDisposable {
   close(): Promise<void>;
   /** Lets the connections stand, without a byte from then on. */
   freeze(): void;
+  /** Ends the connection that sends `marker` next. `request`: before the database gets that; `response`: once its response is there, which is not
+   *  passed on. `isLast`: with all others, and none is accepted from then on. */
+  cutAt(marker: string, what: 'request' | 'response', isLast?: boolean): void;
 }
 
 export async function openTcpProxy(dsn: Secret): Promise<TcpProxy> {
@@ -21,8 +25,24 @@ export async function openTcpProxy(dsn: Secret): Promise<TcpProxy> {
       sockets.add(socket);
       socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     }
-    from.pipe(upstream).pipe(from);
+    from.pipe(cutter(from, upstream)).pipe(upstream).pipe(from);
   });
+  let cut: { readonly marker: string; readonly what: 'request' | 'response'; readonly isLast: boolean } | undefined;
+  const cutter = (from: Socket, upstream: Socket) =>
+    new Transform({
+      transform(chunk: Buffer, _, done) {
+        if (cut === undefined || !chunk.includes(cut.marker)) return done(null, chunk);
+        const { what, isLast } = cut;
+        cut = undefined;
+        if (isLast) server.close();
+        const end = () => {
+          for (const socket of isLast ? sockets : [from, upstream]) socket.destroy();
+        };
+        if (what === 'request') return end();
+        upstream.unpipe(from).once('data', end).resume();
+        done(null, chunk);
+      },
+    });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -41,6 +61,9 @@ export async function openTcpProxy(dsn: Secret): Promise<TcpProxy> {
     close,
     freeze() {
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    cutAt(marker, what, isLast = false) {
+      cut = { marker, what, isLast };
     },
     [Symbol.asyncDispose]: close,
   };

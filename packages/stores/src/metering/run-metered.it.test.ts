@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_PLAN_LIMITS } from '../default-plan-limits.ts';
 import { createId } from '../identifiers.ts';
@@ -10,6 +11,7 @@ import { allowanceOf } from './allowance.ts';
 import type { LedgerEntry } from './charge-usage.ts';
 import { requestFingerprint } from './idempotency.ts';
 import { runMetered, runMeteredRead, type MeteredRequest, type MeteredResult } from './run-metered.ts';
+import { isOutcomeLost } from './settle-charge.ts';
 import { readUsageByKey, reconcileUsage } from './usage-reports.ts';
 
 let database: StoreDatabase;
@@ -137,9 +139,8 @@ describe('a request that only reads', () => {
   });
 });
 
+const key = 'key-1234';
 describe('a request with an idempotency key', () => {
-  const key = 'key-1234';
-
   test('is replayed byte for byte within 24 hours, and bills nothing again', async () => {
     const body = '{"b": 1,\n"a":"é"}';
     const operation_id = createId('op', T0, randomBytes);
@@ -181,6 +182,61 @@ describe('a request with an idempotency key', () => {
       { kind: 'completed', response: { body: '"first"' } },
       { kind: 'replayed', response: { body: '"first"' } },
     ]);
+  });
+});
+
+describe('where the connection breaks while a request is billed', () => {
+  /** A server may take its time to notice that a connection has ended. */
+  const PATIENT = { statementTimeoutMs: 120_000, lockTimeoutMs: 120_000 };
+  // As it is sent; `READ COMMITTED` is not it.
+  const COMMIT = 'COMMIT\0';
+  const entries = cached('a.com', 'b.com');
+  const transaction = (pool: PostgresPool, request: TestRequest) =>
+    runMetered(pool, requestOf(request), async () => resultOf(entries));
+  const statement = (pool: PostgresPool, request: TestRequest) =>
+    runMeteredRead(pool, requestOf(request), async () => resultOf(entries));
+
+  test.each([
+    ['the COMMIT was done', transaction, COMMIT, 'response', {}],
+    ['the COMMIT was done, with a key', transaction, COMMIT, 'response', { key }],
+    ['the COMMIT did not arrive', transaction, COMMIT, 'request', {}],
+    ['the COMMIT did not arrive, with a key', transaction, COMMIT, 'request', { key }],
+    ['the statement was done', statement, 'charge_usage', 'response', {}],
+    ['the statement did not arrive', statement, 'charge_usage', 'request', {}],
+  ] as const)('it is billed once if it completes and not at all if it does not: %s', async (_, send, marker, what, request) => {
+    await using proxy = await openTcpProxy(database.dsnOf('vitrine_store_api'));
+    const pool = database.as('vitrine_store_api', { dsn: proxy.dsn, ...PATIENT });
+    // The rest is all that the allowance has: a second charge would not fit.
+    await run(resultOf(cached(...Array.from({ length: 23 }, (__, i) => `${i}.com`))));
+    proxy.cutAt(marker, what);
+    const isLost = marker === COMMIT && what === 'request';
+    const sent = send(pool, request);
+    if (isLost) expect(isOutcomeLost(await sent.catch((error: unknown) => error))).toBe(true);
+    else expect(await sent).toMatchObject({ kind: 'completed', used: { lookup_cached: 25 } });
+    expect(await ledgerOf()).toHaveLength(isLost ? 23 : 25);
+    if ('key' in request) {
+      expect((await send(pool, request)).kind).toBe(isLost ? 'completed' : 'replayed');
+      expect(await ledgerOf()).toHaveLength(25);
+    }
+    expect(await keyUsage()).toMatchObject([{ lookup_cached: isLost && !('key' in request) ? 23 : 25 }]);
+    await pool[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    ['a transaction with a key', transaction, COMMIT, { key }, 'the same Idempotency-Key'],
+    ['a transaction', transaction, COMMIT, {}, 'GET /v1/usage'],
+    ['a statement', statement, 'charge_usage', {}, 'GET /v1/usage'],
+  ] as const)('and the database stays away the fault says how to find out: %s', async (_, send, marker, request, say) => {
+    await using proxy = await openTcpProxy(database.dsnOf('vitrine_store_api'));
+    const pool = database.as('vitrine_store_api', { dsn: proxy.dsn, ...PATIENT });
+    proxy.cutAt(marker, 'response', true);
+    const found = { code: 'billing_unknown', say: expect.stringContaining(say) };
+    await expect(send(pool, request)).rejects.toMatchObject(found);
+    await proxy.open();
+    expect(await keyUsage()).toMatchObject([{ lookup_cached: 2 }]);
+    if ('key' in request) expect((await send(pool, request)).kind).toBe('replayed');
+    expect(await ledgerOf()).toHaveLength(2);
+    await pool[Symbol.asyncDispose]();
   });
 });
 

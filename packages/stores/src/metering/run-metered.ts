@@ -10,6 +10,7 @@ import {
   type NewResponse,
   type StoredResponse,
 } from './idempotency.ts';
+import { chargeAgain, isOutcomeLost, wasCharged } from './settle-charge.ts';
 
 /** What a request makes before it is paid: its response, and what it costs. */
 export interface MeteredResult {
@@ -33,7 +34,8 @@ export type MeteredOutcome =
 
 /** Runs a request that may cost: idempotency key, `work`, counters, ledger and stored response are one transaction, which is committed before
  *  this resolves. When anything fails, or the allowance has no room for all of it, nothing is billed and nothing of it remains. The counters
- *  are locked last, so that requests of a workspace wait for each other as shortly as possible. Spec: decisions, section 3, Metering. */
+ *  are locked last, so that requests of a workspace wait for each other as shortly as possible. Where the connection breaks at the COMMIT the ledger
+ *  is asked what became of it. Faults: `billing_unknown` where that cannot be found out. Spec: decisions, section 3, Metering. */
 export async function runMetered(
   pool: PostgresPool,
   { charge, idempotency, beforeCommit }: MeteredRequest,
@@ -41,6 +43,7 @@ export async function runMetered(
 ): Promise<MeteredOutcome> {
   // Thrown to roll the transaction back.
   const exhausted = new Error('the allowance has no room for the request');
+  let charged: { readonly charge: Charge; readonly outcome: MeteredOutcome } | undefined;
   try {
     return await pool.transaction(async (transaction): Promise<MeteredOutcome> => {
       const claim = idempotency === undefined ? undefined : await claimIdempotencyKey(transaction, idempotency);
@@ -52,16 +55,19 @@ export async function runMetered(
       const used = await chargeUsage(transaction, { ...charge, entries });
       if (used === undefined) throw exhausted;
       beforeCommit?.();
-      return { kind: 'completed', response, used };
+      charged = { charge: { ...charge, entries }, outcome: { kind: 'completed', response, used } };
+      return charged.outcome;
     });
   } catch (error) {
     if (error === exhausted) return { kind: 'allowance_exhausted' };
+    if (charged === undefined || !isOutcomeLost(error)) throw error;
+    if (await wasCharged(pool, charged.charge, idempotency !== undefined)) return charged.outcome;
     throw error;
   }
 }
 
 /** The same for a request that only reads: without an idempotency key it needs no transaction, because the charge is one statement. Saves the
- *  round trips of BEGIN and COMMIT. */
+ *  round trips of BEGIN and COMMIT. Faults: `billing_unknown`. */
 export async function runMeteredRead(
   pool: PostgresPool,
   request: MeteredRequest,
@@ -71,6 +77,10 @@ export async function runMeteredRead(
   const { response, entries } = await read(pool);
   if (entries.length === 0) return { kind: 'completed', response, used: undefined };
   request.beforeCommit?.();
-  const used = await chargeUsage(pool, { ...request.charge, entries });
+  const charge = { ...request.charge, entries };
+  const used = await chargeUsage(pool, charge).catch((error: unknown) => {
+    if (isOutcomeLost(error)) return chargeAgain(pool, charge);
+    throw error;
+  });
   return used === undefined ? { kind: 'allowance_exhausted' } : { kind: 'completed', response, used };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO_FACTS } from '@vitrine/stores/demo/demo-facts';
+import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
 import { importVocabulary } from '@vitrine/stores/import-vocabulary';
 import { reconcileUsage } from '@vitrine/stores/metering/usage-reports';
 import { enrichResponse, type EnrichResponse } from '@vitrine/stores/resources/enrichment';
@@ -243,4 +244,20 @@ describe('an Idempotency-Key', () => {
 
 test('counters and ledger agree after all of this', async () => {
   expect(await reconcileUsage(api.database.as('vitrine_store_api'))).toEqual([]);
+});
+
+test.each([
+  ['a connection is lost gets what it was billed for', false],
+  ['the database is lost for good is told how to find out', true],
+] as const)('a client of whose batch %s', async (_, isLast) => {
+  await using proxy = await openTcpProxy(api.database.dsnOf('vitrine_store_api'));
+  await using other = await startTestStoreApi({ STORE_API_STORAGE_DSN: proxy.dsn.reveal() }, api.database);
+  proxy.cutAt('charge_usage', 'response', isLast);
+  const body = { domains: ['fresh.com'] };
+  const response = await other.request('/v1/stores/enrich', { method: 'POST', token: key.token, body });
+  expect(await ledgerOf()).toEqual(['lookup_cached fresh.com']);
+  const message: unknown = expect.stringMatching(/may have been billed: GET \/v1\/usage/);
+  if (isLast) expect([response.status, errorOf(response)]).toEqual([500, expect.objectContaining({ code: 'internal', message })]);
+  else expect([response.status, response.json['billed']]).toEqual([200, { lookup_cached: 1, lookup_live: 0 }]);
+  expect(await reconcileUsage(api.database.owner)).toEqual([]);
 });

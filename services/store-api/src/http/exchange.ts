@@ -184,11 +184,14 @@ export class Exchange {
   }
 }
 
+/** Faults of this process of which a client has to know more than that it failed. */
+const SAID_FAULTS: ReadonlySet<string> = new Set(['deadline_exceeded', 'billing_unknown']);
+
 function rejectionOfError(error: unknown): ApiRejection {
   const code = FAULT_CODES[codeOf(error)];
   if (code !== undefined && isFault(error)) return rejection(code, error.say);
-  const isLate = codeOf(error) === 'deadline_exceeded' && isFault(error);
-  const message = isLate ? error.say : 'The service failed; retry once after a few seconds.';
+  const isSaid = isFault(error) && SAID_FAULTS.has(error.code);
+  const message = isSaid ? error.say : 'The service failed; retry once after a few seconds.';
   return rejection('internal', message, { cause: error, reason: codeOf(error) });
 }
 

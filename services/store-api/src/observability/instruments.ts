@@ -27,6 +27,11 @@ export const BILLING_INSTRUMENTS = {
     '{request}',
     'Requests that took longer than 10 s; nothing is billed.',
   ),
+  billingUnknown: counter(
+    'svc.store_api.billing_unknown_total',
+    '{request}',
+    'Requests that got 500 and may have been billed, because the database was lost at their commit.',
+  ),
   clientsLeft: counter('svc.store_api.client_left_total', '{request}', 'Requests whose client left before its response.'),
   releaseFailures: counter(
     'svc.store_api.release_failed_total',

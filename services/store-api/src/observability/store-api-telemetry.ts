@@ -18,6 +18,11 @@ import { RequestSeries } from './request-series.ts';
 
 const SEE = 'docs/failure-modes.md';
 
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  deadline_exceeded: `look at load and locks of the database: ${SEE}#deadline_exceeded`,
+  billing_unknown: `look for the operation in the ledger once the database is there: ${SEE}#billing_unknown`,
+};
+
 /** Logs, metrics and spans of requests; the latter two do nothing when telemetry is off. */
 export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents {
   readonly #logger: Logger;
@@ -26,6 +31,7 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
   readonly #rejections = new Map<string, number>(REJECTION_REASONS.map((reason) => [reason, 0]));
   #replays = 0;
   #deadlines = 0;
+  #billingUnknown = 0;
   #clientsLeft = 0;
   #releaseFailures = 0;
   #requests: RequestSeries | undefined;
@@ -39,6 +45,7 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
       rejections: [...this.#rejections].map(([reason, count]) => [{ reason }, count] as const),
       replays: this.#replays,
       deadlines: this.#deadlines,
+      billingUnknown: this.#billingUnknown,
       clientsLeft: this.#clientsLeft,
       releaseFailures: this.#releaseFailures,
     }));
@@ -74,6 +81,7 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
     if (reason !== undefined && rejections !== undefined) this.#rejections.set(reason, rejections + 1);
     if (request.replayOf !== undefined) this.#replays += 1;
     if (reason === 'deadline_exceeded') this.#deadlines += 1;
+    if (reason === 'billing_unknown') this.#billingUnknown += 1;
     if (status === 0) this.#clientsLeft += 1;
     this.#log(request);
   }
@@ -91,9 +99,8 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
     const { requestId, operationId, method, status, code, reason, workspaceId, keyId, billed, replayOf, error } = request;
     const fields = { request_id: requestId, operation: operationId, workspace_id: workspaceId, key_id: keyId };
     if (status >= 500 && error !== undefined) {
-      const isLate = codeOf(error) === 'deadline_exceeded';
-      const next_step = isLate ? `look at load and locks of the database: ${SEE}#deadline_exceeded` : undefined;
-      const about = isLate ? { err: error, next_step } : databaseErrorFields(error);
+      const next_step = NEXT_STEPS[codeOf(error)];
+      const about = next_step === undefined ? databaseErrorFields(error) : { err: error, next_step };
       this.#logger.error({ ...fields, ...about }, 'request failed');
     }
     if (replayOf !== undefined) this.#logger.info({ ...fields, replay_of: replayOf }, 'response replayed');
