@@ -1,16 +1,15 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Transaction } from '@vitrine/postgres/transaction';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { createId } from '@vitrine/stores/identifiers';
-import { allowanceOf } from '@vitrine/stores/metering/allowance';
 import type { LedgerEntry } from '@vitrine/stores/metering/charge-usage';
-import { requestFingerprint } from '@vitrine/stores/metering/idempotency';
-import { runMetered, runMeteredRead, type MeteredOutcome, type MeteredRequest } from '@vitrine/stores/metering/run-metered';
+import { runMetered, runMeteredRead, type MeteredResult } from '@vitrine/stores/metering/run-metered';
 import type { EnrichRequest } from '@vitrine/stores/resources/enrichment';
-import { dateTimeOf } from '@vitrine/stores/resources/scalars';
 import { queueScans, type QueuedScan } from '@vitrine/stores/scans/queue-scans';
 import { rejection, type ApiRejection, type ApiRequest, type ApiResult } from '../contract/api-exchange.ts';
 import { enrichStores as enrichOperation } from '../contract/served-operations.ts';
+import { runMeteredRequest } from '../metering/run-metered-request.ts';
 import { domainsOf, domainsToScan, enrichInputs, entriesOf, renderEnrichment, type Finding } from './enrichment.ts';
 import { readFindings } from './read-findings.ts';
 
@@ -38,23 +37,24 @@ export async function enrichStores(
   const inputs = enrichInputs(texts);
   const domains = domainsOf(inputs);
   const staleBefore = request.receivedAt - caller.plan.limits.freshnessDays * DAY_MS;
-  let needed: readonly LedgerEntry[] = [];
-  const respond = (findings: ReadonlyMap<string, Finding>, scans: ReadonlyMap<string, QueuedScan>) => {
-    needed = entriesOf(findings, scans);
-    const body = renderEnrichment({ request_id: request.id, inputs, findings, scans, billed: billedOf(needed) });
-    return { response: { status: 200, etag: null, body }, entries: needed };
-  };
   const read = (database: Queryable) => readFindings(database, domains, staleBefore);
-  const metered = meteredRequest(request, caller, random);
-  const outcome = refresh
-    ? await runMetered(pool, metered, async (transaction) => {
-        const findings = await read(transaction);
-        const createJobId = () => createId('job', request.receivedAt, random);
-        const scan = { cause: 'requested', at: request.receivedAt, createId: createJobId } as const;
-        return respond(findings, await queueScans(transaction, { ...scan, domains: domainsToScan(domains, findings) }));
-      })
-    : await runMeteredRead(pool, metered, async (database) => respond(await read(database), NO_SCANS));
-  return resultOf(outcome, needed, caller);
+  const resultOf = (findings: ReadonlyMap<string, Finding>, scans: ReadonlyMap<string, QueuedScan>): MeteredResult => {
+    const entries = entriesOf(findings, scans);
+    const body = renderEnrichment({ request_id: request.id, inputs, findings, scans, billed: billedOf(entries) });
+    return { response: { status: 200, etag: null, body }, entries };
+  };
+  const { operationId, path } = enrichOperation;
+  const canonical = { operationId, path, body: request.body };
+  if (!refresh)
+    return runMeteredRequest(runMeteredRead, pool, request, canonical, async (database) =>
+      resultOf(await read(database), NO_SCANS),
+    );
+  return runMeteredRequest(runMetered, pool, request, canonical, async (transaction: Transaction) => {
+    const findings = await read(transaction);
+    const createJobId = () => createId('job', request.receivedAt, random);
+    const scan = { cause: 'requested', at: request.receivedAt, createId: createJobId } as const;
+    return resultOf(findings, await queueScans(transaction, { ...scan, domains: domainsToScan(domains, findings) }));
+  });
 }
 
 function rejectionOf({ domains, refresh }: EnrichRequest, { key, plan }: AuthenticatedKey): ApiRejection | undefined {
@@ -63,51 +63,6 @@ function rejectionOf({ domains, refresh }: EnrichRequest, { key, plan }: Authent
   const { enrichBatchMax } = plan.limits;
   if (domains.length <= enrichBatchMax) return undefined;
   return rejection('invalid_request', `domains has ${domains.length} items; the plan allows ${enrichBatchMax} in a request.`);
-}
-
-function meteredRequest(
-  request: EnrichExchange,
-  { key, workspace, plan, period }: AuthenticatedKey,
-  random: EnrichContext['random'],
-): MeteredRequest {
-  const { idempotencyKey, receivedAt, beforeCommit } = request;
-  const { operationId, path } = enrichOperation;
-  return {
-    charge: {
-      workspace_id: workspace.id,
-      key_id: key.id,
-      operation_id: createId('op', receivedAt, random),
-      period_starts_at: period.starts_at,
-      allowance: allowanceOf(plan.slug, plan.limits),
-    },
-    idempotency:
-      idempotencyKey === undefined
-        ? undefined
-        : {
-            workspace_id: workspace.id,
-            idempotency_key: idempotencyKey,
-            fingerprint: requestFingerprint(operationId, path, request.body),
-            request_id: request.id,
-            at: receivedAt,
-          },
-    beforeCommit,
-  };
-}
-
-function resultOf(outcome: MeteredOutcome, needed: readonly LedgerEntry[], caller: AuthenticatedKey): ApiResult {
-  const billed = billedOf(needed);
-  if (outcome.kind === 'completed')
-    return { kind: 'response', status: 200, body: outcome.response.body, billed, used: outcome.used };
-  if (outcome.kind === 'replayed') {
-    const { body, request_id } = outcome.response;
-    return { kind: 'response', status: 200, body, headers: ['Idempotent-Replayed', 'true'], replayOf: request_id };
-  }
-  if (outcome.kind === 'conflict')
-    return rejection('conflict', 'The Idempotency-Key was used for another operation or input within 24 hours.');
-  const { lookup_cached, lookup_live } = billed;
-  const reset_at = dateTimeOf(caller.period.ends_at);
-  const message = `The batch needs ${lookup_cached} lookup_cached and ${lookup_live} lookup_live, which the allowance of the period does not have; it is reset at ${reset_at}.`;
-  return rejection('payment_required', message, { reset_at });
 }
 
 function billedOf(entries: readonly LedgerEntry[]) {

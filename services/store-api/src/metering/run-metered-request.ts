@@ -57,7 +57,7 @@ export async function runMeteredRequest<Database>(
     });
     if (outcome.kind === 'completed') return { ...responseOf(outcome.response), billed, used: outcome.used };
     if (outcome.kind === 'replayed') return replayOf(outcome.response);
-    return outcome.kind === 'allowance_exhausted' ? exhausted(caller) : rejection('conflict', CONFLICT);
+    return outcome.kind === 'allowance_exhausted' ? exhausted(caller, billed) : rejection('conflict', CONFLICT);
   } catch (error) {
     if (isResponse(error)) return error;
     throw error;
@@ -81,9 +81,10 @@ function chargeOf(caller: AuthenticatedKey, at: number) {
   };
 }
 
-function exhausted({ period }: AuthenticatedKey): ApiResult {
+function exhausted({ period }: AuthenticatedKey, needed: Partial<UnitCounts>): ApiResult {
   const reset_at = dateTimeOf(period.ends_at);
-  const message = `The allowance of this billing period has no room for the request; it is reset at ${reset_at}.`;
+  const units = Object.entries(needed).map(([unit, count]) => `${count} ${unit}`);
+  const message = `The request needs ${units.join(' and ')}, for which the allowance of this billing period has no room; it is reset at ${reset_at}.`;
   return rejection('payment_required', message, { reset_at });
 }
 
