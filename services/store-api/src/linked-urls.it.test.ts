@@ -45,6 +45,18 @@ test('no URL of this deployment in a response is dead', async () => {
   }
 });
 
+test('a login link leads to a page that says what there is instead of a console, and repeats nothing of the link', async () => {
+  await using api = await startTestStoreApi();
+  const { status, headers, text } = await api.request('/login?token=svc_login_secret');
+  expect([status, headers.get('content-type'), text]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+    expect.stringContaining('your link was not used up'),
+  ]);
+  expect(text).not.toContain('svc_login');
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+});
+
 test('pages of what is not there are 404, and repeat nothing of the path', async () => {
   await using api = await startTestStoreApi();
   for (const path of [

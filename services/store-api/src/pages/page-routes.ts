@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation } from '../contract/operation.ts';
 import type { PlainExchange, PlainRoute } from '../http/plain-route.ts';
 import { sendResponse } from '../http/send-response.ts';
-import { docsPage, keysPage, notFoundPage, storePage, technologyPage, type StoreSummary } from './pages.ts';
+import { docsPage, keysPage, loginPage, notFoundPage, storePage, technologyPage, type StoreSummary } from './pages.ts';
 
 /** Reads of pages that may be under way: nobody pays for them, and they share connections with requests that are paid for. */
 const MAX_READS = 4;
@@ -23,7 +23,7 @@ interface Page {
 
 /** Plain pages for every URL that responses have, until the console serves them. */
 export function pageRoutes(database: Queryable, served: readonly Operation[], urls: PublicUrls): PlainRoute[] {
-  const [keys, docs] = [found(keysPage()), found(docsPage(served, urls))];
+  const [keys, login, docs] = [found(keysPage()), found(loginPage()), found(docsPage(served, urls))];
   let reads = 0;
   const readStore = async (input: string | undefined): Promise<Page> => {
     const domain = input === undefined ? undefined : canonicalDomain(input);
@@ -45,6 +45,7 @@ export function pageRoutes(database: Queryable, served: readonly Operation[], ur
     route('/stores/{domain}', 'storePage', ({ params }) => readStore(params['domain'])),
     route('/technologies/{slug}', 'technologyPage', ({ params }) => readTechnology(params['slug'])),
     route('/settings/api-keys', 'keysPage', async () => keys),
+    route('/login', 'loginPage', async () => login),
     route('/docs', 'docsPage', async () => docs),
   ];
 }

@@ -59,6 +59,19 @@ npm run -s store-api -- key revoke --help</pre>
   );
 }
 
+/** Where login links lead until there is a console that signs people in; a link stays unused. */
+export function loginPage(): string {
+  return page(
+    'Sign in',
+    html`<p>
+        There is no console to sign in to yet, and your link was not used up. Until then whoever runs this service makes keys for
+        you:
+      </p>
+      <pre>npm run -s store-api -- key create --help</pre>
+      <p>See <a href="/settings/api-keys">API keys</a>.</p>`,
+  );
+}
+
 export function docsPage(served: readonly Operation[], { api_url }: PublicUrls): string {
   return page(
     'Store Intelligence API',
