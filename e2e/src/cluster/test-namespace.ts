@@ -23,6 +23,7 @@ export async function createNamespace(
 
 /** A test that failed may have left custom resources whose operator is gone: their finalizers would keep the namespace for ever. */
 export async function deleteNamespace(kubectl: Kubectl): Promise<void> {
+  await deleteWorkloads(kubectl).catch(() => {}); // What does not end is in the error of the wait below.
   await kubectl.run(['delete', 'namespace', kubectl.namespace, '--wait=false', '--ignore-not-found']);
   const kinds = (await kubectl.run(['api-resources', '--api-group=vitrine.dev', '--output=name'])).split('\n').filter(Boolean);
   for (const kind of kinds) {
@@ -31,6 +32,14 @@ export async function deleteNamespace(kubectl: Kubectl): Promise<void> {
   }
   const timeout = `--timeout=${DELETE_TIMEOUT_MS / 1_000}s`;
   await kubectl.run(['wait', '--for=delete', `namespace/${kubectl.namespace}`, timeout], {
+    timeoutMs: DELETE_TIMEOUT_MS + 10_000,
+  });
+}
+
+/** The controller of namespaces looks again after half of the longest grace period of the pods that it finds, however soon they end. */
+async function deleteWorkloads(kubectl: Kubectl): Promise<void> {
+  const timeout = `--timeout=${DELETE_TIMEOUT_MS / 1_000}s`;
+  await kubectl.run(['delete', 'deployments,jobs,pods', '--all', '--cascade=foreground', timeout], {
     timeoutMs: DELETE_TIMEOUT_MS + 10_000,
   });
 }
