@@ -1,0 +1,15 @@
+import { expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+test('docs/operations.md says of every table what bounds it, and names no table that there is not', () => {
+  const tables = [...read('../schema.sql').matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+) \(/gm)].map(([, name = '']) => name);
+  const [section = ''] = /^## What grows\n[^]*?(?=^## )/m.exec(read('../../docs/operations.md')) ?? [];
+  const cells = section.split('\n').flatMap((line) => /^\| (`.*?) \|/.exec(line)?.[1] ?? []);
+  const names = cells.flatMap((cell) => [...cell.matchAll(/`([\w*]+)/g)].map(([, name = '']) => name));
+  const isNamed = (table: string) => names.some((name) => new RegExp(`^${name.replace('*', '\\w+')}$`).test(table));
+  expect(tables.length).toBeGreaterThan(40);
+  expect(tables.filter((table) => !isNamed(table))).toEqual([]);
+  expect(names.filter((name) => !tables.some((table) => new RegExp(`^${name.replace('*', '\\w+')}$`).test(table)))).toEqual([]);
+});
