@@ -53,7 +53,11 @@ function matchingDays({ tenant, provider, model, api_key_hash: hash }: TraceQuer
 
 function traceWithTokens({ min_tokens: min, max_tokens: max }: TraceQuery, conditions: Conditions): string {
   const where = conditions.add('total_tokens >=', min).add('total_tokens <=', max).where();
-  return `SELECT true FROM traces ${where} AND created_at BETWEEN days.first AND days.last LIMIT 1`;
+  // In this order the index has one of the partition first; without it the server reads all of those, and all ids beside them. Whole
+  // partitions, or the few traces that end after midnight are looked for among all of the next day: 250 ms for a month.
+  const order = min === undefined ? 'total_tokens' : 'total_tokens DESC';
+  return `SELECT true FROM traces ${where} AND created_at >= date_trunc('day', days.first, 'UTC')
+    AND created_at < date_trunc('day', days.last, 'UTC') + interval '1 day' ORDER BY ${order} LIMIT 1`;
 }
 
 /** Days that follow each other as one range: with little traffic, each day would be a statement. */

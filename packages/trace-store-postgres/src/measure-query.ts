@@ -58,11 +58,12 @@ export function partHoursOf({ from, to, bucket }: MeasureQuery): number[] {
 
 /** One statement, and so one moment, for whole days, whole hours and the parts of hours at the edges of the range. Its rows are arrays: packed
  *  ones (`is_packed`) as they are kept, and of all other sums one for each bucket. */
-export function measureStatement(query: MeasureQuery, partHours: readonly PartHour[]): Statement {
+export function measureStatement(query: MeasureQuery, partHours: readonly PartHour[], now: number): Statement {
   const { days, hours, parts } = splitRange(query.from, query.to, query.bucket);
   const values = new Conditions();
+  const group = packedGroupOf(query);
   const whole = [
-    ...days.map((span) => ({ unit: 'day', span }) as const),
+    ...days.flatMap((span) => wholeDays(span, group === undefined ? Number.POSITIVE_INFINITY : bucketStartOf(now, 'day'))),
     ...hours.map((span) => ({ unit: 'hour', span }) as const),
     // An hour whose traces were removed counts whole when it begins in the range.
     ...parts.flatMap((part) => {
@@ -70,7 +71,6 @@ export function measureStatement(query: MeasureQuery, partHours: readonly PartHo
       return gone === undefined ? [] : [{ unit: 'hour', span: { ...part, from: gone.hour } } as const];
     }),
   ];
-  const group = packedGroupOf(query);
   const packed = group === undefined ? [] : whole.map(({ unit, span }) => packedRows(query, group, unit, span, values.nested()));
   const others = [
     ...whole.flatMap(({ unit, span }) => sumsIn(query, unit, span, values)),
@@ -81,6 +81,15 @@ export function measureStatement(query: MeasureQuery, partHours: readonly PartHo
   ];
   const selects = [...packed, ...(others.length === 0 ? [] : [arraysOf(query, others)])];
   return { text: selects.length === 0 ? 'SELECT WHERE false' : selects.join(' UNION ALL '), values: values.values };
+}
+
+/** Most hours of today are packed, which its day is not yet. */
+function wholeDays({ from, before }: Span, today: number): { readonly unit: 'hour' | 'day'; readonly span: Span }[] {
+  const split = Math.min(Math.max(from, today), before);
+  return [
+    ...(from < split ? [{ unit: 'day', span: { from, before: split } } as const] : []),
+    ...(split < before ? [{ unit: 'hour', span: { from: split, before } } as const] : []),
+  ];
 }
 
 /** Rows of `trace_sums_packed_*`, where these are complete. */
@@ -97,7 +106,7 @@ function packedRows(
   where.addSql(`bucket_start <> ALL (ARRAY(${unpacked(unit)}))`);
   const columns = [...Object.keys(sumsOf(query)), ...Object.keys(extremesOf(query))];
   if (needsPercentiles(query)) columns.push('latencies AS packed_latencies', 'NULL::json AS latencies', 'NULL::json AS latency');
-  return `SELECT true AS is_packed, bucket_start AS bucket, names, ${columns.join(', ')} FROM trace_sums_packed_${unit} ${where.where()}`;
+  return `SELECT true AS is_packed, bucket_start AS bucket, names::text, ${columns.join(', ')} FROM trace_sums_packed_${unit} ${where.where()}`;
 }
 
 /** The same columns, added up from rows of single groups. */
@@ -111,7 +120,7 @@ function arraysOf(query: MeasureQuery, sources: readonly string[]): string {
   const arrays = [...sums, ...extremes.map(([name]) => name)].map((name) => `json_agg(${elementOf(name)}) AS ${name}`);
   if (needsPercentiles(query))
     arrays.push('NULL::bytea AS packed_latencies', 'json_agg(latencies) AS latencies', 'json_agg(latency) AS latency');
-  return `SELECT false AS is_packed, bucket, json_agg(grp) AS names, ${arrays.join(', ')} FROM (
+  return `SELECT false AS is_packed, bucket, json_agg(grp)::text AS names, ${arrays.join(', ')} FROM (
       SELECT bucket, grp, ${totals.join(', ')} FROM (${sources.join(' UNION ALL ')}) AS rows
       GROUP BY bucket, grp ORDER BY bucket, grp LIMIT ${MEASURES_MAX + 1}
     ) AS sums GROUP BY bucket`;
@@ -128,6 +137,12 @@ function elementOf(name: string): string {
 function sumsIn(query: MeasureQuery, unit: 'hour' | 'day', span: Span, values: Conditions): string[] {
   if (packedGroupOf(query) !== undefined) {
     const open = values.nested().addSql(`bucket_start = ANY (ARRAY(${unpacked(unit)}))`);
+    // The planner expects ten of them, a third of all days, and would read the table. Of a range it expects little.
+    for (const [comparison, extreme] of [
+      ['>=', 'min'],
+      ['<=', 'max'],
+    ] as const)
+      open.addSql(`bucket_start ${comparison} (SELECT ${extreme}(start) FROM (${unpacked(unit)}) AS starts (start))`);
     if (query.tenant === undefined) open.add('org_id <>', ALL_TENANTS.org_id);
     return [sumsOfRows(query, unit, span, open)];
   }

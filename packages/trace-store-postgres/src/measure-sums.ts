@@ -10,7 +10,8 @@ import { PackedLatencies } from './packed-latencies.ts';
 export interface MeasureRow {
   readonly is_packed: boolean;
   readonly bucket: number;
-  readonly names: readonly string[];
+  /** JSON of an array. */
+  readonly names: string;
   readonly requests: readonly number[];
   readonly input_tokens?: readonly number[];
   readonly output_tokens?: readonly number[];
@@ -52,14 +53,16 @@ export class MeasureSums {
   /** Buckets whose groups may not be in order: rows of one statement are. */
   readonly #merged = new Set<number>();
   readonly #latencies = new Map<Sum, LatencyCounts>();
+  /** Hours that follow each other often have the same names. */
+  #names: { readonly text: string; readonly names: readonly string[] } = { text: '[]', names: [] };
   #count = 0;
 
   constructor(query: MeasureQuery) {
     this.#query = query;
   }
 
-  /** Faults: `too_many_groups`. */
-  add(row: MeasureRow): void {
+  /** Returns the number of groups. Faults: `too_many_groups`. */
+  add(row: MeasureRow): number {
     const sums = this.#sumsOf(row);
     for (const [column, field] of ADDED) addNumbers(sums, field, row[column]);
     for (const [at, sum] of sums.entries()) {
@@ -69,6 +72,7 @@ export class MeasureSums {
       if (row.last_active_at !== undefined) sum.lastActive = Math.max(sum.lastActive, row.last_active_at[at] ?? 0);
     }
     if (needsPercentiles(this.#query)) this.#addLatencies(sums, row);
+    return sums.length;
   }
 
   /** Ordered by bucket, then by group. */
@@ -82,13 +86,14 @@ export class MeasureSums {
       .map((sum) => this.#finished(sum));
   }
 
-  #sumsOf({ is_packed: isPacked, bucket, names }: MeasureRow): Sum[] {
+  #sumsOf({ is_packed: isPacked, bucket, names: text }: MeasureRow): Sum[] {
+    if (text !== this.#names.text) this.#names = { text, names: JSON.parse(text) as string[] };
     const start = this.#query.bucket === undefined ? 0 : bucketStartOf(bucket, this.#query.bucket);
     const known = this.#buckets.get(start);
     if (known !== undefined) this.#merged.add(start);
     const groups = known ?? new Map<string, Sum>();
     this.#buckets.set(start, groups);
-    return names.map((name) => {
+    return this.#names.names.map((name) => {
       const group = isPacked ? groupOfPacked(this.#query, name) : name;
       const sum = groups.get(group);
       if (sum !== undefined) return sum;
@@ -104,7 +109,7 @@ export class MeasureSums {
     for (const [at, sum] of sums.entries()) {
       const counts = this.#latencies.get(sum) ?? [];
       this.#latencies.set(sum, counts);
-      packed?.next((bucket, count) => addLatency(counts, bucket, count));
+      packed?.addNext(counts);
       let bucket: number | undefined;
       forEachNumber(latencies?.[at], (number) => {
         if (bucket !== undefined) addLatency(counts, bucket, number);

@@ -1,3 +1,5 @@
+import { addLatency, type LatencyCounts } from '@vitrine/traces/latency-histogram';
+
 /** Pairs of bucket and count. */
 export type LatencyPairs = readonly (readonly [bucket: number, count: number])[];
 
@@ -24,12 +26,17 @@ export class PackedLatencies {
     this.#bytes = bytes;
   }
 
-  /** Calls `take` for each pair of the next histogram. */
-  next(take: (bucket: number, count: number) => void): void {
+  /** Adds the next histogram to counts by bucket. Almost all numbers are a byte. */
+  addNext(counts: LatencyCounts): void {
+    const bytes = this.#bytes;
     let bucket = 0;
     for (let left = this.#number(); left > 0; left -= 1) {
-      bucket += this.#number();
-      take(bucket, this.#number());
+      const distance = bytes[this.#at] ?? 0;
+      bucket += distance < LOW ? distance : this.#number();
+      if (distance < LOW) this.#at += 1;
+      const count = bytes[this.#at] ?? 0;
+      if (count < LOW) this.#at += 1;
+      addLatency(counts, bucket, count < LOW ? count : this.#number());
     }
   }
 

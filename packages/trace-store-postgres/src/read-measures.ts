@@ -12,15 +12,14 @@ const GROUPS_PER_TURN = 1_000;
 
 /** Faults: `too_many_groups`. */
 export async function readMeasures(pool: PostgresPool, query: MeasureQuery): Promise<Measure[]> {
-  const { text, values } = measureStatement(query, await readPartHours(pool, partHoursOf(query)));
+  const { text, values } = measureStatement(query, await readPartHours(pool, partHoursOf(query)), Date.now());
   const sums = new MeasureSums(query);
   let added = 0;
   await pool.transaction(
     async (transaction) => {
       for await (const page of pagesOf<MeasureRow>(transaction, text, values, PAGE_ROWS))
         for (const row of page) {
-          sums.add(row);
-          added += row.names.length;
+          added += sums.add(row);
           if (added < GROUPS_PER_TURN) continue;
           added = 0;
           await nextTurn();
