@@ -1,6 +1,7 @@
 import type { PageEvidence } from '../evidence/evidence.ts';
 import { findTechnology } from '../vocabulary.ts';
 import type { AddressRule, Channel, RuleIndex } from '../rules/rule-index.ts';
+import type { Strength } from '../rules/rule-text.ts';
 import type { Take } from './find-sightings.ts';
 
 /** Which lists of evidence a list of rules is applied to. */
@@ -51,7 +52,11 @@ export class AddressSightings {
       for (const rule of rules) {
         // A vendor's own site is linked to by many; a host below it is for this store.
         if (list === 'links' && address === rule.host) continue;
-        if (rule.list === list && rule.matches(slash === -1 ? '/' : address.slice(slash))) take(rule, channel, address, loads);
+        if (rule.list !== list || !rule.matches(slash === -1 ? '/' : address.slice(slash))) continue;
+        // A host alone in code is in lists of what to block as often as before a path.
+        if (channel === 'inline' && slash === address.length - 1)
+          take({ ...rule, strength: weaker(rule.strength) }, channel, address, false);
+        else take(rule, channel, address, loads);
       }
     }
   }
@@ -67,6 +72,10 @@ export class AddressSightings {
     this.#byHost.set(host, rules);
     return rules;
   }
+}
+
+function weaker(strength: Strength): Strength {
+  return strength === 'strong' ? 'weak' : 'adds';
 }
 
 /** Where the next label begins; -1 after the last. */

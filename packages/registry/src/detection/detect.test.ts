@@ -58,6 +58,11 @@ test.each([
     '<script>x.checkout = {"stripe_publishable_key":"pk_live_1"}</script>',
     { stripe: 'low configured' },
   ],
+  [
+    'hosts alone in a list of code',
+    `<script>block = ['https://static.hotjar.com', 'js.stripe.com', 'https://cdn.mouseflow.com/projects/1.js'];</script>`,
+    { hotjar: 'low configured', mouseflow: 'medium active' },
+  ],
   ['a script that waits', '<script type="text/plain" src="https://js.stripe.com/v3/"></script>', { stripe: 'medium configured' }],
 ])('confidence counts independent channels: %s', (_, html, expected) => {
   expect(summary(scan(html))).toEqual(expected);

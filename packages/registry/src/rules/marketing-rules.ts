@@ -97,7 +97,7 @@ export const MARKETING_RULES: RulesBySlug = {
   justuno: { loads: ['cdn.justuno.com', 'my.jst.ai', 'cdn.jst.ai'], inline: ['ju_num=', '~ju4_num='], apps: ['justuno'] },
   wisepops: { loads: ['loader.wisepops.com', 'wisepops.net'], inline: ['~wisepops='] },
   optinmonster: { loads: ['a.omappapi.com', 'omappapi.com/app/', 'a.opmnstr.com', 'a.optmnstr.com', 'a.optmstr.com'] },
-  sumo: { loads: ['load.sumo.com', 'load.sumome.com'] },
+  sumo: { inline: ['dataset.sumoSiteId='], loads: ['load.sumo.com', 'load.sumome.com'], literalsSince: 2 },
   yotpo: {
     loads: ['staticw2.yotpo.com', 'cdn-widgetsrepository.yotpo.com', 'w2.yotpo.com', 'cdn-widget-assets.yotpo.com'],
     apps: ['yotpo-product-reviews', 'yotpo-social-reviews'],
