@@ -14,6 +14,7 @@ export const STOREFRONT_PLATFORMS = [
   'vtex',
   'big-cartel',
   'nuvemshop',
+  'odoo',
   'none',
 ] as const;
 export type StorefrontPlatform = (typeof STOREFRONT_PLATFORMS)[number];

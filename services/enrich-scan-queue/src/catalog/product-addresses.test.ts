@@ -26,6 +26,7 @@ test.each([
   ['opencart', at('/index.php?route=product/product&product_id=3', '/index.php?product_id=3&path=20', '/index.php?route=x'), 1],
   ['shopware', at('/Clothing/', '/Clothing/Women/', '/Rain-jacket/SW10012', '/detail/8ac3', '/imprint'), 2],
   ['ecwid', at('/store/mug-p123', '/fr/store/tasse-p123', '/store/mugs-c45', '/about'), 1],
+  ['odoo', at('/shop', '/shop/category/desks-4', '/shop/desk-17', '/fr_BE/shop/bureau-17', '/shop/product/lamp-18'), 2],
   ['nuvemshop', at('/produtos/', '/produtos/caneca/', '/contato/'), 1],
   ['squarespace-commerce', at('/shop', '/shop/p/mug', '/blog/p-values'), 1],
   ['woocommerce', at('/shop/', '/product/mug/', '/produkt/tasse/'), 2],

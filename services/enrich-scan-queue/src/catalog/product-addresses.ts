@@ -3,6 +3,7 @@ const PRODUCT_PATHS: Readonly<Record<string, RegExp>> = {
   'big-cartel': /^\/product\/[^/]+$/,
   ecwid: /-p\d+\/?$/,
   nuvemshop: /^\/(?:produtos|productos)\/[^/]+\/?$/,
+  odoo: /\/shop\/(?:product\/)?[^/]+-\d+$/,
   opencart: /[?&]product_id=\d+/,
   prestashop: /\/\d+-[^/]+\.html$/,
   'salesforce-commerce-cloud': /\/[^/]+\.html$/,
@@ -17,6 +18,7 @@ const PRODUCT_PATHS: Readonly<Record<string, RegExp>> = {
 /** What is the same in all addresses of a product, in whatever language and category it is shown. */
 const PRODUCT_IDS: Readonly<Record<string, RegExp>> = {
   ecwid: /-p(\d+)\/?$/,
+  odoo: /-(\d+)$/,
   opencart: /[?&]product_id=(\d+)/,
   prestashop: /\/(\d+)-[^/]+\.html$/,
 };

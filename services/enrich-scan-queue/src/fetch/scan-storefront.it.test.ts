@@ -48,6 +48,7 @@ test.each([
   ['vtex', 'vtex_products', 'home collection product'],
   ['big-cartel', 'big_cartel_products', 'home collection product cart'],
   ['nuvemshop', 'product_sitemap', 'home collection product cart'],
+  ['odoo', 'product_sitemap', 'home collection product cart'],
 ] as const)(
   'a storefront of %s is read: robots.txt, home, catalogue, then a page of each class',
   async (platform, documents, pages) => {
@@ -89,7 +90,7 @@ test('catalogue pages are read up to the depth, and no further than the catalogu
 const sitemapOf = (capture: ScanCapture) =>
   capture.documents.find(({ kind }) => kind === 'product_sitemap')?.body as unknown[] | undefined;
 
-test.each(['salesforce-commerce-cloud', 'prestashop', 'opencart', 'shopware', 'ecwid', 'nuvemshop'] as const)(
+test.each(['salesforce-commerce-cloud', 'prestashop', 'opencart', 'shopware', 'ecwid', 'nuvemshop', 'odoo'] as const)(
   'products of %s are counted by its sitemap, each once: an index, translations, categories and files of gzip',
   async (platform) => {
     const capture = captureOf(await scan({ platform, products: 30 }));

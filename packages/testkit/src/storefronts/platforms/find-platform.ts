@@ -1,6 +1,6 @@
 import type { PlatformFixture, StorefrontPlatform } from '../storefront.ts';
 import { bigcommerce, bigCartel, nuvemshop, salesforce, squarespace, vtex, wix } from './hosted.ts';
-import { ecwid, magento, opencart, prestashop, shopware, woocommerce } from './self-hosted.ts';
+import { ecwid, magento, odoo, opencart, prestashop, shopware, woocommerce } from './self-hosted.ts';
 import { shopify } from './shopify.ts';
 
 const PLATFORMS: Readonly<Record<Exclude<StorefrontPlatform, 'none'>, PlatformFixture>> = {
@@ -18,6 +18,7 @@ const PLATFORMS: Readonly<Record<Exclude<StorefrontPlatform, 'none'>, PlatformFi
   vtex,
   'big-cartel': bigCartel,
   nuvemshop,
+  odoo,
 };
 
 /** How the platform's pages differ from others'; undefined for a site that sells nothing. */

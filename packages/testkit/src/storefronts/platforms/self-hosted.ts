@@ -173,6 +173,24 @@ export const ecwid: PlatformFixture = {
       : undefined,
 };
 
+export const odoo: PlatformFixture = {
+  headers: { server: 'nginx' },
+  cookies: ['session_id=7d1f; Path=/; HttpOnly', 'frontend_lang=en_US; Path=/'],
+  head: () => `<meta name="generator" content="Odoo">
+<link type="text/css" rel="stylesheet" href="/web/assets/1/f4d6c1b/web.assets_frontend.min.css">
+<script type="text/javascript" defer="defer" src="/web/assets/1/0e7a9d2/web.assets_frontend_lazy.min.js"></script>`,
+  bodyClass: 'o_wsale_products_page',
+  bodyEnd: () => `<form action="/shop/cart/update" method="post"><div class="oe_product"></div></form>`,
+  collectionPath: '/shop',
+  cartPath: '/shop/cart',
+  productPath: ({ id, handle }) => `/shop/${handle}-${id}`,
+  sitemap: '/sitemap.xml',
+  endpoint: ({ path }, shop) =>
+    path === '/sitemap.xml'
+      ? sitemapResponse(shop, ({ id, handle }) => `/shop/${handle}-${id}`, ['/', '/shop', '/shop/category/desks-4', '/contactus'])
+      : undefined,
+};
+
 /** The price of a product as its page shows it. */
 export function shownPrice({ priceMinor }: FixtureProduct, { currency }: Storefront): string {
   return `${majorUnits(priceMinor)} ${currency}`;

@@ -11,6 +11,7 @@ export const CART_PATHS: Readonly<Record<string, string>> = {
   shopware: '/checkout/cart',
   'big-cartel': '/cart',
   nuvemshop: '/comprar/',
+  odoo: '/shop/cart',
 };
 
 /** Collections that every shop of a platform has. */
@@ -19,6 +20,7 @@ export const COLLECTION_PATHS: Readonly<Record<string, string>> = {
   woocommerce: '/shop/',
   'big-cartel': '/products',
   nuvemshop: '/produtos/',
+  odoo: '/shop',
   opencart: '/index.php?route=product/search',
 };
 

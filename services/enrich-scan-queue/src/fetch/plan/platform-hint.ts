@@ -61,6 +61,7 @@ const HINTS: readonly Hint[] = [
     texts: ['/on/demandware.'],
   },
   { platform: 'big-cartel', texts: ['content="Big Cartel"', 'assets.bigcartel.com'] },
+  { platform: 'odoo', texts: ['o_wsale', 'oe_website_sale'] },
   { platform: 'nuvemshop', texts: ['LS.store', 'mitiendanube.com/stores/'] },
   { platform: 'ecwid', texts: ['app.ecwid.com/script.js'] },
 ];

@@ -12,6 +12,7 @@ const PATTERNS: Readonly<Record<string, Partial<Record<keyof PageLinks, RegExp>>
   shopware: { collection: /^\/[A-Z][\w-]*\/$/, product: /^\/detail\// },
   vtex: { collection: /^\/[a-z][\w-]+$/, product: /^\/[\w-]+\/p$/ },
   nuvemshop: { collection: /^\/produtos\/$/, product: /^\/produtos\/[\w-]+\/$/, cart: /^\/comprar/ },
+  odoo: { collection: /^\/shop$/, product: /^\/shop\/[\w-]+-\d+$/, cart: /^\/shop\/cart/ },
   bigcommerce: { collection: /^\/[\w-]+\/$/ },
   'salesforce-commerce-cloud': { collection: /^\/(?:c|s)\/[\w-]+/, product: /\/[\w-]+\.html$/ },
 };
