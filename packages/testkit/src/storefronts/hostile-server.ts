@@ -42,6 +42,12 @@ export const HOSTILE_BEHAVIOURS = {
   'layered-bomb': (response) => void html(response, { 'content-encoding': 'gzip, gzip' }).end(gzipSync(gzipBomb())),
   'unknown-encoding': encoded('compress', () => Buffer.from('x')),
   'no-gzip': encoded('gzip', () => Buffer.from('<html>this is not gzip</html>')),
+  'gzip-in-gzip': encoded('gzip', () => gzipSync(gzipSync('<html>a page</html>'))),
+  'no-tags': (response) => void html(response).end('nothing to see'),
+  'wrong-charset': (response) =>
+    void response
+      .writeHead(200, { 'content-type': 'text/html; charset=gb18030' })
+      .end(Buffer.from('<html>a page of a shop</html>', 'utf16le')),
   'endless-body': (response) => {
     html(response);
     const more = () => {

@@ -195,6 +195,6 @@ function withText(url: URL, { body, ...response }: HttpResponse, redirects: read
 /** Seconds or a date (RFC 9110, 10.2.3); at most a day. */
 export function retryAfterOf(value: string | undefined, now: () => number = Date.now): number | undefined {
   if (value === undefined) return undefined;
-  const ms = /^\s*\d{1,9}\s*$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now();
-  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
+  const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now();
+  return ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
 }

@@ -1,5 +1,5 @@
 import { distinctProducts, productPaths, subjectOf } from '../catalog/product-addresses.ts';
-import { locationsOf } from './plan/known-addresses.ts';
+import { sitemapLocations } from '../catalog/sitemap-locations.ts';
 
 /** Files of products that are read of a sitemap: at one request a second they have to leave time for pages. */
 const MAX_FILES = 3;
@@ -22,9 +22,9 @@ export async function readProductPaths({ named, platform, host, readXml }: Sitem
   const paths: string[] = [];
   const take = (file: string, content: string) => {
     const subject = subjectOf(file) === 'products' ? 'products' : 'unknown';
-    if (content.includes('<urlset')) paths.push(...productPaths(locationsOf(content), host, platform, subject));
+    if (content.includes('<urlset')) paths.push(...productPaths(sitemapLocations(content), host, platform, subject));
   };
-  if (text.includes('<sitemapindex')) for (const file of filesOf(locationsOf(text))) take(file, await readXml(file));
+  if (text.includes('<sitemapindex')) for (const file of filesOf(sitemapLocations(text))) take(file, await readXml(file));
   else take(start, text);
   const products = distinctProducts(paths, platform);
   return products.length === 0 ? undefined : products;

@@ -22,6 +22,9 @@ const XML_ACCEPT = 'application/xml,text/xml;q=0.9,*/*;q=0.1';
 const MAX_FAILURES = 3;
 /** Addresses of a class. */
 const MAX_TRIED = 2;
+/** Control characters that are no white space: no text has them, and a few are mistakes of a page. */
+const BINARY = /[^\P{Cc}\s]/gu;
+const SNIFFED_CHARS = 1_000;
 const KEPT_HEADERS = ['x-wp-total', 'x-wp-totalpages', 'resources', 'content-type', 'last-modified'];
 
 export interface StorefrontReading {
@@ -200,7 +203,12 @@ export class StorefrontReader {
 export function isPage({ status, contentType, text }: SessionResponse): boolean {
   const isHtml =
     contentType === '' ? /^\s*</.test(text.slice(0, 500)) : /\b(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType);
-  return status >= 200 && status < 300 && isHtml && text.trim() !== '';
+  return status >= 200 && status < 300 && isHtml && /<[a-z!]/i.test(text) && !isBinary(text.slice(0, SNIFFED_CHARS));
+}
+
+/** A body that was packed twice, or in another charset than it says, is no page in which something could be missed. */
+function isBinary(head: string): boolean {
+  return (head.match(BINARY)?.length ?? 0) > head.length / 20;
 }
 
 function toPage(pageClass: PageClass, { url, status, headers, cookieNames, text }: SessionResponse): FetchedPage {

@@ -3,11 +3,14 @@ import type { RobotsRules } from './reading/parse-robots.ts';
 /** RFC 9309 allows a day. An hour is enough for a scan that was put off by Crawl-delay to go on where it was. */
 const KEEP_MS = 3_600_000;
 const MAX_ORIGINS = 2_000;
+/** Of all texts together: 2,000 of the longest would be a gigabyte. */
+const MAX_WEIGHT = 16 * 1024 * 1024;
 
 /** The rules of origins that were read lately, in this process; the oldest go first. */
 export class RobotsCache {
   readonly #entries = new Map<string, { readonly rules: RobotsRules; readonly readAt: number }>();
   readonly #now: () => number;
+  #weight = 0;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -20,9 +23,17 @@ export class RobotsCache {
 
   set(origin: string, rules: RobotsRules): void {
     if (this.get(origin) === rules) return;
-    this.#entries.delete(origin);
+    this.#forget(origin);
     this.#entries.set(origin, { rules, readAt: this.#now() });
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > MAX_ORIGINS && oldest !== undefined) this.#entries.delete(oldest);
+    this.#weight += rules.weight;
+    for (const [oldest] of this.#entries) {
+      if (this.#entries.size <= MAX_ORIGINS && this.#weight <= MAX_WEIGHT) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(origin: string): void {
+    this.#weight -= this.#entries.get(origin)?.rules.weight ?? 0;
+    this.#entries.delete(origin);
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
 import type { PageClass } from '@vitrine/registry/evidence/evidence';
 import { observationFacts, type Detections } from '@vitrine/stores/observation/observation-facts';
@@ -170,4 +171,84 @@ test('texts that the database cannot hold are mended wherever a page has them: U
   expect(JSON.stringify(described)).not.toMatch(/\\u0000|\\ud[89a-f]/);
   expect(described.facts.name).toBe('Ac\uFFFDme \uFFFD');
   expect(observationFacts.parse(described.facts)).toEqual(described.facts);
+});
+
+/** What nobody expects where a text or number belongs. */
+const oddity = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    -1,
+    0,
+    1e308,
+    5e-324,
+    2 ** 53,
+    '1e308',
+    '-1',
+    'NaN',
+    '19.90',
+    '',
+    ' ',
+    '\0',
+    '\ud800',
+    'EURO',
+    'eu',
+    'x'.repeat(10_000),
+    [],
+    {},
+  ),
+  fc.constantFrom<unknown>(
+    '__proto__',
+    'constructor',
+    { __proto__: null },
+    JSON.parse('{"__proto__":{"price":"1"},"constructor":1}'),
+    '😀'.repeat(200),
+  ),
+  fc.string({ unit: 'binary' }),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+const record = (...names: readonly string[]) =>
+  fc.record(Object.fromEntries(names.map((name) => [name, oddity])), { requiredKeys: [] });
+const oddProducts = fc.oneof(
+  oddity,
+  fc.array(
+    fc.record({
+      id: fc.oneof(fc.integer({ min: 1, max: 30 }), oddity),
+      title: oddity,
+      tags: oddity,
+      product_type: oddity,
+      variants: fc.oneof(oddity, fc.array(fc.record({ price: fc.oneof(fc.constant('19.90'), oddity), available: oddity }))),
+    }),
+    { maxLength: 40 },
+  ),
+);
+
+test('whatever a shop states of itself and of its products, the facts are within their bounds, and a scan does not fail by it', () => {
+  fc.assert(
+    fc.property(
+      record('name', 'country', 'currency', 'published_products_count', 'myshopify_domain'),
+      oddProducts,
+      fc.record({ name: oddity, countryCode: oddity, myshopifyDomain: oddity, paymentSettings: record('currencyCode') }),
+      record('name', 'url', '@id', 'vatID', 'telephone', 'address', 'sameAs'),
+      oddity,
+      (meta, items, shop, organization, offer) => {
+        const html = `<script>initData: ${JSON.stringify({ shop })}</script>
+          ${jsonLd({ ...organization, '@type': 'Organization' }, { '@type': 'Product', offers: offer })}`;
+        const documents = [document('shopify_meta', meta), document('shopify_products', { products: items })];
+        facts({ pages: [page(html)], documents });
+      },
+    ),
+    {
+      examples: [
+        [
+          {},
+          products(12),
+          { name: 'x', countryCode: '', myshopifyDomain: '', paymentSettings: { currencyCode: 'EURO' } },
+          {},
+          null,
+        ],
+        [{}, [], { name: 'x', countryCode: '', myshopifyDomain: '', paymentSettings: {} }, { vatID: 'D'.repeat(300) }, null],
+      ],
+    },
+  );
 });

@@ -5,6 +5,7 @@ import type { Detections, ObservationFacts } from '@vitrine/stores/observation/o
 import { storable } from '@vitrine/stores/storable-text';
 import type { CatalogProduct, CatalogSource } from '../catalog/catalog-page.ts';
 import { catalogSourceOfKind } from '../catalog/catalog-sources.ts';
+import { currencyOf, textOf } from '../catalog/json-fields.ts';
 import { shopSettings, type StatedSettings } from '../catalog/shop-settings.ts';
 import { oneCurrency, structuredProducts } from '../catalog/structured-products.ts';
 import { takeCensus, type CatalogRead } from '../catalog/take-census.ts';
@@ -130,9 +131,9 @@ function settingsOf(pages: readonly PageEvidence[], documents: readonly FetchedD
   const fact = (name: string) => pages.map(({ facts }) => facts[name]).find((value) => value !== undefined) ?? null;
   return {
     ...settings,
-    name: settings.name ?? fact('shopify.name'),
+    name: settings.name ?? textOf(fact('shopify.name')),
     country: settings.country ?? fact('shopify.country_code'),
-    currency: settings.currency ?? fact('shopify.currency'),
+    currency: settings.currency ?? currencyOf(fact('shopify.currency')),
   };
 }
 

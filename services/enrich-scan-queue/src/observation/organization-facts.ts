@@ -2,6 +2,9 @@ import type { JsonLdOrganization, PageEvidence } from '@vitrine/registry/evidenc
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import type { ObservationFacts } from '@vitrine/stores/observation/observation-facts';
 
+/** Of `Organization.identifiers`. */
+const MAX_IDENTIFIER = 200;
+
 /** Organisations that structured data of the store describes as itself: those that name no site, or the store's own. */
 export function ownOrganizations(pages: readonly PageEvidence[], domain: string): JsonLdOrganization[] {
   const isOwn = ({ url }: JsonLdOrganization) => url === null || url.startsWith('/') || canonicalDomain(url) === domain;
@@ -13,7 +16,7 @@ export function declaredOrganization(organizations: readonly JsonLdOrganization[
   const chosen = organizations.find(({ vatId }) => vatId !== null) ?? organizations.find(({ name }) => name !== null);
   if (chosen === undefined) return null;
   const { name, url, vatId } = chosen;
-  return { name: name || null, url: url || null, identifiers: vatId ? [`vatID:${vatId}`] : [] };
+  return { name: name || null, url: url || null, identifiers: vatId ? [`vatID:${vatId}`.slice(0, MAX_IDENTIFIER)] : [] };
 }
 
 /** Domains of other storefronts that the home page names as versions of itself. */

@@ -1,3 +1,5 @@
+import { sitemapLocations } from '../../catalog/sitemap-locations.ts';
+
 /** Where carts are, for home pages whose links are drawn by scripts. */
 export const CART_PATHS: Readonly<Record<string, string>> = {
   shopify: '/cart',
@@ -35,8 +37,8 @@ const PRODUCT_ADDRESSES: Readonly<Record<string, (body: unknown) => readonly (st
   vtex_products: (body) => asList(body).map((product) => prefixed('/', fieldOf(product, 'linkText'), '/p')),
   squarespace_products: (body) => listAt(body, 'items').map((product) => textOf(fieldOf(product, 'fullUrl'))),
   big_cartel_products: (body) => asList(body).map((product) => textOf(fieldOf(product, 'url'))),
-  bigcommerce_sitemap: locationsOf,
-  wix_sitemap: locationsOf,
+  bigcommerce_sitemap: sitemapLocations,
+  wix_sitemap: sitemapLocations,
 };
 const MAX_ADDRESSES = 3;
 
@@ -44,28 +46,6 @@ const MAX_ADDRESSES = 3;
 export function productAddresses(kind: string, body: unknown): string[] {
   const addresses = PRODUCT_ADDRESSES[kind]?.(body) ?? [];
   return addresses.filter((address) => address !== undefined).slice(0, MAX_ADDRESSES);
-}
-
-const MAX_LOCATIONS = 50_000;
-
-/** The addresses of a sitemap or of an index of sitemaps, at most 50,000 (sitemaps.org). */
-export function locationsOf(body: unknown): string[] {
-  if (typeof body !== 'string') return [];
-  const locations: string[] = [];
-  for (let at = body.indexOf('<loc>'); at !== -1 && locations.length < MAX_LOCATIONS; at = body.indexOf('<loc>', at + 5)) {
-    const end = body.indexOf('</loc>', at);
-    if (end === -1) break;
-    if (end - at < 4_096)
-      locations.push(
-        body
-          .slice(at + 5, end)
-          .trim()
-          .replace(/^<!\[CDATA\[([^]*)\]\]>$/, '$1')
-          .trim()
-          .replaceAll('&amp;', '&'),
-      );
-  }
-  return locations;
 }
 
 function fieldOf(value: unknown, name: string): unknown {

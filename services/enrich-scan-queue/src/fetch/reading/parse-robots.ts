@@ -4,6 +4,8 @@ export interface RobotsRules {
   readonly crawlDelayMs: number | undefined;
   /** Addresses of sitemaps, at most 20. */
   readonly sitemaps: readonly string[];
+  /** Characters that the rules keep in memory: the text, because parts of a string hold the whole. */
+  readonly weight: number;
 }
 
 interface Rule {
@@ -22,7 +24,7 @@ const MAX_PATTERN_LENGTH = 2_048;
 const MAX_SITEMAPS = 20;
 const MAX_CRAWL_DELAY_MS = 3_600_000;
 
-export const ALLOW_ALL: RobotsRules = { isAllowed: () => true, crawlDelayMs: undefined, sitemaps: [] };
+export const ALLOW_ALL: RobotsRules = { isAllowed: () => true, crawlDelayMs: undefined, sitemaps: [], weight: 0 };
 
 /** Reads the text of a robots.txt for the robot of this name. The groups that name it are joined; without one, those for `*`. Of the rules that
  *  match, the longest decides, and of equal ones Allow. Lines that are not understood are ignored. */
@@ -42,6 +44,7 @@ export function parseRobots(text: string, robotName: string): RobotsRules {
     },
     crawlDelayMs: delays.length === 0 ? undefined : Math.max(...delays),
     sitemaps,
+    weight: text.length,
   };
 }
 
