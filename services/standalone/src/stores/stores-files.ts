@@ -1,7 +1,6 @@
 import { openPepperFile } from '@vitrine/credentials/pepper-file';
-import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What the store API needs beside its data, made on the first start. */
@@ -13,8 +12,8 @@ export interface StoresFiles {
   readonly serviceToken: string;
 }
 
+/** The caller holds the lock of the folder. */
 export function openStoresFiles(folder: string): StoresFiles {
-  makeFolder(folder);
   const pepperFile = join(folder, 'pepper');
   openPepperFile(pepperFile, randomBytes, Date.now());
   return {
@@ -39,7 +38,13 @@ export function writeConfigFile({ folder, peppers, serviceToken }: StoresFiles, 
   return path;
 }
 
+/** Written aside and then renamed: a start that is killed, or finds the disk full, leaves no empty secret to the next one. */
 function secretIn(path: string): string {
-  if (!existsSync(path)) writeFileSync(path, randomBytes(32).toString('base64url'), { mode: 0o600 });
+  // Nothing was made with an empty one: Postgres refuses it.
+  if (!existsSync(path) || readFileSync(path, 'utf8') === '') {
+    const aside = `${path}.new`;
+    writeFileSync(aside, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true });
+    renameSync(aside, path);
+  }
   return readFileSync(path, 'utf8');
 }
