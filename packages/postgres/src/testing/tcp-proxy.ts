@@ -19,7 +19,12 @@ export interface TcpProxy extends AsyncDisposable {
 export async function openTcpProxy(dsn: Secret): Promise<TcpProxy> {
   const to = new URL(dsn.reveal());
   const sockets = new Set<Socket>();
+  let isRefusing = false;
   const server = createServer((from) => {
+    if (isRefusing) {
+      from.destroy();
+      return;
+    }
     const upstream = connect(Number(to.port), to.hostname);
     for (const socket of [from, upstream]) {
       sockets.add(socket);
@@ -34,7 +39,8 @@ export async function openTcpProxy(dsn: Secret): Promise<TcpProxy> {
         if (cut === undefined || !chunk.includes(cut.marker)) return done(null, chunk);
         const { what, isLast } = cut;
         cut = undefined;
-        if (isLast) server.close();
+        // The port stays this proxy's: another process could take it before it is opened again.
+        isRefusing = isLast;
         const end = () => {
           for (const socket of isLast ? sockets : [from, upstream]) socket.destroy();
         };
@@ -55,6 +61,8 @@ export async function openTcpProxy(dsn: Secret): Promise<TcpProxy> {
   return {
     dsn: new Secret(url.href),
     async open() {
+      isRefusing = false;
+      if (server.listening) return;
       server.listen(port, '127.0.0.1');
       await once(server, 'listening');
     },
