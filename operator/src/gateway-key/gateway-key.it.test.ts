@@ -77,6 +77,7 @@ describe('a spec or a namespace that cannot be', () => {
     ],
     ['keys:manage without a ceiling', { permissions: ['keys:manage'] }, 'PermissionDenied', /keys:manage .*permission-ceiling/],
     ['a role that implies it', { role: 'admin' }, 'PermissionDenied', /keys:manage/],
+    ['a name that cannot be stored', { displayName: 'a\0b' }, 'InvalidSpec', /displayName/],
     ['a token as its name', { displayName: 'sgk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' }, 'InvalidSpec', /displayName/],
   ])('%s: says so, writes nothing, and is not tried again before', async (_, spec, reason, message) => {
     world.apply(spec);

@@ -36,8 +36,11 @@ export const roleText = z
   .refine(isPlain, NO_CREDENTIAL)
   .transform((role) => role.toLowerCase());
 
-export const nameText = boundedText(256).refine(isPlain, NO_CREDENTIAL);
-export const descriptionText = boundedText(2_048).refine(isPlain, NO_CREDENTIAL);
+/** What every store can hold. */
+const isStorable = (text: string) => text.isWellFormed() && !text.includes('\0');
+const NOT_STORABLE = 'must be well-formed Unicode without U+0000';
+export const nameText = boundedText(256).refine(isStorable, NOT_STORABLE).refine(isPlain, NO_CREDENTIAL);
+export const descriptionText = boundedText(2_048).refine(isStorable, NOT_STORABLE).refine(isPlain, NO_CREDENTIAL);
 
 export const tokenText = z
   .string()

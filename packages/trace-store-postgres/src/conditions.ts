@@ -1,4 +1,5 @@
 import { firstIdOf } from '@vitrine/traces/trace-id';
+import { plain } from './storable-record.ts';
 
 /** From one `created_at` on and before another, in milliseconds; both may be infinite. */
 export interface CreatedRange {
@@ -48,7 +49,7 @@ export class Conditions {
 
   /** The placeholder of a value. */
   value(value: unknown): string {
-    return `$${this.values.push(value)}`;
+    return `$${this.values.push(plain(value))}`;
   }
 
   /** `WHERE ...`, or nothing. */

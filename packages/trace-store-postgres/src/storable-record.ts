@@ -9,6 +9,11 @@ export function storableRecord(record: TraceRecord): TraceRecord {
   return hasNul(record) || hasNul(record.scope) || hasNul(record.lineage) ? withoutNul(record) : record;
 }
 
+/** A text as columns hold it; other values as they are. Filters take it too, so that they find what was stored. */
+export function plain(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll(NUL, '\uFFFD') : value;
+}
+
 function hasNul(fields: object): boolean {
   for (const value of Object.values(fields)) if (typeof value === 'string' && value.includes(NUL)) return true;
   return false;
@@ -28,10 +33,6 @@ function withoutNul(record: TraceRecord): TraceRecord {
 
 function replaced<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(value)])) as T;
-}
-
-function plain(value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll(NUL, '\uFFFD') : value;
 }
 
 function withEncodings(metadata: string, bodies: readonly (typeof BODIES)[number][]): string {

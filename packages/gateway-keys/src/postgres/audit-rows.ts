@@ -25,7 +25,9 @@ export async function listAuditEvents(database: Queryable, query: AuditQuery): P
   const add = (left: string, value: unknown) => {
     if (value !== undefined) conditions.push(`${left} $${values.push(value)}`);
   };
-  for (const field of ['org_id', 'workspace_id', 'actor', 'action', 'outcome'] as const) add(`${field} =`, query[field]);
+  // No event has U+0000, which Postgres refuses.
+  for (const field of ['org_id', 'workspace_id', 'actor', 'action', 'outcome'] as const)
+    add(`${field} =`, query[field]?.replaceAll('\0', '\uFFFD'));
   if (query.from !== undefined) add('at >=', new Date(query.from));
   if (query.to !== undefined) add('at <=', new Date(query.to));
   if (query.after !== undefined)

@@ -91,6 +91,11 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
     expect(await targetsOf(store)).toEqual(['rejected change', ...unknown, 'known 17', 'known 18', 'known 19']);
   });
 
+  test('a filter of any text is answered', async () => {
+    await store.appendAudit([auditEvent({ target: 'a', at: T0 })]);
+    expect(await allAuditEvents(store, { actor: '\0', limit: 200 })).toEqual([]);
+  });
+
   test('removal where nothing was ever stored removes nothing', async () => {
     expect(await store.removeAuditBefore(T0)).toBe(0);
   });

@@ -95,6 +95,15 @@ function testReading(open: OpenContractStore): void {
     expect(await listed(opened, { model: 'm3', status: 203 })).toEqual([newest[1]]);
   });
 
+  test('filters take any text, and find what was stored with it', async () => {
+    await using opened = await open();
+    const odd = plainTrace(DAY, { model: 'a\0b', lineage: { thread_id: 't\0' } });
+    await write(opened, odd, plainTrace(DAY + 1));
+    for (const query of [{ model: 'a\0b' }, { thread_id: 't\0' }]) expect(await listed(opened, query)).toEqual(hexIds([odd]));
+    expect(await listed(opened, { run_id: '\0' })).toEqual([]);
+    expect((await opened.store.measure({ model: 'a\0b' })).map(({ requests }) => requests)).toEqual([1]);
+  });
+
   test("another tenant's traces are not there", async () => {
     await using opened = await open();
     const [mine, theirs] = [plainTrace(DAY, { scope: ONE }), plainTrace(DAY, { scope: TWO })];

@@ -123,6 +123,8 @@ describe('a rejected request, which changes nothing', () => {
     ['an id with a line feed', { id: 'a\nb' }, 400, /^id: /],
     ['an id that no path can name', { id: '..' }, 400, /^id: must not be \. or \.\.$/],
     ['an organisation of 129 characters', { org_id: 'x'.repeat(129) }, 400, /^org_id: /],
+    ['a name that Postgres cannot hold', { name: 'a\0b' }, 400, /^name: must be well-formed Unicode without U\+0000$/],
+    ['half of a character', { description: 'a\ud800' }, 400, /^description: must be well-formed/],
     ['a token as a name', { name: 'sgk_0123456789' }, 400, /^name: must not hold a credential$/],
     ['64 KiB and more', { description: 'x'.repeat(65_536) }, 413, /^request body too large$/],
     ['the id of a key of the file', { id: 'owner' }, 409, /^gateway key already exists$/],
