@@ -145,7 +145,7 @@ test('several processes share the stores, each once, and know how many are left'
   await database.owner.execute('UPDATE registry_replays SET after_storefront_id = $1, remaining = 1200', ['']);
   const claimed = (await Promise.all([claimAll(100), claimAll(70), claimAll(30)])).flat();
   expect(new Set(claimed).size).toBe(1_200);
-  await database.owner.execute('UPDATE registry_replays SET next_pass_at = now()');
+  await database.owner.execute(`UPDATE registry_replays SET next_pass_at = '-infinity'`);
   await claimAll(100);
   expect(await progress()).toEqual({ remaining: 0, finished: true });
   expect(await claimReplays(scanner, V2, 100)).toEqual({ storefrontIds: [], hasMore: false, remaining: 0 });
@@ -157,7 +157,7 @@ test('what a process claimed and did not replay is taken in a later pass', async
   expect(await claimAll(2)).toEqual(['sf_00003']);
   expect(await progress()).toEqual({ remaining: 2, finished: false });
   expect(await claimAll(2)).toEqual([]);
-  await database.owner.execute('UPDATE registry_replays SET next_pass_at = now()');
+  await database.owner.execute(`UPDATE registry_replays SET next_pass_at = '-infinity'`);
   expect(await claimAll(2)).toEqual(['sf_00001', 'sf_00002']);
   expect(await progress()).toEqual({ remaining: 0, finished: true });
 });
@@ -168,6 +168,8 @@ test('while two versions run, stores follow the newer registry alone', async () 
   await claimAll(1, older);
   await database.owner.execute(`UPDATE registry_replays SET first_seen_at = now() - interval '1 hour'`);
   expect(await claimAll(1)).toHaveLength(2);
-  await database.owner.execute(`UPDATE registry_replays SET finished_at = NULL, after_storefront_id = '', next_pass_at = now()`);
+  await database.owner.execute(
+    `UPDATE registry_replays SET finished_at = NULL, after_storefront_id = '', next_pass_at = '-infinity'`,
+  );
   expect(await claimReplays(scanner, older, 1)).toEqual({ storefrontIds: [], hasMore: false, remaining: 0 });
 });
