@@ -4,6 +4,7 @@ import { effectivePermissions } from '@vitrine/gateway-keys/role';
 import type { ObjectEvent } from '../runtime/event-recorder.ts';
 import { FINALIZER, PAUSED, ROTATE, SKIP_REVOCATION, type GatewayKeySpec } from './gateway-key-resource.ts';
 import { isObstacle, type ObservedKey, type ObservedSecret, type Obstacle } from './observed-key.ts';
+import { rotationDueAt } from './rotation-due-at.ts';
 
 /** How often a Secret of a person is read, and an obstacle that no watch sees is looked at again. */
 const POLL_MS = 60_000;
@@ -204,13 +205,13 @@ function isRotationDue(
   if (rotate !== undefined && rotate !== secret.handledRotation) return true;
   if (rotation.trigger !== undefined && rotation.trigger !== secret.handledTrigger) return true;
   const intervalMs = parseDuration(rotation.interval ?? '');
-  return intervalMs !== undefined && (secret.rotatedAt ?? 0) + intervalMs <= now;
+  return intervalMs !== undefined && rotationDueAt(secret.rotatedAt, intervalMs, now) <= now;
 }
 
 function waitForInterval({ now }: ObservedKey, { rotation }: GatewayKeySpec, secret: ObservedSecret): number | undefined {
   const intervalMs = parseDuration(rotation?.interval ?? '');
   if (intervalMs === undefined) return undefined;
-  return Math.min(MAX_WAIT_MS, (secret.rotatedAt ?? 0) + intervalMs - now);
+  return Math.min(MAX_WAIT_MS, rotationDueAt(secret.rotatedAt, intervalMs, now) - now);
 }
 
 function isSame(row: ManagedKey, fields: ManagedKeyFields): boolean {

@@ -6,6 +6,9 @@ import { createHash } from 'node:crypto';
 import { gatewayKeySpec, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
 import type { Obstacle } from './observed-key.ts';
 
+/** They say of a Secret when and why its token was made: another hand in them would have it rotated again and again. */
+const OWN_ANNOTATIONS = 'vitrine.dev/';
+
 /** The same for every pass: whatever was done before a crash is found again. Spec: gateway decisions, section 2. */
 export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
   const { keyId } = (spec ?? {}) as { keyId?: unknown };
@@ -25,6 +28,11 @@ export function readSpec({ spec }: GatewayKeyObject): GatewayKeySpec | Obstacle 
   if (unknown.length > 0) {
     const message = `unknown permissions: ${unknown.join(', ')}; there are ${PERMISSIONS.join(', ')}`;
     return { reason: 'InvalidPermission', message };
+  }
+  const own = Object.keys(parsed.data.secretTemplate?.annotations ?? {}).find((name) => name.startsWith(OWN_ANNOTATIONS));
+  if (own !== undefined) {
+    const message = `spec.secretTemplate.annotations: ${own} is written by the operator; use another prefix than ${OWN_ANNOTATIONS}`;
+    return { reason: 'InvalidSpec', message };
   }
   const texts = { keyId: idText.safeParse(keyId), displayName: nameText.safeParse(displayName), role: roleText.safeParse(role) };
   for (const [field, { error }] of Object.entries({ ...texts, description: descriptionText.safeParse(description) }))

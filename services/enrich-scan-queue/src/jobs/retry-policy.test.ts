@@ -31,6 +31,12 @@ test('whatever happens, a job ends after its last attempt, with an error of one 
     }
 });
 
+test('an error can be written to the database, whatever a storefront made the scanner say', () => {
+  const detail = `a\0b${'x'.repeat(284)}😀`;
+  const { error } = afterAttempt({ ...failed, detail }, 1, LIMITS, 0);
+  expect([error.isWellFormed(), error.includes('\0')]).toEqual([true, false]);
+});
+
 test('what a storefront will repeat is not asked twice', () => {
   const once = [
     'challenged',

@@ -1,4 +1,5 @@
 import { backoffMs } from '@vitrine/postgres/backoff';
+import { storable } from '@vitrine/stores/storable-text';
 import type { AttemptReason, ScanAttempt } from '../scan/scan-ports.ts';
 
 /** What may end otherwise a little later. A challenge, a rule of robots.txt or a refused address does not. */
@@ -30,7 +31,8 @@ type FailedAttempt = Extract<ScanAttempt, { outcome: 'blocked' | 'failed' }>;
 /** What follows from the n-th attempt (from 1 on) of a job. `random`: from 0 to 1. Spec: decisions, section 4. */
 export function afterAttempt(attempt: FailedAttempt, attempts: number, limits: RetryLimits, random: number): AfterAttempt {
   const { outcome: status, reason, detail, retryAfterMs = 0 } = attempt;
-  const error = `${reason}: ${detail}`.slice(0, MAX_ERROR_CHARACTERS);
+  // An end that cannot be written would be tried again and again.
+  const error = storable(`${reason}: ${detail}`.slice(0, MAX_ERROR_CHARACTERS));
   const isOver = attempts >= limits.maxAttempts || !TEMPORARY.has(reason) || retryAfterMs > MAX_RETRY_AFTER_MS;
   if (isOver) return { next: 'end', status, error };
   const backoff = backoffMs(attempts - 1, { firstMs: limits.retryMs, maxMs: MAX_RETRY_MS }, random);
