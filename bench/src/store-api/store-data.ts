@@ -34,8 +34,8 @@ export interface StoreData extends AsyncDisposable {
   /** As the role of the store API. */
   readonly serviceDsn: string;
   readonly sizeBytes: number;
-  /** CPU time of all processes of the server that are there now; 0 where there is no /proc. */
-  cpuMicros(): Promise<number>;
+  /** CPU time of each process of the server that is there now; none where there is no /proc. */
+  cpuMicros(): Promise<ReadonlyMap<number, number>>;
 }
 
 /** A Postgres with keys, stores and a ledger, which it fills unless it has stores. */
@@ -63,9 +63,9 @@ export async function openStoreData(folder: string, plan: StoreApiPlan, progress
   };
 }
 
-async function serverCpu(pool: PostgresPool): Promise<number> {
+async function serverCpu(pool: PostgresPool): Promise<ReadonlyMap<number, number>> {
   const processes = await pool.query<{ pid: number }>('SELECT pid FROM pg_stat_activity');
-  return processes.reduce((sum, { pid }) => sum + (cpuMicrosOf(pid) ?? 0), 0);
+  return new Map(processes.map(({ pid }) => [pid, cpuMicrosOf(pid) ?? 0]));
 }
 
 async function fill(pool: PostgresPool, { stores, ledgerRows }: StoreApiPlan, progress: Progress): Promise<void> {
