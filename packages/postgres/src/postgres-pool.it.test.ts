@@ -215,14 +215,12 @@ test('rows that come in pages are all there, and an error in a later page ends n
   const pages = (text: string, value: number) =>
     one.transaction(async (transaction) => {
       const read: number[][] = [];
-      for (let again = 0; again < 2; again += 1)
-        for await (const page of pagesOf<{ n: number }>(transaction, text, [value], 1_000)) read.push(page.map(({ n }) => n));
+      for await (const page of pagesOf<{ n: number }>(transaction, text, [value], 1_000)) read.push(page.map(({ n }) => n));
       return read;
     });
   const counted = 'SELECT n FROM generate_series(1, $1::int) AS n';
-  const numbers = Array.from({ length: 2_500 }, (_, at) => at + 1);
-  expect((await pages(counted, 2_500)).flat()).toEqual([...numbers, ...numbers]);
-  expect((await pages(counted, 2_000)).map((page) => page.length)).toEqual([1_000, 1_000, 0, 1_000, 1_000, 0]);
+  expect((await pages(counted, 2_500)).flat()).toEqual(Array.from({ length: 2_500 }, (_, at) => at + 1));
+  expect((await pages(counted, 2_000)).map((page) => page.length)).toEqual([1_000, 1_000, 0]);
   expect(await classOf(pages('SELECT 1 / (n - $1::int) AS n FROM generate_series(1, 2500) AS n', 1_500))).toBe('constraint');
   expect(await one.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });

@@ -9,7 +9,7 @@ import { GROUPS, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { addSums } from './add-sums.ts';
 import { openPostgresTraceStore, type PostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
-import { finishBuckets } from './finish-buckets.ts';
+import { finishBuckets, readHoursToPack } from './finish-buckets.ts';
 
 const QUERIES: readonly MeasureQuery[] = [
   {},
@@ -56,7 +56,9 @@ const rowsOfAll = async (table: string): Promise<number | undefined> =>
 test('sums of all tenants are those of their rows, before and after they are added up, and when traces come later', async () => {
   await write(tracesFrom(DAY));
   const before = await measures();
+  expect(await readHoursToPack(pool)).toBe(60);
   await finishBuckets(pool);
+  expect(await readHoursToPack(pool)).toBe(0);
   expect(await rowsOfAll('trace_sums_by_model_hour')).toBe(60);
   expect(await rowsOfAll('trace_sums_by_model_day')).toBe(10);
   expect(await measures()).toEqual(before);

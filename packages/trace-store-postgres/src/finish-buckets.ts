@@ -1,4 +1,5 @@
 import { tryLockByName } from '@vitrine/postgres/advisory-lock';
+import type { Queryable } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { packSums } from './pack-sums.ts';
@@ -14,6 +15,14 @@ const DELAY = '5 minutes';
 export async function finishBuckets(pool: PostgresPool): Promise<void> {
   for (const unit of ['hour', 'day'] as const)
     while ((await pool.transaction((transaction) => finishSome(transaction, unit))) === AT_ONCE[unit]);
+}
+
+/** How many hours that are over wait for `finishBuckets`: those that ended a little while ago, and those to which traces came later. */
+export async function readHoursToPack(database: Queryable): Promise<number> {
+  const [row] = await database.query<{ hours: number }>(
+    `SELECT count(*) AS hours FROM trace_hours WHERE NOT hour_is_packed AND hour < date_trunc('hour', now() - interval '${DELAY}', 'UTC')`,
+  );
+  return row?.hours ?? 0;
 }
 
 /** A writer marks an hour as not summed in the transaction of its traces, after their sums. So rows of `trace_hours` are locked before sums are

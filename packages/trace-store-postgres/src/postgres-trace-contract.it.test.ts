@@ -10,7 +10,7 @@ import { PostgresTraceWriter } from './postgres-trace-writer.ts';
 import { CountedFailures } from './testing/counted-failures.ts';
 
 /** Statements of the store that read, outside of transactions that only read; all others are those of retention. */
-const READ = /^\s*(?:WITH|SELECT (?!make_|drop_)|SET LOCAL cursor|DECLARE|FETCH|CLOSE)/;
+const READ = /^\s*(?:WITH|SELECT (?!make_|drop_)|SET LOCAL cursor|DECLARE|FETCH)/;
 
 /** With partitions for the days of the tests, or without, when all rows are in the default partition. */
 async function open(hasPartitions: boolean): Promise<ContractStore> {

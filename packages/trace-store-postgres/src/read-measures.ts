@@ -4,6 +4,7 @@ import type { Measure, MeasureQuery } from '@vitrine/traces/trace-measures';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { measureStatement, partHoursOf, type PartHour } from './measure-query.ts';
 import { MeasureSums, type MeasureRow } from './measure-sums.ts';
+import { packedGroupOf } from './packed-groups.ts';
 
 /** Rows that are read at once. One has up to 1,024 groups: 30 KB usually, a megabyte at most. */
 const PAGE_ROWS = 100;
@@ -14,20 +15,31 @@ const GROUPS_PER_TURN = 1_000;
 export async function readMeasures(pool: PostgresPool, query: MeasureQuery): Promise<Measure[]> {
   const { text, values } = measureStatement(query, await readPartHours(pool, partHoursOf(query)), Date.now());
   const sums = new MeasureSums(query);
-  let added = 0;
-  await pool.transaction(
-    async (transaction) => {
-      for await (const page of pagesOf<MeasureRow>(transaction, text, values, PAGE_ROWS))
-        for (const row of page) {
-          added += sums.add(row);
-          if (added < GROUPS_PER_TURN) continue;
-          added = 0;
-          await nextTurn();
-        }
-    },
-    { readOnly: true },
-  );
+  if (!mayBeLong(query)) for (const row of await pool.query<MeasureRow>(text, values)) sums.add(row);
+  else
+    await pool.transaction(
+      async (transaction) => {
+        for await (const page of pagesOf<MeasureRow>(transaction, text, values, PAGE_ROWS)) await addInTurns(sums, page);
+      },
+      { readOnly: true },
+    );
   return sums.measures();
+}
+
+/** Providers are few, and what is not packed comes added up; anything else may be as much as clients make it. */
+function mayBeLong(query: MeasureQuery): boolean {
+  const group = packedGroupOf(query);
+  return (query.bucket === 'hour' && query.groupBy !== undefined) || (group !== undefined && group !== 'provider');
+}
+
+async function addInTurns(sums: MeasureSums, rows: readonly MeasureRow[]): Promise<void> {
+  let added = 0;
+  for (const row of rows) {
+    added += sums.add(row);
+    if (added < GROUPS_PER_TURN) continue;
+    added = 0;
+    await nextTurn();
+  }
 }
 
 /** Before the statement that needs them: as values they select partitions when it is planned. */

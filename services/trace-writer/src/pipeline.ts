@@ -14,7 +14,7 @@ import { CountedDeadLetters } from './consume/counted-dead-letters.ts';
 import { createRecordHandler, type WrittenBatch } from './consume/record-handler.ts';
 import type { PipelineState } from './health/pipeline-state.ts';
 import type { WriterFigures } from './observability/writer-telemetry.ts';
-import { PartitionsAhead } from './statistics/partitions-ahead.ts';
+import { TableFiguresReader, UNKNOWN_TABLES } from './statistics/table-figures.ts';
 import { StatisticsRow } from './statistics/statistics-row.ts';
 
 const APPLICATION = 'vitrine-trace-writer';
@@ -56,7 +56,7 @@ export class Pipeline {
   #consumer: KafkaConsumer | undefined;
   #statistics: StatisticsRow | undefined;
   #retention: Disposable | undefined;
-  #partitions: PartitionsAhead | undefined;
+  #tables: TableFiguresReader | undefined;
 
   /** Connects to the broker, and to nothing else. */
   constructor(options: PipelineOptions) {
@@ -87,7 +87,7 @@ export class Pipeline {
       consumer: this.#consumer?.figures ?? NO_CONSUMER,
       isConsuming: this.#consumer?.status === 'running',
       fallbacks: this.#writer.fallbacks,
-      partitionsAhead: this.#partitions?.days,
+      tables: this.#tables?.figures ?? UNKNOWN_TABLES,
       // Of the store's pools only that of retention is used here.
       pools: { write: this.#pool.figures(), retention: this.#store.poolFigures.traces },
     };
@@ -103,7 +103,7 @@ export class Pipeline {
     this.#stopping.abort();
     await this.#starting;
     this.#retention?.[Symbol.dispose]();
-    this.#partitions?.[Symbol.dispose]();
+    this.#tables?.[Symbol.dispose]();
     await this.#consumer?.[Symbol.asyncDispose]();
     await this.#publisher[Symbol.asyncDispose]();
   }
@@ -123,7 +123,7 @@ export class Pipeline {
     this.#retention = keepRetention(this.#store, config.tracing.retention_days, (err) =>
       logger.error({ ...databaseErrorFields(err), next_step: AFTER_FAILED_RETENTION }, 'retention failed'),
     );
-    this.#partitions = new PartitionsAhead(this.#pool);
+    this.#tables = new TableFiguresReader(this.#pool);
     this.#consumer = this.#consume();
   }
 

@@ -24,8 +24,8 @@ export interface WriterFigures {
   /** Whether it is in its group and writes. */
   readonly isConsuming: boolean;
   readonly fallbacks: WriteFallbacks;
-  /** Undefined while it is not known. */
-  readonly partitionsAhead: number | undefined;
+  /** Undefined while they are not known. */
+  readonly tables: { readonly partitionsAhead: number | undefined; readonly hoursToPack: number | undefined };
   readonly pools: Readonly<Record<string, PoolFigures>>;
 }
 
@@ -55,8 +55,10 @@ export class WriterTelemetry extends ServiceTelemetry {
     const { metrics } = this;
     metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));
     metrics?.observe(TABLE_INSTRUMENTS, () => {
-      const { fallbacks, partitionsAhead = [] } = read();
-      return { fallbacks: Object.entries(fallbacks).map(([step, count]) => [{ step }, count] as const), partitionsAhead };
+      const { fallbacks, tables } = read();
+      const { partitionsAhead = [], hoursToPack = [] } = tables;
+      const series = Object.entries(fallbacks).map(([step, count]) => [{ step }, count] as const);
+      return { fallbacks: series, partitionsAhead, hoursToPack };
     });
     metrics?.observe({ ...WRITTEN_INSTRUMENTS, ...CONSUMER_INSTRUMENTS }, () => {
       const { written, duplicates, deadLetters, consumer, isConsuming } = read();
