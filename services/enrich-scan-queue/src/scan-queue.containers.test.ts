@@ -81,12 +81,25 @@ await describeWithContainers('scan jobs over Kafka 4.1', () => {
       await eventually('all ends', () => ends().length >= 60);
       expect(ends()).toEqual(Array<string>(60).fill('completed'));
       const again = [...ids].map(([domain, scan_job_id]) => JSON.stringify({ scan_job_id, domain }));
-      await publish(SCAN_TOPICS.requested, ['no message', ...again.slice(0, 10), '{"scan_job_id":"job_1","domain":"a.com"}']);
+      // A job that does not exist is one that has ended and was deleted.
+      const gone = JSON.stringify({ scan_job_id: `job_${'0'.repeat(26)}`, domain: 'a.com' });
+      const malformed = [
+        'no message',
+        '',
+        '\0',
+        '['.repeat(4_000),
+        '{"scan_job_id":"job_1","domain":"a.com"}',
+        `"${'x'.repeat(500_000)}"`,
+      ];
+      await publish(SCAN_TOPICS.requested, [...malformed, ...again.slice(0, 10), gone]);
       const sumOf = (read: (queue: typeof first.queue) => number | undefined) =>
         (read(first.queue) ?? 0) + (read(second.queue) ?? 0);
-      await eventually('the duplicates', () => sumOf(({ figures }) => figures.duplicates) >= 10);
-      await eventually('the dead letters', () => sumOf(({ figures }) => figures.consumers.get('requested')?.deadLetters) >= 2);
-      const letters = await readTopic(kafka, deadLetterTopic(SCAN_TOPICS.requested), 2);
+      await eventually('the duplicates', () => sumOf(({ figures }) => figures.duplicates) >= 11);
+      await eventually(
+        'the dead letters',
+        () => sumOf(({ figures }) => figures.consumers.get('requested')?.deadLetters) >= malformed.length,
+      );
+      const letters = await readTopic(kafka, deadLetterTopic(SCAN_TOPICS.requested), malformed.length);
       // A rebalance may deliver some of them once more.
       expect(new Set(letters.map(({ headers }) => headers['dead-letter-error-class']))).toEqual(new Set(['malformed_message']));
       expect(await countOf('observations')).toBe(60);
