@@ -8,7 +8,7 @@ const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}
 
 test.each([
   [[], {}, 'kafka.brokers (VITRINE_KAFKA_BROKERS): must name a broker, such as kafka:9092'],
-  [['--brokers', 'kafka'], {}, 'kafka.brokers.0: must be host:port'],
+  [['--brokers', 'kafka'], {}, 'kafka.brokers.0 (--brokers): must be host:port'],
   [['--partitions', '0'], {}, 'kafka.partitions (--partitions): must be at least 1'],
   [
     ['--replication-factor', '0'],

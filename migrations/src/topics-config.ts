@@ -66,7 +66,8 @@ export function readTopicsConfig(yaml: ConfigSource['yaml'], env: ConfigSource['
     ({ kafka = {} }) => kafkaKeyFaults('kafka', kafka),
   ]);
   if (config !== undefined) return config;
-  const optionOf = (path: string) => given.find((name) => KEY_OPTIONS[name] === path);
+  // A fault of a broker has its place in the list.
+  const optionOf = (path: string) => given.find((name) => path.startsWith(KEY_OPTIONS[name]));
   throw invalidConfig(
     faults.map((fault) => {
       const option = optionOf(fault.path);

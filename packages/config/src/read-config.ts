@@ -105,8 +105,10 @@ export function inspectConfig<S extends z.ZodType>(
     faults.push(...found.map((fault) => ({ ...fault, path: writtenAs.get(fault.path) ?? fault.path })));
   }
   faults.push(...rules.flatMap((rule) => rule(parts)));
-  // An item of a list has the variable of the list.
-  const variableOf = (path: string) => variables.get(path) ?? variables.get(path.replace(/\.\d+$/, ''));
+  // An item of a list has the variable of the list; no variable sets a list of mappings.
+  const variableOf = (path: string) =>
+    variables.get(path) ??
+    (typeof valueAt(tree, path.split('.')) === 'object' ? undefined : variables.get(path.replace(/\.\d+$/, '')));
   return {
     config: parsed.success && faults.length === 0 ? deepFreeze(parsed.data) : undefined,
     parts,
