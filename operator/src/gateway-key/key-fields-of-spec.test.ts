@@ -24,3 +24,12 @@ test.each<readonly [spec: Readonly<Record<string, unknown>>, expected: object]>(
 ])('%j', (spec, expected) => {
   expect(readSpec(object(spec))).toMatchObject(expected);
 });
+
+test('a name from which no name of a Secret can be made is refused unless the spec has one', () => {
+  const long = { ...object({}).metadata, name: 'k'.repeat(242) };
+  expect(readSpec({ ...object({}), metadata: long })).toMatchObject({
+    reason: 'InvalidSpec',
+    message: expect.stringContaining('metadata.name: too long'),
+  });
+  expect(readSpec({ ...object({ secretName: 'short' }), metadata: long })).toMatchObject({ secretName: 'short' });
+});

@@ -3,11 +3,14 @@ import type { ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import { PERMISSIONS, type Permission } from '@vitrine/gateway-keys/permission';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { createHash } from 'node:crypto';
+import { secretNameOf } from './decide-key.ts';
 import { gatewayKeySpec, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
 import type { Obstacle } from './observed-key.ts';
 
 /** They say of a Secret when and why its token was made: another hand in them would have it rotated again and again. */
 const OWN_ANNOTATIONS = 'vitrine.dev/';
+/** Of Kubernetes. */
+const SECRET_NAME_MAX = 253;
 
 /** The same for every pass: whatever was done before a crash is found again. Spec: gateway decisions, section 2. */
 export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
@@ -17,7 +20,7 @@ export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
 }
 
 /** The spec, or why it cannot be used: the rules of the gateway that a schema of Kubernetes does not know. */
-export function readSpec({ spec }: GatewayKeyObject): GatewayKeySpec | Obstacle {
+export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): GatewayKeySpec | Obstacle {
   const parsed = gatewayKeySpec.safeParse(spec ?? {});
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -32,6 +35,10 @@ export function readSpec({ spec }: GatewayKeyObject): GatewayKeySpec | Obstacle 
   const own = Object.keys(parsed.data.secretTemplate?.annotations ?? {}).find((name) => name.startsWith(OWN_ANNOTATIONS));
   if (own !== undefined) {
     const message = `spec.secretTemplate.annotations: ${own} is written by the operator; use another prefix than ${OWN_ANNOTATIONS}`;
+    return { reason: 'InvalidSpec', message };
+  }
+  if (secretNameOf(name, parsed.data).length > SECRET_NAME_MAX) {
+    const message = 'metadata.name: too long for the name of a Secret; make a GatewayKey with a shorter name, or with secretName';
     return { reason: 'InvalidSpec', message };
   }
   const texts = { keyId: idText.safeParse(keyId), displayName: nameText.safeParse(displayName), role: roleText.safeParse(role) };
