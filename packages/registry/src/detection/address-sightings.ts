@@ -1,11 +1,13 @@
 import type { PageEvidence } from '../evidence/evidence.ts';
 import { findTechnology } from '../vocabulary.ts';
-import type { AddressRule, Channel, RuleIndex } from '../rules/rule-index.ts';
+import type { AddressRule, Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
 import type { Strength } from '../rules/rule-text.ts';
-import type { Take } from './find-sightings.ts';
 
 /** Which lists of evidence a list of rules is applied to. */
 const LOADED = ['scripts', 'frames'] as const;
+
+/** Takes a match. `loads`: as in `Sighting`. */
+export type Take = (rule: Rule, channel: Channel, found: string, loads: boolean) => void;
 
 /** Looks up hosts of addresses by suffix of whole labels. Each host of a scan is looked up once. */
 export class AddressSightings {

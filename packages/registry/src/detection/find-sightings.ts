@@ -1,7 +1,7 @@
 import type { PageEvidence, StoreEvidence } from '../evidence/evidence.ts';
 import type { Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
 import { registrableDomain } from '../registrable-domain.ts';
-import { AddressSightings } from './address-sightings.ts';
+import { AddressSightings, type Take } from './address-sightings.ts';
 
 /** A page class of evidence, or `endpoint` for documents. */
 export type SightingPlace = PageEvidence['pageClass'] | 'endpoint';
@@ -16,8 +16,6 @@ export interface Sighting {
   /** Whether it was loading: an executed script, an answer of its server; not a style, a class or an empty block. */
   readonly loads: boolean;
 }
-
-export type Take = (rule: Rule, channel: Channel, found: string, loads: boolean) => void;
 
 /** All matches of rules on the evidence of one scan, in the order of the evidence. */
 export function findSightings(evidence: StoreEvidence, index: RuleIndex): Sighting[] {

@@ -1,11 +1,10 @@
-import { META_BOUND, TEXT_BOUND, type PageEvidence } from './evidence.ts';
+import { META_BOUND, TEXT_BOUND, type PageClass, type PageEvidence } from './evidence.ts';
 import { EvidenceList } from './evidence-list.ts';
 import { InlineEvidence } from './inline-evidence.ts';
 import { JsonLdReader } from './json-ld.ts';
 import { AddressReader, type PageAddress } from './page-address.ts';
 import { PageLinks } from './page-links.ts';
-import { addPolicyHosts, headerEvidence } from './response-evidence.ts';
-import type { FetchedPageInput } from './extract-page-evidence.ts';
+import { addPolicyHosts, headerEvidence, type ResponseHeaders } from './response-evidence.ts';
 import type { AttributeName, TagName } from './html-names.ts';
 
 type Attributes = ReadonlyMap<AttributeName, string>;
@@ -21,6 +20,18 @@ const SOURCES = ['src', 'data-rocket-src', 'data-wpmeteor-src', 'data-cmplz-src'
 const PROSE = /description|keywords|title|^twitter:|og:image/i;
 const HINT = /^(?:preconnect|dns-prefetch|prefetch)$/;
 const LISTS = ['scripts', 'inertScripts', 'assets', 'frames', 'images', 'forms', 'hints', 'cookies', 'elements', 'attributes', 'classes', 'scriptIds', 'appBlocks', 'emptyAppBlocks', 'hreflang', 'linkHosts'] as const; // prettier-ignore
+
+/** A page as it was fetched: decoded to text, after redirects. */
+export interface FetchedPageInput {
+  readonly html: string;
+  readonly url: string;
+  readonly pageClass: PageClass;
+  /** 200 where nothing else is said. */
+  readonly status?: number;
+  readonly headers?: ResponseHeaders;
+  /** Names of Set-Cookie, never values. */
+  readonly cookies?: readonly string[];
+}
 
 /** Collects the evidence of elements of one page. */
 export class ElementEvidence {

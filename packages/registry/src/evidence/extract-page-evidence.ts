@@ -1,19 +1,7 @@
 import { Tokenizer } from 'htmlparser2';
+import type { FetchedPageInput } from './element-evidence.ts';
+import type { PageEvidence } from './evidence.ts';
 import { PageReader } from './page-reader.ts';
-import type { PageClass, PageEvidence } from './evidence.ts';
-import type { ResponseHeaders } from './response-evidence.ts';
-
-/** A page as it was fetched: decoded to text, after redirects. */
-export interface FetchedPageInput {
-  readonly html: string;
-  readonly url: string;
-  readonly pageClass: PageClass;
-  /** 200 where nothing else is said. */
-  readonly status?: number;
-  readonly headers?: ResponseHeaders;
-  /** Names of Set-Cookie, never values. */
-  readonly cookies?: readonly string[];
-}
 
 /**
  * Reads the evidence of one page in one pass, in time linear in its length, whatever is in it. Pure. The text is not changed and nothing

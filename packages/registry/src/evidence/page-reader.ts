@@ -1,11 +1,10 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import type { TokenizerCallbacks } from 'htmlparser2';
 import { INLINE_LITERALS, LITERALS_VERSION } from '../rules/literals.ts';
-import { ElementEvidence } from './element-evidence.ts';
+import { ElementEvidence, type FetchedPageInput } from './element-evidence.ts';
 import { attributeAt, isDataAttribute, tagAt, type AttributeName, type TagName } from './html-names.ts';
 import { InlineScriptReader } from './inline-script.ts';
 import type { PageEvidence } from './evidence.ts';
-import type { FetchedPageInput } from './extract-page-evidence.ts';
 
 const APP_BLOCK = /^\s*(?<edge>BEGIN|END) app (?:app )?(?:block|snippet)(?:: shopify:\/\/apps\/(?<handle>[a-z0-9_-]{1,100}))?/;
 const APP_BLOCK_LENGTH = 300;
