@@ -82,6 +82,14 @@ test('a leader that was killed is followed when its record has not changed for t
   expect(next.transitions).toBe(4);
 });
 
+test('a process whose Lease was written, but not answered, leads with its next try', async () => {
+  fake.put(LEASE, {
+    spec: { holderIdentity: 'first', leaseTransitions: 3, leaseDurationSeconds: 120, renewTime: '2000-01-01T00:00:00.000000Z' },
+  });
+  const first = stack.use((await lead('first', AbortSignal.timeout(LONG.leaseMs / 2), LONG)) as Leadership);
+  expect([first.transitions, spec()?.leaseTransitions]).toEqual([3, 3]);
+});
+
 test('a leader that renews keeps its Lease, also when somebody edits its labels', async () => {
   const first = stack.use((await lead('first', undefined, RENEWED)) as Leadership);
   let isLost = false;

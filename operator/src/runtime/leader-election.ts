@@ -76,7 +76,9 @@ export class LeaderElection {
     const version = lease.metadata?.resourceVersion ?? '';
     if (this.#seen.version !== version) this.#seen = { version, at: performance.now() };
     const unchangedMs = performance.now() - this.#seen.at;
-    if ((holderIdentity ?? '') !== '' && unchangedMs < leaseDurationSeconds * 1_000) return undefined;
+    // Its own: a try that was written and whose response was lost. Without this, nobody would lead until that Lease has run out.
+    const isFree = (holderIdentity ?? '') === '' || holderIdentity === this.#options.identity;
+    if (!isFree && unchangedMs < leaseDurationSeconds * 1_000) return undefined;
     return await this.#write('PUT', this.#path, this.#record(lease));
   }
 
@@ -136,6 +138,7 @@ export class LeaderElection {
   #record(lease: Lease | undefined): object {
     const { namespace, name, identity } = this.#options;
     const time = now();
+    const { holderIdentity, leaseTransitions = 0 } = lease?.spec ?? {};
     return {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -145,7 +148,7 @@ export class LeaderElection {
         leaseDurationSeconds: Math.ceil(this.#times.leaseMs / 1_000),
         acquireTime: time,
         renewTime: time,
-        leaseTransitions: lease === undefined ? 0 : (lease.spec?.leaseTransitions ?? 0) + 1,
+        leaseTransitions: lease === undefined || holderIdentity === identity ? leaseTransitions : leaseTransitions + 1,
       },
     };
   }
