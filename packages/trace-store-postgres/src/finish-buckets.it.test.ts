@@ -10,6 +10,7 @@ import { addSums } from './add-sums.ts';
 import { openPostgresTraceStore, type PostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
 import { finishBuckets, readHoursToPack } from './finish-buckets.ts';
+import { removeTraces } from './remove-traces.ts';
 
 const QUERIES: readonly MeasureQuery[] = [
   {},
@@ -122,4 +123,14 @@ test('a writer that commits while its hours are added up is in the sums', async 
   expect(await rowsOfAll('trace_sums_by_model_hour')).toBe(60);
   expect(sum(await store.measure({}))).toBe(120);
   expect(sum(await store.measure({ bucket: 'hour' }))).toBe(120);
+});
+
+test('packed rows go with the sums that they are of', async () => {
+  await write(tracesFrom(DAY));
+  await finishBuckets(pool);
+  await removeTraces(pool, DAY, DAY + DAY_MS);
+  for (const unit of ['hour', 'day']) {
+    const oldest = await pool.query(`SELECT min(bucket_start) AS at FROM trace_sums_packed_${unit}`);
+    expect(oldest).toEqual([{ at: DAY + DAY_MS }]);
+  }
 });

@@ -6,7 +6,7 @@ const DAYS_AHEAD = 3;
 /** Rows of one statement, so that none holds its locks for long. */
 const ROWS_AT_ONCE = 10_000;
 
-/** Tables of sums, the column by which they grow old, and their keys. */
+/** Tables of sums, and the column by which they grow old. */
 const OLD_ROWS = [
   ['trace_sums_by_key_hour', 'bucket_start'],
   ['trace_sums_by_key_day', 'bucket_start'],
