@@ -1,16 +1,22 @@
 import { expect, test } from '@jest/globals';
-import { readCorpus } from '../testing/corpus.ts';
+import { readCorpus, sourceKindOf } from '../testing/corpus.ts';
 import { corpusFigures } from '../testing/corpus-figures.ts';
 import { VOCABULARY } from '../vocabulary.ts';
 import { detect } from './detect.ts';
 
 const CORPUS = readCorpus('corpus');
+const INDEPENDENT = readCorpus('independent-corpus');
 
 test('the corpus has at least 250 pages with different names, at least half of them re-told from a named source', () => {
   const sourced = CORPUS.filter(({ source }) => source !== '' && !source.startsWith('own'));
   expect(CORPUS.length).toBeGreaterThanOrEqual(250);
   expect(new Set(CORPUS.map(({ name }) => name)).size).toBe(CORPUS.length);
   expect(sourced.length).toBeGreaterThanOrEqual(CORPUS.length / 2);
+});
+
+test('every page of people who do not know the rules has a name of its own and names the kind of its source', () => {
+  expect(new Set(INDEPENDENT.map(({ name }) => name)).size).toBe(INDEPENDENT.length);
+  expect(INDEPENDENT.filter((page) => sourceKindOf(page) === undefined).map(({ name }) => name)).toEqual([]);
 });
 
 test('labels name pages and technologies that there are, and every technology is expected on some page', () => {
@@ -23,7 +29,7 @@ test('labels name pages and technologies that there are, and every technology is
 test.each([
   ['the corpus', CORPUS],
   ['pages that were written without looking at the rules', readCorpus('blind-corpus')],
-  ['pages of people who do not know the rules', readCorpus('independent-corpus')],
+  ['pages of people who do not know the rules', INDEPENDENT],
 ])('no false high, at most 1 %% false medium, recall of at least 95 %%, at least 99 %% of install states: %s', (_, pages) => {
   const figures = corpusFigures(pages, (evidence) => detect(evidence));
   expect(figures.false.high).toEqual([]);

@@ -4,10 +4,17 @@ import { extractPageEvidence } from '../evidence/extract-page-evidence.ts';
 
 const FOLDER = new URL('../testdata/', import.meta.url);
 
+/**
+ * Kinds of source. `captured`: re-told from one page of a live site that somebody kept and published, named there. `template`: from a public
+ * theme or code, or from parts of several files. `documentation`: from what vendors tell to install. `own`: what the writer knows of such pages.
+ */
+export const SOURCE_KINDS = ['captured', 'template', 'documentation', 'own'] as const;
+
 /** A page of the corpus, and what a person expects on it. */
 export interface LabelledPage {
   readonly name: string;
   readonly kind: string;
+  /** Where the markup comes from; pages of people who do not know the rules begin it with its kind. */
   readonly source: string;
   readonly html: string;
   readonly evidence: StoreEvidence;
@@ -15,6 +22,10 @@ export interface LabelledPage {
   readonly expected: ReadonlyMap<string, 'active' | 'configured'>;
   /** May be reported or not. */
   readonly optional: ReadonlySet<string>;
+}
+
+export function sourceKindOf({ source }: LabelledPage): (typeof SOURCE_KINDS)[number] | undefined {
+  return SOURCE_KINDS.find((kind) => source.startsWith(`${kind}: `));
 }
 
 /** @param folder - below testdata: `*.txt` with pages, and `labels.txt`. */
