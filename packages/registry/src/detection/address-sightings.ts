@@ -6,6 +6,9 @@ import type { Strength } from '../rules/rule-text.ts';
 /** Which lists of evidence a list of rules is applied to. */
 const LOADED = ['scripts', 'frames'] as const;
 
+/** Shopify passes scripts of some apps on from its own host. */
+const PROXIED = /^cdn\.shopify\.com\/proxy\/[0-9a-z]{64}\//;
+
 /** Takes a match. `loads`: as in `Sighting`. */
 export type Take = (rule: Rule, channel: Channel, found: string, loads: boolean) => void;
 
@@ -47,7 +50,8 @@ export class AddressSightings {
   }
 
   #apply(addresses: readonly string[], list: AddressRule['list'], channel: Channel, loads: boolean, take: Take): void {
-    for (const address of addresses) {
+    for (const found of addresses) {
+      const address = found.startsWith('cdn.shopify.com/proxy/') ? found.replace(PROXIED, '') : found;
       const slash = address.indexOf('/');
       if (slash === 0) continue;
       const rules = this.#rulesOf(slash === -1 ? address : address.slice(0, slash));
@@ -57,8 +61,8 @@ export class AddressSightings {
         if (rule.list !== list || !rule.matches(slash === -1 ? '/' : address.slice(slash))) continue;
         // A host alone in code is in lists of what to block as often as before a path.
         if (channel === 'inline' && slash === address.length - 1)
-          take({ ...rule, strength: weaker(rule.strength) }, channel, address, false);
-        else take(rule, channel, address, loads);
+          take({ ...rule, strength: weaker(rule.strength) }, channel, found, false);
+        else take(rule, channel, found, loads);
       }
     }
   }

@@ -36,6 +36,11 @@ test.each([
     '<script src="https://js.stripe.com/v3/"></script><script src="https://js.stripe.com/b/"></script>',
     { stripe: 'medium active' },
   ],
+  [
+    'a script that Shopify passes on from its own host',
+    `<script src="https://cdn.shopify.com/proxy/${'0a'.repeat(32)}/apps.bazaarvoice.com/deployments/a/bv.js"></script>`,
+    { bazaarvoice: 'medium active' },
+  ],
   ['one weak channel', '<p class="jdgm-widget">', { 'judge-me': 'low configured' }],
   [
     'one weak channel and a hint',

@@ -13,7 +13,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
   zendesk: {
     loads: [
       'static.zdassets.com/ekr/',
-      'v2.zopim.com',
+      'zopim.com',
       'static.zdassets.com/web_widget/',
       'assets.zendesk.com/embeddable_framework/',
     ],
@@ -49,6 +49,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
       'hsadspixel.net',
       'usemessages.com',
       'hsforms.com',
+      'hubapi.com/scriptloader/',
     ],
     markup: ['id:hs-script-loader'],
     cookies: ['hubspotutk'],
@@ -64,7 +65,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
   },
   nosto: { markup: ['class:nosto'], loads: ['connect.nosto.com'], metas: ['nosto-version'], inline: ['~nostojs('] },
   'dynamic-yield': {
-    loads: ['cdn.dynamicyield.com', 'cdn-eu.dynamicyield.com', 'dynamicyield.com/api/'],
+    loads: ['cdn.dynamicyield.com', 'cdn-eu.dynamicyield.com', 'st.dynamicyield.com', 'dynamicyield.com/api/'],
     inline: ['DY.recommendationContext='],
   },
   'octane-ai': { loads: ['octaneai.com'] },
@@ -114,7 +115,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
   gempages: {
     paths: ['/files/gempagev'],
     loads: ['gempages.net', 'cdn.shopify.com *gempagev', 'assets.gemcommerce.com'],
-    apps: ['gempages'],
+    apps: ['gempages', 'gempages-builder'],
   },
   weglot: {
     paths: ['~/plugins/weglot/'],
@@ -150,7 +151,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
   klarna: {
     paths: ['~/plugins/klarna-'],
     inline: ['KlarnaOnsiteService=', 'Klarna.Payments.init(', 'klarnaAsyncCallback='],
-    loads: ['js.klarna.com', 'klarnaservices.com', 'x.klarnacdn.net'],
+    loads: ['js.klarna.com', 'klarnaservices.com', 'x.klarnacdn.net', 'cdn.klarna.com/1.0/code/'],
     elements: ['klarna-placement'],
     literalsSince: 2,
   },
@@ -169,7 +170,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
     settings: ['"stripe_publishable_key'],
     pixels: ['~setting:stripeConnected'],
     paths: ['/plugins/woocommerce-gateway-stripe/'],
-    loads: ['js.stripe.com'],
+    loads: ['js.stripe.com', 'checkout.stripe.com', 'm.stripe.network'],
     inline: ["Stripe('pk_", 'wc_stripe_params=', 'wc_stripe_upe_params='],
     cookies: ['~__stripe_mid'],
     literalsSince: 2,
@@ -179,7 +180,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
     pixels: ['~setting:paypalConnected'],
     markup: ['id:in-context-paypal-metadata', 'data:swag-paypal-express-button'],
     paths: ['/plugins/woocommerce-paypal-payments/'],
-    loads: ['paypal.com/sdk/js', 'paypalobjects.com/api/', 'paypal.com/web-sdk/', 'paypal.com/tagmanager/'],
+    loads: ['paypal.com/sdk/js', 'paypalobjects.com', 'paypal.com/web-sdk/', 'paypal.com/tagmanager/'],
     inline: ['paypal.Buttons(', 'PayPalCommerceGateway=', 'paypal.Messages('],
     refers: ['paypalobjects.com', 'paypal.com/cgi-bin/'],
     literalsSince: 2,
@@ -214,7 +215,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
     markup: ['data:pi-google_pay'],
     inline: ['google.payments.api.PaymentsClient('],
   },
-  route: { elements: ['route-protect-widget'], loads: ['routeapp.io'], apps: ['route'] },
+  route: { elements: ['route-protect-widget'], loads: ['routeapp.io', 'shopify-widget.route.com'], apps: ['route'] },
   returngo: { loads: ['returngo.ai'], links: ['returngo.ai'] },
   malomo: { loads: ['gomalomo.com'], links: ['gomalomo.com'] },
   'loop-returns': {
