@@ -21,7 +21,8 @@ export class AddressSightings {
     this.#index = index;
   }
 
-  find(page: PageEvidence, take: Take): void {
+  /** @param statics - other hosts that have the site's own files. */
+  find(page: PageEvidence, statics: ReadonlySet<string>, take: Take): void {
     for (const list of LOADED) this.#apply(page[list], 'loads', 'host', true, take);
     this.#apply(page.inertScripts, 'loads', 'host', false, take);
     this.#apply(page.inlineUrls, 'loads', 'inline', true, take);
@@ -38,6 +39,8 @@ export class AddressSightings {
       );
     };
     this.#apply(page.images, 'refers', 'asset', false, takeImage);
+    for (const host of statics)
+      for (const rule of this.#rulesOf(host)) if (rule.list === 'statics') take(rule, 'asset', host, true);
     // A form that is sent to a vendor is in use.
     this.#apply(page.forms, 'refers', 'asset', true, take);
     this.#apply(page.dataHosts, 'data', 'data', false, take);

@@ -41,6 +41,16 @@ test.each([
     `<script src="https://cdn.shopify.com/proxy/${'0a'.repeat(32)}/apps.bazaarvoice.com/deployments/a/bv.js"></script>`,
     { bazaarvoice: 'medium active' },
   ],
+  [
+    "a path on another host that has the site's styles, scripts and pictures",
+    '<link rel="stylesheet" href="//cdn.test/a.css"><img src="//cdn.test/a.png"><script src="//cdn.test/plugins/woocommerce/a.js"></script>',
+    { woocommerce: 'medium active' },
+  ],
+  [
+    'a path on another host that has scripts and styles only',
+    '<link rel="stylesheet" href="//cdn.test/a.css"><script src="//cdn.test/plugins/woocommerce/a.js"></script>',
+    {},
+  ],
   ['one weak channel', '<p class="jdgm-widget">', { 'judge-me': 'low configured' }],
   [
     'one weak channel and a hint',

@@ -2,6 +2,7 @@ import type { PageEvidence, StoreEvidence } from '../evidence/evidence.ts';
 import type { Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
 import { registrableDomain } from '../registrable-domain.ts';
 import { AddressSightings, type Take } from './address-sightings.ts';
+import { staticHosts } from './static-hosts.ts';
 
 /** A page class of evidence, or `endpoint` for documents. */
 export type SightingPlace = PageEvidence['pageClass'] | 'endpoint';
@@ -34,10 +35,11 @@ export function findSightings(evidence: StoreEvidence, index: RuleIndex): Sighti
 }
 
 function findOnPage(page: PageEvidence, index: RuleIndex, addresses: AddressSightings, take: Take): void {
-  addresses.find(page, take);
+  const statics = staticHosts(page);
+  addresses.find(page, statics, take);
   findInCode(page, index, take);
   findInResponse(page, index, take);
-  findInPaths(page, index, take);
+  findInPaths(page, statics, index, take);
   findInMarkup(page, index, take);
   findApps(page, index, take);
   findTheme(page, index, take);
@@ -69,14 +71,15 @@ function findInResponse(page: PageEvidence, index: RuleIndex, take: Take): void 
 }
 
 /** Parts are looked for in all paths of the site at once: one search per rule, not one per path. */
-function findInPaths(page: PageEvidence, index: RuleIndex, take: Take): void {
+function findInPaths(page: PageEvidence, statics: ReadonlySet<string>, index: RuleIndex, take: Take): void {
   const site = registrableDomain(page.host) ?? (page.host.startsWith('www.') ? page.host.slice(4) : page.host);
   const paths: string[] = [];
   for (const list of [page.scripts, page.assets, page.forms]) {
     for (const address of list) {
       const slash = address.indexOf('/');
       if (slash === 0) paths.push(address);
-      else if (`.${address.slice(0, slash)}`.endsWith(`.${site}`)) paths.push(address.slice(slash));
+      else if (`.${address.slice(0, slash)}`.endsWith(`.${site}`) || statics.has(address.slice(0, slash)))
+        paths.push(address.slice(slash));
     }
   }
   if (paths.length === 0) return;

@@ -19,6 +19,7 @@ interface Sample {
 const MATCHES: Readonly<Record<string, string>> = {
   '^/s/files/[0-9/]+/t/[0-9]+/assets/': '/s/files/1/2/t/3/assets/a.js',
   '^/(?:pub/)?static/(?:version[0-9]+/)?frontend/[^/]+/[^/]+/': '/static/version1/frontend/a/b/c.js',
+  '^/(?:[^?]*/)?bundles/storefront/[^?]*\\.(?:js|css|woff2?)': '/bundles/storefront/assets/a.js',
   '^/themes/[^/]+/(?:assets/)?cache/': '/themes/a/cache/b.js',
   '^/shopifycloud/(?:shopify/assets/)?storefront': '/shopifycloud/storefront/a.js',
   '^/(?:algoliasearch|instantsearch\\.js|autocomplete\\.js)/': '/algoliasearch/3/a.js',
@@ -77,6 +78,15 @@ function samplesOf(list: keyof TechnologyRules, text: string): { positive: Sampl
       return {
         positive: { html: `<link rel="stylesheet" href="${addressOf(text, (host) => host)}">` },
         negative: { html: `<link rel="stylesheet" href="${addressOf(text, (host) => `a${host}`)}">` },
+      };
+    case 'statics':
+      return {
+        positive: {
+          html: `<link rel="stylesheet" href="//a.${text}/a.css"><script src="//a.${text}/a.js"></script><img src="//a.${text}/a.png">`,
+        },
+        negative: {
+          html: `<link rel="stylesheet" href="//a.${text}/a.css"><script src="//b.${text}/a.js"></script><img src="//a.${text}/a.png">`,
+        },
       };
     case 'data':
       return {

@@ -170,7 +170,10 @@ export const MARKETING_RULES: RulesBySlug = {
     markup: ['data:bv-show'],
     literalsSince: 2,
   },
-  powerreviews: { loads: ['ui.powerreviews.com', 'static.powerreviews.com'], inline: ['POWERREVIEWS.display'] },
+  powerreviews: {
+    loads: ['ui.powerreviews.com', 'cdn.powerreviews.com', 'static.powerreviews.com'],
+    inline: ['POWERREVIEWS.display'],
+  },
   feefo: { markup: ['class:feefo'], loads: ['api.feefo.com', 'register.feefo.com'] },
   'trusted-shops': {
     loads: ['widgets.trustedshops.com', 'integrations.etrusted.com', 'integrations.etrusted.site'],
@@ -205,9 +208,12 @@ export const MARKETING_RULES: RulesBySlug = {
   },
   ordergroove: { loads: ['ordergroove.com'], elements: ['og-offer', 'og-optin-toggle'] },
   'seal-subscriptions': { loads: ['sealsubscriptions.com'], apps: ['seal-subscriptions'], markup: ['class:sealsubs'] },
-  'bold-subscriptions': { loads: ['sub.boldapps.net', 'static.boldcommerce.com/bold-platform/sf/pr'] },
+  'bold-subscriptions': { loads: ['sub.boldapps.net', 'ro.boldapps.net', 'static.boldcommerce.com/bold-platform/sf/pr'] },
   awin: { loads: ['dwin1.com', 'dwin2.com'], inline: ['AWIN.Tracking'] },
-  impact: { loads: ['utt.impactcdn.com', 'd.impactradius-event.com'], inline: ["ire('trackConversion", "ire('identify"] },
+  impact: {
+    loads: ['utt.impactcdn.com', 'impactradius-event.com', 'impactradius-tag.com', 'd3cxv97fi8q177.cloudfront.net'],
+    inline: ["ire('trackConversion", "ire('identify"],
+  },
   rakuten: {
     inline: ['rakutenDataLayer='],
     refers: ['track.linksynergy.com'],

@@ -51,7 +51,7 @@ export const MEASUREMENT_RULES: RulesBySlug = {
   'adobe-analytics': {
     loads: ['assets.adobedtm.com', 'omtrdc.net', '2o7.net', '~demdex.net'],
     inline: ['s_gi('],
-    paths: ['~/AppMeasurement.js', '~/s_code.js'],
+    paths: ['~/AppMeasurement.js', '~/s_code.js', '~/satelliteLib-'],
   },
   'microsoft-clarity': {
     pixels: ['client:240074326017'],
@@ -66,7 +66,8 @@ export const MEASUREMENT_RULES: RulesBySlug = {
   },
   'lucky-orange': {
     loads: ['tools.luckyorange.com', 'luckyorange.net', 'd10lpsik1i8c69.cloudfront.net', 'tools.luckyorange.net'],
-    inline: ['__lo_site_id=', 'LOQ='],
+    inline: ['__lo_site_id=', 'LOQ=', '__wtw_lucky_site_id='],
+    literalsSince: 3,
     apps: ['lucky-orange'],
   },
   mouseflow: { loads: ['cdn.mouseflow.com'], inline: ['_mfq='] },
@@ -124,7 +125,7 @@ export const MEASUREMENT_RULES: RulesBySlug = {
   cloudflare: {
     cookies: ['__cf_bm', 'cf_clearance', '__cflb', '_cfuvid'],
     paths: ['/cdn-cgi/'],
-    loads: ['static.cloudflareinsights.com'],
+    loads: ['static.cloudflareinsights.com', 'ajax.cloudflare.com/cdn-cgi/'],
     headers: ['cf-ray', 'server:cloudflare'],
     suppliedBy: CLOUDFLARE_EDGE,
   },
@@ -145,6 +146,7 @@ export const MEASUREMENT_RULES: RulesBySlug = {
     suppliedBy: EDGE_OF_PLATFORM,
   },
   cloudfront: {
+    statics: ['cloudfront.net'],
     headers: ['x-amz-cf-id', '~via:*cloudfront', '~x-cache:*cloudfront', 'x-amz-cf-pop'],
     suppliedBy: EDGE_OF_PLATFORM,
   },

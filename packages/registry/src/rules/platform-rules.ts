@@ -130,7 +130,12 @@ export const PLATFORM_RULES: RulesBySlug = {
   },
   shopware: {
     headers: ['sw-context-token', 'sw-version-id', 'sw-language-id', 'x-shopware-cache-id', 'x-shopware-allow-nocache'],
-    paths: ['/bundles/storefront/', '/engine/Shopware/', '~^/web/cache/[0-9]+_[0-9a-f]+\\.', '~^/theme/[0-9a-f]+/(?:css|js)/'],
+    paths: [
+      '^/(?:[^?]*/)?bundles/storefront/[^?]*\\.(?:js|css|woff2?)',
+      '/engine/Shopware/',
+      '~^/web/cache/[0-9]+_[0-9a-f]+\\.',
+      '~^/theme/[0-9a-f]+/(?:css|js)/',
+    ],
     metas: ['application-name:*shopware'],
     cookies: ['sw-states', 'sw-cache-hash'],
   },

@@ -21,7 +21,7 @@ export interface MatchedRule extends Rule {
 }
 
 export interface AddressRule extends MatchedRule {
-  readonly list: 'loads' | 'refers' | 'data' | 'links' | 'sites';
+  readonly list: 'loads' | 'refers' | 'statics' | 'data' | 'links' | 'sites';
   readonly host: string;
 }
 
@@ -60,7 +60,7 @@ export class RuleIndex {
         take(spellingOf(text), { slug, id: `${list} ${text}`, strength: strengthOf(text, usual) });
     };
     each('loads', 'strong', (text, rule) => this.#addAddress(text, rule, 'loads'));
-    for (const list of ['refers', 'data', 'links'] as const)
+    for (const list of ['refers', 'statics', 'data', 'links'] as const)
       each(list, 'weak', (text, rule) => this.#addAddress(text, rule, list));
     each('sites', 'strong', (text, rule) => this.#addAddress(text, rule, 'sites'));
     each('inline', 'strong', (text, rule) => {

@@ -63,7 +63,13 @@ export const STOREFRONT_RULES: RulesBySlug = {
     apps: ['rebuy-personalization', 'rebuy'],
     markup: ['data:rebuy-id'],
   },
-  nosto: { markup: ['class:nosto'], loads: ['connect.nosto.com'], metas: ['nosto-version'], inline: ['~nostojs('] },
+  nosto: {
+    markup: ['class:nosto'],
+    loads: ['connect.nosto.com'],
+    metas: ['nosto-version'],
+    inline: ['~nostojs(', 'nostojs.init('],
+    literalsSince: 3,
+  },
   'dynamic-yield': {
     loads: ['cdn.dynamicyield.com', 'cdn-eu.dynamicyield.com', 'st.dynamicyield.com', 'dynamicyield.com/api/'],
     inline: ['DY.recommendationContext='],
@@ -142,6 +148,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
       'js.clearpay.co.uk',
       'static-us.afterpay.com',
       'afterpay.com *.js',
+      'secure-afterpay.com.au *.js',
       'clearpay.co.uk *.js',
       'clearpay.com *.js',
     ],

@@ -2,7 +2,7 @@
  * What tells that a store has a technology: texts by channel. Everything is data, so that it is part of the checksum.
  *
  * A text that begins with `~` is weak; one with `+` only adds to others and reports nothing alone; the others are strong, that is, nobody but
- * the technology makes them. In `markup` only texts with `!` are strong; `settings`, `refers`, `data` and `links` are always weak.
+ * the technology makes them. In `markup` only texts with `!` are strong; `settings`, `refers`, `statics`, `data` and `links` are always weak.
  */
 export interface TechnologyRules {
   /** Addresses of its scripts and frames: `host` with everything below it, `host/path prefix`, `host *part of the path`, `host ^pattern of
@@ -10,6 +10,8 @@ export interface TechnologyRules {
   readonly loads?: readonly string[];
   /** Addresses of its styles, pictures and forms, as in `loads`. Channel `asset`. */
   readonly refers?: readonly string[];
+  /** Hosts below which a network gives names to its customers, if one has the site's own files (`static-hosts.ts`). Channel `asset`. */
+  readonly statics?: readonly string[];
   /** Hosts in JSON of scripts. Channel `data`, weak. */
   readonly data?: readonly string[];
   /** Literals of inline code (`inline-literals.ts`), or `id:` and the start of an id of a tag. Channel `inline`. */
@@ -22,7 +24,7 @@ export interface TechnologyRules {
   readonly cookies?: readonly string[];
   /** As `headers`. Channel `meta`. */
   readonly metas?: readonly string[];
-  /** Parts of the path of scripts and styles of the site itself, its subdomains among them. Channel `path`. */
+  /** Parts of the path of scripts and styles of the site itself, its subdomains and hosts that have its files (`static-hosts.ts`) among them. Channel `path`. */
   readonly paths?: readonly string[];
   /** Custom elements. Channel `markup`. */
   readonly elements?: readonly string[];
