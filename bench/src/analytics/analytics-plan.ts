@@ -14,12 +14,18 @@ export interface AnalyticsPlan {
   readonly file: string | undefined;
   /** Another checkout: its gateway runs beside this one's, over HTTP only. */
   readonly against: URL | undefined;
+  /** Whether to measure a row, by its name. */
+  readonly isWanted: (row: string) => boolean;
 }
 
 export const ANALYTICS_OPTIONS = [
   ['--traces N', 'traces to load (default 5000000)'],
   ['--days N', 'days over which they are spread (default 30)'],
   ['--repeats N', 'times that each query is run (default 40)'],
+  [
+    '--only TEXT',
+    'only rows with this in their names (what it is, query, range), such as "by model and hour"; several: any of them',
+  ],
   ['--storage DRIVER', `${STORE_DRIVERS.join(' or ')} (default sqlite)`],
   ['--file PATH', 'keep the traces there, with postgres in a folder; what has traces is used as it is'],
   ['--dsn URL', 'an empty database, or one of an earlier run, instead of a Postgres that the bench starts'],
@@ -32,11 +38,21 @@ export function readAnalyticsPlan(args: readonly string[]): AnalyticsPlan | { re
     const text = { type: 'string' } as const;
     const { values } = parseArgs({
       args: [...args],
-      options: { traces: text, days: text, repeats: text, storage: text, file: text, dsn: text, against: text },
+      options: {
+        traces: text,
+        days: text,
+        repeats: text,
+        storage: text,
+        file: text,
+        dsn: text,
+        against: text,
+        only: { ...text, multiple: true },
+      },
     });
     const storage = STORE_DRIVERS.find((driver) => driver === (values.storage ?? 'sqlite'));
     if (storage === undefined) return { problem: `--storage must be ${STORE_DRIVERS.join(' or ')}.` };
     if (storage === 'sqlite' && values.dsn !== undefined) return { problem: '--dsn needs --storage postgres.' };
+    if (values.only !== undefined && values.against !== undefined) return { problem: '--only does not go with --against.' };
     if (storage === 'postgres' && values.against !== undefined) return { problem: '--against compares SQLite files only.' };
     return {
       traces: whole('--traces', values.traces ?? '5000000', 1_000),
@@ -46,6 +62,7 @@ export function readAnalyticsPlan(args: readonly string[]): AnalyticsPlan | { re
       dsn: values.dsn,
       file: values.file,
       against: checkoutOf(values.against),
+      isWanted: (row) => values.only === undefined || values.only.some((part) => row.includes(part)),
     };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };

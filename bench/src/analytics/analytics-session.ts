@@ -8,6 +8,7 @@ import { ENDPOINTS, RANGES, shareOf, WARM_UPS, type EndpointQuery, type ListFilt
 const PAGE = 50;
 const FAR_PAGE = 100;
 const MIB = 2 ** 20;
+const LONGEST_WAIT = 'the longest wait';
 
 /** Runs the queries of the bench as often as planned, and records what they took. */
 export class AnalyticsSession {
@@ -42,6 +43,7 @@ export class AnalyticsSession {
         return items.length;
       });
       if (found === 0 && rangeName === 'all time' && name === 'lists') this.broken.push(`${subject}: nothing was found`);
+      if (!this.#plan.isWanted(rowName(name, `${subject}, page ${FAR_PAGE}`))) continue;
       const cursors: (Uint8Array | undefined)[] = [];
       const places = rangeName === 'all time' ? 1 : this.#plan.repeats;
       for (let i = 0; i < places; i += 1) cursors.push(await this.#farCursor(store, filter, rangeAt(i)));
@@ -82,6 +84,7 @@ export class AnalyticsSession {
   /** How long small requests wait at most, one after the other, while a large response is made and sent: what one client's query
    *  costs the others. */
   async meanwhile(name: string, large: () => Promise<unknown>, small: () => Promise<unknown>): Promise<void> {
+    if (!this.#plan.isWanted(rowName(LONGEST_WAIT, name))) return;
     const longest: number[] = [];
     for (let i = 0; i < this.#plan.repeats; i += 1) {
       const under = { way: true };
@@ -95,7 +98,7 @@ export class AnalyticsSession {
       await over;
       longest.push(most);
     }
-    this.#report('the longest wait', name, longest, 1);
+    this.#report(LONGEST_WAIT, name, longest, 1);
   }
 
   /** The cursor of page 100. */
@@ -109,8 +112,9 @@ export class AnalyticsSession {
     return after;
   }
 
-  /** Runs a query as often as planned; returns how many rows there were at most. */
-  async #measure(name: string, subject: string, run: (i: number) => Promise<number | object>): Promise<number> {
+  /** Runs a query as often as planned; returns how many rows there were at most, undefined where they are not wanted. */
+  async #measure(name: string, subject: string, run: (i: number) => Promise<number | object>): Promise<number | undefined> {
+    if (!this.#plan.isWanted(rowName(name, subject))) return undefined;
     const times: number[] = [];
     let found = 0;
     for (let i = 0; i < WARM_UPS; i += 1) await run(i);
@@ -132,8 +136,12 @@ export class AnalyticsSession {
       { case: name, metric: `${subject}.p95`, value: at(0.95), unit: 'ms' },
       { case: name, metric: `${subject}.found`, value: found, unit: 'rows' },
     );
-    this.#progress(`${name}  ${subject}  p50 ${at(0.5).toFixed(2)} ms  p95 ${at(0.95).toFixed(2)} ms  ${found} rows`);
+    this.#progress(`${rowName(name, subject)}  p50 ${at(0.5).toFixed(2)} ms  p95 ${at(0.95).toFixed(2)} ms  ${found} rows`);
   }
+}
+
+function rowName(name: string, subject: string): string {
+  return `${name}  ${subject}`;
 }
 
 /** A response without rows counts as one. */

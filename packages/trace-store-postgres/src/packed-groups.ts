@@ -16,6 +16,11 @@ export function packedGroupOf({ groupBy, tenant, provider, model }: MeasureQuery
   return tenant === undefined || PACKED_GROUPS_OF_TENANTS.includes(group) ? group : undefined;
 }
 
+/** Whether each packed group is a group of the query. */
+export function isGroupOfPacked({ groupBy }: MeasureQuery): boolean {
+  return groupBy !== undefined && groupBy !== 'route';
+}
+
 /** The group of a query to which a packed group belongs. */
 export function groupOfPacked({ groupBy }: MeasureQuery, name: string): string {
   if (groupBy === undefined) return '';

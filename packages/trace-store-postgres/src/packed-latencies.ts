@@ -29,15 +29,25 @@ export class PackedLatencies {
   /** Adds the next histogram to counts by bucket. Almost all numbers are a byte. */
   addNext(counts: LatencyCounts): void {
     const bytes = this.#bytes;
+    const pairs = this.#number();
+    let at = this.#at;
     let bucket = 0;
-    for (let left = this.#number(); left > 0; left -= 1) {
-      const distance = bytes[this.#at] ?? 0;
-      bucket += distance < LOW ? distance : this.#number();
-      if (distance < LOW) this.#at += 1;
-      const count = bytes[this.#at] ?? 0;
-      if (count < LOW) this.#at += 1;
-      addLatency(counts, bucket, count < LOW ? count : this.#number());
+    for (let left = pairs; left > 0; left -= 1) {
+      const distance = bytes[at] ?? 0;
+      const count = bytes[at + 1] ?? 0;
+      if (distance < LOW && count < LOW) {
+        at += 2;
+        bucket += distance;
+        if (bucket < counts.length) counts[bucket] = (counts[bucket] ?? 0) + count;
+        else addLatency(counts, bucket, count);
+      } else {
+        this.#at = at;
+        bucket += this.#number();
+        addLatency(counts, bucket, this.#number());
+        at = this.#at;
+      }
     }
+    this.#at = at;
   }
 
   /** Without shifts: a count may be beyond 32 bits. */

@@ -6,7 +6,8 @@ import { cursorOf, type AncestorQuery, type CheckpointQuery, type TraceQuery } f
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { Conditions, uuidOf, type CreatedRange } from './conditions.ts';
 import { createdRangeOf } from './created-range.ts';
-import { needsMatchingRanges, readMatchingRanges } from './matching-ranges.ts';
+import { countByTokens, FEW, fewByTokens } from './few-by-tokens.ts';
+import { hasTokens, needsMatchingRanges, readMatchingRanges } from './matching-ranges.ts';
 import {
   CHECKPOINT_COLUMNS,
   checkpointIn,
@@ -30,14 +31,21 @@ export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<T
   const newest = Math.min(after === undefined ? Date.now() : createdAtOf(after) + 1, range.before);
   const rows: SummaryRow[] = [];
   for await (const window of windowsOf(pool, query, range, newest)) {
-    rows.push(
-      ...(await readRows<SummaryRow>(pool, LIST_COLUMNS, conditionsOf(query).addCreated(window), limit + 1 - rows.length)),
-    );
+    rows.push(...(await readWindow(pool, query, window, limit + 1 - rows.length)));
     if (rows.length > limit) break;
   }
   const items = rows.slice(0, limit).map(summaryIn);
   const last = items[limit - 1];
   return { items, ...(rows.length > limit && last !== undefined ? { next_cursor: cursorOf(Buffer.from(last.id, 'hex')) } : {}) };
+}
+
+/** Few traces by their tokens, anything else in the order of ids. */
+async function readWindow(pool: PostgresPool, query: TraceQuery, window: CreatedRange, limit: number): Promise<SummaryRow[]> {
+  const found = hasTokens(query) ? await countByTokens(pool, query, window) : Number.POSITIVE_INFINITY;
+  if (found === 0) return [];
+  const conditions = conditionsOf(query).addCreated(window);
+  const source = found > FEW ? 'traces' : fewByTokens(query, window, conditions);
+  return await readRows<SummaryRow>(pool, LIST_COLUMNS, conditions, limit, source);
 }
 
 /** The ids of a conversation have indexes of their own: one statement reads all partitions. */
@@ -112,10 +120,11 @@ function readRows<R extends SummaryRow>(
   columns: string,
   conditions: Conditions,
   limit: number,
+  source = 'traces',
 ): Promise<R[]> {
   const where = conditions.where();
   return pool.query<R>(
-    `SELECT ${columns} FROM traces ${where} ORDER BY id DESC LIMIT ${conditions.value(limit)}`,
+    `SELECT ${columns} FROM ${source} ${where} ORDER BY id DESC LIMIT ${conditions.value(limit)}`,
     conditions.values,
   );
 }

@@ -1,4 +1,4 @@
-import { roundUsd, usdJson, usdOf, UsdSum, type UsdParts } from './usd.ts';
+import { usdJson, usdOf, UsdSum, type UsdParts } from './usd.ts';
 import type { z } from 'zod';
 import type * as shapes from './analytics-shapes.ts';
 import type { BreakdownGroup, Measure } from './trace-measures.ts';
@@ -20,17 +20,6 @@ export function usageTotalsOf(measures: readonly Measure[]): AnalyticsResponse<'
   };
 }
 
-export function usageItemsOf(measures: readonly Measure[], isGrouped: boolean): AnalyticsResponse<'usageSeries'>['items'] {
-  const startText = momentTexts();
-  return measures.map((one) => ({
-    bucket_start: startText(one.bucketStart),
-    group: isGrouped ? one.group : undefined,
-    input_tokens: one.inputTokens,
-    output_tokens: one.outputTokens,
-    total_tokens: one.totalTokens,
-  }));
-}
-
 export function costTotalsOf(measures: readonly Measure[], print: PrintCost = usdJson): AnalyticsResponse<'costTotals'> {
   return { total_cost_usd: print(sumOfCosts(measures)) };
 }
@@ -40,17 +29,6 @@ export function sumOfCosts(measures: readonly Pick<Measure, 'cost'>[]): UsdParts
   const sum = new UsdSum();
   for (const { cost } of measures) sum.addParts(cost.thousands, cost.pico);
   return sum;
-}
-
-export function costItemsOf(measures: readonly Measure[], isGrouped: boolean): AnalyticsResponse<'costSeries'>['items'] {
-  const startText = momentTexts();
-  return measures.map((one) => ({
-    bucket_start: startText(one.bucketStart),
-    group: isGrouped ? one.group : undefined,
-    total_cost_usd: usdJson(one.cost),
-    request_count: one.requests,
-    avg_cost_usd: roundUsd(plainCost(one.cost) / one.requests),
-  }));
 }
 
 /** The most used first. */
@@ -119,15 +97,6 @@ export function summaryOf(
     ...costTotalsOf(byModel, print),
     active_keys: byCredential.filter(({ group }) => group !== '').length,
     ...(top === undefined ? {} : { top_model: top.group }),
-  };
-}
-
-/** Texts of moments that come in order: many rows begin at once, and a text takes as long as the rest of its row. */
-function momentTexts(): (at: number) => string {
-  let [last, text] = [Number.NaN, ''];
-  return (at) => {
-    if (at !== last) [last, text] = [at, new Date(at).toISOString()];
-    return text;
   };
 }
 

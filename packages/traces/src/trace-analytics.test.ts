@@ -1,13 +1,17 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as shapes from './analytics-shapes.ts';
-import { costItemsOf, usageItemsOf } from './measures-to-response.ts';
 import { BUCKETS } from './time-buckets.ts';
 import { TraceAnalytics } from './trace-analytics.ts';
 import { SERIES_GROUPS, type Measure } from './trace-measures.ts';
-import { PICO_PER_THOUSAND } from './usd.ts';
+import { PICO_PER_THOUSAND, roundUsd, usdJson, usdOf } from './usd.ts';
 
-const count = fc.oneof(fc.nat(100), fc.maxSafeNat());
+const count = fc.oneof(fc.nat(100), fc.nat(), fc.maxSafeNat());
+const pico = fc.oneof(
+  fc.nat(2_000_000),
+  fc.integer({ min: 0, max: PICO_PER_THOUSAND - 1 }),
+  fc.nat(999_999).map((millionths) => millionths * 1_000_000),
+);
 const measure: fc.Arbitrary<Measure> = fc
   .record({
     bucketStart: fc.integer({ min: 0, max: 4e12 }),
@@ -15,13 +19,27 @@ const measure: fc.Arbitrary<Measure> = fc
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom('"', '\\', '\n', '],[', '😀', '\ud800', 'ü') }),
     ),
-    requests: fc.integer({ min: 1, max: 1e12 }),
+    requests: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 1e12 })),
     inputTokens: count,
     outputTokens: count,
     totalTokens: count,
-    cost: fc.record({ thousands: fc.nat(20), pico: fc.integer({ min: 0, max: PICO_PER_THOUSAND - 1 }) }),
+    cost: fc.record({ thousands: fc.oneof(fc.constant(0), fc.nat(20)), pico }),
   })
   .map((of) => of as Measure);
+
+/** The fields of an item, in the order of the documentation. */
+const FIELDS = {
+  usage: ({ inputTokens, outputTokens, totalTokens }: Measure) => ({
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: totalTokens,
+  }),
+  cost: ({ cost, requests }: Measure) => ({
+    total_cost_usd: usdJson(cost),
+    request_count: requests,
+    avg_cost_usd: roundUsd(usdOf(cost.thousands, cost.pico) / requests),
+  }),
+};
 
 test('a series is the JSON of the whole, byte for byte, and of the shape that is documented', async () => {
   await fc.assert(
@@ -35,7 +53,11 @@ test('a series is the JSON of the whole, byte for byte, and of the shape that is
         const measures = Array.from({ length: times }, () => some).flat();
         const analytics = new TraceAnalytics({ measure: async () => measures });
         const response = await analytics[endpoint]({ group_by, bucket });
-        const items = (endpoint === 'usage' ? usageItemsOf : costItemsOf)(measures, group_by !== undefined);
+        const items = measures.map((one) => ({
+          bucket_start: new Date(one.bucketStart),
+          group: group_by && one.group,
+          ...FIELDS[endpoint](one),
+        }));
         const whole = JSON.stringify({ group_by, bucket, items });
         expect(Buffer.from(response as Uint8Array).toString()).toBe(whole);
         if (times < 2) (endpoint === 'usage' ? shapes.usageSeries : shapes.costSeries).parse(JSON.parse(whole));

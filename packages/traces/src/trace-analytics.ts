@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as responses from './measures-to-response.ts';
+import { seriesJson, writeCost, writeUsage, type WriteFields } from './series-json.ts';
 import type { Bucket } from './time-buckets.ts';
 import type { BreakdownGroup, Measure, MeasurePart, MeasureQuery, SeriesGroup, TraceMeasures } from './trace-measures.ts';
 
@@ -11,11 +11,6 @@ export type SeriesQuery = AnalyticsQuery & {
 };
 export type BreakdownQuery = AnalyticsQuery & { readonly group_by?: BreakdownGroup | undefined };
 
-/** Items of a series that are made within one turn of the event loop: a millisecond of work. */
-const ITEMS_PER_TURN = 1_000;
-
-type ItemsOf = (measures: readonly Measure[], isGrouped: boolean) => readonly object[];
-
 /** The responses of the endpoints below `/api/analytics`, of any store's measures. A series is its JSON in UTF-8.
  *  Faults: those of `TraceMeasures`. Spec: gateway decisions, section 3. */
 export class TraceAnalytics {
@@ -26,11 +21,11 @@ export class TraceAnalytics {
   }
 
   usage(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, ['tokens'], responses.usageTotalsOf, responses.usageItemsOf);
+    return this.#totalsOrSeries(query, ['tokens'], responses.usageTotalsOf, writeUsage);
   }
 
   cost(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, ['cost'], responses.costTotalsOf, responses.costItemsOf);
+    return this.#totalsOrSeries(query, ['cost'], responses.costTotalsOf, writeCost);
   }
 
   async models(query: AnalyticsQuery): Promise<object> {
@@ -64,27 +59,10 @@ export class TraceAnalytics {
     query: SeriesQuery,
     parts: readonly MeasurePart[],
     totalsOf: (of: readonly Measure[]) => object,
-    itemsOf: ItemsOf,
+    writeFields: WriteFields,
   ): Promise<object> {
     const { group_by: groupBy, bucket = groupBy && 'day', ...rest } = query;
     const measures = await this.#store.measure({ ...rest, groupBy, bucket, parts });
-    return bucket === undefined ? totalsOf(measures) : seriesJson({ groupBy, bucket }, measures, itemsOf);
+    return bucket === undefined ? totalsOf(measures) : seriesJson({ groupBy, bucket }, measures, writeFields);
   }
-}
-
-/** Made in turns, because thirty thousand items (a month by model and hour) at once hold the thread for 10 to 20 ms, and with it all
- *  requests in flight. */
-async function seriesJson(
-  { groupBy, bucket }: Pick<MeasureQuery, 'groupBy' | 'bucket'>,
-  measures: readonly Measure[],
-  itemsOf: ItemsOf,
-): Promise<Uint8Array> {
-  const chunks = [Buffer.from(JSON.stringify({ group_by: groupBy, bucket, items: [] }).slice(0, -']}'.length))];
-  for (let at = 0; at < measures.length; at += ITEMS_PER_TURN) {
-    if (at > 0) await nextTurn();
-    const items = itemsOf(measures.slice(at, at + ITEMS_PER_TURN), groupBy !== undefined);
-    const json = JSON.stringify(items).slice('['.length, -']'.length);
-    chunks.push(Buffer.from(at === 0 ? json : `,${json}`));
-  }
-  return Buffer.concat([...chunks, Buffer.from(']}')]);
 }

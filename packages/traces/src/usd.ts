@@ -10,6 +10,9 @@ export const PICO_PER_THOUSAND = 1e15;
 /** Below this, doubles that are next to each other are less than a trillionth apart. */
 export const EXACT_BELOW_USD = 8_192;
 
+const DECIMALS = 12;
+const DIGIT_0 = 0x30;
+
 /** An amount that has no bound: see above. */
 export interface UsdParts {
   readonly thousands: number;
@@ -48,16 +51,25 @@ export function usdText(thousands: number, pico: number): string {
 
 /** The amount that not negative digits with at most twelve decimals are, as `usdText` makes them. */
 export function usdPartsIn(text: string): UsdParts {
-  const [dollars = '0', decimals = ''] = text.split('.');
-  const pico = Number(dollars.slice(-3)) * PICO_PER_USD + Number(decimals.padEnd(12, '0'));
-  return { thousands: Number(dollars.slice(0, -3)), pico };
+  const point = text.indexOf('.');
+  const end = point === -1 ? text.length : point;
+  const from = Math.max(0, end - 3);
+  // Digit by digit, without texts between: a month by model and hour has 30,000 costs.
+  let pico = 0;
+  for (let at = from; at < text.length; at += 1) if (at !== point) pico = pico * 10 + text.charCodeAt(at) - DIGIT_0;
+  for (let decimals = point === -1 ? 0 : text.length - 1 - point; decimals < DECIMALS; decimals += 1) pico *= 10;
+  return { thousands: from === 0 ? 0 : Number(text.slice(0, from)), pico };
 }
 
 /** The double next to an amount's next trillionth: 0.0000061499999999999996 becomes 0.00000615. From 8,192 dollars on it is what it was. */
 export function roundUsd(usd: number): number {
-  if (Math.abs(usd) >= EXACT_BELOW_USD) return usd;
+  return Math.abs(usd) >= EXACT_BELOW_USD ? usd : roundedPico(usd) / PICO_PER_USD;
+}
+
+/** The trillionths next to an amount below `EXACT_BELOW_USD`. */
+export function roundedPico(usd: number): number {
   const dollars = Math.floor(usd);
-  return (dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD)) / PICO_PER_USD;
+  return dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD);
 }
 
 /** A sum of amounts that are not negative, exact to the trillionth however many they are. */
