@@ -7,6 +7,7 @@ test('without options everything is measured and the soak is off', () => {
     rounds: 12,
     starts: 1,
     seconds: 1,
+    warmUp: 150_000,
     soak: 0,
     targets: ['direct', 'bare', 'nginx', 'gateway', 'gateway+limits', 'gateway+all', 'gateway+bodies'],
   });
@@ -17,6 +18,7 @@ test.each([
   [['--bodies'], { targets: ['direct', 'bare', 'gateway+bodies'] }],
   [['--targets', 'bare,direct', '--rounds', '1'], { targets: ['direct', 'bare'], rounds: 1 }],
   [['--cases', 'sse-16'], { cases: [{ name: 'sse-16', kind: 'stream', connections: 16 }] }],
+  [['--warm-up', '0'], { warmUp: 0 }],
   [['--against', 'before'], { starts: 6 }],
   [['--against', 'before', '--starts', '2'], { starts: 2 }],
   [['--cases', 'none', '--soak', '2000000'], { cases: [], soak: 2_000_000 }],

@@ -30,6 +30,8 @@ export interface ProxyPlan {
   /** How often all measured processes are started; rounds are divided among the starts. */
   readonly starts: number;
   readonly seconds: number;
+  /** Requests that each started process serves before anything is measured; 0 = none. */
+  readonly warmUp: number;
   readonly cases: readonly ProxyCase[];
   readonly targets: readonly TargetName[];
   /** Requests of the long run; 0 = none. */
@@ -41,6 +43,10 @@ export interface ProxyPlan {
 export const PROXY_OPTIONS = [
   ['--rounds N', 'rounds per case (default 12); figures are medians over rounds'],
   ['--seconds N', 'seconds per round, case and target (default 1): a busy machine changes within a few'],
+  [
+    '--warm-up N',
+    'requests to each process before anything is measured (default 150000): V8 compiles for as long; 0 = just started',
+  ],
   ['--cases A,B', `some of ${PROXY_CASES.map((item) => item.name).join(', ')}, or none`],
   ['--targets A,B', `some of ${TARGET_NAMES.join(', ')}`],
   ['--bodies', 'of the gateways only the one that captures bodies'],
@@ -63,6 +69,7 @@ export function readProxyPlan(
         rounds: { type: 'string', default: '12' },
         starts: { type: 'string' },
         seconds: { type: 'string', default: '1' },
+        'warm-up': { type: 'string', default: '150000' },
         cases: { type: 'string', default: PROXY_CASES.map((item) => item.name).join() },
         targets: { type: 'string', default: TARGET_NAMES.filter((name) => name !== 'nginx' || hasNginx).join() },
         bodies: { type: 'boolean' },
@@ -87,6 +94,7 @@ export function readProxyPlan(
       rounds: whole('--rounds', values.rounds, 1),
       starts: whole('--starts', values.starts ?? (values.against === undefined ? '1' : '6'), 1),
       seconds: whole('--seconds', values.seconds, 1),
+      warmUp: whole('--warm-up', values['warm-up'], 0),
       cases: PROXY_CASES.filter((item) => names.includes(item.name)),
       targets,
       soak: whole('--soak', values.soak, 0),
