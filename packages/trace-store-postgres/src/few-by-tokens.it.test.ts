@@ -4,7 +4,7 @@ import { templateDatabase } from '@vitrine/testkit/template-database';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
-import { FEW } from './few-by-tokens.ts';
+import { FEW, NEWEST } from './few-by-tokens.ts';
 import { openPostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
 
@@ -18,8 +18,9 @@ let store: ReturnType<typeof openPostgresTraceStore>;
 beforeAll(async () => {
   const { dsn } = opened.use(await templateDatabase());
   const pool = opened.use(new PostgresPool({ dsn, applicationName: 'test' }));
-  const records = Array.from({ length: FEW + 10 }, (_, at) =>
-    plainTrace(THREE_DAYS_AGO + at, { total_tokens: at % 100 === 0 && at < FEW ? MANY + at : MANY }),
+  const tokensOf = (at: number) => (at > FEW ? 3 : at % 100 === 0 && at < 2_000 ? MANY + at : MANY);
+  const records = Array.from({ length: FEW + 1 + NEWEST }, (_, at) =>
+    plainTrace(THREE_DAYS_AGO + at, { total_tokens: tokensOf(at) }),
   );
   await new PostgresTraceWriter(pool).write({ count: records.length, records: () => records });
   const beforeStatement = (text: string) => void statements.push(text);
@@ -46,8 +47,11 @@ test('few traces of many tokens are read by their tokens, newest first', async (
   expect(isByTokens).toBe(true);
 });
 
-test('many are read in the order of ids', async () => {
-  const { pages, isByTokens } = await read({ min_tokens: MANY });
+test.each([
+  ['those of the newest that fill a page', { max_tokens: 3 }],
+  ['many', { min_tokens: MANY }],
+])('%s are read in the order of ids', async (_, query) => {
+  const { pages, isByTokens } = await read(query);
   expect(pages.map(({ length }) => length)).toEqual([LIMIT, LIMIT]);
   expect(isByTokens).toBe(false);
 });

@@ -33,7 +33,7 @@ export async function readMatchingRanges(pool: PostgresPool, query: TraceQuery, 
   }));
 }
 
-export function hasTokens({ min_tokens: min, max_tokens: max }: TraceQuery): boolean {
+function hasTokens({ min_tokens: min, max_tokens: max }: TraceQuery): boolean {
   return min !== undefined || max !== undefined;
 }
 

@@ -6,8 +6,8 @@ import { cursorOf, type AncestorQuery, type CheckpointQuery, type TraceQuery } f
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { Conditions, uuidOf, type CreatedRange } from './conditions.ts';
 import { createdRangeOf } from './created-range.ts';
-import { countByTokens, FEW, fewByTokens } from './few-by-tokens.ts';
-import { hasTokens, needsMatchingRanges, readMatchingRanges } from './matching-ranges.ts';
+import { countByTokens, FEW, fewByTokens, isByTokens, newestOf } from './few-by-tokens.ts';
+import { needsMatchingRanges, readMatchingRanges } from './matching-ranges.ts';
 import {
   CHECKPOINT_COLUMNS,
   checkpointIn,
@@ -39,13 +39,18 @@ export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<T
   return { items, ...(rows.length > limit && last !== undefined ? { next_cursor: cursorOf(Buffer.from(last.id, 'hex')) } : {}) };
 }
 
-/** Few traces by their tokens, anything else in the order of ids. */
+/** In the order of ids; traces of so many tokens by these, where they are few and the newest do not fill the page. */
 async function readWindow(pool: PostgresPool, query: TraceQuery, window: CreatedRange, limit: number): Promise<SummaryRow[]> {
-  const found = hasTokens(query) ? await countByTokens(pool, query, window) : Number.POSITIVE_INFINITY;
-  if (found === 0) return [];
-  const conditions = conditionsOf(query).addCreated(window);
-  const source = found > FEW ? 'traces' : fewByTokens(query, window, conditions);
-  return await readRows<SummaryRow>(pool, LIST_COLUMNS, conditions, limit, source);
+  const read = (sourceOf: (conditions: Conditions) => string) => {
+    const conditions = conditionsOf(query).addCreated(window);
+    return readRows<SummaryRow>(pool, LIST_COLUMNS, conditions, limit, sourceOf(conditions));
+  };
+  if (!isByTokens(query)) return await read(() => 'traces');
+  const newest = await read((conditions) => newestOf(window, query.after, conditions));
+  if (newest.length === limit) return newest;
+  const found = await countByTokens(pool, query, window);
+  if (found <= newest.length) return newest;
+  return await read((conditions) => (found > FEW ? 'traces' : fewByTokens(query, window, conditions)));
 }
 
 /** The ids of a conversation have indexes of their own: one statement reads all partitions. */
