@@ -30,7 +30,7 @@ async function outputOf(run: (context: CommandContext) => Promise<number>): Prom
   return { code, text: written.join('') };
 }
 
-async function explained(text: string, values: { json?: boolean; technology?: string }): Promise<Output> {
+async function explained(text: string, values: { format?: string; technology?: string }): Promise<Output> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rules-'));
   const file = join(folder.path, 'file');
   await writeFile(file, text);
@@ -63,7 +63,7 @@ describe('rules', () => {
   test('explain of evidence says the same as of its page', async () => {
     const page = extractPageEvidence({ html: PAGE, url: 'https://shop.example/', pageClass: 'home' });
     const evidence = JSON.stringify({ version: 1, pages: [page], endpoints: {} });
-    expect(await explained(evidence, { json: true })).toEqual(await explained(PAGE, { json: true }));
+    expect(await explained(evidence, { format: 'json' })).toEqual(await explained(PAGE, { format: 'json' }));
   });
 
   test('explain of one technology that did not match shows what was looked for and ends with 1', async () => {

@@ -1,5 +1,5 @@
-import { command, type CommandContext } from '@vitrine/command-line/command';
-import { formatResult } from '@vitrine/command-line/output-format';
+import { command } from '@vitrine/command-line/command';
+import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
 import { textTable } from '@vitrine/command-line/text-table';
 import { usageError } from '@vitrine/command-line/usage-error';
 import { explain } from '@vitrine/registry/detection/explain';
@@ -7,22 +7,16 @@ import { TECHNOLOGY_RULES } from '@vitrine/registry/rules/registry-rules';
 import { findTechnology, VOCABULARY } from '@vitrine/registry/vocabulary';
 import { readEvidenceFile } from './evidence-file.ts';
 
-const JSON_OPTION = { json: { type: 'boolean' } } as const;
-
-function print<T>({ stdout }: CommandContext, json: boolean | undefined, result: T, toText: (result: T) => string): void {
-  stdout.write(formatResult(json === true ? 'json' : 'text', result, toText));
-}
-
 export const rulesList = command({
   name: 'rules list',
   summary: 'Lists the technologies that scans look for, with the number of their rules.',
-  usage: '[--json]',
-  help: `  --json   as JSON
+  usage: '[--format text|json]',
+  help: `  --format json   for programs
 
 Example:
-  npm run -s enrich-scan-queue -- rules list --json
+  npm run -s enrich-scan-queue -- rules list --format json
 `,
-  options: JSON_OPTION,
+  options: FORMAT_OPTION,
   run: async ({ values }, context) => {
     const rows = VOCABULARY.map(({ slug, name, kind, category }) => ({
       slug,
@@ -31,12 +25,12 @@ Example:
       category,
       rules: rulesOf(slug).length,
     }));
-    print(context, values.json, rows, (technologies) =>
+    const toText = (technologies: typeof rows) =>
       textTable(
         ['SLUG', 'NAME', 'KIND', 'CATEGORY', 'RULES'],
         technologies.map((row) => [row.slug, row.name, row.kind, row.category, String(row.rules)]),
-      ),
-    );
+      );
+    context.stdout.write(formatResult(values.format, rows, toText));
     return 0;
   },
 });
@@ -44,23 +38,24 @@ Example:
 export const rulesShow = command({
   name: 'rules show',
   summary: 'Shows the rules of one technology by channel.',
-  usage: 'SLUG [--json]',
-  help: `  --json   as JSON
+  usage: 'SLUG [--format text|json]',
+  help: `  --format json   for programs
 
 A rule with ~ is weak, one with + only adds to others, one with ! is strong where others are weak.
 
 Example:
   npm run -s enrich-scan-queue -- rules show klaviyo
 `,
-  options: JSON_OPTION,
+  options: FORMAT_OPTION,
   positionals: 1,
   run: async ({ values, positionals }, context) => {
     const slug = positionals[0] ?? '';
     const technology = findTechnology(slug);
     if (technology === undefined) throw usageError(`SLUG ${JSON.stringify(slug)} is no technology; rules list shows them`);
-    print(context, values.json, { ...technology, rules: TECHNOLOGY_RULES[slug] ?? {} }, () => {
-      return `${technology.name} (${technology.kind}, ${technology.category})\n\n${textTable(['LIST', 'RULE'], rulesOf(slug))}`;
-    });
+    const { name, kind, category } = technology;
+    const result = { ...technology, rules: TECHNOLOGY_RULES[slug] ?? {} };
+    const toText = () => `${name} (${kind}, ${category})\n\n${textTable(['LIST', 'RULE'], rulesOf(slug))}`;
+    context.stdout.write(formatResult(values.format, result, toText));
     return 0;
   },
 });
@@ -68,19 +63,19 @@ Example:
 export const rulesExplain = command({
   name: 'rules explain',
   summary: 'Explains why a page or the evidence of a scan matched, or did not.',
-  usage: 'FILE [--technology SLUG] [--url URL] [--json]',
+  usage: 'FILE [--technology SLUG] [--url URL] [--format text|json]',
   help: `FILE is evidence as JSON, such as observations.evidence, or a page as HTML.
 
   --technology SLUG   only this technology; without a match, the rules that were looked for
   --url URL           where a page of HTML was read; https://shop.example/ by default
-  --json              as JSON
+  --format json       for programs
 
 The exit code is 1 when the technology of --technology is not reported.
 
 Example:
   npm run -s enrich-scan-queue -- rules explain page.html --technology klaviyo
 `,
-  options: { ...JSON_OPTION, technology: { type: 'string' }, url: { type: 'string' } },
+  options: { ...FORMAT_OPTION, technology: { type: 'string' }, url: { type: 'string' } },
   positionals: 1,
   run: async ({ values, positionals }, context) => {
     const { technology } = values;
@@ -90,11 +85,12 @@ Example:
     const evidence = await readEvidenceFile(positionals[0] ?? '', values.url ?? 'https://shop.example/');
     const all = explain(evidence);
     const verdicts = technology === undefined ? all : all.filter(({ slug }) => slug === technology);
-    print(context, values.json, verdicts, (found) => {
+    const toText = (found: typeof verdicts) => {
       if (found.length > 0) return found.map(verdictText).join('\n');
       if (technology === undefined) return 'No rule matched.\n';
       return `No rule of ${technology} matched. Looked for:\n\n${textTable(['LIST', 'RULE'], rulesOf(technology))}`;
-    });
+    };
+    context.stdout.write(formatResult(values.format, verdicts, toText));
     return technology === undefined || verdicts.some(({ verdict }) => verdict === 'reported') ? 0 : 1;
   },
 });
