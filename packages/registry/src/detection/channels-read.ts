@@ -5,7 +5,7 @@ import { CHANNELS, type Channel } from '../rules/rule-index.ts';
 const INCOMPLETE: Readonly<Record<string, readonly Channel[]>> = {
   scripts: ['host', 'path', 'app'],
   inertScripts: ['host'],
-  frames: ['host'],
+  frames: ['host', 'path'],
   inlineUrls: ['inline'],
   inlineNames: ['inline'],
   inlineIds: ['inline'],

@@ -74,7 +74,7 @@ function findInResponse(page: PageEvidence, index: RuleIndex, take: Take): void 
 function findInPaths(page: PageEvidence, statics: ReadonlySet<string>, index: RuleIndex, take: Take): void {
   const site = registrableDomain(page.host) ?? (page.host.startsWith('www.') ? page.host.slice(4) : page.host);
   const paths: string[] = [];
-  for (const list of [page.scripts, page.assets, page.forms]) {
+  for (const list of [page.scripts, page.frames, page.assets, page.forms]) {
     for (const address of list) {
       const slash = address.indexOf('/');
       if (slash === 0) paths.push(address);

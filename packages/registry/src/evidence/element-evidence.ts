@@ -209,6 +209,9 @@ export class ElementEvidence {
     else if (rel === 'canonical') this.#canonical ??= cut(href);
     else if (rel === 'alternate' && attributes.has('hreflang')) {
       this.#lists.hreflang.add(`${attributes.get('hreflang') ?? ''} ${href ?? ''}`);
+    } else if (rel === 'preload' && (attributes.get('as') ?? '').toLowerCase() === 'script') {
+      // What is fetched with the page is run: frameworks name the scripts that they start later so.
+      this.#load('scripts', href);
     } else if (rel === 'stylesheet' || rel === 'modulepreload' || rel === 'preload') this.#load('assets', href, false);
   }
 

@@ -46,6 +46,11 @@ test.each([
     '<template><script src="//v.com/a.js"></script><script type="text/plain" src="//v.com/b.js"></script></template>',
     { scripts: [], inertScripts: [] },
   ],
+  [
+    'a script that is fetched to run later',
+    '<link rel="preload" as="script" href="//v.com/a.js"><link rel="preload" as="style" href="//v.com/a.css">',
+    { scripts: ['v.com/a.js'], assets: ['v.com/a.css'] },
+  ],
   ['a script in a comment', '<!-- <script src="//v.com/a.js"></script> -->', { scripts: [] }],
   ['a script in a text area', '<textarea><script src="//v.com/a.js"></script></textarea>', { scripts: [] }],
   ['a script after a title in SVG', '<svg><title/></svg><script src="//v.com/a.js"></script>', { scripts: ['v.com/a.js'] }],
@@ -65,7 +70,17 @@ test.each([
   [
     'a tag that a script writes',
     String.raw`<script>document.write("<script src='//v.com/a.js'><\/script>")</script>`,
+    { inlineUrls: ['v.com/a.js'] },
+  ],
+  [
+    'a tag that a script holds',
+    String.raw`<script>snippet = "<script src='//v.com/a.js'><\/script>"; rewrite (" src='//v.com/b.js'>")</script>`,
     { inlineUrls: [] },
+  ],
+  [
+    'an escaped tag that a script writes',
+    `<script>document.write(unescape("%3Cscript src='//v.com/a.js'%3E%3C/script%3E") + unescape("%3Cscript src='" + p + "b.w.com/c.js?d=1' type='text/javascript'%3E%3C/script%3E"))</script>`,
+    { inlineUrls: ['v.com/a.js', 'b.w.com/c.js?d=1'] },
   ],
   ['an address in a line comment', '<script>// s.src="https://v.com/a.js"\n</script>', { inlineUrls: [] }],
   ['an address in a block comment', '<script>/* "https://v.com/a.js" */</script>', { inlineUrls: [] }],
@@ -95,7 +110,7 @@ test.each([
   ['a name in a comment', '<script>// Shopify.shop = 1\n</script>', { inlineNames: [] }],
   [
     'an id of a tag',
-    '<script>gtag("config","AW-1234567"); f(w,d,"script","dataLayer","GTM-AB12CD")</script>',
+    '<script>gtag("config","AW-1234567"); f(w,d,"script","dataLayer","GTM-AB12CD"); ga("require", "GTM-OPT123"); h({"GTM-OPT123": true})</script>',
     { inlineIds: ['AW-1234567', 'GTM-AB12CD'] },
   ],
   ['preconnect', '<link rel="preconnect" href="https://v.com">', { hints: ['v.com'], assets: [] }],

@@ -10,7 +10,7 @@ const TAG_SOURCE = /^<(?:script|iframe|img)\b[^>]{0,300}?\bsrc=\\?["']?([^"'\s>\
 
 /** The address that is the whole of a string literal in a script; undefined for anything else. */
 export function inlineAddress(literal: string, hasEscape: boolean, addresses: AddressReader): PageAddress | undefined {
-  const text = hasEscape ? unescaped(literal) : literal;
+  const text = written(hasEscape ? unescaped(literal) : literal);
   const first = text.charCodeAt(0);
   if (first === 0x3c) {
     const source = TAG_SOURCE.exec(text)?.[1];
@@ -24,6 +24,17 @@ export function inlineAddress(literal: string, hasEscape: boolean, addresses: Ad
   // `theme.app` is a property of something, `cdn.attn.tv` and `vendor.com/x.js` are hosts.
   const isHost = slash !== -1 || withoutWww(host).split('.').length > 2;
   return isHost ? addresses.readBare(text) : undefined;
+}
+
+/** What `unescape` makes of a tag; of what follows a value in one, the address. */
+function written(text: string): string {
+  if (!text.includes('%3')) return text;
+  const tag = text
+    .replace(/%3C/gi, '<')
+    .replace(/%3E/gi, '>')
+    .replace(/%2[02]/g, ' ');
+  if (tag === text || tag.startsWith('<')) return tag;
+  return /^[^\s'"<>]*/.exec(tag)?.[0] ?? '';
 }
 
 function unescaped(literal: string): string {

@@ -50,6 +50,7 @@ export class InlineEvidence implements InlineScriptSink {
     if (!canBeAddress(this.#html, start, end) || ++this.#texts > TEXTS_BOUND) return;
     const literal = this.#html.slice(start, end);
     if (TAG_ID.test(literal)) {
+      if (isContainerOfOptimize(this.#html, start, end)) return;
       if (this.mode !== 'blocked') this.ids.add(this.mode === 'data' ? `json:${literal}` : literal);
       return;
     }
@@ -89,6 +90,7 @@ function canBeAddress(html: string, start: number, end: number): boolean {
   if (first === 0x2f) return second === 0x2f || (second === 0x5c && html.charCodeAt(start + 2) === 0x2f);
   if (first === 0x5c) return second === 0x2f;
   if (first === 0x3c) return true;
+  if (first === 0x25) return second === 0x33;
   if (first >= 0x41 && first <= 0x5a && length <= 20 && html.charCodeAt(start + 1) <= 0x5a) return true;
   for (let i = start; i < end; i++) {
     const code = html.charCodeAt(i);
@@ -98,4 +100,12 @@ function canBeAddress(html: string, start: number, end: number): boolean {
     if (!isHost && code !== 0x2d && !(code >= 0x30 && code <= 0x39)) return code === 0x3a && i - start <= 5 && first === 0x68;
   }
   return false;
+}
+
+/** Google Optimize has ids as Tag Manager has, in `ga('require', 'GTM-X')` and as the key of what hides the page until it is there. */
+function isContainerOfOptimize(html: string, start: number, end: number): boolean {
+  return (
+    html.startsWith('GTM-', start) &&
+    (/^\s*:\s*(?:true|!0)/.test(html.slice(end + 1, end + 12)) || /require['"],\s*['"]$/.test(html.slice(start - 16, start)))
+  );
 }

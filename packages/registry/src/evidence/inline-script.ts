@@ -4,7 +4,7 @@ import { hashOf, isNamePart, type InlineLiterals } from '../rules/inline-literal
 export interface InlineScriptSink {
   /** A literal of a rule stands in the code. */
   name(spelling: string): void;
-  /** A string literal that can be an address or an id: no white space in it; escapes are still there. */
+  /** A string literal that can be an address or an id, without white space; or a tag that the code writes. Escapes are still there. */
   text(start: number, end: number, hasEscape: boolean): void;
   /** A name whose value platforms state, and where its value begins. */
   setting(name: string, valueAt: number): void;
@@ -175,7 +175,7 @@ export class InlineScriptReader {
         this.#literals.matchName(html, hash, start, length, after + 1, this.#found);
       } else if (SETTING_SLOTS[hash & (SLOTS - 1)] === 1) this.#readSetting(start, after);
     }
-    if (!hasSpace) this.#sink.text(start, start + length, hasEscape);
+    if (!hasSpace || isWrittenTag(html, start, start + length)) this.#sink.text(start, start + length, hasEscape);
   }
 
   #openTemplate(): void {
@@ -240,4 +240,10 @@ function isBeforePattern(code: string, word: number): boolean {
 
 function orEnd(index: number, end: number): number {
   return index === -1 ? end : index;
+}
+
+/** The argument of `document.write('<script ...')`, or the part of one before or after a value: there, escaped as `%3Cscript` or ending in `%3E`. */
+function isWrittenTag(html: string, start: number, end: number): boolean {
+  if (html.charCodeAt(start) === 0x3c) return html.startsWith('write(', start - 'write("'.length);
+  return html.startsWith('%3C', start) || html.startsWith('%3E', end - '%3E'.length);
 }

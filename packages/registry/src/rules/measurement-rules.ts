@@ -72,7 +72,7 @@ export const MEASUREMENT_RULES: RulesBySlug = {
   },
   mouseflow: { loads: ['cdn.mouseflow.com'], inline: ['_mfq='] },
   'google-tag-manager': {
-    paths: ['/gtm.js?id=GTM-'],
+    paths: ['/gtm.js?id=GTM-', '/ns.html?id=GTM-'],
     loads: ['googletagmanager.com/gtm.js', 'googletagmanager.com/ns.html', 'googletagmanager.com ^/gtag/js\\?(?:[^#]*&)?id=GTM-'],
     inline: ['~id:GTM-'],
   },

@@ -136,7 +136,7 @@ export const PLATFORM_RULES: RulesBySlug = {
       '~^/web/cache/[0-9]+_[0-9a-f]+\\.',
       '~^/theme/[0-9a-f]+/(?:css|js)/',
     ],
-    metas: ['application-name:*shopware'],
+    metas: ['+application-name:*shopware'],
     cookies: ['sw-states', 'sw-cache-hash'],
   },
   ecwid: {
@@ -175,7 +175,7 @@ export const PLATFORM_RULES: RulesBySlug = {
   },
   'square-online': {
     metas: ['generator:square online'],
-    inline: ['APP_ORIGIN=', '+__BOOTSTATE__=', '+__BOOTSTRAP_STATE__='],
+    inline: ['~APP_ORIGIN=', '+__BOOTSTATE__=', '+__BOOTSTRAP_STATE__='],
     loads: ['+editmysite.com/app/website/'],
     sites: ['square.site'],
     literalsSince: 2,
@@ -203,7 +203,7 @@ export const PLATFORM_RULES: RulesBySlug = {
   },
   'zen-cart': { metas: ['generator:*zen cart'], cookies: ['zenid', '~zenInstallerId'], paths: ['~/includes/templates/'] },
   nopcommerce: {
-    inline: ['AjaxCart.init('],
+    inline: ['~AjaxCart.init('],
     paths: ['~/js/public.common.js', '/js/public.ajaxcart.js'],
     metas: ['generator:nopcommerce'],
     cookies: ['.Nop.*', 'Nop.*'],

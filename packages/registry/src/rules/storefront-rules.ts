@@ -264,5 +264,7 @@ export const STOREFRONT_RULES: RulesBySlug = {
     headers: ['x-iinfo', 'x-cdn:imperva', 'x-cdn:incapsula'],
     cookies: ['visid_incap_*', 'incap_ses_*', 'nlbi_*', 'reese84', '___utmvc'],
     paths: ['/_Incapsula_Resource'],
+    inline: ['~_analytics_scr='],
+    literalsSince: 3,
   },
 };

@@ -24,7 +24,7 @@ export interface TechnologyRules {
   readonly cookies?: readonly string[];
   /** As `headers`. Channel `meta`. */
   readonly metas?: readonly string[];
-  /** Parts of the path of scripts and styles of the site itself, its subdomains and hosts that have its files (`static-hosts.ts`) among them. Channel `path`. */
+  /** Parts of the path of scripts, frames and styles of the site itself, its subdomains and hosts that have its files (`static-hosts.ts`) among them. Channel `path`. */
   readonly paths?: readonly string[];
   /** Custom elements. Channel `markup`. */
   readonly elements?: readonly string[];
