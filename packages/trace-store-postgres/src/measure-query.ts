@@ -92,7 +92,8 @@ function wholeDays({ from, before }: Span, today: number): { readonly unit: 'hou
   ];
 }
 
-/** Rows of `trace_sums_packed_*`, where these are complete. */
+/** Rows of `trace_sums_packed_*`, where these are complete. Histograms are base64: a month by key has 2.6 MB of them, which as hexadecimal digits took
+ *  the reader 7 ms more, and the server 3 less. */
 function packedRows(
   query: MeasureQuery,
   group: PackedGroup,
@@ -105,7 +106,8 @@ function packedRows(
   where.addTime('bucket_start >=', from).addTime('bucket_start <', before);
   where.addSql(`bucket_start <> ALL (ARRAY(${unpacked(unit)}))`);
   const columns = [...Object.keys(sumsOf(query)), ...Object.keys(extremesOf(query))];
-  if (needsPercentiles(query)) columns.push('latencies AS packed_latencies', 'NULL::json AS latencies', 'NULL::json AS latency');
+  if (needsPercentiles(query))
+    columns.push(`encode(latencies, 'base64') AS packed_latencies`, 'NULL::json AS latencies', 'NULL::json AS latency');
   return `SELECT true AS is_packed, bucket_start AS bucket, names::text, ${columns.join(', ')} FROM trace_sums_packed_${unit} ${where.where()}`;
 }
 
@@ -119,7 +121,7 @@ function arraysOf(query: MeasureQuery, sources: readonly string[]): string {
   ];
   const arrays = [...sums, ...extremes.map(([name]) => name)].map((name) => `json_agg(${elementOf(name)}) AS ${name}`);
   if (needsPercentiles(query))
-    arrays.push('NULL::bytea AS packed_latencies', 'json_agg(latencies) AS latencies', 'json_agg(latency) AS latency');
+    arrays.push('NULL AS packed_latencies', 'json_agg(latencies) AS latencies', 'json_agg(latency) AS latency');
   return `SELECT false AS is_packed, bucket, json_agg(grp)::text AS names, ${arrays.join(', ')} FROM (
       SELECT bucket, grp, ${totals.join(', ')} FROM (${sources.join(' UNION ALL ')}) AS rows
       GROUP BY bucket, grp ORDER BY bucket, grp LIMIT ${MEASURES_MAX + 1}

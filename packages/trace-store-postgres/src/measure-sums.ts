@@ -1,6 +1,13 @@
 import { addLatency, bucketOf, percentileOf, type LatencyCounts } from '@vitrine/traces/latency-histogram';
 import { bucketStartOf } from '@vitrine/traces/time-buckets';
-import { MEASURES_MAX, needsPercentiles, tooManyGroups, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import {
+  MEASURES_MAX,
+  needsPercentiles,
+  tooManyGroups,
+  type Measure,
+  type MeasureQuery,
+  type MeasureSeries,
+} from '@vitrine/traces/trace-measures';
 import { usdPartsIn, UsdSum } from '@vitrine/traces/usd';
 import { forEachNumber } from './numbers-in.ts';
 import { groupOfPacked, isGroupOfPacked } from './packed-groups.ts';
@@ -25,8 +32,8 @@ export interface MeasureRow {
   readonly latency_ms_min?: readonly number[];
   readonly latency_ms_max?: readonly number[];
   readonly last_active_at?: readonly number[];
-  /** Of packed rows. */
-  readonly packed_latencies?: Uint8Array | null;
+  /** Of packed rows, as base64. */
+  readonly packed_latencies?: string | null;
   /** Of others: pairs of bucket and count, and latencies of single traces, as numbers with commas between them. */
   readonly latencies?: readonly (string | null)[] | null;
   readonly latency?: readonly (string | null)[] | null;
@@ -34,72 +41,84 @@ export interface MeasureRow {
 
 type Sum = { -readonly [Field in keyof Measure]: Measure[Field] } & { readonly cost: UsdSum };
 
-/** The sums of one bucket, in the order of its first row. */
-interface BucketSums {
-  readonly sums: Sum[];
-  /** Made for its second row: most have one. */
-  byGroup?: Map<string, Sum>;
+/** A bucket of which there is one row so far is that row: 30,000 objects for the measures of a month would survive several collections of the
+ *  young generation, which took longer than adding them up. */
+type BucketSums = OnlyRow | Map<string, Sum>;
+interface OnlyRow {
+  readonly row: MeasureRow;
+  readonly names: readonly string[];
 }
 
-/** Adds up rows to the measures of a query. */
-export class MeasureSums {
+/** Adds up rows to the measures of a query, which it iterates over in the order of buckets, and then of groups. */
+export class MeasureSums implements MeasureSeries {
   readonly #query: MeasureQuery;
   readonly #buckets = new Map<number, BucketSums>();
   readonly #latencies = new Map<Sum, LatencyCounts>();
   /** Hours that follow each other often have the same names. */
   #names: { readonly text: string; readonly names: readonly string[] } = { text: '[]', names: [] };
-  #count = 0;
+  #length = 0;
 
   constructor(query: MeasureQuery) {
     this.#query = query;
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
   /** Returns the number of groups. Faults: `too_many_groups`. */
   add(row: MeasureRow): number {
-    const sums = this.#sumsOf(row);
-    for (const [at, sum] of sums.entries()) addRow(sum, row, at);
-    if (needsPercentiles(this.#query)) this.#addLatencies(sums, row);
-    return sums.length;
-  }
-
-  /** Ordered by bucket, then by group. */
-  measures(): Measure[] {
-    const measures: Measure[] = [];
-    for (const [, { sums, byGroup }] of [...this.#buckets].toSorted(([left], [right]) => left - right))
-      for (const sum of byGroup === undefined ? sums : inOrder(sums)) measures.push(this.#finished(sum));
-    return measures;
-  }
-
-  #sumsOf({ is_packed: isPacked, bucket: time, names: text, cost_usd: costs }: MeasureRow): Sum[] {
-    if (text !== this.#names.text) this.#names = { text, names: JSON.parse(text) as string[] };
-    const start = this.#query.bucket === undefined ? 0 : bucketStartOf(time, this.#query.bucket);
-    const make = (group: string) => {
-      if ((this.#count += 1) > MEASURES_MAX) throw tooManyGroups();
-      return noSum(start, group, costs !== undefined);
-    };
+    if (row.names !== this.#names.text) this.#names = { text: row.names, names: JSON.parse(row.names) as string[] };
+    const { names } = this.#names;
+    const start = this.#query.bucket === undefined ? 0 : bucketStartOf(row.bucket, this.#query.bucket);
     const known = this.#buckets.get(start);
-    // Groups of a row are in order, and none is there twice, unless packed rows are divided further than the query.
-    if (known === undefined && (!isPacked || isGroupOfPacked(this.#query))) {
-      const sums = this.#names.names.map(make);
-      this.#buckets.set(start, { sums });
-      return sums;
-    }
-    const bucket = known ?? { sums: [] };
-    this.#buckets.set(start, bucket);
-    const byGroup = (bucket.byGroup ??= new Map(bucket.sums.map((sum) => [sum.group, sum])));
-    return this.#names.names.map((name) => {
-      const group = isPacked ? groupOfPacked(this.#query, name) : name;
-      const sum = byGroup.get(group);
-      if (sum !== undefined) return sum;
-      const made = make(group);
-      byGroup.set(group, made);
-      bucket.sums.push(made);
+    if (known === undefined && this.#isEachGroupOnce(row)) {
+      this.#grow(names.length);
+      this.#buckets.set(start, { row, names });
+    } else this.#addTo(this.#sumsOf(start, known), start, row, names);
+    return names.length;
+  }
+
+  *[Symbol.iterator](): Generator<Measure> {
+    for (const [start, bucket] of [...this.#buckets].toSorted(([left], [right]) => left - right))
+      if (bucket instanceof Map) for (const sum of inOrder([...bucket.values()])) yield this.#finished(sum);
+      else for (const [at, name] of bucket.names.entries()) yield this.#finished(sumOf(start, name, bucket.row, at));
+  }
+
+  /** Such a row has its groups in order. */
+  #isEachGroupOnce({ is_packed: isPacked }: MeasureRow): boolean {
+    return !needsPercentiles(this.#query) && (!isPacked || isGroupOfPacked(this.#query));
+  }
+
+  #sumsOf(start: number, known: BucketSums | undefined): Map<string, Sum> {
+    if (known instanceof Map) return known;
+    const sums = new Map(known?.names.map((name, at) => [name, sumOf(start, name, known.row, at)]));
+    this.#buckets.set(start, sums);
+    return sums;
+  }
+
+  #addTo(sums: Map<string, Sum>, start: number, row: MeasureRow, names: readonly string[]): void {
+    const added = names.map((name, at) => {
+      const group = row.is_packed ? groupOfPacked(this.#query, name) : name;
+      const known = sums.get(group);
+      if (known !== undefined) {
+        addRow(known, row, at);
+        return known;
+      }
+      this.#grow(1);
+      const made = sumOf(start, group, row, at);
+      sums.set(group, made);
       return made;
     });
+    if (needsPercentiles(this.#query)) this.#addLatencies(added, row);
   }
 
-  #addLatencies(sums: readonly Sum[], { packed_latencies: bytes, latencies, latency }: MeasureRow): void {
-    const packed = bytes ? new PackedLatencies(bytes) : undefined;
+  #grow(groups: number): void {
+    if ((this.#length += groups) > MEASURES_MAX) throw tooManyGroups();
+  }
+
+  #addLatencies(sums: readonly Sum[], { packed_latencies: base64, latencies, latency }: MeasureRow): void {
+    const packed = base64 ? new PackedLatencies(Buffer.from(base64, 'base64')) : undefined;
     for (const [at, sum] of sums.entries()) {
       const counts = this.#latencies.get(sum) ?? [];
       this.#latencies.set(sum, counts);
@@ -127,8 +146,8 @@ export class MeasureSums {
 /** Of what the query does not need the cost, for all of them. */
 const NO_COST = new UsdSum();
 
-function noSum(bucketStart: number, group: string, hasCost: boolean): Sum {
-  return {
+function sumOf(bucketStart: number, group: string, row: MeasureRow, at: number): Sum {
+  const sum: Sum = {
     bucketStart,
     group,
     requests: 0,
@@ -137,7 +156,7 @@ function noSum(bucketStart: number, group: string, hasCost: boolean): Sum {
     inputTokens: 0,
     outputTokens: 0,
     totalTokens: 0,
-    cost: hasCost ? new UsdSum() : NO_COST,
+    cost: row.cost_usd === undefined ? NO_COST : new UsdSum(),
     latencyMs: 0,
     latencyMsMin: Number.POSITIVE_INFINITY,
     latencyMsMax: 0,
@@ -148,6 +167,8 @@ function noSum(bucketStart: number, group: string, hasCost: boolean): Sum {
     firstTokenUs: 0,
     lastActive: 0,
   };
+  addRow(sum, row, at);
+  return sum;
 }
 
 /** Column by column in one place: reading them by their names takes four times as long. */

@@ -4,7 +4,7 @@ import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { Measure, MeasureQuery } from '@vitrine/traces/trace-measures';
+import type { Measure, MeasureQuery, MeasureSeries } from '@vitrine/traces/trace-measures';
 import type { AncestorQuery, CheckpointQuery, OwnedTraceStore, StoreSummary, TraceQuery } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import type { WriterSource } from '@vitrine/traces/writer-thread';
@@ -71,7 +71,11 @@ export class PostgresTraceStore implements OwnedTraceStore {
     return available(readAncestors(this.#pool, query));
   }
 
-  measure(query: MeasureQuery): Promise<Measure[]> {
+  async measure(query: MeasureQuery): Promise<Measure[]> {
+    return [...(await this.series(query))];
+  }
+
+  series(query: MeasureQuery): Promise<MeasureSeries> {
     return available(readMeasures(this.#pool, query));
   }
 

@@ -1,6 +1,6 @@
 import { pagesOf } from '@vitrine/postgres/pages-of';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import type { Measure, MeasureQuery } from '@vitrine/traces/trace-measures';
+import type { MeasureQuery, MeasureSeries } from '@vitrine/traces/trace-measures';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { measureStatement, partHoursOf, type PartHour } from './measure-query.ts';
 import { MeasureSums, type MeasureRow } from './measure-sums.ts';
@@ -12,7 +12,7 @@ const PAGE_ROWS = 100;
 const GROUPS_PER_TURN = 1_000;
 
 /** Faults: `too_many_groups`. */
-export async function readMeasures(pool: PostgresPool, query: MeasureQuery): Promise<Measure[]> {
+export async function readMeasures(pool: PostgresPool, query: MeasureQuery): Promise<MeasureSeries> {
   const { text, values } = measureStatement(query, await readPartHours(pool, partHoursOf(query)), Date.now());
   const sums = new MeasureSums(query);
   if (!mayBeLong(query)) for (const row of await pool.query<MeasureRow>(text, values)) sums.add(row);
@@ -23,7 +23,7 @@ export async function readMeasures(pool: PostgresPool, query: MeasureQuery): Pro
       },
       { readOnly: true },
     );
-  return sums.measures();
+  return sums;
 }
 
 /** Providers are few, and what is not packed comes added up; anything else may be as much as clients make it. */

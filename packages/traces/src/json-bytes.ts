@@ -15,11 +15,18 @@ export class JsonBytes {
   #bytes = Buffer.allocUnsafe(FIRST_SIZE);
   #length = 0;
 
-  /** Returns a copy of what was written, and begins anew. */
-  take(): Buffer {
-    const taken = Buffer.from(this.#bytes.subarray(0, this.#length));
-    this.#length = 0;
-    return taken;
+  get length(): number {
+    return this.#length;
+  }
+
+  /** What was written, without a copy. */
+  bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Makes room for so many bytes in all, so that they are copied once. */
+  reserve(bytes: number): void {
+    this.#room(Math.ceil(bytes) - this.#length);
   }
 
   raw(json: Uint8Array): this {

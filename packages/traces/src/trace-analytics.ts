@@ -62,7 +62,9 @@ export class TraceAnalytics {
     writeFields: WriteFields,
   ): Promise<object> {
     const { group_by: groupBy, bucket = groupBy && 'day', ...rest } = query;
-    const measures = await this.#store.measure({ ...rest, groupBy, bucket, parts });
-    return bucket === undefined ? totalsOf(measures) : seriesJson({ groupBy, bucket }, measures, writeFields);
+    const store = this.#store;
+    if (bucket === undefined) return totalsOf(await store.measure({ ...rest, groupBy, parts }));
+    const of = { ...rest, groupBy, bucket, parts };
+    return await seriesJson(of, (await store.series?.(of)) ?? (await store.measure(of)), writeFields);
   }
 }

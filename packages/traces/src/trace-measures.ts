@@ -68,6 +68,13 @@ export interface TraceMeasures {
   /** One row for each bucket and group that has traces, ordered by bucket, then by group. An hour whose traces were removed counts whole when
    *  it begins in the range, and not at all otherwise. */
   measure(query: MeasureQuery): Promise<Measure[]>;
+  /** The same of a store that can make each measure when it is reached. */
+  series?(query: MeasureQuery): Promise<MeasureSeries>;
+}
+
+/** Measures one after the other; an array is one too. */
+export interface MeasureSeries extends Iterable<Measure> {
+  readonly length: number;
 }
 
 export function tooManyGroups(): Fault {
