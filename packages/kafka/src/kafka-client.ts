@@ -2,7 +2,7 @@ import type { Secret } from '@vitrine/config/secret';
 import { Kafka, logLevel, type KafkaConfig, type SASLOptions } from 'kafkajs';
 import { debugLogCreator, type KafkaLog } from './kafka-log.ts';
 import { avoidNegativeTimers } from './negative-timers.ts';
-import { registerZstd } from './zstd-codec.ts';
+import { registerZstd } from './codec/zstd-codec.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 5_000;

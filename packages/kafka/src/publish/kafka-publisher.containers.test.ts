@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createKafkaClient } from '../kafka-client.ts';
 import { collectLog } from '../testing/collect-log.ts';
-import { createTopic, readTopic } from '../testing/topics.ts';
+import { createTopic, readTopic, recordsOfPartitions } from '../testing/topics.ts';
 import { KafkaPublisher } from './kafka-publisher.ts';
 
 /** A broker takes up to 20 s to start on a busy machine. */
@@ -44,6 +44,16 @@ await describeWithContainers('publishing to Kafka 4.1', () => {
     expect(read[0]?.headers).toEqual({ 'content-type': 'text/plain' });
     expect(opened.log.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
     expect(read[0]?.value).toMatch(/^value \d+$/);
+  });
+
+  test('by sends: each is in one partition, and they take turns', async () => {
+    const topic = await createTopic(kafka, { partitions: 3 });
+    await using opened = await open({ topic, partitionBy: 'send', sendTimeoutMs: 30_000 });
+    const records = numbered(90);
+    for (const from of [0, 30, 60]) await opened.publisher.publish(records.slice(from, from + 30));
+    const read = await readTopic(kafka, topic, records.length);
+    expect(read.map(({ key }) => key).toSorted()).toEqual(records.map(({ key }) => key).toSorted());
+    expect(await recordsOfPartitions(kafka, topic)).toEqual([30, 30, 30]);
   });
 
   test.each(['gzip', 'zstd'] as const)('a record goes to the topic compressed with %s', async (compression) => {

@@ -1,5 +1,6 @@
 import { codeOf } from '@vitrine/faults/fault';
 import kafkajs, { type CompressionTypes, type Producer } from 'kafkajs';
+import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KafkaClient } from '../kafka-client.ts';
 import { withDeadline } from '../with-deadline.ts';
@@ -7,10 +8,13 @@ import { kafkaErrorFields } from '../kafka-error.ts';
 import type { KafkaRecord } from '../kafka-record.ts';
 import type { PublishResult, RecordPublisher } from './publish-result.ts';
 import { RecordBatcher, type BatchLimits } from './record-batcher.ts';
+import { duringSend, partitionBySend, placeholdersOf, type RecordSend } from '../codec/record-placeholders.ts';
 
 export interface PublisherOptions extends Partial<BatchLimits> {
   readonly topic: string;
   readonly compression?: 'zstd' | 'gzip' | 'none';
+  /** `key`: records of one key go to one partition, so that their order holds. `send`: where no order is needed, for less CPU. */
+  readonly partitionBy?: 'key' | 'send';
   /** How long one send may take, with its retries, before its records are `unavailable`. */
   readonly sendTimeoutMs?: number;
 }
@@ -24,6 +28,8 @@ const DEFAULT_LIMITS: BatchLimits = {
   maxPendingBytes: 16_777_216,
 };
 const SEND_TIMEOUT_MS = 3_000;
+/** Numbers of sends begin anew after so many. */
+const MAX_SENDS = 2 ** 32;
 const RECONNECT_MS = 500;
 const DISCONNECT_TIMEOUT_MS = 1_000;
 /** kafkajs' own retries of one send: most that fit into the send's time; a restarted broker of a cluster takes about a second. */
@@ -44,20 +50,24 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   readonly #client: KafkaClient;
   readonly #sendTimeoutMs: number;
   readonly #compression: CompressionTypes;
+  readonly #partitionBy: 'key' | 'send';
   readonly #batcher: RecordBatcher;
   readonly #closing = new AbortController();
   readonly #connected: Promise<void>;
   #session: Session | undefined;
+  /** Number of the next send, 32 bits; publishers begin with different ones, and so with different partitions. */
+  #nextSend = randomInt(MAX_SENDS);
 
   constructor(
     client: KafkaClient,
-    { topic, compression = 'zstd', sendTimeoutMs = SEND_TIMEOUT_MS, ...limits }: PublisherOptions,
+    { topic, compression = 'zstd', partitionBy = 'key', sendTimeoutMs = SEND_TIMEOUT_MS, ...limits }: PublisherOptions,
   ) {
     this.topic = topic;
     this.#client = client;
     this.#sendTimeoutMs = sendTimeoutMs;
     const { ZSTD, GZIP, None } = kafkajs.CompressionTypes;
     this.#compression = { zstd: ZSTD, gzip: GZIP, none: None }[compression];
+    this.#partitionBy = partitionBy;
     this.#batcher = new RecordBatcher({ ...DEFAULT_LIMITS, ...limits }, (records) => this.#send(records));
     this.#connected = this.#stayConnected();
   }
@@ -90,7 +100,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
         idempotent: true,
         maxInFlightRequests: 1,
         allowAutoTopicCreation: false,
-        createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+        createPartitioner: this.#partitionBy === 'send' ? partitionBySend : kafkajs.Partitioners.DefaultPartitioner,
         retry: SEND_RETRY,
       });
       try {
@@ -120,7 +130,10 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     const session = this.#session;
     if (session === undefined) return records.map(() => 'unavailable');
     try {
-      await withDeadline(session.producer.send(this.#request(records)), this.#sendTimeoutMs);
+      const send = { number: this.#nextSend, records };
+      this.#nextSend = (this.#nextSend + 1) % MAX_SENDS;
+      const sent = duringSend(send, () => session.producer.send(this.#request(send)));
+      await withDeadline(sent, this.#sendTimeoutMs);
       return records.map(() => 'published');
     } catch (error) {
       this.#session = undefined;
@@ -149,8 +162,12 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     while (!this.isReady && !signal.aborted && performance.now() < deadline) await wait(10);
   }
 
-  #request(records: readonly KafkaRecord[]) {
-    const messages = records.map(({ key, value, headers }) => ({ key, value, ...(headers && { headers }) }));
+  #request(send: RecordSend) {
+    // Our codec puts the records in place.
+    const messages =
+      this.#compression === kafkajs.CompressionTypes.ZSTD
+        ? placeholdersOf(send)
+        : send.records.map(({ key, value, headers }) => ({ key, value, ...(headers && { headers }) }));
     return { topic: this.topic, acks: -1, timeout: this.#sendTimeoutMs, compression: this.#compression, messages };
   }
 }

@@ -20,7 +20,7 @@ interface PendingRecord {
 }
 
 /** Collects records into sends by count, bytes and time, with one send in flight: kafkajs sends nothing later and joins nothing, and a
- *  batch of 200 costs a quarter of the CPU per record of single ones. A send goes to all leaders of its partitions at once. */
+ *  batch of 200 costs a quarter of the CPU per record of single ones. Of records with keys, a send goes to all leaders of their partitions at once. */
 export class RecordBatcher implements RecordPublisher {
   readonly #limits: BatchLimits;
   readonly #send: (records: readonly KafkaRecord[]) => Promise<readonly PublishResult[]>;

@@ -58,3 +58,14 @@ export async function readTopic({ brokers }: Broker, topic: string, count: numbe
     await Promise.all([admin.disconnect(), consumer.disconnect()]);
   }
 }
+
+/** How many records each partition has. */
+export async function recordsOfPartitions({ brokers }: Broker, topic: string): Promise<readonly number[]> {
+  const admin = createKafkaClient({ clientId: 'test-reader', brokers }, collectLog()).kafka.admin();
+  await admin.connect();
+  try {
+    return (await admin.fetchTopicOffsets(topic)).map(({ high, low }) => Number(high) - Number(low));
+  } finally {
+    await admin.disconnect();
+  }
+}

@@ -2,7 +2,7 @@ import type { KafkaRecord } from '@vitrine/kafka/kafka-record';
 import { encodeTraceRecord } from '@vitrine/traces/encode-trace-record';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 
-/** The key is the trace's id: what is published again goes to the same partition. */
+/** The key is the trace's id, by which what is published again is found to be the same. */
 export function publishedRecord(record: TraceRecord): KafkaRecord {
   return { key: Buffer.from(record.id).toString('hex'), value: encodeTraceRecord(record) };
 }
