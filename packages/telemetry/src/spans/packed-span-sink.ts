@@ -11,6 +11,8 @@ export interface PackedSpans {
 
 /** Exports under way at once; more wait. */
 const MAX_EXPORTS_UNDER_WAY = 4;
+/** Ended spans that are held as objects. */
+const MAX_UNWRITTEN = 64;
 
 // Numbers of the fields on the way from a request to its spans. Source: opentelemetry-proto, trace.proto.
 const RESOURCE_SPANS = 1;
@@ -19,17 +21,19 @@ const SCOPE_SPANS = 2;
 const SCOPE = 1;
 const SPANS = 2;
 
-/** Writes ended spans into a request, all of a batch in one go: written one by one between the work for requests, each took 1 µs more, because
- *  caches then held something else. While a collector is slow or away, spans are dropped and counted instead of held. `send` rejects for
- *  what the collector did not take. */
+/** Writes ended spans into a request, 64 in one go: written one by one between the work for requests, each took 1 µs more, because caches
+ *  then held something else; held for a whole request, many outlived the young generation and had to be collected with the old one. While a
+ *  collector is slow or away, spans are dropped and counted instead of held. `send` rejects for what the collector did not take. */
 export class PackedSpanSink implements SpanSink {
   readonly #send: (spans: PackedSpans) => Promise<void>;
   readonly #counts: SpanCounts;
   readonly #writer = new SpanWriter();
   readonly #resource: Uint8Array;
   readonly #scope: Uint8Array;
-  /** Spans of the next request. */
+  /** Spans of the next request that are not written yet, */
   #ended: EndedSpan[] = [];
+  /** and how many are. */
+  #written = 0;
   /** Requests that wait to be sent, oldest first. */
   readonly #waiting: PackedSpans[] = [];
   #pending = 0;
@@ -59,7 +63,8 @@ export class PackedSpanSink implements SpanSink {
     }
     this.#pending += 1;
     this.#ended.push(span);
-    if (this.#ended.length >= MAX_BATCH_SPANS) this.#close();
+    if (this.#ended.length >= MAX_UNWRITTEN) this.#write();
+    if (this.#written >= MAX_BATCH_SPANS) this.#close();
     else this.#timer ??= setTimeout(() => this.#close(), BATCH_DELAY_MS).unref();
   }
 
@@ -69,19 +74,26 @@ export class PackedSpanSink implements SpanSink {
     if (this.#pending > 0) await this.#idle.promise;
   }
 
+  #write(): void {
+    const ended = this.#ended;
+    this.#ended = [];
+    for (const span of ended) this.#writer.span(SPANS, span);
+    this.#written += ended.length;
+  }
+
   /** Makes a request of the spans that have ended so far. */
   #close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#ended.length > 0) {
-      const ended = this.#ended;
-      this.#ended = [];
-      for (const span of ended) this.#writer.span(SPANS, span);
+    this.#write();
+    const count = this.#written;
+    if (count > 0) {
+      this.#written = 0;
       const spans = this.#writer.take();
       const scopeSpans = fieldHead(SCOPE_SPANS, this.#scope.length + spans.length);
       const length = this.#resource.length + scopeSpans.length + this.#scope.length + spans.length;
       const bytes = Buffer.concat([fieldHead(RESOURCE_SPANS, length), this.#resource, scopeSpans, this.#scope, spans]);
-      this.#waiting.push({ bytes, count: ended.length });
+      this.#waiting.push({ bytes, count });
     }
     this.#start();
   }
