@@ -6,7 +6,7 @@ import { placedRecords } from './record-placeholders.ts';
 
 /** Level 1 makes text as small as the default of 3 and takes two thirds of its time. */
 const PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
-/** Our own publishers send half a MiB at once; a batch that grows beyond this is not one of theirs. */
+/** Our own publishers send 1 MB at once; a batch that grows beyond this is not one of theirs. */
 const MAX_BATCH_BYTES = 67_108_864;
 
 /** kafkajs ships gzip alone and takes other codecs from a table of its own. Registering again changes nothing. What it compresses are

@@ -21,7 +21,8 @@ export interface PublisherOptions extends Partial<BatchLimits> {
 
 const DEFAULT_LIMITS: BatchLimits = {
   maxBatchRecords: 500,
-  maxBatchBytes: 524_288,
+  // A whole batch of the gateway's queue, of most traces. Fits into a topic that has Kafka's default, whatever it compresses to.
+  maxBatchBytes: 1_000_000,
   lingerMs: 5,
   // Kafka's default of max.message.bytes is 1 MiB, and counts a batch after compression.
   maxRecordBytes: 1_000_000,
