@@ -13,7 +13,7 @@ export interface InlineScriptSink {
 /** Names after which platforms write settings as JSON, with `=` or `:`. */
 const SETTINGS = [
   'Shopify.theme', 'Shopify.shop', 'webPixelsConfigList', 'initData', 'myshopifyDomain', 'stripeConnected', 'paypalConnected',
-  'Facebook Pixel', 'TikTok Pixel', 'Snapchat Pixel', 'Pinterest', 'Google Gtag Pixel', 'Google Analytics',
+  'Facebook Pixel', 'TikTok Pixel', 'Snapchat Pixel', 'Pinterest Pixel', 'Pinterest', 'Google Gtag Pixel', 'Google Analytics',
 ] as const; // prettier-ignore
 const SLOTS = 1_024;
 const SETTING_SLOTS = new Uint8Array(SLOTS);

@@ -39,6 +39,7 @@ export const MARKETING_RULES: RulesBySlug = {
       'chimpstatic.com/mcjs-connected/',
       'list-manage.com',
       'mailchimp.com/resources/',
+      'mailchimpapp.com/js/',
       's3.amazonaws.com/downloads.mailchimp.com/',
       'downloads.mailchimp.com/js/',
     ],
@@ -235,7 +236,7 @@ export const MARKETING_RULES: RulesBySlug = {
     pixels: ['client:4383523', 'TikTok Pixel'],
   },
   'pinterest-tag': {
-    pixels: ['client:3009811', 'Pinterest'],
+    pixels: ['client:3009811', 'Pinterest', 'Pinterest Pixel'],
     paths: ['~/plugins/pinterest-for-woocommerce/'],
     loads: ['s.pinimg.com/ct/', 'ct.pinterest.com'],
     inline: ["pintrk('load"],
