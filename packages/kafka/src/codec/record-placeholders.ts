@@ -8,7 +8,7 @@ const PLACEHOLDER_BYTES = 8;
 
 /** Records of one send. Retries repeat its number. */
 export interface RecordSend {
-  /** 32 bits, without sign. */
+  /** Random, 32 bits without sign. */
   readonly number: number;
   readonly records: readonly KafkaRecord[];
 }
@@ -32,8 +32,8 @@ export function placeholdersOf({ number, records }: RecordSend): Message[] {
   });
 }
 
-/** All records of a send go to one partition, the next send to the next one: a batch of many records takes less CPU here, at the broker and at
- *  its consumers than a part for each partition. */
+/** All records of a send go to one partition, by the number of the send: a batch of many records takes less CPU here, at the broker and at its
+ *  consumers than a part for each partition. Not in turn: where large and small sends take turns, too, half of the partitions would get little. */
 export const partitionBySend: ICustomPartitioner = () => {
   return ({ partitionMetadata }) => {
     const { number } = currentSend();

@@ -29,7 +29,7 @@ const DEFAULT_LIMITS: BatchLimits = {
   maxPendingBytes: 16_777_216,
 };
 const SEND_TIMEOUT_MS = 3_000;
-/** Numbers of sends begin anew after so many. */
+/** Sends have a random number of 32 bits. */
 const MAX_SENDS = 2 ** 32;
 const RECONNECT_MS = 500;
 const DISCONNECT_TIMEOUT_MS = 1_000;
@@ -56,8 +56,6 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #connected: Promise<void>;
   #session: Session | undefined;
-  /** Number of the next send, 32 bits; publishers begin with different ones, and so with different partitions. */
-  #nextSend = randomInt(MAX_SENDS);
 
   constructor(
     client: KafkaClient,
@@ -131,8 +129,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     const session = this.#session;
     if (session === undefined) return records.map(() => 'unavailable');
     try {
-      const send = { number: this.#nextSend, records };
-      this.#nextSend = (this.#nextSend + 1) % MAX_SENDS;
+      const send = { number: randomInt(MAX_SENDS), records };
       const sent = duringSend(send, () => session.producer.send(this.#request(send)));
       await withDeadline(sent, this.#sendTimeoutMs);
       return records.map(() => 'published');
