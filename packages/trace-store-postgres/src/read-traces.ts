@@ -6,7 +6,7 @@ import { cursorOf, type AncestorQuery, type CheckpointQuery, type TraceQuery } f
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { Conditions, uuidOf, type CreatedRange } from './conditions.ts';
 import { createdRangeOf } from './created-range.ts';
-import { countByTokens, FEW, fewByTokens, isByTokens, newestOf } from './few-by-tokens.ts';
+import { byTokens, countByTokens, FEW, isByTokens, newestOf, SOME } from './by-tokens.ts';
 import { needsMatchingRanges, readMatchingRanges } from './matching-ranges.ts';
 import {
   CHECKPOINT_COLUMNS,
@@ -39,18 +39,20 @@ export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<T
   return { items, ...(rows.length > limit && last !== undefined ? { next_cursor: cursorOf(Buffer.from(last.id, 'hex')) } : {}) };
 }
 
-/** In the order of ids; traces of so many tokens by these, where they are few and the newest do not fill the page. */
+/** In the order of ids, or by tokens where that reads less. */
 async function readWindow(pool: PostgresPool, query: TraceQuery, window: CreatedRange, limit: number): Promise<SummaryRow[]> {
-  const read = (sourceOf: (conditions: Conditions) => string) => {
+  const read = (sourceOf: (conditions: Conditions) => string = () => 'traces') => {
     const conditions = conditionsOf(query).addCreated(window);
     return readRows<SummaryRow>(pool, LIST_COLUMNS, conditions, limit, sourceOf(conditions));
   };
-  if (!isByTokens(query)) return await read(() => 'traces');
+  if (!isByTokens(query)) return await read();
+  const few = await countByTokens(pool, query, window, FEW);
+  if (few === 0) return [];
+  if (few <= FEW) return await read((conditions) => byTokens(query, window, conditions));
   const newest = await read((conditions) => newestOf(window, query.after, conditions));
   if (newest.length === limit) return newest;
-  const found = await countByTokens(pool, query, window);
-  if (found <= newest.length) return newest;
-  return await read((conditions) => (found > FEW ? 'traces' : fewByTokens(query, window, conditions)));
+  const some = await countByTokens(pool, query, window, SOME);
+  return await (some > SOME ? read() : read((conditions) => byTokens(query, window, conditions)));
 }
 
 /** The ids of a conversation have indexes of their own: one statement reads all partitions. */

@@ -4,7 +4,7 @@ import { templateDatabase } from '@vitrine/testkit/template-database';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
-import { FEW, NEWEST } from './few-by-tokens.ts';
+import { FEW, NEWEST, SOME } from './by-tokens.ts';
 import { openPostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
 
@@ -18,8 +18,8 @@ let store: ReturnType<typeof openPostgresTraceStore>;
 beforeAll(async () => {
   const { dsn } = opened.use(await templateDatabase());
   const pool = opened.use(new PostgresPool({ dsn, applicationName: 'test' }));
-  const tokensOf = (at: number) => (at > FEW ? 3 : at % 100 === 0 && at < 2_000 ? MANY + at : MANY);
-  const records = Array.from({ length: FEW + 1 + NEWEST }, (_, at) =>
+  const tokensOf = (at: number) => (at > SOME ? 3 : at <= 2 * FEW ? MANY + at : MANY);
+  const records = Array.from({ length: SOME + 1 + NEWEST }, (_, at) =>
     plainTrace(THREE_DAYS_AGO + at, { total_tokens: tokensOf(at) }),
   );
   await new PostgresTraceWriter(pool).write({ count: records.length, records: () => records });
@@ -41,9 +41,13 @@ async function read(query: Omit<TraceQuery, 'limit'>): Promise<{ pages: number[]
   return { pages, isByTokens: statements.some((text) => text.includes('OFFSET 0')) };
 }
 
-test('few traces of many tokens are read by their tokens, newest first', async () => {
-  const { pages, isByTokens } = await read({ min_tokens: MANY + 1 });
-  expect(pages).toEqual([Array.from({ length: 19 }, (_, at) => MANY + 1_900 - at * 100)]);
+test.each([
+  ['few', MANY + 2 * FEW - LIMIT - 5],
+  ['more than those that the newest have not', MANY + 1],
+])('%s are read by their tokens, newest first', async (_, tokens) => {
+  const { pages, isByTokens } = await read({ min_tokens: tokens });
+  const newest = Array.from({ length: 2 * LIMIT }, (_, at) => MANY + 2 * FEW - at).filter((one) => one >= tokens);
+  expect(pages).toEqual([newest.slice(0, LIMIT), newest.slice(LIMIT)]);
   expect(isByTokens).toBe(true);
 });
 
@@ -57,8 +61,8 @@ test.each([
 });
 
 test('other filters count among few of them', async () => {
-  expect((await read({ min_tokens: MANY + 1, model: 'none' })).pages).toEqual([[]]);
-  const { pages, isByTokens } = await read({ min_tokens: MANY + 1, to: THREE_DAYS_AGO + 500 });
-  expect(pages).toEqual([[500, 400, 300, 200, 100].map((more) => MANY + more)]);
+  expect((await read({ min_tokens: MANY + 2 * FEW - 9, model: 'none' })).pages).toEqual([[]]);
+  const { pages, isByTokens } = await read({ min_tokens: MANY + 2 * FEW - 9, to: THREE_DAYS_AGO + 2 * FEW - 14 });
+  expect(pages).toEqual([[4, 5, 6, 7, 8, 9].map((less) => MANY + 2 * FEW - less)]);
   expect(isByTokens).toBe(true);
 });

@@ -3,9 +3,11 @@ import { bucketStartOf, DAY_MS } from '@vitrine/traces/time-buckets';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { Conditions, uuidOf, type CreatedRange } from './conditions.ts';
 
-/** So many traces are read by the index on tokens and ordered by id afterwards: ten milliseconds at most. */
-export const FEW = 8_000;
-/** Among so many of a window a page is looked for first: what one in eighty has is there, and they take a millisecond. */
+/** So many traces of a window are always read by the index on tokens and ordered by id afterwards: a millisecond at most. */
+export const FEW = 500;
+/** Up to so many are, if the newest of the window do not fill the page: ten milliseconds at most. */
+export const SOME = 8_000;
+/** How many newest: a page of what one in eighty has is among them. */
 export const NEWEST = 4_000;
 
 /** Whether the order of ids is all that a list by numbers of tokens could go by; with other filters their indexes have that order too. */
@@ -22,13 +24,13 @@ export function newestOf({ from, before }: CreatedRange, after: Uint8Array | und
   return `(SELECT * FROM traces ${where.where()} ORDER BY id DESC LIMIT ${NEWEST}) AS traces`;
 }
 
-/** How many traces of the days of a window have so many tokens; `FEW` and one where they are more. */
-export async function countByTokens(pool: PostgresPool, query: TraceQuery, window: CreatedRange): Promise<number> {
+/** How many traces of the days of a window have so many tokens; `most` and one where they are more. */
+export async function countByTokens(pool: PostgresPool, query: TraceQuery, window: CreatedRange, most: number): Promise<number> {
   const conditions = tokensIn(query, window, new Conditions());
   // In this order the index has them first, whatever the server expects.
   const order = query.min_tokens === undefined ? 'total_tokens' : 'total_tokens DESC';
   const [row] = await pool.query<{ traces: number }>(
-    `SELECT count(*) AS traces FROM (SELECT id FROM traces ${conditions.where()} ORDER BY ${order} LIMIT ${FEW + 1}) AS found`,
+    `SELECT count(*) AS traces FROM (SELECT id FROM traces ${conditions.where()} ORDER BY ${order} LIMIT ${most + 1}) AS found`,
     conditions.values,
   );
   return row?.traces ?? 0;
@@ -36,7 +38,7 @@ export async function countByTokens(pool: PostgresPool, query: TraceQuery, windo
 
 /** A subquery for them. With `ORDER BY id LIMIT` the server expects few traces everywhere, and reads a day whole where all are within some hours
  *  of it: 76 ms for 5,000 of 166,000, and by tokens 10. */
-export function fewByTokens(query: TraceQuery, window: CreatedRange, conditions: Conditions): string {
+export function byTokens(query: TraceQuery, window: CreatedRange, conditions: Conditions): string {
   // OFFSET keeps other conditions out. No LIMIT: of traces that were written since they were counted, none may push out another.
   return `(SELECT * FROM traces ${tokensIn(query, window, conditions.nested()).where()} OFFSET 0) AS traces`;
 }
