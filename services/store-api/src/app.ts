@@ -41,22 +41,20 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   const telemetry = opened.use(await StoreApiTelemetry.start(otel, logger, config.log.access));
   stop('flush metrics', () => telemetry.flushMetrics());
   stop('flush spans', () => telemetry.flushSpans());
-  const pool = openPool(config, config.storage.connections);
-  const probePool = openPool(config, PROBE_CONNECTIONS);
-  const jobPool = openPool(config, JOB_CONNECTIONS);
-  const pools = [pool, probePool, jobPool];
-  stop('close the database', () => Promise.all(pools.map((one) => one[Symbol.asyncDispose]())));
-  const probe = new DatabaseProbe(probePool, logger);
+  const pools = openPools(config);
+  stop('close the database', () => Promise.all(Object.values(pools).map((one) => one[Symbol.asyncDispose]())));
+  telemetry.observePools(() => Object.fromEntries(Object.entries(pools).map(([name, one]) => [name, one.figures()])));
+  const { requests: pool, batches: batchPool, jobs: jobPool } = pools;
+  const probe = new DatabaseProbe(pools.probe, logger);
   stop('stop the probe of the database', () => probe[Symbol.asyncDispose]());
   const jobs = new BackgroundJobs(config, { pool: jobPool, ready: probe.ready, logger, metrics: telemetry.metrics });
   stop('stop the outbox relay and retention', () => jobs[Symbol.asyncDispose]());
   const vocabulary = new VocabularyWriter(jobPool, logger);
   stop('stop writing the vocabulary', () => vocabulary[Symbol.asyncDispose]());
-  telemetry.observePools(() => ({ requests: pool.figures(), probe: probePool.figures(), jobs: jobPool.figures() }));
 
   const urls = publicUrlsOf(config.public);
   const technologyCursors = new SignedCursors(config.auth.peppers, 'technologies', nowMs);
-  const routes = createRoutes({ pool, urls, build: config.build, technologyCursors, random: randomBytes });
+  const routes = createRoutes({ pool, batchPool, urls, build: config.build, technologyCursors, random: randomBytes });
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
   const { scrape } = telemetry;
   const plainRoutes: PlainRoute[] = [
@@ -108,6 +106,16 @@ const nowMs = () => Date.now();
 function graphqlPorts(config: StoreApiConfig, pool: PostgresPool): GraphqlPorts {
   const candidateCursors = new SignedCursors(config.auth.peppers, 'candidates', nowMs);
   return { pool, urls: publicUrlsOf(config.public), candidateCursors, nowMs, random: randomBytes };
+}
+
+function openPools(config: StoreApiConfig) {
+  const { connections, batch_connections: batchConnections } = config.storage;
+  return {
+    requests: openPool(config, connections),
+    batches: openPool(config, batchConnections),
+    probe: openPool(config, PROBE_CONNECTIONS),
+    jobs: openPool(config, JOB_CONNECTIONS),
+  };
 }
 
 /** Statements end with the request that runs them, and so do waits for the request that holds an idempotency key. */

@@ -17,6 +17,8 @@ import { apiIndexOf, healthOf, versionIndexOf } from './discovery/discovery-docu
 
 export interface RouteContext {
   readonly pool: PostgresPool;
+  /** Of `EnrichContext`. */
+  readonly batchPool: PostgresPool;
   readonly urls: PublicUrls;
   readonly build: string | undefined;
   /** As many random bytes as it is called with. */
@@ -27,7 +29,7 @@ export interface RouteContext {
 type Result = ApiResult | Promise<ApiResult>;
 
 /** Every operation of the contract in the order of the document; those without a handler respond with 501 and are not listed by `GET /v1`. */
-export function createRoutes({ pool, urls, build, technologyCursors, random }: RouteContext): ApiRoute[] {
+export function createRoutes({ pool, batchPool, urls, build, technologyCursors, random }: RouteContext): ApiRoute[] {
   const index = respondJson(apiIndexOf(urls));
   const health = respondJson(healthOf(build, REGISTRY_CHECKSUM));
   const routes: ApiRoute[] = [
@@ -40,7 +42,7 @@ export function createRoutes({ pool, urls, build, technologyCursors, random }: R
       respondJson(usageOf(caller, await readUsageByKey(pool, caller.workspace.id, caller.period.starts_at))),
     ),
     keyed(served.getStore, (request, caller) => respondWithStore(pool, request, caller)),
-    keyed(served.enrichStores, (request, caller) => enrichStores({ pool, random }, request, caller)),
+    keyed(served.enrichStores, (request, caller) => enrichStores({ pool, batchPool, random }, request, caller)),
     keyed(served.listTechnologies, (request, caller) => listTechnologies(request, caller, technologyCursors, urls)),
     keyed(served.getTechnology, (request) => getTechnology(request, urls)),
     ...LATER_OPERATIONS.map(unserved),

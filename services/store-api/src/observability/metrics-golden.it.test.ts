@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
+import { waitUntil } from '@vitrine/testkit/wait-until';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { startTestStoreApi } from '../testing/start-test-store-api.ts';
+import { startTestStoreApi, type TestStoreApi } from '../testing/start-test-store-api.ts';
 
 const GOLDEN = new URL('../../../../deploy/observability/metrics/store-api.txt', import.meta.url);
 const SCRAPED = {
@@ -24,27 +25,44 @@ test('deploy/observability knows the metrics and labels of the store API; npm ru
   expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
 });
 
+async function valueOf(api: TestStoreApi, name: string, wanted: Readonly<Record<string, string>>): Promise<number | undefined> {
+  const families = parseScrape((await api.request('/metrics')).text, 'classic');
+  const found = families
+    .flatMap((family) => family.samples)
+    .find((sample) => sample.name === name && Object.entries(wanted).every(([label, value]) => sample.labels[label] === value));
+  return found?.value;
+}
+
 test('requests, billed units and rejections are counted, each from 0', async () => {
   await using api = await startTestStoreApi(SCRAPED);
   await api.addDemoStore();
-  const valueOf = async (name: string, wanted: Readonly<Record<string, string>>) => {
-    const families = parseScrape((await api.request('/metrics')).text, 'classic');
-    const found = families
-      .flatMap((family) => family.samples)
-      .find((sample) => sample.name === name && Object.entries(wanted).every(([label, value]) => sample.labels[label] === value));
-    return found?.value;
-  };
   const ok = { operation: 'getStore', status: '200' };
   const rejected = { operation: 'getStore', status: '401', code: 'unauthorized' };
   const read = async () => [
-    await valueOf('svc_store_api_request_total', ok),
-    await valueOf('svc_store_api_request_total', rejected),
-    await valueOf('svc_store_api_units_billed_total', { unit: 'lookup_cached' }),
-    await valueOf('svc_store_api_rejection_total', { reason: 'missing_key' }),
+    await valueOf(api, 'svc_store_api_request_total', ok),
+    await valueOf(api, 'svc_store_api_request_total', rejected),
+    await valueOf(api, 'svc_store_api_units_billed_total', { unit: 'lookup_cached' }),
+    await valueOf(api, 'svc_store_api_rejection_total', { reason: 'missing_key' }),
   ];
   expect(await read()).toEqual([0, 0, 0, 0]);
   const { token } = await api.addKey();
   await api.request('/v1/stores/example.com', { token });
   await api.request('/v1/stores/example.com');
   expect(await read()).toEqual([1, 1, 1, 1]);
+});
+
+test('batches are read two at a time, and how many wait for their turn is seen', async () => {
+  await using api = await startTestStoreApi(SCRAPED);
+  const { token } = await api.addKey({ plan: 'growth' });
+  const batches = await api.database.owner.transaction(async (transaction) => {
+    await transaction.query('LOCK TABLE stores');
+    const body = { domains: ['example.com'] };
+    const started = Array.from({ length: 6 }, () => api.request('/v1/stores/enrich', { method: 'POST', token, body }));
+    const waiting = () => valueOf(api, 'svc_postgres_waiting', { pool: 'batches' });
+    await waitUntil(async () => (await waiting()) === 4, { what: 'four of six batches that wait' });
+    return started;
+  });
+  // Not their responses: where this took longer than a request may wait, they have failed.
+  await Promise.all(batches);
+  expect(await valueOf(api, 'svc_postgres_waiting', { pool: 'batches' })).toBe(0);
 });
