@@ -45,6 +45,8 @@ export const MARKETING_RULES: RulesBySlug = {
     ],
     refers: ['list-manage.com', 'list-manage1.com', 'list-manage2.com', 'cdn-images.mailchimp.com'],
     pixels: ['mailchimp_store_id'],
+    inline: ['$mcGoal='],
+    literalsSince: 3,
     markup: ['id:mcjs'],
   },
   drip: { refers: ['getdrip.com/forms/'], loads: ['tag.getdrip.com', 'getdrip.com/forms/'], inline: ['_dcq=', '~_dcs='] },
