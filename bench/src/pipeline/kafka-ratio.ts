@@ -3,10 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BenchOutcome, BenchRow, Progress } from '../bench.ts';
 import { forked } from '../forked.ts';
-import { brokenBy, measure, progressOf, type Measure } from '../proxy/measure.ts';
-import { PROXY_CASES, type ProxyCase } from '../proxy/proxy-plan.ts';
+import { brokenBy, measure, progressOf, type Extent, type Measure } from '../proxy/measure.ts';
+import { PROXY_CASES, WARM_UP_REQUESTS, type ProxyCase } from '../proxy/proxy-plan.ts';
 import { proxyRows } from '../proxy/proxy-rows.ts';
 import { startGatewayTarget, startTarget, type Target } from '../proxy/target.ts';
+import { warmUps } from '../proxy/warm-up.ts';
 import { TOPIC, type Servers } from './servers.ts';
 
 const CASES = PROXY_CASES.filter(({ name }) => name === 'json-32' || name === 'json-256');
@@ -22,15 +23,18 @@ export async function kafkaRatio(rounds: number, servers: Servers, home: string,
   const bare = await startTarget('bare', mock, home, stack);
   const gateway = await startPublishingGateway(servers, home, `http://127.0.0.1:${mock.port}`, stack);
   const [measures, broken]: [Measure[], string[]] = [[], []];
-  const run = async (target: Target, item: ProxyCase, round: number) => {
-    const measured = await measure({ mock, loader }, target, item, { round, seconds: ROUND_SECONDS });
+  const run = async (target: Target, item: ProxyCase, extent: Extent) => {
+    const measured = await measure({ mock, loader }, target, item, extent);
     progress(progressOf(measured));
     broken.push(...brokenBy(measured));
     measures.push(measured);
   };
+  for (const target of [bare, gateway])
+    for (const { item, extent } of warmUps(CASES, WARM_UP_REQUESTS)) await run(target, item, extent);
   for (const item of CASES) {
     for (let round = 0; round <= rounds; round += 1) {
-      for (const target of round % 2 === 0 ? [bare, gateway] : [gateway, bare]) await run(target, item, round);
+      for (const target of round % 2 === 0 ? [bare, gateway] : [gateway, bare])
+        await run(target, item, { round, seconds: ROUND_SECONDS });
     }
   }
   return { rows: CASES.flatMap((item) => rowsOf(item, measures)), broken };

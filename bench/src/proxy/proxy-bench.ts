@@ -5,17 +5,14 @@ import { join } from 'node:path';
 import type { Bench, BenchOutcome, BenchRow, Progress } from '../bench.ts';
 import { forked } from '../forked.ts';
 import { brokenBy, measure, progressOf, type Extent, type Helpers, type Measure } from './measure.ts';
-import { PROXY_OPTIONS, readProxyPlan, type LoadKind, type ProxyCase, type ProxyPlan } from './proxy-plan.ts';
+import { PROXY_OPTIONS, readProxyPlan, type ProxyCase, type ProxyPlan } from './proxy-plan.ts';
 import { proxyRows, startRows } from './proxy-rows.ts';
 import { LEAST_SAMPLES, SOAK_CASE, soakRows } from './soak.ts';
 import { startTarget, type Target } from './target.ts';
+import { warmUps } from './warm-up.ts';
 
 /** For the connections of a case. */
 const WARM_UP_SECONDS = 1;
-/** The load under which V8 compiles what requests run, of each kind that is measured. */
-const WARM_UP_CONNECTIONS = 32;
-/** A stream runs through as many chunks as so many JSON responses. */
-const RESPONSES_OF_A_STREAM = 25;
 
 /** What the gateway costs against no proxy and against a bare forwarder, and whether every exchange became a row. */
 export const proxyBench: Bench = {
@@ -71,7 +68,8 @@ class Session {
       await using stack = new AsyncDisposableStack();
       const targets = await this.#startTargets(plan, start, stack);
       targetsOfStarts.push(...targets);
-      await this.#warmUp(plan, targets);
+      for (const target of targets)
+        for (const { item, extent } of warmUps(plan.cases, plan.warmUp)) await this.#measure(target, item, extent);
       for (const item of plan.cases)
         measures.push(...(await this.#rounds(plan, start, item, item.kind === 'cut' ? targets.filter(isGateway) : targets)));
       if (plan.soak > 0 && start === plan.starts - 1) await this.#soak(plan.soak, targets);
@@ -95,18 +93,6 @@ class Session {
       for (const checkout of checkouts) targets.push(await startTarget(name, this.#helpers.mock, dir, stack, checkout));
     }
     return targets;
-  }
-
-  /** A gateway runs for days, and its first minute under load is not what it costs: with everything on, V8 compiles
-   *  for some 150,000 requests. The forwarder gets as many. */
-  async #warmUp(plan: ProxyPlan, targets: readonly Target[]): Promise<void> {
-    const kinds = new Set<LoadKind>(plan.cases.map(({ kind }) => (kind === 'json' ? 'json' : 'stream')));
-    for (const target of targets)
-      for (const kind of kinds) {
-        const requests = Math.ceil(plan.warmUp / (kind === 'json' ? 1 : RESPONSES_OF_A_STREAM));
-        const item = { name: 'warm-up', kind, connections: WARM_UP_CONNECTIONS };
-        if (requests > 0) await this.#measure(target, item, { round: 0, seconds: 0, requests });
-      }
   }
 
   /** Targets take turns within a round, so that noise of the machine affects all alike. */

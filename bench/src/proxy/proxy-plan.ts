@@ -25,6 +25,9 @@ export const PROXY_CASES: readonly ProxyCase[] = [
   { name: 'cut-256', kind: 'cut', connections: 256 },
 ];
 
+/** V8 compiles what requests run for as many of them, with everything on. */
+export const WARM_UP_REQUESTS = 150_000;
+
 export interface ProxyPlan {
   readonly rounds: number;
   /** How often all measured processes are started; rounds are divided among the starts. */
@@ -45,7 +48,7 @@ export const PROXY_OPTIONS = [
   ['--seconds N', 'seconds per round, case and target (default 1): a busy machine changes within a few'],
   [
     '--warm-up N',
-    'requests to each process before anything is measured (default 150000): V8 compiles for as long; 0 = just started',
+    `requests to each process before anything is measured (default ${WARM_UP_REQUESTS}): V8 compiles for as long; 0 = just started`,
   ],
   ['--cases A,B', `some of ${PROXY_CASES.map((item) => item.name).join(', ')}, or none`],
   ['--targets A,B', `some of ${TARGET_NAMES.join(', ')}`],
@@ -69,7 +72,7 @@ export function readProxyPlan(
         rounds: { type: 'string', default: '12' },
         starts: { type: 'string' },
         seconds: { type: 'string', default: '1' },
-        'warm-up': { type: 'string', default: '150000' },
+        'warm-up': { type: 'string', default: String(WARM_UP_REQUESTS) },
         cases: { type: 'string', default: PROXY_CASES.map((item) => item.name).join() },
         targets: { type: 'string', default: TARGET_NAMES.filter((name) => name !== 'nginx' || hasNginx).join() },
         bodies: { type: 'boolean' },
