@@ -225,6 +225,23 @@ test('rows that come in pages are all there, and an error in a later page ends n
   expect(await one.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
 
+test('a loop over pages may end early, or throw, while the server makes the next page, or fails to', async () => {
+  await using one = open({ maxConnections: 1 });
+  const first = (column: string, use: (page: readonly object[]) => number) =>
+    one.transaction(async (transaction) => {
+      const text = `SELECT ${column} AS n FROM generate_series(1, $1::int) AS n`;
+      for await (const page of pagesOf(transaction, text, [2_500], 1_000)) return use(page);
+      return 0;
+    });
+  expect(await first('n', (page) => page.length)).toBe(1_000);
+  const stop = new Error('stop');
+  const throwing = first('1 / (n - 1500)', () => {
+    throw stop;
+  });
+  await expect(throwing).rejects.toBe(stop);
+  expect(await one.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
+});
+
 test('a named statement is prepared once, and never behind a pooler', async () => {
   const prepared = async (of: PostgresPool) => {
     for (let i = 0; i < 3; i += 1) await of.query('SELECT $1::int AS n', [i], { name: 'n' });
