@@ -1,35 +1,27 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { templateDatabase } from '@vitrine/testkit/template-database';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { FEW, NEWEST, SOME } from './by-tokens.ts';
-import { openPostgresTraceStore } from './postgres-trace-store.ts';
-import { PostgresTraceWriter } from './postgres-trace-writer.ts';
+import { openWatchedStore, type WatchedStore } from './testing/watched-store.ts';
 
 const MANY = 7_000;
 const THREE_DAYS_AGO = Date.now() - 3 * DAY_MS;
 const LIMIT = 20;
 
-const opened = new AsyncDisposableStack();
-const statements: string[] = [];
-let store: ReturnType<typeof openPostgresTraceStore>;
+let watched: WatchedStore;
 beforeAll(async () => {
-  const { dsn } = opened.use(await templateDatabase());
-  const pool = opened.use(new PostgresPool({ dsn, applicationName: 'test' }));
   const tokensOf = (at: number) => (at > SOME ? 3 : at <= 2 * FEW ? MANY + at : MANY);
-  const records = Array.from({ length: SOME + 1 + NEWEST }, (_, at) =>
-    plainTrace(THREE_DAYS_AGO + at, { total_tokens: tokensOf(at) }),
+  const length = SOME + 1 + NEWEST;
+  watched = await openWatchedStore(
+    Array.from({ length }, (_, at) => plainTrace(THREE_DAYS_AGO + at, { total_tokens: tokensOf(at) })),
   );
-  await new PostgresTraceWriter(pool).write({ count: records.length, records: () => records });
-  const beforeStatement = (text: string) => void statements.push(text);
-  store = opened.use(openPostgresTraceStore({ dsn, applicationName: 'test', beforeStatement }));
 });
-afterAll(async () => opened.disposeAsync());
+afterAll(async () => watched[Symbol.asyncDispose]());
 
 /** Tokens of the first pages of a list, and whether any of them was read by the index on tokens. */
 async function read(query: Omit<TraceQuery, 'limit'>): Promise<{ pages: number[][]; isByTokens: boolean }> {
+  const { store, statements } = watched;
   statements.length = 0;
   const pages: number[][] = [];
   let after: Uint8Array | undefined;

@@ -1,37 +1,29 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { templateDatabase } from '@vitrine/testkit/template-database';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
-import { openPostgresTraceStore } from './postgres-trace-store.ts';
-import { PostgresTraceWriter } from './postgres-trace-writer.ts';
+import { openWatchedStore, type WatchedStore } from './testing/watched-store.ts';
 
 const DAYS = 20;
 /** On these days, counted back, are traces of another provider. */
 const RARE_DAYS = [3, 4, 17];
 
-const opened = new AsyncDisposableStack();
-const statements: string[] = [];
-let store: ReturnType<typeof openPostgresTraceStore>;
+let watched: WatchedStore;
 beforeAll(async () => {
-  const { dsn } = opened.use(await templateDatabase());
-  const pool = opened.use(new PostgresPool({ dsn, applicationName: 'test' }));
-  const records = Array.from({ length: DAYS }, (_, day) => day).flatMap((day) => [
-    plainTrace(Date.now() - day * DAY_MS - 1_000),
-    ...(RARE_DAYS.includes(day)
-      ? [plainTrace(Date.now() - day * DAY_MS, { provider: 'anthropic', model: 'rare', total_tokens: 9_000 })]
-      : []),
-  ]);
-  const written = await new PostgresTraceWriter(pool).write({ count: records.length, records: () => records });
-  expect(new Set(written)).toEqual(new Set(['written']));
-  const beforeStatement = (text: string) => void statements.push(text);
-  store = opened.use(openPostgresTraceStore({ dsn, applicationName: 'test', beforeStatement }));
+  watched = await openWatchedStore(
+    Array.from({ length: DAYS }, (_, day) => day).flatMap((day) => [
+      plainTrace(Date.now() - day * DAY_MS - 1_000),
+      ...(RARE_DAYS.includes(day)
+        ? [plainTrace(Date.now() - day * DAY_MS, { provider: 'anthropic', model: 'rare', total_tokens: 9_000 })]
+        : []),
+    ]),
+  );
 });
-afterAll(async () => opened.disposeAsync());
+afterAll(async () => watched[Symbol.asyncDispose]());
 
 /** How many traces a list has, and how many ranges of days it read for them. */
 async function read(query: Omit<TraceQuery, 'limit'>): Promise<[found: number, reads: number]> {
+  const { store, statements } = watched;
   statements.length = 0;
   const { items } = await store.list({ ...query, limit: 50 });
   return [items.length, statements.filter((text) => /^SELECT id.* FROM (traces WHERE|\(SELECT \*)/.test(text)).length];

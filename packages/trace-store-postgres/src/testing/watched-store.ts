@@ -1,0 +1,26 @@
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { templateDatabase } from '@vitrine/testkit/template-database';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
+import { openPostgresTraceStore, type PostgresTraceStore } from '../postgres-trace-store.ts';
+import { PostgresTraceWriter } from '../postgres-trace-writer.ts';
+
+/** A store whose statements are seen. */
+export interface WatchedStore extends AsyncDisposable {
+  readonly store: PostgresTraceStore;
+  /** Texts, the oldest first; whoever reads them may empty it. */
+  readonly statements: string[];
+}
+
+/** Writes records into a database of their own, and opens a store over it. */
+export async function openWatchedStore(records: readonly TraceRecord[]): Promise<WatchedStore> {
+  await using opened = new AsyncDisposableStack();
+  const { dsn } = opened.use(await templateDatabase());
+  const pool = opened.use(new PostgresPool({ dsn, applicationName: 'test' }));
+  const written = await new PostgresTraceWriter(pool).write({ count: records.length, records: () => records });
+  if (written.some((result) => result !== 'written')) throw new Error('a record was not written');
+  const statements: string[] = [];
+  const beforeStatement = (text: string) => void statements.push(text);
+  const store = opened.use(openPostgresTraceStore({ dsn, applicationName: 'test', beforeStatement }));
+  const running = opened.move();
+  return { store, statements, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
