@@ -492,6 +492,8 @@ CREATE TABLE trace_hours (
   day_is_summed boolean NOT NULL DEFAULT false,
   hour_is_packed boolean NOT NULL DEFAULT false,
   day_is_packed boolean NOT NULL DEFAULT false,
+  hour_is_packed_by_provider boolean NOT NULL DEFAULT false,
+  day_is_packed_by_provider boolean NOT NULL DEFAULT false,
   CONSTRAINT trace_hours_pkey PRIMARY KEY (hour)
 ) WITH (fillfactor=50);
 
@@ -939,6 +941,8 @@ AS $function$
 BEGIN
   NEW.hour_is_packed := false;
   NEW.day_is_packed := false;
+  NEW.hour_is_packed_by_provider := false;
+  NEW.day_is_packed_by_provider := false;
   RETURN NEW;
 END
 $function$
@@ -1343,8 +1347,10 @@ COMMENT ON COLUMN stores.rank IS 'from an imported list of domains';
 COMMENT ON COLUMN trace_bodies.metadata IS 'JSON as text: nothing is queried by its keys, and text is written a quarter faster';
 COMMENT ON COLUMN trace_bodies.request_headers IS 'redacted header lines';
 COMMENT ON COLUMN trace_hours.day_is_packed IS 'trace_sums_packed_day has all of its traces';
+COMMENT ON COLUMN trace_hours.day_is_packed_by_provider IS 'trace_sums_packed_day has all of its traces by provider for each tenant';
 COMMENT ON COLUMN trace_hours.day_is_summed IS 'the rows of all tenants in trace_sums_by_model_day have all of its traces';
 COMMENT ON COLUMN trace_hours.hour_is_packed IS 'trace_sums_packed_hour has all of its traces';
+COMMENT ON COLUMN trace_hours.hour_is_packed_by_provider IS 'trace_sums_packed_hour has all of its traces by provider for each tenant';
 COMMENT ON COLUMN trace_hours.hour_is_summed IS 'the rows of all tenants in trace_sums_by_model_hour have all of its traces';
 COMMENT ON COLUMN trace_sums_by_key_hour.latencies IS 'pairs {bucket, count}; a bucket may be there several times';
 COMMENT ON COLUMN trace_sums_by_model_day.org_id IS '* with workspace_id * : all tenants, complete where trace_hours says so; no id has this character';

@@ -1,6 +1,6 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 import { ALL_TENANTS, unpacked, unsummed } from '@vitrine/trace-store-postgres/all-tenants';
-import { PACKED_GROUPS, PACKED_GROUPS_OF_TENANTS } from '@vitrine/trace-store-postgres/packed-groups';
+import { PACKED_GROUPS, PACKED_GROUPS_OF_TENANTS, PACKED_MARKS } from '@vitrine/trace-store-postgres/packed-groups';
 
 // Every sum that trace-writers keep, and the query of traces that it must equal.
 
@@ -33,6 +33,8 @@ const GROUPS = {
   api_key_hash: "coalesce(encode(api_key_hash, 'hex'), '')",
 };
 const PACKED_SUMS = SUMS.replace('max("timestamp"), count(*)', 'floor(extract(epoch FROM max("timestamp")) * 1000)');
+const isPacked = (unit: 'hour' | 'day') =>
+  PACKED_MARKS.map((mark) => `bucket_start NOT IN (${unpacked(unit, mark)})`).join(' AND ');
 const packed = (unit: 'hour' | 'day') => {
   const ofTenants = (
     group: keyof typeof GROUPS,
@@ -44,7 +46,7 @@ const packed = (unit: 'hour' | 'day') => {
     ofTenants(group, ofAll),
     ...(PACKED_GROUPS_OF_TENANTS.includes(group) ? [ofTenants(group, ofEach)] : []),
   ]);
-  return `SELECT * FROM (${selects.join(' UNION ALL ')}) AS sums WHERE bucket_start NOT IN (${unpacked(unit)})`;
+  return `SELECT * FROM (${selects.join(' UNION ALL ')}) AS sums WHERE ${isPacked(unit)}`;
 };
 const PACKED_COLUMNS =
   `requests, errors_4xx, errors_5xx, streams, input_tokens, output_tokens, total_tokens, cost_usd, latency_ms, latency_ms_min,
@@ -53,7 +55,7 @@ const keptPacked = (unit: 'hour' | 'day') => `SELECT bucket_start, org_id, works
     ${PACKED_COLUMNS.map((column) => `element.${column}::numeric`).join(', ')}
   FROM trace_sums_packed_${unit}, ROWS FROM (${['names', ...PACKED_COLUMNS].map((column) => `json_array_elements_text(${column})`).join(', ')})
     AS element (name, ${PACKED_COLUMNS.join(', ')})
-  WHERE bucket_start NOT IN (${unpacked(unit)})`;
+  WHERE ${isPacked(unit)}`;
 const kept = (table: string, by: string) => `SELECT bucket_start, ${by}, ${KEPT_SUMS} FROM ${table}`;
 
 const ROLL_UPS: Readonly<Record<string, { readonly expected: string; readonly actual: string }>> = {

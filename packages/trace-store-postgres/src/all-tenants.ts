@@ -1,4 +1,5 @@
 import type { Tenant } from '@vitrine/traces/exchange-scope';
+import type { PackedMark } from './packed-groups.ts';
 
 /** The tenant of rows of `trace_sums_by_model_*` that hold the sums of all tenants. No organisation or workspace can have this id (`idText`
  *  of gateway-keys), while '' belongs to requests that were rejected before their key was known. */
@@ -10,6 +11,6 @@ export function unsummed(unit: 'hour' | 'day'): string {
 }
 
 /** A query for the hours or days of which packed rows are not complete. */
-export function unpacked(unit: 'hour' | 'day'): string {
-  return `SELECT date_trunc('${unit}', hour, 'UTC') FROM trace_hours WHERE NOT ${unit}_is_packed`;
+export function unpacked(unit: 'hour' | 'day', mark: PackedMark): string {
+  return `SELECT date_trunc('${unit}', hour, 'UTC') FROM trace_hours WHERE NOT ${unit}_${mark}`;
 }

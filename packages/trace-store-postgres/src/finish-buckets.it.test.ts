@@ -24,6 +24,8 @@ const QUERIES: readonly MeasureQuery[] = [
   { groupBy: 'api_key_hash', bucket: 'hour', from: DAY + HOUR_MS / 2 },
   { groupBy: 'model', bucket: 'hour', tenant: tenant(ONE) },
   { tenant: tenant(TWO), to: DAY + DAY_MS + 5 * HOUR_MS },
+  { groupBy: 'provider', bucket: 'day', tenant: tenant(TWO) },
+  { groupBy: 'route', bucket: 'hour', tenant: tenant(ONE) },
 ];
 
 let opened: AsyncDisposableStack;
@@ -85,8 +87,24 @@ test('once added up, only packed rows are read, and for a filter those of all te
     expect(sum(await store.measure({ groupBy }))).toBe(60);
     expect(sum(await store.measure({ groupBy, bucket: 'hour' }))).toBe(60);
   }
-  for (const groupBy of [undefined, 'model', 'key'] as const)
+  for (const groupBy of [undefined, 'provider', 'model', 'route', 'key'] as const)
     expect(sum(await store.measure({ groupBy, tenant: tenant(ONE) }))).toBe(30);
+});
+
+test('what a version without packed providers of tenants has packed is read row by row, and packed again', async () => {
+  await write(tracesFrom(DAY));
+  await finishBuckets(pool);
+  const before = await measures();
+  for (const unit of ['hour', 'day']) {
+    await pool.execute(`DELETE FROM trace_sums_packed_${unit} WHERE grouped_by = 'provider' AND org_id <> '*'`);
+    await pool.execute(`UPDATE trace_hours SET ${unit}_is_packed_by_provider = false`);
+  }
+  expect(await measures()).toEqual(before);
+  expect(await readHoursToPack(pool)).toBe(60);
+  await finishBuckets(pool);
+  expect(await readHoursToPack(pool)).toBe(0);
+  await pool.execute('TRUNCATE trace_sums_by_model_hour, trace_sums_by_model_day');
+  expect(sum(await store.measure({ groupBy: 'provider', tenant: tenant(ONE) }))).toBe(30);
 });
 
 test('groups beyond those of a row are in further rows', async () => {

@@ -2,6 +2,7 @@ import { tryLockByName } from '@vitrine/postgres/advisory-lock';
 import type { Queryable } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
+import { PACKED_MARKS } from './packed-groups.ts';
 import { packSums } from './pack-sums.ts';
 import { sumAllTenants } from './sum-all-tenants.ts';
 
@@ -20,7 +21,7 @@ export async function finishBuckets(pool: PostgresPool): Promise<void> {
 /** How many hours that are over wait for `finishBuckets`: those that ended a little while ago, and those to which traces came later. */
 export async function readHoursToPack(database: Queryable): Promise<number> {
   const [row] = await database.query<{ hours: number }>(
-    `SELECT count(*) AS hours FROM trace_hours WHERE NOT hour_is_packed AND hour < date_trunc('hour', now() - interval '${DELAY}', 'UTC')`,
+    `SELECT count(*) AS hours FROM trace_hours WHERE NOT (${areMarked('hour')}) AND hour < date_trunc('hour', now() - interval '${DELAY}', 'UTC')`,
   );
   return row?.hours ?? 0;
 }
@@ -31,7 +32,7 @@ async function finishSome(transaction: Transaction, unit: 'hour' | 'day'): Promi
   if (!(await tryLockByName(transaction, 'vitrine sums of all tenants'))) return 0;
   const bucketsOver = await transaction.query<{ bucket: number }>(
     `SELECT DISTINCT date_trunc('${unit}', hour, 'UTC') AS bucket FROM trace_hours
-     WHERE NOT (${unit}_is_summed AND ${unit}_is_packed) AND hour < date_trunc('${unit}', now() - interval '${DELAY}', 'UTC')
+     WHERE NOT (${unit}_is_summed AND ${areMarked(unit)}) AND hour < date_trunc('${unit}', now() - interval '${DELAY}', 'UTC')
      ORDER BY bucket LIMIT ${AT_ONCE[unit]}`,
   );
   const buckets = bucketsOver.map(({ bucket }) => new Date(bucket));
@@ -42,8 +43,13 @@ async function finishSome(transaction: Transaction, unit: 'hour' | 'day'): Promi
   );
   await sumAllTenants(transaction, unit, buckets);
   await packSums(transaction, unit, buckets);
-  await transaction.execute(`UPDATE trace_hours SET ${unit}_is_summed = true, ${unit}_is_packed = true WHERE hour = ANY ($1)`, [
+  const marks = ['is_summed', ...PACKED_MARKS].map((mark) => `${unit}_${mark} = true`);
+  await transaction.execute(`UPDATE trace_hours SET ${marks.join(', ')} WHERE hour = ANY ($1)`, [
     hours.map(({ hour }) => new Date(hour)),
   ]);
   return buckets.length;
+}
+
+function areMarked(unit: 'hour' | 'day'): string {
+  return PACKED_MARKS.map((mark) => `${unit}_${mark}`).join(' AND ');
 }

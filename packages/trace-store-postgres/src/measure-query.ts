@@ -9,7 +9,7 @@ import {
 } from '@vitrine/traces/trace-measures';
 import { ALL_TENANTS, unpacked, unsummed } from './all-tenants.ts';
 import { Conditions } from './conditions.ts';
-import { packedGroupOf, type PackedGroup } from './packed-groups.ts';
+import { packedGroupOf, packedMarkOf, type PackedGroup } from './packed-groups.ts';
 
 type Sums = Readonly<Record<string, string>>;
 type Extremes = Readonly<Record<string, readonly ['min' | 'max', string]>>;
@@ -104,7 +104,7 @@ function packedRows(
   const { org_id: org, workspace_id: workspace } = query.tenant ?? ALL_TENANTS;
   where.add('org_id =', org).add('workspace_id =', workspace).add('grouped_by =', group);
   where.addTime('bucket_start >=', from).addTime('bucket_start <', before);
-  where.addSql(`bucket_start <> ALL (ARRAY(${unpacked(unit)}))`);
+  where.addSql(`bucket_start <> ALL (ARRAY(${unpacked(unit, packedMarkOf(query, group))}))`);
   const columns = [...Object.keys(sumsOf(query)), ...Object.keys(extremesOf(query))];
   if (needsPercentiles(query))
     columns.push(`encode(latencies, 'base64') AS packed_latencies`, 'NULL::json AS latencies', 'NULL::json AS latency');
@@ -137,14 +137,16 @@ function elementOf(name: string): string {
 /** The rows of the tenant, or by model those of all tenants with the rows of each tenant where these are not complete; only those of hours
  *  and days that are not packed, if the others are read packed. */
 function sumsIn(query: MeasureQuery, unit: 'hour' | 'day', span: Span, values: Conditions): string[] {
-  if (packedGroupOf(query) !== undefined) {
-    const open = values.nested().addSql(`bucket_start = ANY (ARRAY(${unpacked(unit)}))`);
+  const group = packedGroupOf(query);
+  if (group !== undefined) {
+    const starts = unpacked(unit, packedMarkOf(query, group));
+    const open = values.nested().addSql(`bucket_start = ANY (ARRAY(${starts}))`);
     // The planner expects ten of them, a third of all days, and would read the table. Of a range it expects little.
     for (const [comparison, extreme] of [
       ['>=', 'min'],
       ['<=', 'max'],
     ] as const)
-      open.addSql(`bucket_start ${comparison} (SELECT ${extreme}(start) FROM (${unpacked(unit)}) AS starts (start))`);
+      open.addSql(`bucket_start ${comparison} (SELECT ${extreme}(start) FROM (${starts}) AS starts (start))`);
     if (query.tenant === undefined) open.add('org_id <>', ALL_TENANTS.org_id);
     return [sumsOfRows(query, unit, span, open)];
   }
