@@ -1,4 +1,5 @@
-import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { IncomingMessage } from '../node-http.ts';
 
 /** The header names that clients write are few; the lower case of so many is cached. */
 const CACHED_NAMES = 2_048;

@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http';
+import { ServerResponse } from '../node-http.ts';
 import type { Rejection } from '../rejection.ts';
 
 /** A request handler with more to do than to respond when the rest of its request turns out to be malformed. */

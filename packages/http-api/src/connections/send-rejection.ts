@@ -1,5 +1,6 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { STATUS_CODES } from '../node-http.ts';
 import type { RejectionFormat } from '../rejection-format.ts';
 import { rejectionBody, type Rejection } from '../rejection.ts';
 

@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
 import { ClientConnections } from '../connections/client-connections.ts';
 import { ClientRequest } from '../connections/client-request.ts';
 import { ClientResponse } from '../connections/client-response.ts';
+import { createServer } from '../node-http.ts';
 import { plainRejections, type RejectionFormat } from '../rejection-format.ts';
 import type { Rejection } from '../rejection.ts';
 
