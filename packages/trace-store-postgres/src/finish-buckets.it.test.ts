@@ -2,10 +2,11 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
+import { bucketsOf } from '@vitrine/traces/buckets-of';
 import { DAY, ONE, sum, tenant, TWO } from '@vitrine/traces/testing/contract-store';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { DAY_MS, HOUR_MS } from '@vitrine/traces/time-buckets';
-import { GROUPS, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import { GROUPS, type BucketMeasures, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { addSums } from './add-sums.ts';
 import { openPostgresTraceStore, type PostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
@@ -50,7 +51,14 @@ const write = (records: ReturnType<typeof tracesFrom>) =>
   new PostgresTraceWriter(writerPool).write({ count: records.length, records: () => records });
 const measures = async () => {
   const results = [];
-  for (const query of QUERIES) results.push(await store.measure(query));
+  for (const query of QUERIES) {
+    const result = await store.measure(query);
+    results.push(result);
+    if (query.bucket === undefined) continue;
+    const buckets: BucketMeasures[] = [];
+    await store.eachBucket({ ...query, parts: ['tokens', 'cost'] }, async (bucket) => void buckets.push(bucket));
+    expect(buckets).toEqual([...bucketsOf(result)]);
+  }
   return results;
 };
 const rowsOfAll = async (table: string): Promise<number | undefined> =>
@@ -117,6 +125,9 @@ test('groups beyond those of a row are in further rows', async () => {
   ).toEqual([0, 1, 2].map((chunk) => ({ chunk })));
   await pool.execute('TRUNCATE trace_sums_by_model_day');
   expect(await store.measure({ groupBy: 'model' })).toEqual(before);
+  const buckets: BucketMeasures[] = [];
+  await store.eachBucket({ groupBy: 'model', bucket: 'week' }, async (bucket) => void buckets.push(bucket));
+  expect(buckets.map(({ groups }) => groups)).toEqual([before.map(({ group }) => group)]);
 });
 
 test('hours and days that are not over, and traces of the future, are not added up', async () => {

@@ -80,7 +80,10 @@ export function measureStatement(query: MeasureQuery, partHours: readonly PartHo
     }),
   ];
   const selects = [...packed, ...(others.length === 0 ? [] : [arraysOf(query, others)])];
-  return { text: selects.length === 0 ? 'SELECT WHERE false' : selects.join(' UNION ALL '), values: values.values };
+  return {
+    text: selects.length === 0 ? 'SELECT NULL::timestamptz AS bucket WHERE false' : selects.join(' UNION ALL '),
+    values: values.values,
+  };
 }
 
 /** Most hours of today are packed, which its day is not yet. */

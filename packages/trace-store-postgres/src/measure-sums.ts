@@ -1,16 +1,9 @@
 import { addLatency, bucketOf, percentileOf, type LatencyCounts } from '@vitrine/traces/latency-histogram';
 import { bucketStartOf } from '@vitrine/traces/time-buckets';
-import {
-  MEASURES_MAX,
-  needsPercentiles,
-  tooManyGroups,
-  type Measure,
-  type MeasureQuery,
-  type MeasureSeries,
-} from '@vitrine/traces/trace-measures';
+import { MEASURES_MAX, needsPercentiles, tooManyGroups, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { usdPartsIn, UsdSum } from '@vitrine/traces/usd';
 import { forEachNumber } from './numbers-in.ts';
-import { groupOfPacked, isGroupOfPacked } from './packed-groups.ts';
+import { groupOfPacked } from './packed-groups.ts';
 import { PackedLatencies } from './packed-latencies.ts';
 
 /** A row of `measureStatement`: element n of each array is of group n. Columns that the query does not need are not there. */
@@ -41,60 +34,31 @@ export interface MeasureRow {
 
 type Sum = { -readonly [Field in keyof Measure]: Measure[Field] } & { readonly cost: UsdSum };
 
-/** A bucket of which there is one row so far is that row: 30,000 objects for the measures of a month would survive several collections of the
- *  young generation, which took longer than adding them up. */
-type BucketSums = OnlyRow | Map<string, Sum>;
-interface OnlyRow {
-  readonly row: MeasureRow;
-  readonly names: readonly string[];
-}
-
 /** Adds up rows to the measures of a query, which it iterates over in the order of buckets, and then of groups. */
-export class MeasureSums implements MeasureSeries {
+export class MeasureSums implements Iterable<Measure> {
   readonly #query: MeasureQuery;
-  readonly #buckets = new Map<number, BucketSums>();
+  readonly #buckets = new Map<number, Map<string, Sum>>();
   readonly #latencies = new Map<Sum, LatencyCounts>();
-  /** Hours that follow each other often have the same names. */
-  #names: { readonly text: string; readonly names: readonly string[] } = { text: '[]', names: [] };
+  readonly #names = new RowNames();
   #length = 0;
 
   constructor(query: MeasureQuery) {
     this.#query = query;
   }
 
-  get length(): number {
-    return this.#length;
-  }
-
   /** Returns the number of groups. Faults: `too_many_groups`. */
   add(row: MeasureRow): number {
-    if (row.names !== this.#names.text) this.#names = { text: row.names, names: JSON.parse(row.names) as string[] };
-    const { names } = this.#names;
-    const start = this.#query.bucket === undefined ? 0 : bucketStartOf(row.bucket, this.#query.bucket);
-    const known = this.#buckets.get(start);
-    if (known === undefined && this.#isEachGroupOnce(row)) {
-      this.#grow(names.length);
-      this.#buckets.set(start, { row, names });
-    } else this.#addTo(this.#sumsOf(start, known), start, row, names);
+    const names = this.#names.of(row);
+    const start = startOfRow(this.#query, row);
+    const sums = this.#buckets.get(start) ?? new Map<string, Sum>();
+    this.#buckets.set(start, sums);
+    this.#addTo(sums, start, row, names);
     return names.length;
   }
 
   *[Symbol.iterator](): Generator<Measure> {
-    for (const [start, bucket] of [...this.#buckets].toSorted(([left], [right]) => left - right))
-      if (bucket instanceof Map) for (const sum of inOrder([...bucket.values()])) yield this.#finished(sum);
-      else for (const [at, name] of bucket.names.entries()) yield this.#finished(sumOf(start, name, bucket.row, at));
-  }
-
-  /** Such a row has its groups in order. */
-  #isEachGroupOnce({ is_packed: isPacked }: MeasureRow): boolean {
-    return !needsPercentiles(this.#query) && (!isPacked || isGroupOfPacked(this.#query));
-  }
-
-  #sumsOf(start: number, known: BucketSums | undefined): Map<string, Sum> {
-    if (known instanceof Map) return known;
-    const sums = new Map(known?.names.map((name, at) => [name, sumOf(start, name, known.row, at)]));
-    this.#buckets.set(start, sums);
-    return sums;
+    for (const [, sums] of [...this.#buckets].toSorted(([left], [right]) => left - right))
+      for (const sum of inOrder([...sums.values()])) yield this.#finished(sum);
   }
 
   #addTo(sums: Map<string, Sum>, start: number, row: MeasureRow, names: readonly string[]): void {
@@ -105,16 +69,12 @@ export class MeasureSums implements MeasureSeries {
         addRow(known, row, at);
         return known;
       }
-      this.#grow(1);
+      if ((this.#length += 1) > MEASURES_MAX) throw tooManyGroups();
       const made = sumOf(start, group, row, at);
       sums.set(group, made);
       return made;
     });
     if (needsPercentiles(this.#query)) this.#addLatencies(added, row);
-  }
-
-  #grow(groups: number): void {
-    if ((this.#length += groups) > MEASURES_MAX) throw tooManyGroups();
   }
 
   #addLatencies(sums: readonly Sum[], { packed_latencies: base64, latencies, latency }: MeasureRow): void {
@@ -140,6 +100,21 @@ export class MeasureSums implements MeasureSeries {
     const percentile = (share: number) => Math.min(Math.max(percentileOf(counts, share), sum.latencyMsMin), sum.latencyMsMax);
     [sum.p50Ms, sum.p95Ms, sum.p99Ms] = [percentile(0.5), percentile(0.95), percentile(0.99)];
     return sum;
+  }
+}
+
+/** The beginning of the bucket of the query to which a row belongs; 0 without one. */
+export function startOfRow({ bucket }: MeasureQuery, row: MeasureRow): number {
+  return bucket === undefined ? 0 : bucketStartOf(row.bucket, bucket);
+}
+
+/** The names of rows. Hours that follow each other often have the same. */
+export class RowNames {
+  #last: { readonly text: string; readonly names: readonly string[] } = { text: '[]', names: [] };
+
+  of({ names: text }: MeasureRow): readonly string[] {
+    if (text !== this.#last.text) this.#last = { text, names: JSON.parse(text) as string[] };
+    return this.#last.names;
   }
 }
 

@@ -4,12 +4,12 @@ import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { Measure, MeasureQuery, MeasureSeries } from '@vitrine/traces/trace-measures';
+import type { Measure, MeasureQuery, TakeBucket } from '@vitrine/traces/trace-measures';
 import type { AncestorQuery, CheckpointQuery, OwnedTraceStore, StoreSummary, TraceQuery } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import type { WriterSource } from '@vitrine/traces/writer-thread';
 import { randomUUID } from 'node:crypto';
-import { readMeasures } from './read-measures.ts';
+import { readBuckets, readMeasures } from './read-measures.ts';
 import { readAncestors, readCheckpoints, readPage, readTrace } from './read-traces.ts';
 import { removeTraces } from './remove-traces.ts';
 
@@ -71,12 +71,12 @@ export class PostgresTraceStore implements OwnedTraceStore {
     return available(readAncestors(this.#pool, query));
   }
 
-  async measure(query: MeasureQuery): Promise<Measure[]> {
-    return [...(await this.series(query))];
+  measure(query: MeasureQuery): Promise<Measure[]> {
+    return available(readMeasures(this.#pool, query));
   }
 
-  series(query: MeasureQuery): Promise<MeasureSeries> {
-    return available(readMeasures(this.#pool, query));
+  eachBucket(query: MeasureQuery, take: TakeBucket): Promise<void> {
+    return available(readBuckets(this.#pool, query, take));
   }
 
   async quotaTotals(day: string): Promise<DayUsage[]> {

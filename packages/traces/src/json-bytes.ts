@@ -1,22 +1,50 @@
-import { EXACT_BELOW_USD, PICO_PER_USD, roundedPico, usdText, type UsdParts } from './usd.ts';
+import { EXACT_BELOW_USD, PICO_PER_USD, roundedPico, usdText } from './usd.ts';
 
 const FIRST_SIZE = 65_536;
+/** What a piece may write behind its end. */
+const SLACK = 8;
+const WORD = 4;
+const BITS = 8;
 const DIGIT_0 = 0x30;
 const POINT = 0x2e;
-/** Whole numbers from here on are printed by way of a text. */
-const SMALL = 2 ** 31;
 /** `JSON.stringify` writes what is below a millionth with an exponent. */
 const EXPONENT_BELOW_PICO = 1e6;
-const DECIMALS = 12;
+const E4 = 10_000;
+const E8 = 100_000_000;
 
-/** JSON in UTF-8, written digit by digit: 30,000 items of a series took `JSON.stringify` 17 ms of CPU, and take 7. Every number is, byte for
- *  byte, what `JSON.stringify` makes of it. */
+/** The digits of 0000 to 9999, each in a word whose first digit is its lowest byte. */
+const FOUR_DIGITS = Int32Array.from({ length: E4 }, (_, number) => Buffer.from(String(number).padStart(WORD, '0')).readInt32LE());
+
+/** A text that is written often, in UTF-8. */
+export class JsonPiece {
+  /** Its bytes in words, the lowest byte first; those behind its end are 0. */
+  readonly words: Int32Array;
+  /** Bytes. */
+  readonly length: number;
+
+  constructor(json: string) {
+    this.length = Buffer.byteLength(json);
+    const bytes = Buffer.alloc(Math.ceil(this.length / WORD) * WORD);
+    bytes.write(json);
+    this.words = new Int32Array(bytes.length / WORD);
+    for (let at = 0; at < this.words.length; at += 1) this.words[at] = bytes.readInt32LE(at * WORD);
+  }
+}
+
+/** JSON in UTF-8, written four bytes at a time: 30,000 items of a series have 4 MB, nearly all of them names and times that repeat. Every number is,
+ *  byte for byte, what `JSON.stringify` makes of it. */
 export class JsonBytes {
-  #bytes = Buffer.allocUnsafe(FIRST_SIZE);
+  #bytes = Buffer.allocUnsafeSlow(FIRST_SIZE);
+  #view = viewOf(this.#bytes);
   #length = 0;
 
   get length(): number {
     return this.#length;
+  }
+
+  /** Bytes of memory that it has. */
+  get size(): number {
+    return this.#bytes.length;
   }
 
   /** What was written, without a copy. */
@@ -24,28 +52,28 @@ export class JsonBytes {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Makes room for so many bytes in all, so that they are copied once. */
-  reserve(bytes: number): void {
-    this.#room(Math.ceil(bytes) - this.#length);
+  /** Begins again, in the same memory. */
+  clear(): void {
+    this.#length = 0;
   }
 
-  raw(json: Uint8Array): this {
-    const to = this.#room(json.length);
-    const start = this.#length;
-    // Without `set`: its call takes longer than the forty bytes that most are.
-    for (let at = 0; at < json.length; at += 1) to[start + at] = json[at] ?? 0;
-    this.#length = start + json.length;
+  piece({ words, length }: JsonPiece): this {
+    const start = this.#room(length);
+    const view = this.#view;
+    // Without `set`: its call takes longer than the eighty bytes that the longest usually have.
+    for (let at = 0; at < words.length; at += 1) view.setInt32(start + at * WORD, words[at] ?? 0, true);
+    this.#length = start + length;
     return this;
   }
 
   number(value: number): this {
-    if (value >= 0 && value < SMALL && Number.isInteger(value)) this.#whole(value, digitsOf(value));
+    if (value >= 0 && Number.isSafeInteger(value)) this.#whole(value);
     else this.#text(JSON.stringify(value));
     return this;
   }
 
   /** As `usdJson` prints it. */
-  usd({ thousands, pico }: UsdParts): this {
+  usd(thousands: number, pico: number): this {
     if (thousands === 0) this.#pico(pico);
     else this.#text(usdText(thousands, pico));
     return this;
@@ -63,46 +91,67 @@ export class JsonBytes {
     const dollars = Math.floor(pico / PICO_PER_USD);
     const decimals = pico - dollars * PICO_PER_USD;
     if (dollars === 0 && decimals > 0 && decimals < EXPONENT_BELOW_PICO) return this.#text(String(pico / PICO_PER_USD));
-    this.#whole(dollars, digitsOf(dollars));
+    this.#whole(dollars);
     if (decimals === 0) return;
-    this.#room(1 + DECIMALS)[this.#length] = POINT;
-    this.#length += 1;
-    const millionths = Math.floor(decimals / EXPONENT_BELOW_PICO);
-    this.#whole(millionths, DECIMALS / 2);
-    this.#whole(decimals - millionths * EXPONENT_BELOW_PICO, DECIMALS / 2);
-    while (this.#bytes[this.#length - 1] === DIGIT_0) this.#length -= 1;
+    const start = this.#room(1);
+    this.#view.setUint8(start, POINT);
+    this.#length = start + 1;
+    const high = Math.floor(decimals / E8);
+    this.#four(high);
+    this.#eight(decimals - high * E8);
+    while (this.#view.getUint8(this.#length - 1) === DIGIT_0) this.#length -= 1;
   }
 
-  /** With zeros before it where it has fewer digits. */
-  #whole(value: number, digits: number): void {
-    const to = this.#room(digits);
-    const start = this.#length;
-    let rest = value;
-    for (let at = start + digits - 1; at >= start; at -= 1) {
-      const tens = Math.floor(rest / 10);
-      to[at] = DIGIT_0 + rest - tens * 10;
-      rest = tens;
+  #whole(value: number): void {
+    if (value < E4) return this.#upToFour(value);
+    if (value < E8) {
+      const high = Math.floor(value / E4);
+      this.#upToFour(high);
+      this.#four(value - high * E4);
+    } else {
+      const high = Math.floor(value / E8);
+      this.#whole(high);
+      this.#eight(value - high * E8);
     }
+  }
+
+  /** Without zeros before it. */
+  #upToFour(value: number): void {
+    const digits = value < 10 ? 1 : value < 100 ? 2 : value < 1_000 ? 3 : WORD;
+    const start = this.#room(WORD);
+    this.#view.setInt32(start, (FOUR_DIGITS[value] ?? 0) >>> ((WORD - digits) * BITS), true);
     this.#length = start + digits;
   }
 
-  #text(text: string): void {
-    this.raw(Buffer.from(text));
+  #four(value: number): void {
+    const start = this.#room(WORD);
+    this.#view.setInt32(start, FOUR_DIGITS[value] ?? 0, true);
+    this.#length = start + WORD;
   }
 
-  #room(bytes: number): Buffer {
-    const needed = this.#length + bytes;
+  #eight(value: number): void {
+    const high = Math.floor(value / E4);
+    this.#four(high);
+    this.#four(value - high * E4);
+  }
+
+  #text(text: string): void {
+    this.piece(new JsonPiece(text));
+  }
+
+  /** Makes room for so many bytes, and returns where they begin. It may exchange the view. */
+  #room(bytes: number): number {
+    const needed = this.#length + bytes + SLACK;
     if (needed > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2));
       this.#bytes.copy(larger, 0, 0, this.#length);
       this.#bytes = larger;
+      this.#view = viewOf(larger);
     }
-    return this.#bytes;
+    return this.#length;
   }
 }
 
-function digitsOf(whole: number): number {
-  let digits = 1;
-  for (let more = 10; whole >= more; more *= 10) digits += 1;
-  return digits;
+function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }

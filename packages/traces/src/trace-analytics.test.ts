@@ -67,7 +67,15 @@ test('a series is the JSON of the whole, byte for byte, and of the shape that is
 });
 
 test('a large series lets other work in while it is made', async () => {
-  const one = { bucketStart: 0, group: 'm', requests: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 } as Measure;
+  const one = {
+    bucketStart: 0,
+    group: 'm',
+    requests: 1,
+    inputTokens: 1,
+    outputTokens: 1,
+    totalTokens: 2,
+    cost: { thousands: 0, pico: 0 },
+  } as Measure;
   const analytics = new TraceAnalytics({ measure: async () => Array.from({ length: 5_000 }, () => one) });
   let turns = 0;
   const count = () => {

@@ -1,7 +1,17 @@
+import { bucketsOf } from './buckets-of.ts';
+import { JsonBytes } from './json-bytes.ts';
 import * as responses from './measures-to-response.ts';
-import { seriesJson, writeCost, writeUsage, type WriteFields } from './series-json.ts';
+import { COST, USAGE, writeSeries, type SeriesFields } from './series-json.ts';
 import type { Bucket } from './time-buckets.ts';
-import type { BreakdownGroup, Measure, MeasurePart, MeasureQuery, SeriesGroup, TraceMeasures } from './trace-measures.ts';
+import type {
+  BreakdownGroup,
+  Measure,
+  MeasurePart,
+  MeasureQuery,
+  SeriesGroup,
+  TakeBucket,
+  TraceMeasures,
+} from './trace-measures.ts';
 
 export type AnalyticsQuery = Pick<MeasureQuery, 'from' | 'to' | 'provider' | 'model' | 'tenant'>;
 /** Either of the two selects a series instead of totals; a series has days by default. */
@@ -11,21 +21,26 @@ export type SeriesQuery = AnalyticsQuery & {
 };
 export type BreakdownQuery = AnalyticsQuery & { readonly group_by?: BreakdownGroup | undefined };
 
-/** The responses of the endpoints below `/api/analytics`, of any store's measures. A series is its JSON in UTF-8.
+/** Memory for a series that is kept for the next one: a month by model and hour has 4 MB, and the collector runs for as much that is new. */
+const SPARE_MAX = 8 * 2 ** 20;
+
+/** The responses of the endpoints below `/api/analytics`, of any store's measures. A series is its JSON in UTF-8; whoever has sent it may dispose
+ *  of it, and must not read it any more then.
  *  Faults: those of `TraceMeasures`. Spec: gateway decisions, section 3. */
 export class TraceAnalytics {
   readonly #store: TraceMeasures;
+  #spare: JsonBytes | undefined;
 
   constructor(store: TraceMeasures) {
     this.#store = store;
   }
 
   usage(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, ['tokens'], responses.usageTotalsOf, writeUsage);
+    return this.#totalsOrSeries(query, ['tokens'], responses.usageTotalsOf, USAGE);
   }
 
   cost(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, ['cost'], responses.costTotalsOf, writeCost);
+    return this.#totalsOrSeries(query, ['cost'], responses.costTotalsOf, COST);
   }
 
   async models(query: AnalyticsQuery): Promise<object> {
@@ -59,12 +74,24 @@ export class TraceAnalytics {
     query: SeriesQuery,
     parts: readonly MeasurePart[],
     totalsOf: (of: readonly Measure[]) => object,
-    writeFields: WriteFields,
+    fields: SeriesFields,
   ): Promise<object> {
     const { group_by: groupBy, bucket = groupBy && 'day', ...rest } = query;
-    const store = this.#store;
-    if (bucket === undefined) return totalsOf(await store.measure({ ...rest, groupBy, parts }));
+    if (bucket === undefined) return totalsOf(await this.#store.measure({ ...rest, groupBy, parts }));
     const of = { ...rest, groupBy, bucket, parts };
-    return await seriesJson(of, (await store.series?.(of)) ?? (await store.measure(of)), writeFields);
+    const json = this.#spare ?? new JsonBytes();
+    this.#spare = undefined;
+    await writeSeries(json, of, fields, (take) => this.#eachBucket(of, take));
+    return Object.assign(json.bytes(), { [Symbol.dispose]: () => this.#keep(json) });
+  }
+
+  async #eachBucket(query: MeasureQuery, take: TakeBucket): Promise<void> {
+    if (this.#store.eachBucket !== undefined) return await this.#store.eachBucket(query, take);
+    for (const bucket of bucketsOf(await this.#store.measure(query))) await take(bucket);
+  }
+
+  #keep(json: JsonBytes): void {
+    json.clear();
+    if (json.size <= SPARE_MAX) this.#spare = json;
   }
 }

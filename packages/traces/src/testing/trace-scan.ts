@@ -1,8 +1,16 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { bucketsOf } from '../buckets-of.ts';
 import type { DayUsage } from '../day-usage.ts';
 import { bucketStartOf, BUCKETS } from '../time-buckets.ts';
-import { GROUPS, MEASURE_PARTS, needsPercentiles, type Measure, type MeasureQuery } from '../trace-measures.ts';
+import {
+  GROUPS,
+  MEASURE_PARTS,
+  needsPercentiles,
+  type BucketMeasures,
+  type Measure,
+  type MeasureQuery,
+} from '../trace-measures.ts';
 import { createTraceIds } from '../trace-id.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { readCursor, type TraceQuery } from '../trace-store.ts';
@@ -243,6 +251,15 @@ async function expectUsage({ store }: ContractStore, records: readonly TraceReco
   expect(kept).toHaveLength(Object.keys(usageOf(expected)).length);
 }
 
+async function expectMeasured({ store }: ContractStore, kept: readonly TraceRecord[], query: MeasureQuery): Promise<void> {
+  const measures = await store.measure(query);
+  expectMeasures(measures, kept, query);
+  if (query.bucket === undefined || store.eachBucket === undefined) return;
+  const buckets: BucketMeasures[] = [];
+  await store.eachBucket(query, async (bucket) => void buckets.push(bucket));
+  expect(buckets).toEqual([...bucketsOf(measures)]);
+}
+
 /** Whatever was written in whatever batches, every result equals a plain scan of what was stored. `open` opens an empty store, in one of
  *  `variants` ways. */
 export function testAgainstScan(open: (variant: number) => Promise<ContractStore>, variants: number, numRuns: number): void {
@@ -257,13 +274,13 @@ export function testAgainstScan(open: (variant: number) => Promise<ContractStore
       expect(results.map((result) => result === 'written')).toEqual(batch.map(({ isBad }) => !isBad));
       // A reader may remember what it has read, which is stored otherwise between two queries.
       const [query] = i % 2 === 1 ? queries : [];
-      if (query !== undefined) expectMeasures(await store.measure(query), kept, query);
+      if (query !== undefined) await expectMeasured(opened, kept, query);
       // Later batches have traces of hours that were summed up.
       if (i % 2 === 0) await store.removeOlderThan(0, 0);
     }
-    for (const query of queries) expectMeasures(await store.measure(query), kept, query);
+    for (const query of queries) await expectMeasured(opened, kept, query);
     await store.removeOlderThan(0, 0);
-    for (const query of queries) expectMeasures(await store.measure(query), kept, query);
+    for (const query of queries) await expectMeasured(opened, kept, query);
     for (const query of lists) await expectList(opened, kept, query);
     await expectUsage(opened, kept);
   };
