@@ -1,22 +1,32 @@
 import { Fault } from '@vitrine/faults/fault';
 import { z } from 'zod';
-import { RECORD_VERSION } from './encode-trace-record.ts';
+import { TEXT_START, readTexts } from './record-texts.ts';
 import { traceRecord, type TraceRecord } from './trace-record.ts';
 
-const envelope = z.object({ version: z.int() });
+/** Of records of JSON alone. */
+const OLDEST_VERSION = 1;
+/** The one after version 3, whose texts stand after its JSON. */
+const NEWEST_VERSION = 4;
 
-/** Reads what `encodeTraceRecord` wrote, here or in a neighbouring version. Faults: `unknown_record_version`, `malformed_record`; neither
- *  repeats anything of the record. */
+const envelope = z.object({ version: z.int(), texts: z.array(z.string()).default([]) });
+
+/** Reads what `encodeTraceRecord` writes, and what later versions of it will. Faults: `unknown_record_version`, `malformed_record`;
+ *  neither repeats anything of the record. */
 export function decodeTraceRecord(bytes: Uint8Array): TraceRecord {
-  const fields = parseJson(bytes);
-  const { data } = envelope.safeParse(fields);
-  if (data === undefined) throw new Fault('malformed_record', { say: 'the trace record is no JSON object with a version' });
+  const line = readUtf8(bytes);
+  const end = line.indexOf(TEXT_START);
+  const head = parseJson(end === -1 ? line : line.slice(0, end));
+  const { data } = envelope.safeParse(head);
+  if (data === undefined)
+    throw new Fault('malformed_record', { say: 'the trace record begins with no JSON object with a version' });
   const { version } = data;
-  if (Math.abs(version - RECORD_VERSION) > 1 || version < 1) {
-    const say = `the trace record has version ${version}; this program reads ${Math.max(1, RECORD_VERSION - 1)} to ${RECORD_VERSION + 1}`;
+  if (version < OLDEST_VERSION || version > NEWEST_VERSION) {
+    const say = `the trace record has version ${version}; this program reads ${OLDEST_VERSION} to ${NEWEST_VERSION}`;
     throw new Fault('unknown_record_version', { say });
   }
-  const read = traceRecord.safeParse(fields);
+  const texts = readTexts(end === -1 ? '' : line.slice(end), data.texts);
+  if (texts === undefined) throw new Fault('malformed_record', { say: 'the trace record has not as many texts as it names' });
+  const read = traceRecord.safeParse({ ...(head as object), ...texts });
   if (!read.success) {
     const places = read.error.issues.map(({ path }) => path.join('.')).join(', ');
     throw new Fault('malformed_record', { say: `the trace record has missing or malformed fields: ${places}` });
@@ -24,10 +34,19 @@ export function decodeTraceRecord(bytes: Uint8Array): TraceRecord {
   return read.data;
 }
 
-/** Undefined when it is none. */
-function parseJson(bytes: Uint8Array): unknown {
+/** Empty when it is none. */
+function readUtf8(bytes: Uint8Array): string {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return '';
+  }
+}
+
+/** Undefined when it is none. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import type { TraceRecord } from './trace-record.ts';
 
 /** A record a line. The file of a version stays as it is when the next one comes, which has to read it. */
 const GOLDEN = new URL('./testdata/trace-records-1.jsonl', import.meta.url);
+const GOLDEN_3 = new URL('./testdata/trace-records-3.txt', import.meta.url);
 
 const PLAIN: TraceRecord = {
   id: new Uint8Array(16).fill(0xa1),
@@ -79,8 +80,11 @@ test('testdata/trace-records-1.jsonl holds records as they are encoded; npm run 
   expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
 });
 
-test('what is kept in the golden file is read', () => {
-  expect(linesOf(readFileSync(GOLDEN, 'utf8')).map((line) => decodeTraceRecord(Buffer.from(line)))).toEqual(RECORDS);
+test.each([
+  ['1, of JSON alone', GOLDEN],
+  ['3, with texts after its JSON', GOLDEN_3],
+])('what is kept in the golden file of version %s, is read', (_, file) => {
+  expect(linesOf(readFileSync(file, 'utf8')).map((line) => decodeTraceRecord(Buffer.from(line)))).toEqual(RECORDS);
 });
 
 test('every record is read as it was written', () => {
@@ -108,7 +112,7 @@ describe('a record of another program', () => {
     expect(decodeTraceRecord(next)).toEqual(FULL);
   });
 
-  test.each([[0], [3], [-1], [1_000]])('of version %j is a fault', (version) => {
+  test.each([[0], [5], [-1], [1_000]])('of version %j is a fault', (version) => {
     expect(codeOf(errorOf(encoded({ version })))).toBe('unknown_record_version');
   });
 
