@@ -14,12 +14,12 @@ import { pipelineDiagnostics } from './diagnostics/pipeline-diagnostics.ts';
 import { pipelineRoutes } from './diagnostics/pipeline-route.ts';
 import { gatewayServiceRoutes } from './diagnostics/service-routes.ts';
 import { createAdminApp, type AdminContext } from './http/admin-app.ts';
-import type { OpenTraceStore } from './open-trace-store.ts';
+import type { OpenedTraces } from './opened-traces.ts';
 import { VERSION } from './version.ts';
 
 interface AdminApiOptions extends Omit<AdminContext, 'version'> {
   readonly startedAt: number;
-  readonly traces: OpenTraceStore;
+  readonly traces: OpenedTraces;
   readonly queue: TraceQueue;
   readonly budget: BodyBudget;
   readonly keys: OpenKeys;

@@ -1,4 +1,4 @@
-import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
+import type { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
@@ -9,6 +9,7 @@ import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connec
 import { stopServer, type HttpServer, type StoppingServer } from '@vitrine/http-api/server/http-server';
 import { listen } from '@vitrine/http-api/server/listen';
 import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
+import { createAdminApi } from './admin-api.ts';
 import { authorizeBy } from './http/authorize.ts';
 import { openAuth } from './auth/open-auth.ts';
 import { openKeys, type OpenKeys } from './auth/open-keys.ts';
@@ -16,7 +17,7 @@ import { RateLimiter } from './auth/rate-limiter.ts';
 import { BodyBudget } from './capture/body-budget.ts';
 import type { Drop } from './capture/drop.ts';
 import { DropReport } from './capture/drop-report.ts';
-import { openTraceStore, type OpenTraceStore } from './open-trace-store.ts';
+import type { OpenedTraces } from './opened-traces.ts';
 import { TraceQueue } from './capture/trace-queue.ts';
 import { WriteMonitor } from './capture/write-monitor.ts';
 import type { GatewayConfig } from './config.ts';
@@ -26,11 +27,10 @@ import { openLimits } from './limits/open-limits.ts';
 import type { Clocks } from './limits/open-quotas.ts';
 import type { SharedLimits } from './limits/open-request-counter.ts';
 import { openAccessLog, type AccessLog } from './observability/access-log.ts';
-import { loadTelemetry, openObservability, type Observability } from './observability/open-observability.ts';
+import { openObservability, type Observability } from './observability/open-observability.ts';
 import { serveScrape } from './observability/serve-scrape.ts';
 import { pathRedactor } from './privacy/path-redactor.ts';
 import { openPlans } from './plans/open-plans.ts';
-import { privacyRules } from './privacy/pii-config.ts';
 import { openRequestGuard } from './privacy/request-guard.ts';
 import { Deadlines } from './proxy/deadlines.ts';
 import { headerReaders, TRACE_CONTEXT_HEADERS } from './proxy/forwarded-headers.ts';
@@ -50,11 +50,6 @@ const LIMIT_CONNECTIONS = 3;
 const AFTER_FAILED_RETENTION =
   'check err, and the disk of storage.path or the database of storage.dsn; retention runs every 60 s: docs/failure-modes.md#retention-that-fails';
 
-export interface Gateway extends AsyncDisposable {
-  /** Such as `http://127.0.0.1:8080`. */
-  readonly url: string;
-}
-
 /** What the gateway uses of its process. */
 export interface ProcessTools {
   /** Those of limits, queue, keys and deadlines. */
@@ -67,28 +62,24 @@ export interface ProcessTools {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Starts a gateway. Disposal is the specification's shutdown: requests in flight are finished, the queue is written out, spans are
- *  flushed, then metrics, each within 5 s. Faults: `storage_locked`, `storage_unusable`, `pepper_unusable`, `address_unusable`,
- *  `invalid_price_override`, `start_aborted`. */
-export async function startGateway(
+/** What `startGateway` opens before the rest of the gateway's modules are loaded. */
+export interface OpenedFirst {
+  readonly privacy: PrivacyRules;
+  readonly traces: OpenedTraces;
+  /** On the clock of `performance.now()`. */
+  readonly startedAt: number;
+  readonly opened: AsyncDisposableStack;
+  readonly stop: ReturnType<typeof shutdownSteps>;
+}
+
+/** Puts the gateway together around its open trace store, listens, and resolves with its URL; see `startGateway`. */
+export async function listenAround(
+  { privacy, traces, startedAt, opened, stop }: OpenedFirst,
   config: GatewayConfig,
   logger: Logger,
-  { clocks = SYSTEM_CLOCKS, collectYoung = () => {}, sharedLimits, signal = new AbortController().signal }: ProcessTools = {},
-): Promise<Gateway> {
-  await using opened = new AsyncDisposableStack();
-  const stop = shutdownSteps(opened, logger);
-
+  { clocks = SYSTEM_CLOCKS, collectYoung = () => {}, sharedLimits }: ProcessTools,
+): Promise<string> {
   const { steadyClock } = clocks;
-  const startedAt = performance.now();
-  const privacy = privacyRules(config.pii, config.tracing.capture_bodies);
-  // The thread of the traces takes as long to start as the modules to load, so both are done at once.
-  const [traces, { createAdminApi }] = await Promise.all([
-    openTraceStore(config, privacy, logger, signal),
-    import('./admin-api.ts'),
-    loadTelemetry(config.observability.otel),
-  ]);
-  // Closed before telemetry is flushed, or here when the start fails before that.
-  opened.use(traces);
   const observability = opened.use(await openObservability(config.observability.otel, logger));
   stop('flush metrics', () => observability.flushMetrics());
   stop('flush spans', () => observability.flushSpans());
@@ -137,8 +128,7 @@ export async function startGateway(
   const url = await listen(server, at);
   stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));
   finishRequests(created, config.server.idle_grace_ms, stop);
-  const running = opened.move();
-  return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return url;
 }
 
 /** Two steps: requests that arrive while idle connections are kept have as long as the others. */
@@ -157,7 +147,7 @@ async function openPipeline(of: {
   readonly collectYoung: () => void;
   readonly sharedLimits: SharedLimits | undefined;
   readonly observability: Observability;
-  readonly traces: OpenTraceStore;
+  readonly traces: OpenedTraces;
   readonly opened: AsyncDisposableStack;
   readonly stop: (name: string, step: () => Promise<unknown>) => void;
 }) {
@@ -194,7 +184,7 @@ async function openPipeline(of: {
 }
 
 /** By use. Without metrics is the pool of the thread that writes to Postgres itself, and the one that reads statistics of trace-writers. */
-function poolFigures(traces: OpenTraceStore, keys: OpenKeys, limits: Readonly<Record<string, PoolFigures>>) {
+function poolFigures(traces: OpenedTraces, keys: OpenKeys, limits: Readonly<Record<string, PoolFigures>>) {
   const publisher = traces.publisher?.figures.pool;
   return {
     ...traces.poolFigures(),

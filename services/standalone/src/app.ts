@@ -1,4 +1,4 @@
-import { startGateway } from '@vitrine/gateway/app';
+import { startGateway } from '@vitrine/gateway/start-gateway';
 import { oldSettingsIn, warnOfOldSettings } from '@vitrine/gateway/old-gateway/old-settings';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { startMockAnthropic } from '@vitrine/testkit/mock-anthropic';

@@ -1,5 +1,5 @@
 import { createLogger } from '@vitrine/telemetry/logger';
-import { startGateway } from '../app.ts';
+import { startGateway } from '../start-gateway.ts';
 import { command } from '@vitrine/command-line/command';
 import { warnOfOldSettings } from '../old-gateway/old-settings.ts';
 import { commandConfig, commandOldSettings } from './config/command-config.ts';

@@ -1,6 +1,5 @@
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { telemetryParts } from '@vitrine/telemetry/config/otel-config';
 import type { TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import type { RawRoute } from '@vitrine/http-api/api-app';
 import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
@@ -14,6 +13,7 @@ import { instrumentRequests, type InstrumentRequest } from './instrument-request
 import { instrumentedSink } from './instrumented-sink.ts';
 import { recordPublishing, recordWrites } from './record-batches.ts';
 import type { TracePublisher } from '../trace-publisher/open-publisher.ts';
+import { loadTelemetry } from './load-telemetry.ts';
 import type { GatewayOtelConfig } from './observability-config.ts';
 import type { TelemetryContext } from './request-telemetry.ts';
 import type { GatewayTelemetry } from './start-gateway-telemetry.ts';
@@ -75,11 +75,6 @@ export async function openObservability(config: GatewayOtelConfig, logger: Logge
     flushMetrics: async () => telemetry?.flushMetrics(),
     [Symbol.dispose]: () => telemetry?.[Symbol.dispose](),
   };
-}
-
-/** The module that starts telemetry, with OpenTelemetry's SDK; undefined where nothing of it is on. */
-export async function loadTelemetry(config: GatewayOtelConfig) {
-  return telemetryParts(config) === undefined ? undefined : import('./start-gateway-telemetry.ts');
 }
 
 async function openTelemetry(config: GatewayOtelConfig, logger: Logger): Promise<GatewayTelemetry | undefined> {

@@ -4,7 +4,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { join } from 'node:path';
 import process from 'node:process';
-import { startGateway } from '../app.ts';
+import { startGateway } from '../start-gateway.ts';
 import { readGatewayConfig } from '../config.ts';
 
 export interface SharedGatewaySettings {

@@ -5,7 +5,7 @@ import type { MockProvider } from '@vitrine/testkit/mock-provider';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { TraceDetail, TracePage, TraceSummary } from '@vitrine/traces/trace';
 import { verifyResponses } from '@vitrine/http-api/testing/documented-responses';
-import { startGateway } from '../app.ts';
+import { startGateway } from '../start-gateway.ts';
 import { readGatewayConfig } from '../config.ts';
 import { CORRELATION_HEADER } from '../correlation-id.ts';
 import type { Clocks } from '../limits/open-quotas.ts';

@@ -1,0 +1,18 @@
+import type { PoolFigures } from '@vitrine/postgres/pool-figures';
+import type { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
+import type { WriterDrops } from '@vitrine/trace-store-postgres/writer-statistics';
+import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
+import type { TracePublisher } from './trace-publisher/open-publisher.ts';
+
+/** Where the gateway writes traces and reads them. */
+export interface OpenedTraces extends AsyncDisposable {
+  readonly store: OwnedTraceStore;
+  /** The thread that makes records of exchanges and writes or publishes them. It serves a key store in a file too. */
+  readonly thread: DerivationThread;
+  /** With `queue.driver: kafka`; then trace-writers write to the store. */
+  readonly publisher: TracePublisher | undefined;
+  /** Of the store's connection pools; none with files. */
+  readonly poolFigures: () => Readonly<Record<string, PoolFigures>>;
+  /** What trace-writers have dropped; nothing while the database is away. */
+  readonly writerDrops: () => Promise<WriterDrops>;
+}
