@@ -1,15 +1,60 @@
+import { TEXT_NAMES, TEXT_START, inOneLine, isPlainText, type RecordTexts } from './record-texts.ts';
 import type { TraceRecord } from './trace-record.ts';
 
 // Apart from decoding, which checks records with zod: the thread that derives records encodes them and loads no zod.
 
-/** Goes up with every field that is added. A reader takes its own version and both neighbours: it knows the fields of the version before,
- *  and does without those of the next. A change that such a reader would misunderstand has to skip a version. */
-export const RECORD_VERSION = 1;
+/** Goes up with every field that is added. A reader takes the versions before its own, whose golden files it is tested with, and the next,
+ *  of which it leaves out what it does not know. A change that such a reader would misunderstand has to skip a version, as 2 was. */
+export const RECORD_VERSION = 3;
 
-/** A record as it is sent to another process or kept in a spool: JSON, with bytes as hex. 5 µs for a record of 1.4 KB without bodies, 10 µs
- *  with bodies of 3 KB; reading it takes 7 µs and 10 µs. */
+type Head = { readonly [name in keyof Omit<TraceRecord, keyof RecordTexts>]: unknown };
+
+/** A record as it is sent to another process or kept in a spool, in one line of UTF-8: JSON with bytes as hex, and after it its longest texts,
+ *  which `texts` of the JSON names in their order. 6.5 µs for a record with bodies of 3 KB, where JSON alone took 9.6. */
 export function encodeTraceRecord(record: TraceRecord): Buffer<ArrayBuffer> {
-  const { id, api_key_hash: hash } = record;
-  const hex = { id: Buffer.from(id).toString('hex'), api_key_hash: hash && Buffer.from(hash).toString('hex') };
-  return Buffer.from(JSON.stringify({ version: RECORD_VERSION, ...record, ...hex }));
+  const texts: string[] = [];
+  const inHead: Record<string, string> = {};
+  let tail = '';
+  for (const name of TEXT_NAMES) {
+    const text = record[name];
+    if (text === undefined) continue;
+    if (isPlainText(text)) {
+      texts.push(name);
+      tail += TEXT_START + text;
+    } else inHead[name] = text;
+  }
+  return Buffer.from(JSON.stringify({ version: RECORD_VERSION, ...headOf(record), ...inHead, texts }) + inOneLine(tail));
+}
+
+/** Field by field, which is faster than a copy of all but some. */
+function headOf(record: TraceRecord): Head {
+  const { api_key_hash: hash } = record;
+  return {
+    id: hex(record.id),
+    scope: record.scope,
+    timestamp: record.timestamp,
+    created_at: record.created_at,
+    provider: record.provider,
+    model: record.model,
+    request_method: record.request_method,
+    request_path: record.request_path,
+    response_status: record.response_status,
+    outcome: record.outcome,
+    input_tokens: record.input_tokens,
+    output_tokens: record.output_tokens,
+    total_tokens: record.total_tokens,
+    usage_status: record.usage_status,
+    latency_ms: record.latency_ms,
+    time_to_first_token_us: record.time_to_first_token_us,
+    api_key_hash: hash && hex(hash),
+    estimated_cost_usd: record.estimated_cost_usd,
+    cost_status: record.cost_status,
+    lineage: record.lineage,
+    request_headers: record.request_headers,
+    response_headers: record.response_headers,
+  };
+}
+
+function hex({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('hex');
 }

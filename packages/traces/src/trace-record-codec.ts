@@ -1,27 +1,25 @@
 import { Fault } from '@vitrine/faults/fault';
 import { z } from 'zod';
+import { RECORD_VERSION } from './encode-trace-record.ts';
 import { TEXT_START, readTexts } from './record-texts.ts';
 import { traceRecord, type TraceRecord } from './trace-record.ts';
 
 /** Of records of JSON alone. */
 const OLDEST_VERSION = 1;
-/** The one after version 3, whose texts stand after its JSON. */
-const NEWEST_VERSION = 4;
 
 const envelope = z.object({ version: z.int(), texts: z.array(z.string()).default([]) });
 
-/** Reads what `encodeTraceRecord` writes, and what later versions of it will. Faults: `unknown_record_version`, `malformed_record`;
+/** Reads what `encodeTraceRecord` wrote, here, in an earlier version or in the next. Faults: `unknown_record_version`, `malformed_record`;
  *  neither repeats anything of the record. */
 export function decodeTraceRecord(bytes: Uint8Array): TraceRecord {
   const line = readUtf8(bytes);
   const end = line.indexOf(TEXT_START);
   const head = parseJson(end === -1 ? line : line.slice(0, end));
   const { data } = envelope.safeParse(head);
-  if (data === undefined)
-    throw new Fault('malformed_record', { say: 'the trace record begins with no JSON object with a version' });
+  if (data === undefined) throw new Fault('malformed_record', { say: 'the trace record is no JSON object with a version' });
   const { version } = data;
-  if (version < OLDEST_VERSION || version > NEWEST_VERSION) {
-    const say = `the trace record has version ${version}; this program reads ${OLDEST_VERSION} to ${NEWEST_VERSION}`;
+  if (version < OLDEST_VERSION || version > RECORD_VERSION + 1) {
+    const say = `the trace record has version ${version}; this program reads ${OLDEST_VERSION} to ${RECORD_VERSION + 1}`;
     throw new Fault('unknown_record_version', { say });
   }
   const texts = readTexts(end === -1 ? '' : line.slice(end), data.texts);

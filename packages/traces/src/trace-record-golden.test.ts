@@ -4,12 +4,13 @@ import fc from 'fast-check';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { anyTraceRecord } from './testing/any-trace-record.ts';
 import { encodeTraceRecord } from './encode-trace-record.ts';
+import { TEXT_START } from './record-texts.ts';
 import { decodeTraceRecord } from './trace-record-codec.ts';
 import type { TraceRecord } from './trace-record.ts';
 
 /** A record a line. The file of a version stays as it is when the next one comes, which has to read it. */
-const GOLDEN = new URL('./testdata/trace-records-1.jsonl', import.meta.url);
-const GOLDEN_3 = new URL('./testdata/trace-records-3.txt', import.meta.url);
+const GOLDEN = new URL('./testdata/trace-records-3.txt', import.meta.url);
+const GOLDEN_1 = new URL('./testdata/trace-records-1.jsonl', import.meta.url);
 
 const PLAIN: TraceRecord = {
   id: new Uint8Array(16).fill(0xa1),
@@ -74,30 +75,33 @@ const FULL: TraceRecord = {
 const RECORDS = [PLAIN, FULL];
 const linesOf = (text: string) => text.trimEnd().split('\n');
 
-test('testdata/trace-records-1.jsonl holds records as they are encoded; npm run golden rewrites it', () => {
+test('testdata/trace-records-3.txt holds records as they are encoded; npm run golden rewrites it', () => {
   const text = RECORDS.map((record) => `${encodeTraceRecord(record).toString()}\n`).join('');
   if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
   expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
 });
 
 test.each([
-  ['1, of JSON alone', GOLDEN],
-  ['3, with texts after its JSON', GOLDEN_3],
+  ['3, with texts after its JSON', GOLDEN],
+  ['1, of JSON alone', GOLDEN_1],
 ])('what is kept in the golden file of version %s, is read', (_, file) => {
   expect(linesOf(readFileSync(file, 'utf8')).map((line) => decodeTraceRecord(Buffer.from(line)))).toEqual(RECORDS);
 });
 
-test('every record is read as it was written', () => {
+test('every record is read as it was written, and is one line without tabs, which tools for text can copy', () => {
   fc.assert(
     fc.property(anyTraceRecord, (record) => {
-      expect(decodeTraceRecord(encodeTraceRecord(record))).toEqual(record);
+      const encoded = encodeTraceRecord(record);
+      expect(decodeTraceRecord(encoded)).toEqual(record);
+      expect(encoded.toString()).not.toMatch(/[\n\r\t]/);
     }),
   );
 });
 
 describe('a record of another program', () => {
-  const encoded = (changes: Record<string, unknown>) =>
-    Buffer.from(JSON.stringify({ ...(JSON.parse(encodeTraceRecord(FULL).toString()) as object), ...changes }));
+  const [head = '', ...texts] = encodeTraceRecord(FULL).toString().split(TEXT_START);
+  const encoded = (changes: Record<string, unknown>, after: readonly string[] = texts) =>
+    Buffer.from([JSON.stringify({ ...(JSON.parse(head) as object), ...changes }), ...after].join(TEXT_START));
   const errorOf = (bytes: Uint8Array) => {
     try {
       return decodeTraceRecord(bytes);
@@ -108,8 +112,9 @@ describe('a record of another program', () => {
 
   test('of the next version is read without what that version added', () => {
     const { scope, lineage } = FULL;
-    const next = encoded({ version: 2, added: { any: 1 }, scope: { ...scope, added: 1 }, lineage: { ...lineage, added: 1 } });
-    expect(decodeTraceRecord(next)).toEqual(FULL);
+    const added = { added: { any: 1 }, scope: { ...scope, added: 1 }, lineage: { ...lineage, added: 1 } };
+    const names = ['added_text', ...(JSON.parse(head) as { readonly texts: readonly string[] }).texts];
+    expect(decodeTraceRecord(encoded({ version: 4, ...added, texts: names }, ['added', ...texts]))).toEqual(FULL);
   });
 
   test.each([[0], [5], [-1], [1_000]])('of version %j is a fault', (version) => {
@@ -129,6 +134,11 @@ describe('a record of another program', () => {
     ['a cost that is null', encoded({ estimated_cost_usd: null })],
     ['a short id', encoded({ id: 'a1' })],
     ['a scope that is text', encoded({ scope: 'sk-canary0123456789' })],
+    ['fewer texts than it names', encoded({}, texts.slice(1))],
+    ['more texts than it names', encoded({}, ['sk-canary0123456789', ...texts])],
+    ['texts without names', encoded({ texts: undefined })],
+    ['names that are no texts', encoded({ texts: [1, 2, 3] })],
+    ['no metadata', encoded({ texts: ['request_body', 'response_body'] }, texts.slice(0, 2))],
   ])('that is %s is a fault that repeats nothing of it', (_, bytes) => {
     const error = errorOf(bytes);
     expect([codeOf(error), messageOf(error).includes('canary')]).toEqual(['malformed_record', false]);
