@@ -1,6 +1,6 @@
-import { context, trace } from '@opentelemetry/api';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { scrub } from '@vitrine/privacy/scrub';
+import { activeSpan } from './active-span.ts';
 
 export type { Logger } from 'pino';
 
@@ -22,6 +22,6 @@ export function createLogger(service: string, level: string, destination: Destin
 }
 
 function idsOfActiveSpan(): { trace_id?: string; span_id?: string } {
-  const ids = trace.getSpanContext(context.active());
-  return ids === undefined ? {} : { trace_id: ids.traceId, span_id: ids.spanId };
+  const span = activeSpan();
+  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }

@@ -5,6 +5,7 @@ import { PeriodicExportingMetricReader, type IMetricReader, type MetricProducer 
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { randomUUID } from 'node:crypto';
 import { scrub } from '@vitrine/privacy/scrub';
+import { readActiveSpanBy } from './active-span.ts';
 import { telemetryParts, type OtelConfig } from './config/otel-config.ts';
 import { ExportErrorLog } from './export/export-error-log.ts';
 import { createMetricExporter, createSpanExporter, createSpanSender } from './export/otlp-exporters.ts';
@@ -150,7 +151,9 @@ function register(resource: Resource, readers: IMetricReader[], onExportError: R
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   sdk.start();
+  const stopReading = readActiveSpanBy(() => trace.getSpanContext(context.active()));
   return () => {
+    stopReading();
     for (const instrumentation of runtime) instrumentation.disable();
     for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable();
   };

@@ -1,8 +1,8 @@
 import { issuePaths, issueText } from '@vitrine/config/issue-text';
+import { yamlDocuments } from '@vitrine/config/yaml-documents';
 import { Fault } from '@vitrine/faults/fault';
 import { PROVIDERS } from '@vitrine/traces/trace-values';
 import { hash } from 'node:crypto';
-import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 
 const usdPerMillion = z.number().min(0).max(1e6);
@@ -35,7 +35,7 @@ export interface PriceOverride {
  *  ```
  *  Faults: `invalid_price_override`, with the path of everything that is wrong. */
 export function parsePriceOverride(text: string): PriceOverride {
-  const documents = parseAllDocuments(text);
+  const documents = yamlDocuments(text);
   const [document] = documents;
   if (document === undefined || documents.length !== 1) throw invalidOverride(['the file must hold one YAML document']);
   const [broken] = document.errors;
