@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { from as copyStream } from 'pg-copy-streams';
 import type { PoolCounters } from './pool-figures.ts';
-import type { PoolSettings } from './pool-options.ts';
+import { readTimeoutMs, type PoolSettings } from './pool-options.ts';
 import { finished } from 'node:stream/promises';
-import { classifyPostgresError, isReadTimeout } from './postgres-error.ts';
+import { classifyPostgresError, isReadTimeout, readTimeout } from './postgres-error.ts';
 
 /** A column is what `column-types.ts` makes of it. */
 export type Row = Record<string, unknown>;
@@ -38,8 +38,11 @@ export class Connection {
     const isNamed = options?.name !== undefined && !this.#settings.throughPooler;
     return this.#counted(text, () => {
       // Without values several statements may stand in one text.
-      if (values === undefined && !isNamed) return this.#client.query<R>(text);
-      return this.#client.query<R>({ text, values: [...(values ?? [])], ...(isNamed ? { name: options.name } : {}) });
+      const parameters = values === undefined && !isNamed ? {} : { values: [...(values ?? [])] };
+      const config = { text, ...parameters, ...(isNamed ? { name: options.name } : {}) };
+      return this.#answered<pg.QueryResult<R>>((resolve, reject) => {
+        this.#client.query<R>(config, (error, result) => (error ? reject(error) : resolve(result)));
+      });
     });
   }
 
@@ -49,7 +52,7 @@ export class Connection {
       const stream = this.#client.query(copyStream(text));
       stream.end(data);
       // The stream finishes when the server is ready for the next statement.
-      await finished(stream, { cleanup: true });
+      await this.#answered<void>((resolve, reject) => void finished(stream, { cleanup: true }).then(resolve, reject));
       return stream.rowCount;
     });
   }
@@ -65,12 +68,28 @@ export class Connection {
     this.#client.release(isLost);
   }
 
+  /** What `run` settles with, or a read timeout. Neither the driver's promises nor its own timeout: both assign a closure to a property of the
+   *  statement, and V8 allocates such closures in the old space. Each would keep the rows of its statement, and what refers to them, until the next
+   *  full collection: every young collection copies all rows instead of none (20 of 25 MB, 4 to 10 ms, when batches of 800 KB are read). */
+  async #answered<T>(run: (resolve: (value: T) => void, reject: (error: unknown) => void) => void): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const timer = setTimeout(() => reject(readTimeout()), readTimeoutMs(this.#settings));
+    try {
+      run(resolve, reject);
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   async #counted<T>(text: string, run: () => Promise<T>): Promise<T> {
     this.#counters.statements += 1;
     try {
       this.#settings.beforeStatement(text);
       return await run();
     } catch (error) {
+      // The driver's stack leads to its socket; this one to who ran the statement.
+      if (error instanceof Error) Error.captureStackTrace(error);
       const errorClass = classifyPostgresError(error);
       this.#counters.errors[errorClass] += 1;
       if (errorClass === 'connection' || isReadTimeout(error)) this.#isBroken = true;

@@ -40,7 +40,7 @@ const DEFAULTS = {
   beforeStatement: () => {},
 } as const;
 
-/** How much later than the server the driver gives up on a statement: it matters only where the server cannot be reached any more. */
+/** How much later than the server we give up on a statement: it matters only where the server cannot be reached any more. */
 const READ_TIMEOUT_EXTRA_MS = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
@@ -52,18 +52,22 @@ export function poolSettings(options: PostgresPoolOptions): PoolSettings {
 
 /** The driver's settings of one connection. */
 export function clientConfig(settings: PoolSettings): pg.ClientConfig {
-  const { dsn, applicationName, connectTimeoutMs, statementTimeoutMs, throughPooler } = settings;
+  const { dsn, applicationName, connectTimeoutMs, throughPooler } = settings;
   return {
     connectionString: dsn.reveal(),
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: statementTimeoutMs + READ_TIMEOUT_EXTRA_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: COLUMN_TYPES,
     // A pooler refuses what it does not know of the settings that a connection starts with.
     ...(throughPooler ? {} : sessionTimeouts(settings)),
   };
+}
+
+/** After how long a statement without a response has failed. */
+export function readTimeoutMs({ statementTimeoutMs }: PoolSettings): number {
+  return statementTimeoutMs + READ_TIMEOUT_EXTRA_MS;
 }
 
 function sessionTimeouts({ statementTimeoutMs, lockTimeoutMs, idleTransactionTimeoutMs }: PoolSettings) {

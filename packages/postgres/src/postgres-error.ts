@@ -6,7 +6,8 @@ export type PostgresErrorClass = (typeof POSTGRES_ERROR_CLASSES)[number];
 
 // Codes of the server are SQLSTATEs (PostgreSQL, Appendix A); those of the system begin with E; the driver's own errors have only a text.
 const TIMEOUT_CODES = new Set(['57014', '25P03', '57P05', 'ETIMEDOUT']);
-const TIMEOUT_TEXTS = ['Query read timeout', 'timeout exceeded when trying to connect', 'timeout expired'];
+const READ_TIMEOUT = 'Query read timeout';
+const TIMEOUT_TEXTS = [READ_TIMEOUT, 'timeout exceeded when trying to connect', 'timeout expired'];
 
 /** Shutdown and start of the server, too many connections, wrong credentials and a database that is not there yet: for whoever waits for the
  *  database these are all "not yet". */
@@ -43,7 +44,11 @@ export function classifyPostgresError(error: unknown): PostgresErrorClass {
   return 'unknown';
 }
 
-/** Whether the driver gave up on a statement that the server may still run: the connection is of no more use. */
+/** Of a statement that the server may still run: the connection is of no more use. The text is the driver's own. */
+export function readTimeout(): Error {
+  return new Error(READ_TIMEOUT);
+}
+
 export function isReadTimeout(error: unknown): boolean {
-  return messageOf(error) === 'Query read timeout';
+  return messageOf(error) === READ_TIMEOUT;
 }

@@ -6,7 +6,14 @@ import { Connection, type Queryable, type Row, type StatementOptions } from './c
 import { addressOf, type PostgresAddress } from './dsn.ts';
 import { NotificationListener, type NotificationHandlers } from './notification-listener.ts';
 import { noCounts, type PoolFigures } from './pool-figures.ts';
-import { clientConfig, poolSettings, transactionTimeouts, type PoolSettings, type PostgresPoolOptions } from './pool-options.ts';
+import {
+  clientConfig,
+  poolSettings,
+  readTimeoutMs,
+  transactionTimeouts,
+  type PoolSettings,
+  type PostgresPoolOptions,
+} from './pool-options.ts';
 import { classifyPostgresError } from './postgres-error.ts';
 import { runTransaction, type Transaction, type TransactionOptions } from './transaction.ts';
 
@@ -62,7 +69,8 @@ export class PostgresPool implements Queryable, AsyncDisposable {
 
   /** Subscribes to notifications over a connection of its own, which a transaction pooler cannot carry. */
   listen(channel: string, handlers: NotificationHandlers): NotificationListener {
-    return new NotificationListener(clientConfig(this.#settings), channel, handlers);
+    const config = { ...clientConfig(this.#settings), query_timeout: readTimeoutMs(this.#settings) };
+    return new NotificationListener(config, channel, handlers);
   }
 
   figures(): PoolFigures {
