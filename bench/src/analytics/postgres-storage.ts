@@ -7,6 +7,7 @@ import { openPostgresTraceStore, postgresWriter } from '@vitrine/trace-store-pos
 import { finishBuckets } from '@vitrine/trace-store-postgres/finish-buckets';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { mkdir } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import type { Progress } from '../bench.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
@@ -16,8 +17,10 @@ import { derivationThread, oldestOf, writeTraffic } from './load-traces.ts';
 /** Larger than those of a gateway, like those of the trace-writer: sums are a row for each batch and key. */
 const BATCH = 1_024;
 const VACUUM_TIMEOUT_MS = 3_600_000;
-/** Durable, like a server in use; a quarter of a small server's memory, and no checkpoint every few seconds while traces are loaded. */
-const SETTINGS = ['shared_buffers=1GB', 'max_wal_size=8GB'];
+const MIB = 2 ** 20;
+/** Durable, with a quarter of the machine's memory for buffers, as docs/operations.md advises, and no checkpoint every few seconds while traces are
+ *  loaded. */
+const SETTINGS = [`shared_buffers=${Math.floor(totalmem() / 4 / MIB)}MB`, 'max_wal_size=8GB'];
 
 /** Traces in Postgres: in the database of `dsn`, or on a server that keeps its data in `folder`. */
 export async function openPostgresStorage(folder: string, dsn: string | undefined): Promise<BenchStorage> {
@@ -27,7 +30,11 @@ export async function openPostgresStorage(folder: string, dsn: string | undefine
   const running = opened.move();
   return {
     variables: { SVC_STORAGE_DRIVER: 'postgres', SVC_STORAGE_DSN: secret.reveal() },
-    load: (plan, progress) => load(secret, plan, progress),
+    async load(plan, progress) {
+      const loaded = await load(secret, plan, progress);
+      if (dsn === undefined) await fillBuffers(secret, progress);
+      return loaded;
+    },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -47,6 +54,19 @@ async function load(dsn: Secret, plan: AnalyticsPlan, progress: Progress): Promi
   await finishBuckets(pool);
   const [size] = await pool.query<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes');
   return { store, from, microsPerTrace, sizeBytes: size?.bytes ?? 0 };
+}
+
+/** What a server in use has in its buffers, and what there is no room for in the page cache of the machine, where the file of SQLite is. A server
+ *  that was just started would read each day from disk with the first query that needs it. Those that are read most come last. */
+async function fillBuffers(dsn: Secret, progress: Progress): Promise<void> {
+  progress('read all tables and indexes once, as a server in use has');
+  await using pool = new PostgresPool({ dsn, applicationName: 'bench', statementTimeoutMs: VACUUM_TIMEOUT_MS });
+  await pool.query('CREATE EXTENSION IF NOT EXISTS pg_prewarm');
+  await pool.query(
+    `SELECT sum(pg_prewarm(oid::regclass)) FROM (
+       SELECT oid FROM pg_class WHERE relkind IN ('r', 'i', 't') AND pg_relation_size(oid) > 0 AND relpersistence = 'p'
+       ORDER BY relname LIKE 'trace_bodies%' DESC, relkind = 'i', relname) AS relations`,
+  );
 }
 
 async function fill(pool: PostgresPool, dsn: Secret, from: number, plan: AnalyticsPlan, progress: Progress): Promise<number> {
