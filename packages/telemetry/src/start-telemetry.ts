@@ -1,13 +1,8 @@
-import { context, diag, DiagLogLevel, metrics, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { context, diag, DiagLogLevel, logs, metrics, propagation, trace } from '@opentelemetry/api';
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
 import { envDetector, resourceFromAttributes, type Resource } from '@opentelemetry/resources';
-import {
-  MeterProvider,
-  PeriodicExportingMetricReader,
-  type IMetricReader,
-  type MetricProducer,
-} from '@opentelemetry/sdk-metrics';
+import { PeriodicExportingMetricReader, type IMetricReader, type MetricProducer } from '@opentelemetry/sdk-metrics';
+import { NodeSDK } from '@opentelemetry/sdk-node';
 import { randomUUID } from 'node:crypto';
 import { scrub } from '@vitrine/privacy/scrub';
 import { readActiveSpanBy } from './active-span.ts';
@@ -60,7 +55,7 @@ export interface TelemetryOptions {
 }
 
 /** Starts what `config` enables; undefined when that is nothing. Import this module only when something is enabled: it loads the OpenTelemetry SDK
- *  (100 ms of CPU, 13 MB). One at a time in a process, because the SDK registers itself globally; disposal makes room for the next, and
+ *  (240 ms, 40 MB). One at a time in a process, because the SDK registers itself globally; disposal makes room for the next, and
  *  does not wait for what was not flushed before.
  *  Spec: Telemetry export configuration, Spans, Metrics; decisions, section 6. */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry | undefined> {
@@ -138,28 +133,30 @@ async function pushReader(config: OtelConfig, producer: MetricProducer): Promise
   });
 }
 
-/** Registers exactly these readers, and the context manager that carries the ids of a request to its log lines: the parts of NodeSDK that are
- *  needed. It loads every exporter there is (85 ms of CPU), and its rules for OTEL_* variables are not the specification's. */
+/** Starts the SDK with exactly these readers, and with the context manager that carries the ids of a request to its log lines. Everything is
+ *  passed, because the SDK's own rules for OTEL_* variables are not the specification's. */
 function register(resource: Resource, readers: IMetricReader[], onExportError: Report): () => void {
+  const runtime = readers.length === 0 ? [] : [new RuntimeNodeInstrumentation({ monitoringPrecision: EVENT_LOOP_PRECISION_MS })];
+  const sdk = new NodeSDK({
+    resource,
+    autoDetectResources: false,
+    spanProcessors: [],
+    metricReaders: readers,
+    logRecordProcessors: [],
+    textMapPropagator: null,
+    instrumentations: runtime,
+  });
   diag.setLogger(
     { error: onExportError, warn: onExportError, info: () => {}, debug: () => {}, verbose: () => {} },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  const runtime = readers.length === 0 ? undefined : observeRuntime(new MeterProvider({ resource, readers }));
+  sdk.start();
   const stopReading = readActiveSpanBy(() => trace.getSpanContext(context.active()));
   return () => {
     stopReading();
-    runtime?.disable();
-    for (const api of [metrics, context, diag]) api.disable();
+    for (const instrumentation of runtime) instrumentation.disable();
+    for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable();
   };
-}
-
-function observeRuntime(provider: MeterProvider): RuntimeNodeInstrumentation {
-  metrics.setGlobalMeterProvider(provider);
-  const runtime = new RuntimeNodeInstrumentation({ monitoringPrecision: EVENT_LOOP_PRECISION_MS });
-  runtime.setMeterProvider(provider);
-  return runtime;
 }
 
 /** `service.name`, `service.version`, what OTEL_RESOURCE_ATTRIBUTES adds, and an instance id, without which counters of several replicas would
