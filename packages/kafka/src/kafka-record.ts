@@ -3,8 +3,9 @@ export type RecordHeaders = Readonly<Record<string, string>>;
 /** A record to publish. The key is required: kafkajs' retries of a record without one could reach two partitions. */
 export interface KafkaRecord {
   readonly key: string | Buffer;
-  /** Null deletes the key in a compacted topic. */
-  readonly value: Buffer | null;
+  /** Null deletes the key in a compacted topic. A text becomes UTF-8 in the batch itself: a buffer for each of 4 KB, outside of V8's heap, made
+   *  whole collections more frequent, and these took 5 µs a record. */
+  readonly value: string | Buffer | null;
   readonly headers?: RecordHeaders;
 }
 
@@ -14,7 +15,7 @@ const HEADER_OVERHEAD_BYTES = 10;
 
 /** An upper bound of what a record takes in a batch, without compression. */
 export function recordBytes({ key, value, headers = {} }: KafkaRecord): number {
-  let bytes = OVERHEAD_BYTES + Buffer.byteLength(key) + (value?.length ?? 0);
+  let bytes = OVERHEAD_BYTES + Buffer.byteLength(key) + (value === null ? 0 : Buffer.byteLength(value));
   for (const name in headers) bytes += Buffer.byteLength(name) + Buffer.byteLength(headers[name] ?? '') + HEADER_OVERHEAD_BYTES;
   return bytes;
 }

@@ -9,9 +9,9 @@ export const RECORD_VERSION = 3;
 
 type Head = { readonly [name in keyof Omit<TraceRecord, keyof RecordTexts>]: unknown };
 
-/** A record as it is sent to another process or kept in a spool, in one line of UTF-8: JSON with bytes as hex, and after it its longest texts,
+/** A record as it is sent to another process or kept in a spool, in one line: JSON with bytes as hex, and after it its longest texts,
  *  which `texts` of the JSON names in their order. 6.5 µs for a record with bodies of 3 KB, where JSON alone took 9.6. */
-export function encodeTraceRecord(record: TraceRecord): Buffer<ArrayBuffer> {
+export function encodeTraceRecord(record: TraceRecord): string {
   const texts: string[] = [];
   const inHead: Record<string, string> = {};
   let tail = '';
@@ -23,7 +23,7 @@ export function encodeTraceRecord(record: TraceRecord): Buffer<ArrayBuffer> {
       tail += TEXT_START + text;
     } else inHead[name] = text;
   }
-  return Buffer.from(JSON.stringify({ version: RECORD_VERSION, ...headOf(record), ...inHead, texts }) + inOneLine(tail));
+  return JSON.stringify({ version: RECORD_VERSION, ...headOf(record), ...inHead, texts }) + inOneLine(tail);
 }
 
 /** Field by field, which is faster than a copy of all but some. */

@@ -19,6 +19,7 @@ const SLOW_MS = 60_000;
 const TEST_TIMEOUT_MS = 180_000;
 /** Zeros, which are small when compressed: so the topic takes a record that is larger than a trace-writer reads. */
 const OVERSIZED = Buffer.alloc(16_777_217);
+const encoded = () => Buffer.from(encodeTraceRecord(plainTrace(Date.now())));
 const PUBLISHER_LIMITS = { maxRecordBytes: 2 * OVERSIZED.length, maxPendingBytes: 4 * OVERSIZED.length };
 
 await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
@@ -63,7 +64,7 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
     async () => {
       await query('TRUNCATE traces, trace_bodies, day_usage');
       const topic = await createTopic(kafka, { partitions: 3 });
-      const values = Array.from({ length: 500 }, () => encodeTraceRecord(plainTrace(Date.now())));
+      const values = Array.from({ length: 500 }, () => encoded());
       const unreadable = [Buffer.from('no record'), Buffer.from('{"version":99}'), OVERSIZED];
       await publish(topic, [...values, ...unreadable, ...values.slice(0, 100)]);
       await using writer = await start(topic);
@@ -103,7 +104,7 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
       await proxy.close();
       await publish(
         topic,
-        Array.from({ length: 50 }, () => encodeTraceRecord(plainTrace(Date.now()))),
+        Array.from({ length: 50 }, () => encoded()),
       );
       await waitUntil(async () => /database/.test((await writer.waitingFor()) ?? ''), { what: 'the pause', timeoutMs: SLOW_MS });
       await proxy.open();
@@ -119,7 +120,7 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
     async () => {
       await query('TRUNCATE traces, trace_bodies, day_usage');
       const topic = await createTopic(kafka, { partitions: 1 });
-      await publish(topic, [encodeTraceRecord(plainTrace(Date.now()))]);
+      await publish(topic, [encoded()]);
       await kafka.stop();
       await using writer = await start(topic);
       const becomes = (reason: string | undefined) =>

@@ -20,6 +20,7 @@ const RECORDS: readonly KafkaRecord[] = [
   { key: 'k', value: Buffer.alloc(64, 'a') },
   { key: 'k', value: Buffer.alloc(8_192, 'a') },
   { key: 'k', value: Buffer.alloc(1_048_576, 'a') },
+  ...[0, 1, 31, 32, 63, 64, 8_192].map((length) => ({ key: 'k', value: 'ä'.repeat(length) })),
   { key: 'k', value: Buffer.from('v'), headers: { 'dead-letter-reason': 'malformed_record', empty: '', ü: 'ö'.repeat(99) } },
 ];
 

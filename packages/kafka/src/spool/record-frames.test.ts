@@ -1,22 +1,28 @@
 import { expect, test } from '@jest/globals';
-import { assert, dictionary, property, record, string, uint8Array, array, nat, option } from 'fast-check';
+import { assert, dictionary, property, record, string, uint8Array, array, nat, oneof, option } from 'fast-check';
+import type { KafkaRecord } from '../kafka-record.ts';
 import { decodeFrames, encodeFrame } from './record-frames.ts';
 
 const records = array(
   record(
     {
       key: string(),
-      value: option(uint8Array()),
+      value: option(
+        oneof(
+          uint8Array().map((bytes) => Buffer.from(bytes)),
+          string(),
+        ),
+      ),
       headers: dictionary(string({ minLength: 1 }), string(), { maxKeys: 3, noNullPrototype: true }),
     },
     { requiredKeys: ['key', 'value'] },
-  ).map(({ value, ...rest }) => ({ ...rest, value: value === null ? null : Buffer.from(value) })),
+  ),
   { maxLength: 8 },
 );
-const plain = (found: readonly { key: unknown; value: Buffer | null; headers?: unknown }[]) =>
+const plain = (found: readonly KafkaRecord[]) =>
   found.map(({ key, value, headers = {} }) => ({
     key: String(key),
-    value: value?.toString('hex'),
+    value: value === null ? null : Buffer.from(value).toString('hex'),
     headers: { ...(headers as object) },
   }));
 

@@ -16,7 +16,7 @@ function writerOf(publish: (records: readonly KafkaRecord[]) => readonly WriteRe
   const sent: TraceRecord[] = [];
   const writer = new PublishingWriter({
     publish: async (records) => {
-      sent.push(...records.map(({ value }) => decodeTraceRecord(value ?? Buffer.of())));
+      sent.push(...records.map(({ value }) => decodeTraceRecord(Buffer.from(value ?? ''))));
       return publish(records);
     },
     maxRecordBytes: MAX_BYTES,

@@ -14,7 +14,8 @@ const consumed = (value: Buffer | null, offset = 0) => ({
   headers: {},
   timestamp: NOW,
 });
-const traces = (count: number) => Array.from({ length: count }, (_, at) => consumed(encodeTraceRecord(plainTrace(NOW)), at));
+const traces = (count: number) =>
+  Array.from({ length: count }, (_, at) => consumed(Buffer.from(encodeTraceRecord(plainTrace(NOW))), at));
 const failure = (errorClass: FailureClass, code = '') => ({
   operation: 'write_batch_fallback' as const,
   error_class: errorClass,
