@@ -10,7 +10,7 @@ const records = array(
       value: option(
         oneof(
           uint8Array().map((bytes) => Buffer.from(bytes)),
-          string(),
+          string({ unit: 'grapheme' }),
         ),
       ),
       headers: dictionary(string({ minLength: 1 }), string(), { maxKeys: 3, noNullPrototype: true }),
