@@ -96,6 +96,18 @@ test('keys that are added wait for no retry of others', () => {
   expect(queue.figures.depth).toBe(1);
 });
 
+test('a delay that ends while its key waits does not stand before the next one', async () => {
+  const queue = createQueue();
+  queue.add('a');
+  queue.addAfter('a', 1_000);
+  await jest.advanceTimersByTimeAsync(2_000);
+  await queue.next();
+  queue.addRateLimited('a');
+  queue.done('a');
+  await jest.advanceTimersByTimeAsync(2_000);
+  expect(queue.figures.depth).toBe(1);
+});
+
 describe('shutting down', () => {
   test('gives out no more keys, and waits for those that run', async () => {
     const queue = createQueue();

@@ -79,8 +79,12 @@ export class WorkQueue {
     const dueAt = performance.now() + delayMs;
     if (this.#isShutDown || (this.#delayed.get(key)?.dueAt ?? Infinity) <= dueAt) return;
     this.#cancelDelay(key);
-    const timer = setTimeout(() => this.add(key), delayMs).unref();
-    this.#delayed.set(key, { dueAt, timer });
+    const end = () => {
+      // Also of a key that waits already: a delay that is over must not stand before the next one.
+      this.#delayed.delete(key);
+      this.add(key);
+    };
+    this.#delayed.set(key, { dueAt, timer: setTimeout(end, delayMs).unref() });
   }
 
   /** Adds a key that failed: later each time, until `forget`. */
