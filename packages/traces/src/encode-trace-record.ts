@@ -7,29 +7,16 @@ import type { TraceRecord } from './trace-record.ts';
  *  of which it leaves out what it does not know. A change that such a reader would misunderstand has to skip a version, as 2 was. */
 export const RECORD_VERSION = 3;
 
-type Head = { readonly [name in keyof Omit<TraceRecord, keyof RecordTexts>]: unknown };
+type Head = { readonly [name in keyof TraceRecord | 'version' | 'texts']: unknown };
 
 /** A record as it is sent to another process or kept in a spool, in one line: JSON with bytes as hex, and after it its longest texts,
  *  which `texts` of the JSON names in their order. 6.5 µs for a record with bodies of 3 KB, where JSON alone took 9.6. */
 export function encodeTraceRecord(record: TraceRecord): string {
-  const texts: string[] = [];
-  const inHead: Record<string, string> = {};
-  let tail = '';
-  for (const name of TEXT_NAMES) {
-    const text = record[name];
-    if (text === undefined) continue;
-    if (isPlainText(text)) {
-      texts.push(name);
-      tail += TEXT_START + text;
-    } else inHead[name] = text;
-  }
-  return JSON.stringify({ version: RECORD_VERSION, ...headOf(record), ...inHead, texts }) + inOneLine(tail);
-}
-
-/** Field by field, which is faster than a copy of all but some. */
-function headOf(record: TraceRecord): Head {
+  const { texts, tail, inHead } = placeTexts(record);
   const { api_key_hash: hash } = record;
-  return {
+  // One literal: copies of two objects into it took half a microsecond more.
+  const head: Head = {
+    version: RECORD_VERSION,
     id: hex(record.id),
     scope: record.scope,
     timestamp: record.timestamp,
@@ -52,7 +39,28 @@ function headOf(record: TraceRecord): Head {
     lineage: record.lineage,
     request_headers: record.request_headers,
     response_headers: record.response_headers,
+    request_body: inHead.request_body,
+    response_body: inHead.response_body,
+    metadata: inHead.metadata,
+    texts,
   };
+  return JSON.stringify(head) + inOneLine(tail);
+}
+
+/** The texts that stand after the JSON, by name and one after the other, and those that stay in it. */
+function placeTexts(record: TraceRecord) {
+  const texts: string[] = [];
+  const inHead: Partial<Record<keyof RecordTexts, string>> = {};
+  let tail = '';
+  for (const name of TEXT_NAMES) {
+    const text = record[name];
+    if (text === undefined) continue;
+    if (isPlainText(text)) {
+      texts.push(name);
+      tail += TEXT_START + text;
+    } else inHead[name] = text;
+  }
+  return { texts, tail, inHead };
 }
 
 function hex({ buffer, byteOffset, byteLength }: Uint8Array): string {

@@ -1,17 +1,17 @@
-import { recordBytes, type KafkaRecord } from '../kafka-record.ts';
+import { recordBytesAtMost, type KafkaRecord } from '../kafka-record.ts';
 
 /** Of a number of 32 bits. */
 const MAX_VARINT_BYTES = 5;
 
 /** Encodes records as a batch of Kafka's message format 2 holds them before its compression, all at the batch's own time. */
 export class RecordEncoder {
-  /** Used again, so that publishing leaves no large garbage; as large as the largest batch was. */
+  /** Used again, so that publishing leaves no large garbage; as large as the largest batch could be. What is never written takes no memory. */
   #bytes = Buffer.alloc(0);
   #at = 0;
 
   /** The result is overwritten by the next call. */
   encode(records: readonly KafkaRecord[]): Buffer {
-    const bound = records.reduce((sum, record) => sum + recordBytes(record), 0);
+    const bound = records.reduce((sum, record) => sum + recordBytesAtMost(record), 0);
     if (bound > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(bound);
     this.#at = 0;
     for (const [offset, record] of records.entries()) this.#addRecord(record, offset);

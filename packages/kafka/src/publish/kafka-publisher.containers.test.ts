@@ -3,12 +3,14 @@ import { describeWithContainers } from '@vitrine/e2e/describe-with-containers';
 import { startKafka, type RunningKafka } from '@vitrine/e2e/environment';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createKafkaClient } from '../kafka-client.ts';
+import { recordBytes } from '../kafka-record.ts';
 import { collectLog } from '../testing/collect-log.ts';
 import { createTopic, readTopic, recordsOfPartitions } from '../testing/topics.ts';
-import { KafkaPublisher } from './kafka-publisher.ts';
+import { KafkaPublisher, MAX_BATCH_BYTES } from './kafka-publisher.ts';
 
 /** A broker takes up to 20 s to start on a busy machine. */
 const RESTART_TEST_TIMEOUT_MS = 180_000;
@@ -64,6 +66,17 @@ await describeWithContainers('publishing to Kafka 4.1', () => {
     expect(await opened.publisher.publish([{ key: 'k', value: Buffer.from(value) }])).toEqual(['published']);
     expect((await readTopic(kafka, topic, 1))[0]?.value).toBe(value);
   });
+
+  test.each(['none', 'gzip', 'zstd'] as const)(
+    'a full send that cannot be compressed fits into a topic of 1 MiB: %s',
+    async (compression) => {
+      const topic = await createTopic(kafka, { maxMessageBytes: 1_048_576 });
+      await using opened = await open({ topic, compression, maxRecordBytes: MAX_BATCH_BYTES });
+      const value = randomBytes(MAX_BATCH_BYTES - recordBytes({ key: 'k', value: Buffer.alloc(0) }));
+      expect(recordBytes({ key: 'k', value })).toBe(MAX_BATCH_BYTES);
+      expect(await opened.publisher.publish([{ key: 'k', value }])).toEqual(['published']);
+    },
+  );
 
   test('a process that has published ends by itself, and Node prints no warning of negative timers', async () => {
     const topic = await createTopic(kafka, {});
