@@ -6,10 +6,11 @@ import type { Bench, BenchOutcome, Progress } from '../bench.ts';
 import { ANALYTICS_OPTIONS, readAnalyticsPlan, type AnalyticsPlan } from './analytics-plan.ts';
 import { AnalyticsSession } from './analytics-session.ts';
 import type { BenchStorage } from './bench-storage.ts';
-import { compareGateways, fileVariables, get, startStorageGateway } from './compare-gateways.ts';
+import { compareGateways, fileVariables, startStorageGateway } from './compare-gateways.ts';
 import { loadTraces } from './load-traces.ts';
 import { openPostgresStorage } from './postgres-storage.ts';
 import { LIST_FILTERS, pathOf, RARE_FILTERS, runQuery } from './queries.ts';
+import { RawClient } from './raw-client.ts';
 import { tenantOf } from './traffic.ts';
 
 /** How long a store takes to list and to sum up a few million traces. */
@@ -72,12 +73,14 @@ async function measureStore(storage: BenchStorage, plan: AnalyticsPlan, progress
 async function measureGateway({ variables }: BenchStorage, home: string, session: AnalyticsSession): Promise<void> {
   const gateway = await startStorageGateway(variables, home);
   try {
-    await session.analytics('analytics of all, over HTTP', (query) => get(gateway, pathOf(query)));
+    using client = new RawClient(gateway.port);
+    using beside = new RawClient(gateway.port);
+    await session.analytics('analytics of all, over HTTP', (query) => client.get(pathOf(query)));
     const large = pathOf({ endpoint: 'usage', group_by: 'model', bucket: 'hour' });
     await session.meanwhile(
       'for health, beside usage by model and hour',
-      () => get(gateway, large),
-      () => get(gateway, '/api/health'),
+      () => client.get(large),
+      () => beside.get('/api/health'),
     );
   } finally {
     await gateway.stop();

@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
 import { mkdir } from 'node:fs/promises';
-import { request } from 'undici';
 import type { BenchRow, Progress } from '../bench.ts';
 import { median } from '../median.ts';
 import { startGateway, type GatewayProcess } from '../proxy/gateway-process.ts';
 import type { AnalyticsPlan } from './analytics-plan.ts';
 import { loadTraces } from './load-traces.ts';
 import { ENDPOINTS, pathOf, RANGES, shareOf, WARM_UPS } from './queries.ts';
+import { RawClient } from './raw-client.ts';
 
 const NAME = 'analytics of all, over HTTP, of before';
 
@@ -21,7 +21,7 @@ export async function compareGateways(
   const other = new URL('bench/src/analytics/load-traces.ts', plan.against);
   const loaders = [{ loadTraces }, (await import(other.href)) as { readonly loadTraces: typeof loadTraces }];
   await using stack = new AsyncDisposableStack();
-  const gateways: GatewayProcess[] = [];
+  const clients: RawClient[] = [];
   let oldest = 0;
   for (const [at, { loadTraces: load }] of loaders.entries()) {
     const file = at === 0 ? path : `${path}.before`;
@@ -30,7 +30,7 @@ export async function compareGateways(
     oldest = Math.max(oldest, from);
     const gateway = await startStorageGateway(fileVariables(file), join(home, String(at)), at === 0 ? undefined : plan.against);
     stack.defer(() => gateway.stop());
-    gateways.push(gateway);
+    clients.push(stack.use(new RawClient(gateway.port)));
   }
   const rows: BenchRow[] = [];
   for (const [endpoint, query] of ENDPOINTS) {
@@ -38,7 +38,7 @@ export async function compareGateways(
       const run = async (turn: number): Promise<number[]> => {
         const path = pathOf({ ...query, ...range(oldest, plan.days, shareOf(turn)) });
         const times: number[] = [];
-        for (const at of turn % 2 === 0 ? [0, 1] : [1, 0]) times[at] = await timeOf(gateways[at]!, path);
+        for (const at of turn % 2 === 0 ? [0, 1] : [1, 0]) times[at] = await timeOf(clients[at]!, path);
         return times;
       };
       for (let turn = 0; turn < WARM_UPS; turn += 1) await run(turn);
@@ -59,9 +59,9 @@ function rowOf(subject: string, turns: readonly (readonly number[])[]): BenchRow
   return { case: NAME, metric: `${subject}.p50`, value: median(mine), unit: 'ms', baseline: median(theirs), ratio };
 }
 
-async function timeOf(gateway: GatewayProcess, path: string): Promise<number> {
+async function timeOf(client: RawClient, path: string): Promise<number> {
   const started = performance.now();
-  await get(gateway, path);
+  await client.get(path);
   return performance.now() - started;
 }
 
@@ -79,14 +79,7 @@ export async function startStorageGateway(
   await mkdir(home, { recursive: true });
   const variables = { ...storage, SVC_TRACING_RETENTION_DAYS: '3650' };
   const gateway = await startGateway({ home, upstream: 'http://127.0.0.1:9', variables, checkout });
-  await get(gateway, '/api/traces?limit=1');
+  using client = new RawClient(gateway.port);
+  await client.get('/api/traces?limit=1');
   return gateway;
-}
-
-/** The body, to its last byte; `fetch` takes longer over four megabytes than the gateway. */
-export async function get({ port }: Pick<GatewayProcess, 'port'>, path: string): Promise<Uint8Array> {
-  const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`);
-  const bytes = await body.bytes();
-  if (statusCode !== 200) throw new Error(`GET ${path}: status ${statusCode}: ${Buffer.from(bytes).toString()}`);
-  return bytes;
 }
