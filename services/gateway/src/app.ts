@@ -1,7 +1,6 @@
 import type { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
-import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { keepRetention } from '@vitrine/traces/retention';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
@@ -87,7 +86,7 @@ export async function listenAround(
   const { limits, limitFigures, budget, writes, queue } = await openPipeline(tools);
 
   const redactPathFor = pathRedactor(privacy);
-  const keys = openKeys(config, logger, { thread: traces.thread, redactPathFor });
+  const keys = await openKeys(config, logger, { thread: traces.thread, redactPathFor });
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
   if (traces.store.driver === 'postgres') observability.observePools(() => poolFigures(traces, keys, limitFigures()));
   const auth = await openAuth(config, keys, logger, steadyClock);
@@ -162,7 +161,7 @@ async function openPipeline(of: {
   });
   opened.use(keepRetention(store, config.tracing.retention_days, reportRetention(logger)));
 
-  const shared = sharedLimits ?? openSharedLimits(config, opened);
+  const shared = sharedLimits ?? (await openSharedLimits(config, opened));
   const totals = (day: string) => store.quotaTotals(day);
   const plans = await openPlans(config, logger);
   stop('stop following plans', async () => plans?.[Symbol.asyncDispose]());
@@ -195,9 +194,14 @@ function poolFigures(traces: OpenedTraces, keys: OpenKeys, limits: Readonly<Reco
 }
 
 /** A pool of its own, so that a report of limits never waits behind a list. */
-function openSharedLimits({ limits, storage }: GatewayConfig, opened: AsyncDisposableStack): SharedLimits | undefined {
+async function openSharedLimits(
+  { limits, storage }: GatewayConfig,
+  opened: AsyncDisposableStack,
+): Promise<SharedLimits | undefined> {
   const options = limits.counters === 'shared' ? postgresOptions(storage, 'limits') : undefined;
-  return options && { pool: opened.use(new PostgresPool({ ...options, maxConnections: LIMIT_CONNECTIONS })) };
+  if (options === undefined) return undefined;
+  const { PostgresPool } = await import('@vitrine/postgres/postgres-pool');
+  return { pool: opened.use(new PostgresPool({ ...options, maxConnections: LIMIT_CONNECTIONS })) };
 }
 
 function proxyContext(of: {

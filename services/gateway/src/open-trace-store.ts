@@ -8,7 +8,7 @@ import type { OwnedTraceStore } from '@vitrine/traces/trace-store';
 import type { WriterSource } from '@vitrine/traces/writer-thread';
 import { readPriceOverride } from './capture/price-override.ts';
 import type { GatewayConfig } from './config.ts';
-import { canHaveDailyLimits } from './limits/open-limits.ts';
+import { canHaveDailyLimits } from './limits/can-have-daily-limits.ts';
 import { isOldTraceFile, oldTraceFileText } from './old-gateway/old-trace-file.ts';
 import type { OpenedTraces } from './opened-traces.ts';
 import { postgresOptions } from './storage-settings.ts';

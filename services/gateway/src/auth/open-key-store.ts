@@ -1,10 +1,8 @@
 import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import type { KeyReader, KeyStore } from '@vitrine/gateway-keys/key-store';
-import { PostgresKeyStore } from '@vitrine/gateway-keys/postgres/postgres-key-store';
 import { EmbeddedKeyStore, type EmbeddedKeyStoreOptions } from '@vitrine/gateway-keys/sqlite/embedded-key-store';
 import { SqliteKeyReader } from '@vitrine/gateway-keys/sqlite/sqlite-key-reader';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
-import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { existsSync } from 'node:fs';
 import { postgresOptions, storagePlace, type StorageSettings } from '../storage-settings.ts';
 import { keyFiles } from './key-files.ts';
@@ -25,13 +23,17 @@ export interface OpenKeyStore extends AsyncDisposable {
 
 /** Opens the store of keys and audit events, where the traces are stored. This is the only file that names an implementation of it; nothing
  *  is opened before it is needed. */
-export function openKeyStore(storage: StorageSettings, { thread }: KeyStoreOptions = {}): OpenKeyStore {
+export async function openKeyStore(storage: StorageSettings, { thread }: KeyStoreOptions = {}): Promise<OpenKeyStore> {
   const options = postgresOptions(storage, 'keys');
   if (options === undefined) {
     const { database: path } = keyFiles(storage.path);
     const store = new EmbeddedKeyStore({ path, thread });
     return { store, place: path, poolFigures: () => ({}), [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
   }
+  const [{ PostgresPool }, { PostgresKeyStore }] = await Promise.all([
+    import('@vitrine/postgres/postgres-pool'),
+    import('@vitrine/gateway-keys/postgres/postgres-key-store'),
+  ]);
   const pool = new PostgresPool({ ...options, maxConnections: CONNECTIONS });
   const store = new PostgresKeyStore(pool);
   const close = async () => {
@@ -46,7 +48,7 @@ export function openKeyStore(storage: StorageSettings, { thread }: KeyStoreOptio
  *  where there is no file yet. Faults: `key_store_unavailable`. */
 export async function readKeys<T>(storage: StorageSettings, read: (reader: KeyReader) => Promise<T>): Promise<T | undefined> {
   if (storage.driver === 'postgres') {
-    await using opened = openKeyStore(storage);
+    await using opened = await openKeyStore(storage);
     return await read(opened.store);
   }
   const { database: path } = keyFiles(storage.path);

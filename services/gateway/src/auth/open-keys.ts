@@ -44,8 +44,12 @@ export interface KeysOptions extends KeyStoreOptions {
 }
 
 /** Opens the keys of the configured store. */
-export function openKeys(config: KeysSettings, logger: Logger, { thread, redactPathFor }: KeysOptions = {}): OpenKeys {
-  const opened = openKeyStore(config.storage, { thread });
+export async function openKeys(
+  config: KeysSettings,
+  logger: Logger,
+  { thread, redactPathFor }: KeysOptions = {},
+): Promise<OpenKeys> {
+  const opened = await openKeyStore(config.storage, { thread });
   const { store, place, poolFigures } = opened;
   const trail = new AuditTrail({ store, logger, redactPathFor, clock: Date.now, steadyClock: () => performance.now() });
   const readAt = Date.now();

@@ -48,7 +48,7 @@ function found(status: Check['status'], summary: string, details: readonly strin
 }
 
 async function countKeys(config: GatewayConfig, plans: readonly string[]) {
-  await using opened = openKeys(config, createLogger('svc-gateway', 'silent', { write: () => true }));
+  await using opened = await openKeys(config, createLogger('svc-gateway', 'silent', { write: () => true }));
   const stored =
     config.auth.store === 'database' ? ((await readKeys(config.storage, (reader) => reader.list(undefined))) ?? []) : [];
   const hasPepper =

@@ -2,6 +2,7 @@ import type { Identity } from '@vitrine/gateway-keys/identity';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { LivePlans } from '../plans/live-plans.ts';
+import { canHaveDailyLimits } from './can-have-daily-limits.ts';
 import { openGate, type Gate } from './gate.ts';
 import { ineffectiveLimits } from './ineffective-limits.ts';
 import { openQuotas, type LimitsContext, type QuotaUsage } from './open-quotas.ts';
@@ -9,7 +10,7 @@ import { openRequestCounter } from './open-request-counter.ts';
 import type { QuotaCheck } from './quota-check.ts';
 import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
-import { hasLivePlans, type LimitsSettings } from './limits-config.ts';
+import type { LimitsSettings } from './limits-config.ts';
 
 /** Unknown plans are logged at most this often. */
 const UNKNOWN_PLAN_REPORT_INTERVAL_MS = 10_000;
@@ -22,11 +23,6 @@ export interface OpenLimits extends AsyncDisposable {
   readonly gate: Gate;
   /** The trace queue reports ended and written exchanges to it; undefined without daily limits. */
   readonly ledger: QuotaUsage | undefined;
-}
-
-/** Whether a key or workspace can have or get a daily limit, so that usage has to be counted while it is written. */
-export function canHaveDailyLimits(config: LimitsSettings): boolean {
-  return config.auth.enabled && (hasLivePlans(config) || new ThresholdTable(config.limits, config.plans).hasDaily);
 }
 
 /** Opens the usage limits as configured, which follow the changes of live plans. With authentication off nothing is limited, because callers

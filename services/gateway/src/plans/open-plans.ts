@@ -1,5 +1,6 @@
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
-import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { postgresOptions, type StorageSettings } from '../storage-settings.ts';
 import { followPlans } from './follow-plans.ts';
@@ -24,7 +25,7 @@ export async function openPlans({ auth, limits, storage }: PlansSettings, logger
   const { plans_dir: directory } = limits;
   if (!auth.enabled || (options === undefined && directory === undefined)) return undefined;
   await using opened = new AsyncDisposableStack();
-  const pool = options && opened.use(new PostgresPool({ ...options, maxConnections: 1 }));
+  const pool = options && opened.use(await openPool(options));
   const live = new LivePlans(logger);
   opened.use(await followPlans(live, { pool, directory }, logger));
   const running = opened.move();
@@ -33,4 +34,9 @@ export async function openPlans({ auth, limits, storage }: PlansSettings, logger
     poolFigures: () => (pool === undefined ? {} : { plans: pool.figures() }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+async function openPool(options: PostgresPoolOptions): Promise<PostgresPool> {
+  const { PostgresPool } = await import('@vitrine/postgres/postgres-pool');
+  return new PostgresPool({ ...options, maxConnections: 1 });
 }

@@ -25,7 +25,7 @@ export async function withKeys(
 ): Promise<number> {
   const config = commandConfig(configOption, context);
   // Changes are audited in the store; log lines would mix with the output of the command.
-  await using opened = openKeys(config, createLogger('svc-gateway', 'silent', context.stderr));
+  await using opened = await openKeys(config, createLogger('svc-gateway', 'silent', context.stderr));
   const actor: KeyActor = { identity: undefined, correlationId: newCorrelationId() };
   await work({ config, keys: opened.keys, actor, place: opened.place });
   return 0;
