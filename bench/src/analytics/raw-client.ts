@@ -12,7 +12,9 @@ interface Response {
 /** GETs over one connection, one at a time, into memory that is used again. With a client that made 4 MB of new buffers for a large response,
  *  its own collections of 10 to 25 ms, every few requests, were what took longest. */
 export class RawClient implements Disposable {
-  readonly #socket: Socket;
+  readonly #port: number;
+  /** Of the requests until the server ends it, as it does when it idles. */
+  #socket: Socket | undefined;
   #memory = Buffer.allocUnsafeSlow(READ_BYTES);
   /** Bytes of the response that are there, its head included. */
   #filled = 0;
@@ -22,13 +24,7 @@ export class RawClient implements Disposable {
   #response: Response | undefined;
 
   constructor(port: number) {
-    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-    const callback = (bytes: number) => {
-      this.#take(buffer.subarray(0, bytes));
-      return true;
-    };
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer, callback } });
-    this.#socket.on('error', (error) => this.#fail(error)).on('close', () => this.#fail(new Error('the connection was closed')));
+    this.#port = port;
   }
 
   /** The body of a response with status 200, to its last byte; it is overwritten by the next one. */
@@ -37,12 +33,27 @@ export class RawClient implements Disposable {
     this.#response = { resolve, reject };
     this.#filled = 0;
     this.#length = 0;
+    this.#socket ??= this.#connect();
     this.#socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1${HEAD_END}`);
     return promise;
   }
 
   [Symbol.dispose](): void {
-    this.#socket.destroy();
+    this.#socket?.destroy();
+  }
+
+  #connect(): Socket {
+    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+    const callback = (bytes: number) => {
+      this.#take(buffer.subarray(0, bytes));
+      return true;
+    };
+    const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true, onread: { buffer, callback } });
+    const end = (error: Error) => {
+      if (this.#socket === socket) this.#fail(error);
+    };
+    socket.on('error', end).on('close', () => end(new Error('the connection was closed')));
+    return socket;
   }
 
   #take(bytes: Buffer): void {
@@ -76,6 +87,7 @@ export class RawClient implements Disposable {
   #fail(error: Error): void {
     this.#response?.reject(error);
     this.#response = undefined;
-    this.#socket.destroy();
+    this.#socket?.destroy();
+    this.#socket = undefined;
   }
 }
