@@ -14,7 +14,7 @@ import { writerRounds } from './writer-rounds.ts';
 
 /** The cost of publishing is the median of so many parts of filling the topic; the first one compiles the code and does not count. */
 const FILL_PARTS = 8;
-const PREPARE_NODE = import.meta.resolve('@vitrine/lifecycle/prepare-node.js');
+const PREPARE_NODE = new URL('../../../packages/lifecycle/src/prepare-node.js', import.meta.url).href;
 const SPOOL_MAX_BYTES = 268_435_456;
 const MAX_RECORD_BYTES = 1_000_000;
 
