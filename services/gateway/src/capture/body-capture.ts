@@ -9,8 +9,8 @@ const HELD_WHOLE_MAX_BYTES = 65_536;
 /** From here on a body's buffers are worth collecting early; streams of text stay below. */
 const LARGE_BYTES = 1_048_576;
 
-/** One direction's body while it passes through the proxy: holds references to its chunks up to a bound; beyond it, reads
- *  usage and model from the chunks as they come and keeps only as much as is to be stored. */
+/** One direction's body while it passes through the proxy: holds its chunks up to a bound; beyond it, reads usage and model from the
+ *  chunks as they come and keeps only as much as is to be stored. */
 export class BodyCapture {
   bytes = 0;
   kind: BodyKind = undefined;
@@ -19,29 +19,32 @@ export class BodyCapture {
   /** 0 when bodies are not stored. What is stored has no gaps: after the first chunk that did not fit it stays as it is. */
   #storedMaxBytes: number;
   readonly #onDrain: () => void;
+  readonly #isMemoryReused: boolean;
   #chunks: Uint8Array[] = [];
   #held = 0;
   #tap: StreamingUsageReader | undefined;
 
-  constructor(budget: BodyBudget, storedMaxBytes: number, onDrain: () => void) {
+  /** `isMemoryReused`: chunks are overwritten later, so that what is held of them has to be copied. */
+  constructor(budget: BodyBudget, storedMaxBytes: number, onDrain: () => void, isMemoryReused = false) {
     this.#budget = budget;
     this.#storedMaxBytes = storedMaxBytes;
     this.#onDrain = onDrain;
+    this.#isMemoryReused = isMemoryReused;
   }
 
-  /** Takes the next chunk. False: the reader is behind, pause the stream until `onDrain`. */
-  push(chunk: Uint8Array): boolean {
+  /** Takes the next chunk. */
+  push(chunk: Uint8Array): void {
     this.bytes += chunk.length;
     if (this.#tap === undefined) {
       // Fifty chunks of a stream kept until its end cost the collector 25 µs and the writer 15; reading them now costs 7.
-      if (this.kind === 'sse' && this.coding === '' && this.#storedMaxBytes === 0) return this.#openTap(chunk);
+      const isReadNow = this.kind === 'sse' && this.coding === '' && this.#storedMaxBytes === 0;
       const fits = this.bytes <= Math.max(HELD_WHOLE_MAX_BYTES, this.#storedMaxBytes);
-      if (fits && this.#hold(chunk)) return true;
-      return this.#openTap(chunk);
+      if (isReadNow || !fits || !this.#hold(chunk)) this.#openTap(chunk);
+      return;
     }
     if (this.bytes > LARGE_BYTES) this.#budget.countForwarded(chunk.length);
     this.#store(chunk);
-    return this.#tap.push(chunk);
+    this.#tap.push(chunk);
   }
 
   /** Waits for what is read on the side; undefined when there is nothing to wait for. */
@@ -49,7 +52,7 @@ export class BodyCapture {
     return this.#tap?.finished();
   }
 
-  /** Whether the reader is behind: see `push`. */
+  /** Whether the reader is behind: then the stream is to be paused until `onDrain`. */
   get isBehind(): boolean {
     return this.#tap?.isBehind === true;
   }
@@ -74,7 +77,7 @@ export class BodyCapture {
 
   #hold(chunk: Uint8Array): boolean {
     if (!this.#budget.take(chunk.length)) return false;
-    this.#chunks.push(chunk);
+    this.#chunks.push(this.#isMemoryReused ? Buffer.from(chunk) : chunk);
     this.#held += chunk.length;
     return true;
   }
@@ -84,14 +87,13 @@ export class BodyCapture {
     if (!this.#hold(chunk.subarray(0, this.#storedMaxBytes - this.#held))) this.#storedMaxBytes = this.#held;
   }
 
-  #openTap(chunk: Uint8Array): boolean {
+  #openTap(chunk: Uint8Array): void {
     const tap = new StreamingUsageReader(this.kind, this.coding, this.#onDrain);
     this.#tap = tap;
-    let isReady = true;
-    for (const earlier of this.#chunks) isReady = tap.push(earlier) && isReady;
+    for (const earlier of this.#chunks) tap.push(earlier);
     if (this.#storedMaxBytes === 0) this.#release();
     else this.#store(chunk);
-    return tap.push(chunk) && isReady;
+    tap.push(chunk);
   }
 
   #release(): void {

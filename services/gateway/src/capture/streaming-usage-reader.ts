@@ -4,8 +4,8 @@ import type { BodyKind } from '@vitrine/privacy/body-kind';
 import { openDecoder } from '@vitrine/trace-derivation/decode';
 import type { Transform } from 'node:stream';
 
-/** Reads the facts of a body that is not held, as it passes by. A coded body is decoded on the side, with
- *  back-pressure: `push` returns false when the decoder is behind, and `onDrain` is called when it has caught up. */
+/** Reads the facts of a body that is not held, as it passes by. A coded body is decoded on the side, with back-pressure: `isBehind` says when the
+ *  decoder is behind, and `onDrain` is called when it has caught up. */
 export class StreamingUsageReader {
   readonly #tap: BodyFactsReader | undefined;
   readonly #decoder: Transform | undefined;
@@ -30,11 +30,11 @@ export class StreamingUsageReader {
     return !this.#broken && this.#decoder?.writableNeedDrain === true;
   }
 
-  push(chunk: Uint8Array): boolean {
-    if (this.#broken || this.#tap === undefined) return true;
-    if (this.#decoder !== undefined) return this.#decoder.write(chunk);
-    this.#tap.push(chunk);
-    return true;
+  push(chunk: Uint8Array): void {
+    if (this.#broken || this.#tap === undefined) return;
+    if (this.#decoder === undefined) this.#tap.push(chunk);
+    // It keeps a chunk for longer than its memory may last.
+    else this.#decoder.write(Buffer.from(chunk));
   }
 
   /** What was read; undefined when the body could not be decoded. A coded body that was cut gives what came before the cut.

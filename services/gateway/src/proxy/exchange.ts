@@ -142,8 +142,12 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
 
   onData(chunk: Buffer): void {
     if (this.#isOver) return;
-    if (!this.#forwarded.push(chunk)) this.#control?.pause(this);
+    this.#forwarded.push(chunk);
     this.#touch();
+  }
+
+  onReadEnd(): void {
+    if (!this.#isOver && !this.#forwarded.flush()) this.#control?.pause(this);
   }
 
   onEnd(): void {
@@ -209,6 +213,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     const correlationId = this.#correlationId;
     const response = this.#response;
     if (response.headersSent) {
+      this.#forwarded.flushAll();
       response.destroy();
     } else {
       drainRequest(this.#request);

@@ -35,7 +35,7 @@ export class ForwardedResponse {
     onReady: () => void,
   ) {
     this.#writer = new ResponseWriter(response);
-    this.#body = new BodyCapture(budget, storedBodyMaxBytes, onReady);
+    this.#body = new BodyCapture(budget, storedBodyMaxBytes, onReady, true);
     this.#started = started;
     this.#onReady = onReady;
   }
@@ -62,18 +62,25 @@ export class ForwardedResponse {
     this.#writer.begin(status, reason, headers.forwarded, contentLength !== undefined);
   }
 
-  /** False: hold the response until `onReady`. */
-  push(chunk: Buffer): boolean {
+  /** Takes the next chunk, which may be overwritten after `flush`. */
+  push(chunk: Buffer): void {
     if (this.chunks === 0 && this.isStream) this.firstByteUs = microsSince(this.#started);
     this.chunks += 1;
-    const isKept = this.#body.push(chunk);
-    if (this.#body.bytes === this.#expectedBytes) {
-      this.#writer.writeLast(chunk);
-      return true;
-    }
-    const isRoom = this.#writer.write(chunk);
+    this.#body.push(chunk);
+    if (this.#body.bytes === this.#expectedBytes) this.#writer.writeLast(chunk);
+    else this.#writer.write(chunk);
+  }
+
+  /** A read has ended. False: hold the response until `onReady`. */
+  flush(): boolean {
+    const isRoom = this.#writer.flush();
     if (!isRoom) this.#writer.onceDrained(this.#onReady);
-    return isRoom && isKept;
+    return isRoom && !this.#body.isBehind;
+  }
+
+  /** The connection is about to be closed: sends what has come until now. */
+  flushAll(): void {
+    this.#writer.flushAll();
   }
 
   end(): void {

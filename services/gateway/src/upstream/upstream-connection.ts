@@ -13,6 +13,8 @@ const readBuffer = Buffer.allocUnsafeSlow(65_536);
 /** Receives the response to a request: `onHead`, chunks, then `onEnd`; or `onError` at any point, and nothing after it. Never called
  *  before `send` has returned, nor after `abort`. */
 export interface UpstreamHandler extends ResponseConsumer {
+  /** All chunks of one read have been passed on. The next read overwrites them: what is kept has to be copied by now. */
+  onReadEnd(): void;
   onError(error: UpstreamError): void;
 }
 
@@ -154,8 +156,7 @@ export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
   }
 
   onData(chunk: Buffer): void {
-    // The next read overwrites it.
-    this.#handler?.onData(Buffer.from(chunk));
+    this.#handler?.onData(chunk);
   }
 
   onEnd(): void {
@@ -170,6 +171,7 @@ export class UpstreamConnection implements ResponseConsumer, UpstreamControl {
     } catch (error) {
       return this.#broken(error);
     }
+    this.#handler?.onReadEnd();
     if (reader.isEnded) this.#release(reader);
   }
 

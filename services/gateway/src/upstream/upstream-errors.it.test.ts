@@ -59,7 +59,8 @@ function ask(pool: UpstreamPool, body: Buffer | AsyncIterable<Buffer> = Buffer.f
   const chunks: Buffer[] = [];
   const handler: UpstreamHandler = {
     onHead: () => {},
-    onData: (chunk) => void chunks.push(chunk),
+    onData: (chunk) => void chunks.push(Buffer.from(chunk)),
+    onReadEnd: () => {},
     onEnd: () => resolve({ code: '', message: '' }),
     onError: (error) => resolve({ code: codeOf(error), message: messageOf(error) }),
   };

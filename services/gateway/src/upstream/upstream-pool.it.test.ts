@@ -35,8 +35,9 @@ class Consumer {
     this.status = status;
   }
   onData(chunk: Buffer): void {
-    this.chunks.push(chunk);
+    this.chunks.push(Buffer.from(chunk));
   }
+  onReadEnd(): void {}
   onEnd(): void {
     this.ends += 1;
     this.#done.resolve({ status: this.status, body: Buffer.concat(this.chunks) });

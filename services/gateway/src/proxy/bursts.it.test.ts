@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { rawTalk } from '../testing/raw-exchange.ts';
+import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
+
+// Chunks that come within a millisecond leave together (docs/adr/0113): none may be held for longer, or lost.
+
+const EVENTS = Array.from({ length: 20 }, (_, index) => `data: {"choices":[{"delta":{"content":"word ${index}"}}]}\n\n`);
+const REQUEST = `POST /openai/v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nContent-Length: 2\r\n\r\n{}`;
+
+let afterBurst: (response: ServerResponse) => void;
+let gateway: TestGateway;
+const provider = createServer((request, response) => {
+  request.resume();
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  // Each a packet of its own.
+  const send = (index: number) => {
+    const event = EVENTS[index];
+    if (event === undefined) return afterBurst(response);
+    response.write(event);
+    setImmediate(send, index + 1);
+  };
+  send(0);
+});
+beforeAll(async () => {
+  provider.listen(0, '127.0.0.1');
+  await once(provider, 'listening');
+  const { port } = provider.address() as AddressInfo;
+  gateway = await startTestGateway({ SVC_PROVIDERS_OPENAI_UPSTREAM: `http://127.0.0.1:${port}` });
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  provider.closeAllConnections();
+  provider.close();
+});
+
+const textOf = (response: string) =>
+  response
+    .split('\r\n')
+    .filter((line) => line.startsWith('data: '))
+    .join('');
+
+test('a burst has arrived whole while the provider says nothing more', async () => {
+  afterBurst = () => {};
+  const last = EVENTS.at(-1) as string;
+  const response = await rawTalk(gateway.url, REQUEST, (received) => received.includes(last));
+  expect(textOf(response)).toBe(EVENTS.join(''));
+});
+
+test('what a provider has sent before its connection breaks reaches the client, whose connection breaks too', async () => {
+  afterBurst = (response) => response.socket?.destroySoon();
+  const response = await rawTalk(gateway.url, REQUEST);
+  expect(textOf(response)).toBe(EVENTS.join(''));
+  expect(response).not.toMatch(/\r\n0\r\n\r\n$/);
+});
+
+test('the end of a stream leaves with its last chunks', async () => {
+  afterBurst = (response) => response.end();
+  const response = await rawTalk(gateway.url, REQUEST, (received) => received.endsWith('\r\n0\r\n\r\n'));
+  expect(textOf(response)).toBe(EVENTS.join(''));
+});
