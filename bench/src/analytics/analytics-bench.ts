@@ -1,5 +1,5 @@
 import { TraceAnalytics } from '@vitrine/traces/trace-analytics';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bench, BenchOutcome, Progress } from '../bench.ts';
@@ -35,6 +35,8 @@ async function runAnalyticsBench(plan: AnalyticsPlan, progress: Progress): Promi
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'vitrine-bench-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
+  // Started by root, Postgres runs as another user, who has to pass through.
+  await chmod(dir, 0o711);
   const path = plan.file ?? join(dir, 'traces.db');
   const { against } = plan;
   if (against !== undefined) return { rows: await compareGateways(path, dir, { ...plan, against }, progress), broken: [] };
