@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Bench, BenchOutcome, BenchRow, Progress } from '../bench.ts';
 import { forked } from '../forked.ts';
 import { brokenBy, measure, progressOf, type Extent, type Helpers, type Measure } from './measure.ts';
-import { PROXY_OPTIONS, readProxyPlan, type ProxyCase, type ProxyPlan } from './proxy-plan.ts';
+import { PROXY_OPTIONS, readProxyPlan, type ProxyCase, type ProxyPlan, type TargetName } from './proxy-plan.ts';
 import { proxyRows, startRows } from './proxy-rows.ts';
 import { LEAST_SAMPLES, SOAK_CASE, soakRows } from './soak.ts';
 import { startTarget, type Target } from './target.ts';
@@ -13,6 +13,8 @@ import { warmUps } from './warm-up.ts';
 
 /** For the connections of a case. */
 const WARM_UP_SECONDS = 1;
+/** Measured starts of each gateway; the one before them fills the cache of compiled sources. */
+const MEASURED_STARTS = 5;
 
 /** What the gateway costs against no proxy and against a bare forwarder, and whether every exchange became a row. */
 export const proxyBench: Bench = {
@@ -53,6 +55,7 @@ class Session {
   readonly #dir: string;
   readonly #rows: BenchRow[] = [];
   readonly #broken: string[] = [];
+  #turn = 0;
 
   /** `dir`: for the files of the targets. */
   constructor(helpers: Helpers, progress: Progress, dir: string) {
@@ -63,11 +66,10 @@ class Session {
 
   async run(plan: ProxyPlan): Promise<BenchOutcome> {
     const measures: Measure[] = [];
-    const targetsOfStarts: Target[] = [];
+    const started = await this.#measureStarts(plan);
     for (let start = 0; start < plan.starts; start += 1) {
       await using stack = new AsyncDisposableStack();
-      const targets = await this.#startTargets(plan, start, stack);
-      targetsOfStarts.push(...targets);
+      const targets = await this.#startTargets(plan, String(start), plan.targets, stack);
       for (const target of targets)
         for (const { item, extent } of warmUps(plan.cases, plan.warmUp)) await this.#measure(target, item, extent);
       for (const item of plan.cases)
@@ -80,15 +82,33 @@ class Session {
         item.kind === 'cut' ? 'counts' : 'speed',
       ),
     );
-    return { rows: [...rows, ...startRows(targetsOfStarts), ...this.#rows], broken: this.#broken };
+    return { rows: [...rows, ...startRows(started), ...this.#rows], broken: this.#broken };
   }
 
-  /** Processes that start later are some percent faster; so every other start begins with the other checkout. */
-  async #startTargets(plan: ProxyPlan, start: number, stack: AsyncDisposableStack): Promise<Target[]> {
-    const dir = join(this.#dir, String(start));
-    const both = start % 2 === 0 ? [undefined, plan.against] : [plan.against, undefined];
+  /** Starts gateways one at a time, with nothing beside them: with the loads, the first of them starts while the helpers are still busy. */
+  async #measureStarts(plan: ProxyPlan): Promise<Target[]> {
+    const gateways = plan.targets.filter((name) => name.startsWith('gateway'));
+    const started: Target[] = [];
+    for (let turn = 0; turn <= MEASURED_STARTS; turn += 1)
+      for (const name of gateways) {
+        await using stack = new AsyncDisposableStack();
+        const targets = await this.#startTargets(plan, `start-${turn}`, [name], stack);
+        if (turn > 0) started.push(...targets);
+      }
+    return started;
+  }
+
+  /** Processes that start later are some percent faster; so every other start begins with the other checkout. `folder`: for their files. */
+  async #startTargets(
+    plan: ProxyPlan,
+    folder: string,
+    names: readonly TargetName[],
+    stack: AsyncDisposableStack,
+  ): Promise<Target[]> {
+    const dir = join(this.#dir, folder);
+    const both = (this.#turn += 1) % 2 === 0 ? [undefined, plan.against] : [plan.against, undefined];
     const targets: Target[] = [];
-    for (const name of plan.targets) {
+    for (const name of names) {
       const checkouts = plan.against !== undefined && name.startsWith('gateway') ? both : [undefined];
       for (const checkout of checkouts) targets.push(await startTarget(name, this.#helpers.mock, dir, stack, checkout));
     }

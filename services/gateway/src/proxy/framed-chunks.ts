@@ -1,5 +1,6 @@
-const CR = 0x0d;
-const LF = 0x0a;
+import { ASCII } from '@vitrine/privacy/character-codes';
+
+const { CR, LF } = ASCII;
 /** The line ends of size and data. */
 const LINE_ENDS_BYTES = 4;
 
