@@ -60,6 +60,7 @@ export class ResponseWriter {
   flush(): boolean {
     if (this.#chunks.length === 0) return true;
     this.#take();
+    // Node has them.
     if (this.#heldBytes === 0) return !this.isBehind;
     const mayWait = this.#heldBytes < JOINED_MAX_BYTES && performance.now() - this.#sentAt < BURST_MS;
     if (!mayWait) this.#send();
