@@ -23,6 +23,16 @@ export const LIMIT_CHECK_UNAVAILABLE: Rejection = {
   reason: 'limit_check_unavailable',
 };
 
+/** The key or its workspace has a plan that does not exist: the text names it, and official SDKs do not retry. */
+export function unknownPlanRejection(plan: string): Rejection {
+  return {
+    ...LIMIT_CHECK_UNAVAILABLE,
+    error: `${LIMIT_CHECK_UNAVAILABLE.error}: there is no plan "${plan}"`,
+    details: { code: 'UNKNOWN_PLAN', plan },
+    headers: ['x-should-retry', 'false'],
+  };
+}
+
 /** A request rate is exceeded for another `waitMs`. */
 export function rateRejection(code: keyof typeof RATE_ERRORS, waitMs: number): Rejection {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000));

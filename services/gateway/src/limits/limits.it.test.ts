@@ -111,6 +111,16 @@ describe('request rates over HTTP', () => {
     expect(responses.map(({ status }) => status)).toEqual([200, 429, 200, 200, 200, 429]);
   });
 
+  test('a key with a plan that does not exist gets an error that names the plan, and nothing reaches the provider', async () => {
+    await using folder = await temporaryFolder('plans');
+    const auth = `auth: {enabled: true, keys: [${key('one', ', plan: gone')}]}`;
+    await using gateway = await startTestGateway({ SVC_LIMITS_PLANS_DIR: folder.path }, auth);
+    const response = await call(gateway);
+    const error = 'gateway usage limit check unavailable: there is no plan "gone"';
+    expect([response.status, json(response)]).toEqual([503, { error, code: 'UNKNOWN_PLAN', plan: 'gone' }]);
+    expect([headerOf(response, 'x-should-retry'), gateway.openai.exchanges]).toEqual(['false', 0]);
+  });
+
   test('only the provider routes are limited, and none while authentication is off', async () => {
     await using gateway = await start('limits: {per_key: {requests_per_minute: 1}}');
     await call(gateway);

@@ -4,7 +4,7 @@ import type { DayUsage } from '@vitrine/traces/day-usage';
 import { rejectionBody } from '@vitrine/http-api/rejection';
 import { NO_PLANS, type AppliedPlans } from '../plans/live-plans.ts';
 import { InMemoryRequestCounter } from './in-memory-request-counter.ts';
-import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection } from './limit-rejections.ts';
+import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection, unknownPlanRejection } from './limit-rejections.ts';
 import { limitsConfig, plansConfig } from './limits-config.ts';
 import { ProcessQuotas } from './process-quotas.ts';
 import { QuotaLedger } from './quota-ledger.ts';
@@ -156,8 +156,8 @@ describe('the usage gate', () => {
   test('a plan that is not configured rejects, and is reported', async () => {
     const workspaces = [{ org_id: 'org', workspace_id: 'w', plan: 'lost' }];
     const { gate, unknownPlans } = await setUp({}, { workspaces });
-    expect(gate.check(identity('gk_1', { plan: 'gone' }))).toBe(LIMIT_CHECK_UNAVAILABLE);
-    expect(gate.check(identity('gk_1', { workspace_id: 'w' }))).toBe(LIMIT_CHECK_UNAVAILABLE);
+    expect(gate.check(identity('gk_1', { plan: 'gone' }))).toEqual(unknownPlanRejection('gone'));
+    expect(gate.check(identity('gk_1', { workspace_id: 'w' }))).toEqual(unknownPlanRejection('lost'));
     expect(unknownPlans).toEqual(['gone', 'lost']);
   });
 });
@@ -346,6 +346,13 @@ describe('the rejection', () => {
     const rejection = quotaRejection(code, at);
     expect([rejection.status, rejectionBody(rejection)]).toEqual([429, { error, code }]);
     expect(rejection.headers).toEqual(['x-should-retry', 'false', 'X-Svc-Quota-Resets-At', '2026-03-02T00:00:00Z']);
+  });
+
+  test('an unknown plan: 503 that names it, not to retry', () => {
+    const rejection = unknownPlanRejection('gone');
+    const error = 'gateway usage limit check unavailable: there is no plan "gone"';
+    expect([rejection.status, rejectionBody(rejection)]).toEqual([503, { error, code: 'UNKNOWN_PLAN', plan: 'gone' }]);
+    expect(rejection.headers).toEqual(['x-should-retry', 'false']);
   });
 
   test('unavailable: 503', () => {

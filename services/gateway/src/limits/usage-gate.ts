@@ -1,10 +1,16 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { Rejection } from '@vitrine/http-api/rejection';
-import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection, reservedQuotaRejection } from './limit-rejections.ts';
+import {
+  LIMIT_CHECK_UNAVAILABLE,
+  quotaRejection,
+  rateRejection,
+  reservedQuotaRejection,
+  unknownPlanRejection,
+} from './limit-rejections.ts';
 import type { QuotaCheck, QuotaResult } from './quota-check.ts';
 import type { RateLimits, RateResult, RequestCounter } from './request-counter.ts';
 import { scopeNames, type ScopeNames } from './scope-names.ts';
-import { isDaily, type BoundThresholds, type ThresholdTable } from './thresholds.ts';
+import { isDaily, type BoundThresholds, type ThresholdTable, type UnknownPlan } from './thresholds.ts';
 
 export interface UsageGateOptions {
   readonly thresholds: ThresholdTable;
@@ -49,7 +55,7 @@ export class UsageGate {
   /** Undefined: the request is admitted and counted. Daily quotas are checked before request rates. */
   check(identity: Identity): Decision {
     const limits = this.#limits.get(identity) ?? this.#bind(identity);
-    if (limits === undefined) return LIMIT_CHECK_UNAVAILABLE;
+    if ('unknownPlan' in limits) return unknownPlanRejection(limits.unknownPlan);
     if (!limits.isDaily) return this.#checkRates(limits);
     const result = this.#options.quotas.check(limits.names, limits.thresholds);
     return result instanceof Promise ? result.then((late) => this.#afterQuotas(limits, late)) : this.#afterQuotas(limits, result);
@@ -67,11 +73,11 @@ export class UsageGate {
     return result instanceof Promise ? result.then(rejectionOf) : rejectionOf(result);
   }
 
-  #bind(identity: Identity): BoundLimits | undefined {
+  #bind(identity: Identity): BoundLimits | UnknownPlan {
     const thresholds = this.#thresholds.of(identity);
     if ('unknownPlan' in thresholds) {
       this.#options.onUnknownPlan(identity, thresholds.unknownPlan);
-      return undefined;
+      return thresholds;
     }
     const { key, workspace } = thresholds;
     const limits: BoundLimits = {
