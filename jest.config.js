@@ -19,6 +19,7 @@ export default {
   testTimeout: 240_000,
   // Two workers share two cores with the servers that the tests start.
   maxWorkers: 2,
+  reporters: ['default', '<rootDir>/.ci/skipped-tests-reporter.js'],
   projects: [
     {
       ...common,

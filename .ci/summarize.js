@@ -1,11 +1,14 @@
 // Prints `N passed, N failed` of jest result files. A later file replaces what an earlier one says of the same test files: a file that failed is
-// run again, alone, and what it says then counts. A test that failed and then passed is named, because it has to be mended. A ring that did not
-// run, or a test that was skipped, is a failure; where no container engine can be had (VITRINE_WITHOUT_CONTAINERS), skipped tests are only counted.
+// run again, alone, and what it says then counts; one whose tests were skipped on a bare machine is run again with all programs. A test that
+// failed and then passed is named, because it has to be mended. A ring that did not run, or a test that was skipped, is a failure; with --may-skip
+// skipped tests are only counted, by reason.
 //
-//   node .ci/summarize.js RESULTS...             the summary
-//   node .ci/summarize.js --failed RESULTS...    paths of test files that failed, a line each
+//   node .ci/summarize.js [--may-skip] RESULTS...    the summary
+//   node .ci/summarize.js --failed RESULTS...        paths of test files that failed, a line each
+//   node .ci/summarize.js --skipped RESULTS...       paths of test files with skipped tests, a line each
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { countSkipped } from './skipped-tests-reporter.js';
 
 const RINGS = {
   unit: /(?<!\.(?:it|containers|cluster))\.test\.ts$/,
@@ -17,7 +20,7 @@ const RINGS = {
   tidy: /\/tidy\.test\.ts$/,
 };
 
-const isList = process.argv[2] === '--failed';
+const flag = process.argv[2]?.startsWith('--') ? process.argv[2] : '';
 const shown = (path) => relative(process.cwd(), path);
 const titles = (result, status) => result.assertionResults.filter((one) => one.status === status).map(({ fullName }) => fullName);
 /** Of one result: its failed tests, or the file itself where it failed outside of any test. */
@@ -29,7 +32,7 @@ const failuresOf = (result) => {
 /** Results by test file; a file has several where several projects run it. */
 const byFile = new Map();
 const unstable = [];
-for (const path of process.argv.slice(isList ? 3 : 2)) {
+for (const path of process.argv.slice(flag === '' ? 2 : 3)) {
   const { testResults } = JSON.parse(readFileSync(path, 'utf8'));
   for (const name of new Set(testResults.map((result) => result.name))) {
     const now = testResults.filter((result) => result.name === name);
@@ -43,19 +46,24 @@ for (const path of process.argv.slice(isList ? 3 : 2)) {
 const files = [...byFile.keys()];
 const results = [...byFile.values()].flat();
 const failures = results.flatMap((result) => failuresOf(result).map((title) => `${shown(result.name)}: ${title}`));
-const count = (...statuses) =>
-  results.reduce((sum, result) => sum + statuses.flatMap((status) => titles(result, status)).length, 0);
+const skippedOf = (among) => countSkipped(among.flatMap(({ assertionResults }) => assertionResults));
+const listed = {
+  '--failed': (name) => byFile.get(name).some((result) => failuresOf(result).length > 0),
+  '--skipped': (name) => skippedOf(byFile.get(name)).length > 0,
+}[flag];
 
-if (isList) {
-  for (const name of files) if (byFile.get(name).some((result) => failuresOf(result).length > 0)) console.log(shown(name));
+if (listed !== undefined) {
+  for (const name of files.filter(listed)) console.log(shown(name));
 } else {
-  const missing = Object.entries(RINGS).filter(([, pattern]) => !files.some((file) => pattern.test(file)));
-  const skipped = count('pending', 'todo', 'skipped', 'disabled');
-  const failed = failures.length + missing.length + (process.env.VITRINE_WITHOUT_CONTAINERS === undefined ? skipped : 0);
-  for (const [ring] of missing) console.log(`the ring ${ring} did not run`);
+  const skipped = skippedOf(results);
+  const missing = flag === '--may-skip' ? [] : Object.keys(RINGS).filter((ring) => !files.some((file) => RINGS[ring].test(file)));
+  const skips = skipped.reduce((sum, [, count]) => sum + count, 0);
+  const passed = results.reduce((sum, result) => sum + titles(result, 'passed').length, 0);
+  const failed = failures.length + missing.length + (flag === '--may-skip' ? 0 : skips);
+  for (const ring of missing) console.log(`the ring ${ring} did not run`);
   for (const title of unstable) console.log(`unstable, failed and then passed alone: ${title}`);
   for (const title of failures) console.log(`failed: ${title}`);
-  if (skipped > 0) console.log(`${skipped} tests were skipped`);
-  console.log(`${count('passed')} passed, ${failed} failed`);
+  for (const [reason, count] of skipped) console.log(`${count} tests skipped: ${reason}`);
+  console.log(`${passed} passed, ${failed} failed${skips > 0 ? `, ${skips} skipped` : ''}`);
   process.exitCode = failed === 0 ? 0 : 1;
 }

@@ -135,7 +135,7 @@ describe('beside a running gateway', () => {
   test('env is read by a shell', async () => {
     const { stdout } = await run('env');
     await using shell = startProcess({
-      command: ['bash', '-c', `${stdout}printf '%s %s' "$OPENAI_BASE_URL" "$ANTHROPIC_BASE_URL"`],
+      command: ['sh', '-c', `${stdout}printf '%s %s' "$OPENAI_BASE_URL" "$ANTHROPIC_BASE_URL"`],
     });
     await shell.end();
     expect(shell.stdout).toBe(`${gateway.url}/openai/v1 ${gateway.url}/anthropic`);

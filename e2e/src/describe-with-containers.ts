@@ -1,15 +1,7 @@
-import { describe, test } from '@jest/globals';
+import { describeUnless } from './describe-unless.ts';
 import { engineError } from './environment.ts';
 
-/** `describe` where a container engine runs. Without one its tests are reported as skipped; in CI that is a failure. */
-export async function describeWithContainers(name: string, tests: () => void): Promise<void> {
-  const reason = await engineError();
-  if (reason === undefined) return describe(name, tests);
-  if (process.env['CI'] !== undefined) {
-    return test(name, () => {
-      throw new Error(`no container engine: ${reason}`);
-    });
-  }
-  process.stderr.write(`SKIPPED, no container engine (${reason}): ${name}\n`);
-  describe.skip(name, tests);
+/** `describe` where a container engine runs that has the images of `images.ts`, or can pull them. */
+export async function describeWithContainers(title: string, tests: () => void): Promise<void> {
+  describeUnless(await engineError(), title, tests);
 }

@@ -1,6 +1,6 @@
 import { K3sContainer } from '@testcontainers/k3s';
 import { PostgreSqlContainer, type StartedPostgreSqlContainer } from '@testcontainers/postgresql';
-import { GenericContainer, getContainerRuntimeClient, Network, Wait, type StartedNetwork } from 'testcontainers';
+import { GenericContainer, getContainerRuntimeClient, ImageName, Network, Wait, type StartedNetwork } from 'testcontainers';
 import { execFile } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
@@ -13,13 +13,21 @@ const START_TIMEOUT_MS = 120_000;
 const BUILD_TIMEOUT_MS = 300_000;
 const KAFKA_ALIAS = 'kafka';
 
-/** Why no container can be started; undefined when one can. */
+/** Why no container can be started; undefined when one can. Images that the engine does not have are pulled, because an engine that reaches no
+ *  registry cannot start containers either. */
 export async function engineError(): Promise<string | undefined> {
+  if (process.env['VITRINE_WITHOUT_CONTAINERS'] !== undefined) return 'VITRINE_WITHOUT_CONTAINERS is set';
+  let needed = 'container engine';
   try {
-    await getContainerRuntimeClient();
+    const { image: images } = await getContainerRuntimeClient();
+    for (const name of [IMAGES.postgres, IMAGES.kafka, IMAGES.node]) {
+      needed = `image ${name}`;
+      const image = ImageName.fromString(name);
+      if (!(await images.exists(image))) await images.pull(image);
+    }
     return undefined;
   } catch (error) {
-    return String(error);
+    return `no ${needed}: ${String(error)}`;
   }
 }
 

@@ -16,7 +16,9 @@ beforeEach(async () => {
 afterEach(async () => opened.disposeAsync());
 
 /** Runs a command with its output elsewhere. */
-const outputTo = (where: string): [string, string, string, string] => ['bash', '-c', `exec "$@" ${where}`, '--'];
+const outputTo = (script: string): [string, string, string, string] => ['sh', '-c', script, 'sh'];
+const TO_A_LEFT_READER = 'pipe=$(mktemp -u); mkfifo "$pipe"; true < "$pipe" & exec "$@" > "$pipe"';
+const TO_A_FULL_DISK = 'exec "$@" > /dev/full';
 /** CPU time of a process, in clock ticks of 10 ms. */
 const ticks = (pid: number) => {
   const [user = '', system = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ').slice(13);
@@ -25,8 +27,8 @@ const ticks = (pid: number) => {
 
 // Every one of these requests is denied, which is logged.
 test.each([
-  ['its reader has left', '> >(exec true)', 0],
-  ['the disk is full', '> /dev/full', 1],
+  ['its reader has left', TO_A_LEFT_READER, 0],
+  ['the disk is full', TO_A_FULL_DISK, 1],
 ])('a gateway with a log that cannot be written because %s serves on, at rest, and ends in order', async (_, where, code) => {
   const upstream = opened.use(await startMockOpenai());
   const variables = { SVC_AUTH_ENABLED: 'true' };
@@ -41,9 +43,9 @@ test.each([
 });
 
 test.each([
-  ['--help', '> >(exec true)', 0],
-  ['--help', '> /dev/full', 1],
-  ['keys create', '> /dev/full', 1],
+  ['--help', TO_A_LEFT_READER, 0],
+  ['--help', TO_A_FULL_DISK, 1],
+  ['keys create', TO_A_FULL_DISK, 1],
 ])('gateway %s %s ends with %i and no stack', async (words, where, code) => {
   const env = { SVC_STORAGE_PATH: join(folder, 'traces.db') };
   const command = [...outputTo(where), ...GATEWAY, ...words.split(' ')] as [string, ...string[]];

@@ -3,7 +3,7 @@ import { ROOT, startProcess } from './running-process.ts';
 
 /** Runs a command line as if it were pasted into a terminal, and returns its output. */
 export async function paste(line: string): Promise<string> {
-  await using shell = startProcess({ command: ['bash', '-c', line], cwd: join(ROOT, 'e2e') });
+  await using shell = startProcess({ command: ['sh', '-c', line], cwd: join(ROOT, 'e2e') });
   const { code } = await shell.end();
   if (code !== 0) throw new Error(`${line}\nended with ${code}: ${shell.stderr}`);
   return shell.stdout;

@@ -7,6 +7,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { commandsIn, paste } from './printed-commands.ts';
+import { describeWithPrograms } from './programs.ts';
 import { freePort, startProcess, type RunningProcess } from './running-process.ts';
 
 const SLOW_MS = 120_000;
@@ -41,44 +42,46 @@ const lookUp = (printed: string, key: string) => {
   return paste(command.replace('"Authorization: Bearer $STORE_API_KEY"', `"Authorization: Bearer ${key}"`));
 };
 
-test('npm start serves the store API on a database of its own: the printed line works, after a restart and after a kill', async () => {
-  let key = '';
-  const first = await start();
-  {
-    await using running = first;
-    const printed = await storesOf(running);
-    [key = ''] = KEY.exec(running.stdout) ?? [];
-    expect(JSON.parse(await lookUp(printed, key))).toMatchObject({ match: 'matched', store: { domain: 'example.com' } });
-    // All URLs lead to the port that it has.
-    const own = /^The store API listens on (\S+)$/m.exec(running.stdout)?.[1] ?? '';
-    const { endpoints } = JSON.parse(await paste(`curl -s ${own}/v1`)) as { endpoints: Record<string, string> };
-    expect(Object.values(endpoints)).toEqual(Object.values(endpoints).map(() => expect.stringContaining(`${own}/`)));
-    running.signal('SIGINT', 'group');
-    expect(await running.end(SLOW_MS)).toEqual({ code: 0, signal: null });
-  }
-  {
+describeWithPrograms(['curl'], 'what npm start prints of the store API', () => {
+  test('npm start serves the store API on a database of its own: the printed line works, after a restart and after a kill', async () => {
+    let key = '';
+    const first = await start();
+    {
+      await using running = first;
+      const printed = await storesOf(running);
+      [key = ''] = KEY.exec(running.stdout) ?? [];
+      expect(JSON.parse(await lookUp(printed, key))).toMatchObject({ match: 'matched', store: { domain: 'example.com' } });
+      // All URLs lead to the port that it has.
+      const own = /^The store API listens on (\S+)$/m.exec(running.stdout)?.[1] ?? '';
+      const { endpoints } = JSON.parse(await paste(`curl -s ${own}/v1`)) as { endpoints: Record<string, string> };
+      expect(Object.values(endpoints)).toEqual(Object.values(endpoints).map(() => expect.stringContaining(`${own}/`)));
+      running.signal('SIGINT', 'group');
+      expect(await running.end(SLOW_MS)).toEqual({ code: 0, signal: null });
+    }
+    {
+      await using running = await start();
+      const printed = await storesOf(running);
+      // The key is shown once, and works on.
+      expect(running.stdout).not.toMatch(KEY);
+      expect(JSON.parse(await lookUp(printed, key))).toMatchObject({ match: 'matched' });
+      running.signal('SIGKILL');
+      await running.end(SLOW_MS);
+    }
     await using running = await start();
-    const printed = await storesOf(running);
-    // The key is shown once, and works on.
-    expect(running.stdout).not.toMatch(KEY);
-    expect(JSON.parse(await lookUp(printed, key))).toMatchObject({ match: 'matched' });
-    running.signal('SIGKILL');
-    await running.end(SLOW_MS);
-  }
-  await using running = await start();
-  expect(JSON.parse(await lookUp(await storesOf(running), key))).toMatchObject({ match: 'matched' });
-  const config = join(folder.path, 'data', 'stores', 'store-api.yaml');
-  await using list = startProcess({
-    command: [...npmScript('store-api'), 'key', 'list', '--config', config, '--format', 'json'],
-  });
-  await list.end(SLOW_MS);
-  expect(JSON.parse(list.stdout)).toMatchObject({ items: [{ label: 'demo', prefix: key.slice(0, 13) }] });
-  expect(readFileSync(config, 'utf8')).not.toContain(key);
+    expect(JSON.parse(await lookUp(await storesOf(running), key))).toMatchObject({ match: 'matched' });
+    const config = join(folder.path, 'data', 'stores', 'store-api.yaml');
+    await using list = startProcess({
+      command: [...npmScript('store-api'), 'key', 'list', '--config', config, '--format', 'json'],
+    });
+    await list.end(SLOW_MS);
+    expect(JSON.parse(list.stdout)).toMatchObject({ items: [{ label: 'demo', prefix: key.slice(0, 13) }] });
+    expect(readFileSync(config, 'utf8')).not.toContain(key);
 
-  // The folder is in use.
-  await using second = await start();
-  expect(await second.end(SLOW_MS)).toMatchObject({ code: 1 });
-  expect(second.stderr).toMatch(/is in use by another process\nSet VITRINE_DATA_DIR/);
+    // The folder is in use.
+    await using second = await start();
+    expect(await second.end(SLOW_MS)).toMatchObject({ code: 1 });
+    expect(second.stderr).toMatch(/is in use by another process\nSet VITRINE_DATA_DIR/);
+  });
 });
 
 test('a busy port of the store API is an error that names its variable', async () => {

@@ -3,6 +3,7 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { delimiter, join } from 'node:path';
 import { commandsIn, paste } from './printed-commands.ts';
+import { describeWithPrograms } from './programs.ts';
 import type { TraceItem } from './running-gateway.ts';
 import { freePort, startProcess, type RunningProcess } from './running-process.ts';
 
@@ -62,13 +63,15 @@ describe('npm start', () => {
     expect(messages).toContain('$ANTHROPIC_API_KEY');
   });
 
-  test('an empty list of traces can be seen at once', async () => {
-    const [list = ''] = commandsIn(vitrine.running.stdout, 'curl').filter((command) => command.includes('/api/traces?'));
-    expect(JSON.parse(await paste(list))).toEqual({ items: [] });
+  describeWithPrograms(['curl'], 'its lines', () => {
+    test('an empty list of traces can be seen at once', async () => {
+      const [list = ''] = commandsIn(vitrine.running.stdout, 'curl').filter((command) => command.includes('/api/traces?'));
+      expect(JSON.parse(await paste(list))).toEqual({ items: [] });
+    });
   });
 });
 
-describe('npm start -- --demo', () => {
+describeWithPrograms(['curl'], 'npm start -- --demo', () => {
   let vitrine: Started;
   beforeAll(async () => {
     vitrine = await startVitrine(['--demo']);

@@ -17,7 +17,7 @@ const NORMAL_LATENCY_MS = { median: 500, p95: 1_500 };
 /** Exchanges under way at once. */
 const CLIENTS = 8;
 /** What one file of the gateway may hold on its "full disk", in blocks of 1 KiB: the tables fit, a few hundred traces do not. */
-const FILE_MAX_KIB = 160;
+const FILE_MAX_BYTES = 160 * 1024;
 
 let upstream: MockProvider;
 let opened: AsyncDisposableStack;
@@ -166,7 +166,7 @@ describe('a locked database', () => {
 
 describe('a full disk', () => {
   test('requests pass as ever, what is lost is counted with its class, and with room again traces are written', async () => {
-    const gateway = await serve({ under: ['bash', '-c', `ulimit -S -f ${FILE_MAX_KIB}; exec "$@"`, '--'] });
+    const gateway = await serve({ under: ['prlimit', `--fsize=${FILE_MAX_BYTES}:`] });
     const responses: ChatResponse[] = [];
     const lost = await settled(
       gateway,

@@ -3,7 +3,7 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHART_CASES } from './chart-cases.ts';
-import { describeWithPrograms, runProgram } from './chart-programs.ts';
+import { describeWithPrograms, runProgram } from '../programs.ts';
 import { kindSchemas } from './kind-schemas.ts';
 import { HELMS, renderChart, type Manifest } from './render-chart.ts';
 

@@ -1,10 +1,10 @@
-import { expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import { join } from 'node:path';
 import { ROOT } from '../running-process.ts';
 import { CHART_CASES, OWN_SERVERS } from './chart-cases.ts';
-import { describeWithPrograms, runProgram } from './chart-programs.ts';
+import { describeWithPrograms, runProgram } from '../programs.ts';
 import {
   HELMS,
   lintChart,
@@ -72,9 +72,11 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
   });
 
   const apiVersions = ['monitoring.coreos.com/v1', 'keda.sh/v1alpha1'];
-  const rendered = new Map(
-    Object.entries(CHART_CASES).map(([name, values]) => [name, renderChart({ helm: 'helm4', values, apiVersions })]),
-  );
+  const rendered = new Map<string, readonly Manifest[]>();
+  beforeAll(() => {
+    for (const [name, values] of Object.entries(CHART_CASES))
+      rendered.set(name, renderChart({ helm: 'helm4', values, apiVersions }));
+  });
   const manifestsOf = (name: string) => rendered.get(name) ?? [];
   const render = (values: object, options: Partial<RenderOptions> = {}) =>
     renderChart({ helm: 'helm4', values: { ...OWN_SERVERS, ...values }, ...options });

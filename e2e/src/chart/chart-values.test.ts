@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { OWN_SERVERS } from './chart-cases.ts';
-import { describeWithPrograms } from './chart-programs.ts';
+import { describeWithPrograms } from '../programs.ts';
 import { CHART, HELMS, RELEASE, renderNotes, renderText } from './render-chart.ts';
 
 type Schema = Readonly<{

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { ROOT } from '../running-process.ts';
-import { runProgram } from './chart-programs.ts';
+import { runProgram } from '../programs.ts';
 
 export const CHART = join(ROOT, 'charts/vitrine');
 export const HELMS = ['helm3', 'helm4'] as const;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ROOT } from '../running-process.ts';
-import { describeWithPrograms } from './chart-programs.ts';
+import { describeWithPrograms } from '../programs.ts';
 import { CHART, renderChart } from './render-chart.ts';
 
 // Skaffold itself is not run: everything that its file names is compared with what it names.

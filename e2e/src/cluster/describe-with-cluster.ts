@@ -1,15 +1,7 @@
-import { describe, test } from '@jest/globals';
+import { describeUnless } from '../describe-unless.ts';
 import { clusterError } from './test-cluster.ts';
 
-/** `describe` where a cluster can be had. Without one its tests are reported as skipped, with their number; in CI that is a failure. */
-export async function describeWithCluster(name: string, tests: () => void): Promise<void> {
-  const reason = await clusterError();
-  if (reason === undefined) return describe(name, tests);
-  if (process.env['CI'] !== undefined) {
-    return test(name, () => {
-      throw new Error(`no cluster: ${reason}`);
-    });
-  }
-  process.stderr.write(`SKIPPED, no cluster (${reason}): ${name}\n`);
-  describe.skip(name, tests);
+/** `describe` where a cluster can be had. */
+export async function describeWithCluster(title: string, tests: () => void): Promise<void> {
+  describeUnless(await clusterError(), title, tests);
 }

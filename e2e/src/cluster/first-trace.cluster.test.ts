@@ -8,7 +8,8 @@ import { describeWithCluster } from './describe-with-cluster.ts';
 import { documentedCommands } from './documented-commands.ts';
 import { createGatewayKey, gatewayKey, rotateGatewayKey, type GatewayKeyObject } from './gateway-key-api.ts';
 import { openGateway } from './gateway-session.ts';
-import { Helm, installedHelms, programPath } from './helm.ts';
+import { programPath } from '../programs.ts';
+import { Helm, helmPrograms } from './helm.ts';
 import { Kubectl } from './kubectl.ts';
 import { prepareCluster, RELEASE, type PreparedCluster } from './release.ts';
 import { createNamespace, deleteNamespace } from './test-namespace.ts';
@@ -36,7 +37,7 @@ const plan = (perMinute: number) => ({
 
 await describeWithCluster('the documented way to a first trace', () => {
   const opened = new AsyncDisposableStack();
-  const program = installedHelms().at(-1) ?? '';
+  const program = helmPrograms().at(-1) ?? '';
   let prepared: PreparedCluster;
   let kubectl: Kubectl;
   let folder: string;

@@ -1,5 +1,4 @@
-import { delimiter, join } from 'node:path';
-import { accessSync, constants } from 'node:fs';
+import { missingPrograms } from '../programs.ts';
 import type { Kubectl } from './kubectl.ts';
 import { runCommand, type CommandOptions } from './run-command.ts';
 
@@ -7,33 +6,10 @@ import { runCommand, type CommandOptions } from './run-command.ts';
 const WAIT_SECONDS = 180;
 const COMMAND_TIMEOUT_MS = 240_000;
 
-/** Programs of both majors, or the one that is installed, whichever it is. */
-export function installedHelms(): readonly string[] {
-  const majors = ['helm3', 'helm4'].filter(isInstalled);
-  return majors.length > 0 ? majors : ['helm'].filter(isInstalled);
-}
-
-export function isInstalled(program: string): boolean {
-  return findProgram(program) !== undefined;
-}
-
-/** Where a program is. */
-export function programPath(program: string): string {
-  const path = findProgram(program);
-  if (path === undefined) throw new Error(`${program} is not installed`);
-  return path;
-}
-
-function findProgram(program: string): string | undefined {
-  const candidates = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, program));
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+/** Programs of both majors where one of them is installed, else `helm`, which may be missing: `clusterError` says so. */
+export function helmPrograms(): readonly string[] {
+  const majors = ['helm3', 'helm4'].filter((name) => missingPrograms([name]).length === 0);
+  return majors.length > 0 ? majors : ['helm'];
 }
 
 export interface Release {

@@ -6,7 +6,7 @@ import { removeDefinitions, takeInventory } from './cluster-inventory.ts';
 import { describeWithCluster } from './describe-with-cluster.ts';
 import { createGatewayKey, rotateGatewayKey, type GatewayKeyObject } from './gateway-key-api.ts';
 import { openGateway } from './gateway-session.ts';
-import { Helm, installedHelms, type Release } from './helm.ts';
+import { Helm, helmPrograms, type Release } from './helm.ts';
 import type { Kubectl, KubernetesObject } from './kubectl.ts';
 import { prepareCluster, RELEASE, type PreparedCluster } from './release.ts';
 import { createNamespace } from './test-namespace.ts';
@@ -39,7 +39,7 @@ await describeWithCluster('a release and its keys', () => {
   afterAll(() => opened.disposeAsync(), START_TIMEOUT_MS);
 
   // Each on a cluster without definitions and on a database without tables.
-  describe.each(installedHelms())('with %s', (program) => {
+  describe.each(helmPrograms())('with %s', (program) => {
     const ours = new AsyncDisposableStack();
     let kubectl: Kubectl;
     let helm: Helm;

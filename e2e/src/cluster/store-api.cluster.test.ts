@@ -9,7 +9,7 @@ import { baseValues, STORES_SECRET, withOutsideStores } from './chart-values.ts'
 import { provideImages, type ServiceImages } from './cluster-images.ts';
 import { describeWithCluster } from './describe-with-cluster.ts';
 import { documentedCommands } from './documented-commands.ts';
-import { Helm, installedHelms } from './helm.ts';
+import { Helm, helmPrograms } from './helm.ts';
 import type { Kubectl } from './kubectl.ts';
 import { prepareCluster, RELEASE, type PreparedCluster } from './release.ts';
 import { STOREFRONT_PORT, startStorefrontBeside } from './storefront-sidecar.ts';
@@ -55,7 +55,7 @@ type Units = Readonly<Record<'lookup_cached' | 'lookup_live', number>>;
 
 await describeWithCluster('the store API of a release', () => {
   const opened = new AsyncDisposableStack();
-  const program = installedHelms().at(-1) ?? '';
+  const program = helmPrograms().at(-1) ?? '';
   let prepared: PreparedCluster;
   let kubectl: Kubectl;
   let stores: OutsideStores;

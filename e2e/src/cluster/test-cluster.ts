@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { engineError, startK3s } from '../environment.ts';
-import { installedHelms, isInstalled } from './helm.ts';
+import { missingPrograms } from '../programs.ts';
+import { helmPrograms } from './helm.ts';
 import { runCommand } from './run-command.ts';
 
 const LOAD_TIMEOUT_MS = 300_000;
@@ -16,7 +17,7 @@ export interface TestCluster extends AsyncDisposable {
 
 /** Why no journey can run here; undefined when one can. Images are built, so an engine is needed whatever the cluster is. */
 export async function clusterError(): Promise<string | undefined> {
-  const missing = [...(isInstalled('kubectl') ? [] : ['kubectl']), ...(installedHelms().length > 0 ? [] : ['helm'])];
+  const missing = missingPrograms(['kubectl', ...helmPrograms()]);
   if (missing.length > 0) return `not installed: ${missing.join(', ')}`;
   return engineError();
 }

@@ -5,7 +5,7 @@ import { baseValues, STORES_SECRET, withOutsideStores } from './chart-values.ts'
 import { provideImages, type ServiceImages } from './cluster-images.ts';
 import { describeWithCluster } from './describe-with-cluster.ts';
 import { createGatewayKey, rotateGatewayKey } from './gateway-key-api.ts';
-import { Helm, installedHelms } from './helm.ts';
+import { Helm, helmPrograms } from './helm.ts';
 import type { Kubectl } from './kubectl.ts';
 import { prepareCluster, RELEASE, type PreparedCluster } from './release.ts';
 import { createNamespace } from './test-namespace.ts';
@@ -32,7 +32,7 @@ interface Pod {
 
 await describeWithCluster('requests during an upgrade', () => {
   const opened = new AsyncDisposableStack();
-  const program = installedHelms().at(-1) ?? '';
+  const program = helmPrograms().at(-1) ?? '';
   let prepared: PreparedCluster;
   let kubectl: Kubectl;
   let stores: OutsideStores;

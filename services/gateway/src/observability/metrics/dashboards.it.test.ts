@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describeWithPrograms, runProgram } from '@vitrine/e2e/programs';
 import { noCounts } from '@vitrine/postgres/pool-figures';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
@@ -126,17 +126,16 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-// Prometheus' own tool says more, where it is installed; CONTRIBUTING.md names the command.
-if (spawnSync('promtool', ['--version']).status === 0) {
+// Prometheus' own tool says more; CONTRIBUTING.md names the command.
+describeWithPrograms(['promtool'], 'promtool', () => {
   test.each([
     ['check', 'alerts.yaml'],
     ['test', 'alerts.test.yaml'],
-  ])('promtool %s rules %s', (command, file) => {
-    const options = { cwd: fileURLToPath(FOLDER), encoding: 'utf8' } as const;
-    const { status, stdout, stderr } = spawnSync('promtool', [command, 'rules', file], options);
+  ])('%s rules %s', (command, file) => {
+    const { status, stdout, stderr } = runProgram('promtool', [command, 'rules', fileURLToPath(new URL(file, FOLDER))]);
     expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
   });
-}
+});
 
 const LOSSES = ['GatewayTracesDropped', 'GatewayTraceWritesFail', 'GatewayTracesNotPublished', 'TraceWriterRejectsRecords'];
 
