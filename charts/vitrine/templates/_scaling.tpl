@@ -1,7 +1,7 @@
 {{/*
-Pods by the lag of a consumer group. Takes
+Pods by the lag of consumer groups. Takes
   root, component, values
-  group, topics    of the group; the greatest lag decides
+  consumers        the group of each topic; the greatest lag decides
   userVariable     of the component's container, with the user of SASL
 */}}
 {{- define "vitrine.lagScaling" -}}
@@ -22,12 +22,12 @@ spec:
   minReplicaCount: {{ $keda.minReplicas }}
   maxReplicaCount: {{ $keda.maxReplicas }}
   triggers:
-    {{- range .topics }}
+    {{- range $topic, $group := .consumers }}
     - type: apache-kafka
       metadata:
         bootstrapServers: {{ include "vitrine.bootstrapServers" $.root | quote }}
-        consumerGroup: {{ $.group | quote }}
-        topic: {{ . | quote }}
+        consumerGroup: {{ $group | quote }}
+        topic: {{ $topic | quote }}
         lagThreshold: {{ $keda.lagThreshold | quote }}
         activationLagThreshold: {{ $keda.activationLagThreshold | quote }}
         # A record that cannot be written must not keep pods that cannot help.

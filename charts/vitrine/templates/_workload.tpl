@@ -2,7 +2,6 @@
 A service: Deployment, configuration, budget, autoscaling, metrics and network policy. docs/adding-a-service.md says how to add one. Takes
   root, component   the component is the name of the target in deploy/Dockerfile
   values            its block of values
-  port              of its HTTP server
   metricsPort       where /metrics is
   liveness, readiness   paths
   configVariable    the variable that names its configuration file
@@ -11,6 +10,7 @@ A service: Deployment, configuration, budget, autoscaling, metrics and network p
   ephemeralMi       disk that its emptyDir volumes may take, in MiB
 */}}
 {{- define "vitrine.workload" -}}
+{{- $_ := set . "port" (include "vitrine.port" . | int) }}
 {{- include "vitrine.deployment" . }}
 {{- include "vitrine.config" . }}
 {{- include "vitrine.disruptionBudget" . }}
@@ -172,11 +172,16 @@ data:
     {{- toYaml .values.config | nindent 4 }}
 {{- end }}
 
+{{/* How many pods there may be. Takes a block of values. */}}
+{{- define "vitrine.maxReplicas" -}}
+{{- if dig "autoscaling" "enabled" false . }}{{ .autoscaling.maxReplicas }}
+{{- else if dig "keda" "enabled" false . }}{{ .keda.maxReplicas }}
+{{- else }}{{ .replicas }}
+{{- end }}
+{{- end }}
+
 {{- define "vitrine.disruptionBudget" -}}
-{{- $replicas := .values.replicas -}}
-{{- if dig "autoscaling" "enabled" false .values }}{{ $replicas = .values.autoscaling.maxReplicas }}{{ end }}
-{{- if dig "keda" "enabled" false .values }}{{ $replicas = .values.keda.maxReplicas }}{{ end }}
-{{- if gt (int $replicas) 1 }}
+{{- if gt (int (include "vitrine.maxReplicas" .values)) 1 }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget

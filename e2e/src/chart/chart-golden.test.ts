@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../running-process.ts';
+import { expectGolden } from './expect-golden.ts';
 import { CHART } from './render-chart.ts';
 import { valuesTable } from './values-table.ts';
 
@@ -11,12 +12,6 @@ const INTRODUCTION = `# The chart vitrine
 All services and the operator in one release. The README of the repository has the commands, docs/operations.md how to install, upgrade and
 uninstall, docs/adding-a-service.md how a service is added. This page is made of the comments in values.yaml.
 `;
-
-/** Compares a file with its text; `npm run golden` rewrites it. */
-function expectGolden(file: string, text: string): void {
-  if (process.env['GOLDEN'] === 'write') writeFileSync(file, text);
-  expect(readFileSync(file, 'utf8')).toBe(text);
-}
 
 test('charts/vitrine/README.md documents every value; npm run golden rewrites it', () => {
   const table = valuesTable(readFileSync(join(CHART, 'values.yaml'), 'utf8'));

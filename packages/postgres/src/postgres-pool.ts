@@ -24,6 +24,7 @@ export class PostgresPool implements Queryable, AsyncDisposable {
   readonly #pool: pg.Pool;
   readonly #counters = noCounts();
   readonly #inTransaction = new AsyncLocalStorage<true>();
+  #listeners = 0;
 
   /** Faults: `invalid_dsn`. */
   constructor(options: PostgresPoolOptions) {
@@ -70,17 +71,19 @@ export class PostgresPool implements Queryable, AsyncDisposable {
   /** Subscribes to notifications over a connection of its own, which a transaction pooler cannot carry. */
   listen(channel: string, handlers: NotificationHandlers): NotificationListener {
     const config = { ...clientConfig(this.#settings), query_timeout: readTimeoutMs(this.#settings) };
+    this.#listeners += 1;
     return new NotificationListener(config, channel, handlers);
   }
 
+  /** A pool whose service listens has that connection, too, for as long as the process lives. */
   figures(): PoolFigures {
     const { totalCount, idleCount, waitingCount } = this.#pool;
     return {
       ...this.#counters,
       errors: { ...this.#counters.errors },
-      connections: totalCount,
+      connections: totalCount + this.#listeners,
       idleConnections: idleCount,
-      maxConnections: this.#settings.maxConnections,
+      maxConnections: this.#settings.maxConnections + this.#listeners,
       waiting: waitingCount,
     };
   }

@@ -182,7 +182,7 @@ async function openPipeline(of: {
   return { limits, limitFigures, budget, writes, queue };
 }
 
-/** By use. Without metrics is the pool of the thread that writes to Postgres itself, and the one that reads statistics of trace-writers. */
+/** By use. Without metrics is the pool of the thread that writes to Postgres itself. */
 function poolFigures(traces: OpenedTraces, keys: OpenKeys, limits: Readonly<Record<string, PoolFigures>>) {
   const publisher = traces.publisher?.figures.pool;
   return {

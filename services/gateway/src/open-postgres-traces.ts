@@ -27,7 +27,7 @@ export async function openPostgresTraces(
   const pool = opened.use(new PostgresPool({ ...options, maxConnections: 1 }));
   const writerDrops = async () =>
     publisher === undefined ? NO_WRITER_DROPS : readWriterDrops(pool).catch(() => NO_WRITER_DROPS);
-  const poolFigures = () => store.poolFigures;
+  const poolFigures = () => ({ ...store.poolFigures, statistics: pool.figures() });
   const running = opened.move();
   return { store, thread, publisher, poolFigures, writerDrops, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
