@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import type { Bench, BenchOutcome, BenchRow, Progress } from '../bench.ts';
 import { forked } from '../forked.ts';
+import { budgetRows } from './budgets.ts';
 import { brokenBy, measure, progressOf, type Extent, type Helpers, type Measure } from './measure.ts';
 import { PROXY_OPTIONS, readProxyPlan, type ProxyCase, type ProxyPlan, type TargetName } from './proxy-plan.ts';
 import { proxyRows, startRows } from './proxy-rows.ts';
@@ -82,7 +83,8 @@ class Session {
         item.kind === 'cut' ? 'counts' : 'speed',
       ),
     );
-    return { rows: [...rows, ...startRows(started), ...this.#rows], broken: this.#broken };
+    const all = [...rows, ...startRows(started), ...this.#rows];
+    return { rows: [...all, ...budgetRows(all)], broken: this.#broken };
   }
 
   /** Starts gateways one at a time, with nothing beside them: with the loads, the first of them starts while the helpers are still busy. */

@@ -37,11 +37,14 @@ export function proxyRows(measures: readonly Measure[], kind: 'speed' | 'counts'
             compared({ ...metric('cpu_us_of_before'), unit: 'us/req' }, of, cpu, before),
           ]),
       compared({ ...metric('p50_ms'), unit: 'ms' }, of, p50, []),
-      compared({ ...metric('p99_ms'), unit: 'ms' }, of, ({ load }) => load.p99Ms, []),
+      compared({ ...metric('p99_ms'), unit: 'ms' }, of, ({ load }) => load.p99Ms, against),
       compared({ ...metric('cpu_us'), unit: 'us/req' }, of, cpu, against),
       compared({ ...metric('rss_peak'), unit: 'MiB' }, of, rss, against),
       ...(first.case === 'json-1' && target !== 'direct'
         ? [added({ ...metric('added_p50_ms'), unit: 'ms' }, of, p50, direct)]
+        : []),
+      ...(first.case === 'json-1' && target !== 'direct'
+        ? [added({ ...metric('p50_over_bare_ms'), unit: 'ms' }, of, p50, against)]
         : []),
       ...(first.case === 'json-256' ? [added({ ...metric('rss_over_bare'), unit: 'MiB' }, of, rss, against)] : []),
     ];

@@ -1,13 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { forked, type Forked } from '../forked.ts';
+import { npmScript } from '@vitrine/testkit/npm-script';
+
+import { forked, forkedWith, type Forked } from '../forked.ts';
 import { startGateway, type GatewayOptions } from './gateway-process.ts';
 import { findNginx, startNginx } from './nginx.ts';
 import { DIRECT_PATH, PROXY_PREFIX } from './exchange.ts';
 import { storedRows } from './kept-rows.ts';
 import type { TargetName } from './proxy-plan.ts';
 
+/** What the gateway says of its heap, for the baseline. */
+const V8_FLAGS = npmScript('gateway').filter((arg) => arg.startsWith('--') && arg !== '--import');
 const GATEWAY_KEY = 'sgk_bench0123456789abcdefghijklmn';
 /** Every kind of limit is on, and none is ever reached. */
 const THRESHOLDS = '{ requests_per_minute: 100000000, max_tokens_per_day: 1000000000000, max_cost_usd_per_day: 100000000 }';
@@ -48,7 +52,7 @@ export async function startTarget(
   if (target === 'direct') return { name, port: mock.port, proxied: false };
   const upstream = `http://127.0.0.1:${mock.port}`;
   if (target === 'bare') {
-    const bare = stack.use(await forked(new URL('./bare-process.ts', import.meta.url), upstream));
+    const bare = stack.use(await forkedWith(V8_FLAGS, new URL('./bare-process.ts', import.meta.url), upstream));
     return { name, port: bare.port, proxied: true, pid: bare.pid };
   }
   const home = join(dir, name);
