@@ -255,6 +255,16 @@ CREATE TABLE outbox (
   CONSTRAINT outbox_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE pepper_fingerprints (
+  purpose text COLLATE "C" NOT NULL,
+  pepper_version integer NOT NULL,
+  pepper_fingerprint text COLLATE "C" NOT NULL,
+  recorded_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT pepper_fingerprints_pepper_fingerprint_check CHECK ((pepper_fingerprint ~ '^[0-9a-f]{16}$'::text)),
+  CONSTRAINT pepper_fingerprints_pkey PRIMARY KEY (purpose, pepper_version),
+  CONSTRAINT pepper_fingerprints_purpose_check CHECK ((purpose = ANY (ARRAY['gateway_keys'::text, 'api_keys'::text])))
+);
+
 CREATE TABLE plan_generation (
   generation bigint NOT NULL DEFAULT 0,
   is_only boolean NOT NULL DEFAULT true,
@@ -745,6 +755,7 @@ CREATE TABLE traces_default PARTITION OF traces DEFAULT;
 
 CREATE INDEX analyses_by_time ON public.analyses USING btree (created_at);
 CREATE INDEX analyses_of_job ON public.analyses USING btree (scan_job_id);
+CREATE INDEX api_keys_by_pepper ON public.api_keys USING btree (pepper_version, expires_at) WHERE (revoked_at IS NULL);
 CREATE INDEX api_keys_of_workspace ON public.api_keys USING btree (workspace_id);
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (at, number);
 CREATE INDEX audit_events_of_tenant ON public.audit_events USING btree (org_id, workspace_id, at, number);
@@ -1316,6 +1327,8 @@ COMMENT ON COLUMN observations.evidence IS 'what rules were applied to, for repl
 COMMENT ON COLUMN observations.facts IS 'what the scan found, for replays of the log';
 COMMENT ON COLUMN observations.scan_job_id IS 'no foreign key: finished jobs are removed after days';
 COMMENT ON COLUMN outbox.payload IS 'JSON';
+COMMENT ON COLUMN pepper_fingerprints.pepper_fingerprint IS 'of a fixed text under the pepper: verifies no token';
+COMMENT ON COLUMN pepper_fingerprints.purpose IS 'whose tokens: those of gateway_keys, or those of api_keys and login_links';
 COMMENT ON COLUMN plans.limits IS 'as the spec of a PlanLimits resource: the limits of the store API, included, and the thresholds of the gateway under gateway';
 COMMENT ON COLUMN quota_reservations.name IS 'org, workspace and, for a key, its id; separated by line feeds';
 COMMENT ON COLUMN quota_reservations.sequence IS 'of the report within its process: one that arrives after a later one changes nothing';
@@ -1390,6 +1403,7 @@ ALTER TABLE observation_replays OWNER TO vitrine_migrations;
 ALTER TABLE observations OWNER TO vitrine_migrations;
 ALTER TABLE operator_leadership OWNER TO vitrine_migrations;
 ALTER TABLE outbox OWNER TO vitrine_migrations;
+ALTER TABLE pepper_fingerprints OWNER TO vitrine_migrations;
 ALTER TABLE plan_generation OWNER TO vitrine_migrations;
 ALTER TABLE plans OWNER TO vitrine_migrations;
 ALTER TABLE quota_reservations OWNER TO vitrine_migrations;
@@ -1456,6 +1470,9 @@ GRANT INSERT, SELECT ON observations TO vitrine_enrich;
 GRANT SELECT, UPDATE ON operator_leadership TO vitrine_operator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON outbox TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON outbox TO vitrine_enrich;
+GRANT INSERT, SELECT ON pepper_fingerprints TO vitrine_gateway;
+GRANT INSERT, SELECT ON pepper_fingerprints TO vitrine_operator;
+GRANT INSERT, SELECT ON pepper_fingerprints TO vitrine_store_api;
 GRANT SELECT ON plan_generation TO vitrine_gateway;
 GRANT SELECT, UPDATE ON plan_generation TO vitrine_operator;
 GRANT SELECT ON plans TO vitrine_gateway;

@@ -105,6 +105,7 @@ function observe({ isDeleted, hasFinalizer, rotate, deletionPolicy, row, secret,
     managed_resource: row.owner === undefined ? undefined : FIELDS.managed_resource,
     isRevoked: row.isRevoked,
     token: hashOf(row.token),
+    pepper_fingerprint: undefined,
     next: row.next === undefined ? undefined : hashOf(row.next),
   };
   return {

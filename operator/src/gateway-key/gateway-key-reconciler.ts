@@ -121,7 +121,7 @@ export class GatewayKeyReconciler {
       secret: secret === undefined || isObstacle(spec) ? undefined : observeSecret(secret, object, spec, keyId, row, hashes),
       row,
       fields: isObstacle(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object, spec, tenant.tenant),
-      isPepperKnown: row === undefined || hashes.versions.includes(row.token.pepper_version),
+      isPepperKnown: row === undefined || hashes.has(row.token.pepper_version, row.pepper_fingerprint),
       stagedAt: isStaged ? staged.at : undefined,
       obstacle,
       now: clock(),

@@ -51,6 +51,11 @@ const OBSTACLES: Readonly<Record<Exclude<RegisterOutcome | TokenOutcome, 'regist
     message: 'the id of the key was used before, and can never be used again: make a GatewayKey with another keyId',
   },
   token_taken: { reason: 'TokenConflict', message: 'a key has or had this token: put another one into the Secret' },
+  pepper_mismatch: {
+    reason: 'PepperMismatch',
+    message:
+      'the peppers of the operator are not those of the stored tokens: put the right ones back; nothing is changed until then',
+  },
   full: { reason: 'KeyLimitReached', message: 'there are as many active keys as gateways hold: revoke unused ones' },
 };
 

@@ -7,15 +7,18 @@ export interface Pepper {
 }
 
 const MIN_SECRET_LENGTH = 32;
+/** That of an integer column. */
+const MAX_VERSION = 2_147_483_647;
 const FORM = new RegExp(`^(\\d{1,10}):([\\x21-\\x2b\\x2d-\\x7e]{${MIN_SECRET_LENGTH},256})$`);
 
 /** The rule of `readPepper`, for messages. */
-export const PEPPER_FORM = `must be VERSION:SECRET, a number and at least ${MIN_SECRET_LENGTH} visible characters without a comma`;
+export const PEPPER_FORM = `must be VERSION:SECRET, a number up to ${MAX_VERSION} and at least ${MIN_SECRET_LENGTH} visible characters without a comma`;
 
 /** Reads `VERSION:SECRET`, the form that fits into YAML, an environment variable and a file. */
 export function readPepper(text: string): Pepper | undefined {
   const [, version, secret] = FORM.exec(text) ?? [];
-  return version === undefined || secret === undefined ? undefined : { version: Number(version), secret: new Secret(secret) };
+  if (secret === undefined || Number(version) > MAX_VERSION) return undefined;
+  return { version: Number(version), secret: new Secret(secret) };
 }
 
 /** A new pepper, in that form. Its version is the second of its creation: the replacement of a lost pepper has another version, and is

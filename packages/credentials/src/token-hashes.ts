@@ -1,5 +1,6 @@
 import { invariant } from '@vitrine/faults/invariant';
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { pepperFingerprint, type PepperIdentity } from './pepper-identity.ts';
 import type { Pepper } from './pepper.ts';
 
 /** What is stored of a token: its HMAC-SHA-256 and the version of the pepper that keyed it. */
@@ -8,34 +9,44 @@ export interface TokenHash {
   readonly token_mac: Uint8Array;
 }
 
+/** A hash to store, with the identity of its pepper. */
+export type NewTokenHash = TokenHash & PepperIdentity;
+
 /** Hashes tokens with peppers; the first pepper is used for new tokens. HMAC and not a slow hash: tokens are random, or at least long,
  *  and a password hash would block the event loop for 14 ms per check. Keyed, so that a stolen table cannot be tested against
  *  candidates. Spec: gateway decisions, section 2. */
 export class TokenHashes {
-  readonly #keys: readonly { readonly version: number; readonly key: KeyObject }[];
+  readonly #keys: readonly (PepperIdentity & { readonly key: KeyObject })[];
 
   constructor(peppers: readonly Pepper[]) {
     invariant(peppers.length > 0, 'there is a pepper');
-    this.#keys = peppers.map(({ version, secret }) => ({ version, key: createSecretKey(Buffer.from(secret.reveal())) }));
+    this.#keys = peppers.map(({ version, secret }) => {
+      const key = createSecretKey(Buffer.from(secret.reveal()));
+      return { pepper_version: version, pepper_fingerprint: pepperFingerprint(key), key };
+    });
   }
 
-  get versions(): number[] {
-    return this.#keys.map(({ version }) => version);
+  /** Of the peppers, that of new hashes first. */
+  get identities(): PepperIdentity[] {
+    return this.#keys.map(({ pepper_version, pepper_fingerprint }) => ({ pepper_version, pepper_fingerprint }));
+  }
+
+  /** Whether there is a pepper of this version, and it is the one with this fingerprint, where that is known. */
+  has(version: number, fingerprint: string | undefined): boolean {
+    const own = this.#keys.find(({ pepper_version }) => pepper_version === version)?.pepper_fingerprint;
+    return own !== undefined && (fingerprint === undefined || own === fingerprint);
   }
 
   /** The hash to store of a new token. */
-  hash(token: string): TokenHash {
+  hash(token: string): NewTokenHash {
     const [first] = this.all(token);
     invariant(first !== undefined, 'there is a pepper');
     return first;
   }
 
   /** The hashes under which the token may be stored, newest pepper first. */
-  all(token: string): TokenHash[] {
-    return this.#keys.map(({ version, key }) => ({
-      pepper_version: version,
-      token_mac: Buffer.from(macOf(key, token), 'latin1'),
-    }));
+  all(token: string): NewTokenHash[] {
+    return this.#keys.map(({ key, ...identity }) => ({ ...identity, token_mac: Buffer.from(macOf(key, token), 'latin1') }));
   }
 
   /** Calls `find` with the token's hashes as latin-1 text, newest pepper first, until it finds something. Usually that is one hash, and

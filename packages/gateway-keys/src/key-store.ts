@@ -1,4 +1,6 @@
-import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
+import type { PepperProblem, StoredPeppers } from '@vitrine/credentials/pepper-problem';
+import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { AuditEvent } from './audit-event.ts';
 import type { AuditLog } from './audit-log.ts';
@@ -10,7 +12,14 @@ export type NewKey = Omit<KeyRow, 'revision' | 'last_used_at' | 'next' | 'previo
 /** The hashes of a key's token, under every pepper. */
 export interface KeyTokens {
   readonly id: string;
-  readonly known: readonly TokenHash[];
+  readonly known: readonly NewTokenHash[];
+}
+
+/** A token of a key that was used, and its hash under the pepper of new hashes. */
+export interface TokenMove {
+  readonly id: string;
+  readonly from: TokenHash;
+  readonly to: NewTokenHash;
 }
 
 /** When a key was used, milliseconds since the epoch. */
@@ -35,8 +44,17 @@ export interface KeyChanges {
 export type CreateOutcome =
   | { readonly kind: 'created'; readonly row: KeyRow }
   | { readonly kind: 'id_taken' | 'token_taken' }
-  | { readonly kind: 'full'; readonly maxActiveKeys: number };
-export type RotateOutcome = { readonly kind: 'rotated'; readonly row: KeyRow } | { readonly kind: 'token_taken' | 'not_found' };
+  | { readonly kind: 'full'; readonly maxActiveKeys: number }
+  | PepperMismatch;
+export type RotateOutcome =
+  | { readonly kind: 'rotated'; readonly row: KeyRow }
+  | { readonly kind: 'token_taken' | 'not_found' }
+  | PepperMismatch;
+/** Nothing is stored by who cannot verify what is stored. */
+export interface PepperMismatch {
+  readonly kind: 'pepper_mismatch';
+  readonly problem: PepperProblem;
+}
 export type RevokeOutcome = { readonly kind: 'revoked'; readonly revision: number } | { readonly kind: 'not_found' };
 
 /** Stores gateway keys; any number of processes may write to one store. A tenant, when given, hides the rows of all others, also from
@@ -50,24 +68,34 @@ export interface KeyStore {
   /** Whether a key has or had this id, active or not, in any tenant. */
   hasId(id: string): Promise<boolean>;
   /** `idAsToken` are the hashes of the key's id: ids are visible, so none may equal a token. */
-  create(key: NewKey, known: readonly TokenHash[], event: AuditEvent, idAsToken?: readonly TokenHash[]): Promise<CreateOutcome>;
-  /** The first of `known` becomes the key's hash; the old token is invalid from then on. */
+  create(
+    key: NewKey,
+    known: readonly NewTokenHash[],
+    event: AuditEvent,
+    idAsToken?: readonly TokenHash[],
+  ): Promise<CreateOutcome>;
+  /** The first of `known` becomes the key's hash; the old token is invalid from then on. A key whose pepper is missing can be rotated. */
   rotate(
     id: string,
     tenant: Tenant | undefined,
-    known: readonly [TokenHash, ...TokenHash[]],
+    known: readonly [NewTokenHash, ...NewTokenHash[]],
     event: AuditEvent,
   ): Promise<RotateOutcome>;
   revoke(id: string, tenant: Tenant | undefined, event: AuditEvent): Promise<RevokeOutcome>;
   /** Reserves the tokens of keys that are not stored here (those of the YAML file). Resolves with the ids of those keys whose token
-   *  another key has or had. */
+   *  another key has or had. Reserves nothing while the peppers do not match. */
   keepTokens(keys: readonly KeyTokens[]): Promise<string[]>;
   changes(since: number): Promise<KeyChanges>;
   /** Sets `last_used_at` where the given time is later. */
   markUsed(uses: readonly KeyUse[]): Promise<void>;
+  /** Replaces hashes of tokens that keys still have, and resolves with these keys. Both hashes stay taken. */
+  moveTokens(moves: readonly TokenMove[]): Promise<KeyRow[]>;
+  /** Records peppers under which stored tokens were verified: hashes of earlier versions have no record. */
+  recordPeppers(peppers: readonly PepperIdentity[]): Promise<void>;
+  storedPeppers(): Promise<StoredPeppers>;
   /** Calls `onChange` after another process has changed something, about a second later. */
   watch(onChange: () => void): Disposable;
 }
 
 /** What can be read without changing the store, such as migrating it. */
-export type KeyReader = Pick<KeyStore, 'list'> & Pick<AuditLog, 'listAudit'>;
+export type KeyReader = Pick<KeyStore, 'list' | 'storedPeppers'> & Pick<AuditLog, 'listAudit'>;

@@ -1,4 +1,4 @@
-import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { Permission } from './permission.ts';
 
@@ -21,6 +21,8 @@ export interface ManagedKey extends Omit<ManagedKeyFields, 'managed_resource'> {
   readonly owner_uid: string | undefined;
   readonly isRevoked: boolean;
   readonly token: TokenHash;
+  /** That of the pepper which hashed the token; undefined for hashes of versions that recorded none. */
+  readonly pepper_fingerprint: string | undefined;
   /** Accepted already, and published next. */
   readonly next: TokenHash | undefined;
 }
@@ -32,10 +34,10 @@ export interface OwnedKey {
 }
 
 /** The hashes of a token under every pepper, the newest first. */
-export type TokenOfKey = readonly [TokenHash, ...TokenHash[]];
+export type TokenOfKey = readonly [NewTokenHash, ...NewTokenHash[]];
 
-export type RegisterOutcome = 'registered' | 'id_taken' | 'token_taken' | 'full';
-export type TokenOutcome = 'written' | 'token_taken' | 'not_owned';
+export type RegisterOutcome = 'registered' | 'id_taken' | 'token_taken' | 'full' | 'pepper_mismatch';
+export type TokenOutcome = 'written' | 'token_taken' | 'not_owned' | 'pepper_mismatch';
 
 /** The rows of keys that resources own. Every change is one transaction with its audit event, and other processes are notified of it. A token
  *  that any key has or had is taken for ever. Faults: `key_store_unavailable`, and those of the transactions. */
@@ -54,6 +56,8 @@ export interface ManagedKeyRows {
   promoteToken(key: OwnedKey, graceMs: number): Promise<boolean>;
   /** Stages and promotes a token at once. */
   replaceToken(key: OwnedKey, token: TokenOfKey, graceMs: number): Promise<TokenOutcome>;
+  /** Replaces the hash of the present token by the first of `to`; false when the row has another token by now. */
+  moveToken(id: string, from: TokenHash, to: TokenOfKey): Promise<boolean>;
   /** False when there was nothing of this resource to revoke. */
   revoke(key: OwnedKey): Promise<boolean>;
   /** Lets the row go: it can be changed over REST from now on. */

@@ -3,6 +3,7 @@ import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-d
 import { testAuditLog, testAuditPages } from '../testing/audit-log-contract.ts';
 import { testKeyStore, testTenantIsolation } from '../testing/key-store-contract.ts';
 import { testKeyStoreFailures } from '../testing/key-store-failures.ts';
+import { testPeppers } from '../testing/pepper-contract.ts';
 import { openPostgresPlace } from './testing/postgres-key-place.ts';
 
 let database: TestDatabase;
@@ -13,6 +14,7 @@ afterAll(async () => database[Symbol.asyncDispose]());
 
 describe('the Postgres key store, with the rights of a gateway', () => {
   testKeyStore((bounds) => openPostgresPlace(database, bounds));
+  testPeppers(() => openPostgresPlace(database));
   testAuditLog((bounds) => openPostgresPlace(database, bounds));
   testTenantIsolation(() => openPostgresPlace(database), 30);
   testAuditPages(() => openPostgresPlace(database), 100);

@@ -1,4 +1,7 @@
-import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
+import type { StoredPeppers } from '@vitrine/credentials/pepper-problem';
+import { recordPeppers } from '@vitrine/credentials/postgres/pepper-rows';
+import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Queryable } from '@vitrine/postgres/connection';
 import { addressText } from '@vitrine/postgres/dsn';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
@@ -19,11 +22,14 @@ import type {
   NewKey,
   RevokeOutcome,
   RotateOutcome,
+  TokenMove,
 } from '../key-store.ts';
 import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
 import { lockKeys, nextRevision, readChanges } from './key-changes.ts';
 import { countActiveKeys, findKeyRow, hasKeyId, INSERT_KEY, keyValues, listKeyRows } from './key-row.ts';
 import { KeyWatch } from './key-watch.ts';
+import { moveTokens } from './move-tokens.ts';
+import { readStoredPeppers, storedPepperProblem } from './stored-peppers.ts';
 import { isKnown, keepHashes, takenByOthers } from './token-hash-rows.ts';
 
 /** Every gateway process holds all active keys in memory. */
@@ -67,7 +73,7 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
 
   create(
     key: NewKey,
-    known: readonly TokenHash[],
+    known: readonly NewTokenHash[],
     event: AuditEvent,
     idAsToken: readonly TokenHash[] = [],
   ): Promise<CreateOutcome> {
@@ -76,6 +82,8 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
       if ((await countActiveKeys(database)) >= maxActiveKeys) return { kind: 'full', maxActiveKeys };
       if ((await hasKeyId(database, key.id)) || (await isKnown(database, idAsToken))) return { kind: 'id_taken' };
       if (await isKnown(database, known)) return { kind: 'token_taken' };
+      const problem = await storedPepperProblem(database, known);
+      if (problem !== undefined) return { kind: 'pepper_mismatch', problem };
       const revision = await nextRevision(database, this.#writer);
       await database.execute(INSERT_KEY, keyValues(key, revision, this.#writer));
       await keepHashes(database, [{ id: key.id, known }]);
@@ -87,13 +95,15 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   rotate(
     id: string,
     tenant: Tenant | undefined,
-    known: readonly [TokenHash, ...TokenHash[]],
+    known: readonly [NewTokenHash, ...NewTokenHash[]],
     event: AuditEvent,
   ): Promise<RotateOutcome> {
     return this.#change(async (database): Promise<RotateOutcome> => {
       const row = await findKeyRow(database, id, tenant);
       if (row === undefined) return { kind: 'not_found' };
       if (await isKnown(database, known)) return { kind: 'token_taken' };
+      const problem = await storedPepperProblem(database, known);
+      if (problem?.kind === 'different') return { kind: 'pepper_mismatch', problem };
       const [{ pepper_version, token_mac }] = known;
       const revision = await nextRevision(database, this.#writer);
       const set = 'UPDATE gateway_keys SET pepper_version = $2, token_mac = $3, revision = $4, changed_by = $5 WHERE id = $1';
@@ -118,6 +128,8 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   keepTokens(keys: readonly KeyTokens[]): Promise<string[]> {
     return this.#change(async (database) => {
       const taken = await takenByOthers(database, keys);
+      const known = keys.flatMap((key) => key.known);
+      if ((await storedPepperProblem(database, known)) !== undefined) return [];
       await keepHashes(database, keys);
       return taken;
     });
@@ -137,6 +149,18 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
       WHERE gateway_keys.id = used.id AND coalesce(last_used_at < used.at, true)`;
     const sorted = uses.toSorted((left, right) => (left.id < right.id ? -1 : 1));
     await this.#read((database) => database.execute(later, [sorted.map(({ id }) => id), sorted.map(({ at }) => new Date(at))]));
+  }
+
+  moveTokens(moves: readonly TokenMove[]): Promise<KeyRow[]> {
+    return this.#change((database) => moveTokens(database, moves, this.#writer));
+  }
+
+  recordPeppers(peppers: readonly PepperIdentity[]): Promise<void> {
+    return this.#change((database) => recordPeppers(database, 'gateway_keys', peppers));
+  }
+
+  storedPeppers(): Promise<StoredPeppers> {
+    return this.#read(readStoredPeppers);
   }
 
   appendAudit(events: readonly AuditEvent[]): Promise<void> {

@@ -5,7 +5,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import type { ManagedKeyFields, OwnedKey, TokenOfKey } from '../managed-key.ts';
 import type { OpenedKeyStore } from '../testing/key-place.ts';
-import { A, B, auditEvent, hashOf, newKey } from '../testing/key-rows.ts';
+import { A, B, auditEvent, hashOf, newKey, storedHashOf } from '../testing/key-rows.ts';
 import { PostgresManagedKeys } from './postgres-managed-keys.ts';
 import { openPostgresPlace } from './testing/postgres-key-place.ts';
 
@@ -48,7 +48,7 @@ const audited = async () =>
 
 test('a key is registered, changed and revoked by its resource alone, each with an audit event', async () => {
   expect(await rows.register(KEY, FIELDS, tokenOf('one'))).toBe('registered');
-  expect(await seen()).toMatchObject({ ...FIELDS, ...hashOf('one', 2), managed_by: 'operator', created_by: 'operator' });
+  expect(await seen()).toMatchObject({ ...FIELDS, ...storedHashOf('one', 2), managed_by: 'operator', created_by: 'operator' });
   for (const change of [rows.update(OTHER, FIELDS), rows.revoke(OTHER), rows.release(OTHER), rows.promoteToken(OTHER, 0)])
     expect(await change).toBe(false);
   expect(await rows.stageToken(OTHER, tokenOf('two'))).toBe('not_owned');
@@ -64,11 +64,11 @@ test('while a token is rotated the next one is accepted beside it, afterwards th
   await rows.register(KEY, FIELDS, tokenOf('one'));
   expect(await rows.stageToken(KEY, tokenOf('lost'))).toBe('written');
   expect(await rows.stageToken(KEY, tokenOf('two'))).toBe('written');
-  expect(await seen()).toMatchObject({ ...hashOf('one', 2), next: hashOf('two', 2) });
+  expect(await seen()).toMatchObject({ ...storedHashOf('one', 2), next: storedHashOf('two', 2) });
   const startedAt = Date.now();
   expect(await rows.promoteToken(KEY, GRACE_MS)).toBe(true);
   const key = await seen();
-  expect(key).toMatchObject({ ...hashOf('two', 2), previous: hashOf('one', 2) });
+  expect(key).toMatchObject({ ...storedHashOf('two', 2), previous: storedHashOf('one', 2) });
   expect(key?.next).toBeUndefined();
   expect(Math.abs((key?.previous?.until ?? 0) - startedAt - GRACE_MS)).toBeLessThan(10_000);
   expect(await rows.promoteToken(KEY, GRACE_MS)).toBe(false);

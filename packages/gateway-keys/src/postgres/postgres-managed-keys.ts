@@ -19,6 +19,8 @@ import { insertAuditEvents } from './audit-rows.ts';
 import { lockKeys, nextRevision } from './key-changes.ts';
 import { countActiveKeys, hasKeyId, INSERT_KEY, keyRowOf, keyValues } from './key-row.ts';
 import { MAX_ACTIVE_KEYS } from './postgres-key-store.ts';
+import { moveTokens } from './move-tokens.ts';
+import { storedPepperProblem } from './stored-peppers.ts';
 import { isKnown, keepHashes } from './token-hash-rows.ts';
 
 const OPERATOR = 'operator';
@@ -33,6 +35,8 @@ const PROMOTED = `pepper_version = next_pepper_version, token_mac = next_token_m
   previous_token_mac = CASE WHEN revoked_at IS NULL THEN token_mac END,
   previous_until = CASE WHEN revoked_at IS NULL THEN now() + $5 * interval '1 millisecond' END,
   revoked_at = NULL`;
+const SELECT_KEY = `SELECT k.*, p.pepper_fingerprint FROM gateway_keys AS k
+  LEFT JOIN pepper_fingerprints AS p ON p.purpose = 'gateway_keys' AND p.pepper_version = k.pepper_version WHERE k.id = $1`;
 /** Another key's, or one that this key has no more. */
 const IS_TAKEN = 'SELECT FROM token_hashes WHERE token_mac = ANY ($1::bytea[]) AND key_id <> $2 LIMIT 1';
 
@@ -54,7 +58,7 @@ export class PostgresManagedKeys implements ManagedKeyRows {
 
   read(id: string): Promise<ManagedKey | undefined> {
     return this.#call(async () => {
-      const [row] = await this.#pool.query('SELECT * FROM gateway_keys WHERE id = $1', [id]);
+      const [row] = await this.#pool.query(SELECT_KEY, [id]);
       return row === undefined ? undefined : managedKeyOf(row);
     });
   }
@@ -65,6 +69,7 @@ export class PostgresManagedKeys implements ManagedKeyRows {
       if (await hasKeyId(database, key.id)) return 'id_taken';
       const macs = token.map(({ token_mac }) => Buffer.from(token_mac));
       if ((await database.query(IS_TAKEN, [macs, key.id])).length > 0) return 'token_taken';
+      if ((await storedPepperProblem(database, token)) !== undefined) return 'pepper_mismatch';
       const revision = await nextRevision(database, this.#writer);
       const now = Date.now();
       const row = { ...fields, id: key.id, created_by: OPERATOR, managed_by: OPERATOR, created_at: now, ...token[0] };
@@ -102,6 +107,10 @@ export class PostgresManagedKeys implements ManagedKeyRows {
     });
   }
 
+  moveToken(id: string, from: TokenHash, [to]: TokenOfKey): Promise<boolean> {
+    return this.#change(async (database) => (await moveTokens(database, [{ id, from, to }], this.#writer)).length > 0);
+  }
+
   revoke(key: OwnedKey): Promise<boolean> {
     const revoked = 'revoked_at = now(), next_pepper_version = NULL, next_token_mac = NULL, previous_token_mac = NULL';
     return this.#write('revoke', key, `${revoked} WHERE ${OWNED} AND revoked_at IS NULL`, []);
@@ -114,6 +123,7 @@ export class PostgresManagedKeys implements ManagedKeyRows {
 
   async #stage(database: Transaction, key: OwnedKey, token: TokenOfKey): Promise<TokenOutcome> {
     if (await isKnown(database, token)) return 'token_taken';
+    if ((await storedPepperProblem(database, token))?.kind === 'different') return 'pepper_mismatch';
     const [{ pepper_version, token_mac }] = token;
     const set = `next_pepper_version = $5, next_token_mac = $6 WHERE ${OWNED}`;
     const row = await this.#set(database, key, set, [pepper_version, Buffer.from(token_mac)]);
@@ -186,10 +196,11 @@ async function audit(database: Transaction, action: Action, key: OwnedKey, { org
 function managedKeyOf(row: Row): ManagedKey {
   const { pepper_version, token_mac, next, ...key } = keyRowOf(row);
   const token: TokenHash = { pepper_version, token_mac };
-  const owner = row['owner_uid'];
+  const { owner_uid: owner, pepper_fingerprint: fingerprint } = row;
   return {
     ...key,
     token,
+    pepper_fingerprint: typeof fingerprint === 'string' ? fingerprint : undefined,
     next,
     owner_uid: typeof owner === 'string' ? owner : undefined,
     isRevoked: row['revoked_at'] !== null,

@@ -1,3 +1,4 @@
+import { recordPeppers } from '@vitrine/credentials/postgres/pepper-rows';
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { Queryable } from '@vitrine/postgres/connection';
 import type { KeyTokens } from '../key-store.ts';
@@ -17,12 +18,17 @@ export async function takenByOthers(database: Queryable, keys: readonly KeyToken
   return keys.map(({ id }) => id).filter((id) => found.has(id));
 }
 
-/** Under every pepper: another process may be configured with only some of them. */
+/** Under every pepper: another process may be configured with only some of them. Records the peppers too. */
 export async function keepHashes(database: Queryable, keys: readonly KeyTokens[]): Promise<void> {
   const { ids, macs, peppers } = columnsOf(keys);
   const keep = `INSERT INTO token_hashes (key_id, token_mac, pepper_version)
     SELECT * FROM unnest($1::text[], $2::bytea[], $3::integer[]) ON CONFLICT DO NOTHING`;
   await database.execute(keep, [ids, macs, peppers]);
+  await recordPeppers(
+    database,
+    'gateway_keys',
+    keys.flatMap(({ known }) => known),
+  );
 }
 
 function columnsOf(keys: readonly KeyTokens[]) {

@@ -1,4 +1,6 @@
-import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
+import type { StoredPeppers } from '@vitrine/credentials/pepper-problem';
+import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
 import { CallQueue } from '@vitrine/worker-threads/call-queue';
 import { ThreadModules, type ModuleThread } from '@vitrine/worker-threads/thread-modules';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
@@ -16,6 +18,7 @@ import type {
   NewKey,
   RevokeOutcome,
   RotateOutcome,
+  TokenMove,
 } from '../key-store.ts';
 import { keyStoreUnavailable } from '../key-store-fault.ts';
 import type { KeyCall, KeyMethod, KeyModuleOptions } from './key-module.ts';
@@ -61,7 +64,7 @@ export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
 
   create(
     key: NewKey,
-    known: readonly TokenHash[],
+    known: readonly NewTokenHash[],
     event: AuditEvent,
     idAsToken: readonly TokenHash[] = [],
   ): Promise<CreateOutcome> {
@@ -71,7 +74,7 @@ export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   rotate(
     id: string,
     tenant: Tenant | undefined,
-    known: readonly [TokenHash, ...TokenHash[]],
+    known: readonly [NewTokenHash, ...NewTokenHash[]],
     event: AuditEvent,
   ): Promise<RotateOutcome> {
     return this.#call('rotate', id, tenant, known, event);
@@ -91,6 +94,18 @@ export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
 
   markUsed(uses: readonly KeyUse[]): Promise<void> {
     return this.#call('markUsed', uses);
+  }
+
+  moveTokens(moves: readonly TokenMove[]): Promise<KeyRow[]> {
+    return this.#call('moveTokens', moves);
+  }
+
+  recordPeppers(peppers: readonly PepperIdentity[]): Promise<void> {
+    return this.#call('recordPeppers', peppers);
+  }
+
+  storedPeppers(): Promise<StoredPeppers> {
+    return this.#call('storedPeppers');
   }
 
   appendAudit(events: readonly AuditEvent[]): Promise<void> {

@@ -56,6 +56,16 @@ const MIGRATIONS = [
    END;
    CREATE INDEX audit_events_of_tenant ON audit_events (org_id, workspace_id, at, number, actor, action, outcome);
    CREATE INDEX audit_events_by_time ON audit_events (at);`,
+  // A token that moves to a newer pepper may have its hash there already: new tokens are kept under every pepper.
+  `CREATE TABLE pepper_fingerprints (
+     pepper_version INTEGER PRIMARY KEY,
+     pepper_fingerprint TEXT NOT NULL
+   ) STRICT;
+   DROP TRIGGER gateway_keys_rotated;
+   CREATE TRIGGER gateway_keys_rotated AFTER UPDATE OF token_mac ON gateway_keys WHEN NEW.token_mac <> OLD.token_mac
+     AND NOT EXISTS (SELECT 1 FROM token_hashes WHERE token_mac = NEW.token_mac AND key_id = NEW.id) BEGIN
+     INSERT INTO token_hashes VALUES (NEW.token_mac, NEW.pepper_version, NEW.id);
+   END;`,
 ];
 /** The schema of a file that this version has opened. */
 export const KEY_SCHEMA_VERSION: number = MIGRATIONS.length;

@@ -1,3 +1,4 @@
+import type { StoredPeppers } from '@vitrine/credentials/pepper-problem';
 import { foreignFile, newerText } from '@vitrine/sqlite/database-file';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,6 +9,7 @@ import { listAuditEvents } from './audit-rows.ts';
 import { listKeyRows } from './key-row.ts';
 import { keyStoreUnavailable } from '../key-store-fault.ts';
 import { KEY_DATABASE, KEY_SCHEMA_VERSION } from './key-tables.ts';
+import { readStoredPeppers } from './pepper-rows.ts';
 
 const BUSY_TIMEOUT_MS = 2_000;
 
@@ -29,6 +31,10 @@ export class SqliteKeyReader implements KeyReader, Disposable {
 
   list(tenant: Tenant | undefined): Promise<KeyRow[]> {
     return this.#read((database) => listKeyRows(database, tenant));
+  }
+
+  storedPeppers(): Promise<StoredPeppers> {
+    return this.#read(readStoredPeppers);
   }
 
   listAudit(query: AuditQuery): Promise<AuditEventPage> {

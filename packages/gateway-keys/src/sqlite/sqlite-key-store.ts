@@ -1,4 +1,6 @@
-import type { TokenHash } from '@vitrine/credentials/token-hashes';
+import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
+import { pepperProblem, type StoredPeppers } from '@vitrine/credentials/pepper-problem';
+import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
 import { foreignFile } from '@vitrine/sqlite/database-file';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { keepDatabasePrivate, makePrivateFile } from '@vitrine/sqlite/private-file';
@@ -7,10 +9,20 @@ import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue } from 'node
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
 import type { KeyRow } from '../gateway-key.ts';
-import type { CreateOutcome, KeyChanges, KeyTokens, KeyUse, NewKey, RevokeOutcome, RotateOutcome } from '../key-store.ts';
+import type {
+  CreateOutcome,
+  KeyChanges,
+  KeyTokens,
+  KeyUse,
+  NewKey,
+  RevokeOutcome,
+  RotateOutcome,
+  TokenMove,
+} from '../key-store.ts';
 import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
 import { findKeyRow, INSERT_KEY, keyRowOf, keyValues, listKeyRows, SELECT_ACTIVE_KEYS } from './key-row.ts';
 import { createKeyTables, KEY_DATABASE } from './key-tables.ts';
+import { readStoredPeppers, recordPeppers } from './pepper-rows.ts';
 
 const IN_MEMORY = ':memory:';
 /** How long a call waits for another process's lock: the command line writes beside a running gateway. */
@@ -80,12 +92,14 @@ export class SqliteKeyStore implements Disposable {
     return this.#count('SELECT count(*) AS n FROM gateway_keys WHERE id = ?', id) > 0;
   }
 
-  create(key: NewKey, known: readonly TokenHash[], event: AuditEvent, idAsToken: readonly TokenHash[] = []): CreateOutcome {
+  create(key: NewKey, known: readonly NewTokenHash[], event: AuditEvent, idAsToken: readonly TokenHash[] = []): CreateOutcome {
     return this.#transaction((): CreateOutcome => {
       const active = this.#count('SELECT count(*) AS n FROM gateway_keys WHERE revoked_at IS NULL');
       if (active >= this.#maxActiveKeys) return { kind: 'full', maxActiveKeys: this.#maxActiveKeys };
       if (this.hasId(key.id) || this.#isKnown(idAsToken)) return { kind: 'id_taken' };
       if (this.#isKnown(known)) return { kind: 'token_taken' };
+      const problem = pepperProblem(known, this.storedPeppers());
+      if (problem !== undefined) return { kind: 'pepper_mismatch', problem };
       const revision = this.#nextRevision();
       this.#database.prepare(INSERT_KEY).run(...keyValues(key, revision));
       this.#keepHashes(key.id, known);
@@ -94,11 +108,18 @@ export class SqliteKeyStore implements Disposable {
     });
   }
 
-  rotate(id: string, tenant: Tenant | undefined, known: readonly [TokenHash, ...TokenHash[]], event: AuditEvent): RotateOutcome {
+  rotate(
+    id: string,
+    tenant: Tenant | undefined,
+    known: readonly [NewTokenHash, ...NewTokenHash[]],
+    event: AuditEvent,
+  ): RotateOutcome {
     return this.#transaction((): RotateOutcome => {
       const row = this.find(id, tenant);
       if (row === undefined) return { kind: 'not_found' };
       if (this.#isKnown(known)) return { kind: 'token_taken' };
+      const problem = pepperProblem(known, this.storedPeppers());
+      if (problem?.kind === 'different') return { kind: 'pepper_mismatch', problem };
       const [{ pepper_version, token_mac }] = known;
       const revision = this.#nextRevision();
       const set = 'UPDATE gateway_keys SET pepper_version = ?, token_mac = ?, revision = ? WHERE id = ?';
@@ -121,8 +142,9 @@ export class SqliteKeyStore implements Disposable {
 
   keepTokens(keys: readonly KeyTokens[]): string[] {
     return this.#transaction(() => {
-      const holder = this.#database.prepare('SELECT 1 FROM token_hashes WHERE token_mac = ? AND key_id <> ?');
-      const taken = keys.filter(({ id, known }) => known.some(({ token_mac }) => holder.get(token_mac, id) !== undefined));
+      const taken = keys.filter((key) => this.#isTakenByOther(key));
+      const known = keys.flatMap((key) => key.known);
+      if (pepperProblem(known, this.storedPeppers()) !== undefined) return [];
       for (const { id, known } of keys) this.#keepHashes(id, known);
       return taken.map(({ id }) => id);
     });
@@ -152,6 +174,31 @@ export class SqliteKeyStore implements Disposable {
     });
   }
 
+  moveTokens(moves: readonly TokenMove[]): KeyRow[] {
+    const set =
+      'UPDATE gateway_keys SET pepper_version = ?, token_mac = ?, revision = ? WHERE id = ? AND token_mac = ? AND revoked_at IS NULL';
+    return this.#transaction(() => {
+      const { recorded } = this.storedPeppers();
+      const update = this.#database.prepare(set);
+      const moved = moves.filter(({ id, from, to }) => {
+        const isSafe = pepperProblem([to], { recorded, used: [] }) === undefined && !this.#isTakenByOther({ id, known: [to] });
+        if (!isSafe) return false;
+        const { changes } = update.run(to.pepper_version, to.token_mac, this.#nextRevision(), id, from.token_mac);
+        if (Number(changes) > 0) this.#keepHashes(id, [to]);
+        return Number(changes) > 0;
+      });
+      return moved.flatMap(({ id }) => this.find(id, undefined) ?? []);
+    });
+  }
+
+  recordPeppers(peppers: readonly PepperIdentity[]): void {
+    this.#transaction(() => recordPeppers(this.#database, peppers));
+  }
+
+  storedPeppers(): StoredPeppers {
+    return readStoredPeppers(this.#database);
+  }
+
   appendAudit(events: readonly AuditEvent[]): void {
     this.#transaction(() => insertAuditEvents(this.#database, events));
   }
@@ -179,10 +226,16 @@ export class SqliteKeyStore implements Disposable {
     return hashes.some(({ token_mac }) => this.#count(same, token_mac) > 0);
   }
 
-  /** Under every pepper: another process may be configured with only some of them. */
-  #keepHashes(id: string, hashes: readonly TokenHash[]): void {
+  #isTakenByOther({ id, known }: KeyTokens): boolean {
+    const holder = this.#database.prepare('SELECT 1 FROM token_hashes WHERE token_mac = ? AND key_id <> ?');
+    return known.some(({ token_mac }) => holder.get(token_mac, id) !== undefined);
+  }
+
+  /** Under every pepper: another process may be configured with only some of them. Records the peppers too. */
+  #keepHashes(id: string, hashes: readonly NewTokenHash[]): void {
     const keep = this.#database.prepare('INSERT OR IGNORE INTO token_hashes VALUES (?, ?, ?)');
     for (const { token_mac, pepper_version } of hashes) keep.run(token_mac, pepper_version, id);
+    recordPeppers(this.#database, hashes);
   }
 
   /** Writers of all processes take it inside `BEGIN IMMEDIATE`, so revisions are committed in order. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
 import type { AuditEvent } from '../audit-event.ts';
 import type { NewKey } from '../key-store.ts';
 
@@ -6,15 +7,18 @@ export const T0 = Date.UTC(2026, 0, 1);
 export const A = { org_id: 'a', workspace_id: 'w' };
 export const B = { org_id: 'b', workspace_id: 'w' };
 
-export function hashOf(token: string, pepper = 1): { pepper_version: number; token_mac: Uint8Array } {
-  return {
-    pepper_version: pepper,
-    token_mac: new Uint8Array(createHash('sha256').update(`${pepper} ${token}`).digest()),
-  };
+/** As the pepper of this version hashes it; `secret` tells two peppers of one version apart. */
+export function hashOf(token: string, pepper = 1, secret = 'a'): NewTokenHash {
+  return { ...storedHashOf(token, pepper, secret), pepper_fingerprint: secret.repeat(16) };
 }
 
-/** A key with the token `token of ID`. */
-export function newKey(id: string, fields: Partial<NewKey> = {}): NewKey {
+export function storedHashOf(token: string, pepper = 1, secret = 'a'): TokenHash {
+  const token_mac = new Uint8Array(createHash('sha256').update(`${pepper} ${secret} ${token}`).digest());
+  return { pepper_version: pepper, token_mac };
+}
+
+/** A key with the token `token of ID`, and what its store needs to know of its hash. */
+export function newKey(id: string, fields: Partial<NewKey & NewTokenHash> = {}): NewKey & NewTokenHash {
   return {
     id,
     ...A,

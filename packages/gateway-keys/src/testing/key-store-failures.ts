@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
 import { allAuditEvents, type KeyPlace, type OpenedKeyStore } from './key-place.ts';
-import { A, auditEvent, hashOf, newKey, T0 } from './key-rows.ts';
+import { A, auditEvent, hashOf, newKey, storedHashOf, T0 } from './key-rows.ts';
 import { StatementFailures } from './statement-failures.ts';
 
 /** Every method of the ports, changes first; each must be possible again after it has failed. */
@@ -12,6 +12,8 @@ const STEPS: readonly ((store: OpenedKeyStore) => Promise<unknown>)[] = [
   (store) => store.revoke('b', A, auditEvent({ target: 'b', at: T0 + 2 })),
   (store) => store.keepTokens(['file-1', 'file-2'].map((id) => ({ id, known: [hashOf(id), hashOf(id, 2)] }))),
   (store) => store.markUsed(['a', 'none'].map((id) => ({ id, at: T0 + 3 }))),
+  (store) => store.moveTokens([{ id: 'a', from: storedHashOf('third'), to: hashOf('third', 2) }]),
+  (store) => store.recordPeppers([hashOf('', 3)]),
   (store) => store.appendAudit(['x', 'y', 'z'].map((target) => auditEvent({ target, at: T0 - 1 }))),
   (store) => store.removeAuditBefore(T0),
   // Every token that a key had, or that was reserved, is taken, however often it was tried to store it.
@@ -21,6 +23,7 @@ const STEPS: readonly ((store: OpenedKeyStore) => Promise<unknown>)[] = [
   (store) => store.find('a', A),
   (store) => store.hasId('b'),
   (store) => store.changes(0),
+  (store) => store.storedPeppers(),
   (store) => store.listAudit({ limit: 2 }),
 ];
 

@@ -9,7 +9,13 @@ const ring = new KeyRing(testHashes, [keyRow('fixed', 'token-of-the-file', { rol
 ring.put(keyRow('dev', 'token-of-dev'));
 ring.put(keyRow('viewer', 'token-of-viewer', { role: 'viewer' }));
 let isFresh = true;
-const authenticate = authenticateBy(ring, { header: 'X-Team-Key', isFresh: () => isFresh, now: () => 77 });
+let isComplete = true;
+const authenticate = authenticateBy(ring, {
+  header: 'X-Team-Key',
+  isFresh: () => isFresh,
+  isComplete: () => isComplete,
+  now: () => 77,
+});
 const of = (token: string | string[] | undefined, fresh = true) => {
   isFresh = fresh;
   return authenticate(token === undefined ? {} : { 'x-team-key': token }, 'proxy:write');
@@ -52,6 +58,13 @@ describe('with authentication on', () => {
     expect(of('token-of-the-file', false)).toMatchObject({ identity: { key_id: 'fixed' } });
     expect(of(undefined, false)).toMatchObject({ rejection: { status: 401 } });
   });
+});
+
+test('while a pepper is missing an unknown token is 503, for it may be a good one; known ones are accepted', () => {
+  isComplete = false;
+  expect(of('sgk_unknown')).toMatchObject({ rejection: { status: 503, error: 'gateway key verification unavailable' } });
+  expect(of('token-of-dev')).toMatchObject({ identity: { key_id: 'dev' } });
+  expect(of(undefined)).toMatchObject({ rejection: { status: 401 } });
 });
 
 test('with authentication off all callers are one tenant', () => {

@@ -6,12 +6,19 @@ import { ConnectionTokenCache } from './connection-token-cache.ts';
 /** With authentication off every request is allowed. */
 export const allowAll: Authenticate = () => DEFAULT_CALLER;
 
+export interface AuthenticateOptions {
+  readonly header: string;
+  /** Whether the keys of the store are recent enough. */
+  readonly isFresh: () => boolean;
+  /** Whether all tokens of the store can be verified. */
+  readonly isComplete: () => boolean;
+  readonly now: () => number;
+}
+
 /** Accepts the keys of the ring, sent in `header` and nowhere else. Node joins a repeated header with a comma, which no key contains. While
- *  the keys of the store are too old, known and unknown tokens are both rejected as unverifiable. */
-export function authenticateBy(
-  ring: KeyRing,
-  { header, isFresh, now }: { header: string; isFresh: () => boolean; now: () => number },
-): Authenticate {
+ *  the keys of the store are too old, known and unknown tokens are both rejected as unverifiable. While a pepper is missing, unknown tokens are: each may be
+ *  one that was hashed with it. */
+export function authenticateBy(ring: KeyRing, { header, isFresh, isComplete, now }: AuthenticateOptions): Authenticate {
   const name = header.toLowerCase();
   const cache = new ConnectionTokenCache(ring);
   return (headers, permission, connection) => {
@@ -19,7 +26,7 @@ export function authenticateBy(
     if (typeof token !== 'string' || token === '' || token.length > TOKEN_MAX_LENGTH) return UNAUTHORIZED;
     const key = connection === undefined ? ring.verify(token) : cache.keyOf(token, connection);
     if (key?.isFixed !== true && !isFresh()) return UNVERIFIABLE;
-    if (key === undefined) return UNAUTHORIZED;
+    if (key === undefined) return isComplete() ? UNAUTHORIZED : UNVERIFIABLE;
     key.lastUsedAt = now();
     return key.identity.permissions.has(permission) ? key : forbidden(key);
   };

@@ -1,5 +1,6 @@
 import { createToken } from '@vitrine/credentials/token';
-import type { TokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
+import { pepperProblemText, type PepperProblem } from '@vitrine/credentials/pepper-problem';
+import type { NewTokenHash, TokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
 import { codeOf, Fault } from '@vitrine/faults/fault';
 import type { AuditEvent } from '@vitrine/gateway-keys/audit-event';
 import { gatewayKeyOf, type GatewayKey, type GatewayKeyWithToken, type KeyRow } from '@vitrine/gateway-keys/gateway-key';
@@ -65,7 +66,7 @@ interface EventDraft extends AuditEvent {
 /** Lists and changes gateway keys, for the admin API and the command line. Rejected changes are audited like accepted ones. An accepted
  *  change is in effect in this process when its promise resolves.
  *  Faults: `forbidden`, `invalid_body`, `gateway_key_not_found`, `gateway_key_exists`, `gateway_key_token_exists`, `gateway_key_managed`,
- *  `gateway_keys_full`, `gateway_keys_read_only`, `key_store_unavailable`. Spec: gateway decisions, section 2. */
+ *  `gateway_keys_full`, `gateway_keys_read_only`, `key_store_unavailable`, `pepper_mismatch`. Spec: gateway decisions, section 2. */
 export class GatewayKeys {
   readonly #options: GatewayKeysOptions;
 
@@ -117,7 +118,8 @@ export class GatewayKeys {
           created_at: clock(),
           managed_by: undefined,
           managed_resource: undefined,
-          ...known[0],
+          pepper_version: known[0].pepper_version,
+          token_mac: known[0].token_mac,
         },
         known,
         event,
@@ -126,6 +128,7 @@ export class GatewayKeys {
       if (outcome.kind === 'created') return this.#applied(outcome.row, token);
       if (outcome.kind === 'full')
         throw new Fault('gateway_keys_full', { say: `gateway key limit reached (${outcome.maxActiveKeys}); revoke unused keys` });
+      if (outcome.kind === 'pepper_mismatch') throw pepperMismatch(outcome.problem);
       throw outcome.kind === 'id_taken' ? idTaken() : tokenTaken();
     });
   }
@@ -139,6 +142,7 @@ export class GatewayKeys {
       const { token, known } = this.#hashed(chosen);
       const outcome = await this.#options.store.rotate(id, actor.identity, known, event);
       if (outcome.kind === 'rotated') return this.#applied(outcome.row, token);
+      if (outcome.kind === 'pepper_mismatch') throw pepperMismatch(outcome.problem);
       throw outcome.kind === 'not_found' ? notFound() : tokenTaken();
     });
   }
@@ -178,7 +182,7 @@ export class GatewayKeys {
   }
 
   /** A token, chosen or new, and all hashes under which it might already be stored. */
-  #hashed(chosen: string | undefined): { token: string; known: readonly [TokenHash, ...TokenHash[]] } {
+  #hashed(chosen: string | undefined): { token: string; known: readonly [NewTokenHash, ...NewTokenHash[]] } {
     const { material, random } = this.#options;
     const { hashes } = material();
     const token = chosen || createToken('sgk_', random);
@@ -233,6 +237,8 @@ function isOf(row: KeyRow, { org_id, workspace_id }: Tenant): boolean {
   return row.org_id === org_id && row.workspace_id === workspace_id;
 }
 
+/** Keys that are made with another pepper would hide that one is lost. */
+const pepperMismatch = (problem: PepperProblem) => new Fault('pepper_mismatch', { say: pepperProblemText(problem) });
 const notFound = () => new Fault('gateway_key_not_found', { say: 'gateway key not found' });
 const idTaken = () => new Fault('gateway_key_exists', { say: 'gateway key already exists' });
 const tokenTaken = () => new Fault('gateway_key_token_exists', { say: 'gateway key token already exists' });

@@ -36,7 +36,13 @@ beforeEach(() => {
   store = createStore();
   ring = new KeyRing(testHashes, []);
   errors = [];
-  refresh = new KeyRefresh({ store, ring, clock: () => now, onError: (error) => errors.push(error) });
+  refresh = new KeyRefresh({
+    store,
+    ring,
+    peppers: { check: async () => {} },
+    clock: () => now,
+    onError: (error) => errors.push(error),
+  });
 });
 const resolveNext = async (changes: KeyChanges) => {
   const reading = refresh.refresh();

@@ -1,3 +1,4 @@
+import type { PepperCheck } from '@vitrine/credentials/pepper-check';
 import type { KeyStore } from '@vitrine/gateway-keys/key-store';
 import type { KeyRing } from './key-ring.ts';
 
@@ -9,12 +10,13 @@ export const STALE_AFTER_MS = 60_000;
 export interface KeyRefreshOptions {
   readonly store: Pick<KeyStore, 'changes' | 'watch'>;
   readonly ring: KeyRing;
+  readonly peppers: Pick<PepperCheck, 'check'>;
   /** Milliseconds on a monotonic clock. */
   readonly clock: () => number;
   readonly onError: (error: unknown) => void;
 }
 
-/** Applies the changes of the store to the ring. Spec: gateway decisions, section 2, Propagation. */
+/** Applies the changes of the store to the ring, and compares the peppers with those of the stored tokens. Spec: gateway decisions, section 2, Propagation. */
 export class KeyRefresh implements Disposable {
   readonly #options: KeyRefreshOptions;
   readonly #watching = new DisposableStack();
@@ -71,6 +73,7 @@ export class KeyRefresh implements Disposable {
     const startedAt = this.#options.clock();
     try {
       await this.#apply();
+      await this.#options.peppers.check();
     } catch (error) {
       this.#hasFailed = true;
       throw error;

@@ -94,13 +94,43 @@ test('keys of the file take precedence over keys of the store with the same id o
   expect(ring.verify('other')).toBeUndefined();
 });
 
-test('a key with an older pepper is accepted while that is configured, and counted when it is not', () => {
+describe('a token that is hashed with an older pepper', () => {
   const second = { version: 2, secret: new Secret('q'.repeat(32)) };
-  const both = new KeyRing(new TokenHashes([second, { version: 1, secret: new Secret('p'.repeat(32)) }]), []);
-  const newest = new KeyRing(new TokenHashes([second]), []);
-  for (const ring of [both, newest]) ring.put(keyRow('k', 'token'));
-  expect([keyIdOf(both, 'token'), both.unverifiable]).toEqual(['k', 0]);
-  expect([keyIdOf(newest, 'token'), newest.unverifiable]).toEqual([undefined, 1]);
+  const hashes = new TokenHashes([second, { version: 1, secret: new Secret('p'.repeat(32)) }]);
+
+  test('is accepted while that is configured', () => {
+    const newest = new KeyRing(new TokenHashes([second]), []);
+    const both = new KeyRing(hashes, []);
+    for (const ring of [both, newest]) ring.put(keyRow('k', 'token'));
+    expect([keyIdOf(both, 'token'), keyIdOf(newest, 'token')]).toEqual(['k', undefined]);
+    expect([both.hasVerifiedWith(1), both.hasVerifiedWith(2), newest.hasVerifiedWith(1)]).toEqual([true, false, false]);
+  });
+
+  test('is to be moved to the newest once it was used, until it has moved, and is accepted all the time', () => {
+    const ring = new KeyRing(hashes, [keyRow('fixed', 'of the file')]);
+    const row = keyRow('k', 'token', { next: testHashes.hash('next'), previous: { ...testHashes.hash('old'), until: 1 } });
+    ring.put(row);
+    ring.put(keyRow('unused', 'unused'));
+    expect(ring.tokenMoves()).toEqual([]);
+    for (const token of ['token', 'token', 'of the file', 'old', 'none']) ring.verify(token);
+    const { pepper_version, token_mac } = row;
+    const moves = [{ id: 'k', from: { pepper_version, token_mac }, to: hashes.hash('token') }];
+    expect(ring.tokenMoves()).toEqual(moves);
+    ring.put({ ...row, ...hashes.hash('token'), revision: 2 });
+    expect([ring.tokenMoves(), keyIdOf(ring, 'token')]).toEqual([[], 'k']);
+    ring.verify('token');
+    expect([ring.tokenMoves(), ring.hasVerifiedWith(2)]).toEqual([[], true]);
+  });
+
+  test('that could not be moved is tried again when it is used again', () => {
+    const ring = new KeyRing(hashes, []);
+    ring.put(keyRow('k', 'token'));
+    ring.verify('token');
+    ring.movesStored(ring.tokenMoves());
+    expect(ring.tokenMoves()).toEqual([]);
+    ring.verify('token');
+    expect(ring.tokenMoves()).toHaveLength(1);
+  });
 });
 
 test('a use is returned until it is stored, and only for keys of the store', () => {

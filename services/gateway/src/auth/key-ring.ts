@@ -1,7 +1,7 @@
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { identityOf, keyScope, type KeyRow } from '@vitrine/gateway-keys/gateway-key';
 import type { Identity } from '@vitrine/gateway-keys/identity';
-import type { KeyChanges, KeyUse } from '@vitrine/gateway-keys/key-store';
+import type { KeyChanges, KeyUse, TokenMove } from '@vitrine/gateway-keys/key-store';
 import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from './caller.ts';
 
@@ -25,6 +25,7 @@ export interface RingKey extends Caller {
 interface RingToken {
   readonly key: RingKey;
   readonly mac: Uint8Array;
+  readonly pepperVersion: number;
   /** Milliseconds since the epoch. */
   readonly until: number;
 }
@@ -39,7 +40,11 @@ export class KeyRing {
   readonly #removed = new Map<string, number>();
   /** Reused for comparisons; a buffer for each request would cost more than the comparison. */
   readonly #candidate = Buffer.alloc(MAC_BYTES);
-  readonly #unverifiable = new Set<string>();
+  /** Versions of peppers that have verified a token of the store. */
+  readonly #verifiedWith = new Set<number>();
+  /** Of tokens that were used and are hashed with an older pepper, by that hash as text. */
+  readonly #moves = new Map<string, TokenMove>();
+  readonly #newestPepper: number | undefined;
   readonly #now: () => number;
   #revision = 0;
 
@@ -48,6 +53,7 @@ export class KeyRing {
   constructor(hashes: TokenHashes, fixed: readonly KeyRow[], now: () => number = Date.now) {
     this.#hashes = hashes;
     this.#now = now;
+    this.#newestPepper = hashes.identities[0]?.pepper_version;
     for (const row of fixed) this.#add(row, true);
   }
 
@@ -59,11 +65,6 @@ export class KeyRing {
     return [...this.#byId.keys()];
   }
 
-  /** The number of keys whose token was hashed with a pepper that is no longer configured, so that it cannot be verified. */
-  get unverifiable(): number {
-    return this.#unverifiable.size;
-  }
-
   /** That of the last applied changes. */
   get revision(): number {
     return this.#revision;
@@ -71,7 +72,10 @@ export class KeyRing {
 
   /** The key with this token. It costs one hash, unless there are older peppers. */
   verify(token: string): RingKey | undefined {
-    return this.#hashes.find(token, this.#withMac);
+    const found = this.#hashes.find(token, this.#withMac);
+    if (found === undefined) return undefined;
+    if (!found.key.isFixed) this.#noteHash(token, found);
+    return found.key;
   }
 
   /** Whether the key is still accepted unchanged: every change of a key replaces its object. Never true of a key that was found by its
@@ -80,11 +84,11 @@ export class KeyRing {
     return this.#byId.get(key.identity.key_id) === key;
   }
 
-  readonly #withMac = (mac: string): RingKey | undefined => {
+  readonly #withMac = (mac: string): RingToken | undefined => {
     const token = this.#byMac.get(mac);
     if (token === undefined || (token.until !== Infinity && token.until <= this.#now())) return undefined;
     this.#candidate.write(mac, 'latin1');
-    return timingSafeEqual(token.mac, this.#candidate) ? token.key : undefined;
+    return timingSafeEqual(token.mac, this.#candidate) ? token : undefined;
   };
 
   apply({ revision, active, revoked }: Omit<KeyChanges, 'store'>): void {
@@ -136,6 +140,30 @@ export class KeyRing {
     }
   }
 
+  /** Whether a stored token was verified with the pepper of this version, which is thereby the right one. */
+  hasVerifiedWith(version: number): boolean {
+    return this.#verifiedWith.has(version);
+  }
+
+  /** Tokens whose hashes the store should replace. */
+  tokenMoves(): TokenMove[] {
+    return [...this.#moves.values()];
+  }
+
+  /** Forgets moves that the store has made, or found impossible. */
+  movesStored(moves: readonly TokenMove[]): void {
+    for (const { from } of moves) this.#moves.delete(macText(from.token_mac));
+  }
+
+  /** A token is known here only while it is used: that is when it can be hashed with another pepper. */
+  #noteHash(token: string, { key, mac, pepperVersion, until }: RingToken): void {
+    this.#verifiedWith.add(pepperVersion);
+    if (pepperVersion === this.#newestPepper || until !== Infinity) return;
+    const from = { pepper_version: pepperVersion, token_mac: mac };
+    if (!this.#moves.has(macText(mac)))
+      this.#moves.set(macText(mac), { id: key.identity.key_id, from, to: this.#hashes.hash(token) });
+  }
+
   #add(row: KeyRow, isFixed: boolean): void {
     const { next, previous } = row;
     const tokens = [row, next, previous].filter((token) => token !== undefined);
@@ -149,7 +177,6 @@ export class KeyRing {
     }
     const known = this.#byId.get(row.id);
     if (known !== undefined) this.#drop(row.id, known);
-    if (!this.#hashes.versions.includes(row.pepper_version)) this.#unverifiable.add(row.id);
     const key: RingKey = {
       identity: identityOf(row),
       scope: keyScope(row),
@@ -159,11 +186,13 @@ export class KeyRing {
       lastUsedAt: known?.lastUsedAt ?? 0,
       storedUseAt: known?.storedUseAt ?? 0,
     };
-    for (const { token_mac: mac } of [row, next].filter((token) => token !== undefined))
-      this.#byMac.set(macText(mac), { key, mac, until: Infinity });
+    for (const { token_mac: mac, pepper_version: pepperVersion } of [row, next].filter((token) => token !== undefined))
+      this.#byMac.set(macText(mac), { key, mac, pepperVersion, until: Infinity });
     // An object of its own: connections must not cache it beyond its time.
-    if (previous !== undefined)
-      this.#byMac.set(macText(previous.token_mac), { key: { ...key }, mac: previous.token_mac, until: previous.until });
+    if (previous !== undefined) {
+      const { token_mac: mac, pepper_version: pepperVersion, until } = previous;
+      this.#byMac.set(macText(mac), { key: { ...key }, mac, pepperVersion, until });
+    }
     this.#byId.set(row.id, key);
   }
 
@@ -174,9 +203,11 @@ export class KeyRing {
   }
 
   #drop(id: string, key: RingKey): void {
-    for (const mac of key.macs) this.#byMac.delete(mac);
+    for (const mac of key.macs) {
+      this.#byMac.delete(mac);
+      this.#moves.delete(mac);
+    }
     this.#byId.delete(id);
-    this.#unverifiable.delete(id);
   }
 }
 

@@ -1,3 +1,5 @@
+import { PepperCheck } from '@vitrine/credentials/pepper-check';
+import type { PepperProblem } from '@vitrine/credentials/pepper-problem';
 import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { isReservedKeyId } from '@vitrine/gateway-keys/key-fields';
@@ -8,7 +10,7 @@ import { authenticateBy, allowAll } from './authenticate.ts';
 import type { Authenticate } from './caller.ts';
 import { fileKeyTokens } from './file-keys.ts';
 import { KeyRefresh } from './key-refresh.ts';
-import { LastUsed } from './last-used.ts';
+import { KeyUses } from './key-uses.ts';
 import type { OpenKeys } from './open-keys.ts';
 
 const AUDIT_RETENTION_MS = 365 * DAY_MS;
@@ -21,6 +23,8 @@ export interface OpenAuth extends AsyncDisposable {
   readonly authenticate: Authenticate;
   /** Whether keys of the store cannot be refreshed at the moment. */
   readonly isRefreshFailing: () => boolean;
+  /** Why some tokens of the store cannot be verified. */
+  readonly pepperProblem: () => PepperProblem | undefined;
 }
 
 /** Opens authentication as configured; with authentication off that is the retention of audit events alone, because changes of keys and
@@ -33,16 +37,19 @@ export async function openAuth(
 ): Promise<OpenAuth> {
   await using opened = new AsyncDisposableStack();
   const isStored = auth.enabled && auth.store === 'database';
-  const refresh = isStored ? await followKeyStore(auth, keys, logger, clock, opened) : undefined;
+  const followed = isStored ? await followKeyStore(auth, keys, logger, clock, opened) : undefined;
   opened.use(keepAuditRetention(keys.store, logStoreError(logger, 'audit retention failed')));
-  const isFresh = () => refresh?.isFresh ?? true;
+  const isFresh = () => followed?.refresh.isFresh ?? true;
+  const pepperProblem = () => followed?.peppers.problem;
+  const isComplete = () => pepperProblem() === undefined;
   const authenticate = auth.enabled
-    ? authenticateBy(keys.material().ring, { header: auth.header, isFresh, now: Date.now })
+    ? authenticateBy(keys.material().ring, { header: auth.header, isFresh, isComplete, now: Date.now })
     : allowAll;
   const running = opened.move();
   return {
     authenticate,
-    isRefreshFailing: () => refresh?.isFailing ?? false,
+    isRefreshFailing: () => followed?.refresh.isFailing ?? false,
+    pepperProblem,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -54,9 +61,12 @@ async function followKeyStore(
   logger: Logger,
   clock: () => number,
   opened: AsyncDisposableStack,
-): Promise<KeyRefresh> {
+): Promise<{ readonly refresh: KeyRefresh; readonly peppers: PepperCheck }> {
   const { ring, hashes } = material();
-  const refresh = new KeyRefresh({ store, ring, clock, onError: logStoreError(logger, 'key refresh failed') });
+  const configured = hashes.identities;
+  const read = () => store.storedPeppers();
+  const peppers = new PepperCheck({ configured, read, logger, setting: pepperSetting(auth) });
+  const refresh = new KeyRefresh({ store, ring, peppers, clock, onError: logStoreError(logger, 'key refresh failed') });
   let taken: string[];
   try {
     await refresh.refresh();
@@ -64,33 +74,28 @@ async function followKeyStore(
   } catch (cause) {
     throw new Fault('storage_unusable', { say: `${place} cannot be opened: ${reasonOf(cause)}`, cause });
   }
-  opened.use(new LastUsed(ring, store, logStoreError(logger, 'last_used_at update failed')));
+  opened.use(new KeyUses({ ring, store, peppers, configured, onError: logStoreError(logger, 'key uses not stored') }));
   opened.use(refresh);
   refresh.start();
-  warnOfRejections(ring, auth, logger);
+  warnOfRejections(ring, logger);
   warnOfKeys(ring.ids, taken, logger);
-  return refresh;
+  return { refresh, peppers };
+}
+
+/** Where the peppers are, for messages. */
+export function pepperSetting({ peppers }: AuthConfig): string {
+  return peppers.length > 0 ? 'auth.peppers (SVC_AUTH_PEPPERS)' : 'gateway-keys.pepper';
 }
 
 function logStoreError(logger: Logger, message: string): (error: unknown) => void {
   return (error) => logger.error({ err: error, next_step: LOOK_AT_STORE }, message);
 }
 
-/** Warns at the start when no request, or not every key, can be accepted. */
-function warnOfRejections(
-  ring: { readonly size: number; readonly unverifiable: number },
-  auth: AuthConfig,
-  logger: Logger,
-): void {
-  if (ring.size === 0) {
-    const next_step = 'run "gateway keys create --role owner" beside the gateway, or add a key under auth.keys';
-    logger.warn({ next_step }, 'no gateway key exists: every request is rejected');
-  }
-  if (ring.unverifiable > 0) {
-    const where = auth.peppers.length > 0 ? 'auth.peppers' : 'gateway-keys.pepper';
-    const next_step = `put the pepper back into ${where}, or rotate the keys`;
-    logger.warn({ count: ring.unverifiable, next_step }, 'gateway keys rejected: their pepper is not configured');
-  }
+/** Warns at the start when no request can be accepted. */
+function warnOfRejections(ring: { readonly size: number }, logger: Logger): void {
+  if (ring.size > 0) return;
+  const next_step = 'run "gateway keys create --role owner" beside the gateway, or add a key under auth.keys';
+  logger.warn({ next_step }, 'no gateway key exists: every request is rejected');
 }
 
 /** Warns of keys that are accepted and should be replaced: with ids that an earlier version allowed, and keys of the file with a token

@@ -9,6 +9,7 @@ import { wrap } from './connect/wrap.ts';
 import { audit } from './keys/audit.ts';
 import { keysCreate } from './keys/keys-create.ts';
 import { keysList } from './keys/keys-list.ts';
+import { keysPeppers } from './keys/keys-peppers.ts';
 import { keysRevoke } from './keys/keys-revoke.ts';
 import { keysRotate } from './keys/keys-rotate.ts';
 import { serve } from './serve.ts';
@@ -33,6 +34,7 @@ export const gatewayCommandLine = (collectYoung: () => void = () => {}): Command
     importCommand,
     keysCreate,
     keysList,
+    keysPeppers,
     keysRotate,
     keysRevoke,
     audit,

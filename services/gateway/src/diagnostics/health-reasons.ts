@@ -1,12 +1,12 @@
 /** Why a running gateway is degraded. Each has a heading in docs/failure-modes.md. Spec: gateway decisions, section 3. */
-export const HEALTH_REASONS = ['writes_failing', 'queue_saturated', 'keys_not_refreshed'] as const;
+export const HEALTH_REASONS = ['writes_failing', 'queue_saturated', 'keys_not_refreshed', 'pepper_mismatch'] as const;
 export type HealthReason = (typeof HEALTH_REASONS)[number];
 
 /** What is looked at; none of it waits for anything. */
 export interface HealthState {
   readonly writes: { readonly isFailing: boolean };
   readonly queue: { readonly isSaturated: boolean };
-  readonly auth: { readonly isRefreshFailing: () => boolean };
+  readonly auth: { readonly isRefreshFailing: () => boolean; readonly pepperProblem: () => object | undefined };
 }
 
 /** Why the gateway is degraded now; nothing when it is not. */
@@ -15,6 +15,7 @@ export function healthReasons({ writes, queue, auth }: HealthState): HealthReaso
     writes_failing: writes.isFailing,
     queue_saturated: queue.isSaturated,
     keys_not_refreshed: auth.isRefreshFailing(),
+    pepper_mismatch: auth.pepperProblem() !== undefined,
   };
   return HEALTH_REASONS.filter((reason) => holds[reason]);
 }

@@ -14,6 +14,7 @@ export const FAULT_STATUSES: FaultStatuses = {
     gateway_keys_full: 409,
     gateway_keys_read_only: 501,
     key_store_unavailable: 503,
+    pepper_mismatch: 503,
     pepper_unusable: 503,
     too_many_groups: 400,
     trace_not_found: 404,

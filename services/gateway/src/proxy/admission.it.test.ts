@@ -72,7 +72,7 @@ beforeEach(async () => {
       onDrop: () => {},
     }),
     {
-      authenticate: authenticateBy(ring, { header: 'X-Key', isFresh: () => true, now: Date.now }),
+      authenticate: authenticateBy(ring, { header: 'X-Key', isFresh: () => true, isComplete: () => true, now: Date.now }),
       gate: (caller) => gate(caller),
       trail: { denied: (...details) => denied.push(details) },
       anonymousRejections,

@@ -13,7 +13,7 @@ export async function openPostgresPlace(
 ): Promise<KeyPlace> {
   {
     await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
-    await pool.query('TRUNCATE gateway_keys, token_hashes, audit_events RESTART IDENTITY');
+    await pool.query('TRUNCATE gateway_keys, token_hashes, pepper_fingerprints, audit_events RESTART IDENTITY');
   }
   return { open: () => openStore(database, bounds, failures), async [Symbol.asyncDispose]() {} };
 }

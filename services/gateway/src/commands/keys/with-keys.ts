@@ -1,3 +1,5 @@
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
+import type { KeyStore } from '@vitrine/gateway-keys/key-store';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { newCorrelationId } from '@vitrine/http-api/correlation-id';
 import type { GatewayKeys, KeyActor } from '../../auth/gateway-keys.ts';
@@ -10,25 +12,28 @@ import type { CommandContext } from '@vitrine/command-line/command';
 export interface KeyCommand {
   readonly config: GatewayConfig;
   readonly keys: GatewayKeys;
+  readonly store: KeyStore;
+  readonly hashes: () => TokenHashes;
   /** The command line may change all keys. */
   readonly actor: KeyActor;
   /** Where the keys are stored. */
   readonly place: string;
 }
 
-/** Runs `work` with the keys of the configured gateway, which may be running: both use the same store. Resolves to the exit code.
+/** Runs `work` with the keys of the configured gateway, which may be running: both use the same store. Resolves to the exit code: that of
+ *  `work`, or 0.
  *  Faults: those of `GatewayKeys` and of the configuration, `pepper_unusable`, `storage_unusable`. */
 export async function withKeys(
   configOption: string | undefined,
   context: CommandContext,
-  work: (of: KeyCommand) => Promise<void>,
+  work: (of: KeyCommand) => Promise<number | void>,
 ): Promise<number> {
   const config = commandConfig(configOption, context);
   // Changes are audited in the store; log lines would mix with the output of the command.
   await using opened = await openKeys(config, createLogger('svc-gateway', 'silent', context.stderr));
   const actor: KeyActor = { identity: undefined, correlationId: newCorrelationId() };
-  await work({ config, keys: opened.keys, actor, place: opened.place });
-  return 0;
+  const { keys, store, place, material } = opened;
+  return (await work({ config, keys, store, hashes: () => material().hashes, actor, place })) ?? 0;
 }
 
 /** Shows a token, which is not stored. */

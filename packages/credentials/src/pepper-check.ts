@@ -1,0 +1,74 @@
+import type { PepperIdentity } from './pepper-identity.ts';
+import { pepperProblem, pepperProblemText, type PepperProblem, type StoredPeppers } from './pepper-problem.ts';
+
+/** How often a store is asked by a process that does not follow its changes. */
+const CHECK_INTERVAL_MS = 30_000;
+const AT = 'docs/failure-modes.md#pepper_mismatch';
+
+export interface PepperCheckOptions {
+  readonly configured: readonly PepperIdentity[];
+  readonly read: () => Promise<StoredPeppers>;
+  readonly logger: {
+    error(fields: object, message: string): void;
+    info(fields: object, message: string): void;
+  };
+  /** Where the peppers are configured, such as `auth.peppers`. */
+  readonly setting: string;
+}
+
+/** Compares the peppers of this process with those of the stored hashes. The result of the last comparison holds while the store is away. */
+export class PepperCheck implements Disposable {
+  readonly #options: PepperCheckOptions;
+  #stored: StoredPeppers | undefined;
+  #problem: PepperProblem | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: PepperCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Why some stored tokens cannot be verified; undefined when all can, or nothing has been compared yet. */
+  get problem(): PepperProblem | undefined {
+    return this.#problem;
+  }
+
+  /** Whether the store has a fingerprint for this version. */
+  isRecorded(version: number): boolean {
+    return this.#stored?.recorded.some(({ pepper_version }) => pepper_version === version) === true;
+  }
+
+  /** Rejects when the store cannot be read. */
+  async check(): Promise<void> {
+    const { configured, read } = this.#options;
+    this.#stored = await read();
+    const problem = pepperProblem(configured, this.#stored);
+    const last = this.#problem;
+    this.#problem = problem;
+    if (problem?.kind !== last?.kind || problem?.pepper_version !== last?.pepper_version) this.#log(problem);
+  }
+
+  /** Checks now and in intervals, until it is disposed. The store's other readers report that it is away. */
+  start(): void {
+    const run = () => void this.check().catch(() => {});
+    this.#timer = setInterval(run, CHECK_INTERVAL_MS);
+    this.#timer.unref();
+    run();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #log(problem: PepperProblem | undefined): void {
+    const { logger } = this.#options;
+    if (problem === undefined) logger.info({}, 'peppers match the stored tokens again');
+    else logger.error(pepperProblemFields(problem, this.#options.setting), 'peppers do not match the stored tokens');
+  }
+}
+
+/** Fields of a log line about it. */
+export function pepperProblemFields(problem: PepperProblem, setting: string) {
+  const { kind, pepper_version, hashes } = problem;
+  const next_step = `put the pepper of version ${pepper_version} back into ${setting} and start the process again: ${AT}`;
+  return { error_class: `pepper_${kind}`, cause: pepperProblemText(problem), pepper_version, hashes, next_step };
+}
