@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { describeWithContainers } from '@vitrine/e2e/describe-with-containers';
 import { startKafka, type RunningKafka } from '@vitrine/e2e/environment';
+import { deleteTopic, untilTopic } from '@vitrine/kafka/testing/topics';
 import { topicsCommand } from './topics-command.ts';
 
 const TEST_TIMEOUT_MS = 120_000;
@@ -58,6 +59,25 @@ await describeWithContainers('the command that creates topics, on Kafka 4.1', ()
       say: expect.stringMatching(/copied: replication_factor: .*INVALID_REPLICATION/),
     });
   });
+
+  test(
+    '--watch creates topics that were deleted meanwhile, and ends at a signal',
+    async () => {
+      const { promise: signal, resolve: stop } = Promise.withResolvers<string>();
+      const options = ['--topic', 'watched', '--watch', '1', '--brokers', kafka.brokers.join(',')];
+      const watching = runCaptured(program, options, { untilSignal: () => signal });
+      await untilTopic(kafka, 'watched');
+      await deleteTopic(kafka, 'watched');
+      await untilTopic(kafka, 'watched');
+      stop('SIGTERM');
+      const { code, stdout } = await watching;
+      expect([code, stdout.match(/^watched +created/gm)]).toEqual([
+        0,
+        ['watched created', 'watched created'].map(() => expect.any(String)),
+      ]);
+    },
+    TEST_TIMEOUT_MS,
+  );
 
   test(
     'it waits for a broker that starts later',

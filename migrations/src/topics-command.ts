@@ -9,6 +9,7 @@ import { createKafkaClient, type KafkaClient } from '@vitrine/kafka/kafka-client
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import type { KafkaLog } from '@vitrine/kafka/kafka-log';
 import { waitForBroker } from '@vitrine/kafka/wait-for-broker';
+import { keepTopics } from './keep-topics.ts';
 import { readTopicsConfig, topicsOf } from './topics-config.ts';
 
 const CLIENT_ID = 'vitrine-topics';
@@ -24,7 +25,7 @@ const string = { type: 'string' } as const;
 export const topicsCommand = command({
   name: 'topics',
   summary: 'Creates the Kafka topics of traces, of scans and of their dead letters, and lists them.',
-  usage: '[--brokers LIST] [--partitions N] [--wait SECONDS] [--format text|json] [--config FILE] ...',
+  usage: '[--brokers LIST] [--partitions N] [--watch SECONDS] [--wait SECONDS] [--format text|json] [--config FILE] ...',
   help: `  --brokers LIST          host:port of brokers, with commas between them (VITRINE_KAFKA_BROKERS)
   --topic NAME            of traces, vitrine.traces by default; dead letters go to NAME.dlq (VITRINE_KAFKA_TOPIC)
   --partitions N          12 by default: as many consumers of a topic have work at once (VITRINE_KAFKA_PARTITIONS)
@@ -32,6 +33,7 @@ export const topicsCommand = command({
   --retention-hours N     168 by default: how long trace-writers may be away (VITRINE_KAFKA_RETENTION_HOURS)
   --max-message-bytes N   of a batch, compressed; 1048588 by default (VITRINE_KAFKA_MAX_MESSAGE_BYTES)
   --wait SECONDS          how long to wait for a broker that does not respond yet; ${DEFAULT_WAIT_SECONDS} by default
+  --watch SECONDS         looks again after so many seconds, until SIGTERM, and creates what has gone; waits for brokers without an end
   --format json           for programs
   --config FILE           YAML with the same keys under kafka, such as kafka.partitions
 
@@ -53,27 +55,41 @@ Examples:
     'retention-hours': string,
     'max-message-bytes': string,
     wait: string,
+    watch: string,
     ...FORMAT_OPTION,
   },
   run: async ({ values }, context) => {
     const config = readTopicsConfig(readConfigFile(values.config), context.env, values);
     const waitSeconds = wholeNumberOption('--wait', values.wait, 0, MAX_WAIT_SECONDS) ?? DEFAULT_WAIT_SECONDS;
+    const watchSeconds = wholeNumberOption('--watch', values.watch, 1, MAX_WAIT_SECONDS);
     const client = createKafkaClient(kafkaConnection(CLIENT_ID, config.kafka), NO_LOG);
+    const ensure = () => ensureTopics(client, topicsOf(config));
+    const show = (results: readonly TopicResult[]) =>
+      context.stdout.write(formatResult(values.format, results.map(rowOf), tableOf));
+    if (watchSeconds !== undefined) {
+      const { signal } = stopBySignal(context);
+      const onError = (message: string) => context.stderr.write(`topics: ${message}; trying again every ${watchSeconds} s\n`);
+      await keepTopics({ ensure, intervalMs: watchSeconds * 1_000, signal, onResults: show, onError });
+      return 0;
+    }
     await untilReachable(client, waitSeconds, context);
-    const results = await ensureTopics(client, topicsOf(config));
-    context.stdout.write(formatResult(values.format, results.map(rowOf), tableOf));
+    show(await ensure());
     return 0;
   },
 });
 
-async function untilReachable(client: KafkaClient, seconds: number, { stderr, untilSignal }: CommandContext): Promise<void> {
+function stopBySignal({ untilSignal }: CommandContext): AbortController {
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort());
+  return stop;
+}
+
+async function untilReachable(client: KafkaClient, seconds: number, context: CommandContext): Promise<void> {
   await waitForBroker(client, {
     withinMs: seconds * 1_000,
-    signal: stop.signal,
+    signal: stopBySignal(context).signal,
     onWaiting: (error) =>
-      stderr.write(`topics: waiting ${seconds} s at most for ${client.brokers.join(', ')}: ${messageOf(error)}\n`),
+      context.stderr.write(`topics: waiting ${seconds} s at most for ${client.brokers.join(', ')}: ${messageOf(error)}\n`),
   });
 }
 

@@ -28,36 +28,41 @@ spec:
 backoffLimit: 5
 activeDeadlineSeconds: 900
 template:
-  metadata:
-    labels:
-      {{- include "vitrine.selector" . | nindent 6 }}
-    {{- with .checksum }}
-    annotations:
-      checksum/files: {{ . | quote }}
+  {{- include "vitrine.preparation" (merge (dict "restartPolicy" "Never") .) | nindent 2 }}
+{{- end }}
+
+{{/* The template of a pod that prepares a server, by the image of the migrations. Takes what a Job takes, and restartPolicy. */}}
+{{- define "vitrine.preparation" -}}
+metadata:
+  labels:
+    {{- include "vitrine.selector" . | nindent 4 }}
+  {{- with .checksum }}
+  annotations:
+    checksum/files: {{ . | quote }}
+  {{- end }}
+spec:
+  {{- include "vitrine.podCommon" . | nindent 2 }}
+  automountServiceAccountToken: false
+  restartPolicy: {{ .restartPolicy }}
+  containers:
+    - name: {{ .component }}
+      image: {{ include "vitrine.image" (dict "root" .root "image" .root.Values.migrations.image) }}
+      imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+      args: {{ toJson .args }}
+      env:
+        {{- .env | nindent 8 }}
+      resources:
+        {{- include "vitrine.resources" (dict "resources" .root.Values.migrations.resources "ephemeralMi" 0) | nindent 8 }}
+      securityContext:
+        {{- include "vitrine.containerSecurityContext" . | nindent 8 }}
+      volumeMounts:
+        - { name: tmp, mountPath: /tmp }
+        {{- with trim .mounts }}
+        {{- . | nindent 8 }}
+        {{- end }}
+  volumes:
+    {{- include "vitrine.tmpVolume" . | nindent 4 }}
+    {{- with trim .volumes }}
+    {{- . | nindent 4 }}
     {{- end }}
-  spec:
-    {{- include "vitrine.podCommon" . | nindent 4 }}
-    automountServiceAccountToken: false
-    restartPolicy: Never
-    containers:
-      - name: {{ .component }}
-        image: {{ include "vitrine.image" (dict "root" .root "image" .root.Values.migrations.image) }}
-        imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-        args: {{ toJson .args }}
-        env:
-          {{- .env | nindent 10 }}
-        resources:
-          {{- include "vitrine.resources" (dict "resources" .root.Values.migrations.resources "ephemeralMi" 0) | nindent 10 }}
-        securityContext:
-          {{- include "vitrine.containerSecurityContext" . | nindent 10 }}
-        volumeMounts:
-          - { name: tmp, mountPath: /tmp }
-          {{- with trim .mounts }}
-          {{- . | nindent 10 }}
-          {{- end }}
-    volumes:
-      {{- include "vitrine.tmpVolume" . | nindent 6 }}
-      {{- with trim .volumes }}
-      {{- . | nindent 6 }}
-      {{- end }}
 {{- end }}

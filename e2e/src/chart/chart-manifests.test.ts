@@ -189,15 +189,13 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
 
   test('TLS and SCRAM reach every program that uses brokers or database', () => {
     const manifests = manifestsOf('TLS and SCRAM');
-    const topics = podsOf(manifests).find(({ of }) => of.metadata.name.includes('-topics-'))?.pod;
-    if (topics === undefined) throw new Error('no Job for topics');
     const pods = {
       SVC_QUEUE: podOf(manifests, '-gateway'),
       WRITER_QUEUE: podOf(manifests, '-trace-writer'),
       STORE_API_QUEUE: podOf(manifests, '-store-api'),
       SCAN_QUEUE: podOf(manifests, '-enrich-scan-queue'),
     };
-    for (const [prefix, pod] of Object.entries({ ...pods, VITRINE_KAFKA: topics })) {
+    for (const [prefix, pod] of Object.entries({ ...pods, VITRINE_KAFKA: podOf(manifests, '-topics') })) {
       expect(variablesOf(pod)).toMatchObject({
         [`${prefix}_TLS_CA_PATH`]: { value: '/etc/vitrine/kafka-ca/ca.crt' },
         [`${prefix}_TLS_CERT_PATH`]: { value: '/etc/vitrine/kafka-client/user.crt' },
@@ -258,14 +256,18 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
       jobsOf(values)
         .filter((job) => !isHook(job))
         .map(({ metadata }) => metadata.name);
-    expect(namesOf({})).toEqual([
-      expect.stringMatching(/^shop-migrations-[0-9a-f]{10}$/),
-      expect.stringMatching(/^shop-topics-[0-9a-f]{10}$/),
-    ]);
+    expect(namesOf({})).toEqual([expect.stringMatching(/^shop-migrations-[0-9a-f]{10}$/)]);
     expect(namesOf({})).toEqual(namesOf({ gateway: { replicas: 5 } }));
-    const changed = namesOf({ image: { tag: '9' }, topics: { partitions: 24 } });
+    const changed = namesOf({ image: { tag: '9' } });
     expect(changed.filter((name) => namesOf({}).includes(name))).toEqual([]);
     for (const { spec } of jobs) expect(spec).toMatchObject({ backoffLimit: 5, activeDeadlineSeconds: 900 });
+  });
+
+  test('topics are looked after by a program that does not end, so that lost ones are created again', () => {
+    const pod = podOf(manifestsOf('servers of one’s own'), '-topics');
+    expect(pod.containers[0].args).toEqual(['topics', '--watch', '5']);
+    expect(pod).toMatchObject({ restartPolicy: 'Always' });
+    expect(named(manifestsOf('as little as possible'), 'Deployment', '-topics')).toBeUndefined();
   });
 
   test('the pepper is kept on uninstall and cannot be overwritten; one that exists is not made', () => {

@@ -17,7 +17,7 @@ const TEST_TIMEOUT_MS = 400_000;
 const READY_MS = 60_000;
 const NAMESPACE = `vitrine-install-${Date.now()}`;
 const TENANT = { 'vitrine.dev/org': 'acme', 'vitrine.dev/workspace': 'main' };
-const SERVICES = ['gateway', 'trace-writer', 'store-api', 'enrich-scan-queue', 'operator'];
+const DEPLOYMENTS = ['gateway', 'trace-writer', 'store-api', 'enrich-scan-queue', 'operator', 'topics'];
 const DEFINITIONS = ['gatewaykeys.vitrine.dev', 'planlimits.vitrine.dev'];
 /** What stays of a release beside its keys. */
 const KEPT_SECRETS = [`${RELEASE}-graphql-token`, `${RELEASE}-pepper`, 'kept-gateway-key', 'left-gateway-key'];
@@ -82,7 +82,7 @@ await describeWithCluster('a release and its keys', () => {
         await helm.install(release);
         const deployments = await kubectl.list<Deployment>('deployments');
         expect(deployments.map(({ metadata: { name } }) => name).toSorted()).toEqual(
-          SERVICES.map((service) => `${RELEASE}-${service}`).toSorted(),
+          DEPLOYMENTS.map((name) => `${RELEASE}-${name}`).toSorted(),
         );
         expect(deployments.filter(({ spec, status }) => status.readyReplicas !== spec.replicas)).toEqual([]);
         token = await createGatewayKey(kubectl, 'kept', { role: 'developer', rotation: { gracePeriod: '2s' } });

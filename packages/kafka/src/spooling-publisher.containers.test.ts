@@ -3,12 +3,14 @@ import { describeWithContainers } from '@vitrine/e2e/describe-with-containers';
 import { startKafka, type RunningKafka } from '@vitrine/e2e/environment';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
+import type { ConsumedRecord } from './consume/consumed-record.ts';
+import { KafkaConsumer } from './consume/kafka-consumer.ts';
 import { createKafkaClient } from './kafka-client.ts';
 import { KafkaPublisher } from './publish/kafka-publisher.ts';
 import { DiskSpool } from './spool/disk-spool.ts';
 import { SpoolingPublisher } from './spooling-publisher.ts';
 import { collectLog } from './testing/collect-log.ts';
-import { createTopic, readTopic } from './testing/topics.ts';
+import { createTopic, deleteTopic, readTopic } from './testing/topics.ts';
 
 const RESTART_TEST_TIMEOUT_MS = 180_000;
 const START_TIMEOUT_MS = 180_000;
@@ -58,6 +60,40 @@ await describeWithContainers('a spool before Kafka 4.1', () => {
       expect(results.at(-1)).toBe('published');
       const read = await readTopic(kafka, topic, results.length);
       expect(new Set(read.map(({ key }) => key)).size).toBe(results.length);
+      expect(log.messages('error')).toEqual([]);
+    },
+    RESTART_TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'records that are written while their topic is missing wait in the spool, and are consumed when it is there again',
+    async () => {
+      await using folder = await temporaryFolder('spool');
+      const topic = await createTopic(kafka, {});
+      const log = collectLog();
+      const client = createKafkaClient({ clientId: 'test', brokers: kafka.brokers }, log);
+      await using publisher = new KafkaPublisher(client, { topic });
+      await using deadLetters = new KafkaPublisher(client, { topic: `${topic}.dlq` });
+      const consumed = new Set<string>();
+      const handle = async (records: readonly ConsumedRecord[]) => {
+        for (const { key } of records) consumed.add(String(key));
+        return { status: 'done' } as const;
+      };
+      const group = { topic, groupId: `group of ${topic}`, deadLetters, isAvailable: () => Promise.resolve(true) };
+      await using _consumer = new KafkaConsumer(client, { ...group, handle });
+      await waitUntil(() => publisher.isReady, { what: 'the publisher', timeoutMs: 60_000 });
+      await using spooling = new SpoolingPublisher(publisher, await DiskSpool.open({ path: folder.path, maxBytes: 1e8 }), log);
+      const write = async (key: string) => (await spooling.write([{ key, value: Buffer.from('x') }]))[0];
+      const untilConsumed = (key: string) => waitUntil(() => consumed.has(key), { what: `${key} consumed`, timeoutMs: 90_000 });
+
+      expect(await write('before')).toBe('published');
+      await untilConsumed('before');
+      await deleteTopic(kafka, topic);
+      expect(await write('without a topic')).toBe('spooled');
+      await createTopic(kafka, { topic });
+      await untilConsumed('without a topic');
+      expect(await write('after')).toBe('published');
+      await untilConsumed('after');
       expect(log.messages('error')).toEqual([]);
     },
     RESTART_TEST_TIMEOUT_MS,

@@ -1,4 +1,5 @@
 import { waitUntil } from '@vitrine/testkit/wait-until';
+import type { Admin } from 'kafkajs';
 import { randomUUID } from 'node:crypto';
 import { ensureTopics, type TopicSettings } from '../ensure-topics.ts';
 import { createKafkaClient } from '../kafka-client.ts';
@@ -60,11 +61,32 @@ export async function readTopic({ brokers }: Broker, topic: string, count: numbe
 }
 
 /** How many records each partition has. */
-export async function recordsOfPartitions({ brokers }: Broker, topic: string): Promise<readonly number[]> {
-  const admin = createKafkaClient({ clientId: 'test-reader', brokers }, collectLog()).kafka.admin();
+export function recordsOfPartitions({ brokers }: Broker, topic: string): Promise<readonly number[]> {
+  return withAdmin(brokers, async (admin) =>
+    (await admin.fetchTopicOffsets(topic)).map(({ high, low }) => Number(high) - Number(low)),
+  );
+}
+
+/** Deletes a topic; resolves when the broker does not list it any more. */
+export async function deleteTopic({ brokers }: Broker, topic: string): Promise<void> {
+  await withAdmin(brokers, async (admin) => {
+    await admin.deleteTopics({ topics: [topic] });
+    await waitUntil(async () => !(await admin.listTopics()).includes(topic), { what: `the end of ${topic}` });
+  });
+}
+
+/** Waits until the broker lists a topic. */
+export async function untilTopic({ brokers }: Broker, topic: string): Promise<void> {
+  await withAdmin(brokers, async (admin) => {
+    await waitUntil(async () => (await admin.listTopics()).includes(topic), { what: topic });
+  });
+}
+
+async function withAdmin<T>(brokers: readonly string[], use: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = createKafkaClient({ clientId: 'test-topics', brokers }, collectLog()).kafka.admin();
   await admin.connect();
   try {
-    return (await admin.fetchTopicOffsets(topic)).map(({ high, low }) => Number(high) - Number(low));
+    return await use(admin);
   } finally {
     await admin.disconnect();
   }
