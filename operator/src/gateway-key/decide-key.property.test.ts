@@ -40,7 +40,8 @@ interface World {
   isDeleted: boolean;
   hasFinalizer: boolean;
   rotate: string | undefined;
-  deletionPolicy: 'Revoke' | 'Orphan';
+  /** `Retain` is of no release. */
+  deletionPolicy: 'Revoke' | 'Orphan' | 'Retain';
   row: Row | undefined;
   secret: Secret | undefined;
   /** What this process knows of the staged token. */
@@ -61,7 +62,7 @@ const world = fc.record({
   isDeleted: fc.boolean(),
   hasFinalizer: fc.boolean(),
   rotate: fc.option(fc.constantFrom('1', '2'), { nil: undefined }),
-  deletionPolicy: fc.constantFrom('Revoke' as const, 'Orphan' as const),
+  deletionPolicy: fc.constantFrom('Revoke' as const, 'Orphan' as const, 'Retain' as const),
   row: fc.option(rowOf(fc.constantFrom(UID, UID, UID, OTHER, undefined)), { nil: undefined }),
   secret: fc.option(
     fc.record({
@@ -96,6 +97,7 @@ function observe({ isDeleted, hasFinalizer, rotate, deletionPolicy, row, secret,
       ...(isDeleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
       ...(rotate !== undefined && { annotations: { 'vitrine.dev/rotate': rotate } }),
     },
+    spec: { deletionPolicy },
   };
   const managed: ManagedKey | undefined = row && {
     ...FIELDS,
@@ -111,7 +113,10 @@ function observe({ isDeleted, hasFinalizer, rotate, deletionPolicy, row, secret,
   return {
     object,
     keyId: 'gk_1',
-    spec: gatewayKeySpec.parse({ role: 'viewer', deletionPolicy }),
+    spec:
+      isDeleted && deletionPolicy === 'Retain'
+        ? { reason: 'InvalidSpec', message: '' }
+        : gatewayKeySpec.parse({ role: 'viewer' }),
     tenant: { tenant: FIELDS, ceiling: new Set(PERMISSIONS), isTerminating: false },
     secret: secret && {
       ...secret,
@@ -201,12 +206,14 @@ function converge(world: World, crashesAt: ReadonlySet<number>): Settled | 'gone
   throw new Error(`not settled after ${MAX_STEPS} steps: ${JSON.stringify(world)}`);
 }
 
-test('from any state, also after crashes, the steps end: ready with an accepted token, stalled, or gone and revoked', () => {
+test('from any state, also after crashes, the steps end: ready with an accepted token, stalled, or gone and revoked or kept', () => {
   const property = fc.property(world, fc.uniqueArray(fc.nat({ max: 8 }), { maxLength: 3 }), (start, crashes) => {
     const world = structuredClone(start);
     const end = converge(world, new Set(crashes));
     if (start.isDeleted) {
       expect([end, world.hasFinalizer]).toEqual(['gone', false]);
+      // Nobody asked for the end of a key that another policy keeps.
+      if (start.deletionPolicy !== 'Revoke') expect(world.row?.isRevoked).toBe(start.row?.isRevoked);
       return;
     }
     if (end === 'gone') throw new Error('a key that is not deleted is left alone');

@@ -1,7 +1,9 @@
 import { parseDuration } from '@vitrine/config/durations';
 import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import { effectivePermissions } from '@vitrine/gateway-keys/role';
+import { readConditions } from '../runtime/conditions.ts';
 import type { ObjectEvent } from '../runtime/event-recorder.ts';
+import { deletionPolicyOf } from './deletion-policy.ts';
 import { FINALIZER, PAUSED, ROTATE, SKIP_REVOCATION, type GatewayKeySpec } from './gateway-key-resource.ts';
 import { isObstacle, type ObservedKey, type ObservedSecret, type Obstacle } from './observed-key.ts';
 import { rotationDueAt } from './rotation-due-at.ts';
@@ -87,7 +89,7 @@ function stalled(obstacle: Obstacle, requeueAfterMs: number | undefined = POLL_M
 
 /** A key that is paused is as ready as it was. */
 function pausedReady({ object }: ObservedKey): Settled['ready'] {
-  const last = object.status?.conditions?.find(({ type }) => type === 'Ready');
+  const last = readConditions(object.status).find(({ type }) => type === 'Ready');
   return {
     status: last?.status ?? 'Unknown',
     reason: 'Paused',
@@ -95,11 +97,12 @@ function pausedReady({ object }: ObservedKey): Settled['ready'] {
   };
 }
 
-function decideDeletion({ object, spec, row }: ObservedKey): KeyStep {
+function decideDeletion({ object, row }: ObservedKey): KeyStep {
   if (object.metadata.annotations?.[SKIP_REVOCATION] === 'true') return { action: 'removeFinalizer' };
   const isOwn = row?.owner_uid === object.metadata.uid;
   if (!isOwn) return { action: 'removeFinalizer' };
-  if (!isObstacle(spec) && spec.deletionPolicy === 'Orphan') return { action: 'orphan' };
+  const policy = deletionPolicyOf(object);
+  if (policy !== 'Revoke') return { action: 'orphan', ...(policy === 'unreadable' && { event: KEY_KEPT }) };
   return row.isRevoked ? { action: 'removeFinalizer' } : { action: 'revoke' };
 }
 
@@ -194,6 +197,12 @@ const event = (type: ObjectEvent['type'], reason: string, action: string, note: 
 });
 const REISSUED = event('Warning', 'SecretReissued', 'Reissue', 'the Secret had no valid token and was given a new one');
 const RESTORED = event('Warning', 'RowRestored', 'Register', 'the key was gone from the database and was registered again');
+export const KEY_KEPT = event(
+  'Warning',
+  'KeyKept',
+  'Orphan',
+  'spec.deletionPolicy could not be read, so key and Secret were kept: revoke the key with the gateway when nobody needs it',
+);
 const ROTATED = event('Normal', 'Rotated', 'Rotate', 'the key has a new token; the old one is accepted for the grace period');
 
 function isRotationDue(

@@ -6,9 +6,12 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { ApiRequests } from '../runtime/api-server.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
-import type { EventRecorder } from '../runtime/event-recorder.ts';
+import type { Logger } from '@vitrine/telemetry/logger';
+import { readConditions } from '../runtime/conditions.ts';
+import type { EventRecorder, ObjectEvent } from '../runtime/event-recorder.ts';
 import { mergeStatus, readObject } from '../runtime/object-requests.ts';
-import { decideKey, isSettled, secretNameOf, type Settled } from './decide-key.ts';
+import { decideKey, isSettled, KEY_KEPT, secretNameOf, type Settled } from './decide-key.ts';
+import { deletionPolicyOf, madeSecretName } from './deletion-policy.ts';
 import { gatewayKeyPath, PAUSED, type GatewayKeyObject, type GatewayKeyStatus } from './gateway-key-resource.ts';
 import { KeyActions, type KeyWorld, type StagedToken } from './key-actions.ts';
 import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
@@ -24,6 +27,7 @@ export interface GatewayKeyDependencies {
   readonly server: ApiRequests;
   readonly rows: ManagedKeyRows;
   readonly hashes: TokenHashes;
+  readonly logger: Pick<Logger, 'warn'>;
   readonly events: EventRecorder;
   readonly defaultTenant: Tenant | undefined;
   /** From the cache; undefined where it has none. */
@@ -73,13 +77,20 @@ export class GatewayKeyReconciler {
         return { requeueAfterMs: step.requeueAfterMs };
       }
       await this.#actions.run(step.action, world, observed, signal);
-      if (step.event !== undefined && world.obstacle === undefined) this.#dependencies.events.record(subject(world), step.event);
+      if (step.event !== undefined && world.obstacle === undefined) this.#report(world, step.event);
       if (step.action === 'removeFinalizer') {
         this.#staged.delete(world.object.metadata.uid);
         return {};
       }
     }
     throw new Error(`a GatewayKey is not settled after ${MAX_STEPS} steps`);
+  }
+
+  #report(world: KeyWorld, event: ObjectEvent): void {
+    const { events, logger } = this.#dependencies;
+    events.record(subject(world), event);
+    const { namespace, name } = world.object.metadata;
+    if (event === KEY_KEPT) logger.warn({ namespace, name, next_step: event.note }, 'key kept: unreadable deletionPolicy');
   }
 
   async #gather(world: KeyWorld, signal: AbortSignal): Promise<void> {
@@ -89,9 +100,10 @@ export class GatewayKeyReconciler {
     const isDeleted = deletionTimestamp !== undefined;
     if (!isDeleted && annotations[PAUSED] === 'true') return;
     const readSecret = async () => {
-      if (isObstacle(spec) || (isDeleted && spec.deletionPolicy === 'Revoke')) return undefined;
+      if (isDeleted ? deletionPolicyOf(world.object) === 'Revoke' : isObstacle(spec)) return undefined;
+      const secretName = isDeleted || isObstacle(spec) ? madeSecretName(world.object) : secretNameOf(name, spec);
       // Never from a cache: what it lacks may be there.
-      const path = `/api/v1/namespaces/${namespace}/secrets/${secretNameOf(name, spec)}`;
+      const path = `/api/v1/namespaces/${namespace}/secrets/${encodeURIComponent(secretName)}`;
       return await readObject<SecretObject>(server, path, signal);
     };
     const readNamespace = async () =>
@@ -145,7 +157,7 @@ export class GatewayKeyReconciler {
   async #reportDatabase(world: KeyWorld, signal: AbortSignal): Promise<void> {
     const { metadata, status } = world.object;
     const isDeleted = metadata.deletionTimestamp !== undefined;
-    const last = status?.conditions?.find(({ type }) => type === 'Ready');
+    const last = readConditions(status).find(({ type }) => type === 'Ready');
     if (!isDeleted && last?.status === 'True' && last.observedGeneration === metadata.generation) return;
     const message = 'the database cannot be reached or refused a statement; it is tried again';
     const ready = { status: 'False' as const, reason: isDeleted ? 'Revoking' : 'DatabaseUnavailable', message };

@@ -316,6 +316,61 @@ describe('deletion', () => {
     expect(world.secret?.metadata.ownerReferences?.[0]?.uid).toBe(world.object?.metadata.uid);
   });
 
+  test.each<[string, object | string, boolean]>([
+    ['Orphan beside a permission that is unknown', { deletionPolicy: 'Orphan', permissions: ['stores:read'] }, false],
+    ['Orphan beside a field of another type', { deletionPolicy: 'Orphan', role: 7, secretName: undefined }, false],
+    ['Orphan beside a duration of a stricter schema', { deletionPolicy: 'Orphan', rotation: { interval: '1d' } }, false],
+    ['a policy of another release', { deletionPolicy: 'Retain' }, true],
+    ['a policy of another type', { deletionPolicy: ['Orphan'] }, true],
+    ['null as its policy', { deletionPolicy: null }, true],
+    ['text as its spec', 'Orphan', true],
+  ])('with %s keeps key and Secret, and says so when the policy cannot be read', async (_, spec, isReported) => {
+    const keyId = world.object?.status?.keyId ?? '';
+    const { token } = world;
+    world.apply(spec as object);
+    world.fake.delete(world.path);
+    await world.converge();
+    expect([world.object, world.token, world.secret?.metadata.ownerReferences ?? []]).toEqual([undefined, token, []]);
+    expect(await world.rows.read(keyId)).toMatchObject({ isRevoked: false, owner_uid: undefined });
+    if (isReported) await waitUntil(() => world.events.includes('KeyKept'), { what: 'the event' });
+    expect(world.log.some((line) => line.includes('key kept: unreadable deletionPolicy'))).toBe(isReported);
+  });
+
+  test.each(['Revoke', undefined])(
+    'with deletionPolicy %s revokes the key, also when the rest does not parse',
+    async (deletionPolicy) => {
+      const keyId = world.object?.status?.keyId ?? '';
+      world.apply({ deletionPolicy, permissions: ['stores:read'] });
+      world.fake.delete(world.path);
+      await world.converge();
+      expect([world.object, (await world.rows.read(keyId))?.isRevoked]).toEqual([undefined, true]);
+    },
+  );
+
+  test('with Orphan leaves the Secret to its other owners', async () => {
+    const theirs = { apiVersion: 'v1', kind: 'ConfigMap', name: 'app', uid: 'theirs' };
+    const { secret } = world;
+    const ownerReferences = [theirs, ...(secret?.metadata.ownerReferences ?? [])];
+    world.fake.put(world.secretPath, { ...secret, metadata: { ...secret?.metadata, ownerReferences } });
+    world.apply({ deletionPolicy: 'Orphan' });
+    world.fake.delete(world.path);
+    await world.converge();
+    expect([world.object, world.secret?.metadata.ownerReferences]).toEqual([undefined, [theirs]]);
+  });
+
+  test('goes on when conditions of the status cannot be read', async () => {
+    const keyId = world.object?.status?.keyId ?? '';
+    for (const conditions of ['none', [null, 7, { type: 'Ready' }]]) {
+      world.fake.put(world.path, { ...world.fake.read(world.path), status: { keyId, conditions } });
+      await world.converge();
+      expect(world.ready).toBe('True Registered');
+    }
+    world.fake.put(world.path, { ...world.fake.read(world.path), status: { conditions: {} } });
+    world.fake.delete(world.path);
+    await world.converge();
+    expect([world.object, (await world.rows.read(keyId))?.isRevoked]).toEqual([undefined, true]);
+  });
+
   test('with the annotation skip-revocation needs no database', async () => {
     const id = world.object?.status?.keyId ?? '';
     world.apply({}, { annotations: { [SKIP_REVOCATION]: 'true' } });

@@ -199,11 +199,13 @@ export class KeyActions {
   async #orphan(world: KeyWorld, observed: ObservedKey, signal: AbortSignal): Promise<void> {
     const { server, rows } = this.#options;
     const { secret } = world;
-    if (secret !== undefined && observed.secret?.isOwn === true) {
-      const change = { metadata: { ownerReferences: null } };
+    const { uid } = observed.object.metadata;
+    const owners = secret?.metadata.ownerReferences ?? [];
+    if (secret !== undefined && owners.some((owner) => owner.uid === uid)) {
+      const change = { metadata: { ownerReferences: owners.filter((owner) => owner.uid !== uid) } };
       world.secret = await mergeObject<SecretObject>(server, pathOf(secret), change, secret.metadata.resourceVersion, signal);
     }
-    await rows.release({ id: observed.keyId, owner_uid: observed.object.metadata.uid });
+    await rows.release({ id: observed.keyId, owner_uid: uid });
     world.row = await rows.read(observed.keyId);
   }
 

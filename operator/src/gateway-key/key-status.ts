@@ -1,4 +1,4 @@
-import { isTransition, updateConditions, type WantedCondition } from '../runtime/conditions.ts';
+import { isTransition, readConditions, updateConditions, type WantedCondition } from '../runtime/conditions.ts';
 import type { ObjectEvent } from '../runtime/event-recorder.ts';
 import type { Settled } from './decide-key.ts';
 import { secretNameOf } from './decide-key.ts';
@@ -10,7 +10,7 @@ export function keyStatus(observed: ObservedKey, settled: Settled): GatewayKeySt
   const { object, now, keyId, spec, secret, row, fields } = observed;
   const { generation, name } = object.metadata;
   const last = object.status ?? {};
-  const conditions = updateConditions(last.conditions ?? [], wantedConditions(observed, settled), generation, rfc3339(now));
+  const conditions = updateConditions(readConditions(last), wantedConditions(observed, settled), generation, rfc3339(now));
   const isRegistered = row?.owner_uid === object.metadata.uid;
   if (isObstacle(spec) || fields === undefined || settled.ready.reason === 'Paused')
     return { ...last, observedGeneration: generation, conditions };
@@ -39,7 +39,7 @@ export function statusChange(before: GatewayKeyStatus, after: GatewayKeyStatus):
 /** An event when the key became ready or stopped to be, or for another reason than before. */
 export function readyEvent({ object }: ObservedKey, { ready }: Settled): ObjectEvent | undefined {
   const condition = { type: 'Ready', ...ready };
-  if (!isTransition(object.status?.conditions ?? [], condition)) return undefined;
+  if (!isTransition(readConditions(object.status), condition)) return undefined;
   const type = ready.status === 'False' ? 'Warning' : 'Normal';
   return { type, reason: ready.reason, action: 'Reconcile', note: ready.message };
 }
@@ -49,7 +49,7 @@ function wantedConditions(
   { ready, isStalled, reconciling }: Settled,
 ): WantedCondition[] {
   if (ready.reason === 'Paused' || ready.reason === 'DatabaseUnavailable' || ready.reason === 'Revoking') {
-    const rest = (object.status?.conditions ?? []).filter(({ type }) => type === 'SecretReady' || type === 'Registered');
+    const rest = readConditions(object.status).filter(({ type }) => type === 'SecretReady' || type === 'Registered');
     return [{ type: 'Ready', ...ready }, ...rest];
   }
   const isGiven = !isObstacle(spec) && spec.tokenSecretRef !== undefined;

@@ -3,7 +3,7 @@ import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
 import { isDeepStrictEqual } from 'node:util';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { ApiRequests } from '../runtime/api-server.ts';
-import { isTransition, updateConditions, type WantedCondition } from '../runtime/conditions.ts';
+import { isTransition, readConditions, updateConditions, type WantedCondition } from '../runtime/conditions.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
 import { mergeStatus } from '../runtime/object-requests.ts';
@@ -64,7 +64,7 @@ export class PlanLimitsReconciler {
     const { ready, isStalled = false } = decision;
     if (object === undefined || ready === undefined) return;
     const { generation = 0, name = '', resourceVersion = '' } = object.metadata ?? {};
-    const before = object.status?.conditions ?? [];
+    const before = readConditions(object.status);
     const stalled: WantedCondition = { ...ready, type: 'Stalled', status: 'True' };
     const now = new Date().toISOString().replace(/\.\d+/, '');
     const conditions = updateConditions(before, isStalled ? [ready, stalled] : [ready], generation, now);

@@ -13,6 +13,13 @@ export interface Condition {
 
 export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
+/** The conditions of a status as far as they can be read. The definitions promise their shape; an object that was stored before them may lack it. */
+export function readConditions(status: { readonly conditions?: unknown } | undefined): readonly Condition[] {
+  const { conditions } = status ?? {};
+  if (!Array.isArray(conditions)) return [];
+  return conditions.filter((one: unknown): one is Condition => typeof one === 'object' && one !== null);
+}
+
 /** The conditions to write: all that are wanted and no others, each with the time at which its status became what it is. `now`: RFC 3339. */
 export function updateConditions(
   before: readonly Condition[],

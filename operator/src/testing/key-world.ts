@@ -4,6 +4,7 @@ import { codeOf } from '@vitrine/faults/fault';
 import type { ManagedKey, ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { createLogger } from '@vitrine/telemetry/logger';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { keyIdOf } from '../gateway-key/key-fields-of-spec.ts';
 import { isHashOf, tokenIn, type SecretObject } from '../gateway-key/key-secret.ts';
@@ -27,6 +28,7 @@ export class KeyWorld implements AsyncDisposable {
   /** For the clock of the reconcilers. */
   now: number = Date.now();
   propagationMs = 0;
+  readonly log: string[] = [];
   #reconciler: GatewayKeyReconciler | undefined;
 
   private constructor(fake: FakeApiServer, pool: PostgresPool) {
@@ -133,6 +135,7 @@ export class KeyWorld implements AsyncDisposable {
       server: this.server,
       rows,
       hashes: HASHES,
+      logger: createLogger('test', 'info', { write: (line) => this.log.push(line) }),
       events: new EventRecorder(this.server, { controller: 'test', instance: 'test' }, () => {}),
       defaultTenant: undefined,
       cached: { key: () => this.object, namespace: () => undefined },
