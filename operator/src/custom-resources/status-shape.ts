@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_CONDITION_MESSAGE } from '../runtime/conditions.ts';
 
 /** The status of every kind. `types`: those that its conditions have. */
 export function statusShape(types: string): z.ZodObject<{
@@ -9,7 +10,7 @@ export function statusShape(types: string): z.ZodObject<{
     type: z.string().max(64).describe(`${types}.`),
     status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
     reason: z.string().max(64).describe('Why, as a word for programs.'),
-    message: z.string().max(2_048).describe('Why, and what to change.'),
+    message: z.string().max(MAX_CONDITION_MESSAGE).describe('Why, and what to change.'),
     observedGeneration: z.int().describe('The generation of the object that it is about.'),
     lastTransitionTime: z.string().meta({ format: 'date-time' }).describe('When the status became what it is.'),
   });

@@ -41,6 +41,8 @@ export interface Settled {
   /** Somebody has to change something; it is not tried again before. */
   readonly isStalled?: boolean;
   readonly reconciling?: Obstacle;
+  /** Not everything was looked at: what the status says beside this stays. */
+  readonly isPartial?: boolean;
   readonly requeueAfterMs?: number | undefined;
 }
 
@@ -49,7 +51,7 @@ export function decideKey(observed: ObservedKey): KeyStep | Settled | undefined 
   const { object, spec, tenant, obstacle } = observed;
   const { deletionTimestamp, annotations = {}, finalizers = [] } = object.metadata;
   if (deletionTimestamp !== undefined) return finalizers.includes(FINALIZER) ? decideDeletion(observed) : undefined;
-  if (annotations[PAUSED] === 'true') return { ready: pausedReady(observed) };
+  if (annotations[PAUSED] === 'true') return { ready: pausedReady(observed), isPartial: true };
   if (tenant?.isTerminating === true) return undefined;
   if (obstacle !== undefined) return stalled(obstacle);
   if (isObstacle(spec)) return stalled(spec);

@@ -4,6 +4,7 @@ import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { failing } from '../testing/fake-api-server.ts';
+import { waitUntil } from '@vitrine/testkit/wait-until';
 import { KeyWorld } from '../testing/key-world.ts';
 import { asOperator } from '../testing/start-test-operator.ts';
 import { ROTATE } from './gateway-key-resource.ts';
@@ -168,14 +169,96 @@ test('a crash between a staged and a published token loses neither, and the old 
   expect(Math.abs((row?.seconds ?? 0) - 120)).toBeLessThan(30);
 });
 
-test.each([403, 500, 503])('a Secret that cannot be read (%i) is not taken for absent: nothing is written', async (status) => {
+test.each([
+  [403, 'Forbidden'],
+  [429, 'ApiServerBusy'],
+  [500, 'ApiServerUnavailable'],
+])(
+  'a Secret that cannot be read (%i) is not taken for absent: the key stays ready, and a condition says %s',
+  async (status, reason) => {
+    await using world = await KeyWorld.open(pool);
+    world.apply();
+    await world.converge();
+    const before = [world.token, (await world.row)?.token, world.object?.status?.keyId];
+    world.fake.fault = failing(status, 'Failed', Infinity, ({ url = '' }) => url.includes('/secrets/'));
+    await expect(world.pass()).rejects.toThrow(String(status));
+    expect([world.token, (await world.row)?.token, world.object?.status?.keyId]).toEqual(before);
+    expect([world.ready, world.reconciling]).toEqual(['True Registered', reason]);
+    await waitUntil(() => world.events.includes(reason), { what: 'the event' });
+    const version = world.object?.metadata.resourceVersion;
+    await expect(world.pass()).rejects.toThrow(String(status));
+    expect(world.object?.metadata.resourceVersion).toBe(version);
+    world.fake.fault = undefined;
+    await world.converge();
+    expect([world.ready, world.reconciling]).toEqual(['True Registered', undefined]);
+  },
+);
+
+const QUOTA = 'secrets "x" is forbidden: exceeded quota: small, requested: secrets=1, used: secrets=1, limited: secrets=1';
+const WEBHOOK = 'admission webhook "policy.example.com" denied the request: no Secrets on Fridays';
+const POLICY = "ValidatingAdmissionPolicy 'strict' with binding 'strict' denied request: no";
+test.each([
+  ['a quota', 403, 'Forbidden', QUOTA, 'QuotaExceeded'],
+  ['a webhook', 400, 'BadRequest', WEBHOOK, 'AdmissionDenied'],
+  ['a policy', 422, 'Invalid', POLICY, 'AdmissionDenied'],
+  ['missing rights', 403, 'Forbidden', 'secrets is forbidden: User "x" cannot create resource', 'Forbidden'],
+  ['an invalid label', 422, 'Invalid', 'metadata.labels: Invalid value: "not a label"', 'Invalid'],
+  ['a size', 413, 'RequestEntityTooLarge', 'too large', 'Invalid'],
+  ['a namespace that is gone', 404, 'NotFound', 'namespaces "team-a" not found', 'ApiServerRejected'],
+  ['a server that is busy', 429, 'TooManyRequests', 'later', 'ApiServerBusy'],
+  ['a server that fails', 500, 'InternalError', 'etcd', 'ApiServerUnavailable'],
+])(
+  'a Secret that is refused by %s: condition, event and observedGeneration in the first pass',
+  async (_, status, reason, text, expected) => {
+    await using world = await KeyWorld.open(pool);
+    world.apply({ plan: undefined });
+    let token = '';
+    world.fake.fault = (request, response) => {
+      if (request.method !== 'POST' || request.url?.endsWith('/secrets') !== true) return false;
+      void (async () => {
+        const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as { data: { token: string } };
+        token = Buffer.from(body.data.token, 'base64').toString();
+        const message = `${text}, such as ${token} or ${body.data.token}`;
+        response.writeHead(status).end(JSON.stringify({ kind: 'Status', reason, message, code: status }));
+      })();
+      return true;
+    };
+    const error = await world.pass().catch(String);
+    expect(error).toContain(`${status} ${reason}`);
+    expect([world.ready, world.object?.status?.observedGeneration, world.reconciling]).toEqual([
+      `False ${expected}`,
+      1,
+      expected,
+    ]);
+    const { message = '' } = world.condition('Ready') ?? {};
+    expect(message).toContain(text);
+    expect([token.length > 20, `${error} ${message}`.includes(token.slice(4)), message.includes(btoa(token))]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    await waitUntil(() => world.events.includes(expected), { what: 'the event' });
+    world.fake.fault = undefined;
+    await world.converge();
+    expect([world.ready, world.reconciling]).toEqual(['True Registered', undefined]);
+  },
+);
+
+test('a status that is refused is an event, and written as soon as it can be', async () => {
   await using world = await KeyWorld.open(pool);
   world.apply();
+  world.fake.fault = failing(403, 'Forbidden', 2, ({ url = '' }) => url.endsWith('/status'));
+  await expect(world.pass()).rejects.toThrow('403');
+  await waitUntil(() => world.events.includes('Forbidden'), { what: 'the event' });
   await world.converge();
-  const before = [world.token, (await world.row)?.token, world.object?.metadata.resourceVersion];
-  world.fake.fault = failing(status, 'Failed', Infinity, ({ url = '' }) => url.includes('/secrets/'));
-  await expect(world.pass()).rejects.toThrow(String(status));
-  expect([world.token, (await world.row)?.token, world.object?.metadata.resourceVersion]).toEqual(before);
+  expect(world.ready).toBe('True Registered');
+});
+
+test('messages of conditions are no longer than the definition allows', async () => {
+  await using world = await KeyWorld.open(pool);
+  world.apply({ permissions: Array.from({ length: 32 }, (_, n) => `${'x'.repeat(60)}:y${String.fromCharCode(97 + (n % 26))}`) });
+  await world.pass();
+  expect([world.ready, (world.condition('Ready')?.message ?? '').length]).toEqual(['False InvalidPermission', 2_048]);
 });
 
 test('while the database is away a ready key stays ready, a new one says why it is not, and a deleted one stays', async () => {

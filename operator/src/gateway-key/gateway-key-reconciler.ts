@@ -1,14 +1,13 @@
 import { createToken } from '@vitrine/credentials/token';
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
-import { codeOf } from '@vitrine/faults/fault';
 import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { ApiRequests } from '../runtime/api-server.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { readConditions } from '../runtime/conditions.ts';
 import type { EventRecorder, ObjectEvent } from '../runtime/event-recorder.ts';
+import { afterFailure } from '../runtime/failure.ts';
 import { mergeStatus, readObject } from '../runtime/object-requests.ts';
 import { decideKey, isSettled, KEY_KEPT, secretNameOf, type Settled } from './decide-key.ts';
 import { deletionPolicyOf, madeSecretName } from './deletion-policy.ts';
@@ -16,7 +15,7 @@ import { gatewayKeyPath, PAUSED, type GatewayKeyObject, type GatewayKeyStatus } 
 import { KeyActions, type KeyWorld, type StagedToken } from './key-actions.ts';
 import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
 import { isHashOf, observeSecret, type SecretObject } from './key-secret.ts';
-import { keyStatus, readyEvent, statusChange } from './key-status.ts';
+import { keyStatus, statusChange, statusEvent } from './key-status.ts';
 import { namespaceTenant, type NamespaceObject } from './namespace-tenant.ts';
 import { isObstacle, type ObservedKey } from './observed-key.ts';
 
@@ -61,7 +60,7 @@ export class GatewayKeyReconciler {
     try {
       return await this.#converge(world, signal);
     } catch (error) {
-      if (codeOf(error) === 'key_store_unavailable') await this.#reportDatabase(world, signal);
+      if (!signal.aborted) await this.#reportFailure(world, error, signal);
       throw error;
     }
   }
@@ -149,19 +148,22 @@ export class GatewayKeyReconciler {
     const change = statusChange(object.status ?? {}, status);
     if (change === undefined) return;
     await mergeStatus(server, gatewayKeyPath(object), change, object.metadata.resourceVersion, signal);
-    const event = readyEvent(observed, settled);
+    const event = statusEvent(observed, settled);
     if (event !== undefined) events.record(subject({ object }), event);
   }
 
-  /** A key that is accepted stays so while the database is away; what waits for it says so. The error itself is thrown by the caller. */
-  async #reportDatabase(world: KeyWorld, signal: AbortSignal): Promise<void> {
-    const { metadata, status } = world.object;
-    const isDeleted = metadata.deletionTimestamp !== undefined;
-    const last = readConditions(status).find(({ type }) => type === 'Ready');
-    if (!isDeleted && last?.status === 'True' && last.observedGeneration === metadata.generation) return;
-    const message = 'the database cannot be reached or refused a statement; it is tried again';
-    const ready = { status: 'False' as const, reason: isDeleted ? 'Revoking' : 'DatabaseUnavailable', message };
-    await this.#settle(this.#observe(world), { ready }, signal).catch(() => undefined);
+  /** The error itself is thrown by the caller. A status that cannot be written is an event. */
+  async #reportFailure(world: KeyWorld, error: unknown, signal: AbortSignal): Promise<void> {
+    const after = afterFailure(error, world.object);
+    if (after === undefined) return;
+    const isRevoking = world.object.metadata.deletionTimestamp !== undefined && after.ready.reason === 'DatabaseUnavailable';
+    const ready = isRevoking ? { ...after.ready, reason: 'Revoking' } : after.ready;
+    try {
+      await this.#settle(this.#observe(world), { ready, reconciling: after.reconciling, isPartial: true }, signal);
+    } catch {
+      const { reason, message: note } = after.reconciling;
+      this.#dependencies.events.record(subject(world), { type: 'Warning', reason, action: 'Reconcile', note });
+    }
   }
 }
 

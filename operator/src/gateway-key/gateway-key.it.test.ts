@@ -31,7 +31,7 @@ async function sql(text: string): Promise<void> {
   await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'a person in psql' });
   await admin.execute(text, [world.object && keyIdOf(world.object)]);
 }
-const condition = (type: string) => world.object?.status?.conditions?.find((one) => one.type === type);
+const condition = (type: string) => world.condition(type);
 const label = (labels: Record<string, string>, annotations = {}) =>
   world.fake.put('/api/v1/namespaces/team-a', { metadata: { labels, annotations } });
 

@@ -12,7 +12,7 @@ export function keyStatus(observed: ObservedKey, settled: Settled): GatewayKeySt
   const last = object.status ?? {};
   const conditions = updateConditions(readConditions(last), wantedConditions(observed, settled), generation, rfc3339(now));
   const isRegistered = row?.owner_uid === object.metadata.uid;
-  if (isObstacle(spec) || fields === undefined || settled.ready.reason === 'Paused')
+  if (isObstacle(spec) || fields === undefined || settled.isPartial === true)
     return { ...last, observedGeneration: generation, conditions };
   const isShown = secret !== undefined && (secret.isOwn || spec.tokenSecretRef !== undefined);
   return {
@@ -36,21 +36,26 @@ export function statusChange(before: GatewayKeyStatus, after: GatewayKeyStatus):
   return { ...after, ...Object.fromEntries(removed.map((field) => [field, null])) };
 }
 
-/** An event when the key became ready or stopped to be, or for another reason than before. */
-export function readyEvent({ object }: ObservedKey, { ready }: Settled): ObjectEvent | undefined {
-  const condition = { type: 'Ready', ...ready };
-  if (!isTransition(readConditions(object.status), condition)) return undefined;
-  const type = ready.status === 'False' ? 'Warning' : 'Normal';
-  return { type, reason: ready.reason, action: 'Reconcile', note: ready.message };
+/** An event when the key became ready or stopped to be, or for another reason than before; or when its repair failed. */
+export function statusEvent({ object }: ObservedKey, { ready, reconciling, isPartial }: Settled): ObjectEvent | undefined {
+  const before = readConditions(object.status);
+  if (isTransition(before, { type: 'Ready', ...ready })) {
+    const type = ready.status === 'False' ? 'Warning' : 'Normal';
+    return { type, reason: ready.reason, action: 'Reconcile', note: ready.message };
+  }
+  if (isPartial !== true || reconciling === undefined) return undefined;
+  if (!isTransition(before, { type: 'Reconciling', status: 'True', ...reconciling })) return undefined;
+  return { type: 'Warning', reason: reconciling.reason, action: 'Reconcile', note: reconciling.message };
 }
 
 function wantedConditions(
   { object, secret, row, spec }: ObservedKey,
-  { ready, isStalled, reconciling }: Settled,
+  { ready, isStalled, reconciling, isPartial }: Settled,
 ): WantedCondition[] {
-  if (ready.reason === 'Paused' || ready.reason === 'DatabaseUnavailable' || ready.reason === 'Revoking') {
+  const isReconciling = reconciling === undefined ? [] : [{ type: 'Reconciling', status: 'True' as const, ...reconciling }];
+  if (isPartial === true) {
     const rest = readConditions(object.status).filter(({ type }) => type === 'SecretReady' || type === 'Registered');
-    return [{ type: 'Ready', ...ready }, ...rest];
+    return [{ type: 'Ready', ...ready }, ...rest, ...isReconciling];
   }
   const isGiven = !isObstacle(spec) && spec.tokenSecretRef !== undefined;
   const hasToken = secret !== undefined && (isGiven || secret.isOwn) && secret.token !== 'malformed';
@@ -63,7 +68,7 @@ function wantedConditions(
     isRegistered
       ? { type: 'Registered', status: 'True', reason: 'RowPresent', message: 'the key is in the database' }
       : { type: 'Registered', status: 'False', reason: 'NoRow', message: 'the key is not in the database' },
-    ...(reconciling === undefined ? [] : [{ type: 'Reconciling', status: 'True' as const, ...reconciling }]),
+    ...isReconciling,
     ...(isStalled === true ? [{ type: 'Stalled', status: 'True' as const, reason: ready.reason, message: ready.message }] : []),
   ];
 }

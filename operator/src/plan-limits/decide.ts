@@ -5,6 +5,7 @@ import type { PlanRows } from '@vitrine/plans/plan-rows';
 import { messageOf } from '@vitrine/faults/fault';
 import { isDeepStrictEqual } from 'node:util';
 import type { WantedCondition } from '../runtime/conditions.ts';
+import type { Failure } from '../runtime/failure.ts';
 import { FINALIZER, PAUSED, readSpec, type PlanLimitsObject } from './plan-limits-resource.ts';
 import type { ConfigMapState } from './plans-config-map.ts';
 
@@ -38,6 +39,8 @@ export interface Decision {
   readonly ready: WantedCondition | undefined;
   /** Whether only a change by a person helps. */
   readonly isStalled?: boolean;
+  /** Why the last pass failed; it is tried again. */
+  readonly failure?: Failure;
   readonly requeueAfterMs?: number;
 }
 

@@ -1,13 +1,12 @@
-import { isFault } from '@vitrine/faults/fault';
-import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
 import { isDeepStrictEqual } from 'node:util';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { ApiRequests } from '../runtime/api-server.ts';
 import { isTransition, readConditions, updateConditions, type WantedCondition } from '../runtime/conditions.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
+import { afterFailure } from '../runtime/failure.ts';
 import { mergeStatus } from '../runtime/object-requests.ts';
-import { decide, inUse, IN_USE_INTERVAL_MS, notReady, type Decision } from './decide.ts';
+import { decide, inUse, IN_USE_INTERVAL_MS, type Decision } from './decide.ts';
 import type { PlanLimitsObject } from './plan-limits-resource.ts';
 import type { PlanLimitsWorld } from './plan-limits-world.ts';
 
@@ -41,7 +40,7 @@ export class PlanLimitsReconciler {
       await this.#writeStatus(applied, signal);
       return { requeueAfterMs: applied.decision.requeueAfterMs };
     } catch (error) {
-      await this.#reportFailure(object, error, signal);
+      if (!signal.aborted) await this.#reportFailure(object, error, signal);
       throw error;
     }
   }
@@ -61,27 +60,35 @@ export class PlanLimitsReconciler {
 
   /** Writes nothing where nothing would change. */
   async #writeStatus({ object, decision }: Applied, signal: AbortSignal): Promise<void> {
-    const { ready, isStalled = false } = decision;
+    const { ready, isStalled = false, failure } = decision;
     if (object === undefined || ready === undefined) return;
     const { generation = 0, name = '', resourceVersion = '' } = object.metadata ?? {};
     const before = readConditions(object.status);
     const stalled: WantedCondition = { ...ready, type: 'Stalled', status: 'True' };
+    const reconciling = failure && { ...failure, type: 'Reconciling', status: 'True' as const };
+    const wanted = [ready, ...(isStalled ? [stalled] : []), ...(reconciling ? [reconciling] : [])];
     const now = new Date().toISOString().replace(/\.\d+/, '');
-    const conditions = updateConditions(before, isStalled ? [ready, stalled] : [ready], generation, now);
+    const conditions = updateConditions(before, wanted, generation, now);
     const status = { observedGeneration: generation, conditions };
     if (isDeepStrictEqual(status, object.status)) return;
     await mergeStatus(this.#server, this.#world.path(name), status, resourceVersion, signal);
-    if (!isTransition(before, ready)) return;
-    const { reason, message: note } = ready;
-    const type = ready.status === 'True' || reason === 'Paused' ? 'Normal' : 'Warning';
-    const subject = { ...object, apiVersion: API_VERSION, kind: 'PlanLimits' };
-    this.#events.record(subject, { type, reason, action: 'Reconcile', note });
+    const news = [ready, reconciling].find((condition) => condition !== undefined && isTransition(before, condition));
+    if (news !== undefined) this.#recordEvent(object, news);
   }
 
-  /** A database that is away is shown in the status; the pass is repeated all the same. */
+  #recordEvent(object: PlanLimitsObject, { type: of, status, reason, message: note }: WantedCondition): void {
+    const isNormal = of === 'Ready' && (status === 'True' || reason === 'Paused');
+    const subject = { ...object, apiVersion: API_VERSION, kind: 'PlanLimits' };
+    this.#events.record(subject, { type: isNormal ? 'Normal' : 'Warning', reason, action: 'Reconcile', note });
+  }
+
+  /** The pass is repeated all the same. A status that cannot be written is an event. */
   async #reportFailure(object: PlanLimitsObject | undefined, error: unknown, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || isFault(error) || !['connection', 'timeout'].includes(classifyPostgresError(error))) return;
-    const ready = notReady('DatabaseUnavailable', 'the database does not respond; it is tried again');
-    await this.#writeStatus({ object, decision: { steps: [], ready } }, signal).catch(() => {});
+    if (object === undefined) return;
+    const after = afterFailure(error, object);
+    if (after === undefined) return;
+    const ready: WantedCondition = { type: 'Ready', ...after.ready };
+    const decision = { steps: [], ready, failure: after.reconciling };
+    await this.#writeStatus({ object, decision }, signal).catch(() => this.#recordEvent(object, ready));
   }
 }

@@ -6,7 +6,7 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import type { Transactions } from '../leadership/fenced-database.ts';
 import type { ApiRequests } from '../runtime/api-server.ts';
-import { applyObject, patchObject, readObject } from '../runtime/object-requests.ts';
+import { applyObject, mergeObject, readObject } from '../runtime/object-requests.ts';
 import type { Observed, Step } from './decide.ts';
 import { FINALIZER, PLAN_LIMITS_PATH, type PlanLimitsObject } from './plan-limits-resource.ts';
 import { configMapBody, configMapState } from './plans-config-map.ts';
@@ -86,10 +86,9 @@ export class PlanLimitsWorld {
     change: (before: readonly string[]) => readonly string[],
     signal: AbortSignal,
   ): Promise<PlanLimitsObject | undefined> {
-    const { name = '', resourceVersion, finalizers } = object?.metadata ?? {};
-    const tests = [{ path: '/metadata/resourceVersion', value: resourceVersion }];
-    const operation = { op: 'add' as const, path: '/metadata/finalizers', value: change(finalizers ?? []) };
-    return await patchObject<PlanLimitsObject>(this.#options.server, this.path(name), tests, [operation], signal);
+    const { name = '', resourceVersion = '', finalizers } = object?.metadata ?? {};
+    const patch = { metadata: { finalizers: change(finalizers ?? []) } };
+    return await mergeObject<PlanLimitsObject>(this.#options.server, this.path(name), patch, resourceVersion, signal);
   }
 
   get #configMapPath(): string {

@@ -48,7 +48,9 @@ afterEach(() => stack.disposeAsync());
 const start = async (): Promise<TestOperator> => stack.use(await startTestOperator(fake, proxy.dsn));
 const rows = (): Promise<PlanRows> => readPlanRows(pool);
 const resource = () => fake.read(PRO) as PlanLimitsObject | undefined;
-const ready = (): Condition | undefined => resource()?.status?.conditions?.find(({ type }) => type === 'Ready');
+const condition = (of: string): Condition | undefined => resource()?.status?.conditions?.find(({ type }) => type === of);
+const ready = () => condition('Ready');
+const reasons = () => fake.paths(EVENTS).map((path) => (fake.read(path) as { reason?: string }).reason);
 const becomes = (reason: string) =>
   waitUntil(() => ready()?.reason === reason && ready(), { what: `Ready with the reason ${reason}`, timeoutMs: TIMEOUT_MS });
 /** The fake counts generations unless one is given. */
@@ -259,6 +261,35 @@ describe('faults', () => {
     await proxy.open();
     await waitUntil(() => resource() === undefined, { what: 'the end of the resource', timeoutMs: TIMEOUT_MS });
     expect((await rows()).plans).toEqual({});
+  }, 60_000);
+
+  test('a ConfigMap that the API server refuses is a condition and an event; an applied plan stays ready meanwhile', async () => {
+    const operator = await start();
+    fake.fault = failing(
+      403,
+      'Forbidden',
+      Infinity,
+      ({ method, url }) => method === 'PATCH' && url?.includes('configmaps') === true,
+    );
+    fake.put(PRO, { spec: specOf(10) });
+    expect(await becomes('Forbidden')).toMatchObject({
+      status: 'False',
+      observedGeneration: 1,
+      message: expect.stringContaining('403'),
+    });
+    await waitUntil(() => reasons().includes('Forbidden'), { what: 'the event' });
+    fake.fault = undefined;
+    annotate({ poke: '1', [PAUSED]: 'false' });
+    await becomes('Applied');
+    fake.fault = failing(429, 'TooManyRequests', Infinity, ({ url }) => url?.includes('configmaps/') === true);
+    annotate({ poke: '2', [PAUSED]: 'no' });
+    await waitUntil(() => condition('Reconciling')?.reason === 'ApiServerBusy', { what: 'the condition', timeoutMs: TIMEOUT_MS });
+    expect(ready()).toMatchObject({ status: 'True', reason: 'Applied' });
+    await waitUntil(() => reasons().includes('ApiServerBusy'), { what: 'the event' });
+    fake.fault = undefined;
+    annotate({ poke: '3', [PAUSED]: '' });
+    await waitUntil(() => condition('Reconciling') === undefined, { what: 'the end of the condition', timeoutMs: TIMEOUT_MS });
+    expect(operator.log.some((line) => line.includes('reconcile failed'))).toBe(true);
   }, 60_000);
 
   test('errors and conflicts of the API server, cut watches and a version that is too old: the resource is applied', async () => {

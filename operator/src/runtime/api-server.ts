@@ -1,6 +1,7 @@
+import { messageOf } from '@vitrine/faults/fault';
 import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
 import { fetch, type Dispatcher, type Response } from 'undici';
-import { apiError } from './api-error.ts';
+import { ApiError, apiError } from './api-error.ts';
 
 /** Of a request without a time of its own. */
 export const REQUEST_TIMEOUT_MS = 15_000;
@@ -10,7 +11,6 @@ const MAX_RESPONSE_BYTES = 64 * 1_048_576;
 
 const PATCH_TYPES = {
   apply: 'application/apply-patch+yaml',
-  json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
 };
 
@@ -57,12 +57,17 @@ export class ApiServer {
     this.#onRequest = onRequest;
   }
 
-  /** Resolves with the object of the response. Rejects with an `ApiError` for any status of 400 or above. */
+  /** Resolves with the object of the response. Rejects with an `ApiError` for any status of 400 or above, and without a response. */
   async request<T>({ timeoutMs = REQUEST_TIMEOUT_MS, signal, ...request }: ApiRequest): Promise<T> {
     const timeout = AbortSignal.timeout(timeoutMs);
-    const response = await this.#send(request, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
-    const text = await boundedText(response);
-    return JSON.parse(text) as T;
+    try {
+      const response = await this.#send(request, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
+      return JSON.parse(await boundedText(response)) as T;
+    } catch (error) {
+      if (error instanceof ApiError || signal?.aborted === true) throw error;
+      const { method, path } = request;
+      throw new ApiError(`${method} ${path}: no response: ${messageOf(error)}`, 0, 'NoResponse', error);
+    }
   }
 
   /** Resolves with the chunks of a watch as soon as the server has accepted it. */
@@ -100,7 +105,10 @@ export class ApiServer {
     );
     this.#onRequest(method, response.status);
     if (response.status === 401) this.#credentials = undefined;
-    if (response.status >= 400) throw apiError(method, path, response.status, await boundedText(response));
+    if (response.status >= 400) {
+      const sent = path.includes('/secrets') ? body : undefined;
+      throw apiError(method, path, response.status, await boundedText(response), sent);
+    }
     return response;
   }
 

@@ -1,3 +1,6 @@
+/** Of the definitions: a longer message would be refused with the whole status. */
+export const MAX_CONDITION_MESSAGE = 2_048;
+
 /** Of `status.conditions`, a list with one entry for each type. */
 export interface Condition {
   readonly type: string;
@@ -30,7 +33,8 @@ export function updateConditions(
   return wanted.map((condition) => {
     const last = before.find(({ type }) => type === condition.type);
     const lastTransitionTime = last?.status === condition.status ? last.lastTransitionTime : now;
-    return { ...condition, observedGeneration, lastTransitionTime };
+    const message = condition.message.slice(0, MAX_CONDITION_MESSAGE);
+    return { ...condition, message, observedGeneration, lastTransitionTime };
   });
 }
 

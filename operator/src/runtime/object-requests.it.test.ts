@@ -5,7 +5,7 @@ import { failing, startFakeApiServer, type FakeApiServer } from '../testing/fake
 import { hasStatus } from './api-error.ts';
 import { ApiServer } from './api-server.ts';
 import { EventRecorder } from './event-recorder.ts';
-import { applyObject, mergeStatus, patchObject, readObject } from './object-requests.ts';
+import { applyObject, mergeStatus, readObject } from './object-requests.ts';
 
 const THING = '/apis/example.com/v1/namespaces/a/things/one';
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/a/events';
@@ -38,21 +38,6 @@ test('only a 404 means that there is no object', async () => {
   }
 });
 
-test('a JSON patch changes nothing when its test does not hold', async () => {
-  fake.put(THING, { metadata: { finalizers: ['others'] } });
-  const add = (uid: string | undefined) =>
-    patchObject(
-      server,
-      THING,
-      [{ path: '/metadata/uid', value: uid }],
-      [{ op: 'add', path: '/metadata/finalizers/-', value: 'own' }],
-    );
-  expect(hasStatus(await failureOf(add('of another object')), 422)).toBe(true);
-  expect(fake.read(THING)?.metadata?.finalizers).toEqual(['others']);
-  await add(fake.read(THING)?.metadata?.uid);
-  expect(fake.read(THING)?.metadata?.finalizers).toEqual(['others', 'own']);
-});
-
 test('a status is merged into the version that it was made from, and nothing else is changed', async () => {
   const { metadata } = fake.put(THING, { spec: { size: 1 }, status: { kept: true } });
   const first = await mergeStatus<KubernetesObject>(server, THING, { ready: true }, metadata?.resourceVersion ?? '');
@@ -68,6 +53,24 @@ test('what is applied is created when it is not there', async () => {
   await applyObject(server, THING, { kind: 'Thing', metadata: { name: 'one', namespace: 'a' }, spec: { size: 1 } }, options);
   await applyObject(server, THING, { spec: { size: 2 } }, options);
   expect(fake.read(THING)).toMatchObject({ kind: 'Thing', spec: { size: 2 } });
+});
+
+test('an error of the API server quotes no data of a Secret, and a missing response is an error with its request', async () => {
+  const token = 'sgk_a-token-that-a-webhook-quotes';
+  const data = { token: btoa(token) };
+  fake.fault = (request, response) => {
+    request.resume();
+    response.writeHead(400).end(JSON.stringify({ message: `denied: ${token} ${btoa(token)}`, reason: 'BadRequest' }));
+    return true;
+  };
+  const refused = server.request({ method: 'POST', path: '/api/v1/namespaces/a/secrets', body: { data } });
+  expect(String(await failureOf(refused))).toMatch(/secrets: 400 BadRequest: denied: \*\*\* \*\*\*$/);
+  fake.fault = () => true;
+  const silent = await failureOf(server.request({ method: 'GET', path: THING, timeoutMs: 50 }));
+  expect([hasStatus(silent, 0, 'NoResponse'), String(silent)]).toEqual([
+    true,
+    expect.stringContaining(`GET ${THING}: no response`),
+  ]);
 });
 
 test('an event names its object, is bounded, and fails nobody', async () => {

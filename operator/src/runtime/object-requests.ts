@@ -4,14 +4,6 @@ import type { ApiRequest, ApiRequests } from './api-server.ts';
 
 type Signal = Pick<ApiRequest, 'signal'>;
 
-/** An operation of a JSON patch (RFC 6902). */
-export interface PatchOperation {
-  readonly op: 'add' | 'remove' | 'replace' | 'test';
-  /** A JSON pointer, such as `/metadata/finalizers`. */
-  readonly path: string;
-  readonly value?: unknown;
-}
-
 /** The object at a path; undefined only when the API server says that there is none. */
 export async function readObject<T>(server: ApiRequests, path: string, signal?: Signal['signal']): Promise<T | undefined> {
   try {
@@ -32,18 +24,6 @@ export function applyObject<T extends KubernetesObject>(
 ): Promise<T> {
   const query = { fieldManager, force };
   return server.request<T>({ method: 'PATCH', path, patch: 'apply', query, body, ...(signal && { signal }) });
-}
-
-/** Changes an object only if its `tests` hold. Rejects with status 422 when one does not. */
-export function patchObject<T extends KubernetesObject>(
-  server: ApiRequests,
-  path: string,
-  tests: readonly { readonly path: string; readonly value: unknown }[],
-  operations: readonly PatchOperation[],
-  signal?: Signal['signal'],
-): Promise<T> {
-  const body: PatchOperation[] = [...tests.map((test) => ({ op: 'test' as const, ...test })), ...operations];
-  return server.request<T>({ method: 'PATCH', path, patch: 'json', body, ...(signal && { signal }) });
 }
 
 /** Merges into an object, null removes. A conflict when the object is not the given version any more. */

@@ -46,7 +46,6 @@ export function patched(
   const body = JSON.parse(text) as unknown;
   if (type === 'application/apply-patch+yaml') return merge(stored ?? {}, body) as StoredObject;
   if (stored === undefined) throw new WriteRejected(404, 'NotFound');
-  if (type === 'application/json-patch+json') return jsonPatched(stored, body as PatchOperation[]);
   const { metadata, status, ...rest } = body as StoredObject;
   requireVersion(stored, metadata?.resourceVersion);
   // A status is written by its own path only, and nothing else is written by that.
@@ -71,38 +70,6 @@ function merge(target: unknown, change: unknown): unknown {
   for (const [key, value] of Object.entries(change)) {
     if (value === null) delete result[key];
     else if (value !== undefined) result[key] = merge(result[key], value);
-  }
-  return result;
-}
-
-interface PatchOperation {
-  readonly op: string;
-  readonly path: string;
-  readonly value?: unknown;
-}
-
-/** RFC 6902, as far as it is used here. */
-function jsonPatched(stored: StoredObject, operations: readonly PatchOperation[]): StoredObject {
-  const result = structuredClone(stored) as unknown as Record<string, unknown>;
-  for (const { op, path, value } of operations) {
-    const keys = path
-      .slice(1)
-      .split('/')
-      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-    const last = keys.pop() ?? '';
-    const parent = keys.reduce<unknown>((at, key) => (isObject(at) || Array.isArray(at) ? (at as Json)[key] : undefined), result);
-    if (typeof parent !== 'object' || parent === null) throw new WriteRejected(422, 'Invalid');
-    const found = (parent as Json)[last];
-    if (op === 'test' && JSON.stringify(found) !== JSON.stringify(value)) throw new WriteRejected(422, 'Invalid');
-    if (op === 'remove' && found === undefined) throw new WriteRejected(422, 'Invalid');
-    if (op === 'add' || op === 'replace') {
-      if (Array.isArray(parent) && last === '-') parent.push(value);
-      else (parent as Record<string, unknown>)[last] = value;
-    }
-    if (op === 'remove') {
-      if (Array.isArray(parent)) parent.splice(Number(last), 1);
-      else delete (parent as Record<string, unknown>)[last];
-    }
   }
   return result;
 }

@@ -11,6 +11,7 @@ import { isHashOf, tokenIn, type SecretObject } from '../gateway-key/key-secret.
 import type { GatewayKeyObject } from '../gateway-key/gateway-key-resource.ts';
 import { GatewayKeyReconciler } from '../gateway-key/gateway-key-reconciler.ts';
 import { ApiServer } from '../runtime/api-server.ts';
+import { readConditions, type Condition } from '../runtime/conditions.ts';
 import { EventRecorder } from '../runtime/event-recorder.ts';
 import { startFakeApiServer, type FakeApiServer } from './fake-api-server.ts';
 import type { StoredObject } from './fake-writes.ts';
@@ -65,10 +66,19 @@ export class KeyWorld implements AsyncDisposable {
     return this.secret && tokenIn(this.secret, 'token');
   }
 
+  condition(type: string): Condition | undefined {
+    return readConditions(this.object?.status).find((condition) => condition.type === type);
+  }
+
   /** `True Registered` */
   get ready(): string {
-    const { status, reason } = this.object?.status?.conditions?.find(({ type }) => type === 'Ready') ?? {};
+    const { status, reason } = this.condition('Ready') ?? {};
     return `${status} ${reason}`;
+  }
+
+  /** The reason of the condition; undefined without one. */
+  get reconciling(): string | undefined {
+    return this.condition('Reconciling')?.reason;
   }
 
   /** Reasons of the events so far. */
