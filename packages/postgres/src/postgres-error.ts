@@ -44,6 +44,26 @@ export function classifyPostgresError(error: unknown): PostgresErrorClass {
   return 'unknown';
 }
 
+/** Too many connections, out of memory, too many of something configured; a statement that was cancelled or waited for a lock for too long; a
+ *  deadlock or serialization failure; too many calls of this process. */
+const OVERLOAD_CODES = new Set(['53300', '53200', '53400', '57014', '55P03', '40P01', '40001', 'postgres_pool_full']);
+const CONNECT_TIMEOUT_TEXTS = ['timeout exceeded when trying to connect', 'timeout expired'];
+
+/** Whether there was more to do than the pool or the server could: the same call may succeed a second later. */
+export function isOverload(error: unknown): boolean {
+  const message = messageOf(error);
+  return OVERLOAD_CODES.has(codeOf(error)) || CONNECT_TIMEOUT_TEXTS.some((text) => message.includes(text));
+}
+
+/** Errors of a connection that was never made. */
+const NOT_CONNECTED_CODES = new Set(['53300', '57P03', '3D000', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** Whether an error says for sure that its statement was never sent: there was no connection for it. */
+export function wasNeverSent(error: unknown): boolean {
+  const code = codeOf(error);
+  return NOT_CONNECTED_CODES.has(code) || code.startsWith('28');
+}
+
 /** Of a statement that the server may still run: the connection is of no more use. The text is the driver's own. */
 export function readTimeout(): Error {
   return new Error(READ_TIMEOUT);

@@ -1,4 +1,5 @@
 import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
+import { AdmissionControl } from './admission/admission-control.ts';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
@@ -6,6 +7,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { randomBytes } from 'node:crypto';
 import type { StoreApiConfig } from './config.ts';
+import type { ApiRoute } from './contract/api-exchange.ts';
 import { outcomesOf } from './contract/operation-outcomes.ts';
 import { REQUEST_ID_HEADER } from './contract/headers.ts';
 import type { GraphqlPorts } from './graphql/graphql-context.ts';
@@ -15,7 +17,7 @@ import { DatabaseProbe } from './health/database-probe.ts';
 import { probeRoutes } from './health/probe-routes.ts';
 import { createApiApp } from './http/create-api-app.ts';
 import { ENVELOPE_REJECTIONS } from './http/envelope-rejections.ts';
-import type { PlainRoute } from './http/plain-route.ts';
+import type { CountedOperation, PlainRoute } from './http/plain-route.ts';
 import { REQUEST_TIMEOUT_MS } from './http/request-deadline.ts';
 import { scrapeRoute, serveScrape } from './observability/serve-scrape.ts';
 import { StoreApiTelemetry } from './observability/store-api-telemetry.ts';
@@ -39,6 +41,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   const { otel } = config.observability;
 
   const telemetry = opened.use(await StoreApiTelemetry.start(otel, logger, config.log.access));
+  stop('flush the log', async () => telemetry.flushLog());
   stop('flush metrics', () => telemetry.flushMetrics());
   stop('flush spans', () => telemetry.flushSpans());
   const pools = openPools(config);
@@ -52,9 +55,19 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   const vocabulary = new VocabularyWriter(jobPool, logger);
   stop('stop writing the vocabulary', () => vocabulary[Symbol.asyncDispose]());
 
+  const admission = controlAdmission(config, pool);
+  telemetry.observeAdmission(admission);
   const urls = publicUrlsOf(config.public);
   const technologyCursors = new SignedCursors(config.auth.peppers, 'technologies', nowMs);
-  const routes = createRoutes({ pool, batchPool, urls, build: config.build, technologyCursors, random: randomBytes });
+  const routes = createRoutes({
+    pool,
+    batchPool,
+    batchTurns: admission.batches,
+    urls,
+    build: config.build,
+    technologyCursors,
+    random: randomBytes,
+  });
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
   const { scrape } = telemetry;
   const plainRoutes: PlainRoute[] = [
@@ -70,18 +83,9 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   ];
   if (scrape !== undefined && port !== undefined)
     opened.use(await serveScrape(scrape, { host: config.server.host, port, path }, logger));
-  telemetry.countOperations([
-    ...routes.map(({ operation }) => ({ operationId: operation.operationId, outcomes: outcomesOf(operation) })),
-    ...plainRoutes.flatMap(({ operationId, counted }) => counted ?? [{ operationId, outcomes: [{ status: 200, code: '' }] }]),
-  ]);
+  telemetry.countOperations(countedOperations(routes, plainRoutes));
 
-  const app = createApiApp({
-    routes,
-    plainRoutes,
-    database: pool,
-    hashes: new TokenHashes(config.auth.peppers),
-    events: telemetry,
-  });
+  const app = createApiApp({ routes, plainRoutes, admission, events: telemetry });
   const { host, port: serverPort, max_connections: maxConnections, idle_grace_ms: idleGraceMs } = config.server;
   const api = opened.use(
     await serveApi(app, {
@@ -102,6 +106,23 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
 }
 
 const nowMs = () => Date.now();
+
+function countedOperations(routes: readonly ApiRoute[], plainRoutes: readonly PlainRoute[]): CountedOperation[] {
+  return [
+    ...routes.map(({ operation }) => ({ operationId: operation.operationId, outcomes: outcomesOf(operation) })),
+    ...plainRoutes.flatMap(({ operationId, counted }) => counted ?? [{ operationId, outcomes: [{ status: 200, code: '' }] }]),
+  ];
+}
+
+function controlAdmission({ auth, storage }: StoreApiConfig, pool: PostgresPool): AdmissionControl {
+  return new AdmissionControl({
+    database: pool,
+    connections: storage.connections,
+    batchConnections: storage.batch_connections,
+    hashes: new TokenHashes(auth.peppers),
+    clock: () => performance.now(),
+  });
+}
 
 function graphqlPorts(config: StoreApiConfig, pool: PostgresPool): GraphqlPorts {
   const candidateCursors = new SignedCursors(config.auth.peppers, 'candidates', nowMs);

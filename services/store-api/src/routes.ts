@@ -4,6 +4,7 @@ import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { readUsageByKey } from '@vitrine/stores/metering/usage-reports';
 import type { PublicUrls } from '@vitrine/stores/profile/public-urls';
+import type { ConcurrencyLimiter } from './admission/concurrency-limiter.ts';
 import { accountOf, usageOf } from './account/account-resources.ts';
 import { respondJson, type ApiRequest, type ApiResult, type ApiRoute } from './contract/api-exchange.ts';
 import type { Operation } from './contract/operation.ts';
@@ -17,8 +18,9 @@ import { apiIndexOf, healthOf, versionIndexOf } from './discovery/discovery-docu
 
 export interface RouteContext {
   readonly pool: PostgresPool;
-  /** Of `EnrichContext`. */
+  /** Of `EnrichContext`, as is the next. */
   readonly batchPool: PostgresPool;
+  readonly batchTurns: ConcurrencyLimiter;
   readonly urls: PublicUrls;
   readonly build: string | undefined;
   /** As many random bytes as it is called with. */
@@ -29,7 +31,8 @@ export interface RouteContext {
 type Result = ApiResult | Promise<ApiResult>;
 
 /** Every operation of the contract in the order of the document; those without a handler respond with 501 and are not listed by `GET /v1`. */
-export function createRoutes({ pool, batchPool, urls, build, technologyCursors, random }: RouteContext): ApiRoute[] {
+export function createRoutes(context: RouteContext): ApiRoute[] {
+  const { pool, urls, build, technologyCursors } = context;
   const index = respondJson(apiIndexOf(urls));
   const health = respondJson(healthOf(build, REGISTRY_CHECKSUM));
   const routes: ApiRoute[] = [
@@ -42,7 +45,7 @@ export function createRoutes({ pool, batchPool, urls, build, technologyCursors, 
       respondJson(usageOf(caller, await readUsageByKey(pool, caller.workspace.id, caller.period.starts_at))),
     ),
     keyed(served.getStore, (request, caller) => respondWithStore(pool, request, caller)),
-    keyed(served.enrichStores, (request, caller) => enrichStores({ pool, batchPool, random }, request, caller)),
+    keyed(served.enrichStores, (request, caller) => enrichStores(context, request, caller)),
     keyed(served.listTechnologies, (request, caller) => listTechnologies(request, caller, technologyCursors, urls)),
     keyed(served.getTechnology, (request) => getTechnology(request, urls)),
     ...LATER_OPERATIONS.map(unserved),

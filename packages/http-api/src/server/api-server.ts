@@ -14,7 +14,11 @@ import { requestError } from './request-error.ts';
 
 const NEXT_STEP = 'requests were cut, see docs/failure-modes.md#a-shutdown-step-that-fails';
 
-const CROWDED: Rejection = { status: 503, error: 'too many pipelined requests on this connection' };
+const CROWDED: Rejection = {
+  status: 503,
+  error: 'too many pipelined requests on this connection',
+  headers: ['Retry-After', '1'],
+};
 
 export interface ApiServer extends AsyncDisposable {
   readonly url: string;

@@ -1,5 +1,6 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { wasNeverSent } from '@vitrine/postgres/postgres-error';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import type { UnitCounts } from '../resources/billing.ts';
 import { chargeUsage, type Charge, type LedgerEntry } from './charge-usage.ts';
@@ -79,7 +80,7 @@ export async function runMeteredRead(
   request.beforeCommit?.();
   const charge = { ...request.charge, entries };
   const used = await chargeUsage(pool, charge).catch((error: unknown) => {
-    if (isOutcomeLost(error)) return chargeAgain(pool, charge);
+    if (isOutcomeLost(error) && !wasNeverSent(error)) return chargeAgain(pool, charge);
     throw error;
   });
   return used === undefined ? { kind: 'allowance_exhausted' } : { kind: 'completed', response, used };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { dateTime } from './scalars.ts';
 
-/** Spec: Errors, and `concurrency_limited` of decisions, section 1. */
+/** Spec: Errors, and `concurrency_limited` and `overloaded` of decisions, section 1. */
 export const ERROR_STATUSES = {
   invalid_request: 400,
   unauthorized: 401,
@@ -12,6 +12,7 @@ export const ERROR_STATUSES = {
   rate_limited: 429,
   internal: 500,
   not_implemented: 501,
+  overloaded: 503,
   concurrency_limited: 503,
 } as const;
 export type ErrorCode = keyof typeof ERROR_STATUSES;

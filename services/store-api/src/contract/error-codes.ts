@@ -28,6 +28,7 @@ export const ERROR_RULES: Readonly<Record<ErrorCode, ErrorRule>> = {
   rate_limited: rule(429, 'after_retry_after', 'Too many requests for the key in this minute.'),
   internal: rule(500, 'once_after_seconds', 'A fault of the service, or the request exceeded the time bound.'),
   not_implemented: rule(501, 'never', 'The operation is defined, and not served by this build.'),
+  overloaded: rule(503, 'after_retry_after', 'The service has more to do than it may at once.'),
   concurrency_limited: rule(503, 'after_retry_after', 'Too many requests of the key are in flight.'),
 };
 

@@ -99,15 +99,19 @@ function responsesOf(operation: Operation, isServed: boolean): ZodOpenApiOperati
 
 /** Errors are the same for all operations, but that those with a key have rate headers. */
 function errorResponses() {
-  const codes = (Object.keys(ERROR_RULES) as ErrorCode[]).map(
-    (code) => [ERROR_RULES[code].status, code, ERROR_RULES[code].description] as const,
-  );
-  const ofServer = Object.entries(SERVER_STATUSES).map(([status, text]) => [Number(status), 'invalid_request', text] as const);
-  const responses = [...codes, ...ofServer].flatMap(([status, code, text]) =>
+  const codes = (Object.keys(ERROR_RULES) as ErrorCode[]).map((code) => ({
+    status: ERROR_RULES[code].status,
+    text: `${code}: ${ERROR_RULES[code].description}`,
+  }));
+  const ofServer = Object.entries(SERVER_STATUSES).map(([status, text]) => ({
+    status: Number(status),
+    text: `invalid_request: ${text}`,
+  }));
+  const responses = [...Map.groupBy([...codes, ...ofServer], ({ status }) => status)].flatMap(([status, described]) =>
     [true, false].map((hasKey) => [
       errorName(status, hasKey),
       {
-        description: `${code}: ${text}`,
+        description: described.map(({ text }) => text).join(' '),
         headers: headersOf(status, hasKey, { isIdempotent: hasKey && status === 404 }),
         content: jsonOf(errorResponse),
       },

@@ -10,7 +10,7 @@ export interface OperationOutcome {
 }
 
 /** Of every operation with a key: 403 although any scope does for some, because the contract is one for all. */
-const KEYED: readonly ErrorCode[] = ['unauthorized', 'forbidden_scope', 'rate_limited', 'concurrency_limited'];
+const KEYED: readonly ErrorCode[] = ['unauthorized', 'forbidden_scope', 'rate_limited', 'overloaded', 'concurrency_limited'];
 
 /** Everything that an operation may respond with; the document and the counters follow from it. */
 export function outcomesOf(operation: Operation): OperationOutcome[] {

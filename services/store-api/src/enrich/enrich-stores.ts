@@ -7,6 +7,7 @@ import type { LedgerEntry } from '@vitrine/stores/metering/charge-usage';
 import { runMetered, runMeteredRead, type MeteredResult } from '@vitrine/stores/metering/run-metered';
 import type { EnrichRequest } from '@vitrine/stores/resources/enrichment';
 import { queueScans, type QueuedScan } from '@vitrine/stores/scans/queue-scans';
+import type { ConcurrencyLimiter } from '../admission/concurrency-limiter.ts';
 import { rejection, type ApiRejection, type ApiRequest, type ApiResult } from '../contract/api-exchange.ts';
 import { enrichStores as enrichOperation } from '../contract/served-operations.ts';
 import { runMeteredRequest } from '../metering/run-metered-request.ts';
@@ -20,6 +21,8 @@ export interface EnrichContext {
   readonly pool: PostgresPool;
   /** Reads the profiles of batches without `refresh`: 800 KB each. With few at a time each ends sooner, and less of them is in memory at once. */
   readonly batchPool: PostgresPool;
+  /** The batches that a workspace may read at a time. */
+  readonly batchTurns: ConcurrencyLimiter;
   readonly random: (bytes: number) => Uint8Array;
 }
 
@@ -28,7 +31,7 @@ type EnrichExchange = ApiRequest<unknown, EnrichRequest>;
 /** POST /v1/stores/enrich: what is known of each input, billed for what is returned and queued, or refused whole. Without `refresh` and
  *  Idempotency-Key it takes two statements and no transaction. Spec: enrich; decisions, sections 1 and 3. */
 export async function enrichStores(
-  { pool, batchPool, random }: EnrichContext,
+  { pool, batchPool, batchTurns, random }: EnrichContext,
   request: EnrichExchange,
   caller: AuthenticatedKey,
 ): Promise<ApiResult> {
@@ -48,7 +51,10 @@ export async function enrichStores(
   const { operationId, path } = enrichOperation;
   const canonical = { operationId, path, body: request.body };
   if (!refresh)
-    return runMeteredRequest(runMeteredRead, pool, request, canonical, async () => resultOf(await read(batchPool), NO_SCANS));
+    return runMeteredRequest(runMeteredRead, pool, request, canonical, async () => {
+      const findings = await batchTurns.run(caller.workspace.id, () => read(batchPool));
+      return resultOf(findings, NO_SCANS);
+    });
   return runMeteredRequest(runMetered, pool, request, canonical, async (transaction: Transaction) => {
     const findings = await read(transaction);
     const createJobId = () => createId('job', request.receivedAt, random);

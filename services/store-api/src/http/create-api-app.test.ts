@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { AdmissionControl } from '../admission/admission-control.ts';
 import type { ServedRequest } from './request-events.ts';
 import { createApiApp } from './create-api-app.ts';
 import { sendResponse } from './send-response.ts';
@@ -32,8 +33,13 @@ async function send(method: string, path: string, served: (request: ServedReques
   const app = createApiApp({
     routes: [],
     plainRoutes: [echo('/a/{x}', 'GET'), echo('/a/{x}/b/{y}', 'GET', 'HEAD'), echo('/a/exact', 'POST')],
-    database: { query: noDatabase, execute: noDatabase },
-    hashes: new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(32)) }]),
+    admission: new AdmissionControl({
+      database: { query: noDatabase, execute: noDatabase },
+      connections: 2,
+      batchConnections: 1,
+      hashes: new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(32)) }]),
+      clock: () => performance.now(),
+    }),
     events: { served, releaseFailed: () => {}, responseFailed: (error) => failures.push(error) },
   });
   const server = createServer(app).listen(0, '127.0.0.1');

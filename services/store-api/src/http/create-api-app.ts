@@ -6,7 +6,7 @@ import type { PlainRoute, RouteMethod } from './plain-route.ts';
 import { requestIdOf } from './request-id.ts';
 import { requestTarget } from './request-target.ts';
 import { decodedParams, routedUrl, routeTemplate } from './routed-url.ts';
-import { sendInternalError, servePlain } from './serve-plain.ts';
+import { sendFailure, servePlain } from './serve-plain.ts';
 
 export interface ApiAppOptions extends ExchangeOptions {
   readonly routes: readonly ApiRoute[];
@@ -97,6 +97,6 @@ function plainHandler({ events }: ApiAppOptions, route: PlainRoute): Handler {
 function bugHandler({ events }: ApiAppOptions): ErrorRequestHandler<Params, unknown, unknown, unknown, Arrival> {
   return (error: unknown, request, response, _next) => {
     events.responseFailed(error);
-    sendInternalError(request, response, response.locals.requestId);
+    sendFailure(request, response, response.locals.requestId, error);
   };
 }

@@ -1,17 +1,16 @@
-import type { TokenHashes } from '@vitrine/credentials/token-hashes';
-import { codeOf, isFault } from '@vitrine/faults/fault';
-import type { Queryable } from '@vitrine/postgres/connection';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { rejection, type ApiRejection, type ApiResult, type ApiRoute } from '../contract/api-exchange.ts';
-import { ERROR_RULES, FAULT_CODES } from '../contract/error-codes.ts';
+import { ERROR_RULES } from '../contract/error-codes.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Operation } from '../contract/operation.ts';
 import { errorBody } from '../contract/error-body.ts';
-import { KeyGate } from './key-gate.ts';
+import type { AdmissionControl } from '../admission/admission-control.ts';
+import { KeyGate } from '../admission/key-gate.ts';
 import { rateHeaders } from './rate-headers.ts';
 import { readBody, readIdempotencyKey, readQuery } from './read-request.ts';
 import { RequestDeadline } from './request-deadline.ts';
+import { rejectionOfError } from './reject-error.ts';
 import type { RequestEvents } from './request-events.ts';
 import { sendResponse } from './send-response.ts';
 
@@ -19,9 +18,7 @@ import { sendResponse } from './send-response.ts';
 const RELEASE_WAIT_MS = 1_000;
 
 export interface ExchangeOptions {
-  /** Of admission. */
-  readonly database: Queryable;
-  readonly hashes: TokenHashes;
+  readonly admission: AdmissionControl;
   readonly events: RequestEvents;
   /** Of a whole request; 10 s unless given. */
   readonly timeoutMs?: number;
@@ -65,7 +62,7 @@ export class Exchange {
     this.#target = target;
     this.#route = route;
     this.#deadline = new RequestDeadline(options.timeoutMs);
-    this.#gate = new KeyGate(options.database, options.hashes);
+    this.#gate = new KeyGate(options.admission, () => this.#deadline.isOver);
   }
 
   /** Never rejects. */
@@ -77,13 +74,15 @@ export class Exchange {
       void this.#release();
     });
     const work = this.#run();
+    void this.#leaveAfter(work);
     let result: ApiResult;
     try {
       result = await deadline.race(work);
     } catch (error) {
-      result = rejectionOfError(error);
+      result = rejectionOfError(error, this.#admittedAt !== undefined);
     }
     await this.#release();
+    await this.#pace(result);
     try {
       this.#respond(result);
     } catch (error) {
@@ -127,6 +126,25 @@ export class Exchange {
     this.#admittedAt = performance.now();
     this.#caller = caller;
     return rejected;
+  }
+
+  /** The statements of a request may go on when it is over, and use its share of the connections until then. */
+  async #leaveAfter(work: Promise<unknown>): Promise<void> {
+    await work.catch(() => {});
+    // Reported where the response waits for it.
+    await this.#gate.release().catch(() => {});
+    this.#gate.leave();
+  }
+
+  /** A client that sends again at once when it is refused must not take the time of others. */
+  async #pace(result: ApiResult): Promise<void> {
+    if (result.kind !== 'rejection' || this.#response.closed) return;
+    const { refusals, overloads } = this.#options.admission;
+    const pacer = result.code === 'unauthorized' ? refusals : result.code === 'overloaded' ? overloads : undefined;
+    if (pacer === undefined) return;
+    const leaving = new AbortController();
+    this.#response.once('close', () => leaving.abort());
+    await pacer.pace(leaving.signal);
   }
 
   #rejectRoute(): ApiRejection {
@@ -182,17 +200,6 @@ export class Exchange {
       admittedAt: this.#admittedAt,
     };
   }
-}
-
-/** Faults of this process of which a client has to know more than that it failed. */
-const SAID_FAULTS: ReadonlySet<string> = new Set(['deadline_exceeded', 'billing_unknown']);
-
-function rejectionOfError(error: unknown): ApiRejection {
-  const code = FAULT_CODES[codeOf(error)];
-  if (code !== undefined && isFault(error)) return rejection(code, error.say);
-  const isSaid = isFault(error) && SAID_FAULTS.has(error.code);
-  const message = isSaid ? error.say : 'The service failed; retry once after a few seconds.';
-  return rejection('internal', message, { cause: error, reason: codeOf(error) });
 }
 
 const SHOWN = 128;

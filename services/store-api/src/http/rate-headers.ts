@@ -1,7 +1,7 @@
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { allowanceOf } from '@vitrine/stores/metering/allowance';
 import type { UnitCounts } from '@vitrine/stores/resources/billing';
-import { secondsOf } from './key-gate.ts';
+import { secondsOf } from '../admission/key-gate.ts';
 
 /** The headers of every response to a key that is known, as names and values in turn. `used`: of the period, after the request. Spec: Rate
  *  headers. */

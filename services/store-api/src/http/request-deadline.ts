@@ -49,6 +49,10 @@ export class RequestDeadline implements Disposable {
   }
 }
 
-function tooLate(timeoutMs: number): Fault {
-  return new Fault('deadline_exceeded', { say: `the request took longer than ${timeoutMs / 1_000} s; nothing was billed` });
+/** The fault of a request that took too long. */
+export function tooLate(timeoutMs: number, cause?: unknown): Fault {
+  return new Fault('deadline_exceeded', {
+    say: `the request took longer than ${timeoutMs / 1_000} s; nothing was billed`,
+    cause,
+  });
 }

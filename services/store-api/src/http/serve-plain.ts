@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorCode } from '@vitrine/stores/resources/error-response';
 import { errorBody } from '../contract/error-body.ts';
+import { ERROR_RULES } from '../contract/error-codes.ts';
+import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import { rejectionOfError } from './reject-error.ts';
 import type { PlainExchange, PlainOutcome, PlainRoute } from './plain-route.ts';
 import type { RequestEvents } from './request-events.ts';
 import { sendResponse } from './send-response.ts';
 
-/** Serves a request of a plain route, and responds with 500 where that fails. */
+/** Serves a request of a plain route, and responds with 500 where that fails, or with 503 where it was too much. */
 export async function servePlain(
   route: PlainRoute,
   request: IncomingMessage,
@@ -15,11 +19,12 @@ export async function servePlain(
   const { requestId, startedAt } = exchange;
   let outcome: PlainOutcome | void = undefined;
   let error: unknown;
+  let code = '';
   try {
     outcome = await route.handle(request, response, exchange);
   } catch (thrown) {
     error = thrown;
-    sendInternalError(request, response, requestId);
+    code = sendFailure(request, response, requestId, thrown);
   }
   events.served({
     requestId,
@@ -28,8 +33,8 @@ export async function servePlain(
     route: route.path,
     headers: request.headers,
     status: outcome?.status ?? response.statusCode,
-    code: error === undefined ? (outcome?.code ?? '') : 'internal',
-    reason: undefined,
+    code: code === '' ? (outcome?.code ?? '') : code,
+    reason: code === 'overloaded' ? code : undefined,
     workspaceId: undefined,
     keyId: undefined,
     startedAt,
@@ -41,12 +46,16 @@ export async function servePlain(
   });
 }
 
-/** 500, or the end of the connection where a response has begun and not ended. */
-export function sendInternalError(request: IncomingMessage, response: ServerResponse, requestId: string): void {
+/** Responds to a failure, or ends the connection where a response has begun and not ended. Returns the code of the error. */
+export function sendFailure(request: IncomingMessage, response: ServerResponse, requestId: string, error: unknown): ErrorCode {
+  const { code, message, headers = [] } = rejectionOfError(error, false);
   if (response.headersSent) {
     if (!response.writableEnded) response.destroy();
-    return;
+    return code;
   }
-  const body = JSON.stringify(errorBody('internal', 'The service failed; retry once after a few seconds.', requestId));
-  sendResponse(request, response, { status: 500, headers: ['X-Request-Id', requestId], body, type: 'application/json' });
+  const { status } = ERROR_RULES[code];
+  const body = JSON.stringify(errorBody(code, message, requestId));
+  const all = [REQUEST_ID_HEADER, requestId, ...headers];
+  sendResponse(request, response, { status, headers: all, body, type: 'application/json' });
+  return code;
 }

@@ -51,3 +51,21 @@ export const CONNECTION_INSTRUMENTS = {
     ['reason'],
   ),
 };
+
+/** Of what a request meets before it gets a connection. */
+export const ADMISSION_INSTRUMENTS = {
+  used: gauge('svc.store_api.bound_used', '{use}', 'How much of a bound is used; of workspaces and batches by the busiest.', [
+    'bound',
+  ]),
+  limit: gauge('svc.store_api.bound_limit', '{use}', 'The bound.', ['bound']),
+  waiting: gauge('svc.store_api.bound_waiting', '{request}', 'Requests that wait because of a bound.', ['bound']),
+  overloaded: counter('svc.store_api.overloaded_total', '{request}', 'Requests that got 503 overloaded, by the bound they met.', [
+    'bound',
+  ]),
+  delayed: counter('svc.store_api.refusal_delayed_total', '{request}', 'Refusals that were sent later because there were many.'),
+  suppressed: counter(
+    'svc.store_api.log_line_suppressed_total',
+    '{line}',
+    'Log lines of unauthenticated requests that were not written because there were many.',
+  ),
+};

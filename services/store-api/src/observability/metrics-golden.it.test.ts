@@ -51,15 +51,17 @@ test('requests, billed units and rejections are counted, each from 0', async () 
   expect(await read()).toEqual([1, 1, 1, 1]);
 });
 
-test('batches are read two at a time, and how many wait for their turn is seen', async () => {
+test('batches are read two at a time, one of each workspace, and how many wait for their turn is seen', async () => {
   await using api = await startTestStoreApi(SCRAPED);
-  const { token } = await api.addKey({ plan: 'growth' });
+  const keys = [await api.addKey({ plan: 'growth' }), await api.addKey({ plan: 'growth' }), await api.addKey({ plan: 'growth' })];
   const batches = await api.database.owner.transaction(async (transaction) => {
     await transaction.query('LOCK TABLE stores');
     const body = { domains: ['example.com'] };
-    const started = Array.from({ length: 6 }, () => api.request('/v1/stores/enrich', { method: 'POST', token, body }));
-    const waiting = () => valueOf(api, 'svc_postgres_waiting', { pool: 'batches' });
-    await waitUntil(async () => (await waiting()) === 4, { what: 'four of six batches that wait' });
+    const started = [...keys, ...keys].map(({ token }) => api.request('/v1/stores/enrich', { method: 'POST', token, body }));
+    const ofPool = () => valueOf(api, 'svc_postgres_waiting', { pool: 'batches' });
+    const ofWorkspaces = () => valueOf(api, 'svc_store_api_bound_waiting', { bound: 'batches' });
+    const areWaiting = async () => (await ofPool()) === 1 && (await ofWorkspaces()) === 3;
+    await waitUntil(areWaiting, { what: 'four of six batches that wait' });
     return started;
   });
   // Not their responses: where this took longer than a request may wait, they have failed.

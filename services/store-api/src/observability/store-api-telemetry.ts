@@ -1,4 +1,3 @@
-import { codeOf } from '@vitrine/faults/fault';
 import type { ClientConnections } from '@vitrine/http-api/connections/client-connections';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
@@ -8,27 +7,23 @@ import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/service-telemetry';
 import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
-import { REJECTION_REASONS } from '../http/key-gate.ts';
+import type { AdmissionControl } from '../admission/admission-control.ts';
+import { REJECTION_REASONS } from '../admission/key-gate.ts';
 import type { CountedOperation } from '../http/plain-route.ts';
 import type { RequestEvents, ServedRequest } from '../http/request-events.ts';
 import { VERSION } from '../version.ts';
-import { BILLING_INSTRUMENTS, CONNECTION_INSTRUMENTS } from './instruments.ts';
+import { ADMISSION_INSTRUMENTS, BILLING_INSTRUMENTS, CONNECTION_INSTRUMENTS } from './instruments.ts';
+import { boundOf, OVERLOAD_BOUNDS, RequestLog } from './request-log.ts';
 import { recordRequestSpan } from './request-span.ts';
 import { RequestSeries } from './request-series.ts';
-
-const SEE = 'docs/failure-modes.md';
-
-const NEXT_STEPS: Readonly<Record<string, string>> = {
-  deadline_exceeded: `look at load and locks of the database: ${SEE}#deadline_exceeded`,
-  billing_unknown: `look for the operation in the ledger once the database is there: ${SEE}#billing_unknown`,
-};
 
 /** Logs, metrics and spans of requests; the latter two do nothing when telemetry is off. */
 export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents {
   readonly #logger: Logger;
-  readonly #logsAccess: boolean;
+  readonly #requestLog: RequestLog;
   readonly #billed = new Map<string, number>(BILLING_UNITS.map((unit) => [unit, 0]));
   readonly #rejections = new Map<string, number>(REJECTION_REASONS.map((reason) => [reason, 0]));
+  readonly #overloads = new Map<string, number>(OVERLOAD_BOUNDS.map((bound) => [bound, 0]));
   #replays = 0;
   #deadlines = 0;
   #billingUnknown = 0;
@@ -39,7 +34,7 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
   private constructor(telemetry: Telemetry | undefined, logger: Logger, logsAccess: boolean) {
     super(telemetry);
     this.#logger = logger;
-    this.#logsAccess = logsAccess;
+    this.#requestLog = new RequestLog(logger, logsAccess, () => performance.now());
     this.metrics?.observe(BILLING_INSTRUMENTS, () => ({
       billed: [...this.#billed].map(([unit, count]) => [{ unit }, count] as const),
       rejections: [...this.#rejections].map(([reason, count]) => [{ reason }, count] as const),
@@ -64,6 +59,19 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
     this.metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read()));
   }
 
+  observeAdmission(admission: AdmissionControl): void {
+    const read = (name: 'used' | 'limit' | 'waiting') =>
+      admission.readings().map(({ bound, ...reading }) => [{ bound }, reading[name]] as const);
+    this.metrics?.observe(ADMISSION_INSTRUMENTS, () => ({
+      used: read('used'),
+      limit: read('limit'),
+      waiting: read('waiting'),
+      overloaded: [...this.#overloads].map(([bound, count]) => [{ bound }, count] as const),
+      delayed: admission.refusals.delayed + admission.overloads.delayed,
+      suppressed: this.#requestLog.suppressed,
+    }));
+  }
+
   observeConnections(connections: ClientConnections, limit: number): void {
     this.metrics?.observe(CONNECTION_INSTRUMENTS, () => ({
       connections: connections.size,
@@ -83,7 +91,13 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
     if (reason === 'deadline_exceeded') this.#deadlines += 1;
     if (reason === 'billing_unknown') this.#billingUnknown += 1;
     if (status === 0) this.#clientsLeft += 1;
-    this.#log(request);
+    if (code === 'overloaded') this.#countOverload(boundOf(request.error));
+    this.#requestLog.add(request);
+  }
+
+  /** Writes what the log has not written yet. */
+  flushLog(): void {
+    this.#requestLog[Symbol.dispose]();
   }
 
   releaseFailed(error: unknown): void {
@@ -95,17 +109,7 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
     this.#logger.error({ err: error, next_step: 'report it with this line: it is a bug' }, 'response not written');
   }
 
-  #log(request: ServedRequest): void {
-    const { requestId, operationId, method, status, code, reason, workspaceId, keyId, billed, replayOf, error } = request;
-    const fields = { request_id: requestId, operation: operationId, workspace_id: workspaceId, key_id: keyId };
-    if (status >= 500 && error !== undefined) {
-      const next_step = NEXT_STEPS[codeOf(error)];
-      const about = next_step === undefined ? databaseErrorFields(error) : { err: error, next_step };
-      this.#logger.error({ ...fields, ...about }, 'request failed');
-    }
-    if (replayOf !== undefined) this.#logger.info({ ...fields, replay_of: replayOf }, 'response replayed');
-    if (!this.#logsAccess) return;
-    const duration_ms = Math.round((request.endedAt - request.startedAt) * 10) / 10;
-    this.#logger.info({ ...fields, method, status, code, reason, billed, duration_ms }, 'request served');
+  #countOverload(bound: string): void {
+    this.#overloads.set(bound, (this.#overloads.get(bound) ?? 0) + 1);
   }
 }

@@ -1,10 +1,9 @@
-import type { TokenHashes } from '@vitrine/credentials/token-hashes';
-import type { Queryable } from '@vitrine/postgres/connection';
-import { admitRequest, releaseRequest, type Admission, type AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
+import type { Admission, AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import type { Scope } from '@vitrine/stores/resources/enumerations';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { rejection, type ApiRejection } from '../contract/api-exchange.ts';
+import type { AdmissionControl } from './admission-control.ts';
 
 const BEARER = /^Bearer +(\S+)$/i;
 const LIVE_KEY = /^svc_live_[A-Za-z0-9_-]{16,200}$/;
@@ -21,6 +20,7 @@ export const REJECTION_REASONS = [
   'forbidden_scope',
   'rate_limited',
   'concurrency_limited',
+  'overloaded',
   'payment_required',
 ] as const;
 
@@ -33,20 +33,23 @@ export interface Slot {
   readonly isHeld: boolean;
 }
 
-/** Admission of one request: its key, its limits, and the slot that it holds until `release`. */
+/** Admission of one request: its key, its limits, the slot that it holds until `release`, and its share of the connections until `leave`. */
 export class KeyGate {
-  readonly #database: Queryable;
-  readonly #hashes: TokenHashes;
+  readonly #control: AdmissionControl;
+  readonly #isOver: () => boolean;
   readonly #leaseId = randomUUID();
   #entering: Promise<Slot> | undefined;
   #releasing: Promise<void> | undefined;
+  #leave = () => {};
 
-  constructor(database: Queryable, hashes: TokenHashes) {
-    this.#database = database;
-    this.#hashes = hashes;
+  /** `isOver`: whether nobody waits for the response any more. */
+  constructor(control: AdmissionControl, isOver: () => boolean) {
+    this.#control = control;
+    this.#isOver = isOver;
   }
 
-  /** One round trip; none without a key that can be one. `scope`: undefined when any key may. */
+  /** One round trip, and another for the first request of a key in this process; none without a key that can be one. `scope`: undefined when any
+   *  key may. Faults: `overloaded`. */
   enter(request: IncomingMessage, scope: Scope | undefined): Promise<Slot> {
     this.#entering = this.#enter(request, scope);
     return this.#entering;
@@ -58,10 +61,18 @@ export class KeyGate {
     return this.#releasing;
   }
 
+  /** To be called when the request uses no connection any more, which may be later than its response. */
+  leave(): void {
+    this.#leave();
+    this.#leave = () => {};
+  }
+
   async #enter(request: IncomingMessage, scope: Scope | undefined): Promise<Slot> {
     const token = tokenOf(request);
     if (typeof token !== 'string') return { caller: undefined, rejection: token, isHeld: false };
-    const admission = await admitRequest(this.#database, { token: this.#hashes.all(token), scope, lease_id: this.#leaseId });
+    const call = { token, scope, leaseId: this.#leaseId, isOver: this.#isOver };
+    const { admission, leave } = await this.#control.enter(call);
+    this.#leave = leave;
     if (!('key' in admission)) return { caller: undefined, rejection: rejectionOf(admission, scope), isHeld: false };
     const isHeld = admission.outcome === 'admitted';
     return { caller: admission, rejection: isHeld ? undefined : rejectionOf(admission, scope), isHeld };
@@ -69,8 +80,7 @@ export class KeyGate {
 
   async #release(): Promise<void> {
     const slot = await this.#entering?.catch(() => undefined);
-    if (slot?.isHeld === true && slot.caller !== undefined)
-      await releaseRequest(this.#database, slot.caller.key.id, this.#leaseId);
+    if (slot?.isHeld === true && slot.caller !== undefined) await this.#control.release(slot.caller.key.id, this.#leaseId);
   }
 }
 

@@ -1,0 +1,168 @@
+import type { TokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
+import type { Queryable } from '@vitrine/postgres/connection';
+import { admitRequest, releaseRequest, type Admission } from '@vitrine/stores/admission/admit-request';
+import { identifyKey, type KeyIdentity, type KeyLookup } from '@vitrine/stores/admission/identify-key';
+import type { Scope } from '@vitrine/stores/resources/enumerations';
+import { ConcurrencyLimiter, overloaded } from './concurrency-limiter.ts';
+import { ResponsePacer } from './response-pacer.ts';
+import { MAX_REFUSED_TOKENS, MAX_SEEN_TOKENS, SeenTokens } from './seen-tokens.ts';
+
+/** Connections of this process that look up tokens it has not seen yet. Spec: decisions, section 3. */
+const UNSEEN_CONNECTIONS = 2;
+/** As many as connections from clients may be open. */
+const MAX_UNSEEN_WAITING = 4_096;
+const MAX_WORKSPACE_WAITING = 128;
+/** As long as a call waits for a connection of the pool. */
+const MAX_WAIT_MS = 5_000;
+/** Requests of a key beyond its plan that reach the database, which tells them that they are too many. */
+const KEY_EXCESS = 16;
+
+export interface AdmissionDatabase {
+  readonly database: Queryable;
+  /** Of its pool, and of the one that reads batches. */
+  readonly connections: number;
+  readonly batchConnections: number;
+  readonly hashes: TokenHashes;
+  /** Milliseconds that never go back. */
+  readonly clock: () => number;
+}
+
+/** One request that wants to be admitted. */
+export interface AdmissionCall {
+  readonly token: string;
+  readonly scope: Scope | undefined;
+  readonly leaseId: string;
+  /** Whether nobody waits for the response any more. */
+  readonly isOver: () => boolean;
+}
+
+/** The outcome of an admission, and what ends the request's share of the connections. */
+export interface Entered {
+  readonly admission: Admission;
+  readonly leave: () => void;
+}
+
+/** Of the busiest workspace, where each has its own. */
+export interface BoundReading {
+  readonly bound: string;
+  readonly limit: number;
+  readonly used: number;
+  readonly waiting: number;
+}
+
+const nothing = () => {};
+
+/** What this process allows before a request gets a connection: tokens that it has not seen use two connections, and a workspace uses half of
+ *  them. Who may have how much over all processes is the database's to say. Spec: decisions, section 3. */
+export class AdmissionControl {
+  readonly refusals: ResponsePacer;
+  readonly overloads: ResponsePacer;
+  /** The batches of each workspace that are read at a time. */
+  readonly batches: ConcurrencyLimiter;
+  readonly #options: AdmissionDatabase;
+  readonly #tokens: SeenTokens;
+  readonly #unseen: ConcurrencyLimiter;
+  readonly #workspaces: ConcurrencyLimiter;
+  /** Requests in flight by key. */
+  readonly #ofKeys = new Map<string, number>();
+
+  constructor(options: AdmissionDatabase) {
+    const { connections, batchConnections, clock } = options;
+    this.#options = options;
+    this.refusals = new ResponsePacer(clock);
+    this.overloads = new ResponsePacer(clock);
+    this.#tokens = new SeenTokens(clock);
+    const bounds = { maxWaiting: MAX_WORKSPACE_WAITING, maxWaitMs: MAX_WAIT_MS };
+    const unseen = { ...bounds, bound: 'unseen_tokens', limit: UNSEEN_CONNECTIONS, maxWaiting: MAX_UNSEEN_WAITING };
+    this.#unseen = new ConcurrencyLimiter(unseen);
+    const workspace = { ...bounds, bound: 'workspace', limit: shareOf(connections) };
+    this.#workspaces = new ConcurrencyLimiter(workspace);
+    this.batches = new ConcurrencyLimiter({ ...bounds, bound: 'batches', limit: shareOf(batchConnections) });
+  }
+
+  /** How much of each bound is used, for metrics. */
+  readings(): BoundReading[] {
+    const { seen, refused } = this.#tokens.figures;
+    const limiters = [this.#unseen, this.#workspaces, this.batches];
+    return [
+      ...limiters.map(({ bounds: { bound, limit }, mostRunning: used, waiting }) => ({ bound, limit, used, waiting })),
+      { bound: 'refused_tokens', limit: MAX_REFUSED_TOKENS, used: refused, waiting: 0 },
+      { bound: 'seen_tokens', limit: MAX_SEEN_TOKENS, used: seen, waiting: 0 },
+    ];
+  }
+
+  /** Faults: `overloaded`, and those of the database. */
+  async enter({ token, scope, leaseId, isOver }: AdmissionCall): Promise<Entered> {
+    const hashes = this.#options.hashes.all(token);
+    const mac = Buffer.from(hashes[0]?.token_mac ?? []).toString('latin1');
+    const lookup = await this.#identify(mac, hashes, isOver);
+    if (lookup.outcome !== 'valid') return { admission: lookup, leave: nothing };
+    const leave = await this.#takeShare(lookup);
+    try {
+      if (isOver()) throw overloaded('workspace');
+      const { database } = this.#options;
+      const admission = await admitRequest(database, { token: hashes, scope, lease_id: leaseId });
+      this.#learn(mac, admission);
+      return { admission, leave };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** Frees the slot that an admitted request holds in the database. */
+  release(keyId: string, leaseId: string): Promise<void> {
+    return releaseRequest(this.#options.database, keyId, leaseId);
+  }
+
+  async #identify(mac: string, hashes: readonly TokenHash[], isOver: () => boolean): Promise<KeyLookup> {
+    const seen = this.#tokens.identityOf(mac);
+    if (seen !== undefined) return { outcome: 'valid', ...seen };
+    if (this.#tokens.isRefused(mac)) return { outcome: 'unknown_key' };
+    const lookup = await this.#unseen.run('', async () => {
+      // Whoever has left does not cost a statement.
+      if (isOver()) throw overloaded('unseen_tokens');
+      return identifyKey(this.#options.database, hashes);
+    });
+    if (lookup.outcome === 'valid') this.#tokens.remember(mac, lookup);
+    if (lookup.outcome === 'unknown_key') this.#tokens.refuse(mac);
+    return lookup;
+  }
+
+  /** A place among the requests of the key and of its workspace. */
+  async #takeShare({ key_id, workspace_id, concurrency }: KeyIdentity): Promise<() => void> {
+    const inFlight = this.#ofKeys.get(key_id) ?? 0;
+    if (inFlight >= concurrency + KEY_EXCESS) throw overloaded('key');
+    this.#ofKeys.set(key_id, inFlight + 1);
+    const leaveKey = () => {
+      const left = (this.#ofKeys.get(key_id) ?? 1) - 1;
+      if (left === 0) this.#ofKeys.delete(key_id);
+      else this.#ofKeys.set(key_id, left);
+    };
+    try {
+      const leaveWorkspace = await this.#workspaces.acquire(workspace_id);
+      return () => {
+        leaveKey();
+        leaveWorkspace();
+      };
+    } catch (error) {
+      leaveKey();
+      throw error;
+    }
+  }
+
+  /** What the key is by its row of now. */
+  #learn(mac: string, admission: Admission): void {
+    if ('key' in admission) {
+      const { key, workspace, plan } = admission;
+      const { concurrency } = plan.limits;
+      this.#tokens.remember(mac, { key_id: key.id, workspace_id: workspace.id, concurrency });
+    } else if (admission.outcome === 'unknown_key') this.#tokens.refuse(mac);
+    else this.#tokens.forget(mac);
+  }
+}
+
+/** Of the connections of a pool, what one workspace may use at a time. */
+function shareOf(connections: number): number {
+  return Math.max(1, Math.floor(connections / 2));
+}

@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { ResponsePacer } from './response-pacer.ts';
+
+test('refusals are sent at once until they are many, then 500 a second, each at most 3 s later', () => {
+  let now = 0;
+  const pacer = new ResponsePacer(() => now);
+  const delays = Array.from({ length: 1_300 }, () => pacer.delayMs());
+  expect(delays.slice(0, 100).every((delay) => delay === 0)).toBe(true);
+  expect([delays[100], delays[600], delays.at(-1)]).toEqual([2, 1_002, 2_400]);
+  expect(Math.max(...Array.from({ length: 10_000 }, () => pacer.delayMs()))).toBe(3_000);
+  expect(pacer.delayed).toBe(11_200);
+  now = 60_000;
+  expect(pacer.delayMs()).toBe(0);
+});
+
+test('a refusal whose client has left waits for nothing', async () => {
+  const pacer = new ResponsePacer(() => 0);
+  for (let n = 0; n < 5_000; n += 1) pacer.delayMs();
+  const leaving = new AbortController();
+  const paced = pacer.pace(leaving.signal);
+  leaving.abort();
+  await paced;
+  await pacer.pace(leaving.signal);
+});

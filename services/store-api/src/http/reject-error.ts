@@ -1,0 +1,26 @@
+import { codeOf, isFault } from '@vitrine/faults/fault';
+import { isOverload } from '@vitrine/postgres/postgres-error';
+import { rejection, type ApiRejection } from '../contract/api-exchange.ts';
+import { FAULT_CODES } from '../contract/error-codes.ts';
+import { REQUEST_TIMEOUT_MS, tooLate } from './request-deadline.ts';
+
+/** Faults of this process of which a client has to know more than that it failed. */
+const SAID_FAULTS: ReadonlySet<string> = new Set(['deadline_exceeded', 'billing_unknown']);
+const OVERLOADED = 'The service is overloaded; retry after a second.';
+
+/** A statement that was cancelled, or did not get its lock, after 10 s: the time bound as the database keeps it. */
+const STATEMENT_TIMEOUTS: ReadonlySet<string> = new Set(['57014', '55P03']);
+
+/** What an error is to a client. `isAdmitted`: whether the request has begun; one that waited for its admission until its time was over was one too
+ *  many. Spec: Limits, synchronous request time bound; decisions, section 1. */
+export function rejectionOfError(error: unknown, isAdmitted: boolean): ApiRejection {
+  if (STATEMENT_TIMEOUTS.has(codeOf(error))) return rejectionOfError(tooLate(REQUEST_TIMEOUT_MS, error), isAdmitted);
+  const isLate = codeOf(error) === 'deadline_exceeded';
+  if (codeOf(error) === 'overloaded' || isOverload(error) || (isLate && !isAdmitted))
+    return rejection('overloaded', OVERLOADED, { headers: ['Retry-After', '1'], cause: error });
+  const code = FAULT_CODES[codeOf(error)];
+  if (code !== undefined && isFault(error)) return rejection(code, error.say);
+  const isSaid = isFault(error) && SAID_FAULTS.has(error.code);
+  const message = isSaid ? error.say : 'The service failed; retry once after a few seconds.';
+  return rejection('internal', message, { cause: error, reason: codeOf(error) });
+}

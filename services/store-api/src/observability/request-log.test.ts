@@ -1,0 +1,64 @@
+import { expect, test } from '@jest/globals';
+import { Fault } from '@vitrine/faults/fault';
+import { createLogger } from '@vitrine/telemetry/logger';
+import type { ServedRequest } from '../http/request-events.ts';
+import { RequestLog } from './request-log.ts';
+
+const request = (changes: Partial<ServedRequest> = {}): ServedRequest => ({
+  requestId: 'req_1',
+  operationId: 'getStore',
+  method: 'GET',
+  route: '/v1/stores/{domain}',
+  headers: {},
+  status: 401,
+  code: 'unauthorized',
+  reason: 'unknown_key',
+  workspaceId: undefined,
+  keyId: undefined,
+  startedAt: 0,
+  admittedAt: undefined,
+  endedAt: 1,
+  billed: {},
+  replayOf: undefined,
+  error: undefined,
+  ...changes,
+});
+
+function setUp(logsAccess = true) {
+  const lines: string[] = [];
+  const clock = { now: 0 };
+  const logger = createLogger('test', 'info', { write: (line) => lines.push(line) });
+  return { lines, clock, log: new RequestLog(logger, logsAccess, () => clock.now) };
+}
+
+test('requests without a key write at most 20 lines a second, whether they fail or not, and the others are counted', () => {
+  const { lines, clock, log } = setUp();
+  for (let n = 0; n < 100; n += 1) log.add(request());
+  for (let n = 0; n < 100; n += 1) log.add(request({ status: 500, code: 'internal', error: new Error('away') }));
+  expect(lines.length).toBeLessThanOrEqual(20);
+  expect(lines.length + log.suppressed).toBe(300);
+  clock.now = 1_000;
+  const before = lines.length;
+  log.add(request());
+  expect(lines.length).toBe(before + 1);
+});
+
+test('requests with a key have a line each, and those of others do not take it', () => {
+  const { lines, log } = setUp();
+  for (let n = 0; n < 100; n += 1) log.add(request());
+  const before = lines.length;
+  for (let n = 0; n < 100; n += 1) log.add(request({ keyId: 'key_1', status: 200, code: '' }));
+  expect(lines.length - before).toBe(100);
+});
+
+test('an overload writes one line for each bound with the number of requests, however many keys they have', () => {
+  const { lines, log } = setUp(false);
+  const error = new Fault('overloaded', { say: 'overloaded', log: { bound: 'workspace' } });
+  for (let n = 0; n < 1_000; n += 1) log.add(request({ keyId: `key_${n}`, status: 503, code: 'overloaded', error }));
+  log[Symbol.dispose]();
+  const written = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(written.map(({ bound, count }) => [bound, count])).toEqual([
+    ['workspace', 1],
+    ['workspace', 999],
+  ]);
+});
