@@ -22,3 +22,16 @@ export interface StoreLoadResult {
   /** The load process's own CPU for each request, to show that it is not what was measured. */
   readonly clientCpuMicros: number;
 }
+
+/** An order for the crowd process. */
+export interface CrowdOrder {
+  readonly port: number;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface CrowdResult {
+  /** Responses by status, and connections that broke. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly reqPerSec: number;
+}

@@ -6,6 +6,7 @@ import type { Bench, BenchOutcome, BenchRow, Progress } from '../bench.ts';
 import { forked, forkedWith, type Forked } from '../forked.ts';
 import { median } from '../median.ts';
 import { cpuMicrosOf } from '../proxy/process-cost.ts';
+import { runCrowd } from './crowd.ts';
 import type { StoreLoadOrder, StoreLoadResult } from './load.ts';
 import { HEAP_FLAGS, startService } from './service-process.ts';
 import { readStoreApiPlan, STORE_API_OPTIONS, type StoreApiPlan } from './store-api-plan.ts';
@@ -34,7 +35,12 @@ export const storeApiBench: Bench = {
   name: 'store-api',
   sentence: 'lookups and batches of a million stores, beside a bare node and pg handler with the same statements',
   options: STORE_API_OPTIONS,
-  examples: ['store-api', 'store-api --stores 20000 --ledger 50000 --rounds 3', 'store-api --file /tmp/bench-stores'],
+  examples: [
+    'store-api',
+    'store-api --stores 20000 --ledger 50000 --only crowd',
+    'store-api --stores 20000 --ledger 50000 --rounds 3',
+    'store-api --file /tmp/bench-stores',
+  ],
   prepare(args) {
     const plan = readStoreApiPlan(args);
     return 'problem' in plan ? plan : { run: (progress) => runStoreApiBench(plan, progress) };
@@ -74,6 +80,11 @@ async function runStoreApiBench(plan: StoreApiPlan, progress: Progress): Promise
     const measured = await runCase(item, { targets, client, data }, plan, progress);
     rows.push(...rowsOf(item, measured));
     broken.push(...brokenBy(item, measured));
+  }
+  if (plan.only === undefined || plan.only === 'crowd') {
+    const crowd = await runCrowd({ port: service.port, client, plan }, progress);
+    rows.push(...crowd.rows);
+    broken.push(...crowd.broken);
   }
   const differences = await reconcileUsage(data.pool);
   if (differences.length > 0) broken.push(`counters and ledger differ in ${differences.length} periods`);

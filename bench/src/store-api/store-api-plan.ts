@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { StoreLoadOrder } from './load.ts';
 
-type LoadKind = StoreLoadOrder['kind'];
+type LoadKind = StoreLoadOrder['kind'] | 'crowd';
 
 export interface StoreApiPlan {
   readonly stores: number;
@@ -20,7 +20,7 @@ export const STORE_API_OPTIONS = [
   ['--ledger N', 'ledger rows to load (default 5000000)'],
   ['--rounds N', 'rounds of each load, service and baseline in turn (default 5)'],
   ['--seconds N', 'seconds of each load (default 4)'],
-  ['--only KIND', 'get or enrich (default both)'],
+  ['--only KIND', 'get, enrich or crowd (default all)'],
   ['--file FOLDER', 'keep the database there; one that has stores is used as it is'],
 ] as const;
 
@@ -44,8 +44,8 @@ export function readStoreApiPlan(args: readonly string[]): StoreApiPlan | { read
 }
 
 function kindOf(text: string | undefined): LoadKind | undefined {
-  if (text === undefined || text === 'get' || text === 'enrich') return text;
-  throw new Error('--only must be get or enrich.');
+  if (text === undefined || text === 'get' || text === 'enrich' || text === 'crowd') return text;
+  throw new Error('--only must be get, enrich or crowd.');
 }
 
 function whole(name: string, text: string, min: number): number {

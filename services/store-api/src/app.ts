@@ -100,6 +100,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
       logger,
     }),
   );
+  stop('send delayed refusals', async () => admission.stopPacing());
   telemetry.observeConnections(api.connections, maxConnections);
   const running = opened.move();
   return { url: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };

@@ -110,6 +110,12 @@ export class AdmissionControl {
     }
   }
 
+  /** To be called when the process stops. */
+  stopPacing(): void {
+    this.refusals.open();
+    this.overloads.open();
+  }
+
   /** Frees the slot that an admitted request holds in the database. */
   release(keyId: string, leaseId: string): Promise<void> {
     return releaseRequest(this.#options.database, keyId, leaseId);

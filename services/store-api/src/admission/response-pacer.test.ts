@@ -1,19 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { ResponsePacer } from './response-pacer.ts';
 
-test('refusals are sent at once until they are many, then 500 a second, each at most 3 s later', () => {
+test('refusals are sent at once until they are many, then 200 a second, each at most 8 s later', () => {
   let now = 0;
   const pacer = new ResponsePacer(() => now);
   const delays = Array.from({ length: 1_300 }, () => pacer.delayMs());
   expect(delays.slice(0, 100).every((delay) => delay === 0)).toBe(true);
-  expect([delays[100], delays[600], delays.at(-1)]).toEqual([2, 1_002, 2_400]);
-  expect(Math.max(...Array.from({ length: 10_000 }, () => pacer.delayMs()))).toBe(3_000);
+  expect([delays[100], delays[600], delays.at(-1)]).toEqual([5, 2_505, 6_000]);
+  expect(Math.max(...Array.from({ length: 10_000 }, () => pacer.delayMs()))).toBe(8_000);
   expect(pacer.delayed).toBe(11_200);
   now = 60_000;
   expect(pacer.delayMs()).toBe(0);
 });
 
-test('a refusal whose client has left waits for nothing', async () => {
+test('a refusal whose client has left waits for nothing, nor does one of a process that stops', async () => {
   const pacer = new ResponsePacer(() => 0);
   for (let n = 0; n < 5_000; n += 1) pacer.delayMs();
   const leaving = new AbortController();
@@ -21,4 +21,9 @@ test('a refusal whose client has left waits for nothing', async () => {
   leaving.abort();
   await paced;
   await pacer.pace(leaving.signal);
+  const staying = new AbortController();
+  const delayed = pacer.pace(staying.signal);
+  pacer.open();
+  await delayed;
+  await pacer.pace(staying.signal);
 });
