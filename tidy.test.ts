@@ -45,6 +45,7 @@ const MAIN_THREAD_LIBRARIES = words('zod zod-openapi yaml express pino @opentele
 /** Root dependencies that no file imports and no script or configuration names, and who uses them. */
 const UNNAMED_TOOLS: Readonly<Record<string, string>> = {
   '@types/express': 'by the type checker, for express',
+  '@types/negotiator': 'by the type checker, for negotiator',
   '@types/pg': 'by the type checker, for pg',
   '@types/pg-copy-streams': 'by the type checker, for pg-copy-streams',
   'oxlint-tsgolint': 'by oxlint --type-aware',

@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import { CORRELATION_ID } from '../correlation-id.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -51,7 +52,7 @@ export async function verifyResponses(url: string, about: string | DocumentedApi
     if (request.socket.localPort !== port || !api.covers.test(path)) return;
     const headersOf = captureHeaders(response);
     interceptEnd(response, (body) => {
-      const sent = { status: response.statusCode, header: headersOf, body };
+      const sent = { status: response.statusCode, header: headersOf, body: textOf(body, headersOf) };
       const mismatch = check(request.method ?? 'GET', path, sent);
       if (mismatch !== undefined) undocumented.push(mismatch);
       return mismatch;
@@ -91,16 +92,16 @@ function captureHeaders(response: ServerResponse): (name: string) => string | un
   };
 }
 
-function interceptEnd(response: ServerResponse, check: (body: string) => string | undefined): void {
+function interceptEnd(response: ServerResponse, check: (body: Buffer) => string | undefined): void {
   const end = response.end.bind(response) as (...values: unknown[]) => ServerResponse;
   const write = response.write.bind(response) as (...values: unknown[]) => boolean;
-  let written = '';
+  const written: Buffer[] = [];
   response.write = ((...values: unknown[]) => {
-    written += textOf(values[0]);
+    written.push(bytesOf(values[0]));
     return write(...values);
   }) as ServerResponse['write'];
   response.end = ((...values: unknown[]) => {
-    const mismatch = check(written + textOf(values[0]));
+    const mismatch = check(Buffer.concat([...written, bytesOf(values[0])]));
     if (mismatch === undefined || response.headersSent) return end(...values);
     response.statusCode = 500;
     response.removeHeader('Content-Length');
@@ -109,8 +110,15 @@ function interceptEnd(response: ServerResponse, check: (body: string) => string 
   }) as ServerResponse['end'];
 }
 
-function textOf(chunk: unknown): string {
-  return typeof chunk === 'string' || Buffer.isBuffer(chunk) ? chunk.toString() : '';
+function bytesOf(chunk: unknown): Buffer {
+  if (Buffer.isBuffer(chunk)) return chunk;
+  return Buffer.from(typeof chunk === 'string' ? chunk : '');
+}
+
+/** A body before its compression. */
+function textOf(bytes: Buffer, header: SentResponse['header']): string {
+  const isCompressed = header('Content-Encoding') === 'gzip' && bytes.length > 0;
+  return (isCompressed ? gunzipSync(bytes) : bytes).toString();
 }
 
 /** Returns a function that says how a response differs from the document; undefined when it does not. */

@@ -7,7 +7,7 @@ import { store } from './store.ts';
 export const MAX_ENRICH_DOMAINS = 100;
 
 export const enrichRequest = z
-  .object({
+  .strictObject({
     domains: z.array(z.string().min(3).max(253)).min(1).max(MAX_ENRICH_DOMAINS).describe('Host names or URLs.'),
     refresh: z.boolean().default(false).describe('Queues scans of what is stale or not in the corpus.'),
   })

@@ -23,7 +23,9 @@ export const errorResponse = z
       code: z.enum(Object.keys(ERROR_STATUSES) as [ErrorCode, ...ErrorCode[]]),
       message: z.string().describe('May change; branch on code.'),
       request_id: z.string().describe('Equals the X-Request-Id header.'),
-      reset_at: dateTime.optional().describe('Of payment_required: when the allowance is reset.'),
+      reset_at: dateTime
+        .optional()
+        .describe('Of payment_required: when the allowance is reset; missing where the plan has no such units.'),
     }),
   })
   .meta({ id: 'ErrorResponse' });

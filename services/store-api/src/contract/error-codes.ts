@@ -20,7 +20,7 @@ export const ERROR_RULES: Readonly<Record<ErrorCode, ErrorRule>> = {
   payment_required: rule(
     402,
     'after_reset_at',
-    'The allowance of the billing period is used up; reset_at says when it is reset.',
+    'The allowance of the billing period is used up; reset_at says when it is reset. Without it the plan has no such units in any period.',
   ),
   forbidden_scope: rule(403, 'never', 'The key lacks the scope of the operation.'),
   not_found: rule(404, 'with_other_input', 'No such route, technology or store. For a store it says nothing about the site.'),
@@ -45,4 +45,5 @@ export const FAULT_CODES: Readonly<Record<string, ErrorCode>> = {
   invalid_query: 'invalid_request',
   invalid_body: 'invalid_request',
   body_too_large: 'invalid_request',
+  body_timeout: 'invalid_request',
 };

@@ -38,6 +38,10 @@ export const CONTRACT_HEADERS = {
   'Retry-After': { description: 'Seconds to wait.', schema: integer },
   Allow: { description: 'The methods of the path.', required: true, schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string' } },
-  ETag: { description: 'Of the profile and of how fresh it is for the plan.', schema: { type: 'string' } },
+  Vary: {
+    description: 'Accept-Encoding, of bodies above 8 KB: they are compressed where it has gzip.',
+    schema: { type: 'string' },
+  },
+  ETag: { description: 'Weak, of the profile and of how fresh it is for the plan.', schema: { type: 'string' } },
   'Idempotent-Replayed': { description: 'true for a replay, which bills nothing.', schema: { type: 'string', const: 'true' } },
 } as const;

@@ -19,8 +19,9 @@ const KEY = 'apiKey';
 const DESCRIPTION =
   'Platform, technologies, catalogue, geography, industry and confirmed changes of ecommerce stores, from completed observations only. Every ' +
   'error has the same envelope; branch on `error.code`. Below `/v1` a key is checked before anything else, but for the four operations ' +
-  'without one. HEAD is served for GET of what is free. Query parameters that are not described are ignored. Clients must accept fields ' +
-  'that they do not know.';
+  'without one. HEAD is served for GET of what is free. Query parameters and fields of a body that are ' +
+  'not described are refused and named. Clients must accept fields that they do not know. Responses above 8 KB are compressed with gzip where ' +
+  'Accept-Encoding has it.';
 
 /** The OpenAPI 3.1 document of the whole contract, also of what this build does not serve. */
 export function contractDocument(routes: readonly ApiRoute[], apiUrl: string) {
@@ -136,6 +137,7 @@ function headersOf(
   if (status === 405) names.push('Allow');
   if (status === 401) names.push('WWW-Authenticate');
   if (isConditional === true && (status === 200 || status === 304)) names.push('ETag');
+  if (status === 200 || status === 304) names.push('Vary');
   if (isIdempotent === true && (status === 200 || status === 404)) names.push('Idempotent-Replayed');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
 }

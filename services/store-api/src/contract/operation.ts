@@ -21,7 +21,7 @@ export interface Operation<Query = unknown, Body = unknown> {
   readonly agentNotes: string;
   /** Documented; handlers respond with 404 to what they do not find. */
   readonly params?: z.ZodObject;
-  /** Parameters that it does not have are ignored. */
+  /** Strict: what it does not have is refused and named. The same holds for the body, and for operations without either. */
   readonly query?: z.ZodObject & z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   /** Whether it takes an Idempotency-Key. */

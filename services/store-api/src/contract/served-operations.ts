@@ -127,7 +127,7 @@ export const listTechnologies = operation({
   agentNotes:
     'Free. Follow next_cursor until it is null for the whole vocabulary; a cursor is valid for 24 hours and for the same filters. Slugs are ' +
     'the join key with profiles and signals.',
-  query: z.object({
+  query: z.strictObject({
     kind: wordParameter(technologyKind.options).describe('Only this kind.'),
     category: textParameter(1, 64).describe('Only this category, by its slug.'),
     q: textParameter(2, 64).describe('Prefix of name or slug, case-insensitive.'),

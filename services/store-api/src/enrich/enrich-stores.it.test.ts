@@ -166,7 +166,14 @@ describe('refresh', () => {
   test('is refused whole, scans and lookups, by a plan without live refreshes; what needs none is not', async () => {
     const free = await api.addKey({ plan: 'free', scopes: FULL });
     const response = await enrich(['fresh.com', 'new-4.com'], { refresh: true, token: free.token });
-    expect([response.status, errorOf(response)]).toMatchObject([402, { code: 'payment_required', reset_at: expect.any(String) }]);
+    expect([response.status, errorOf(response)]).toEqual([
+      402,
+      {
+        code: 'payment_required',
+        message: expect.stringContaining('plan free has no live refreshes'),
+        request_id: expect.any(String),
+      },
+    ]);
     expect([await ledgerOf(free), await jobOf('new-4.com')]).toEqual([[], []]);
     expect((await enriched(['fresh.com'], { refresh: true, token: free.token })).billed).toEqual({
       lookup_cached: 1,

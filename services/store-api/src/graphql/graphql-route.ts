@@ -8,7 +8,7 @@ import { FAULT_CODES } from '../contract/error-codes.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import { errorBody } from '../contract/error-body.ts';
 import type { PlainExchange, PlainOutcome, PlainRoute } from '../http/plain-route.ts';
-import { readBody } from '../http/read-request.ts';
+import { NO_QUERY, readBody, readQuery } from '../http/read-request.ts';
 import { RequestDeadline } from '../http/request-deadline.ts';
 import { sendResponse } from '../http/send-response.ts';
 import { createSchema } from './create-schema.ts';
@@ -22,10 +22,12 @@ const JSON_TYPE = 'application/json';
 const UNAUTHORIZED =
   'The service token is missing or wrong: send Authorization: Bearer <SERVICE_TOKEN>. A workspace API key is none.';
 
-const graphqlParams = z.object({
+const graphqlParams = z.strictObject({
   query: z.string(),
   variables: z.record(z.string(), z.unknown()).nullish(),
   operationName: z.string().nullish(),
+  /** Of the client; nothing here reads it (GraphQL over HTTP, Request Parameters). */
+  extensions: z.record(z.string(), z.unknown()).nullish(),
 });
 
 export interface GraphqlRouteOptions {
@@ -43,12 +45,12 @@ export function graphqlRoute({ serviceToken, introspection, ports, logger }: Gra
   const handle = async (
     request: IncomingMessage,
     response: ServerResponse,
-    { requestId }: PlainExchange,
+    { requestId, search }: PlainExchange,
   ): Promise<PlainOutcome> => {
     const headers = [REQUEST_ID_HEADER, requestId];
     if (!isServiceToken(request.headersDistinct['authorization'] ?? [])) {
       const body = JSON.stringify(errorBody('unauthorized', UNAUTHORIZED, requestId));
-      sendResponse(request, response, {
+      await sendResponse(request, response, {
         status: 401,
         headers: [...headers, 'WWW-Authenticate', 'Bearer'],
         body,
@@ -56,7 +58,7 @@ export function graphqlRoute({ serviceToken, introspection, ports, logger }: Gra
       });
       return { operationId: 'graphql.invalid', code: 'unauthorized' };
     }
-    return serve(options, request, response, { requestId, headers, logger });
+    return serve(options, request, response, { requestId, search, headers, logger });
   };
   return { methods: ['POST'], path: '/graphql', operationId: 'graphql.invalid', counted: GRAPHQL_OPERATIONS, handle };
 }
@@ -69,6 +71,7 @@ const GRAPHQL_OPERATIONS = OPERATION_NAMES.map((name) => ({
 
 interface Serving {
   readonly requestId: string;
+  readonly search: string;
   readonly headers: readonly string[];
   readonly logger: Logger;
 }
@@ -77,7 +80,7 @@ async function serve(
   options: GraphqlOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  { requestId, headers, logger }: Serving,
+  { requestId, search, headers, logger }: Serving,
 ): Promise<PlainOutcome> {
   using deadline = new RequestDeadline();
   const ending = new AbortController();
@@ -87,6 +90,7 @@ async function serve(
   });
   let operationId = 'graphql.invalid';
   try {
+    readQuery(NO_QUERY, search);
     const params = (await deadline.race(readBody(graphqlParams, request))) as z.output<typeof graphqlParams>;
     const outcome = await deadline.race(executeGraphql(options, params, ending.signal));
     operationId = `graphql.${outcome.operation}`;
@@ -95,14 +99,14 @@ async function serve(
         { request_id: requestId, operation: outcome.operation, ...databaseErrorFields(error) },
         'GraphQL field failed',
       );
-    sendResponse(request, response, { status: 200, headers, body: outcome.body, type: JSON_TYPE });
+    await sendResponse(request, response, { status: 200, headers, body: outcome.body, type: JSON_TYPE });
     return { operationId, code: outcome.code };
   } catch (error) {
     if (deadline.isOver) ending.abort();
     if (codeOf(error) === 'client_left') return { operationId, code: '', status: 0 };
-    if (!isFault(error) || FAULT_CODES[error.code] !== 'invalid_request') throw error;
+    if (!isFault(error) || error.code === 'body_timeout' || FAULT_CODES[error.code] !== 'invalid_request') throw error;
     const body = JSON.stringify(errorBody('invalid_request', error.say, requestId));
-    sendResponse(request, response, { status: 400, headers, body, type: JSON_TYPE });
+    await sendResponse(request, response, { status: 400, headers, body, type: JSON_TYPE });
     return { operationId, code: 'invalid_request' };
   }
 }

@@ -20,13 +20,19 @@ export function probeRoutes(waitingFor: () => string | undefined): PlainRoute[] 
       handle: async (request, response, { requestId }) => {
         const reason = waitingFor();
         const body = reason === undefined ? { status: 'ready' } : { status: 'not_ready', reason };
-        send(request, response, requestId, reason === undefined ? 200 : 503, body);
+        await send(request, response, requestId, reason === undefined ? 200 : 503, body);
       },
     },
   ];
 }
 
-function send(request: IncomingMessage, response: ServerResponse, requestId: string, status: number, body: object): void {
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  status: number,
+  body: object,
+): Promise<void> {
   const headers = ['X-Request-Id', requestId, 'Cache-Control', 'no-store'];
-  sendResponse(request, response, { status, headers, body: JSON.stringify(body), type: 'application/json' });
+  return sendResponse(request, response, { status, headers, body: JSON.stringify(body), type: 'application/json' });
 }

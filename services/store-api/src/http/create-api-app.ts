@@ -97,6 +97,6 @@ function plainHandler({ events }: ApiAppOptions, route: PlainRoute): Handler {
 function bugHandler({ events }: ApiAppOptions): ErrorRequestHandler<Params, unknown, unknown, unknown, Arrival> {
   return (error: unknown, request, response, _next) => {
     events.responseFailed(error);
-    sendFailure(request, response, response.locals.requestId, error);
+    void sendFailure(request, response, response.locals.requestId, error);
   };
 }

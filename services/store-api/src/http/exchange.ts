@@ -8,7 +8,7 @@ import { errorBody } from '../contract/error-body.ts';
 import type { AdmissionControl } from '../admission/admission-control.ts';
 import { KeyGate } from '../admission/key-gate.ts';
 import { rateHeaders } from './rate-headers.ts';
-import { readBody, readIdempotencyKey, readQuery } from './read-request.ts';
+import { NO_QUERY, readBody, readIdempotencyKey, readQuery } from './read-request.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import { rejectionOfError } from './reject-error.ts';
 import type { RequestEvents } from './request-events.ts';
@@ -84,7 +84,7 @@ export class Exchange {
     await this.#release();
     await this.#pace(result);
     try {
-      this.#respond(result);
+      await this.#respond(result);
     } catch (error) {
       // A response that cannot be written must not keep its client waiting.
       this.#response.destroy();
@@ -108,7 +108,7 @@ export class Exchange {
     return handle({
       id: this.#target.requestId,
       params: this.#target.params,
-      query: query === undefined ? undefined : readQuery(query, this.#target.search),
+      query: readQuery(query ?? NO_QUERY, this.#target.search),
       body: body === undefined ? undefined : await readBody(body, this.#request),
       idempotencyKey,
       ifNoneMatch: this.#request.headers['if-none-match'],
@@ -162,7 +162,7 @@ export class Exchange {
     clearTimeout(timer);
   }
 
-  #respond(result: ApiResult): void {
+  async #respond(result: ApiResult): Promise<void> {
     const isGone = this.#response.destroyed || this.#response.closed;
     const { requestId } = this.#target;
     const id = (result.kind === 'response' ? result.replayOf : undefined) ?? requestId;
@@ -173,7 +173,7 @@ export class Exchange {
       const body =
         result.kind === 'response' ? result.body : JSON.stringify(errorBody(result.code, result.message, id, result.reset_at));
       const headers = [REQUEST_ID_HEADER, id, ...rates, ...(result.headers ?? [])];
-      sendResponse(this.#request, this.#response, { status, headers, body, type: 'application/json' });
+      await sendResponse(this.#request, this.#response, { status, headers, body, type: 'application/json' });
     }
     this.#options.events.served({
       ...this.#described(),

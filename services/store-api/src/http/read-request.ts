@@ -1,30 +1,37 @@
-import { issueText } from '@vitrine/config/issue-text';
+import { issuePaths, issueText } from '@vitrine/config/issue-text';
 import { Fault } from '@vitrine/faults/fault';
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MAX_IDEMPOTENCY_KEY, MIN_IDEMPOTENCY_KEY } from '../contract/headers.ts';
 
 /** Spec: Limits, request body size. */
 const MAX_BODY_BYTES = 262_144;
+/** A body that stalls holds a place of its key. */
+const BODY_TIMEOUT_MS = 5_000;
+/** Of unknown names in an error. */
+const NAMED_MAX = 10;
+const NAME_MAX_LENGTH = 64;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Of an operation without parameters. */
+export const NO_QUERY = z.strictObject({});
 
 /** Faults: `invalid_query`, which names the parameter. */
 export function readQuery(shape: z.ZodType, search: string): unknown {
   const values = parse(search, '&', '=', { maxKeys: 0 });
   const parsed = shape.safeParse(values, { error: issueText });
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new Fault('invalid_query', { say: `${issue?.path.join('.')} ${issue?.message}` });
+  throw new Fault('invalid_query', { say: sentenceOf(parsed.error, 'The query') });
 }
 
-/** Reads a body of at most 256 KB as JSON. Faults: `invalid_body`, which names the field; `body_too_large`. */
+/** Reads a body of at most 256 KB as JSON, which has to arrive within 5 s. Faults: `invalid_body`, which names the field; `body_too_large`;
+ *  `body_timeout`. */
 export async function readBody(shape: z.ZodType, request: IncomingMessage): Promise<unknown> {
-  const parsed = shape.safeParse(parseJson(await readBytes(request)), { error: issueText });
+  const parsed = shape.safeParse(parseJson(await readInTime(request)), { error: issueText });
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw invalidBody(`${fieldOf(issue?.path ?? [])} ${issue?.message}`);
+  throw invalidBody(sentenceOf(parsed.error, 'The body'));
 }
 
 /** Faults: `invalid_body`. */
@@ -34,6 +41,17 @@ export function readIdempotencyKey(request: IncomingMessage): string | undefined
   if (others.length > 0) throw invalidBody('Idempotency-Key must be given once');
   if (key.length >= MIN_IDEMPOTENCY_KEY && key.length <= MAX_IDEMPOTENCY_KEY) return key;
   throw invalidBody(`Idempotency-Key must have ${MIN_IDEMPOTENCY_KEY} to ${MAX_IDEMPOTENCY_KEY} characters`);
+}
+
+async function readInTime(request: IncomingMessage): Promise<Uint8Array> {
+  const late = Promise.withResolvers<never>();
+  const say = `The body must arrive within ${BODY_TIMEOUT_MS / 1_000} s`;
+  const timer = setTimeout(() => late.reject(new Fault('body_timeout', { say })), BODY_TIMEOUT_MS);
+  try {
+    return await Promise.race([readBytes(request), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function readBytes(request: IncomingMessage): Promise<Uint8Array> {
@@ -60,10 +78,19 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Such as `domains[3]`. */
+/** What is wrong, first of all a name that is not known: it may be another one, misspelt. */
+function sentenceOf({ issues }: z.ZodError, whole: string): string {
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
+  if (issue === undefined) return `${whole} is invalid`;
+  const names = issuePaths(issue).slice(0, NAMED_MAX).map(fieldOf);
+  if (issue.code === 'unrecognized_keys') return `${names.join(', ')}: ${issue.message}`;
+  return `${names[0] === '' ? whole : names[0]} ${issue.message}`;
+}
+
+/** Such as `domains[3]`; '' for the whole. */
 function fieldOf(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return 'The body';
-  return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`)).join('');
+  const parts = path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`));
+  return parts.join('').slice(0, NAME_MAX_LENGTH);
 }
 
 function invalidBody(say: string): Fault {

@@ -19,7 +19,8 @@ export function rejectionOfError(error: unknown, isAdmitted: boolean): ApiReject
   if (codeOf(error) === 'overloaded' || isOverload(error) || (isLate && !isAdmitted))
     return rejection('overloaded', OVERLOADED, { headers: ['Retry-After', '1'], cause: error });
   const code = FAULT_CODES[codeOf(error)];
-  if (code !== undefined && isFault(error)) return rejection(code, error.say);
+  const details = codeOf(error) === 'body_timeout' ? { status: 408, headers: ['Connection', 'close'] } : {};
+  if (code !== undefined && isFault(error)) return rejection(code, error.say, details);
   const isSaid = isFault(error) && SAID_FAULTS.has(error.code);
   const message = isSaid ? error.say : 'The service failed; retry once after a few seconds.';
   return rejection('internal', message, { cause: error, reason: codeOf(error) });

@@ -24,7 +24,7 @@ export async function servePlain(
     outcome = await route.handle(request, response, exchange);
   } catch (thrown) {
     error = thrown;
-    code = sendFailure(request, response, requestId, thrown);
+    code = await sendFailure(request, response, requestId, thrown);
   }
   events.served({
     requestId,
@@ -47,15 +47,19 @@ export async function servePlain(
 }
 
 /** Responds to a failure, or ends the connection where a response has begun and not ended. Returns the code of the error. */
-export function sendFailure(request: IncomingMessage, response: ServerResponse, requestId: string, error: unknown): ErrorCode {
-  const { code, message, headers = [] } = rejectionOfError(error, false);
+export async function sendFailure(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  error: unknown,
+): Promise<ErrorCode> {
+  const { code, message, status = ERROR_RULES[code].status, headers = [] } = rejectionOfError(error, false);
   if (response.headersSent) {
     if (!response.writableEnded) response.destroy();
     return code;
   }
-  const { status } = ERROR_RULES[code];
   const body = JSON.stringify(errorBody(code, message, requestId));
   const all = [REQUEST_ID_HEADER, requestId, ...headers];
-  sendResponse(request, response, { status, headers: all, body, type: 'application/json' });
+  await sendResponse(request, response, { status, headers: all, body, type: 'application/json' });
   return code;
 }

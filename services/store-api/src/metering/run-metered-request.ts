@@ -81,7 +81,13 @@ function chargeOf(caller: AuthenticatedKey, at: number) {
   };
 }
 
-function exhausted({ period }: AuthenticatedKey, needed: Partial<UnitCounts>): ApiResult {
+function exhausted({ period, plan }: AuthenticatedKey, needed: Partial<UnitCounts>): ApiResult {
+  // No later period has room for it.
+  if (needed.lookup_live !== undefined && allowanceOf(plan.slug, plan.limits)?.lookup_live === 0)
+    return rejection(
+      'payment_required',
+      `The plan ${plan.slug} has no live refreshes: send the request without refresh, or change the plan.`,
+    );
   const reset_at = dateTimeOf(period.ends_at);
   const units = Object.entries(needed).map(([unit, count]) => `${count} ${unit}`);
   const message = `The request needs ${units.join(' and ')}, for which the allowance of this billing period has no room; it is reset at ${reset_at}.`;

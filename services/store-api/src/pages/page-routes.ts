@@ -60,7 +60,7 @@ function route(path: string, operationId: string, read: (exchange: PlainExchange
   };
 }
 
-function sendPage(request: IncomingMessage, response: ServerResponse, requestId: string, { status, html }: Page): void {
+function sendPage(request: IncomingMessage, response: ServerResponse, requestId: string, { status, html }: Page): Promise<void> {
   const headers = [
     'X-Request-Id',
     requestId,
@@ -72,7 +72,7 @@ function sendPage(request: IncomingMessage, response: ServerResponse, requestId:
     'no-referrer',
     ...(status === 503 ? ['Retry-After', '1'] : []),
   ];
-  sendResponse(request, response, { status, headers, body: html, type: 'text/html; charset=utf-8' });
+  return sendResponse(request, response, { status, headers, body: html, type: 'text/html; charset=utf-8' });
 }
 
 function found(html: string): Page {

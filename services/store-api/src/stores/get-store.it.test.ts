@@ -59,7 +59,7 @@ test('If-None-Match with the ETag is 304 without a body, and free; another one i
   const first = await api.request(`/v1/stores/${DOMAIN}`, { token });
   const etag = first.headers.get('etag') ?? '';
   const get = (headers: Record<string, string>) => api.request(`/v1/stores/${DOMAIN}`, { token, headers });
-  for (const sent of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+  for (const sent of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
     const { status, text, headers } = await get({ 'If-None-Match': sent });
     expect([sent, status, text, headers.get('etag')]).toEqual([sent, 304, '', etag]);
   }

@@ -49,6 +49,6 @@ function notModified(etag: string): Error & ApiResponse {
     kind: 'response',
     status: 304,
     body: undefined,
-    headers: ['ETag', etag, 'Cache-Control', 'private, no-cache'],
+    headers: ['ETag', etag, 'Cache-Control', 'private, no-cache', 'Vary', 'Accept-Encoding'],
   } as const);
 }

@@ -15,13 +15,16 @@ export function matchOf(lastScanAt: number, freshnessDays: number, now: number):
   return now - lastScanAt > freshnessDays * DAY_MS ? 'stale' : 'matched';
 }
 
-/** The body and the ETag of StoreResponse, around the profile as it is stored. */
+/** The body and the weak ETag, which a compressed body has too, of StoreResponse, around the profile as it is stored. */
 export function composeStoreResponse({ profile, profile_hash }: StoredProfile, match: StoreResponse['match']) {
-  return { body: `{"match":"${match}","store":${profile}}`, etag: `"${match}-${profile_hash}"` };
+  return { body: `{"match":"${match}","store":${profile}}`, etag: `W/"${match}-${profile_hash}"` };
 }
 
 /** Whether one of the entity tags of If-None-Match is `etag`, by the weak comparison (RFC 9110, 13.1.2). */
 export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim());
+  return tags.includes('*') || tags.some((tag) => opaqueTag(tag) === opaqueTag(etag));
 }
+
+const opaqueTag = (tag: string) => tag.replace(/^W\//, '');
