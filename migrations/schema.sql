@@ -349,6 +349,13 @@ CREATE UNLOGGED TABLE request_turns (
   CONSTRAINT request_turns_pkey PRIMARY KEY (target)
 ) WITH (fillfactor=50);
 
+CREATE TABLE retention_runs (
+  name text COLLATE "C" NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  ran_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT retention_runs_pkey PRIMARY KEY (name)
+);
+
 CREATE TABLE rule_sets (
   registry_checksum text COLLATE "C" NOT NULL,
   rule_ids text[] NOT NULL,
@@ -914,33 +921,10 @@ $function$
 
 CREATE OR REPLACE FUNCTION public.drop_trace_partitions(created_before timestamp with time zone, max_days integer DEFAULT 8)
  RETURNS integer
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
- SET lock_timeout TO '2s'
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-DECLARE
-  day text;
-  removed integer := 0;
-  stray integer;
-BEGIN
-  IF NOT public.trace_partition_lock() THEN
-    RETURN 0;
-  END IF;
-  FOR day IN
-    SELECT right(c.relname, 8) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'public.traces'::regclass AND c.relname ~ '^traces_\d{8}$'
-      AND (to_date(right(c.relname, 8), 'YYYYMMDD') + 1)::timestamp AT TIME ZONE 'UTC' <= created_before
-    ORDER BY 1 LIMIT max_days
-  LOOP
-    EXECUTE format('DROP TABLE public.%I, public.%I', 'traces_' || day, 'trace_bodies_' || day);
-    removed := removed + 1;
-  END LOOP;
-  DELETE FROM public.trace_bodies_default WHERE created_at < date_trunc('day', created_before, 'UTC');
-  DELETE FROM public.traces_default WHERE created_at < date_trunc('day', created_before, 'UTC');
-  GET DIAGNOSTICS stray = ROW_COUNT;
-  RETURN removed + stray;
-END
+  SELECT 0;
 $function$
 ;
 
@@ -1145,6 +1129,45 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.remove_old_traces(created_before timestamp with time zone, max_days integer DEFAULT 8)
+ RETURNS TABLE(what text, removed bigint, oldest timestamp with time zone, newest timestamp with time zone)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+DECLARE
+  day date;
+BEGIN
+  IF NOT public.trace_partition_lock() THEN
+    RETURN;
+  END IF;
+  what := 'days of traces';
+  removed := 0;
+  FOR day IN
+    SELECT to_date(right(c.relname, 8), 'YYYYMMDD') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'public.traces'::regclass AND c.relname ~ '^traces_\d{8}$'
+      AND (to_date(right(c.relname, 8), 'YYYYMMDD') + 1)::timestamp AT TIME ZONE 'UTC' <= created_before
+    ORDER BY 1 LIMIT max_days
+  LOOP
+    EXECUTE format('DROP TABLE public.%I, public.%I', 'traces_' || to_char(day, 'YYYYMMDD'), 'trace_bodies_' || to_char(day, 'YYYYMMDD'));
+    removed := removed + 1;
+    oldest := coalesce(oldest, day::timestamp AT TIME ZONE 'UTC');
+    newest := (day + 1)::timestamp AT TIME ZONE 'UTC';
+  END LOOP;
+  IF removed > 0 THEN
+    RETURN NEXT;
+  END IF;
+  DELETE FROM public.trace_bodies_default WHERE created_at < date_trunc('day', created_before, 'UTC');
+  WITH gone AS (DELETE FROM public.traces_default WHERE created_at < date_trunc('day', created_before, 'UTC') RETURNING created_at)
+    SELECT 'traces', count(*), min(created_at), max(created_at) INTO what, removed, oldest, newest FROM gone;
+  IF removed > 0 THEN
+    RETURN NEXT;
+  END IF;
+END
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.report_quota_usage(reporter uuid, report_sequence bigint, quota_day date, lease_ms integer, names text[], units text[], limits numeric[], useds numeric[], helds numeric[], wanteds numeric[])
  RETURNS TABLE(number bigint, allotted numeric, reported numeric, stored numeric, processes integer)
  LANGUAGE plpgsql
@@ -1346,6 +1369,8 @@ COMMENT ON COLUMN request_turns.backlog_until IS 'the end of the line of scans t
 COMMENT ON COLUMN request_turns.holder IS 'the scan that has the one connection, until held_until or until it gives it back';
 COMMENT ON COLUMN request_turns.interval_ms IS 'between two requests, where the host asked for more than usual, until interval_until';
 COMMENT ON COLUMN request_turns.target IS 'host:NAME, or the edge: edge:shopify, ip:ADDRESS';
+COMMENT ON COLUMN retention_runs.at IS 'the time by which data was removed last; behind ran_at while it catches up';
+COMMENT ON COLUMN retention_runs.ran_at IS 'the clock of the database at that run';
 COMMENT ON COLUMN scan_jobs.attempts IS 'attempts that began, without those that were put off or handed back';
 COMMENT ON COLUMN scan_jobs.due_at IS 'from then on any process may take it: the end of the lease while it runs, its next attempt while it waits; NULL: its message has not come';
 COMMENT ON COLUMN scan_jobs.lease_id IS 'of the process that runs it; only the holder may end the job';
@@ -1413,6 +1438,7 @@ ALTER TABLE registry_replays OWNER TO vitrine_migrations;
 ALTER TABLE removal_holds OWNER TO vitrine_migrations;
 ALTER TABLE request_leases OWNER TO vitrine_migrations;
 ALTER TABLE request_turns OWNER TO vitrine_migrations;
+ALTER TABLE retention_runs OWNER TO vitrine_migrations;
 ALTER TABLE rule_sets OWNER TO vitrine_migrations;
 ALTER TABLE scan_jobs OWNER TO vitrine_migrations;
 ALTER TABLE schema_migrations OWNER TO vitrine_migrations;
@@ -1485,6 +1511,10 @@ GRANT INSERT, SELECT, UPDATE ON registry_replays TO vitrine_enrich;
 GRANT INSERT, SELECT ON removal_holds TO vitrine_enrich;
 GRANT DELETE, INSERT, SELECT, UPDATE ON request_leases TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON request_turns TO vitrine_enrich;
+GRANT INSERT, SELECT, UPDATE ON retention_runs TO vitrine_gateway;
+GRANT INSERT, SELECT, UPDATE ON retention_runs TO vitrine_trace_writer;
+GRANT INSERT, SELECT, UPDATE ON retention_runs TO vitrine_store_api;
+GRANT INSERT, SELECT, UPDATE ON retention_runs TO vitrine_enrich;
 GRANT INSERT, SELECT ON rule_sets TO vitrine_enrich;
 GRANT DELETE, INSERT, SELECT ON scan_jobs TO vitrine_store_api;
 GRANT DELETE, INSERT, SELECT, UPDATE ON scan_jobs TO vitrine_enrich;
@@ -1548,6 +1578,8 @@ GRANT EXECUTE ON FUNCTION notify_plan_generation() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION raise_plan_generation() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION remove_expired_allotments(integer,integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION remove_old_quota_reservations(integer) TO vitrine_gateway;
+GRANT EXECUTE ON FUNCTION remove_old_traces(timestamp with time zone,integer) TO vitrine_gateway;
+GRANT EXECUTE ON FUNCTION remove_old_traces(timestamp with time zone,integer) TO vitrine_trace_writer;
 GRANT EXECUTE ON FUNCTION report_quota_usage(uuid,bigint,date,integer,text[],text[],numeric[],numeric[],numeric[],numeric[]) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION report_rate_allotments(uuid,bigint,integer,integer,text[],integer[],integer[],integer[],integer[],integer[]) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION stored_quota_usage(date,text,text) TO vitrine_gateway;

@@ -23,7 +23,8 @@ const as = (role: string, text: string, values: readonly unknown[] = []) =>
   });
 const numberOf = async (rows: Promise<object[]>) => Object.values((await rows)[0] ?? {})[0] as number;
 const make = (daysAhead: number) => numberOf(as('vitrine_trace_writer', 'SELECT make_trace_partitions($1)', [daysAhead]));
-const drop = (before: number) => numberOf(as('vitrine_trace_writer', 'SELECT drop_trace_partitions($1)', [new Date(before)]));
+const REMOVE = 'SELECT what, removed FROM remove_old_traces($1)';
+const remove = (before: number) => as('vitrine_trace_writer', REMOVE, [new Date(before)]);
 const INSERT = `INSERT INTO traces VALUES (gen_random_uuid(), $1, $1, 'o', 'w', 'k', '', 'openai', 'm', 'POST', '/', 200, 'completed',
   1, 2, 3, 'reported', 4, 5, NULL, 0.000000000001, 'priced')`;
 const insert = (at: number) => as('vitrine_trace_writer', INSERT, [new Date(at)]);
@@ -87,7 +88,11 @@ test('whole days before a moment are dropped, the day of the moment stays, and o
   const parents = "unnest(ARRAY['traces', 'trace_bodies']) AS parent, unnest($1::date[]) AS day";
   await as('vitrine_migrations', `SELECT make_trace_partition(parent, day) FROM ${parents}`, [days]);
   for (const at of [today - 3 * DAY_MS, today - DAY_MS, today - 40 * DAY_MS]) await insert(at);
-  expect([await drop(today - DAY_MS + 1), await drop(today - DAY_MS + 1)]).toEqual([3, 0]);
+  expect(await remove(today - DAY_MS + 1)).toEqual([
+    { what: 'days of traces', removed: 2 },
+    { what: 'traces', removed: 1 },
+  ]);
+  expect(await remove(today - DAY_MS + 1)).toEqual([]);
   expect(await partitions()).toEqual([
     [nameOf(today - DAY_MS), 1],
     ['traces_default', 0],

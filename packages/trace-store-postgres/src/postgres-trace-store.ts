@@ -1,7 +1,10 @@
 import { codeOf, Fault, messageOf } from '@vitrine/faults/fault';
+import { RetentionClock, type RetentionRun } from '@vitrine/lifecycle/retention-clock';
+import { advanceRetention } from '@vitrine/postgres/advance-retention';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { Measure, MeasureQuery, TakeBucket } from '@vitrine/traces/trace-measures';
@@ -11,7 +14,7 @@ import type { WriterSource } from '@vitrine/traces/writer-thread';
 import { randomUUID } from 'node:crypto';
 import { readBuckets, readMeasures } from './read-measures.ts';
 import { readAncestors, readCheckpoints, readPage, readTrace } from './read-traces.ts';
-import { removeTraces } from './remove-traces.ts';
+import { removeTraces, TRACE_RETENTION } from './remove-traces.ts';
 
 /** Quota totals have connections of their own: requests are rejected when they are late, so they do not wait behind lists. */
 const QUOTA_CONNECTIONS = 2;
@@ -42,6 +45,7 @@ export class PostgresTraceStore implements OwnedTraceStore {
   readonly #pool: PostgresPool;
   readonly #quotas: PostgresPool;
   readonly #summaryMaxAgeMs: number;
+  readonly #retention = new RetentionClock(() => performance.now());
   #count = { traces: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(pool: PostgresPool, quotas: PostgresPool, summaryMaxAgeMs: number = SUMMARY_MAX_AGE_MS) {
@@ -89,8 +93,13 @@ export class PostgresTraceStore implements OwnedTraceStore {
     return rows.map((row) => ({ ...row, cost_usd: Number(row.cost_usd) }));
   }
 
+  /** By the clock of the database. */
+  advanceRetention(): Promise<RetentionRun> {
+    return available(advanceRetention(this.#pool, this.#retention, TRACE_RETENTION));
+  }
+
   /** Also makes the partitions of the days ahead, so that one maintenance loop does for both. */
-  removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<number> {
+  removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<Removed[]> {
     return available(removeTraces(this.#pool, createdBeforeMs, rollupsBeforeMs));
   }
 

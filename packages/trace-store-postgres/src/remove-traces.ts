@@ -1,4 +1,6 @@
+import type { RetentionLoop } from '@vitrine/postgres/advance-retention';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 import { finishBuckets } from './finish-buckets.ts';
 
 /** Partitions that are there before their day begins. */
@@ -18,29 +20,48 @@ const OLD_ROWS = [
   ['day_usage', 'day'],
 ] as const;
 
-/** Drops some of the partitions whose traces were all made before `createdBeforeMs`, and returns their number with that of rows that no day
- *  had held. When that is 0, sums of days before that of `rollupsBeforeMs` are gone too, the partitions of the days ahead are there, and hours
- *  and days that are over are summed up (`finishBuckets`). */
-export async function removeTraces(pool: PostgresPool, createdBeforeMs: number, rollupsBeforeMs: number): Promise<number> {
+export const TRACE_RETENTION: RetentionLoop = {
+  name: 'traces',
+  newest: `SELECT max(day)::timestamp AT TIME ZONE 'UTC' AS newest FROM day_usage`,
+};
+
+/** Drops some of the partitions whose traces were all made before `createdBeforeMs`, and rows as old that no day had held; returns both. When
+ *  there were none, sums of days before that of `rollupsBeforeMs` go, and are returned, the partitions of the days ahead are made, and hours and
+ *  days that are over are summed up (`finishBuckets`). */
+export async function removeTraces(pool: PostgresPool, createdBeforeMs: number, rollupsBeforeMs: number): Promise<Removed[]> {
   const createdBefore = new Date(createdBeforeMs);
   const removed = await pool.transaction(async (transaction) => {
-    const [row] = await transaction.query<{ removed: number }>('SELECT drop_trace_partitions($1) AS removed', [createdBefore]);
+    const traces = await transaction.query<Removed>('SELECT what, removed AS count, oldest, newest FROM remove_old_traces($1)', [
+      createdBefore,
+    ]);
     await transaction.execute(
       `UPDATE trace_retention SET removed_before = date_trunc('day', $1::timestamptz, 'UTC') WHERE removed_before < date_trunc('day', $1, 'UTC')`,
       [createdBefore],
     );
-    return row?.removed ?? 0;
+    return traces;
   });
-  if (removed > 0) return removed;
+  if (removed.length > 0) return removed;
   await pool.query('SELECT make_trace_partitions($1)', [DAYS_AHEAD]);
-  await removeRows(pool, 'background_responses', 'created_at', createdBefore);
   const day = new Date(rollupsBeforeMs).toISOString().slice(0, 10);
-  for (const [table, column] of OLD_ROWS) await removeRows(pool, table, column, column === 'day' ? day : `${day}T00:00:00Z`);
+  const tables = [
+    ['background_responses', 'created_at', createdBefore],
+    ...OLD_ROWS.map(([table, column]) => [table, column, column === 'day' ? day : `${day}T00:00:00Z`] as const),
+  ] as const;
+  for (const [table, column, before] of tables) removed.push(...(await removeRows(pool, table, column, before)));
   await finishBuckets(pool);
-  return 0;
+  return removed;
 }
 
-async function removeRows(pool: PostgresPool, table: string, column: string, before: Date | string): Promise<void> {
-  const statement = `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${column} < $1 LIMIT ${ROWS_AT_ONCE}))`;
-  while ((await pool.execute(statement, [before])) === ROWS_AT_ONCE);
+async function removeRows(pool: PostgresPool, table: string, column: string, before: Date | string): Promise<Removed[]> {
+  const some = `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${column} < $1 LIMIT ${ROWS_AT_ONCE}))`;
+  const time = column === 'day' ? `day::timestamp AT TIME ZONE 'UTC'` : column;
+  const statement = `WITH gone AS (${some} RETURNING ${time} AS at)
+    SELECT '${table}' AS what, count(*) AS count, min(at) AS oldest, max(at) AS newest FROM gone`;
+  const removed: Removed[] = [];
+  for (;;) {
+    const [batch] = await pool.query<Removed>(statement, [before]);
+    if (batch === undefined || batch.count === 0) return removed;
+    removed.push(batch);
+    if (batch.count < ROWS_AT_ONCE) return removed;
+  }
 }

@@ -1,4 +1,6 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
+import type { RetentionRun } from '@vitrine/lifecycle/retention-clock';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 import { WorkerCalls } from '@vitrine/worker-threads/worker-calls';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -82,9 +84,14 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
     this.#reads = reads;
   }
 
-  async removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<number> {
+  /** By the clock of this machine. */
+  async advanceRetention(): Promise<RetentionRun> {
+    return (await this.#writes.callWriter({ advanceRetention: true } satisfies WriterCall).catch(unavailable)) as RetentionRun;
+  }
+
+  async removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<Removed[]> {
     const call: WriterCall = { removeOlderThan: createdBeforeMs, rollups: rollupsBeforeMs };
-    return (await this.#writes.callWriter(call).catch(unavailable)) as number;
+    return (await this.#writes.callWriter(call).catch(unavailable)) as Removed[];
   }
 
   async probe(): Promise<void> {

@@ -18,7 +18,6 @@ export class SqliteBackgroundResponses implements BackgroundResponses {
   readonly #take: StatementSync;
   readonly #tenant: StatementSync;
   readonly #trim: StatementSync;
-  readonly #removeOlder: StatementSync;
   #added = 0;
 
   constructor(database: DatabaseSync, dictionary: TraceDictionary, max: number = BACKGROUND_RESPONSES_MAX) {
@@ -33,7 +32,6 @@ export class SqliteBackgroundResponses implements BackgroundResponses {
       `DELETE FROM background_responses WHERE (tenant, response) IN (SELECT tenant, response FROM background_responses
        ORDER BY created_at DESC LIMIT -1 OFFSET ?)`,
     );
-    this.#removeOlder = database.prepare('DELETE FROM background_responses WHERE created_at < ?');
   }
 
   remember({ id, scope, model, createdAt }: RememberedResponse & { readonly createdAt: number }): void {
@@ -48,10 +46,6 @@ export class SqliteBackgroundResponses implements BackgroundResponses {
     const taken = tenant === undefined ? undefined : this.#take.get(tenant, hashOf(id));
     if (taken === undefined) return undefined;
     return { scope: this.#dictionary.scopeOf(Number(taken['scope'])), model: String(taken['model']) };
-  }
-
-  removeOlderThan(createdBeforeMs: number): void {
-    this.#removeOlder.run(createdBeforeMs);
   }
 }
 

@@ -253,7 +253,11 @@ describe('retention', () => {
       writer.removeOlderThan(T0 + DAY_MS),
       writer.removeOlderThan(T0 + DAY_MS),
       writer.removeOlderThan(T0 + DAY_MS),
-    ]).toEqual([2_000, 501, 0]);
+    ]).toEqual([
+      [{ what: 'traces', count: 2_000, oldest: T0, newest: T0 + 1_998 }],
+      [{ what: 'traces', count: 501, oldest: T0 + 1_999, newest: T0 + 2_499 }],
+      [],
+    ]);
     expect(writer.traceCount).toBe(1);
     using database = new DatabaseSync(path);
     expect(database.prepare('SELECT count(*) AS n FROM payload_pages').get()).toEqual({ n: 1 });

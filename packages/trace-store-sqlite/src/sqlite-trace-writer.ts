@@ -1,13 +1,17 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { constants, zstdCompressSync } from 'node:zlib';
+import { RetentionClock, type RetentionRun } from '@vitrine/lifecycle/retention-clock';
+import { advanceRetention } from '@vitrine/sqlite/advance-retention';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
-import { firstIdOf } from '@vitrine/traces/trace-id';
+import { createdAtOf, firstIdOf } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { writeWithFallback, type RecordBatch, type RecordResult, type RecordWriter } from '@vitrine/traces/record-writer';
 import { LineageSegments } from './lineage-segments.ts';
 import { TraceMerger } from './merge-traces.ts';
 import { PAYLOADS_PER_PAGE, PayloadPage } from './payload-page.ts';
 import { keepDatabasePrivate, makePrivateFile } from '@vitrine/sqlite/private-file';
+import { removeRows } from './remove-rows.ts';
 import { classifySqliteError } from './sqlite-error.ts';
 import { TraceDictionary } from './trace-dictionary.ts';
 import { ALREADY_THERE, TraceInsert } from './trace-insert.ts';
@@ -47,6 +51,7 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
   readonly #find: StatementSync;
   readonly #merger: TraceMerger;
   readonly #lineages: LineageSegments;
+  readonly #retention = new RetentionClock(() => performance.now());
   readonly #journalMax: JournalMax;
   readonly #entry = new JournalEntry();
   readonly #page = new PayloadPage();
@@ -110,9 +115,15 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     this.#transaction(() => this.#lineages.end());
   }
 
-  /** Removes up to 2,000 of the oldest traces made before `createdBeforeMs`; returns how many it removed. With the last of them go
+  /** Advances the time by which data is removed, and keeps it. */
+  advanceRetention(nowMs: number): RetentionRun {
+    const loop = { name: 'traces', newestMs: () => this.#newestTraceMs() };
+    return this.#transaction(() => advanceRetention(this.#database, this.#retention, loop, nowMs));
+  }
+
+  /** Removes up to 2,000 of the oldest traces made before `createdBeforeMs`; returns what it removed. With the last of them go
    *  the roll-ups of days before that of `rollupsBeforeMs`. */
-  removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): number {
+  removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Removed[] {
     // Once a day: finding old roll-ups reads their whole table, and models and credentials of the journal are marked as used only
     // once it is added.
     const day = Math.floor(rollupsBeforeMs / DAY_MS);
@@ -120,23 +131,22 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     const isNewDay = day !== this.#rollupsSinceDay;
     if (isNewDay) this.#merge();
     else this.#mergeWhenDue();
-    const bound = firstIdOf(createdBeforeMs);
-    const removed = this.#transaction(() => {
-      const oldest = `SELECT id FROM traces WHERE id < ? ORDER BY id LIMIT ${REMOVED_AT_ONCE}`;
-      const removed = Number(this.#database.prepare(`DELETE FROM traces WHERE id IN (${oldest})`).run(bound).changes);
+    const { count, removed } = this.#transaction(() => {
+      const removed = this.#removeOldest(createdBeforeMs);
+      const count = removed[0]?.count ?? 0;
       // A page goes when none of its traces can be left: their clocks need not have agreed on the order.
-      if (removed < REMOVED_AT_ONCE) {
+      if (count < REMOVED_AT_ONCE) {
         this.#database.prepare('DELETE FROM payload_pages WHERE newest < ?').run(createdBeforeMs);
         this.#lineages.removeOlderThan(createdBeforeMs);
-        this.background.removeOlderThan(createdBeforeMs);
-        if (isNewDay) this.#removeRollups(day, Math.min(day, Math.floor(createdBeforeMs / DAY_MS)));
+        removed.push(...removeRows(this.#database, { table: 'background_responses', column: 'created_at' }, createdBeforeMs));
+        if (isNewDay) removed.push(...this.#removeRollups(day, Math.min(day, Math.floor(createdBeforeMs / DAY_MS))));
       }
-      this.#setTotal.run(this.#traceCount - removed, 'trace_count');
+      this.#setTotal.run(this.#traceCount - count, 'trace_count');
       this.#database.prepare("UPDATE totals SET value = max(value, ?) WHERE name = 'removed_before'").run(createdBeforeMs);
-      return removed;
+      return { count, removed };
     });
-    this.#traceCount -= removed;
-    if (removed < REMOVED_AT_ONCE) this.#rollupsSinceDay = day;
+    this.#traceCount -= count;
+    if (count < REMOVED_AT_ONCE) this.#rollupsSinceDay = day;
     return removed;
   }
 
@@ -152,14 +162,31 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     this.#database.close();
   }
 
+  #newestTraceMs(): number | undefined {
+    const id = this.#database.prepare('SELECT max(id) AS id FROM traces').get()?.['id'];
+    return id instanceof Uint8Array ? createdAtOf(id) : undefined;
+  }
+
+  #removeOldest(createdBeforeMs: number): Removed[] {
+    const some = `SELECT id FROM traces WHERE id < ? ORDER BY id LIMIT ${REMOVED_AT_ONCE}`;
+    const found = this.#database.prepare(`SELECT count(*) AS count, min(id) AS oldest, max(id) AS newest FROM (${some})`);
+    const { count, oldest, newest } = found.get(firstIdOf(createdBeforeMs)) ?? {};
+    if (!(oldest instanceof Uint8Array && newest instanceof Uint8Array)) return [];
+    this.#database.prepare('DELETE FROM traces WHERE id <= ?').run(newest);
+    return [{ what: 'traces', count: Number(count), oldest: createdAtOf(oldest), newest: createdAtOf(newest) }];
+  }
+
   /** Whole days go, so that hours and days agree. Models and credentials go when neither roll-ups nor traces refer to them. */
-  #removeRollups(day: number, unusedSinceDay: number): void {
-    this.#database.prepare('DELETE FROM rollups WHERE start < ?').run(day * DAY_MS);
-    this.#database.prepare('DELETE FROM day_usage WHERE day < ?').run(day);
+  #removeRollups(day: number, unusedSinceDay: number): Removed[] {
+    const removed = [
+      ...removeRows(this.#database, { table: 'rollups', column: 'start' }, day * DAY_MS),
+      ...removeRows(this.#database, { table: 'day_usage', column: 'day', unitMs: DAY_MS }, day * DAY_MS),
+    ];
     const forgotten = ['models', 'credentials'].map((table) =>
       Number(this.#database.prepare(`DELETE FROM ${table} WHERE used_day < ?`).run(unusedSinceDay).changes),
     );
     if (forgotten.some((count) => count > 0)) this.#dictionary.forget();
+    return removed;
   }
 
   #writeAll(records: Iterable<TraceRecord>): 'written' | 'already_there' {

@@ -6,6 +6,7 @@ import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 /** Calls of the store to its writer. */
 export type WriterCall =
   | { readonly removeOlderThan: number; readonly rollups: number }
+  | { readonly advanceRetention: true }
   | { readonly probe: true }
   | { readonly quotaTotals: string };
 
@@ -29,6 +30,7 @@ export function recordWriterOf(
     call: (argument) => {
       const call = argument as WriterCall;
       if ('probe' in call) return writer.probe();
+      if ('advanceRetention' in call) return writer.advanceRetention(Date.now());
       if ('removeOlderThan' in call) return writer.removeOlderThan(call.removeOlderThan, call.rollups);
       reader ??= openReader();
       return reader.quotaTotals(call.quotaTotals);

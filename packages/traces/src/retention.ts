@@ -1,35 +1,49 @@
+import type { RetentionRun } from '@vitrine/lifecycle/retention-clock';
+import { RetentionLog, type Removed } from '@vitrine/telemetry/retention-log';
 import { DAY_MS } from './time-buckets.ts';
 
 /** Roll-ups and quotas outlive their traces. Spec: gateway decisions, section 6. */
 const ROLLUPS_KEPT_DAYS = 400;
+const INTERVAL_MS = 60_000;
 
 /** Removal of what is old. Faults: `trace_store_unavailable`. */
 export interface Retention {
-  /** Removes some of the traces made before a moment, oldest first; resolves with their number. To be called until that is 0, when also the
-   *  roll-ups of what began before `rollupsBeforeMs` are gone. */
-  removeOlderThan(createdBeforeMs: number, rollupsBeforeMs?: number): Promise<number>;
+  /** Advances the time by which this store removes data, and keeps it. */
+  advanceRetention(): Promise<RetentionRun>;
+  /** Removes some of the traces made before a moment, oldest first, and resolves with what it removed. To be called until that is nothing, when
+   *  also the roll-ups of what began before `rollupsBeforeMs` are gone. */
+  removeOlderThan(createdBeforeMs: number, rollupsBeforeMs?: number): Promise<Removed[]>;
 }
 
-/** A store's one maintenance loop: every `intervalMs` it removes traces older than `retentionDays` and roll-ups older than 400 days, a little
- *  at a time. */
+export interface RetentionOptions {
+  readonly retentionDays: number;
+  readonly logger: ConstructorParameters<typeof RetentionLog>[0];
+  readonly onError: (error: unknown) => void;
+  readonly intervalMs?: number;
+}
+
+/** A store's one maintenance loop: every minute it removes traces older than `retentionDays` and roll-ups older than 400 days, a little at a
+ *  time, and logs what it removed. */
 export function keepRetention(
   store: Retention,
-  retentionDays: number,
-  report: (error: unknown) => void,
-  intervalMs: number = 60_000,
+  { retentionDays, logger, onError, intervalMs = INTERVAL_MS }: RetentionOptions,
 ): Disposable {
+  const log = new RetentionLog(logger);
   let running = false;
   const timer = setInterval(() => {
     if (running) return;
     running = true;
-    const [traces, rollups] = [retentionDays, ROLLUPS_KEPT_DAYS].map((days) => Date.now() - days * DAY_MS);
-    const removeAll = async () => {
-      while ((await store.removeOlderThan(traces ?? 0, rollups)) > 0);
-    };
-    removeAll()
-      .catch(report)
+    applyRetention(store, retentionDays, log)
+      .catch(onError)
       .finally(() => (running = false));
   }, intervalMs);
   timer.unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+async function applyRetention(store: Retention, retentionDays: number, log: RetentionLog): Promise<void> {
+  const run = await store.advanceRetention();
+  log.began(run);
+  const [traces, rollups] = [retentionDays, ROLLUPS_KEPT_DAYS].map((days) => run.at - days * DAY_MS) as [number, number];
+  await log.removeAll(() => store.removeOlderThan(traces, rollups));
 }

@@ -159,7 +159,7 @@ async function openPipeline(of: {
     await traces[Symbol.asyncDispose]();
     await countUnwritten?.();
   });
-  opened.use(keepRetention(store, config.tracing.retention_days, reportRetention(logger)));
+  opened.use(keepRetention(store, { retentionDays: config.tracing.retention_days, logger, onError: reportRetention(logger) }));
 
   const shared = sharedLimits ?? (await openSharedLimits(config, opened));
   const totals = (day: string) => store.quotaTotals(day);

@@ -120,9 +120,11 @@ export class Pipeline {
     const { config, logger } = this.#options;
     if (!(await this.#untilDatabase())) return;
     this.#statistics = new StatisticsRow(this.#pool, () => this.figures);
-    this.#retention = keepRetention(this.#store, config.tracing.retention_days, (err) =>
-      logger.error({ ...databaseErrorFields(err), next_step: AFTER_FAILED_RETENTION }, 'retention failed'),
-    );
+    this.#retention = keepRetention(this.#store, {
+      retentionDays: config.tracing.retention_days,
+      logger,
+      onError: (err) => logger.error({ ...databaseErrorFields(err), next_step: AFTER_FAILED_RETENTION }, 'retention failed'),
+    });
     this.#tables = new TableFiguresReader(this.#pool);
     this.#consumer = this.#consume();
   }

@@ -1,4 +1,6 @@
 import type { Queryable, Row } from '@vitrine/postgres/connection';
+import type { RetentionLoop } from '@vitrine/postgres/advance-retention';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 import { auditCursorOf } from '../audit-cursor.ts';
 import type { AuditEventPage, AuditQuery, ListedAuditEvent } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
@@ -12,6 +14,11 @@ const INSERT = `INSERT INTO audit_events (at, ${TEXT_COLUMNS.join(', ')}) SELECT
 /** Each kind of denial has a bound of its own: denials of unknown callers must not displace those of known callers, nor these the denied
  *  changes of keys. */
 const KINDS_OF_DENIALS = ["actor = ''", "actor <> '' AND action = 'request'", "actor <> '' AND action <> 'request'"];
+
+export const AUDIT_RETENTION: RetentionLoop = {
+  name: 'audit_events',
+  newest: 'SELECT max(at) AS newest FROM audit_events',
+};
 
 export async function insertAuditEvents(database: Queryable, events: readonly AuditEvent[]): Promise<void> {
   const columns = TEXT_COLUMNS.map((column) => events.map((event) => event[column]));
@@ -45,17 +52,23 @@ export async function listAuditEvents(database: Queryable, query: AuditQuery): P
   };
 }
 
-/** Removes a batch of the events before a moment, and of each kind of denial the oldest beyond `maxDenials`; resolves with their number. */
-export async function removeAuditEvents(database: Queryable, before: number, maxDenials: number): Promise<number> {
-  const remove = (numbers: string, ...values: unknown[]) =>
-    database.execute(`DELETE FROM audit_events WHERE number IN (${numbers})`, values);
-  let removed = await remove(`SELECT number FROM audit_events WHERE at < $1 LIMIT ${REMOVED_AT_ONCE}`, new Date(before));
+/** Removes a batch of the events before a moment, and of each kind of denial the oldest beyond `maxDenials`; resolves with what it removed. */
+export async function removeAuditEvents(database: Queryable, before: number, maxDenials: number): Promise<Removed[]> {
+  const remove = async (numbers: string, ...values: unknown[]) => {
+    const rows = await database.query<Removed>(
+      `WITH gone AS (DELETE FROM audit_events WHERE number IN (${numbers}) RETURNING at)
+       SELECT 'audit_events' AS what, count(*) AS count, min(at) AS oldest, max(at) AS newest FROM gone`,
+      values,
+    );
+    return rows.filter(({ count }) => count > 0);
+  };
+  const removed = await remove(`SELECT number FROM audit_events WHERE at < $1 LIMIT ${REMOVED_AT_ONCE}`, new Date(before));
   // There are no more events than numbers between the first and the last; counting them would read the table three times.
   const [bound] = await database.query<{ n: number }>('SELECT coalesce(max(number) - min(number) + 1, 0) AS n FROM audit_events');
   if ((bound?.n ?? 0) <= maxDenials) return removed;
   const beyond = `ORDER BY number DESC LIMIT ${REMOVED_AT_ONCE} OFFSET $1`;
   for (const kind of KINDS_OF_DENIALS)
-    removed += await remove(`SELECT number FROM audit_events WHERE outcome = 'deny' AND ${kind} ${beyond}`, maxDenials);
+    removed.push(...(await remove(`SELECT number FROM audit_events WHERE outcome = 'deny' AND ${kind} ${beyond}`, maxDenials)));
   return removed;
 }
 

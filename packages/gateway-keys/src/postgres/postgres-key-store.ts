@@ -2,10 +2,13 @@ import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
 import type { StoredPeppers } from '@vitrine/credentials/pepper-problem';
 import { recordPeppers } from '@vitrine/credentials/postgres/pepper-rows';
 import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
+import { RetentionClock, type RetentionRun } from '@vitrine/lifecycle/retention-clock';
+import { advanceRetention } from '@vitrine/postgres/advance-retention';
 import type { Queryable } from '@vitrine/postgres/connection';
 import { addressText } from '@vitrine/postgres/dsn';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { randomUUID } from 'node:crypto';
 import type { AuditEventPage, AuditQuery } from '../audit-event-page.ts';
@@ -24,7 +27,7 @@ import type {
   RotateOutcome,
   TokenMove,
 } from '../key-store.ts';
-import { insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
+import { AUDIT_RETENTION, insertAuditEvents, listAuditEvents, removeAuditEvents } from './audit-rows.ts';
 import { lockKeys, nextRevision, readChanges } from './key-changes.ts';
 import { countActiveKeys, findKeyRow, hasKeyId, INSERT_KEY, keyValues, listKeyRows } from './key-row.ts';
 import { KeyWatch } from './key-watch.ts';
@@ -48,6 +51,7 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #maxActiveKeys: number;
   readonly #maxDenials: number;
+  readonly #retention = new RetentionClock(() => performance.now());
   /** Distinguishes own changes from those of other processes. */
   readonly #writer = randomUUID();
   readonly #watches = new Set<KeyWatch>();
@@ -171,7 +175,12 @@ export class PostgresKeyStore implements KeyStore, AuditLog, AsyncDisposable {
     return this.#read((database) => listAuditEvents(database, query));
   }
 
-  removeAuditBefore(at: number): Promise<number> {
+  /** By the clock of the database. */
+  advanceRetention(): Promise<RetentionRun> {
+    return this.#call(() => advanceRetention(this.#pool, this.#retention, AUDIT_RETENTION));
+  }
+
+  removeAuditBefore(at: number): Promise<Removed[]> {
     return this.#call(() => this.#pool.transaction((database) => removeAuditEvents(database, at, this.#maxDenials)));
   }
 

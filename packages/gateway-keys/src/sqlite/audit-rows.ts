@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 import { auditCursorOf } from '../audit-cursor.ts';
 import type { AuditEventPage, AuditQuery, ListedAuditEvent } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
@@ -48,20 +49,24 @@ export function listAuditEvents(database: DatabaseSync, query: AuditQuery): Audi
   };
 }
 
-/** Removes a batch of the events before a moment, and of each kind of denial the oldest beyond `maxDenials`; returns their number. */
-export function removeAuditEvents(database: DatabaseSync, before: number, maxDenials: number): number {
-  const remove = (numbers: string, ...values: SQLInputValue[]) =>
-    Number(database.prepare(`DELETE FROM audit_events WHERE number IN (${numbers})`).run(...values).changes);
+/** Removes a batch of the events before a moment, and of each kind of denial the oldest beyond `maxDenials`; returns what it removed. */
+export function removeAuditEvents(database: DatabaseSync, before: number, maxDenials: number): Removed[] {
+  const remove = (numbers: string, ...values: SQLInputValue[]): Removed[] => {
+    const removal = database.prepare(`DELETE FROM audit_events WHERE number IN (${numbers}) RETURNING at`);
+    const times = removal.all(...values).map(({ at }) => Number(at));
+    if (times.length === 0) return [];
+    return [{ what: 'audit_events', count: times.length, oldest: Math.min(...times), newest: Math.max(...times) }];
+  };
   const removed = remove(`SELECT number FROM audit_events WHERE at < ? LIMIT ${REMOVED_AT_ONCE}`, before);
   // Numbers are consecutive, so there are no more events than this; counting them would read the table three times.
   const [newest, oldest] = ['SELECT max(number) FROM audit_events', 'SELECT min(number) FROM audit_events'];
   const most = `SELECT coalesce((${newest}) - (${oldest}) + 1, 0) AS n`;
   if (Number(database.prepare(most).get()?.['n']) <= maxDenials) return removed;
   const beyond = `ORDER BY number DESC LIMIT ${REMOVED_AT_ONCE} OFFSET ${maxDenials}`;
-  return KINDS_OF_DENIALS.reduce(
-    (sum, kind) => sum + remove(`SELECT number FROM audit_events WHERE outcome = 'deny' AND ${kind} ${beyond}`),
-    removed,
+  const denials = KINDS_OF_DENIALS.flatMap((kind) =>
+    remove(`SELECT number FROM audit_events WHERE outcome = 'deny' AND ${kind} ${beyond}`),
   );
+  return [...removed, ...denials];
 }
 
 function listedOf(row: Readonly<Record<string, SQLOutputValue>>): ListedAuditEvent {

@@ -1,6 +1,8 @@
 import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
 import type { StoredPeppers } from '@vitrine/credentials/pepper-problem';
 import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
+import type { RetentionRun } from '@vitrine/lifecycle/retention-clock';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 import { CallQueue } from '@vitrine/worker-threads/call-queue';
 import { ThreadModules, type ModuleThread } from '@vitrine/worker-threads/thread-modules';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
@@ -116,8 +118,13 @@ export class EmbeddedKeyStore implements KeyStore, AuditLog, AsyncDisposable {
     return this.#call('listAudit', query);
   }
 
-  async removeAuditBefore(at: number): Promise<number> {
-    return existsSync(this.#path) ? this.#call('removeAuditBefore', at) : 0;
+  /** By the clock of this machine. */
+  async advanceRetention(): Promise<RetentionRun | undefined> {
+    return existsSync(this.#path) ? this.#call('advanceRetention', Date.now()) : undefined;
+  }
+
+  async removeAuditBefore(at: number): Promise<Removed[]> {
+    return existsSync(this.#path) ? this.#call('removeAuditBefore', at) : [];
   }
 
   watch(onChange: () => void): Disposable {

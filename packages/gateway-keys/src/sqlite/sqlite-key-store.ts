@@ -1,7 +1,10 @@
 import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
 import { pepperProblem, type StoredPeppers } from '@vitrine/credentials/pepper-problem';
 import type { NewTokenHash, TokenHash } from '@vitrine/credentials/token-hashes';
+import { RetentionClock, type RetentionRun } from '@vitrine/lifecycle/retention-clock';
+import { advanceRetention } from '@vitrine/sqlite/advance-retention';
 import { foreignFile } from '@vitrine/sqlite/database-file';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { keepDatabasePrivate, makePrivateFile } from '@vitrine/sqlite/private-file';
 import { statSync } from 'node:fs';
@@ -45,6 +48,7 @@ export class SqliteKeyStore implements Disposable {
   readonly #database: DatabaseSync;
   readonly #maxActiveKeys: number;
   readonly #maxDenials: number;
+  readonly #retention = new RetentionClock(() => performance.now());
   readonly #path: string;
   readonly #file: string;
 
@@ -207,7 +211,16 @@ export class SqliteKeyStore implements Disposable {
     return listAuditEvents(this.#database, query);
   }
 
-  removeAuditBefore(at: number): number {
+  advanceRetention(nowMs: number): RetentionRun {
+    const newestMs = () => {
+      const newest = this.#database.prepare('SELECT max(at) AS newest FROM audit_events').get()?.['newest'];
+      return typeof newest === 'number' ? newest : undefined;
+    };
+    const loop = { name: 'audit_events', newestMs };
+    return this.#transaction(() => advanceRetention(this.#database, this.#retention, loop, nowMs));
+  }
+
+  removeAuditBefore(at: number): Removed[] {
     return this.#transaction(() => removeAuditEvents(this.#database, at, this.#maxDenials));
   }
 

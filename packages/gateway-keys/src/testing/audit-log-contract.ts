@@ -72,7 +72,11 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
   test('old events are removed, and of denials the oldest beyond their bound; changes stay', async () => {
     const denied = [1, 2, 3, 4, 5].map((n) => auditEvent({ target: `denied ${n}`, outcome: 'deny', at: T0 + n }));
     await store.appendAudit([auditEvent({ target: 'old', at: T0 - 1 }), auditEvent({ target: 'change' }), ...denied]);
-    expect([await store.removeAuditBefore(T0), await store.removeAuditBefore(T0)]).toEqual([3, 0]);
+    expect(await store.removeAuditBefore(T0)).toEqual([
+      { what: 'audit_events', count: 1, oldest: T0 - 1, newest: T0 - 1 },
+      { what: 'audit_events', count: 2, oldest: T0 + 1, newest: T0 + 2 },
+    ]);
+    expect(await store.removeAuditBefore(T0)).toEqual([]);
     expect(await targetsOf(store)).toEqual(['change', 'denied 3', 'denied 4', 'denied 5']);
   });
 
@@ -83,11 +87,11 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
       denied('k', 'request', 'rejected request'),
       ...Array.from({ length: 20 }, (_, i) => denied('', 'request', `unknown ${i}`)),
     ]);
-    while ((await store.removeAuditBefore(T0)) > 0);
+    while ((await store.removeAuditBefore(T0)).length > 0);
     const unknown = ['unknown 17', 'unknown 18', 'unknown 19'];
     expect(await targetsOf(store)).toEqual(['rejected change', 'rejected request', ...unknown]);
     await store.appendAudit(Array.from({ length: 20 }, (_, i) => denied('k', 'request', `known ${i}`)));
-    while ((await store.removeAuditBefore(T0)) > 0);
+    while ((await store.removeAuditBefore(T0)).length > 0);
     expect(await targetsOf(store)).toEqual(['rejected change', ...unknown, 'known 17', 'known 18', 'known 19']);
   });
 
@@ -97,7 +101,7 @@ export function testAuditLog(openPlace: (bounds?: KeyBounds) => Promise<KeyPlace
   });
 
   test('removal where nothing was ever stored removes nothing', async () => {
-    expect(await store.removeAuditBefore(T0)).toBe(0);
+    expect(await store.removeAuditBefore(T0)).toEqual([]);
   });
 }
 

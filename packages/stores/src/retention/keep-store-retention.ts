@@ -1,7 +1,10 @@
+import { RetentionClock } from '@vitrine/lifecycle/retention-clock';
+import { advanceRetention } from '@vitrine/postgres/advance-retention';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { counter } from '@vitrine/telemetry/metrics/instrument';
-import { applyStoreRetention, noRowsRemoved, RETAINED_TABLES } from './store-retention.ts';
+import { RetentionLog, type Removed } from '@vitrine/telemetry/retention-log';
+import { applyStoreRetention, noRowsRemoved, RETAINED_TABLES, STORE_RETENTION } from './store-retention.ts';
 
 const INTERVAL_MS = 600_000;
 const AT = 'docs/failure-modes.md#retention-of-the-store-api-that-fails';
@@ -13,6 +16,8 @@ export const RETENTION_INSTRUMENTS = {
 
 /** The part of a logger that retention needs. */
 export interface RetentionLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
@@ -22,10 +27,12 @@ export interface RetentionTimes {
   readonly ready?: Promise<void>;
 }
 
-/** Applies retention at once and every ten minutes; one replica at a time does something. */
+/** Applies retention by the clock of the database, at once and every ten minutes; one replica at a time does something. */
 export class StoreRetention implements AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #logger: RetentionLogger;
+  readonly #clock = new RetentionClock(() => performance.now());
+  readonly #log: RetentionLog;
   #timer: NodeJS.Timeout | undefined;
   #isDisposed = false;
   readonly #removed = noRowsRemoved();
@@ -35,6 +42,7 @@ export class StoreRetention implements AsyncDisposable {
   constructor(pool: PostgresPool, logger: RetentionLogger, { intervalMs = INTERVAL_MS, ready }: RetentionTimes = {}) {
     this.#pool = pool;
     this.#logger = logger;
+    this.#log = new RetentionLog(logger);
     if (ready === undefined) this.#begin(intervalMs);
     else void ready.then(() => this.#begin(intervalMs));
   }
@@ -60,13 +68,18 @@ export class StoreRetention implements AsyncDisposable {
   }
 
   async #apply(): Promise<void> {
+    const all: Removed[] = [];
     try {
-      const { removed } = (await applyStoreRetention(this.#pool, Date.now())) ?? {};
+      const run = await advanceRetention(this.#pool, this.#clock, STORE_RETENTION);
+      this.#log.began(run);
+      const { removed } = (await applyStoreRetention(this.#pool, run.at, { onRemoved: (gone) => void all.push(gone) })) ?? {};
       for (const table of RETAINED_TABLES) this.#removed[table] += removed?.[table] ?? 0;
     } catch (err) {
       this.#failures += 1;
       const fields = databaseErrorFields(err);
       this.#logger.error({ ...fields, next_step: `${fields.next_step}; ${AT}` }, 'store retention failed');
+    } finally {
+      this.#log.removed(all);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { lockByName } from '@vitrine/postgres/advisory-lock';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { waitUntil } from '@vitrine/testkit/wait-until';
@@ -10,6 +10,7 @@ import { applyStoreRetention, noRowsRemoved, RETAINED_TABLES } from './store-ret
 let database: StoreDatabase;
 let replica: PostgresPool;
 let workspace_id: string;
+const realNow = Date.now;
 const NOW = Date.now();
 beforeAll(async () => {
   database = await storeDatabase();
@@ -17,7 +18,11 @@ beforeAll(async () => {
   ({ workspace_id } = await addKey(database, 1));
 });
 afterAll(async () => database[Symbol.asyncDispose]());
-beforeEach(async () => database.owner.execute(`TRUNCATE ${RETAINED_TABLES.join()}`));
+afterEach(() => void (Date.now = realNow));
+beforeEach(async () => {
+  await database.owner.execute(`TRUNCATE retention_runs, ${RETAINED_TABLES.join()}`);
+  await database.owner.execute(`INSERT INTO retention_runs VALUES ('store_api', now(), now())`);
+});
 
 /** Rows by their age in days; `open` ones are not published and not finished. */
 async function addRows(ages: readonly number[], open: number): Promise<void> {
@@ -72,10 +77,11 @@ async function rowCounts(): Promise<Record<string, number>> {
   return row ?? {};
 }
 const noRows = noRowsRemoved();
+const QUIET = { info: () => {}, warn: () => {} };
 
 test('idempotency keys go after 24 hours, published messages and finished jobs after 7 days; what is open stays', async () => {
   await addRows([0, 0.9, 1, 6.9, 7, 30], 3);
-  const pass = await applyStoreRetention(replica, NOW, 2);
+  const pass = await applyStoreRetention(replica, NOW, { batch: 2 });
   expect(pass?.removed).toEqual({ ...noRows, idempotency_keys: 4, outbox: 2, scan_jobs: 2 });
   expect(await rowCounts()).toEqual({ ...noRows, idempotency_keys: 2, outbox: 7, scan_jobs: 7 });
   expect((await applyStoreRetention(replica, NOW))?.removed).toEqual(noRows);
@@ -83,7 +89,7 @@ test('idempotency keys go after 24 hours, published messages and finished jobs a
 
 test('evidence goes after 180 days with its receipt and its candidates, decided or not; login links 7 days after they expired', async () => {
   await addFirstPartyRows([-1, 6.9, 7, 179.9, 180, 181, 400]);
-  const pass = await applyStoreRetention(replica, NOW, 2);
+  const pass = await applyStoreRetention(replica, NOW, { batch: 2 });
   expect(pass?.removed).toEqual({ ...noRows, analyses: 4, candidates: 3, evidence: 3, evidence_receipts: 3, login_links: 5 });
   const expected = { analyses: 3, candidates: 4, evidence: 4, evidence_receipts: 4, login_links: 2 };
   expect(await rowCounts()).toEqual({ ...noRows, ...expected });
@@ -118,7 +124,7 @@ test('while another replica applies retention, this one does nothing', async () 
 test('retention is applied at the start; rows and failures are counted from zero', async () => {
   await addRows([30], 1);
   const lines: string[] = [];
-  const logger = { error: (_: object, message: string) => void lines.push(message) };
+  const logger = { ...QUIET, error: (_: object, message: string) => void lines.push(message) };
   await using retention = new StoreRetention(replica, logger);
   expect(retention.readings().removed).toContainEqual([{ table: 'outbox' }, 0]);
   const removed = () => Object.fromEntries(retention.readings().removed.map(([{ table }, count]) => [table, count]));
@@ -130,9 +136,35 @@ test('retention is applied at the start; rows and failures are counted from zero
   expect([retention.readings().failures, lines]).toEqual([0, ['store retention failed']]);
 });
 
+test('a process whose clock is 40 days ahead removes nothing that is young, and what is removed is logged', async () => {
+  await addFirstPartyRows([20]);
+  await addRows([0, 5, 8], 0);
+  const before = await rowCounts();
+  Date.now = () => NOW + 40 * DAY_MS;
+  const lines: object[] = [];
+  const log = (fields: object, message: string) => void lines.push({ ...fields, message });
+  await using retention = new StoreRetention(replica, { info: log, warn: log, error: log });
+  await waitUntil(() => lines.some((line) => 'what' in line && line.what === 'login_links'), { what: 'a pass' });
+  expect(await rowCounts()).toEqual({
+    ...before,
+    idempotency_keys: 1,
+    outbox: 2,
+    scan_jobs: 2,
+    login_links: 0,
+  });
+  expect(lines).toContainEqual({
+    message: 'old data removed',
+    what: 'outbox',
+    count: 1,
+    oldest: new Date(NOW - 8 * DAY_MS).toISOString(),
+    newest: new Date(NOW - 8 * DAY_MS).toISOString(),
+  });
+  expect(retention.readings().failures).toBe(0);
+});
+
 test('passes begin when the database serves, and not at all after disposal', async () => {
   const lines: string[] = [];
-  const logger = { error: (_: object, message: string) => void lines.push(message) };
+  const logger = { ...QUIET, error: (_: object, message: string) => void lines.push(message) };
   const served = Promise.withResolvers<void>();
   // Without the rights that a pass needs, so that each pass is a line.
   const replica = database.as('vitrine_enrich');

@@ -1,8 +1,14 @@
+import type { RetentionLoop } from '@vitrine/postgres/advance-retention';
 import { tryLockByName } from '@vitrine/postgres/advisory-lock';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 
 const LOCK = 'vitrine.store_retention';
+export const STORE_RETENTION: RetentionLoop = {
+  name: 'store_api',
+  newest: 'SELECT created_at AS newest FROM outbox ORDER BY id DESC LIMIT 1',
+};
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Rows of one transaction. */
@@ -47,31 +53,37 @@ export interface RetentionPass {
 }
 
 /** Removes what is older than its time, and makes the partitions of the ledger for the months ahead. Resolves to undefined when another
- *  replica does it. Each batch is a transaction of its own, so a pass that fails keeps what it has done. */
+ *  replica does it. Each batch is a transaction of its own, so a pass that fails keeps what it has done, which `onRemoved` was told. */
 export async function applyStoreRetention(
   pool: PostgresPool,
   nowMs: number,
-  batch: number = BATCH,
+  { batch = BATCH, onRemoved = () => {} }: { readonly batch?: number; readonly onRemoved?: (removed: Removed) => void } = {},
 ): Promise<RetentionPass | undefined> {
   const removed = noRowsRemoved();
   // Waits for rows that are being written, so it has a transaction of its own; a lock inside of it lets one replica do it.
   const [made] = await pool.query<{ made: number }>('SELECT make_ledger_partitions($1) AS made', [MONTHS_AHEAD]);
   for (const table of RETAINED_TABLES) {
     for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
-      const count = await pool.transaction(async (transaction) =>
+      const gone = await pool.transaction(async (transaction) =>
         (await tryLockByName(transaction, LOCK)) ? removeBatch(transaction, table, nowMs, batch) : undefined,
       );
-      if (count === undefined) return undefined;
-      removed[table] += count;
-      if (count < batch) break;
+      if (gone === undefined) return undefined;
+      if (gone.count > 0) onRemoved(gone);
+      removed[table] += gone.count;
+      if (gone.count < batch) break;
     }
   }
   return { removed, partitionsMade: made?.made ?? 0 };
 }
 
-function removeBatch(transaction: Transaction, table: RetainedTable, nowMs: number, batch: number): Promise<number> {
+async function removeBatch(transaction: Transaction, table: RetainedTable, nowMs: number, batch: number): Promise<Removed> {
   const { column, keptMs, only = '' }: Kept = KEPT[table];
   // A row that somebody has just taken over, such as an idempotency key that is used again, has another ctid and stays.
   const old = `SELECT ctid FROM ${table} WHERE ${column} <= $1 ${only} LIMIT $2`;
-  return transaction.execute(`DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${old}))`, [new Date(nowMs - keptMs), batch]);
+  const [removed] = await transaction.query<Removed>(
+    `WITH gone AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${old})) RETURNING ${column} AS at)
+     SELECT '${table}' AS what, count(*) AS count, min(at) AS oldest, max(at) AS newest FROM gone`,
+    [new Date(nowMs - keptMs), batch],
+  );
+  return removed ?? { what: table, count: 0, oldest: 0, newest: 0 };
 }

@@ -1,18 +1,22 @@
+import type { RetentionLoop } from '@vitrine/postgres/advance-retention';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Removed } from '@vitrine/telemetry/retention-log';
 
 const BATCH = 500;
 
-const EMPTY = `UPDATE observations SET evidence = NULL WHERE id IN (
-  SELECT id FROM observations WHERE evidence IS NOT NULL AND completed_at < now() - make_interval(days => $1)
-  ORDER BY completed_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`;
+export const EVIDENCE_RETENTION: RetentionLoop = {
+  name: 'evidence',
+  newest: 'SELECT max(completed_at) AS newest FROM observations WHERE evidence IS NOT NULL',
+};
 
-/** Removes evidence that is older, until none is left or the signal is aborted; a transaction for each 500. Resolves with the number of observations. */
-export async function removeOldEvidence(pool: PostgresPool, retentionDays: number, signal: AbortSignal): Promise<number> {
-  let removed = 0;
-  while (!signal.aborted) {
-    const some = await pool.execute(EMPTY, [retentionDays]);
-    removed += some;
-    if (some < BATCH) break;
-  }
-  return removed;
+const EMPTY = `WITH emptied AS (
+    UPDATE observations SET evidence = NULL WHERE id IN (
+      SELECT id FROM observations WHERE evidence IS NOT NULL AND completed_at < $1
+      ORDER BY completed_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED) RETURNING completed_at)
+  SELECT 'observations.evidence' AS what, count(*) AS count, min(completed_at) AS oldest, max(completed_at) AS newest FROM emptied`;
+
+/** Removes the evidence of observations that were completed before a moment, 500 of them at a time; resolves with what it removed. */
+export async function removeEvidence(pool: PostgresPool, beforeMs: number): Promise<Removed[]> {
+  const removed = await pool.query<Removed>(EMPTY, [new Date(beforeMs)]);
+  return removed.filter(({ count }) => count > 0);
 }

@@ -1,11 +1,14 @@
+import { RetentionClock } from '@vitrine/lifecycle/retention-clock';
+import { advanceRetention } from '@vitrine/postgres/advance-retention';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createId } from '@vitrine/stores/identifiers';
 import type { Logger } from '@vitrine/telemetry/logger';
+import { RetentionLog } from '@vitrine/telemetry/retention-log';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ScanConfig } from '../config.ts';
-import { removeOldEvidence } from '../evidence/evidence-retention.ts';
+import { EVIDENCE_RETENTION, removeEvidence } from '../evidence/evidence-retention.ts';
 import type { ScanJobs } from '../jobs/scan-jobs.ts';
 import { RequestTurns } from '../politeness/request-turns.ts';
 import { queueRescans } from './rescan-scheduler.ts';
@@ -15,6 +18,7 @@ const SCHEDULE_MS = 10_000;
 const LOOKS_PER_CADENCE = 10;
 const COUNT_MS = 5_000;
 const CLEAN_UP_MS = 600_000;
+const DAY_MS = 86_400_000;
 
 export interface RoutineFigures {
   /** Runs of the scheduler by result. */
@@ -38,6 +42,8 @@ export interface RoutineWorkOptions {
 export class RoutineWork implements AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #options: RoutineWorkOptions;
+  readonly #retention = new RetentionClock(() => performance.now());
+  readonly #retentionLog: RetentionLog;
   readonly #stopping = new AbortController();
   readonly #ended: Promise<unknown>;
   readonly #runs = { queued: 0, not_leading: 0, failed: 0 };
@@ -49,6 +55,7 @@ export class RoutineWork implements AsyncDisposable {
   constructor(pool: PostgresPool, options: RoutineWorkOptions) {
     this.#pool = pool;
     this.#options = options;
+    this.#retentionLog = new RetentionLog(options.logger);
     const { enabled, cadence_ms: cadenceMs } = options.config.rescan;
     const scheduleMs = Math.min(SCHEDULE_MS, Math.ceil(cadenceMs / LOOKS_PER_CADENCE));
     this.#ended = Promise.all([
@@ -101,7 +108,11 @@ export class RoutineWork implements AsyncDisposable {
   async #cleanUp(): Promise<void> {
     const { signal } = this.#stopping;
     try {
-      this.#evidenceRemoved += await removeOldEvidence(this.#pool, this.#options.config.evidence.retention_days, signal);
+      const run = await advanceRetention(this.#pool, this.#retention, EVIDENCE_RETENTION);
+      this.#retentionLog.began(run);
+      const before = run.at - this.#options.config.evidence.retention_days * DAY_MS;
+      const removeSome = async () => (signal.aborted ? [] : removeEvidence(this.#pool, before));
+      this.#evidenceRemoved += await this.#retentionLog.removeAll(removeSome);
       await new RequestTurns(this.#pool).removeUnused();
     } catch (error) {
       this.#cleanUpFailures += 1;

@@ -4,6 +4,7 @@ import type { AuditLog } from '@vitrine/gateway-keys/audit-log';
 import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { isReservedKeyId } from '@vitrine/gateway-keys/key-fields';
 import type { Logger } from '@vitrine/telemetry/logger';
+import { RetentionLog } from '@vitrine/telemetry/retention-log';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { AuthConfig } from './auth-config.ts';
 import { authenticateBy, allowAll } from './authenticate.ts';
@@ -38,7 +39,7 @@ export async function openAuth(
   await using opened = new AsyncDisposableStack();
   const isStored = auth.enabled && auth.store === 'database';
   const followed = isStored ? await followKeyStore(auth, keys, logger, clock, opened) : undefined;
-  opened.use(keepAuditRetention(keys.store, logStoreError(logger, 'audit retention failed')));
+  opened.use(keepAuditRetention(keys.store, logger, logStoreError(logger, 'audit retention failed')));
   const isFresh = () => followed?.refresh.isFresh ?? true;
   const pepperProblem = () => followed?.peppers.problem;
   const isComplete = () => pepperProblem() === undefined;
@@ -113,9 +114,17 @@ function warnOfKeys(ids: readonly string[], withTakenToken: readonly string[], l
 }
 
 /** Removes audit events after 365 days, at the start and every hour. Spec: gateway decisions, section 6. */
-function keepAuditRetention(store: Pick<AuditLog, 'removeAuditBefore'>, report: (error: unknown) => void): Disposable {
+function keepAuditRetention(
+  store: Pick<AuditLog, 'advanceRetention' | 'removeAuditBefore'>,
+  logger: Logger,
+  report: (error: unknown) => void,
+): Disposable {
+  const log = new RetentionLog(logger);
   const removeAll = async () => {
-    while ((await store.removeAuditBefore(Date.now() - AUDIT_RETENTION_MS)) > 0);
+    const run = await store.advanceRetention();
+    if (run === undefined) return;
+    log.began(run);
+    await log.removeAll(() => store.removeAuditBefore(run.at - AUDIT_RETENTION_MS));
   };
   const run = () => void removeAll().catch(report);
   const timer = setInterval(run, AUDIT_RETENTION_INTERVAL_MS);

@@ -1,0 +1,36 @@
+const HOUR_MS = 3_600_000;
+/** Two days of data an hour. */
+const PACE = 48;
+
+/** What a store keeps of its retention clock. Times are milliseconds since the epoch. */
+export interface RetentionRun {
+  /** The time by which data was removed last. */
+  readonly at: number;
+  /** The store's clock at that run. */
+  readonly ranAt: number;
+}
+
+/** The time by which retention removes data. It follows the store's clock, but gains at most two days an hour, so that a clock that jumps
+ *  ahead removes little before somebody sees it. A store that was off for long catches up at that pace. */
+export class RetentionClock {
+  readonly #steadyClock: () => number;
+  #seen: { readonly at: number; readonly steadyMs: number } | undefined;
+
+  /** `steadyClock`: milliseconds on a clock that does not jump. */
+  constructor(steadyClock: () => number) {
+    this.#steadyClock = steadyClock;
+  }
+
+  /** The run after `last`, which is that of any process. `nowMs` is the store's clock. A store that has kept no run begins at `newestMs`, when
+   *  its newest row was made. The time since the last run is taken from the steady clock; only at the start of a process from the store's,
+   *  and then as an hour at most. */
+  next(last: RetentionRun | undefined, nowMs: number, newestMs: number = nowMs): RetentionRun {
+    const steadyMs = this.#steadyClock();
+    const { at, ranAt } = last ?? { at: newestMs, ranAt: Number.NEGATIVE_INFINITY };
+    const elapsedMs = this.#seen === undefined ? Math.abs(nowMs - ranAt) : steadyMs - this.#seen.steadyMs;
+    const from = Math.min(at, this.#seen?.at ?? at);
+    const next = Math.min(nowMs, Math.floor(from + PACE * Math.min(elapsedMs, HOUR_MS)));
+    this.#seen = { at: next, steadyMs };
+    return { at: next, ranAt: nowMs };
+  }
+}
