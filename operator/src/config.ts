@@ -34,6 +34,15 @@ export const operatorConfig = z
     plans: z.strictObject({ config_map: kubernetesName.default('vitrine-plans') }).prefault({}),
     /** The tenant of namespaces without labels: both or neither. */
     tenancy: z.strictObject({ default_org: tenantId.optional(), default_workspace: tenantId.optional() }).prefault({}),
+    /** What clients need to send requests through the gateway; the Secret of a key has it for their SDKs. */
+    clients: z
+      .strictObject({
+        openai_base_url: z.url({ protocol: /^https?$/ }).optional(),
+        anthropic_base_url: z.url({ protocol: /^https?$/ }).optional(),
+        /** `auth.header` of the gateway. */
+        key_header: z.string().min(1).default('X-Svc-Gateway-Key'),
+      })
+      .prefault({}),
     auth: z.strictObject({
       /** The gateway's peppers: a file with one VERSION:SECRET a line, the first for new tokens, or a folder of such files. */
       pepper_path: z.string().min(1, 'must not be empty'),

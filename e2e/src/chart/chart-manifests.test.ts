@@ -286,6 +286,23 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     });
   });
 
+  test('the operator writes where clients reach the gateway, with its own prefixes and header, into Secrets of keys', () => {
+    const clientsOf = (gateway: object) =>
+      Object.entries(variablesOf(podOf(render({ gateway }), '-operator')))
+        .filter(([name]) => name.startsWith('OPERATOR_CLIENTS_'))
+        .map(([name, { value }]) => [name.replace('OPERATOR_CLIENTS_', ''), value]);
+    expect(clientsOf({})).toEqual([
+      ['OPENAI_BASE_URL', 'http://shop-gateway.gateways.svc:8080/openai/v1'],
+      ['ANTHROPIC_BASE_URL', 'http://shop-gateway.gateways.svc:8080/anthropic'],
+    ]);
+    const config = { auth: { header: 'X-Key' }, providers: { openai: { prefix: '/ai' } } };
+    expect(clientsOf({ service: { port: 80 }, config })).toEqual([
+      ['OPENAI_BASE_URL', 'http://shop-gateway.gateways.svc:80/ai/v1'],
+      ['ANTHROPIC_BASE_URL', 'http://shop-gateway.gateways.svc:80/anthropic'],
+      ['KEY_HEADER', 'X-Key'],
+    ]);
+  });
+
   test('the operator reads all Secrets only without a list of namespaces', () => {
     const secretsIn = (name: string) =>
       manifestsOf(name)

@@ -2,10 +2,11 @@ import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { OWN_SERVERS } from './chart-cases.ts';
-import { describeWithPrograms } from '../programs.ts';
+import { CHART_CASES, OWN_SERVERS } from './chart-cases.ts';
+import { describeWithPrograms, runProgram } from '../programs.ts';
 import { CHART, HELMS, RELEASE, renderNotes, renderText } from './render-chart.ts';
 
+const LIMITS = { limits: { per_key: { requests_per_minute: 60 } } };
 type Schema = Readonly<{
   $ref?: string;
   properties?: Record<string, Schema>;
@@ -107,14 +108,22 @@ describeWithPrograms(HELMS, 'wrong values are refused with what to change', () =
 });
 
 describeWithPrograms(['helm4'], 'the notes', () => {
+  const installs = { ...CHART_CASES, 'limits of usage': { ...OWN_SERVERS, gateway: { config: LIMITS } } };
+  test.each(Object.entries(installs))('%s: a shell takes all of them', (_name, values) => {
+    const { status, stderr } = runProgram('bash', ['-n'], renderNotes(values));
+    // It warns of a document that never ends.
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
   test('name the release, its namespace and port in commands that can be pasted', () => {
-    const notes = renderNotes({ ...OWN_SERVERS, gateway: { service: { port: 80 } } });
+    const notes = renderNotes({ ...OWN_SERVERS, gateway: { service: { port: 80 }, config: { auth: { header: 'X-Key' } } } });
     expect(notes).toContain(`kubectl -n gateways rollout status deployment/${RELEASE}-gateway --timeout=5m`);
     expect(notes).toContain(`helm -n gateways test ${RELEASE}`);
     expect(notes).toContain('kubectl create namespace team-a');
-    expect(notes).toContain('kubectl -n team-a wait --for=condition=Ready gk/first');
-    expect(notes).toContain(`port-forward service/${RELEASE}-gateway 8080:80`);
+    expect(notes).toContain('kubectl -n team-a wait --for=condition=Ready gatewaykey/first');
+    expect(notes).toContain(`port-forward service/${RELEASE}-gateway 18080:80`);
     expect(notes).toContain(`Back up the Secret ${RELEASE}-pepper`);
+    expect(notes).toContain('-H "X-Key: $GATEWAY_KEY"');
     expect(notes).not.toContain('dev.enabled');
   });
 

@@ -28,6 +28,7 @@ export function createGatewayKeyController(context: ControllerContext, database:
     rows: new PostgresManagedKeys(pool, database),
     hashes,
     logger,
+    clients: config.clients,
     events,
     defaultTenant: org_id === undefined || workspace_id === undefined ? undefined : { org_id, workspace_id },
     cached: { key: (key) => firstOf(keys, key), namespace: (name) => firstOf(namespaces, name) },

@@ -11,6 +11,7 @@ import { afterFailure } from '../runtime/failure.ts';
 import { mergeStatus, readObject } from '../runtime/object-requests.ts';
 import { decideKey, isSettled, KEY_KEPT, secretNameOf, type Settled } from './decide-key.ts';
 import { deletionPolicyOf, madeSecretName } from './deletion-policy.ts';
+import type { ClientSettings } from './client-variables.ts';
 import { gatewayKeyPath, PAUSED, type GatewayKeyObject, type GatewayKeyStatus } from './gateway-key-resource.ts';
 import { KeyActions, type KeyWorld, type StagedToken } from './key-actions.ts';
 import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
@@ -27,6 +28,7 @@ export interface GatewayKeyDependencies {
   readonly rows: ManagedKeyRows;
   readonly hashes: TokenHashes;
   readonly logger: Pick<Logger, 'warn'>;
+  readonly clients: ClientSettings;
   readonly events: EventRecorder;
   readonly defaultTenant: Tenant | undefined;
   /** From the cache; undefined where it has none. */
@@ -117,7 +119,7 @@ export class GatewayKeyReconciler {
   }
 
   #observe({ object, namespace, secret, row, obstacle }: KeyWorld): ObservedKey {
-    const { hashes, defaultTenant, clock, propagationMs } = this.#dependencies;
+    const { hashes, clients, defaultTenant, clock, propagationMs } = this.#dependencies;
     const keyId = keyIdOf(object);
     const spec = readSpec(object);
     const isLive = object.metadata.deletionTimestamp === undefined && object.metadata.annotations?.[PAUSED] !== 'true';
@@ -129,7 +131,8 @@ export class GatewayKeyReconciler {
       keyId,
       spec,
       tenant,
-      secret: secret === undefined || isObstacle(spec) ? undefined : observeSecret(secret, object, spec, keyId, row, hashes),
+      secret:
+        secret === undefined || isObstacle(spec) ? undefined : observeSecret(secret, object, spec, keyId, row, hashes, clients),
       row,
       fields: isObstacle(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object, spec, tenant.tenant),
       isPepperKnown: row === undefined || hashes.has(row.token.pepper_version, row.pepper_fingerprint),

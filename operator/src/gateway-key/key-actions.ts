@@ -12,10 +12,11 @@ import { invariant } from '@vitrine/faults/invariant';
 import { hasStatus } from '../runtime/api-error.ts';
 import type { ApiRequests } from '../runtime/api-server.ts';
 import { mergeObject } from '../runtime/object-requests.ts';
+import type { ClientSettings } from './client-variables.ts';
 import { secretNameOf, type KeyAction } from './decide-key.ts';
 import { FINALIZER, gatewayKeyPath, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
 import type { NamespaceObject } from './namespace-tenant.ts';
-import { rotationAnnotations, secretData, secretMetadata, tokenIn, type SecretObject } from './key-secret.ts';
+import { describedData, rotationAnnotations, secretData, secretMetadata, tokenIn, type SecretObject } from './key-secret.ts';
 import { isObstacle, type ObservedKey, type Obstacle } from './observed-key.ts';
 
 const DEFAULT_GRACE_MS = 120_000;
@@ -39,6 +40,7 @@ export interface KeyActionsOptions {
   readonly server: ApiRequests;
   readonly rows: ManagedKeyRows;
   readonly hashes: TokenHashes;
+  readonly clients: ClientSettings;
   readonly staged: Map<string, StagedToken>;
   readonly newToken: () => string;
 }
@@ -152,7 +154,7 @@ export class KeyActions {
     const { annotations, ...metadata } = secretMetadata(object, spec);
     const change = {
       metadata: { ...metadata, annotations: { ...annotations, ...rotationAnnotations(object, spec, now) } },
-      data: secretData(token, keyId),
+      data: secretData(token, keyId, this.#options.clients),
     };
     world.secret = await mergeObject<SecretObject>(server, pathOf(secret), change, secret.metadata.resourceVersion, signal);
   }
@@ -168,7 +170,7 @@ export class KeyActions {
       kind: 'Secret',
       type: 'Opaque',
       metadata: { name, namespace, ...metadata, annotations: { ...annotations, ...rotationAnnotations(object, spec, now) } },
-      data: secretData(token, keyId),
+      data: secretData(token, keyId, this.#options.clients),
     };
     const path = `/api/v1/namespaces/${namespace}/secrets`;
     try {
@@ -184,7 +186,7 @@ export class KeyActions {
     const { secret } = world;
     invariant(secret !== undefined, 'a Secret is observed');
     const metadata = secretMetadata(observed.object, specOf(observed));
-    const data = { id: Buffer.from(observed.keyId).toString('base64') };
+    const data = describedData(secret, observed.keyId, this.#options.clients);
     const { resourceVersion } = secret.metadata;
     world.secret = await mergeObject<SecretObject>(
       this.#options.server,

@@ -2,6 +2,7 @@ import { CHOSEN_TOKEN } from '@vitrine/credentials/token';
 import type { TokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { ManagedKey } from '@vitrine/gateway-keys/managed-key';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
+import { clientVariables, type ClientSettings } from './client-variables.ts';
 import { ROTATE, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
 import type { ObservedSecret, TokenState } from './observed-key.ts';
 
@@ -39,6 +40,7 @@ export function observeSecret(
   keyId: string,
   row: ManagedKey | undefined,
   hashes: TokenHashes,
+  clients: ClientSettings,
 ): ObservedSecret {
   const { annotations = {}, labels = {}, ownerReferences = [] } = secret.metadata;
   const token = tokenIn(secret, spec.tokenSecretRef?.key ?? 'token');
@@ -52,7 +54,7 @@ export function observeSecret(
     rotatedAt: Number.isNaN(rotatedAt) ? undefined : rotatedAt,
     handledRotation: annotations[ROTATE],
     handledTrigger: annotations[TRIGGER],
-    isDescribed: isDescribed(secret, object, spec),
+    isDescribed: isDescribed(secret, object, spec) && hasAll(secret.data, describedData(secret, keyId, clients)),
   };
 }
 
@@ -76,8 +78,18 @@ export function rotationAnnotations(object: GatewayKeyObject, { rotation }: Gate
   };
 }
 
-export function secretData(token: string, keyId: string): Readonly<Record<string, string>> {
-  return { token: Buffer.from(token).toString('base64'), id: Buffer.from(keyId).toString('base64') };
+export function secretData(token: string, keyId: string, clients: ClientSettings): Readonly<Record<string, string>> {
+  return encoded({ token, id: keyId, ...clientVariables(clients, token) });
+}
+
+/** What belongs to the token that a Secret of the operator has. */
+export function describedData(secret: SecretObject, keyId: string, clients: ClientSettings): Readonly<Record<string, string>> {
+  const token = tokenIn(secret, 'token');
+  return encoded({ id: keyId, ...(token !== undefined && clientVariables(clients, token)) });
+}
+
+function encoded(data: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(data).map(([name, text]) => [name, Buffer.from(text).toString('base64')]));
 }
 
 export function isHashOf(hashes: TokenHashes, token: string, hash: TokenHash | undefined): boolean {
@@ -98,10 +110,10 @@ function prefixOf(token: string): string {
   return token.slice(0, tag.length + SHOWN_CHARACTERS);
 }
 
-function isDescribed({ metadata, data }: SecretObject, object: GatewayKeyObject, spec: GatewayKeySpec): boolean {
+function isDescribed({ metadata }: SecretObject, object: GatewayKeyObject, spec: GatewayKeySpec): boolean {
   const { labels, annotations, ownerReferences } = secretMetadata(object, spec);
   const isOwned = metadata.ownerReferences?.some(({ uid }) => uid === ownerReferences[0]?.uid) === true;
-  return isOwned && data?.['id'] !== undefined && hasAll(metadata.labels, labels) && hasAll(metadata.annotations, annotations);
+  return isOwned && hasAll(metadata.labels, labels) && hasAll(metadata.annotations, annotations);
 }
 
 function hasAll(have: Readonly<Record<string, string>> = {}, want: Readonly<Record<string, string>>): boolean {

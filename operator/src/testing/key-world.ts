@@ -6,6 +6,7 @@ import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-man
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { ClientSettings } from '../gateway-key/client-variables.ts';
 import { keyIdOf } from '../gateway-key/key-fields-of-spec.ts';
 import { isHashOf, tokenIn, type SecretObject } from '../gateway-key/key-secret.ts';
 import type { GatewayKeyObject } from '../gateway-key/gateway-key-resource.ts';
@@ -17,6 +18,11 @@ import { startFakeApiServer, type FakeApiServer } from './fake-api-server.ts';
 import type { StoredObject } from './fake-writes.ts';
 
 export const HASHES: TokenHashes = new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(40)) }]);
+export const CLIENTS: ClientSettings = {
+  openai_base_url: 'http://gateway/openai/v1',
+  anthropic_base_url: 'http://gateway/anthropic',
+  key_header: 'X-Svc-Gateway-Key',
+};
 const NEVER = new AbortController().signal;
 const MAX_PASSES = 30;
 
@@ -30,6 +36,7 @@ export class KeyWorld implements AsyncDisposable {
   now: number = Date.now();
   propagationMs = 0;
   readonly log: string[] = [];
+  clients: ClientSettings = CLIENTS;
   #reconciler: GatewayKeyReconciler | undefined;
 
   private constructor(fake: FakeApiServer, pool: PostgresPool) {
@@ -146,6 +153,7 @@ export class KeyWorld implements AsyncDisposable {
       rows,
       hashes: HASHES,
       logger: createLogger('test', 'info', { write: (line) => this.log.push(line) }),
+      clients: this.clients,
       events: new EventRecorder(this.server, { controller: 'test', instance: 'test' }, () => {}),
       defaultTenant: undefined,
       cached: { key: () => this.object, namespace: () => undefined },
