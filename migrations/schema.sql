@@ -1406,6 +1406,13 @@ COMMENT ON COLUMN workspaces.plan IS 'of plans; without a row there, the limits 
 COMMENT ON COLUMN writer_statistics.dropped_by IS 'counts by operation and error_class, such as {"write_trace timeout": 3}';
 COMMENT ON COLUMN writer_statistics.last_dropped_by IS 'operation and error_class of the last dropped trace, such as write_trace timeout';
 
+CREATE ROLE vitrine_enrich;
+CREATE ROLE vitrine_gateway;
+CREATE ROLE vitrine_migrations;
+CREATE ROLE vitrine_operator;
+CREATE ROLE vitrine_store_api;
+CREATE ROLE vitrine_trace_writer;
+
 ALTER TABLE analyses OWNER TO vitrine_migrations;
 ALTER TABLE api_keys OWNER TO vitrine_migrations;
 ALTER TABLE audit_events OWNER TO vitrine_migrations;
@@ -1465,6 +1472,37 @@ ALTER TABLE usage_counters OWNER TO vitrine_migrations;
 ALTER TABLE workspace_plans OWNER TO vitrine_migrations;
 ALTER TABLE workspaces OWNER TO vitrine_migrations;
 ALTER TABLE writer_statistics OWNER TO vitrine_migrations;
+
+
+ALTER FUNCTION add_latencies(integer[],integer[]) OWNER TO vitrine_migrations;
+ALTER FUNCTION admit_request(bytea[],text,uuid,jsonb,integer,integer) OWNER TO vitrine_migrations;
+ALTER FUNCTION billing_period_start(integer,timestamp with time zone) OWNER TO vitrine_migrations;
+ALTER FUNCTION drop_trace_partitions(timestamp with time zone,integer) OWNER TO vitrine_migrations;
+ALTER FUNCTION forget_packed_sums() OWNER TO vitrine_migrations;
+ALTER FUNCTION keep_next_token_hash() OWNER TO vitrine_migrations;
+ALTER FUNCTION keep_token_hash() OWNER TO vitrine_migrations;
+ALTER FUNCTION lock_limits(text[]) OWNER TO vitrine_migrations;
+ALTER FUNCTION make_ledger_partitions(integer) OWNER TO vitrine_migrations;
+ALTER FUNCTION make_trace_partition(text,date) OWNER TO vitrine_migrations;
+ALTER FUNCTION make_trace_partitions(integer) OWNER TO vitrine_migrations;
+ALTER FUNCTION notify_plan_generation() OWNER TO vitrine_migrations;
+ALTER FUNCTION raise_plan_generation() OWNER TO vitrine_migrations;
+ALTER FUNCTION remove_expired_allotments(integer,integer) OWNER TO vitrine_migrations;
+ALTER FUNCTION remove_old_quota_reservations(integer) OWNER TO vitrine_migrations;
+ALTER FUNCTION remove_old_traces(timestamp with time zone,integer) OWNER TO vitrine_migrations;
+ALTER FUNCTION report_quota_usage(uuid,bigint,date,integer,text[],text[],numeric[],numeric[],numeric[],numeric[]) OWNER TO vitrine_migrations;
+ALTER FUNCTION report_rate_allotments(uuid,bigint,integer,integer,text[],integer[],integer[],integer[],integer[],integer[]) OWNER TO vitrine_migrations;
+ALTER FUNCTION stored_quota_usage(date,text,text) OWNER TO vitrine_migrations;
+ALTER FUNCTION take_request_turn(text[],text,integer,integer,integer,integer) OWNER TO vitrine_migrations;
+ALTER FUNCTION trace_partition_lock() OWNER TO vitrine_migrations;
+
+GRANT USAGE ON SCHEMA public TO PUBLIC;
+GRANT CREATE, USAGE ON SCHEMA public TO vitrine_migrations;
+GRANT USAGE ON SCHEMA public TO vitrine_gateway;
+GRANT USAGE ON SCHEMA public TO vitrine_trace_writer;
+GRANT USAGE ON SCHEMA public TO vitrine_operator;
+GRANT USAGE ON SCHEMA public TO vitrine_store_api;
+GRANT USAGE ON SCHEMA public TO vitrine_enrich;
 
 GRANT DELETE, INSERT, SELECT, UPDATE ON analyses TO vitrine_store_api;
 GRANT SELECT, UPDATE ON analyses TO vitrine_enrich;

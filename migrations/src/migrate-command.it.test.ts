@@ -41,6 +41,49 @@ test('it runs what is missing and prints what it ran; --check runs nothing and s
   expect((await run(['--check'])).code).toBe(0);
 });
 
+test('--check names each table, column, function, role and right that is not what the migrations make', async () => {
+  await run([]);
+  await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
+  const broken = [
+    ['DROP TABLE login_links', /^missing: CREATE TABLE login_links$/m],
+    ['ALTER TABLE plans DROP COLUMN updated_at', /^differs: CREATE TABLE plans lacks updated_at timestamp/m],
+    ['ALTER TABLE members ADD COLUMN nickname text', /^differs: CREATE TABLE members has nickname text$/m],
+    ['DROP INDEX candidates_by_time', /^missing: CREATE INDEX candidates_by_time /m],
+    ['DROP FUNCTION lock_limits(text[])', /^missing: CREATE OR REPLACE FUNCTION public\.lock_limits\(/m],
+    [
+      'CREATE OR REPLACE FUNCTION trace_partition_lock() RETURNS boolean LANGUAGE sql AS $$ SELECT true $$',
+      /^differs: CREATE OR REPLACE FUNCTION public\.trace_partition_lock\(/m,
+    ],
+    ['DROP TRIGGER plans_updated ON plans', /^missing: CREATE TRIGGER plans_updated/m],
+    [
+      'ALTER TABLE traces OWNER TO CURRENT_USER',
+      /^differs: ALTER TABLE traces OWNER TO \w+ should be ALTER TABLE traces OWNER TO vitrine_migrations$/m,
+    ],
+    ['REVOKE SELECT ON gateway_keys FROM vitrine_gateway', /^differs: GRANT .* ON gateway_keys TO vitrine_gateway/m],
+    ['GRANT SELECT ON gateway_keys TO vitrine_enrich', /^unexpected: GRANT SELECT ON gateway_keys TO vitrine_enrich$/m],
+    ['GRANT SELECT ON api_keys TO PUBLIC', /^unexpected: GRANT SELECT ON api_keys TO PUBLIC$/m],
+    ['REVOKE USAGE ON SCHEMA public FROM vitrine_operator', /^missing: GRANT USAGE ON SCHEMA public TO vitrine_operator$/m],
+  ] as const;
+  for (const [statement] of broken) await admin.query(statement);
+  const { code, stdout } = await run(['--check']);
+  expect(code).toBe(1);
+  expect(broken.filter(([, line]) => !line.test(stdout)).map(([statement]) => statement)).toEqual([]);
+});
+
+test('--check finds no difference in what time and owners add: partitions of days, rights and indexes of other roles', async () => {
+  await run([]);
+  await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
+  await admin.query('SELECT make_trace_partitions(3), make_ledger_partitions(2)');
+  await admin.query('CREATE TABLE reports (id int); CREATE INDEX of_the_owner ON plans (updated_at)', undefined);
+  const lines = (await run(['--check'])).stdout.split('\n').filter((line) => /^[a-z]+: /.test(line));
+  expect(lines).toEqual([]);
+  const [partition] = await admin.query<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relname ~ '^traces_[0-9]{8}$' LIMIT 1",
+  );
+  await admin.query(`ALTER TABLE ${partition?.name} OWNER TO CURRENT_USER`);
+  expect((await run(['--check'])).stdout).toMatch(new RegExp(`^unexpected: ALTER TABLE ${partition?.name} OWNER TO`, 'm'));
+});
+
 test('started several times at once, it runs each migration once', async () => {
   const source = { dsn: database.dsn, folder: MIGRATIONS_FOLDER };
   const ran = await Promise.all([1, 2, 3].map(() => migrate(source)));

@@ -6,9 +6,13 @@ import { messageOf } from '@vitrine/faults/fault';
 import { listMigrations, migrate, type Migration } from '@vitrine/postgres/migrate';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { waitForDatabase, type WaitFields } from '@vitrine/postgres/wait-for-database';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { describeSchema } from './describe-schema.ts';
+import { schemaDifferences } from './schema-differences.ts';
 
 const FOLDER = fileURLToPath(new URL('../sql', import.meta.url));
+const EXPECTED_SCHEMA = new URL('../schema.sql', import.meta.url);
 const DSN_VARIABLE = 'VITRINE_POSTGRES_DSN';
 const DEFAULT_WAIT_SECONDS = 60;
 
@@ -21,7 +25,8 @@ export const migrateCommandLine = (folder: string = FOLDER): CommandLine => ({
       name: 'up',
       summary: 'Brings the tables of a Postgres database up to date, or reports what is missing.',
       usage: '[--check] [--dsn DSN] [--wait SECONDS]',
-      help: `  --check         changes nothing; exits with 1 when migrations are missing
+      help: `  --check         changes nothing; exits with 1 when migrations are missing, or when tables, functions, roles or rights are not what the
+                  migrations make, such as after a restore, and names each difference
   --dsn DSN       the database; better in ${DSN_VARIABLE}, because other users can see arguments
   --wait SECONDS  how long to wait for a database that does not respond yet; ${DEFAULT_WAIT_SECONDS} by default
 
@@ -38,11 +43,19 @@ Examples:
         const ran = values.check === true ? [] : await migrate(source);
         const migrations = await listMigrations(source);
         context.stdout.write(tableOf(migrations, ran));
-        return migrations.every(({ ranAt }) => ranAt !== undefined) ? 0 : 1;
+        const isComplete = migrations.every(({ ranAt }) => ranAt !== undefined);
+        const differences = values.check === true && isComplete ? await differencesOf(source.dsn) : [];
+        context.stdout.write(differences.map((difference) => `${difference}\n`).join(''));
+        return isComplete && differences.length === 0 ? 0 : 1;
       },
     }),
   ],
 });
+
+async function differencesOf(dsn: Secret): Promise<string[]> {
+  await using pool = new PostgresPool({ dsn, applicationName: 'vitrine-migrate', maxConnections: 1 });
+  return schemaDifferences(readFileSync(EXPECTED_SCHEMA, 'utf8'), await describeSchema(pool));
+}
 
 function dsnOf(option: string | undefined, { env }: CommandContext): Secret {
   const dsn = option ?? env[DSN_VARIABLE] ?? '';

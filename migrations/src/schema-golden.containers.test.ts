@@ -4,7 +4,7 @@ import { startPostgres } from '@vitrine/e2e/environment';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { readFileSync } from 'node:fs';
-import { describeSchema } from './testing/describe-schema.ts';
+import { describeSchema } from './describe-schema.ts';
 
 const TEST_TIMEOUT_MS = 120_000;
 

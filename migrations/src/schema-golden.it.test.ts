@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describeSchema } from './testing/describe-schema.ts';
+import { describeSchema } from './describe-schema.ts';
 
 const GOLDEN = new URL('../schema.sql', import.meta.url);
 const HEAD = '-- What the migrations make, for reading: written by npm run golden, never run.\n\n';

@@ -1,4 +1,4 @@
-import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Queryable } from '@vitrine/postgres/connection';
 
 // The catalogue as SQL, in a fixed order and the same on PostgreSQL 15 to 18: pg_dump's text differs between versions. Left out is what
 // depends on the server or on the day: compression (lz4 is not built in everywhere) and the partitions of days.
@@ -25,7 +25,7 @@ const PARTITIONS = `
   SELECT c.relname AS name, format('CREATE TABLE %I PARTITION OF %s %s;', c.relname, i.inhparent::regclass,
     pg_get_expr(c.relpartbound, c.oid)) AS text
   FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
-  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relispartition AND c.relname !~ '_\\d{8}$'`;
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relispartition AND c.relname !~ '_\\d{6,8}$'`;
 
 const INDEXES = `
   SELECT c.relname AS name, pg_get_indexdef(i.indexrelid) || ';' AS text
@@ -49,7 +49,20 @@ const COMMENTS = `
 
 const OWNERS = `
   SELECT c.relname AS name, format('ALTER TABLE %I OWNER TO %I;', c.relname, pg_get_userbyid(c.relowner)) AS text
-  FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname !~ '_\\d{8}$'`;
+  FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname !~ '_\\d{6,8}$'`;
+
+const FUNCTION_OWNERS = `
+  SELECT p.oid::regprocedure::text AS name, format('ALTER FUNCTION %s OWNER TO %I;', p.oid::regprocedure, pg_get_userbyid(p.proowner)) AS text
+  FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace`;
+
+/** Partitions of days that another role owns than the table: the functions that drop them could not. */
+const STRAY_PARTITIONS = `
+  SELECT c.relname AS name, format('ALTER TABLE %I OWNER TO %I;', c.relname, pg_get_userbyid(c.relowner)) AS text
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class parent ON parent.oid = i.inhparent
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname ~ '_\\d{6,8}$' AND c.relowner <> parent.relowner`;
+
+const ROLES = `SELECT rolname AS name, format('CREATE ROLE %I;', rolname) AS text FROM pg_roles
+  WHERE rolname ~ '^vitrine_(migrations|gateway|trace_writer|operator|store_api|enrich)$'`;
 
 const grants = (objects: string) => `
   SELECT o.name || g.grantee::text AS name, format('GRANT %s ON %s TO %s;', string_agg(g.privilege_type, ', ' ORDER BY g.privilege_type),
@@ -57,18 +70,32 @@ const grants = (objects: string) => `
   FROM (${objects}) AS o, aclexplode(o.acl) AS g WHERE g.grantee <> o.owner GROUP BY o.name, g.grantee`;
 
 const TABLE_GRANTS = grants(`SELECT quote_ident(relname) AS name, relacl AS acl, relowner AS owner FROM pg_class
-  WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname !~ '_\\d{8}$'`);
+  WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname !~ '_\\d{6,8}$'`);
+const SCHEMA_GRANTS = grants(`SELECT 'SCHEMA ' || quote_ident(nspname) AS name, nspacl AS acl, nspowner AS owner FROM pg_namespace
+  WHERE nspname = 'public'`);
 const FUNCTION_GRANTS =
   grants(`SELECT 'FUNCTION ' || p.oid::regprocedure AS name, coalesce(proacl, acldefault('f', proowner)) AS acl,
   proowner AS owner FROM pg_proc p WHERE pronamespace = 'public'::regnamespace`);
 
-/** Tables, indexes, functions, triggers and rights of the schema `public`, as text. */
-export async function describeSchema(pool: PostgresPool): Promise<string> {
-  const sections = [TABLES, PARTITIONS, INDEXES, FUNCTIONS, TRIGGERS, COMMENTS, OWNERS, TABLE_GRANTS, FUNCTION_GRANTS];
+const SECTIONS = [
+  TABLES,
+  PARTITIONS,
+  INDEXES,
+  FUNCTIONS,
+  TRIGGERS,
+  COMMENTS,
+  ROLES,
+  OWNERS,
+  STRAY_PARTITIONS,
+  FUNCTION_OWNERS,
+].concat([SCHEMA_GRANTS, TABLE_GRANTS, FUNCTION_GRANTS]);
+
+/** Tables, indexes, functions, triggers, roles and rights of the schema `public`, as text. */
+export async function describeSchema(database: Queryable): Promise<string> {
   const texts: string[] = [];
-  for (const section of sections) {
+  for (const section of SECTIONS) {
     const sorted = `SELECT text FROM (${section}) AS described ORDER BY name COLLATE "C", text COLLATE "C"`;
-    const rows = await pool.query<{ text: string }>(sorted);
+    const rows = await database.query<{ text: string }>(sorted);
     texts.push(rows.map(({ text }) => `${text.trim()}\n`).join(section === TABLES || section === FUNCTIONS ? '\n' : ''));
   }
   return texts.join('\n');
