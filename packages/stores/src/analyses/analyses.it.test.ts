@@ -37,7 +37,7 @@ const jobOf = async (domain: string) => {
 };
 const finish = async (domain: string, status: 'completed' | 'blocked' | 'failed', error: string | null = null) => {
   const id = await jobOf(domain);
-  return patiently(scanner, (transaction) => finishScanJob(transaction, { id, status, error, at: T0 }));
+  return patiently(scanner, (transaction) => finishScanJob(transaction, { id, status, error }));
 };
 
 /** Whether anybody waits for a lock of this database. */
@@ -75,7 +75,7 @@ test('an analysis that begins while its scan is ending never waits for a scan th
   const mayCommit = Promise.withResolvers<void>();
   const id = await jobOf('race.com');
   const ending = patiently(scanner, async (transaction) => {
-    await finishScanJob(transaction, { id, status: 'completed', error: null, at: T0 });
+    await finishScanJob(transaction, { id, status: 'completed', error: null });
     ended.resolve();
     await mayCommit.promise;
   });

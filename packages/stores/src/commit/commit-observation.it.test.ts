@@ -188,7 +188,7 @@ describe('committed observations', () => {
     const [observation] = testStore.observations;
     await commit(testStore, observation && { ...observation, scan_job_id: id });
     const [job] = await scanner.query('SELECT status, finished_at FROM scan_jobs WHERE id = $1', [id]);
-    expect(job).toEqual({ status: 'completed', finished_at: T0 + DAY_MS });
+    expect(job).toEqual({ status: 'completed', finished_at: expect.any(Number) });
     expect(await scanner.query(`SELECT status FROM analyses WHERE id = 'ana_1'`)).toEqual([{ status: 'completed' }]);
   });
 
@@ -211,7 +211,7 @@ test('a scan that is blocked or fails changes nothing but its job', async () => 
     await scanner.transaction((transaction) =>
       queueScans(transaction, { domains: [testStore.domain], cause: 'routine', at: T0, createId: () => id }),
     );
-    await scanner.transaction((transaction) => finishScanJob(transaction, { id, status, error: 'challenged', at: T0 }));
+    await scanner.transaction((transaction) => finishScanJob(transaction, { id, status, error: 'challenged' }));
     expect(await rowOf(testStore)).toEqual(before);
   }
   await expectDerived(testStore);

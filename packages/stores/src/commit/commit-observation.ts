@@ -52,7 +52,7 @@ export async function commitObservation(
   await lockDomain(transaction, observation.facts.domain);
   const known = await readKnownStore(transaction, observation);
   const { scan_job_id: id, completed_at: at } = observation;
-  if (id !== null) await finishScanJob(transaction, { id, status: 'completed', error: null, at });
+  if (id !== null) await finishScanJob(transaction, { id, status: 'completed', error: null });
   const storefront_id = known.storefront_id ?? context.createStorefrontId();
   if (known.is_logged) return { storefront_id, arrival: 'repeated', profile: undefined, ...NOTHING };
   const { rules } = context;

@@ -15,7 +15,7 @@ const LOSSES_KEPT_DAYS = 7;
 const RECORD = `WITH recorded AS (
     INSERT INTO technology_losses SELECT slug, $2, $3 FROM unnest($1::text[]) AS slug ON CONFLICT DO NOTHING
   ), expired AS (
-    DELETE FROM technology_losses WHERE slug = ANY ($1) AND day < $2::date - ${LOSSES_KEPT_DAYS}
+    DELETE FROM technology_losses WHERE slug = ANY ($1) AND day < least($2::date, (now() AT TIME ZONE 'UTC')::date) - ${LOSSES_KEPT_DAYS}
   ), lost AS MATERIALIZED (
     SELECT slug, 1 + (SELECT count(*) FROM (SELECT FROM technology_losses l
       WHERE l.slug = w.slug AND l.day = $2 AND l.storefront_id <> $3 LIMIT ${MAX_LOSSES}) AS counted) AS losses

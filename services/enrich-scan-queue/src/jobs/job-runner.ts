@@ -136,7 +136,7 @@ export class JobRunner {
       return unlessLost(await jobs.retry(job, next.afterMs, next.error), { result: 'retried', reason });
     }
     logger.info(fields, `scan ${next.status}`);
-    return unlessLost(await jobs.end(job, next.status, next.error, Date.now()), { result: next.status, reason });
+    return unlessLost(await jobs.end(job, next.status, next.error), { result: next.status, reason });
   }
 
   #lost(job: ClaimedJob): Pick<EndedRun, 'result'> {

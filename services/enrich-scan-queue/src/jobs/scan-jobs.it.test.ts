@@ -58,14 +58,28 @@ test('a job whose process died is taken again when its lease is over, and the fi
   expect(taken?.leaseId).not.toBe(dead.leaseId);
   expect([...(await jobs[0].renew([dead]))]).toEqual([]);
   const ends = [
-    await jobs[0].end(dead, 'failed', 'late', Date.now()),
+    await jobs[0].end(dead, 'failed', 'late'),
     await jobs[0].retry(dead, 0, 'late'),
     await jobs[0].putOff(dead, 0),
     await pools[0].transaction((transaction) => holdJob(transaction, dead)),
   ];
   expect(ends).toEqual([false, false, false, false]);
-  expect(taken && (await jobs[1].end(taken, 'blocked', 'challenged: x', Date.now()))).toBe(true);
+  expect(taken && (await jobs[1].end(taken, 'blocked', 'challenged: x'))).toBe(true);
   expect(await rowOf(id)).toMatchObject({ status: 'blocked', error: 'challenged: x' });
+});
+
+test('a job ends by the clock of the database, by which it is removed later, whatever the clock of its process', async () => {
+  const id = await queue('clock.com', 'routine');
+  const job = await claim(id);
+  const realNow = Date.now;
+  Date.now = () => realNow() - 40 * 86_400_000;
+  try {
+    expect(await jobs[0].end(job, 'failed', 'late')).toBe(true);
+  } finally {
+    Date.now = realNow;
+  }
+  const text = `SELECT finished_at > now() - interval '1 hour' AS is_recent FROM scan_jobs WHERE id = $1`;
+  expect(await pools[0].query(text, [id])).toEqual([{ is_recent: true }]);
 });
 
 test('another attempt counts, being put off does not, and neither is taken before its time or by its message', async () => {

@@ -105,10 +105,10 @@ export class ScanJobs {
   }
 
   /** Ends a job that is no observation. False when the lease is lost. */
-  async end(job: ClaimedJob, status: 'blocked' | 'failed', error: string, at: number): Promise<boolean> {
+  async end(job: ClaimedJob, status: 'blocked' | 'failed', error: string): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       if (!(await holdJob(transaction, job))) return false;
-      return finishScanJob(transaction, { id: job.id, status, error, at });
+      return finishScanJob(transaction, { id: job.id, status, error });
     });
   }
 
