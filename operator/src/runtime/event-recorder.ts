@@ -59,7 +59,7 @@ export class EventRecorder {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       // A part of a name must not end in a dot.
-      metadata: { generateName: `${name.slice(0, 200).replace(/[.-]+$/, '')}-`, namespace },
+      metadata: { generateName: `${name.slice(0, 200).replace(/(?<![.-])[.-]+$/, '')}-`, namespace },
       eventTime: new Date().toISOString().replace('Z', '000Z'),
       reportingController: this.#reporter.controller,
       reportingInstance: this.#reporter.instance.slice(0, 128),

@@ -24,5 +24,5 @@ export function httpUrlOption(option: string, text: string | undefined): string 
   if (text === undefined) return undefined;
   const isHttp = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
   if (!isHttp) throw usageError(`${option} must be an http:// or https:// URL`);
-  return text.replace(/\/+$/, '');
+  return text.replace(/(?<!\/)\/+$/, '');
 }

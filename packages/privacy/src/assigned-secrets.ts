@@ -1,3 +1,4 @@
+import { BareValues, looksSecret } from './bare-values.ts';
 import type { Span } from './text-span.ts';
 
 /** Names with a secret as their value, behind an equals sign or a colon. */
@@ -14,14 +15,7 @@ const ASSIGNMENT = new RegExp(
     String.raw`((?:[ \t]|\\{1,15}t){0,8})(\\{0,15}["'${'`'}](?![\s)\],;}>:+/]))?`,
   'gi',
 );
-// A comma ends a value when a blank follows, or another name (of letters) with its value.
-const COMMA = String.raw`,(?!\s|$|[A-Za-z_][A-Za-z_.-]{0,63}[=:](?![=\s&;,"']|$))`;
-const VALUE = String.raw`[^\s&;,"'${'`'}\\]|'(?=[A-Za-z0-9])|${COMMA}`;
-/** A value without quotes. In JSON a backslash begins an escape; elsewhere it is a character of the value. */
-const BARE = new RegExp(String.raw`(?:${VALUE}|\\(?!["'${'`'}]))+`, 'y');
-const BARE_IN_JSON = new RegExp(String.raw`(?:${VALUE}|\\[\\/])+`, 'y');
 const LONGEST_NAME = 32;
-const NUMBERED_TYPE = /^(?:u?int|float|big|bytes|utf)[\w-]*$/i;
 const ALREADY_REDACTED = /^\[[A-Z_]*REDACTED(?::[0-9a-f]+)?\]$/;
 
 export interface AssignmentOptions {
@@ -40,9 +34,10 @@ export interface AssignmentOptions {
  *  No span reaches over a line's end; in JSON, over a string's; and it never splits an escape. */
 export function findAssignedSecrets(text: string, { isJson, withMembers }: AssignmentOptions): Span[] {
   const found: Span[] = [];
+  const bare = new BareValues(text, isJson);
   ASSIGNMENT.lastIndex = 0;
   for (let match = ASSIGNMENT.exec(text); match !== null; match = ASSIGNMENT.exec(text)) {
-    const value = match[2]?.endsWith('"') === true && !withMembers ? undefined : valueOf(text, match, isJson);
+    const value = match[2]?.endsWith('"') === true && !withMembers ? undefined : valueOf(text, match, bare, isJson);
     if (value === undefined) continue;
     // A value without quotes may end in another name with its own value: `password=a=token: b`.
     ASSIGNMENT.lastIndex = Math.max(ASSIGNMENT.lastIndex, match[6] === undefined ? value.end - LONGEST_NAME : value.end);
@@ -51,16 +46,7 @@ export function findAssignedSecrets(text: string, { isJson, withMembers }: Assig
   return found;
 }
 
-/** Whether a value looks like a secret: letters and digits, or signs; no number, variable, call, or
- *  other assignment. */
-export function looksSecret(value: string, isPassword: boolean = false): boolean {
-  if (value.length < 4 || /[([]/.test(value) || /^(?:\$\w+$|\*+$|[A-Za-z_]+=)/.test(value)) return false;
-  if (/^[\d.,:$%/-]+$/.test(value)) return isPassword;
-  if (NUMBERED_TYPE.test(value)) return false;
-  return /\d|[!@#$%^*+~=]/.test(value);
-}
-
-function valueOf(text: string, match: RegExpExecArray, isJson: boolean): Span | undefined {
+function valueOf(text: string, match: RegExpExecArray, bare: BareValues, isJson: boolean): Span | undefined {
   const [, name = '', nameQuote, before, sign, after, quote] = match;
   const from = match.index + match[0].length;
   const isMember = nameQuote !== undefined;
@@ -70,24 +56,13 @@ function valueOf(text: string, match: RegExpExecArray, isJson: boolean): Span | 
   if (quote === undefined) {
     // Between blanks two equals signs compare; and a number as the member of an object of JSON stays one.
     if ((!isTight && sign?.startsWith('==')) || nameQuote?.endsWith('"')) return undefined;
-    return bareValue(text, from, isJson, isTight ? undefined : name.toLowerCase() === 'password');
+    return isTight ? bare.anyAt(from) : bare.secretAt(from, name.toLowerCase() === 'password');
   }
   const end = endOfQuoted(text, from, quote, isJson);
   const value = text.slice(from, end);
   const isAny = !quote.endsWith('`') && (isTight || name.toLowerCase() !== 'token');
   const mayHaveBlanks = !isMember && !quote.endsWith('`');
   return isAny || (looksSecret(value) && (mayHaveBlanks || !/\s/.test(value))) ? { start: from, end } : undefined;
-}
-
-/** `isPassword` is undefined where every value counts. */
-function bareValue(text: string, from: number, isJson: boolean, isPassword: boolean | undefined): Span | undefined {
-  const pattern = isJson ? BARE_IN_JSON : BARE;
-  pattern.lastIndex = from;
-  const value = pattern.exec(text)?.[0] ?? '';
-  if (isPassword === undefined) return { start: from, end: from + value.length };
-  // Markup and braces end it: `<b>token: abc1</b>`.
-  const bare = value.replace(/(?:[{<]|\[(?!\w*\])).*/s, '').replace(/[)\]}>.:?]+$/, '');
-  return looksSecret(bare, isPassword) ? { start: from, end: from + bare.length } : undefined;
 }
 
 /** The end of a value with its opening quote before `from`: the quote that is written with as many backslashes, or else the

@@ -29,7 +29,7 @@ function isToken(text: string, bearer: number, start: number, end: number): bool
   const token = text.slice(start, end);
   // `Bearer realm="..."` is the challenge of a response that requires a token.
   if (/^[a-z_]+=$/i.test(token) && /["'\\]/.test(text[end] ?? '')) return false;
-  const word = token.replace(/\.+$/, '');
+  const word = token.replace(/(?<!\.)\.+$/, '');
   if (word.length >= LENGTH_ANYWHERE) return true;
   if (word.length >= 3 && /\d|[~+/=_]|[a-z][A-Z]|\w\.\w/.test(word)) return true;
   if (word.toLowerCase() === 'token') return false;

@@ -10,7 +10,7 @@ export function dropIncompleteTail(text: string): string {
   while (end > least && isPartOfWord(text, end - 1)) end -= 1;
   // A longer run of such characters is data in base64; or a token: parts joined by dots, and the beginning of one.
   if (end === least) end = startOfToken(text, end);
-  const number = /[-+. ()\d]*$/.exec(text.slice(Math.max(0, end - NUMBER_MAX), end))?.[0] ?? '';
+  const number = /(?<![-+. ()\d])[-+. ()\d]*$/.exec(text.slice(Math.max(0, end - NUMBER_MAX), end))?.[0] ?? '';
   return text.slice(0, /\d/.test(number) ? end - number.length : end);
 }
 

@@ -6,10 +6,15 @@ const DOMAIN_MAX = 255;
 const LOCAL = /[\w.%+\-'\u00c0-\u024f\u0370-\u052f]/;
 const DOMAIN = /^[A-Za-z0-9\u00c0-\u024f](?:[A-Za-z0-9\u00c0-\u024f-]*\.)+[A-Za-z]{2,63}(?![A-Za-z0-9-])/;
 
-// A country code behind a plus, then groups of digits.
-const INTERNATIONAL = /(?<![\w+/=-])\+[1-9]\d{0,2}(?:[-. ]?\(?\d{1,12}\)?){1,6}(?!\w)/g;
+// A country code behind a plus, then groups of digits. A group never ends within its digits: where several groups could share them, the ways to
+// do so are millions, and a number of 72 digits took 130 ms.
+const GROUP = String.raw`(?:[-. ]\(?|\(|(?<=\)))\d{1,15}(?!\d)\)?`;
+const INTERNATIONAL = new RegExp(
+  String.raw`(?<![\w+/=-])\+[1-9](?:\d{0,2}(?!\d)(?:${GROUP}){1,6}|\d{1,14}(?!\d)\)?(?:${GROUP}){0,5})(?!\w)`,
+  'g',
+);
 const INTERNATIONAL_DIGITS = [9, 15] as const;
-const LAST_GROUP = /[-. ]?\(?\d+\)?$/;
+const LAST_GROUP = /[-. ]?\(?(?<!\d)\d+\)?$/;
 // North American, and separated: ten digits in a row are more often an id. Groups between spaces have to begin as such numbers do.
 const NATIONAL =
   /(?<!\w|\w[-.])(?:1[-. ])?(?:\(\d{3}\) ?\d{3}[-. ]|\d{3}([-.])\d{3}\1|[2-9]\d{2} [2-9]\d{2} )\d{4}(?!\w|[-.]\d)/g;

@@ -1,4 +1,5 @@
-import { looksSecret, SECRET_NAMES } from './assigned-secrets.ts';
+import { SECRET_NAMES } from './assigned-secrets.ts';
+import { looksSecret } from './bare-values.ts';
 import { CREDENTIAL_REDACTED, CREDENTIAL_PATTERNS } from './scrub.ts';
 import { TextPrefilter } from './text-prefilter.ts';
 import { DeniedFields } from './denied-fields.ts';

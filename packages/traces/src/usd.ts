@@ -46,7 +46,7 @@ export function usdOf(thousands: number, pico: number): number {
 export function usdText(thousands: number, pico: number): string {
   const dollars = BigInt(thousands) * 1_000n + BigInt(Math.floor(pico / PICO_PER_USD));
   const rest = String(pico % PICO_PER_USD).padStart(12, '0');
-  return `${dollars}.${rest}`.replace(/\.?0+$/, '');
+  return `${dollars}.${rest}`.replace(/\.?(?<!0)0+$/, '');
 }
 
 /** The amount that not negative digits with at most twelve decimals are, as `usdText` makes them. */

@@ -18,7 +18,7 @@ const otel = otelConfig({ serviceName: 'svc-enrich-scan-queue', reservedPaths: [
 /** Its topics are those of the messages that queue scans. */
 const { brokers, tls, sasl } = kafkaKeys('');
 const LOOPBACK_HOST = /^[a-z0-9.-]{1,253}=127\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d{1,5}:\d{1,5}$/;
-const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
+const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 
 /** The configuration of the scanner; field names are the YAML keys, and those of the other services where both have them. */
 export const scanConfig = z

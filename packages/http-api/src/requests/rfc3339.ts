@@ -28,7 +28,7 @@ export function readDateTime(text: string): Moment | undefined {
     ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
   // East of Greenwich it is later already.
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS * (sign === '-' ? -1 : 1);
-  return { ms: midnight + ofDay - offset, beyond: fraction.slice(3).replace(/0+$/, '') };
+  return { ms: midnight + ofDay - offset, beyond: fraction.slice(3).replace(/(?<!0)0+$/, '') };
 }
 
 /** Reads `YYYY-MM-DD`, a day of UTC: its first moment and its last. */

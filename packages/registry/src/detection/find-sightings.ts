@@ -106,19 +106,27 @@ function findInMarkup(page: PageEvidence, index: RuleIndex, take: Take): void {
   }
 }
 
-const EXTENSION = /^cdn\.shopify\.com\/extensions\/[^/]+\/([a-z][a-z0-9-]*?)(?:-v?\d+)*\/assets\//;
+const EXTENSION = /^cdn\.shopify\.com\/extensions\/[^/]+\/([a-z][a-z0-9-]*)\/assets\//;
 
 function findApps(page: PageEvidence, index: RuleIndex, take: Take): void {
   for (const handle of page.appBlocks) for (const rule of index.apps.get(handle) ?? []) take(rule, 'app', handle, true);
   for (const handle of page.emptyAppBlocks) for (const rule of index.apps.get(handle) ?? []) take(rule, 'app', handle, false);
   for (const address of page.scripts) {
-    const slug = address.startsWith('cdn.shopify.com/extensions/') ? EXTENSION.exec(address)?.[1] : undefined;
-    if (slug === undefined) continue;
+    const name = address.startsWith('cdn.shopify.com/extensions/') ? EXTENSION.exec(address)?.[1] : undefined;
+    if (name === undefined) continue;
+    const slug = withoutVersion(name);
     for (const key of [slug, `ext:${slug}`]) for (const rule of index.apps.get(key) ?? []) take(rule, 'app', address, true);
   }
   for (const pixel of page.webPixels) {
     for (const rule of index.pixels.get(pixel) ?? []) take(rule, 'app', pixel, !pixel.startsWith('setting:'));
   }
+}
+
+/** `reviews-v2-17` is a release of `reviews`. */
+function withoutVersion(name: string): string {
+  const parts = name.split('-');
+  while (parts.length > 1 && /^v?\d+$/.test(parts.at(-1) ?? '')) parts.pop();
+  return parts.join('-');
 }
 
 /** Only the theme that visitors see, never a draft that somebody previews. */

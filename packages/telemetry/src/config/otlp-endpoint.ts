@@ -26,7 +26,7 @@ export function parseEndpoint(text: string): Endpoint | undefined {
     scheme: scheme === 'http' || scheme === 'https' ? scheme : undefined,
     host: port === undefined ? host : `${host}:${port}`,
     hasPort: port !== undefined,
-    path: path.replace(/\/+$/, ''),
+    path: path.replace(/(?<!\/)\/+$/, ''),
   };
 }
 

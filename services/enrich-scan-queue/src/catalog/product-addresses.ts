@@ -9,7 +9,7 @@ const PRODUCT_PATHS: Readonly<Record<string, RegExp>> = {
   'salesforce-commerce-cloud': /\/[^/]+\.html$/,
   shopify: /\/products\/[^/]+$/,
   // The number of a product ends its address; addresses of categories end with a slash.
-  shopware: /^\/detail\/[^/]+$|^\/(?:[a-z]{2}\/)?[^/]+\/[^/]*\d[^/]*$/,
+  shopware: /^\/detail\/[^/]+$|^\/(?:[a-z]{2}\/)?[^/]+\/[^/\d]*\d[^/]*$/,
   'squarespace-commerce': /\/p\/[^/]+$/,
   vtex: /\/p$/,
   'wix-stores': /\/product-page\/[^/]+$/,
@@ -31,7 +31,7 @@ const MAX_ADDRESS_LENGTH = 2_048;
 export function subjectOf(file: string): 'products' | 'other' | 'unknown' {
   const name =
     file
-      .replace(/[?#].*$/, '')
+      .replace(/[?#].*/s, '')
       .slice(-200)
       .split('/')
       .at(-1) ?? '';
@@ -58,7 +58,7 @@ export function distinctProducts(paths: readonly string[], platform: string): st
   const id = Object.hasOwn(PRODUCT_IDS, platform) ? PRODUCT_IDS[platform] : undefined;
   const byId = new Map<string, string>();
   const remember = (key: string, path: string) => byId.has(key) || byId.set(key, path);
-  if (id === undefined) for (const path of inOneLanguage(paths)) remember(path.replace(/[?#].*$/, '').replace(/\/$/, ''), path);
+  if (id === undefined) for (const path of inOneLanguage(paths)) remember(path.replace(/[?#].*/s, '').replace(/\/$/, ''), path);
   else for (const path of paths) remember(id.exec(path)?.[1] ?? path, path);
   return [...byId.values()];
 }

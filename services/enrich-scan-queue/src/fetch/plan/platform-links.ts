@@ -47,7 +47,7 @@ function hrefsOf(html: string): string[] {
     const href = html
       .slice(at + 7, end)
       .replaceAll('&amp;', '&')
-      .replace(/#.*$/, '');
+      .replace(/#.*/s, '');
     const path = href.startsWith('//') ? '' : href.replace(/^https?:\/\/[^/]+/, '');
     if (path.startsWith('/') && !/\.(?:css|js|png|jpe?g|svg|ico|webp|woff2?|xml|json|pdf)(?:\?|$)/i.test(path)) found.push(path);
   }

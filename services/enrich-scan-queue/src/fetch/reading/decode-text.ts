@@ -9,7 +9,8 @@ const BYTE_ORDER_MARKS: readonly (readonly [string, readonly number[]])[] = [
 ];
 /** What an undeclared page was written in that is not UTF-8 (WHATWG, most locales). */
 const FALLBACK = 'windows-1252';
-const LABEL = /charset\s*=\s*["']?\s*([A-Za-z0-9_:.+-]{2,40})/i;
+const LABEL = /charset\s*=\s*(?:["']\s*)?([A-Za-z0-9_:.+-]{2,40})/i;
+const TAG_MAX_LENGTH = 500;
 
 /** Decodes a page: by its byte order mark, then by the header, then by its own `meta`. A declaration that the bytes contradict is not believed:
  *  bytes that are UTF-8 and not ASCII are read as UTF-8, and such that are not UTF-8 never are. Unknown labels count as none. */
@@ -28,12 +29,27 @@ export function decodeText(bytes: Buffer, contentType: string): string {
 }
 
 function metaCharset(bytes: Buffer): string | undefined {
-  const head = bytes.toString('latin1', 0, PRESCAN_BYTES).replaceAll(/<!--[^]*?-->/g, '');
-  const label = [...head.matchAll(/<meta\s[^>]{0,500}>/gi)]
-    .map(([tag]) => LABEL.exec(tag)?.[1])
+  const head = withoutComments(bytes.toString('latin1', 0, PRESCAN_BYTES));
+  const [, ...behindNames] = head.split(/<meta(?=\s)/i);
+  const label = behindNames
+    .map((text) => text.slice(0, Math.min(text.indexOf('>') + 1, TAG_MAX_LENGTH)))
+    .map((attributes) => LABEL.exec(attributes)?.[1])
     .find((found) => found !== undefined);
   // The bytes of this tag were read as ASCII, so they cannot be UTF-16 (WHATWG).
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
+}
+
+/** A comment that does not end is kept. */
+function withoutComments(text: string): string {
+  let kept = '';
+  let from = 0;
+  for (let at = text.indexOf('<!--'); at !== -1; at = text.indexOf('<!--', from)) {
+    const end = text.indexOf('-->', at + 4);
+    if (end === -1) break;
+    kept += text.slice(from, at);
+    from = end + 3;
+  }
+  return kept + text.slice(from);
 }
 
 function decoderOf(label: string | undefined): TextDecoder | undefined {
