@@ -40,6 +40,7 @@ function deriveAll(): TraceRecord[] {
     privacy: openPrivacyContext(policy.privacy),
     prices: openPriceCatalogue({ override: undefined }),
     hashCredential: createCredentialHashes(),
+    cpuMs: () => 0,
   };
   const createId = createTraceIds(randomBytes);
   const text = new SampleText();

@@ -92,3 +92,27 @@ test('a batch under way is finished when the thread is closed', async () => {
   await thread[Symbol.asyncDispose]();
   expect([(await writing).written, kept()]).toEqual([4, 4]);
 });
+
+test('an exchange whose bodies take longer than its 50 ms is kept without them, and counted; its neighbours keep theirs', async () => {
+  const privacy = {
+    ...PLAIN_POLICY.privacy,
+    mode: 'redact_storage' as const,
+    detectors: { email: true, phone: true, ssn: true, token_like: true },
+  };
+  const options: FakeWriterOptions = { behaviour: 'keeps all', kept: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) };
+  await using thread = new DerivationThread({
+    policy: { captureBodies: true, bodyMaxSize: 32 * 1_048_576, privacy },
+    priceOverride: undefined,
+    writer: { module: new URL('./testing/fake-writer.ts', import.meta.url).href, options },
+  });
+  const bytes = Buffer.from('token:%25 '.repeat(1_600_000));
+  const made = new ExchangeBatch(3, 0);
+  made.add(plainExchange(TOKENS));
+  made.add(
+    plainExchange(TOKENS, {
+      request: { ...plainExchange(TOKENS).request, kind: undefined, chunks: [bytes], bytes: bytes.length },
+    }),
+  );
+  made.add(plainExchange(TOKENS));
+  expect(await thread.write(made)).toMatchObject({ written: 3, failures: [], bodiesOmitted: 1 });
+});

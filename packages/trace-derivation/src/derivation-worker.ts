@@ -8,6 +8,7 @@ import type { WriterModule, WriterSource } from '@vitrine/traces/writer-thread';
 import { serveCalls, Transfer } from '@vitrine/worker-threads/serve-calls';
 import { ThreadModules, type ModuleSource } from '@vitrine/worker-threads/thread-modules';
 import { randomBytes } from 'node:crypto';
+import { threadCpuUsage } from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CapturePolicy } from './capture-policy.ts';
 import { createCredentialHashes } from './credential-hashes.ts';
@@ -49,6 +50,10 @@ const context = {
   prices: openPriceCatalogue({ override: priceOverride }),
   createId: createTraceIds(pooledRandomBytes()),
   hashCredential: createCredentialHashes(),
+  cpuMs: () => {
+    const { user, system } = threadCpuUsage();
+    return (user + system) / 1_000;
+  },
   ...(writer.background && { background: writer.background }),
 };
 
@@ -78,7 +83,12 @@ async function write(packed: PackedExchanges): Promise<BatchResult> {
   const batch = new DerivedBatch(count, () => unpackExchanges(packed, readScope), context, reports);
   try {
     const results = await writer.write(batch);
-    return { ...writeResultOf(results, count), usage: batch.usage(results), tokens: batch.tokens() };
+    return {
+      ...writeResultOf(results, count),
+      usage: batch.usage(results),
+      tokens: batch.tokens(),
+      bodiesOmitted: batch.bodiesOmitted,
+    };
   } catch (error) {
     return { ...allLost(count, writeErrorOf(error)), usage: [], tokens: batch.tokens() };
   }

@@ -12,7 +12,7 @@ import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
 import type { Redaction } from '@vitrine/privacy/redaction';
 import { Scrubber } from '@vitrine/privacy/scrubber';
-import { storedBody } from './stored-body.ts';
+import { LATE_BODY, storedBody, type StoredBody } from './stored-body.ts';
 import type { BackgroundResponses } from '@vitrine/traces/background-responses';
 import { traceMetadata } from './trace-metadata.ts';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
@@ -24,10 +24,17 @@ export interface DerivationContext {
   /** The policy's rules, ready for use. */
   readonly privacy: PrivacyContext;
   readonly prices: PriceCatalogue;
+  /** Milliseconds that this thread has worked: a machine that is busy with others takes no bodies. */
+  readonly cpuMs: () => number;
+  /** Called when the bodies of an exchange are not stored because of its time. */
+  readonly onBodiesOmitted?: (() => void) | undefined;
   readonly hashCredential: (credential: string) => Uint8Array<ArrayBuffer>;
   /** Without it nothing is remembered, and nothing that is read back counts. */
   readonly background?: BackgroundResponses;
 }
+
+/** The work on one exchange, on a thread that all share. Afterwards its bodies are not stored. */
+export const EXCHANGE_MAX_MS = 50;
 
 const NO_LINEAGE = { claim: {}, ignored: 0 };
 
@@ -36,6 +43,7 @@ const NO_LINEAGE = { claim: {}, ignored: 0 };
  *  sent. Spec: gateway decisions, sections 1 and 5. */
 export function deriveTrace(exchange: CapturedExchange, context: DerivationContext, id: Uint8Array<ArrayBuffer>): TraceRecord {
   const { policy, prices, hashCredential, background } = context;
+  const isLate = policy.captureBodies ? deadlineAfter(EXCHANGE_MAX_MS, context.cpuMs) : () => false;
   const applied = exchangePolicy(policy.privacy, exchange);
   const sent = openRedaction(exchange, applied, context);
   const received = openRedaction(exchange, applied, context);
@@ -52,7 +60,8 @@ export function deriveTrace(exchange: CapturedExchange, context: DerivationConte
   const price = usage && prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
   const outcome = outcomeOf(exchange, facts);
 
-  const stored = policy.captureBodies ? [storedBody(request, policy, sent), storedBody(response, policy, received)] : [];
+  const stored = policy.captureBodies ? storedBodies([request, response], [sent, received], policy, isLate) : [];
+  if (stored.some((body) => body?.isLate === true)) context.onBodiesOmitted?.();
   const lineage = exchange.hasLineage ? readLineage(exchange.requestHeaders, (value) => sent.line(value)) : NO_LINEAGE;
 
   return {
@@ -94,6 +103,22 @@ export function deriveTrace(exchange: CapturedExchange, context: DerivationConte
       bodies: { request: stored[0], response: stored[1] },
     }),
   };
+}
+
+function deadlineAfter(ms: number, cpuMs: () => number): () => boolean {
+  const end = cpuMs() + ms;
+  return () => cpuMs() >= end;
+}
+
+/** The bodies of the request and of the response: both, or neither when the time was over before the second was ready. */
+function storedBodies(
+  [request, response]: readonly [OpenBody, OpenBody],
+  [sent, received]: readonly [Redaction, Redaction],
+  policy: CapturePolicy,
+  isLate: () => boolean,
+): (StoredBody | undefined)[] {
+  const bodies = [storedBody(request, policy, sent, isLate), storedBody(response, policy, received, isLate)];
+  return bodies.some((body) => body?.isLate === true) ? bodies.map((body) => body && LATE_BODY) : bodies;
 }
 
 /** A client that names no group has that of its own OpenTelemetry trace, if any. Spec: gateway decisions, section 1, Lineage. */

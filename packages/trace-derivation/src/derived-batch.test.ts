@@ -15,6 +15,7 @@ const context = {
   prices: openPriceCatalogue({ override: undefined }),
   createId: createTraceIds(randomBytes),
   hashCredential: () => new Uint8Array(32),
+  cpuMs: () => 0,
 };
 const batchOf = (exchanges: readonly CapturedExchange[], reports = { reportsUsage: true, reportsTokens: true }) =>
   new DerivedBatch(exchanges.length, () => exchanges[Symbol.iterator](), context, reports);
@@ -77,4 +78,27 @@ test('usage is that of what was kept, tokens are those of all', () => {
       expect(batch.tokens().map(({ input_tokens: input }) => input)).toEqual(inputs);
     }),
   );
+});
+
+test('after 50 ms of work no body of an exchange is stored, its metadata says so, and its usage counts all the same', () => {
+  let cpuMs = 0;
+  const exchanges = [plainExchange(10), plainExchange(20)];
+  const batch = new DerivedBatch(
+    2,
+    () => exchanges[Symbol.iterator](),
+    { ...context, policy: { ...PLAIN_POLICY, captureBodies: true, bodyMaxSize: 1_024 }, cpuMs: () => (cpuMs += 6) },
+    { reportsUsage: true, reportsTokens: true },
+  );
+  expect([...batch.records()].map(({ metadata }) => 'bodies_omitted' in (JSON.parse(metadata) as object))).toEqual([
+    false,
+    false,
+  ]);
+  const slow = { ...context, policy: { ...PLAIN_POLICY, captureBodies: true, bodyMaxSize: 1_024 }, cpuMs: () => (cpuMs += 20) };
+  const late = new DerivedBatch(2, () => exchanges[Symbol.iterator](), slow, { reportsUsage: true, reportsTokens: true });
+  for (const { request_body, response_body, metadata, total_tokens } of late.records()) {
+    expect([request_body, response_body]).toEqual([undefined, undefined]);
+    expect(JSON.parse(metadata)).toMatchObject({ bodies_omitted: 'time_limit' });
+    expect(total_tokens).toBeGreaterThan(0);
+  }
+  expect([batch.bodiesOmitted, late.bodiesOmitted]).toEqual([0, 2]);
 });

@@ -37,6 +37,8 @@ export class DerivedBatch implements RecordBatch {
   readonly #reports: DerivationReports;
   readonly #ids: Uint8Array<ArrayBuffer>[] = [];
   readonly #usage: DerivedUsage[] = [];
+  readonly #omitted = new Set<number>();
+  #deriving = 0;
 
   constructor(
     count: number,
@@ -46,7 +48,7 @@ export class DerivedBatch implements RecordBatch {
   ) {
     this.count = count;
     this.#exchanges = exchanges;
-    this.#context = context;
+    this.#context = { ...context, onBodiesOmitted: () => this.#omitted.add(this.#deriving) };
     this.#reports = reports;
   }
 
@@ -77,7 +79,13 @@ export class DerivedBatch implements RecordBatch {
     return this.#usage.flatMap(({ tokens }) => tokens ?? []);
   }
 
+  /** Records without bodies because their exchanges took too long. */
+  get bodiesOmitted(): number {
+    return this.#omitted.size;
+  }
+
   #derive(exchange: CapturedExchange, at: number): TraceRecord {
+    this.#deriving = at;
     this.#ids[at] ??= this.#context.createId(exchange.endedAt);
     const record = deriveTrace(exchange, this.#context, this.#ids[at]);
     const { reportsUsage, reportsTokens } = this.#reports;

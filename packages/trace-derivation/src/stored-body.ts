@@ -5,21 +5,29 @@ import { dropIncompleteTail } from '@vitrine/privacy/incomplete-tail';
 import type { Redaction } from '@vitrine/privacy/redaction';
 
 export interface StoredBody {
-  /** Undefined when it was dropped, because what cannot be read cannot be redacted. */
+  /** Undefined when it was dropped: what cannot be read cannot be redacted, or the time for it was over. */
   readonly text: string | undefined;
   readonly truncated: boolean;
   readonly encoding: 'base64' | undefined;
+  readonly isLate?: boolean;
 }
 
+/** Of an exchange that took too long. */
+export const LATE_BODY: StoredBody = { text: undefined, truncated: false, encoding: undefined, isLate: true };
+
 /** The body as it is stored: decoded, cut at `bodyMaxSize` bytes, secrets hidden; base64 when it is no UTF-8 text. A body whose
- *  content coding cannot be read is stored as it came when bodies are not redacted, and otherwise only when it is text. Spec: gateway decisions, section 1, `request_body`. */
+ *  content coding cannot be read is stored as it came when bodies are not redacted, and otherwise only when it is text. `isLate`: whether the
+ *  exchange has had its time; asked before each step and after the last. Spec: gateway decisions, section 1, `request_body`. */
 export function storedBody(
   body: OpenBody,
   policy: Pick<CapturePolicy, 'bodyMaxSize'>,
   redaction: Redaction,
+  isLate: () => boolean = () => false,
 ): StoredBody | undefined {
   if (body.captured.bytes === 0) return undefined;
+  if (isLate()) return LATE_BODY;
   const decoded = body.decoded();
+  if (isLate()) return LATE_BODY;
   const readable = decoded ?? body.raw();
   const truncated = !body.whole || readable.length > policy.bodyMaxSize || (decoded !== undefined && body.endsEarly);
   const kept = truncated ? withoutHalfCharacter(readable.subarray(0, policy.bodyMaxSize)) : readable;
@@ -33,6 +41,7 @@ export function storedBody(
   const isShort = truncated || plain.length < whole.length;
   // A stream that was cut between two events may end in half a secret, too: in what its texts say together.
   const text = redaction.body(plain, kept, body.captured.kind, isShort || body.captured.ending === 'cut');
+  if (isLate()) return LATE_BODY;
   if (isText) return { text, truncated: isShort, encoding: undefined };
   return { text: Buffer.from(text, 'latin1').toString('base64'), truncated: isShort, encoding: 'base64' };
 }

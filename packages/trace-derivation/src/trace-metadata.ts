@@ -49,6 +49,7 @@ export function traceMetadata(of: {
     response_body_truncated: bodies.response?.truncated === true ? true : undefined,
     response_body_encoding: bodies.response?.encoding,
     redaction_storage_drop: isDropped(bodies.request) || isDropped(bodies.response) ? true : undefined,
+    bodies_omitted: bodies.request?.isLate === true || bodies.response?.isLate === true ? 'time_limit' : undefined,
     upstream_error: exchange.upstreamError,
     upstream_error_detail: upstreamErrorDetail === '' ? undefined : upstreamErrorDetail,
   });
@@ -73,7 +74,7 @@ function redactionMembers({ mode, policyId }: PrivacyPolicy, counts: FindingCoun
 }
 
 function isDropped(body: StoredBody | undefined): boolean {
-  return body !== undefined && body.text === undefined;
+  return body !== undefined && body.text === undefined && body.isLate !== true;
 }
 
 /** Of a request that was looked at before it left, what was found then counts: the trace may hold less of it. */

@@ -19,6 +19,8 @@ export interface BatchResult extends WriteResult {
   readonly usage?: readonly DayUsage[];
   /** When the sink reports it. */
   readonly tokens?: readonly TokenUse[];
+  /** Records without bodies because their exchanges took too long. */
+  readonly bodiesOmitted?: number;
   /** The memory of the batch, when it may be used for another. */
   readonly memory?: BatchMemory;
 }

@@ -56,6 +56,7 @@ export const traceMetadataShape = z
     redaction_policy_id: z.string().optional(),
     redaction_applied: z.boolean().optional(),
     redaction_storage_drop: z.boolean().optional().describe('A body was not kept, because it could not be inspected.'),
+    bodies_omitted: z.enum(['time_limit']).optional().describe('Why no body was kept: the work on the exchange took too long.'),
     redaction_counts: z.partialRecord(z.enum(FINDING_KINDS), count).optional(),
   })
   .meta({ id: 'TraceMetadata', description: 'What else is known of an exchange; more fields may be there.' });

@@ -11,7 +11,8 @@ export function instrumentedSink(
   recordBatch: (batch: EndedBatch) => void,
   metrics: GatewayMetrics | undefined,
 ): TraceSink {
-  const record = (batchSize: number, startedAt: number, { failures, tokens = [] }: BatchResult) => {
+  const record = (batchSize: number, startedAt: number, { failures, tokens = [], bodiesOmitted = 0 }: BatchResult) => {
+    if (bodiesOmitted > 0) metrics?.bodiesOmitted(bodiesOmitted);
     recordBatch({ startedAt, endedAt: performance.now(), batchSize, failures });
     for (const { path, provider, model, input_tokens: input, output_tokens: output } of tokens) {
       const operation = genaiOperationName(path);

@@ -6,7 +6,13 @@ import { WRITE_INSTRUMENTS, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-te
 import type { WriteFailure } from '@vitrine/traces/write-result';
 import type { PublisherFigures } from '../../trace-publisher/publisher-options.ts';
 import { GenaiMetrics } from './genai-metrics.ts';
-import { CONNECTION_INSTRUMENTS, LABEL_INSTRUMENTS, PLAN_INSTRUMENTS, QUEUE_INSTRUMENTS } from './instruments.ts';
+import {
+  BODY_INSTRUMENTS,
+  CONNECTION_INSTRUMENTS,
+  LABEL_INSTRUMENTS,
+  PLAN_INSTRUMENTS,
+  QUEUE_INSTRUMENTS,
+} from './instruments.ts';
 import { PUBLISH_DROP_CAUSES, PUBLISH_INSTRUMENTS, PUBLISHER_INSTRUMENTS } from './publish-instruments.ts';
 import { requestSeriesData } from './request-series-data.ts';
 import { RequestSeries, type RequestLabels } from './request-series.ts';
@@ -50,12 +56,14 @@ export class GatewayMetrics {
   readonly #metrics: ServiceMetrics;
   readonly #series = new RequestSeries(Date.now);
   readonly #writes: Recorders<typeof WRITE_INSTRUMENTS>;
+  readonly #bodies: Recorders<typeof BODY_INSTRUMENTS>;
   #publishing: Recorders<typeof PUBLISH_INSTRUMENTS> | undefined;
 
   constructor(metrics: ServiceMetrics, genai: boolean) {
     const series = this.#series;
     this.#metrics = metrics;
     this.#writes = metrics.declare(WRITE_INSTRUMENTS);
+    this.#bodies = metrics.declare(BODY_INSTRUMENTS);
     this.genai = genai ? new GenaiMetrics(metrics, series.models) : undefined;
     metrics.addSource((now) => requestSeriesData(series, now));
     metrics.observe(LABEL_INSTRUMENTS, () => ({
@@ -86,6 +94,11 @@ export class GatewayMetrics {
 
   writeFailed({ count, ...attributes }: { operation: string; error_class: string; store: string; count: number }): void {
     this.#writes.writeFailed.add(count, attributes);
+  }
+
+  /** The work on the exchanges of so many traces took too long. */
+  bodiesOmitted(count: number): void {
+    this.#bodies.omitted.add(count);
   }
 
   /** A batch was written, or tried. */

@@ -59,6 +59,15 @@ export const LABEL_INSTRUMENTS = {
   ),
 };
 
+/** Of the work on one exchange. */
+export const BODY_INSTRUMENTS = {
+  omitted: counter(
+    'svc.trace.bodies_omitted_total',
+    '{trace}',
+    'Traces without bodies because the work on their exchange took longer than 50 ms.',
+  ),
+};
+
 /** The connections of clients to the gateway. */
 export const CONNECTION_INSTRUMENTS = {
   open: gauge('svc.server.connections', '{connection}', 'Client connections that are open.'),
