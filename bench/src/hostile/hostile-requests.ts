@@ -1,4 +1,5 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { growingText } from './growing-text.ts';
 import type { Random } from './random.ts';
 
 /** What a client writes on one connection, and how it leaves. */
@@ -225,6 +226,12 @@ export const REQUEST_KINDS: Readonly<Record<string, (random: Random, id: number)
     const coded = code(Buffer.from(BODY));
     const body = random.pick([() => coded, () => broken(random, coded), () => coded.subarray(0, random.int(coded.length))])();
     return wait(request(id, 0, { lines: `Content-Encoding: ${coding}\r\n`, body }));
+  },
+  growth: (random, id) => {
+    const text = growingText(random);
+    const body = random.pick([text, JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: text }] })]);
+    const first = `POST ${pathOf(id)}?${encodeURIComponent(text.slice(0, 1_000))} HTTP/1.1`;
+    return wait(request(id, 0, random.chance(0.2) ? { first } : { body }));
   },
   bytes: (random, id) =>
     wait(random.chance(0.3) ? random.bytes(1 + random.int(300)) : broken(random, request(id, 0), 1 + random.int(8))),

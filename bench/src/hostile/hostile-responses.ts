@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { broken } from './hostile-requests.ts';
+import { growingText } from './growing-text.ts';
 import type { Random } from './random.ts';
 
 /** What a provider writes for one request, and what it does with the connection then. */
@@ -161,6 +162,14 @@ export const RESPONSE_KINDS: Readonly<Record<string, (random: Random, id: number
   stream: (random, id) => {
     const text = broken(random, Buffer.from(events(id)), 1 + random.int(6));
     return { bytes: responseOf(chunked(random, text), { framing: CHUNKED, type: 'Text/Event-Stream' }), ending: ending(random) };
+  },
+  growth: (random, id) => {
+    const text = growingText(random);
+    const choices = [{ index: 0, delta: { content: text } }];
+    const event = `data: ${JSON.stringify({ id: markOf(id), choices })}\n\n`;
+    const body = random.pick([text, event, `data: ${text}\n\n`, JSON.stringify({ id: markOf(id), choices })]);
+    const type = random.pick(['text/event-stream', 'application/json']);
+    return { bytes: responseOf(body, { type }), ending: ending(random) };
   },
   bytes: (random, id) => ({
     bytes: random.chance(0.3) ? random.bytes(random.int(400)) : broken(random, responseOf(json(id)), 1 + random.int(8)),
