@@ -25,7 +25,9 @@ export default {
       ...common,
       displayName: 'unit',
       testMatch: ['<rootDir>/{packages,services,operator,migrations,bench}/**/!(*.it|*.containers).test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '/bench/src/foreign-bytes/'],
     },
+    { ...common, displayName: 'growth', testMatch: ['<rootDir>/bench/src/foreign-bytes/*.test.ts'] },
     { ...common, displayName: 'tidy', testMatch: ['<rootDir>/tidy.test.ts'] },
     { ...common, displayName: 'it', testMatch: ['<rootDir>/{packages,services,operator,migrations,bench,docs}/**/*.it.test.ts'] },
     {

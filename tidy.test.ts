@@ -540,6 +540,34 @@ describe('docs/failure-modes.md', () => {
   });
 });
 
+/** What reads foreign bytes is tried with growing inputs (bench/src/foreign-bytes): the names of such functions say so. */
+test('an exported function that parses, decodes, detects, scrubs or redacts has a growth case, or a reason why it needs none', () => {
+  const FUNCTION =
+    /^export (?:async )?(?:function\*? |const )((?:parse|decode|detect|scrub|redact)[A-Z]\w*|parse|decode|detect|scrub|redact)\b(?=\(| = \(|<)/gm;
+  const exported = workspaceFiles
+    .filter(
+      (file) =>
+        /^(?:packages|services|operator|migrations)\//.test(file) && !file.startsWith('packages/testkit/') && !isTestCode(file),
+    )
+    .flatMap((file) => [...(texts.get(file) ?? '').matchAll(FUNCTION)].map(([, name]) => `${file}#${name}`));
+  const cases = workspaceFiles.filter((file) => file.endsWith('.cases.ts'));
+  const listed = cases.flatMap((file) =>
+    [...(texts.get(file) ?? '').matchAll(/'([\w/.-]+\.ts)#([\w.]+)'/g)].map(([, of = '', name = '']) => ({
+      of,
+      name: name.replace(/\..*/, ''),
+    })),
+  );
+  expect(exported.length).toBeGreaterThan(10);
+  expectNone([
+    ...exported
+      .filter((one) => !listed.some(({ of, name }) => one === `${of}#${name}`))
+      .map((one) => `${one}: has no growth case`),
+    ...listed
+      .filter(({ of, name }) => !new RegExp(`^export .*\\b${name}\\b`, 'm').test(texts.get(of) ?? ''))
+      .map(({ of, name }) => `${of}#${name}: is not exported`),
+  ]);
+});
+
 function words(text: string): string[] {
   return text.trim().split(/\s+/);
 }

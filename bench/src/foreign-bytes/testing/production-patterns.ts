@@ -1,0 +1,67 @@
+import { parseSync } from '@swc/core';
+import { globSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+
+const ROOT: string = join(import.meta.dirname, '../../../..');
+const PRODUCTION = '{packages,services,operator,migrations}/**/src/**/*.ts';
+const NOT_PRODUCTION = /\.test\.ts$|\/testing\/|\/node_modules\/|^packages\/testkit\//;
+/** A pattern without one of these takes no longer than its own length at each character. */
+const QUANTIFIER = /[*+]|\{\d+,\d*\}/;
+
+/** A regular expression in the code that is deployed. */
+export interface ProductionPattern {
+  readonly file: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+/** Files that are deployed, from the root of the repository. */
+export const productionFiles: readonly string[] = globSync(PRODUCTION, { cwd: ROOT })
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => !NOT_PRODUCTION.test(file))
+  .toSorted();
+
+const texts = new Map(productionFiles.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+
+/** All literals; found by a parser, because slashes also divide. */
+export function literalPatterns(): ProductionPattern[] {
+  return productionFiles.flatMap((file) => {
+    const text = texts.get(file) ?? '';
+    return text.includes('/') ? literalsIn(file, text) : [];
+  });
+}
+
+/** Those that can take more than one way through a text. */
+export function hasQuantifier({ source }: ProductionPattern): boolean {
+  return QUANTIFIER.test(source);
+}
+
+/** Files that make regular expressions of texts while they are loaded or used. */
+export const filesWithConstructedPatterns: readonly string[] = productionFiles.filter((file) =>
+  /new RegExp\(/.test(texts.get(file) ?? ''),
+);
+
+/** A file and all that it imports, of whatever package. */
+export function importedBy(file: string): ReadonlySet<string> {
+  const found = new Set([file]);
+  for (const one of found)
+    for (const [, specifier = ''] of (texts.get(one) ?? '').matchAll(/^(?:import|export)\b(?! type)[^']*'([^']+)'/gm)) {
+      const target = specifier.startsWith('.')
+        ? posix.join(posix.dirname(one), specifier)
+        : specifier.replace(/^@vitrine\/([^/]+)\/(.+)$/, 'packages/$1/src/$2.ts');
+      if (texts.has(target)) found.add(target);
+    }
+  return found;
+}
+
+function literalsIn(file: string, text: string): ProductionPattern[] {
+  const found: ProductionPattern[] = [];
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { type, pattern, flags } = node as { readonly type?: string; readonly pattern?: string; readonly flags?: string };
+    if (type === 'RegExpLiteral' && pattern !== undefined) found.push({ file, source: pattern, flags: flags ?? '' });
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(parseSync(text, { syntax: 'typescript' }).body);
+  return found;
+}

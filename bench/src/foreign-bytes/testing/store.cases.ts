@@ -1,0 +1,215 @@
+import { catalogSourceOfKind } from '@vitrine/enrich-scan-queue/catalog/catalog-sources';
+import { distinctProducts, productPaths, subjectOf } from '@vitrine/enrich-scan-queue/catalog/product-addresses';
+import { shopSettings } from '@vitrine/enrich-scan-queue/catalog/shop-settings';
+import { sitemapLocations } from '@vitrine/enrich-scan-queue/catalog/sitemap-locations';
+import { structuredProducts } from '@vitrine/enrich-scan-queue/catalog/structured-products';
+import { retryAfterOf } from '@vitrine/enrich-scan-queue/fetch/fetch-session';
+import { checkRedirect } from '@vitrine/enrich-scan-queue/fetch/network/fetch-url';
+import { productAddresses } from '@vitrine/enrich-scan-queue/fetch/plan/known-addresses';
+import { platformHint } from '@vitrine/enrich-scan-queue/fetch/plan/platform-hint';
+import { platformLinks } from '@vitrine/enrich-scan-queue/fetch/plan/platform-links';
+import { decodeText } from '@vitrine/enrich-scan-queue/fetch/reading/decode-text';
+import { parseRobots } from '@vitrine/enrich-scan-queue/fetch/reading/parse-robots';
+import { recognizeChallenge } from '@vitrine/enrich-scan-queue/fetch/reading/recognize-challenge';
+import { storefrontCondition } from '@vitrine/enrich-scan-queue/fetch/reading/storefront-condition';
+import { findGeography } from '@vitrine/enrich-scan-queue/geography/find-geography';
+import { findIndustry } from '@vitrine/enrich-scan-queue/industry/find-industry';
+import { decodeScanRequest } from '@vitrine/enrich-scan-queue/jobs/decode-request';
+import { detect } from '@vitrine/registry/detection/detect';
+import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
+import { registrableDomain } from '@vitrine/registry/registrable-domain';
+import { executeGraphql } from '@vitrine/store-api/graphql/execute-graphql';
+import { createSchema } from '@vitrine/store-api/graphql/create-schema';
+import { requestIdOf } from '@vitrine/store-api/http/request-id';
+import { requestTarget } from '@vitrine/store-api/http/request-target';
+import { decodedParams, routedUrl } from '@vitrine/store-api/http/routed-url';
+import { readQuery } from '@vitrine/store-api/http/read-request';
+import { textParameter } from '@vitrine/store-api/contract/query-parameters';
+import { isNotModified } from '@vitrine/store-api/stores/store-response';
+import { canonicalDomain } from '@vitrine/stores/canonical-domain';
+import { parseCorpusLine } from '@vitrine/stores/corpus/corpus-lines';
+import { storable } from '@vitrine/stores/storable-text';
+import { z } from 'zod';
+import { bytesOf, ignoringFaults, plain, type ForeignBytesCase, type Form } from './foreign-bytes-case.ts';
+
+const URL_OF_SHOP = 'https://shop.test/';
+const PLATFORMS = ['magento', 'prestashop', 'opencart', 'shopware', 'vtex', 'nuvemshop', 'odoo', 'ecwid', 'shopify'];
+const KINDS = [
+  'shopify_products',
+  'woocommerce_products',
+  'magento_products',
+  'vtex_products',
+  'squarespace_products',
+  'product_sitemap',
+];
+const schema = createSchema();
+const query = z.object({ cursor: textParameter(1, 100) });
+
+const inScript: Form = (text) => `<script>${text}</script>`;
+const inString: Form = (text) => `<script>a = "${text}"; b = '${text}';</script>`;
+const inJsonLd: Form = (text) =>
+  `<script type="application/ld+json">${JSON.stringify({ '@type': 'Product', name: text, sku: text })}</script>`;
+const inAttribute: Form = (text) =>
+  `<a href="${text}"><script src="https://shop.test/${text}"></script><div class="${text}" ${text}>`;
+const inLinks: Form = (text) => text.replaceAll(/[^]{1,64}/g, (part) => `<a href="/${part}"><img src="//x.test/${part}">`);
+const inMetas: Form = (text) => text.replaceAll(/[^]{1,64}/g, (part) => `<meta name="generator" content="${part}">`);
+const inLocations: Form = (text) => text.replaceAll(/[^]{1,64}/g, (part) => `<loc>https://shop.test/${part}</loc>`);
+const inProducts: Form = (text) =>
+  JSON.stringify({
+    products: (text.match(/[^]{1,64}/g) ?? []).map((part) => ({
+      id: part,
+      title: part,
+      handle: part,
+      variants: [{ price: part }],
+    })),
+  });
+
+const pageOf = (html: string) =>
+  extractPageEvidence({ html, url: URL_OF_SHOP, pageClass: 'home', headers: { server: html.slice(0, 1_000) } });
+const linesOf = (text: string) => text.match(/[^]{1,64}/g) ?? [];
+const examined = (text: string) => ({ url: URL_OF_SHOP, status: 403, headers: { server: text }, text });
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const pageForms = [plain, inScript, inString, inJsonLd, inAttribute, inLinks, inMetas];
+
+export const storeCases: readonly ForeignBytesCase[] = [
+  { of: 'packages/registry/src/evidence/extract-page-evidence.ts#extractPageEvidence', run: pageOf, forms: pageForms },
+  {
+    of: 'packages/registry/src/detection/detect.ts#detect',
+    run: (text) => detect({ version: 1, pages: [pageOf(text)], endpoints: {} }),
+    forms: pageForms,
+  },
+  { of: 'packages/registry/src/registrable-domain.ts#registrableDomain', run: registrableDomain },
+  { of: 'packages/stores/src/canonical-domain.ts#canonicalDomain', run: canonicalDomain },
+  { of: 'packages/stores/src/storable-text.ts#storable', run: (text) => storable({ [text]: [text] }) },
+  { of: 'packages/stores/src/corpus/corpus-lines.ts#parseCorpusLine', run: (text) => parseCorpusLine({ number: 1, text }) },
+  {
+    of: 'services/enrich-scan-queue/src/fetch/reading/decode-text.ts#decodeText',
+    run: (text) => decodeText(bytesOf(text), `text/html; ${text}`),
+    forms: [plain, inMetas, (text) => `\xe9${text}`, (text) => `charset=${text}`],
+  },
+  {
+    of: 'services/enrich-scan-queue/src/fetch/reading/parse-robots.ts#parseRobots',
+    run: (text) => parseRobots(text, 'VitrineBot').isAllowed(`/${text.slice(0, 2_048)}`),
+    forms: [
+      plain,
+      (text) => `User-agent: *\n${text.replaceAll(/[^]{1,32}/g, (part) => `Disallow: /${part.replaceAll(/[\r\n]/g, '')}\n`)}`,
+      (text) => `User-agent: ${text}\nDisallow: /${text}`,
+    ],
+  },
+  {
+    of: 'services/enrich-scan-queue/src/fetch/reading/recognize-challenge.ts#recognizeChallenge',
+    run: (text) => recognizeChallenge(examined(text)),
+  },
+  {
+    of: 'services/enrich-scan-queue/src/fetch/reading/storefront-condition.ts#storefrontCondition',
+    run: (text) => storefrontCondition(examined(text)),
+  },
+  {
+    of: 'services/enrich-scan-queue/src/fetch/plan/platform-links.ts#platformLinks',
+    run: (text) => PLATFORMS.map((platform) => platformLinks(text, platform)),
+    forms: [plain, inAttribute, inLinks],
+  },
+  {
+    of: 'services/enrich-scan-queue/src/fetch/plan/platform-hint.ts#platformHint',
+    run: (text) => platformHint({ headers: { server: text }, cookieNames: linesOf(text), text }),
+  },
+  {
+    of: 'services/enrich-scan-queue/src/fetch/plan/known-addresses.ts#productAddresses',
+    run: (text) => KINDS.map((kind) => productAddresses(kind, jsonOf(text))),
+    forms: [plain, inProducts],
+  },
+  {
+    of: 'services/enrich-scan-queue/src/fetch/network/fetch-url.ts#checkRedirect',
+    run: (text) => ignoringFaults(() => checkRedirect(text, new URL(URL_OF_SHOP))),
+  },
+  { of: 'services/enrich-scan-queue/src/fetch/fetch-session.ts#retryAfterOf', run: (text) => retryAfterOf(text) },
+  {
+    of: 'services/enrich-scan-queue/src/catalog/sitemap-locations.ts#sitemapLocations',
+    run: sitemapLocations,
+    forms: [plain, inLocations],
+  },
+  { of: 'services/enrich-scan-queue/src/catalog/product-addresses.ts#subjectOf', run: subjectOf },
+  {
+    of: 'services/enrich-scan-queue/src/catalog/product-addresses.ts#productPaths',
+    run: (text) =>
+      PLATFORMS.map((platform) => productPaths([...linesOf(text), `${URL_OF_SHOP}${text}`], 'shop.test', platform, 'products')),
+  },
+  {
+    of: 'services/enrich-scan-queue/src/catalog/product-addresses.ts#distinctProducts',
+    run: (text) => PLATFORMS.map((platform) => distinctProducts([...linesOf(text), text], platform)),
+  },
+  {
+    of: 'services/enrich-scan-queue/src/catalog/catalog-sources.ts#catalogSourceOfKind',
+    run: (text) =>
+      KINDS.map((kind) => catalogSourceOfKind(kind)?.read({ url: URL_OF_SHOP, status: 200, headers: {}, body: jsonOf(text) })),
+    forms: [plain, inProducts, inLocations],
+  },
+  {
+    of: 'services/enrich-scan-queue/src/catalog/shop-settings.ts#shopSettings',
+    run: (text) =>
+      shopSettings(
+        ['shopify_meta', 'woocommerce_settings'].map((kind) => ({
+          kind,
+          url: URL_OF_SHOP,
+          status: 200,
+          headers: {},
+          body: jsonOf(text),
+        })),
+      ),
+    forms: [plain, (text) => JSON.stringify({ name: text, currency: text, country: text, myshopify_domain: text })],
+  },
+  {
+    of: 'services/enrich-scan-queue/src/catalog/structured-products.ts#structuredProducts',
+    run: (text) => structuredProducts([pageOf(text)]),
+    forms: [inJsonLd],
+  },
+  {
+    of: 'services/enrich-scan-queue/src/industry/find-industry.ts#findIndustry',
+    run: (text) => findIndustry(linesOf(text), [{ title: text, labels: linesOf(text) }]),
+  },
+  {
+    of: 'services/enrich-scan-queue/src/geography/find-geography.ts#findGeography',
+    run: (text) =>
+      findGeography({
+        domain: text,
+        settingsCountry: text,
+        addressCountries: linesOf(text),
+        currency: text,
+        languages: [text],
+        phones: [text, `+49${text}`],
+        vatIds: [text, `DE${text}`],
+      }),
+  },
+  {
+    of: 'services/enrich-scan-queue/src/jobs/decode-request.ts#decodeScanRequest',
+    run: (text) => decodeScanRequest(bytesOf(text)),
+  },
+  {
+    of: 'services/store-api/src/graphql/execute-graphql.ts#executeGraphql',
+    run: (text) =>
+      executeGraphql({ schema, ports: {} as never, introspection: false }, { query: text }, new AbortController().signal),
+    forms: [plain, (text) => `query { ${text} }`, (text) => `query { a(b: ${JSON.stringify(text)}) }`],
+  },
+  {
+    of: 'services/store-api/src/http/request-target.ts#requestTarget',
+    run: requestTarget,
+    forms: [plain, (text) => `https://${text}`],
+  },
+  { of: 'services/store-api/src/http/routed-url.ts#routedUrl', run: (text) => routedUrl(`/${text}`) },
+  { of: 'services/store-api/src/http/routed-url.ts#decodedParams', run: (text) => decodedParams({ domain: text }) },
+  { of: 'services/store-api/src/http/request-id.ts#requestIdOf', run: (text) => requestIdOf({ 'x-request-id': text }) },
+  {
+    of: 'services/store-api/src/http/read-request.ts#readQuery',
+    run: (text) => ignoringFaults(() => readQuery(query, text)),
+    forms: [plain, (text) => `cursor=${text}`, (text) => text.replaceAll(/[^]{1,4}/g, 'a=b&')],
+  },
+  { of: 'services/store-api/src/stores/store-response.ts#isNotModified', run: (text) => isNotModified(text, '"a"') },
+];

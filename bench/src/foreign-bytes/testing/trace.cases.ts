@@ -1,0 +1,194 @@
+import { decodeFrames } from '@vitrine/kafka/spool/record-frames';
+import { openBodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
+import { decodeFar, decodeWhole } from '@vitrine/trace-derivation/decode';
+import { deriveTrace } from '@vitrine/trace-derivation/derive-trace';
+import { keyPathsOf, keyAmong, parsed } from '@vitrine/trace-derivation/key-paths';
+import { openPriceCatalogue } from '@vitrine/trace-derivation/price-catalogue';
+import { skipIrrelevantEvents } from '@vitrine/trace-derivation/skip-events';
+import { finishedResponse, usagePathOf } from '@vitrine/trace-derivation/stored-responses';
+import { findLastRootUsage, findModelOnly, findRootModel, readFoundModel } from '@vitrine/trace-derivation/whole-json';
+import { readUsage } from '@vitrine/trace-derivation/usage';
+import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
+import { decodeRecords } from '@vitrine/trace-writer/consume/decode-records';
+import { DEFAULT_SCOPE } from '@vitrine/traces/exchange-scope';
+import { readLineage } from '@vitrine/traces/lineage-headers';
+import { readTexts } from '@vitrine/traces/record-texts';
+import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
+import { readCursor } from '@vitrine/traces/trace-store';
+import { traceIdIn } from '@vitrine/traces/traceparent';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import {
+  bytesOf,
+  chunksOf,
+  ignoringFaults,
+  inArguments,
+  inBrokenEvents,
+  inEvents,
+  inRequest,
+  plain,
+  type ForeignBytesCase,
+  type Form,
+} from './foreign-bytes-case.ts';
+
+const MAX_BYTES = 16 * 1_048_576;
+const policy = {
+  captureBodies: true,
+  bodyMaxSize: 1_048_576,
+  privacy: {
+    mode: 'redact_storage',
+    policyId: 'growth',
+    detectors: { email: true, phone: true, ssn: true, token_like: true },
+    deniedHeaders: ['x-customer'],
+    deniedFields: ['password', 'api_key'],
+    format: '[{type}_REDACTED]',
+    salt: 'growth',
+    scopes: [],
+  },
+} as const;
+const context = {
+  policy,
+  privacy: openPrivacyContext(policy.privacy),
+  prices: openPriceCatalogue({}),
+  hashCredential: () => new Uint8Array(32),
+  cpuMs: () => 0,
+};
+const keys = keyPathsOf(['usage.total_tokens', 'model']).roots;
+
+const inUsage: Form = (text) => `{"id":${JSON.stringify(text)},"usage":{"total_tokens":3}}`;
+const inRecord: Form = (text) => `{"version":2,"texts":["metadata"]}\x1e${text}`;
+const inLineage: Form = (text) => `x-svc-thread-id\n${text.replaceAll('\n', ' ')}\n${text}`;
+
+function derive(text: string): void {
+  const body = (kind: 'json' | 'sse') => {
+    const bytes = bytesOf(text);
+    return { kind, coding: '', part: 'body', chunks: [bytes], bytes: bytes.length, ending: 'cut', facts: undefined } as const;
+  };
+  const exchange = {
+    provider: 'openai',
+    scope: DEFAULT_SCOPE,
+    method: 'POST',
+    path: `/openai/v1/responses/${text.slice(0, 8_192)}`,
+    sentStatus: 200,
+    outcome: 'completed',
+    startedAt: 0,
+    endedAt: 1,
+    latencyUs: 1_000,
+    firstByteUs: 0,
+    correlationId: '',
+    otelTraceId: '',
+    requestHeaders: `x-a\n${text.slice(0, 16_384).replaceAll('\n', ' ')}`,
+    responseHeaders: '',
+    secretHeaders: 0,
+    hasLineage: true,
+    credential: '',
+    findings: '',
+    upstreamError: undefined,
+    upstreamErrorDetail: '',
+    request: body('json'),
+    response: body('sse'),
+    responseChunks: 1,
+  } as const;
+  deriveTrace(exchange, context, new Uint8Array(16));
+}
+
+export const traceCases: readonly ForeignBytesCase[] = [
+  {
+    of: 'packages/trace-derivation/src/derive-trace.ts#deriveTrace',
+    run: derive,
+    forms: [plain, inRequest, inArguments, inEvents, inBrokenEvents],
+  },
+  {
+    of: 'packages/trace-derivation/src/body-facts-reader.ts#openBodyFactsReader',
+    run: (text) => {
+      for (const kind of ['json', 'sse'] as const) {
+        const reader = openBodyFactsReader(kind);
+        for (const chunk of chunksOf(text)) reader.push(chunk);
+        reader.end();
+      }
+    },
+    forms: [plain, inUsage, inRequest, inEvents, inBrokenEvents],
+  },
+  {
+    of: 'packages/trace-derivation/src/decode.ts#decodeWhole',
+    run: (text) => [
+      decodeWhole('gzip', gzipSync(text), { maxBytes: MAX_BYTES, complete: true }),
+      decodeWhole('br', brotliCompressSync(text), { maxBytes: MAX_BYTES, complete: true }),
+    ],
+  },
+  {
+    of: 'packages/trace-derivation/src/decode.ts#decodeFar',
+    run: (text) => [
+      decodeFar('deflate', bytesOf(text), { maxBytes: MAX_BYTES, complete: true }),
+      decodeFar('gzip', gzipSync(text).subarray(0, -9), { maxBytes: MAX_BYTES, complete: true }),
+      decodeFar(text, bytesOf('x'), { maxBytes: MAX_BYTES, complete: true }),
+    ],
+  },
+  {
+    of: 'packages/trace-derivation/src/key-paths.ts#keyAmong',
+    run: (text) => keyAmong(keys, bytesOf(text), 0, text.length),
+  },
+  { of: 'packages/trace-derivation/src/key-paths.ts#parsed', run: parsed, forms: [plain, inRequest] },
+  {
+    of: 'packages/trace-derivation/src/skip-events.ts#skipIrrelevantEvents',
+    run: (text) => [true, false].map((needsModel) => skipIrrelevantEvents(bytesOf(text), 0, needsModel)),
+    forms: [plain, inEvents, (text) => `"usage":null${text}`.repeat(2)],
+  },
+  {
+    of: 'packages/trace-derivation/src/stored-responses.ts#usagePathOf',
+    run: (text) => usagePathOf({ method: 'POST', path: `/openai/v1/responses/${text}` }),
+  },
+  {
+    of: 'packages/trace-derivation/src/stored-responses.ts#finishedResponse',
+    run: (text) => finishedResponse({ provider: 'openai', method: 'GET', path: `/openai/v1/responses/${text}` }, undefined),
+  },
+  {
+    of: 'packages/trace-derivation/src/whole-json.ts#findRootModel',
+    run: (text) => findRootModel(bytesOf(text)),
+    forms: [plain, inRequest, (text) => `{${text}"model":"a",${text}}`],
+  },
+  {
+    of: 'packages/trace-derivation/src/whole-json.ts#findModelOnly',
+    run: (text) => findModelOnly(bytesOf(text)),
+    forms: [plain, inRequest],
+  },
+  {
+    of: 'packages/trace-derivation/src/whole-json.ts#findLastRootUsage',
+    run: (text) => findLastRootUsage(bytesOf(text)),
+    forms: [plain, inUsage, (text) => `{${text}"usage":{${text}}}`],
+  },
+  { of: 'packages/trace-derivation/src/whole-json.ts#readFoundModel', run: (text) => readFoundModel(bytesOf(text)) },
+  {
+    of: 'packages/trace-derivation/src/usage.ts#readUsage',
+    run: (text) => readUsage(parsed(`{"prompt_tokens":1,"prompt_tokens_details":{${text}}}`)),
+  },
+  {
+    of: 'packages/traces/src/lineage-headers.ts#readLineage',
+    run: (text) => readLineage(text, (value) => value),
+    forms: [plain, inLineage],
+  },
+  { of: 'packages/traces/src/traceparent.ts#traceIdIn', run: traceIdIn },
+  { of: 'packages/traces/src/record-texts.ts#readTexts', run: (text) => readTexts(text, ['metadata']), forms: [plain, inRecord] },
+  {
+    of: 'packages/traces/src/trace-record-codec.ts#decodeTraceRecord',
+    run: (text) => ignoringFaults(() => decodeTraceRecord(bytesOf(text))),
+    forms: [plain, inRecord],
+  },
+  { of: 'packages/traces/src/trace-store.ts#readCursor', run: readCursor },
+  { of: 'packages/kafka/src/spool/record-frames.ts#decodeFrames', run: (text) => decodeFrames(bytesOf(text)) },
+  {
+    of: 'services/trace-writer/src/consume/decode-records.ts#decodeRecords',
+    run: (text) =>
+      decodeRecords(
+        chunksOf(text).map((value) => ({
+          topic: 'traces',
+          partition: 0,
+          offset: '0',
+          key: null,
+          value,
+          headers: {},
+          timestamp: 0,
+        })),
+      ),
+    forms: [plain, inRecord],
+  },
+];
