@@ -232,14 +232,32 @@ test('audit events are removed after 365 days, also with authentication off', as
   const at = (days: number) => ({ ...event, at: Date.now() - days * day, org_id: '', workspace_id: '' });
   {
     using store = new SqliteKeyStore(path);
-    store.appendAudit([at(366), at(364)]);
+    store.appendAudit([at(366), at(364), at(0)]);
   }
   await using _gateway = await startTestGateway({ SVC_STORAGE_PATH: join(folder.path, 'traces.db') });
   const count = () => {
     using database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
     return database.prepare('SELECT count(*) AS n FROM audit_events').get()?.['n'];
   };
-  await waitUntil(async () => count() === 1, { what: 'the old event to be gone' });
+  await waitUntil(async () => count() === 2, { what: 'the old event to be gone' });
+});
+
+test('a gateway whose clock is 40 days ahead removes two days of audit events at most', async () => {
+  await using folder = await temporaryFolder('audit');
+  const path = join(folder.path, 'gateway-keys.db');
+  const day = 86_400_000;
+  const event = { actor: '', action: 'request', target: 't', outcome: 'deny', reason: 'r', correlation_id: 'c' } as const;
+  // What is 40 days old for a clock that is 40 days ahead was made just now.
+  const at = (days: number) => ({ ...event, at: Date.now() - (40 + days) * day, org_id: '', workspace_id: '' });
+  {
+    using store = new SqliteKeyStore(path);
+    store.appendAudit([at(364), at(360), at(340), at(0)]);
+  }
+  await using ahead = await startTestGateway({ SVC_STORAGE_PATH: join(folder.path, 'traces.db') });
+  await waitUntil(() => ahead.log.some((line) => line.includes('old data removed')), { what: 'a pass' });
+  using database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
+  expect(database.prepare('SELECT count(*) AS n FROM audit_events').get()?.['n']).toBe(3);
+  expect(ahead.log.some((line) => line.includes('retention held back'))).toBe(true);
 });
 
 test('configuration in the log shows no token', () => {
