@@ -1,6 +1,7 @@
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
 import type { ConfigFault } from '@vitrine/config/config-fault';
 import { listenKeys } from '@vitrine/http-api/server/server-keys';
+import { planName } from '@vitrine/plans/plan-limits';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { logKeys } from '@vitrine/telemetry/config/log-keys';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
@@ -31,7 +32,13 @@ export const operatorConfig = z
     /** Whose GatewayKeys it serves; all namespaces when there are none. */
     watch_namespaces: z.array(kubernetesName).max(256).default([]),
     lease: z.strictObject({ name: kubernetesName.default('vitrine-operator') }).prefault({}),
-    plans: z.strictObject({ config_map: kubernetesName.default('vitrine-plans') }).prefault({}),
+    plans: z
+      .strictObject({
+        config_map: kubernetesName.default('vitrine-plans'),
+        /** Names of plans that the gateways have in their configuration, and that need no row. */
+        configured: z.array(planName).max(1_000).default([]),
+      })
+      .prefault({}),
     /** The tenant of namespaces without labels: both or neither. */
     tenancy: z.strictObject({ default_org: tenantId.optional(), default_workspace: tenantId.optional() }).prefault({}),
     /** What clients need to send requests through the gateway; the Secret of a key has it for their SDKs. */

@@ -70,6 +70,7 @@ export const CHART_CASES: Readonly<Record<string, object>> = {
       image: { digest: `sha256:${'a'.repeat(64)}` },
       config: {
         tracing: { capture_bodies: true },
+        plans: { silver: {}, gold: {} },
         providers: { openai: { upstream: 'http://mock:8090/v1' } },
         observability: { otel: { enabled: true, endpoint: 'http://collector:4319' } },
       },

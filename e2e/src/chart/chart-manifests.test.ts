@@ -172,6 +172,12 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     expect(named(manifestsOf('servers of one’s own'), 'ConfigMap', '-plans')).toBeUndefined();
   });
 
+  test('the operator has the names of the plans that the gateways are configured with', () => {
+    const operatorOf = (name: string) => variablesOf(podOf(manifestsOf(name), '-operator'));
+    expect(operatorOf('own images, labels and places')).toMatchObject({ OPERATOR_PLANS_CONFIGURED: { value: 'gold,silver' } });
+    expect(operatorOf('servers of one’s own')).not.toHaveProperty('OPERATOR_PLANS_CONFIGURED');
+  });
+
   test('a service has the DSN of its own Secret, else of the common one, else of the database of the chart', () => {
     const dsnOf = (name: string, suffix: string, variable: string, kind?: string) =>
       variablesOf(podOf(manifestsOf(name), suffix, kind))[variable]?.valueFrom;

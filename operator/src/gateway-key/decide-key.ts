@@ -1,10 +1,17 @@
 import { parseDuration } from '@vitrine/config/durations';
 import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import { effectivePermissions } from '@vitrine/gateway-keys/role';
-import { readConditions } from '../runtime/conditions.ts';
+import { readConditions, type Condition } from '../runtime/conditions.ts';
 import type { ObjectEvent } from '../runtime/event-recorder.ts';
 import { deletionPolicyOf } from './deletion-policy.ts';
-import { FINALIZER, PAUSED, ROTATE, SKIP_REVOCATION, type GatewayKeySpec } from './gateway-key-resource.ts';
+import {
+  FINALIZER,
+  PAUSED,
+  ROTATE,
+  SKIP_REVOCATION,
+  type GatewayKeyObject,
+  type GatewayKeySpec,
+} from './gateway-key-resource.ts';
 import { isObstacle, type ObservedKey, type ObservedSecret, type Obstacle } from './observed-key.ts';
 import { rotationDueAt } from './rotation-due-at.ts';
 
@@ -64,11 +71,35 @@ export function decideKey(observed: ObservedKey): KeyStep | Settled | undefined 
   if (!finalizers.includes(FINALIZER)) return { action: 'addFinalizer' };
   if (observed.row !== undefined && !observed.isPepperKnown)
     return { ready: { status: 'False', ...NO_PEPPER }, requeueAfterMs: POLL_MS };
-  return spec.tokenSecretRef === undefined ? decideGenerated(observed, spec, fields) : decideGiven(observed, spec, fields);
+  if (observed.row === undefined && lastReady(object)?.status === 'True') return ROW_MISSING;
+  const step = spec.tokenSecretRef === undefined ? decideGenerated(observed, spec, fields) : decideGiven(observed, spec, fields);
+  return isSettled(step) && step.ready.status === 'True' && !observed.hasPlan ? withoutPlan(step, spec.plan) : step;
 }
 
 export function isSettled(step: KeyStep | Settled): step is Settled {
   return 'ready' in step;
+}
+
+/** Of many keys whose rows are gone all say so before the first is registered again. The status comes back by the watch meanwhile. */
+const ROW_MISSING_MS = 500;
+const ROW_MISSING: Settled = {
+  ready: { status: 'False', reason: 'RowMissing', message: 'the key is gone from the database, and is registered again' },
+  reconciling: { reason: 'RowMissing', message: 'the key is registered again' },
+  requeueAfterMs: ROW_MISSING_MS,
+};
+
+/** The key is as it should be, and the gateway rejects its requests all the same. A plan that comes is a reason for another pass. */
+function withoutPlan(step: Settled, plan: string | undefined): Settled {
+  const message = `there is no plan "${plan}", so the gateway rejects requests of the key: create it, or change spec.plan`;
+  return { ...step, ready: { status: 'False', reason: 'PlanNotFound', message }, isStalled: true };
+}
+
+function lastReady({ status }: GatewayKeyObject): Condition | undefined {
+  return readConditions(status).find(({ type }) => type === 'Ready');
+}
+
+function wasRegistered(object: GatewayKeyObject): boolean {
+  return object.status?.keyId !== undefined || lastReady(object)?.reason === ROW_MISSING.ready.reason;
 }
 
 const NOT_MAPPED: Obstacle = {
@@ -91,7 +122,7 @@ function stalled(obstacle: Obstacle, requeueAfterMs: number | undefined = POLL_M
 
 /** A key that is paused is as ready as it was. */
 function pausedReady({ object }: ObservedKey): Settled['ready'] {
-  const last = readConditions(object.status).find(({ type }) => type === 'Ready');
+  const last = lastReady(object);
   return {
     status: last?.status ?? 'Unknown',
     reason: 'Paused',
@@ -136,8 +167,7 @@ function decideGenerated(observed: ObservedKey, spec: GatewayKeySpec, fields: Ma
   if (row === undefined) {
     if (secret === undefined) return { action: 'createSecret' };
     if (secret.token === 'malformed') return { action: 'publishToken', event: REISSUED };
-    const isRestored = object.status?.keyId !== undefined;
-    return { action: 'register', ...(isRestored && { event: RESTORED }) };
+    return { action: 'register', ...(wasRegistered(object) && { event: RESTORED }) };
   }
   if (secret?.token === 'next') return { action: 'promoteToken', event: ROTATED };
   if (secret === undefined || secret.token !== 'current' || row.isRevoked) return newToken(observed, true);
@@ -177,7 +207,7 @@ function decideGiven(observed: ObservedKey, spec: GatewayKeySpec, fields: Manage
       reason: 'InvalidToken',
       message: `${ref} must hold 24 to 256 visible ASCII characters without spaces and commas`,
     });
-  if (row === undefined) return { action: 'register', ...(object.status?.keyId !== undefined && { event: RESTORED }) };
+  if (row === undefined) return { action: 'register', ...(wasRegistered(object) && { event: RESTORED }) };
   if (row.isRevoked && secret.token === 'current')
     return stalled({ reason: 'TokenConflict', message: `${ref} holds a token that was revoked: put another one there` });
   if (secret.token === 'next') return { action: 'promoteToken', event: ROTATED };

@@ -1,11 +1,16 @@
+import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
+import { hasPlanRow, planNamesText } from '@vitrine/plans/plan-rows';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
 import { randomBytes } from 'node:crypto';
 import type { ControllerContext } from '../controller-context.ts';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { Transactions } from '../leadership/fenced-database.ts';
+import { readConditions } from '../runtime/conditions.ts';
 import { Controller } from '../runtime/controller.ts';
 import { keyOf, type ListWatch } from '../runtime/list-watch.ts';
 import type { WatchedObject } from '../runtime/watch-events.ts';
+import { changedOwners, revisionsByOwner, type RowRevisions } from './changed-owners.ts';
 import { secretNameOf } from './decide-key.ts';
 import { FINALIZER, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { GatewayKeyReconciler } from './gateway-key-reconciler.ts';
@@ -14,6 +19,8 @@ import { MANAGED_BY } from './key-secret.ts';
 import type { NamespaceObject } from './namespace-tenant.ts';
 import { isObstacle } from './observed-key.ts';
 
+/** A database that lost its rows has them again within 30 s, with the restart of the process in between. */
+const SWEEP_MS = 5_000;
 /** How long gateways may take to accept a token after it was staged: they are notified within a second. */
 const PROPAGATION_MS = 5_000;
 
@@ -23,9 +30,11 @@ export function createGatewayKeyController(context: ControllerContext, database:
   const keys: ListWatch<GatewayKeyObject>[] = [];
   const namespaces: ListWatch<NamespaceObject>[] = [];
   const { default_org: org_id, default_workspace: workspace_id } = config.tenancy;
+  const rows = new PostgresManagedKeys(pool, database);
   const reconciler = new GatewayKeyReconciler({
     server,
-    rows: new PostgresManagedKeys(pool, database),
+    rows,
+    hasPlan: async (name) => config.plans.configured.includes(name) || (await hasPlanRow(pool, name)),
     hashes,
     logger,
     clients: config.clients,
@@ -49,22 +58,21 @@ export function createGatewayKeyController(context: ControllerContext, database:
   const addSecretOwner = (secret: string, change: string) => {
     // What was added was added by the pass that needs it; resyncs are those of the keys.
     const owner = change === 'updated' || change === 'deleted' ? secretOwners.get(secret) : undefined;
-    if (owner === undefined) return;
-    if (firstOf(keys, owner) === undefined) secretOwners.delete(secret);
-    else controller.add(owner);
+    if (owner !== undefined && firstOf(keys, owner) === undefined) secretOwners.delete(secret);
+    else if (owner !== undefined) controller.add(owner);
+  };
+  const addKeys = (isAffected: (object: GatewayKeyObject) => boolean) => {
+    for (const watch of keys) for (const object of watch.list()) if (isAffected(object)) controller.add(keyOf(object));
   };
   const addKeysOf = (namespace: string, change: string) => {
-    if (change !== 'updated') return;
-    for (const watch of keys)
-      for (const object of watch.list()) if (object.metadata.namespace === namespace) controller.add(keyOf(object));
+    if (change === 'updated') addKeys(({ metadata }) => metadata.namespace === namespace);
   };
   for (const { suffix, path, namespace } of scopes(config.watch_namespaces)) {
-    const add = (key: string) => controller.add(key);
     const gatewayKeys = `/apis/${API_VERSION}${path}/gatewaykeys`;
     keys.push(
       controller.watch<GatewayKeyObject>(server, `gatewaykeys${suffix}`, {
         path: gatewayKeys,
-        onChange: add,
+        onChange: (key) => controller.add(key),
         isChange: isKeyChange,
       }),
     );
@@ -84,7 +92,31 @@ export function createGatewayKeyController(context: ControllerContext, database:
       }),
     );
   }
+  controller.repeat(SWEEP_MS, sweepOf(rows, pool, addKeys));
   return controller;
+}
+
+/** Finds the keys whose rows the database lost, or somebody changed, and those whose plan came or went. */
+function sweepOf(
+  rows: ManagedKeyRows,
+  pool: PostgresPool,
+  add: (isAffected: (object: GatewayKeyObject) => boolean) => void,
+): () => Promise<void> {
+  let revisions: RowRevisions = new Map();
+  let plans: string | undefined;
+  return async () => {
+    const found = { revisions: revisionsByOwner(await rows.revisions()), plans: await planNamesText(pool) };
+    const owners = changedOwners(revisions, found.revisions);
+    // Also of a key that was registered and lost since the last sweep.
+    add((object) => owners.has(object.metadata.uid) || (isReady(object) && !found.revisions.has(object.metadata.uid)));
+    if (plans !== undefined && plans !== found.plans)
+      add(({ spec }) => (spec as { plan?: unknown } | undefined)?.plan !== undefined);
+    ({ revisions, plans } = found);
+  };
+}
+
+function isReady({ status }: GatewayKeyObject): boolean {
+  return readConditions(status).some(({ type, status: is }) => type === 'Ready' && is === 'True');
 }
 
 function firstOf<T extends WatchedObject>(watches: readonly ListWatch<T>[], key: string): T | undefined {

@@ -26,6 +26,7 @@ const MAX_STEPS = 10;
 export interface GatewayKeyDependencies {
   readonly server: ApiRequests;
   readonly rows: ManagedKeyRows;
+  readonly hasPlan: (name: string) => Promise<boolean>;
   readonly hashes: TokenHashes;
   readonly logger: Pick<Logger, 'warn'>;
   readonly clients: ClientSettings;
@@ -58,7 +59,14 @@ export class GatewayKeyReconciler {
   async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
     const object = this.#dependencies.cached.key(key);
     if (object === undefined) return {};
-    const world: KeyWorld = { object, namespace: undefined, secret: undefined, row: undefined, obstacle: undefined };
+    const world: KeyWorld = {
+      object,
+      namespace: undefined,
+      secret: undefined,
+      row: undefined,
+      hasPlan: true,
+      obstacle: undefined,
+    };
     try {
       return await this.#converge(world, signal);
     } catch (error) {
@@ -95,7 +103,7 @@ export class GatewayKeyReconciler {
   }
 
   async #gather(world: KeyWorld, signal: AbortSignal): Promise<void> {
-    const { server, rows, cached } = this.#dependencies;
+    const { server, rows, hasPlan, cached } = this.#dependencies;
     const { namespace, annotations = {}, deletionTimestamp, name } = world.object.metadata;
     const spec = readSpec(world.object);
     const isDeleted = deletionTimestamp !== undefined;
@@ -111,14 +119,16 @@ export class GatewayKeyReconciler {
       isDeleted
         ? undefined
         : (cached.namespace(namespace) ?? (await readObject<NamespaceObject>(server, `/api/v1/namespaces/${namespace}`, signal)));
-    [world.secret, world.namespace, world.row] = await Promise.all([
+    const readPlan = async () => isDeleted || isObstacle(spec) || spec.plan === undefined || (await hasPlan(spec.plan));
+    [world.secret, world.namespace, world.row, world.hasPlan] = await Promise.all([
       readSecret(),
       readNamespace(),
       rows.read(keyIdOf(world.object)),
+      readPlan(),
     ]);
   }
 
-  #observe({ object, namespace, secret, row, obstacle }: KeyWorld): ObservedKey {
+  #observe({ object, namespace, secret, row, hasPlan, obstacle }: KeyWorld): ObservedKey {
     const { hashes, clients, defaultTenant, clock, propagationMs } = this.#dependencies;
     const keyId = keyIdOf(object);
     const spec = readSpec(object);
@@ -136,6 +146,7 @@ export class GatewayKeyReconciler {
       row,
       fields: isObstacle(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object, spec, tenant.tenant),
       isPepperKnown: row === undefined || hashes.has(row.token.pepper_version, row.pepper_fingerprint),
+      hasPlan,
       stagedAt: isStaged ? staged.at : undefined,
       obstacle,
       now: clock(),

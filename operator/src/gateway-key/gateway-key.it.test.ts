@@ -36,7 +36,7 @@ const label = (labels: Record<string, string>, annotations = {}) =>
   world.fake.put('/api/v1/namespaces/team-a', { metadata: { labels, annotations } });
 
 test('a key gets an id of its uid, a Secret that it owns, a row of its tenant, and a status without anything secret', async () => {
-  world.apply({ displayName: 'CI', permissions: ['proxy:write'], plan: 'pro', secretTemplate: { labels: { team: 'a' } } });
+  world.apply({ displayName: 'CI', permissions: ['proxy:write'], secretTemplate: { labels: { team: 'a' } } });
   await world.converge();
   const { object, secret, token = '' } = world;
   const keyId = object?.status?.keyId ?? '';
@@ -52,7 +52,7 @@ test('a key gets an id of its uid, a Secret that it owns, a row of its tenant, a
     workspace_id: 'search',
     name: 'CI',
     role: 'developer',
-    plan: 'pro',
+    plan: undefined,
     managed_resource: `GatewayKey team-a/${world.name}`,
   });
   expect(object?.status).toMatchObject({
@@ -87,6 +87,22 @@ describe('a spec or a namespace that cannot be', () => {
     expect(condition('Ready')?.message).toMatch(message);
     expect(world.object?.metadata.finalizers).toBeUndefined();
     world.apply({});
+    await world.converge();
+    expect([world.ready, condition('Stalled')]).toEqual(['True Registered', undefined]);
+  });
+
+  test('a plan that does not exist: the key is registered, so that the gateway can name the plan, and is not ready', async () => {
+    world.apply({ plan: 'gone' });
+    await world.converge();
+    expect([world.ready, await world.isAccepted(), condition('Registered')?.status]).toEqual([
+      'False PlanNotFound',
+      true,
+      'True',
+    ]);
+    expect(condition('Stalled')).toMatchObject({ status: 'True', message: expect.stringContaining('there is no plan "gone"') });
+    await waitUntil(() => world.events.includes('PlanNotFound'), { what: 'the event' });
+    await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'a person in psql' });
+    await admin.execute("INSERT INTO plans (name, limits) VALUES ('gone', '{}')", []);
     await world.converge();
     expect([world.ready, condition('Stalled')]).toEqual(['True Registered', undefined]);
   });
@@ -197,8 +213,14 @@ describe('drift', () => {
   test('a row that was deleted is registered again with the same token', async () => {
     const old = world.token;
     await sql('DELETE FROM gateway_keys WHERE id = $1');
+    await world.pass();
+    expect([world.ready, world.reconciling, world.condition('Registered')?.status]).toEqual([
+      'False RowMissing',
+      'RowMissing',
+      'False',
+    ]);
     await world.converge();
-    expect([world.token, await world.isAccepted()]).toEqual([old, true]);
+    expect([world.ready, world.token, await world.isAccepted()]).toEqual(['True Registered', old, true]);
     await waitUntil(() => world.events.includes('RowRestored'), { what: 'the event' });
   });
 

@@ -27,6 +27,7 @@ export interface KeyWorld {
   namespace: NamespaceObject | undefined;
   secret: SecretObject | undefined;
   row: ManagedKey | undefined;
+  hasPlan: boolean;
   obstacle: Obstacle | undefined;
 }
 

@@ -42,6 +42,8 @@ export interface ObservedKey {
   readonly fields: ManagedKeyFields | undefined;
   /** Whether the peppers can verify the row's token. */
   readonly isPepperKnown: boolean;
+  /** False where the spec names a plan that does not exist. */
+  readonly hasPlan: boolean;
   /** Of the row's next token, while this process has it. */
   readonly stagedAt: number | undefined;
   /** What the last step found out. */

@@ -34,6 +34,18 @@ test('a former leader changes nothing, and learns that it is none', async () => 
   expect(await written()).toEqual(['while it leads', 'of the leader']);
 });
 
+test('a leader changes nothing in a database that was made anew, where another has taken the same epoch', async () => {
+  let losses = 0;
+  const former = new FencedDatabase(pool, await takeEpoch(pool, 'former'), () => (losses += 1));
+  await pool.execute("UPDATE operator_leadership SET epoch = epoch - 1, holder = ''", []);
+  await takeEpoch(pool, 'leader of the new one');
+  const before = await written();
+  await expect(former.transaction((transaction) => transaction.execute(INSERT, ['of another database']))).rejects.toThrow(
+    /replaced/,
+  );
+  expect([losses, await written()]).toEqual([1, before]);
+});
+
 test('the next leader begins after what the former had begun is committed', async () => {
   const former = new FencedDatabase(pool, await takeEpoch(pool, 'former'), () => {});
   const order: string[] = [];

@@ -1,30 +1,37 @@
 import { Fault } from '@vitrine/faults/fault';
+import type { Row } from '@vitrine/postgres/connection';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 
 /** Where a leader writes rows. */
 export type Transactions = Pick<PostgresPool, 'transaction'>;
 
-const TAKE = `UPDATE operator_leadership SET epoch = epoch + 1, holder = $1, taken_at = now() RETURNING epoch`;
-/** Whoever takes the next epoch waits for the transactions that hold this row. */
-const READ = 'SELECT epoch FROM operator_leadership FOR SHARE';
-
-/** Takes the next epoch: from now on every transaction of a former leader fails. `holder`: the identity in the Lease, for people. */
-export async function takeEpoch(pool: PostgresPool, holder: string): Promise<number> {
-  const [row] = await pool.query<{ epoch: number }>(TAKE, [holder]);
-  if (row === undefined) throw new Error('operator_leadership has no row: run npm run migrate');
-  return row.epoch;
+/** With who took it, because epochs begin again in a database that was made anew. */
+export interface Epoch {
+  readonly epoch: number;
+  readonly holder: string;
 }
 
-/** The database of a leader. A transaction commits only while nobody has taken a later epoch: a process that was paused and is no leader any
- *  more changes nothing. The Lease alone cannot promise that, and its counter begins again when it is deleted. Faults: `leadership_lost`. */
+const TAKE = `UPDATE operator_leadership SET epoch = epoch + 1, holder = $1, taken_at = now() RETURNING epoch, holder`;
+/** Whoever takes the next epoch waits for the transactions that hold this row. */
+const READ = 'SELECT epoch, holder FROM operator_leadership FOR SHARE';
+
+/** Takes the next epoch: from now on every transaction of a former leader fails. `holder`: the identity in the Lease. */
+export async function takeEpoch(pool: PostgresPool, holder: string): Promise<Epoch> {
+  const [row] = await pool.query<Row & Epoch>(TAKE, [holder]);
+  if (row === undefined) throw new Error('operator_leadership has no row: run npm run migrate');
+  return row;
+}
+
+/** The database of a leader. A transaction commits only while nobody has taken another epoch, and the database is the one in which this one was
+ *  taken: a process that was paused and is no leader any more changes nothing, and one whose database was lost starts anew. The Lease alone cannot promise that, and its counter begins again when it is deleted. Faults: `leadership_lost`. */
 export class FencedDatabase implements Transactions {
   readonly #pool: PostgresPool;
-  readonly #epoch: number;
+  readonly #epoch: Epoch;
   readonly #onLost: () => void;
 
-  /** `onLost` is called when a transaction finds a later epoch. */
-  constructor(pool: PostgresPool, epoch: number, onLost: () => void) {
+  /** `onLost` is called when a transaction finds another epoch. */
+  constructor(pool: PostgresPool, epoch: Epoch, onLost: () => void) {
     this.#pool = pool;
     this.#epoch = epoch;
     this.#onLost = onLost;
@@ -32,12 +39,12 @@ export class FencedDatabase implements Transactions {
 
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#pool.transaction(async (transaction) => {
-      const [row] = await transaction.query<{ epoch: number }>(READ);
-      if (row?.epoch !== this.#epoch) {
+      const [row] = await transaction.query<Row & Epoch>(READ);
+      if (row?.epoch !== this.#epoch.epoch || row.holder !== this.#epoch.holder) {
         this.#onLost();
         throw new Fault('leadership_lost', {
-          say: 'another process leads by now',
-          log: { own: this.#epoch, current: row?.epoch },
+          say: 'another process leads by now, or the database was replaced',
+          log: { own: this.#epoch, current: row },
         });
       }
       return await work(transaction);

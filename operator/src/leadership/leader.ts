@@ -5,7 +5,7 @@ import type { ApiRequests } from '../runtime/api-server.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { LeaderElection, type Leadership } from '../runtime/leader-election.ts';
 import { FencedApiServer } from './fenced-api-server.ts';
-import { FencedDatabase, takeEpoch, type Transactions } from './fenced-database.ts';
+import { FencedDatabase, takeEpoch, type Epoch, type Transactions } from './fenced-database.ts';
 
 const AFTER_BUG = 'report it with this line: it is a bug; the process ends and is started again';
 const AFTER_FAILED_ELECTION = 'look at err and at the rights to the Lease: docs/failure-modes.md#leadership_lost';
@@ -94,13 +94,13 @@ export class Leader {
     const fencedServer = new FencedApiServer(server, this.#leadership, this.#onLost);
     this.#controllers = createControllers(fencedServer, new FencedDatabase(pool, epoch, this.#onLost));
     for (const controller of this.#controllers) controller.start();
-    logger.info({ epoch, controllers: this.#controllers.map(({ name }) => name) }, 'controllers started');
+    logger.info({ epoch: epoch.epoch, controllers: this.#controllers.map(({ name }) => name) }, 'controllers started');
   }
 
   /** Waits for the database and its tables. */
-  async #takeEpoch(pool: PostgresPool, identity: string): Promise<number | undefined> {
+  async #takeEpoch(pool: PostgresPool, identity: string): Promise<Epoch | undefined> {
     const { logger } = this.#options;
-    let epoch: number | undefined;
+    let epoch: Epoch | undefined;
     const probe = async () => (epoch = await takeEpoch(pool, identity));
     const waiting = { logger, signal: this.#stopping.signal, readiness: this.#database, probe, isAwaited: () => true };
     return (await waitForDatabase(pool, waiting)) ? epoch : undefined;

@@ -13,6 +13,10 @@ import { OBSERVED_INSTRUMENTS, RECORDED_INSTRUMENTS } from './instruments.ts';
 const AFTER_FAILED_WATCH = 'look at err; it is tried again: docs/failure-modes.md#requests-to-the-api-server-that-fail';
 const AFTER_FAILED_PASS =
   'look at err and at the conditions of the resource; it is tried again: docs/failure-modes.md#a-pass-that-fails';
+const AFTER_FAILED_SWEEP =
+  'look at err; rows are compared again in a few seconds: docs/failure-modes.md#a-database-that-lost-its-rows';
+/** Once a minute: of sweeps that fail one after the other. */
+const LOGGED_FAILURE = 12;
 
 export interface OperatorFigures {
   /** Of the Lease. */
@@ -51,6 +55,11 @@ export class OperatorTelemetry extends ServiceTelemetry implements ControllerObs
 
   reconcileFailed(controller: string, key: string, err: unknown): void {
     this.#logger.warn({ controller, key, err, next_step: AFTER_FAILED_PASS }, 'reconcile failed');
+  }
+
+  repeatFailed(controller: string, err: unknown, consecutive: number): void {
+    if (consecutive % LOGGED_FAILURE === 1)
+      this.#logger.warn({ controller, err, consecutive, next_step: AFTER_FAILED_SWEEP }, 'sweep of rows failed');
   }
 
   watchFailed(controller: string, kind: string, err: unknown, consecutive: number): void {

@@ -4,7 +4,7 @@ import type { PlanLimits } from '@vitrine/plans/plan-limits';
 import type { PlanRows } from '@vitrine/plans/plan-rows';
 import { messageOf } from '@vitrine/faults/fault';
 import { isDeepStrictEqual } from 'node:util';
-import type { WantedCondition } from '../runtime/conditions.ts';
+import { readConditions, type WantedCondition } from '../runtime/conditions.ts';
 import type { Failure } from '../runtime/failure.ts';
 import { FINALIZER, PAUSED, readSpec, type PlanLimitsObject } from './plan-limits-resource.ts';
 import type { ConfigMapState } from './plans-config-map.ts';
@@ -62,6 +62,8 @@ export function decide(observed: Observed): Decision {
   const isWritten = isDeepStrictEqual(observed.rows.plans[name], spec.limits);
   const invalid = decideInvalidRow(observed.rows, name);
   if (invalid !== undefined) return invalid;
+  // It is said before it is repaired: whoever asked for the plan meanwhile was refused.
+  if (!Object.hasOwn(observed.rows.plans, name) && isReady(object)) return ROW_MISSING;
   return {
     steps: [
       ...(object.metadata?.finalizers?.includes(FINALIZER) === true ? [] : [{ kind: 'add-finalizer' as const }]),
@@ -71,6 +73,16 @@ export function decide(observed: Observed): Decision {
     ],
     ready: { type: 'Ready', status: 'True', reason: 'Applied', message: 'the plan is in Postgres and in the ConfigMap' },
   };
+}
+
+const ROW_MISSING: Decision = {
+  steps: [],
+  ready: notReady('RowMissing', 'the plan is gone from the database, and is written again'),
+  requeueAfterMs: 1,
+};
+
+function isReady({ status }: PlanLimitsObject): boolean {
+  return readConditions(status).some(({ type, status: is }) => type === 'Ready' && is === 'True');
 }
 
 export function inUse({ keys, workspaces }: PlanUse): WantedCondition {

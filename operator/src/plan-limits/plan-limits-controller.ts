@@ -1,13 +1,16 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
+import { readPlanRows } from '@vitrine/plans/plan-rows';
 import { isDeepStrictEqual } from 'node:util';
 import type { ControllerContext } from '../controller-context.ts';
 import type { Transactions } from '../leadership/fenced-database.ts';
 import { Controller } from '../runtime/controller.ts';
 import { PlanLimitsReconciler } from './plan-limits-reconciler.ts';
-import { PAUSED, PLAN_LIMITS_PATH, type PlanLimitsObject } from './plan-limits-resource.ts';
+import { PAUSED, PLAN_LIMITS_PATH, readSpec, type PlanLimitsObject } from './plan-limits-resource.ts';
 import { PlanLimitsWorld } from './plan-limits-world.ts';
 
 const NAME = 'planlimits';
+/** How often rows are compared with resources: a database may lose them, or be restored from a copy. */
+const SWEEP_MS = 5_000;
 
 /** Writes PlanLimits resources of the operator's own namespace to rows and to one ConfigMap. One at a time: all of them end in that. */
 export function createPlanLimitsController(context: ControllerContext, database: Transactions): Controller {
@@ -28,6 +31,14 @@ export function createPlanLimitsController(context: ControllerContext, database:
     onChange: () => {
       for (const { metadata } of resources.list()) controller.add(`${namespace}/${metadata?.name ?? ''}`);
     },
+  });
+  controller.repeat(SWEEP_MS, async () => {
+    const { plans: rows } = await readPlanRows(pool);
+    for (const object of resources.list()) {
+      const spec = readSpec(object);
+      const name = object.metadata?.name ?? '';
+      if ('limits' in spec && !isDeepStrictEqual(rows[name], spec.limits)) controller.add(`${namespace}/${name}`);
+    }
   });
   return controller;
 }

@@ -26,6 +26,7 @@ function createController(reconcile: ControllerOptions['reconcile'], options: Pa
   const observer = {
     reconciled: (_: string, outcome: string) => void outcomes.push(outcome),
     reconcileFailed: (_: string, key: string, error: unknown) => void failed.push(`${key} ${String(error)}`),
+    repeatFailed: (_: string, error: unknown, consecutive: number) => void failed.push(`${consecutive} ${String(error)}`),
     watchFailed: () => {},
   };
   return stack.use(new Controller({ name: 'thing', reconcile, observer, random: () => 0, ...options }));
@@ -43,6 +44,21 @@ function startWatching(controller: Controller) {
 
 const outcomesAre = (...expected: string[]) =>
   waitUntil(() => outcomes.join() === expected.join(), { what: `outcomes ${expected.join()}` });
+
+test('regular work is done after all objects are listed, goes on after failures, and ends with the controller', async () => {
+  const controller = createController(async () => ({}));
+  let runs = 0;
+  controller.repeat(1, async () => {
+    runs += 1;
+    if (runs % 2 === 0) throw new Error(`run ${runs}`);
+  });
+  startWatching(controller);
+  await waitUntil(() => runs >= 5, { what: 'five runs' });
+  await controller[Symbol.asyncDispose]();
+  const after = runs;
+  await controller[Symbol.asyncDispose]();
+  expect([runs, failed.slice(0, 2)]).toEqual([after, ['1 Error: run 2', '1 Error: run 4']]);
+});
 
 test('no key is reconciled before all objects are listed, and then every key is, each by one worker at a time', async () => {
   for (let i = 0; i < 600; i += 1) fake.put(at(`n${i}`));

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
 import type { ApiRequests } from './api-server.ts';
 import { ListWatch, type ListWatchFigures, type ListWatchOptions } from './list-watch.ts';
@@ -20,6 +21,8 @@ export interface ControllerObserver {
   reconciled(controller: string, outcome: ReconcileOutcome, tookMs: number): void;
   /** A pass that threw; the key is tried again with backoff. */
   reconcileFailed(controller: string, key: string, error: unknown): void;
+  /** Regular work that failed; it is done again. */
+  repeatFailed(controller: string, error: unknown, consecutive: number): void;
   /** A list or watch that failed; the next one follows. */
   watchFailed(controller: string, kind: string, error: unknown, consecutive: number): void;
   readonly queue?: (controller: string) => Pick<WorkQueueOptions, 'onStart' | 'onDone'>;
@@ -52,6 +55,7 @@ export class Controller implements AsyncDisposable {
   readonly #concurrency: number;
   readonly #queue: WorkQueue;
   readonly #watches = new Map<string, ListWatch<WatchedObject>>();
+  readonly #repeated: { readonly intervalMs: number; readonly work: () => Promise<void> }[] = [];
   readonly #stop = new AbortController();
   readonly #abandoned = new AbortController();
   #workers: Promise<unknown> = Promise.resolve();
@@ -94,6 +98,11 @@ export class Controller implements AsyncDisposable {
     return watch;
   }
 
+  /** Declares what is done regularly while keys are reconciled. To be called before `start`. */
+  repeat(intervalMs: number, work: () => Promise<void>): void {
+    this.#repeated.push({ intervalMs, work });
+  }
+
   /** Begins; works as soon as all kinds are listed. */
   start(): void {
     this.#workers = this.#run();
@@ -116,7 +125,23 @@ export class Controller implements AsyncDisposable {
     await Promise.race([synced, aborted(this.#stop.signal)]);
     if (this.#stop.signal.aborted) return;
     this.#isSynced = true;
-    await Promise.all(Array.from({ length: this.#concurrency }, () => this.#work()));
+    const workers = Array.from({ length: this.#concurrency }, () => this.#work());
+    await Promise.all([...workers, ...this.#repeated.map(({ intervalMs, work }) => this.#repeat(intervalMs, work))]);
+  }
+
+  async #repeat(intervalMs: number, work: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop;
+    let failures = 0;
+    while (!signal.aborted && !this.#abandoned.signal.aborted) {
+      try {
+        await work();
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        this.#options.observer.repeatFailed(this.name, error, failures);
+      }
+      await wait(intervalMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
   }
 
   async #work(): Promise<void> {

@@ -3,6 +3,7 @@ import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { codeOf } from '@vitrine/faults/fault';
 import type { ManagedKey, ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
+import { hasPlanRow } from '@vitrine/plans/plan-rows';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -37,11 +38,13 @@ export class KeyWorld implements AsyncDisposable {
   propagationMs = 0;
   readonly log: string[] = [];
   clients: ClientSettings = CLIENTS;
+  readonly #pool: PostgresPool;
   #reconciler: GatewayKeyReconciler | undefined;
 
   private constructor(fake: FakeApiServer, pool: PostgresPool) {
     this.fake = fake;
     this.server = new ApiServer(fake.config, 'test');
+    this.#pool = pool;
     this.rows = new PostgresManagedKeys(pool);
     this.name = `key-${randomUUID().slice(0, 8)}`;
   }
@@ -151,6 +154,7 @@ export class KeyWorld implements AsyncDisposable {
     return new GatewayKeyReconciler({
       server: this.server,
       rows,
+      hasPlan: (name) => hasPlanRow(this.#pool, name),
       hashes: HASHES,
       logger: createLogger('test', 'info', { write: (line) => this.log.push(line) }),
       clients: this.clients,

@@ -27,6 +27,14 @@ export interface ManagedKey extends Omit<ManagedKeyFields, 'managed_resource'> {
   readonly next: TokenHash | undefined;
 }
 
+/** The last change of a row. */
+export interface ManagedKeyRevision {
+  readonly owner_uid: string;
+  readonly revision: number;
+  /** Whether this writer made it. */
+  readonly isOwn: boolean;
+}
+
 /** Which row, and the resource that has to own it: rows of others are never changed. */
 export interface OwnedKey {
   readonly id: string;
@@ -44,6 +52,8 @@ export type TokenOutcome = 'written' | 'token_taken' | 'not_owned' | 'pepper_mis
 export interface ManagedKeyRows {
   /** Also of a key that is revoked. */
   read(id: string): Promise<ManagedKey | undefined>;
+  /** The rows that resources own and that are not revoked. Faults: also those of the transactions, although it writes nothing. */
+  revisions(): Promise<readonly ManagedKeyRevision[]>;
   /** Makes the row. Its id must never have been used; the same token again is no conflict when the row of this id is gone. */
   register(key: OwnedKey, fields: ManagedKeyFields, token: TokenOfKey): Promise<RegisterOutcome>;
   /** Whether the row is the resource's and not revoked. */

@@ -20,6 +20,18 @@ export interface PlanRows {
   readonly workspaces: readonly WorkspacePlan[];
 }
 
+export async function hasPlanRow(database: Queryable, name: string): Promise<boolean> {
+  return (await database.query('SELECT FROM plans WHERE name = $1', [name])).length > 0;
+}
+
+/** The names of all plans, as one text. */
+export async function planNamesText(database: Queryable): Promise<string> {
+  const [row] = await database.query<{ names: string }>(
+    "SELECT coalesce(string_agg(name, ' ' ORDER BY name), '') AS names FROM plans",
+  );
+  return row?.names ?? '';
+}
+
 /** The generation of the last change. */
 export async function readPlanGeneration(database: Queryable): Promise<number> {
   const [row] = await database.query<{ generation: number }>('SELECT generation FROM plan_generation');

@@ -9,6 +9,7 @@ import { keyStoreUnavailable } from '../key-store-fault.ts';
 import type {
   ManagedKey,
   ManagedKeyFields,
+  ManagedKeyRevision,
   ManagedKeyRows,
   OwnedKey,
   RegisterOutcome,
@@ -61,6 +62,17 @@ export class PostgresManagedKeys implements ManagedKeyRows {
       const [row] = await this.#pool.query(SELECT_KEY, [id]);
       return row === undefined ? undefined : managedKeyOf(row);
     });
+  }
+
+  revisions(): Promise<readonly ManagedKeyRevision[]> {
+    return this.#call(() =>
+      this.#transactions.transaction((database) =>
+        database.query<Row & ManagedKeyRevision>(
+          `SELECT owner_uid, revision, changed_by = $1 AS "isOwn" FROM gateway_keys WHERE owner_uid IS NOT NULL AND revoked_at IS NULL`,
+          [this.#writer],
+        ),
+      ),
+    );
   }
 
   register(key: OwnedKey, fields: ManagedKeyFields, token: TokenOfKey): Promise<RegisterOutcome> {
