@@ -65,5 +65,5 @@ function linesOf(table: string): string[] {
 }
 
 function firstLineOf(statement: string): string {
-  return (statement.split('\n')[0] ?? '').replace(/[ (;]+$/, '');
+  return (statement.split('\n')[0] ?? '').replace(/(?<![ (;])[ (;]+$/, '');
 }
