@@ -59,6 +59,7 @@ export const CHART_CASES: Readonly<Record<string, object>> = {
     topics: { enabled: false },
     metrics: { enabled: false },
     networkPolicy: { enabled: false },
+    planLimitsPolicy: { enabled: false },
     userRoles: { enabled: false },
     crds: { enabled: false },
   },

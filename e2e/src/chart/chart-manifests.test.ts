@@ -172,6 +172,16 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     expect(named(manifestsOf('servers of one’s own'), 'ConfigMap', '-plans')).toBeUndefined();
   });
 
+  test('PlanLimits are refused in namespaces without the service account of an operator, unless policies are managed elsewhere', () => {
+    const policiesOf = (name: string) => manifestsOf(name).filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy'));
+    const [policy, binding] = policiesOf('servers of one’s own').toSorted((a, b) => a.kind.length - b.kind.length);
+    const account = named(manifestsOf('servers of one’s own'), 'ServiceAccount', '-operator');
+    expect(policy).toMatchObject({ spec: { paramKind: { kind: 'ServiceAccount' }, failurePolicy: 'Fail' } });
+    const { selector } = (binding as unknown as { spec: { paramRef: { selector: { matchLabels: object } } } }).spec.paramRef;
+    expect(account?.metadata.labels).toMatchObject(selector.matchLabels);
+    expect(policiesOf('as little as possible')).toEqual([]);
+  });
+
   test('the operator has the names of the plans that the gateways are configured with', () => {
     const operatorOf = (name: string) => variablesOf(podOf(manifestsOf(name), '-operator'));
     expect(operatorOf('own images, labels and places')).toMatchObject({ OPERATOR_PLANS_CONFIGURED: { value: 'gold,silver' } });
