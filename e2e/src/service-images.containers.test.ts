@@ -72,15 +72,15 @@ await describeWithContainers('images of the services', () => {
   test('a trace-writer runs from its image in the same way, says what it waits for, and stops at SIGTERM while it waits', async () => {
     const env = { WRITER_STORAGE_DSN: 'postgresql://nobody:x@127.0.0.1:1/none', WRITER_QUEUE_BROKERS: '127.0.0.1:1' };
     const writer = opened.use(await startService({ image: imageOf('trace-writer'), env, port: 9090 }));
-    const ready = await fetch(`${writer.url}/api/ready`);
-    expect([ready.status, await ready.json()]).toEqual([503, { error: expect.stringContaining('waiting for the database') }]);
+    const ready = await fetch(`${writer.url}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'not_ready', reasons: ['database_not_reached'] }]);
     expect(await describeFrom(writer)).toEqual(RESTRICTED);
     await writer.kill('SIGTERM');
     expect(await writer.end()).toBe(0);
     expect(writer.log).not.toMatch(/"level":"(?:error|fatal)"/);
   });
 
-  test('a store API runs from its image in the same way, is not ready without its database, and stops at SIGTERM', async () => {
+  test('a store API runs from its image in the same way, is not ready before its database, and stops at SIGTERM', async () => {
     const env = {
       STORE_API_STORAGE_DSN: 'postgresql://nobody:x@127.0.0.1:1/none',
       STORE_API_AUTH_PEPPERS: `1:${'p'.repeat(32)}`,
@@ -114,8 +114,8 @@ await describeWithContainers('images of the services', () => {
     await writeFile(join(peppers.path, 'pepper'), `1:${'p'.repeat(32)}`);
     const mount = { source: peppers.path, target: '/etc/peppers' };
     const operator = opened.use(await startService({ image: imageOf('operator'), env, port: 9090, mount }));
-    for (const path of ['/livez', '/readyz'])
-      expect(await (await fetch(operator.url + path)).json()).toMatchObject({ role: 'standby' });
+    expect((await fetch(`${operator.url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${operator.url}/api/health`)).json()).toMatchObject({ status: 'ok', role: 'standby' });
     expect(await describeFrom(operator)).toEqual(RESTRICTED);
     await operator.kill('SIGTERM');
     expect(await operator.end()).toBe(0);

@@ -1,6 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { createApiApp } from '@vitrine/http-api/api-app';
-import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
+import { probeRoutes, Readiness } from '@vitrine/http-api/probe-routes';
+import { publicScrape } from '@vitrine/http-api/respond-with-scrape';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
@@ -11,8 +12,8 @@ import { hostname } from 'node:os';
 import type { OperatorConfig } from './config.ts';
 import type { ControllerContext } from './controller-context.ts';
 import { createControllers } from './controllers.ts';
-import type { OperatorState } from './health/operator-state.ts';
-import { PROBE_FAULTS, probeRoutes } from './health/probe-routes.ts';
+import { healthRoutes } from './health/health-routes.ts';
+import { stalledBy, type OperatorState } from './health/operator-state.ts';
 import { Leader, type LeaderOptions } from './leadership/leader.ts';
 import { OperatorTelemetry } from './observability/operator-telemetry.ts';
 import { readPeppers } from './peppers.ts';
@@ -86,29 +87,36 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     databaseReason: leader.databaseReason,
     controllers: controllers(),
   });
-  const api = opened.use(await serveProbes(config, state, telemetry, logger));
+  const readiness = new Readiness({});
+  const api = opened.use(await serveHealth(config, state, readiness, telemetry, logger));
+  opened.defer(() => readiness.shutDown());
   leader.start();
   const running = opened.move();
   return { url: api.url, lost: leader.lost, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function serveProbes(
+function serveHealth(
   { server, observability }: OperatorConfig,
   state: () => OperatorState,
+  readiness: Readiness,
   { scrape }: OperatorTelemetry,
   logger: Logger,
 ) {
-  const app = createApiApp(probeRoutes(state), {
+  const startedAt = performance.now();
+  const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
+  const app = createApiApp(healthRoutes(state, uptimeSec), {
     logger,
     description: {
       title: 'Vitrine operator',
       version: VERSION,
-      summary: 'Probes of the process that reconciles gateway keys and plan limits.',
+      summary: 'Health of the process that reconciles gateway keys and plan limits.',
       correlationHeader: CORRELATION_HEADER,
     },
-    faults: PROBE_FAULTS,
     authorize: () => undefined,
-    rawRoutes: scrape && [{ permission: 'public', path: observability.otel.prometheus_path, respond: respondWithScrape(scrape) }],
+    rawRoutes: [
+      ...probeRoutes({ readiness, stalledBy: () => stalledBy(state()) }),
+      ...publicScrape(scrape, observability.otel.prometheus_path),
+    ],
   });
   const keys = { hostKey: 'server.host (OPERATOR_SERVER_HOST)', portKey: 'server.port (OPERATOR_SERVER_PORT)' };
   const limits = { maxConnections: MAX_CONNECTIONS, correlationHeader: CORRELATION_HEADER };

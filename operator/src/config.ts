@@ -12,7 +12,7 @@ const PREFIX = 'OPERATOR_';
 /** What names the configuration file when `--config` does not. */
 export const OPERATOR_CONFIG_FILE = { variable: 'OPERATOR_CONFIG', defaultFile: 'operator.yaml' };
 
-const otel = otelConfig({ serviceName: 'svc-operator', reservedPaths: ['/api', '/livez', '/readyz'] });
+const otel = otelConfig({ serviceName: 'svc-operator', reservedPaths: ['/api'] });
 
 /** A name of Kubernetes: RFC 1123. */
 const kubernetesName = z

@@ -22,12 +22,16 @@ beforeEach(async () => {
 afterEach(() => stack.disposeAsync());
 
 const holder = () => (fake.read(LEASE) as Lease | undefined)?.spec?.holderIdentity ?? '';
-const becomes = (operator: TestOperator, status: number, body: object) =>
-  waitUntil(async () => JSON.stringify(await operator.probe('/readyz')) === JSON.stringify([status, body]), {
-    what: `${status} ${JSON.stringify(body)}`,
+const becomes = (operator: TestOperator, wanted: object) =>
+  waitUntil(async () => JSON.stringify(await healthOf(operator)) === JSON.stringify(wanted), {
+    what: JSON.stringify(wanted),
     timeoutMs: SLOW_MS,
   });
-const leads = (operator: TestOperator) => becomes(operator, 200, { status: 'ready', role: 'leader' });
+async function healthOf(operator: TestOperator) {
+  const [, { status, reasons, role }] = await operator.get('/api/health');
+  return { status, role, ...(reasons !== undefined && { reasons }) };
+}
+const leads = (operator: TestOperator) => becomes(operator, { status: 'ok', role: 'leader' });
 async function epochRow(): Promise<{ epoch: number; holder: string } | undefined> {
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   return (await pool.query<{ epoch: number; holder: string }>('SELECT epoch, holder FROM operator_leadership'))[0];
@@ -40,19 +44,19 @@ test('of two operators one leads and the other is a ready standby, which leads a
   expect(await first.metrics()).toMatch(/leader_election_master_status\{.*name="vitrine-operator".*\} 1/);
   expect(await epochRow()).toEqual({ epoch: 1, holder: firstHolder });
   const second = stack.use(await startTestOperator(fake, database.dsn));
-  await becomes(second, 200, { status: 'ready', role: 'standby' });
+  await becomes(second, { status: 'ok', role: 'standby' });
   await first[Symbol.asyncDispose]();
   await leads(second);
   expect([await epochRow(), holder() === firstHolder]).toEqual([{ epoch: 2, holder: holder() }, false]);
 });
 
-test('a leader without a database is live and not ready, and says what it waits for', async () => {
+test('a leader without a database is live, ready and degraded, and says what it waits for', async () => {
   await using proxy = await openTcpProxy(database.dsn);
   await proxy.close();
   const operator = stack.use(await startTestOperator(fake, proxy.dsn));
-  await waitUntil(async () => (await operator.probe('/readyz'))[0] === 503, { what: 'unreadiness' });
-  expect((await operator.probe('/readyz'))[1]['error']).toMatch(/^(?:waiting for|not connected to) the database/);
-  expect(await operator.probe('/livez')).toEqual([200, { status: 'live', role: 'leader' }]);
+  await becomes(operator, { status: 'degraded', role: 'leader', reasons: ['database_unavailable'] });
+  expect(await operator.get('/livez')).toEqual([200, { status: 'live' }]);
+  expect(await operator.get('/readyz')).toEqual([200, { status: 'ready' }]);
   await proxy.open();
   await leads(operator);
 });

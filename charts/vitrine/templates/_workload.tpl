@@ -3,7 +3,6 @@ A service: Deployment, configuration, budget, autoscaling, metrics and network p
   root, component   the component is the name of the target in deploy/Dockerfile
   values            its block of values
   metricsPort       where /metrics is
-  liveness, readiness   paths
   configVariable    the variable that names its configuration file
   env, volumes, mounts, ingress, egress   YAML lists, or empty
   serviceAccountName    only where the service calls the API server
@@ -114,17 +113,17 @@ spec:
 {{/* A service that waits for its database starts late, and a restart would not help: so startup may take ten minutes. */}}
 {{- define "vitrine.probes" -}}
 startupProbe:
-  httpGet: { path: {{ .liveness }}, port: http }
+  httpGet: { path: /livez, port: http }
   periodSeconds: 1
   timeoutSeconds: 2
   failureThreshold: 600
 readinessProbe:
-  httpGet: { path: {{ .readiness }}, port: http }
+  httpGet: { path: /readyz, port: http }
   periodSeconds: 2
   timeoutSeconds: 2
   failureThreshold: 3
 livenessProbe:
-  httpGet: { path: {{ .liveness }}, port: http }
+  httpGet: { path: /livez, port: http }
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6

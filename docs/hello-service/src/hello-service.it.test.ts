@@ -19,6 +19,7 @@ test('sixty lines are a service: configuration, logs, telemetry, health, OpenAPI
     const url = await waitUntil(() => /"url":"([^"]+)".*"msg":"service is listening"/.exec(log)?.[1], { what });
     const get = async (path: string) => (await fetch(url + path)).json() as Promise<Record<string, unknown>>;
     expect(await get('/api/health')).toEqual({ status: 'ok', version: '0.1.0', uptime_sec: expect.any(Number) });
+    expect([await get('/livez'), await get('/readyz')]).toEqual([{ status: 'live' }, { status: 'ready' }]);
     expect(await get('/api/greetings/Ada?word=goodbye')).toEqual({ text: 'goodbye, Ada' });
     expect(await get('/api/greetings/Ada?word=x')).toEqual({ error: 'invalid word: "x"' });
     const { openapi, paths } = await get('/api/openapi.json');

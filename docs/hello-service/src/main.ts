@@ -2,7 +2,8 @@ import { runProgram } from '@vitrine/command-line/run-program';
 import { readConfig } from '@vitrine/config/read-config';
 import { createApiApp } from '@vitrine/http-api/api-app';
 import { oneOf } from '@vitrine/http-api/requests/query-shapes';
-import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
+import { probeRoutes, Readiness } from '@vitrine/http-api/probe-routes';
+import { publicScrape } from '@vitrine/http-api/respond-with-scrape';
 import { operationOf } from '@vitrine/http-api/route';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { serviceRoutes } from '@vitrine/http-api/service-routes';
@@ -33,27 +34,26 @@ const greetings = {
     handle: ({ query: { word = 'hello' }, params }) => ({ text: `${word}, ${params['name']}` }),
   }),
 };
-const health = { reasons: [], degradedBy: () => [], details: {}, readDetails: async () => ({}) };
-const service = serviceRoutes({ name, version, uptimeSec: () => Math.floor(process.uptime()), ...health });
+const service = serviceRoutes({ name, version, uptimeSec: () => Math.floor(process.uptime()) });
 
 async function main(): Promise<number> {
-  const signal = untilSignal(process, ['SIGINT', 'SIGTERM']);
+  const [signal, readiness] = [untilSignal(process, ['SIGINT', 'SIGTERM']), new Readiness({})];
   const { server, observability } = readConfig(config, { env: process.env, prefix, named: otelVariables(prefix) });
   const logger = createLogger(name, 'info', process.stdout);
   handleUncaught(process, (err) => logger.error({ err }, 'uncaught exception'));
   const onExportError = (reason: string) => logger.warn({ reason }, 'telemetry export failed');
   using telemetry = await startTelemetry({ config: observability.otel, version, scope: name, metricPrefix: name, onExportError });
-  const { prometheus_path: path } = observability.otel;
   const app = createApiApp([...service, greetings], {
     logger,
     description: { title: 'Hello', version, summary: 'Greets.', correlationHeader },
     authorize: () => undefined,
-    rawRoutes: telemetry?.scrape && [{ permission: 'public', path, respond: respondWithScrape(telemetry.scrape) }],
+    rawRoutes: [...probeRoutes({ readiness }), ...publicScrape(telemetry?.scrape, observability.otel.prometheus_path)],
   });
   const keys = { hostKey: 'server.host (HELLO_SERVER_HOST)', portKey: 'server.port (HELLO_SERVER_PORT)' };
   await using api = await serveApi(app, { ...server, ...keys, maxConnections: 1_000, correlationHeader, logger });
   logger.info({ url: api.url, server, observability }, 'service is listening');
   logger.info({ signal: await signal }, 'service is shutting down');
+  readiness.shutDown();
   return 0;
 }
 

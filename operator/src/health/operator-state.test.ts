@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ControllerFigures } from '../runtime/controller.ts';
-import { stalledBy, waitingFor } from './operator-state.ts';
+import { healthReasons, stalledBy } from './operator-state.ts';
 
 const QUEUE = { depth: 0, adds: 0, retries: 0, unfinishedSeconds: 0, longestRunningSeconds: 0 };
 const WATCH = { objects: 0, restarts: 0, relists: 1, staleSeconds: 1 };
@@ -31,15 +31,13 @@ test.each([
   ['a worker is busy for 4 min', { queue: { ...QUEUE, longestRunningSeconds: 240 } }, undefined],
   ['a worker is busy for 6 min', { queue: { ...QUEUE, longestRunningSeconds: 360 } }, /busy for 360 s/],
 ])('the process is live, or not, when %s', (_, more, reason) => {
-  const stalled = stalledBy(stateOf(more));
-  if (reason === undefined) expect(stalled).toBeUndefined();
-  else expect(stalled).toMatch(reason);
+  expect(stalledBy(stateOf(more))).toEqual(reason === undefined ? [] : [expect.stringMatching(reason)]);
 });
 
 test('a leader waits for the database, then for its lists; a standby for nothing', () => {
   const state = { ...stateOf({ isSynced: false }), databaseReason: 'waiting for the database' };
-  expect(waitingFor({ ...state, isLeading: false })).toBeUndefined();
-  expect(waitingFor(state)).toBe('waiting for the database');
-  expect(waitingFor({ ...state, databaseReason: undefined })).toBe('waiting for the lists of thing');
-  expect(waitingFor(stateOf({}))).toBeUndefined();
+  expect(healthReasons({ ...state, isLeading: false })).toEqual([]);
+  expect(healthReasons(state)).toEqual(['database_unavailable']);
+  expect(healthReasons({ ...state, databaseReason: undefined })).toEqual(['lists_not_read']);
+  expect(healthReasons(stateOf({}))).toEqual([]);
 });

@@ -15,21 +15,24 @@ export interface OperatorState {
   readonly controllers: readonly ControllerFigures[];
 }
 
-/** Why the process should be restarted; undefined when it makes progress. Neither database nor API server have to be there. */
-export function stalledBy({ controllers }: OperatorState): string | undefined {
-  for (const { name, watches, queue } of controllers) {
-    for (const [kind, { staleSeconds = 0 }] of watches)
-      if (staleSeconds > STALE_AFTER_SEC) return `${name}: nothing was received of ${kind} for ${Math.round(staleSeconds)} s`;
-    if (queue.longestRunningSeconds > STUCK_AFTER_SEC)
-      return `${name}: a worker has been busy for ${Math.round(queue.longestRunningSeconds)} s`;
-  }
-  return undefined;
+/** Why the process should be restarted; nothing while it makes progress. Neither database nor API server have to be there. */
+export function stalledBy({ controllers }: OperatorState): string[] {
+  return controllers.flatMap(({ name, watches, queue }) => [
+    ...[...watches]
+      .filter(([, { staleSeconds = 0 }]) => staleSeconds > STALE_AFTER_SEC)
+      .map(([kind, { staleSeconds = 0 }]) => `${name}: nothing was received of ${kind} for ${Math.round(staleSeconds)} s`),
+    ...(queue.longestRunningSeconds > STUCK_AFTER_SEC
+      ? [`${name}: a worker has been busy for ${Math.round(queue.longestRunningSeconds)} s`]
+      : []),
+  ]);
 }
 
-/** What the process waits for; undefined when it reconciles, or is a standby that may take over. */
-export function waitingFor({ isLeading, databaseReason, controllers }: OperatorState): string | undefined {
-  if (!isLeading) return undefined;
-  if (databaseReason !== undefined) return databaseReason;
-  const unsynced = controllers.filter(({ isSynced }) => !isSynced).map(({ name }) => name);
-  return unsynced.length === 0 ? undefined : `waiting for the lists of ${unsynced.join(', ')}`;
+/** Why the operator is degraded. Each has a heading in docs/failure-modes.md. */
+export const HEALTH_REASONS = ['database_unavailable', 'lists_not_read'] as const;
+
+/** What a leader waits for; a standby waits for nothing. */
+export function healthReasons({ isLeading, databaseReason, controllers }: OperatorState): (typeof HEALTH_REASONS)[number][] {
+  if (!isLeading) return [];
+  if (databaseReason !== undefined) return ['database_unavailable'];
+  return controllers.every(({ isSynced }) => isSynced) ? [] : ['lists_not_read'];
 }

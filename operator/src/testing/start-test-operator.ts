@@ -17,8 +17,8 @@ export interface TestOperator extends AsyncDisposable {
   readonly url: string;
   readonly lost: Operator['lost'];
   readonly log: readonly string[];
-  /** Status and body of a probe. */
-  probe(path: '/livez' | '/readyz'): Promise<readonly [number, Readonly<Record<string, unknown>>]>;
+  /** Status and body of a response. */
+  get(path: string): Promise<readonly [number, Readonly<Record<string, unknown>>]>;
   metrics(): Promise<string>;
 }
 
@@ -47,7 +47,7 @@ export async function startTestOperator(
     url,
     lost,
     log,
-    probe: async (path) => {
+    get: async (path) => {
       const response = await fetch(url + path);
       return [response.status, (await response.json()) as Readonly<Record<string, unknown>>];
     },

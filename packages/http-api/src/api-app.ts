@@ -22,7 +22,7 @@ export interface ApiAppOptions<Identity, Permission extends string> {
   readonly rawRoutes?: readonly RawRoute<Permission>[] | undefined;
 }
 
-/** A GET whose response is no JSON and which is not documented, such as a scrape. It may have any query. */
+/** A GET that writes its own response and is not in the OpenAPI document, such as a scrape or a probe. It may have any query. */
 export interface RawRoute<Permission extends string = never> {
   readonly path: string;
   readonly permission: Permission | 'public';

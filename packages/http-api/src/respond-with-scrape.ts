@@ -9,3 +9,8 @@ export function respondWithScrape(read: (accept: string | undefined) => Promise<
     response.writeHead(200, headers).end(method === 'HEAD' ? undefined : body);
   };
 }
+
+/** The scrape as a route that needs no key; none when it is off. */
+export function publicScrape(read: Parameters<typeof respondWithScrape>[0] | undefined, path: string): RawRoute[] {
+  return read === undefined ? [] : [{ path, permission: 'public', respond: respondWithScrape(read) }];
+}

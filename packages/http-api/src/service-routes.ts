@@ -2,25 +2,27 @@ import { z } from 'zod';
 import { operationOf, type Route } from './route.ts';
 
 /** What a service says of itself. */
-export interface ServiceState<Reason extends string, Details extends z.ZodRawShape> {
+export interface ServiceState<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS> {
   readonly name: string;
   readonly version: string;
   readonly uptimeSec: () => number;
   /** Everything that can degrade the service, and what degrades it now. */
-  readonly reasons: readonly Reason[];
-  readonly degradedBy: () => readonly Reason[];
-  /** What health says beside that, such as how much is stored. */
-  readonly details: Details;
-  readonly readDetails: () => Promise<z.output<z.ZodObject<Details>>>;
+  readonly reasons?: readonly Reason[];
+  readonly degradedBy?: () => readonly Reason[];
+  /** What health says beside that, such as how much is stored. Not a promise: health waits for no other server. */
+  readonly details?: Details;
+  readonly readDetails?: () => z.output<z.ZodObject<Details>>;
 }
 
 const operation = operationOf();
+const NO_DETAILS = {};
 
-/** `GET /` and `GET /api/health`. Health responds with 200 also when the service is degraded: it says how well it serves, not whether. */
-export function serviceRoutes<Reason extends string, Details extends z.ZodRawShape>(
+/** `GET /` and `GET /api/health`. Health responds with 200 also when the service is degraded: it says how well it serves, not whether. What a load balancer
+ *  or the kubelet needs are the probes: `probeRoutes`. */
+export function serviceRoutes<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS>(
   service: ServiceState<Reason, Details>,
 ): Route[] {
-  const { name, version, uptimeSec, reasons, degradedBy, details, readDetails } = service;
+  const { name, version, uptimeSec, reasons = [], degradedBy = () => [], details, readDetails } = service;
   const about = z
     .strictObject({ name: z.literal(name), version: z.string(), status: z.literal('ok') })
     .meta({ id: 'ServiceMetadata' });
@@ -36,13 +38,13 @@ export function serviceRoutes<Reason extends string, Details extends z.ZodRawSha
       ...details,
     })
     .meta({ id: 'Health' });
-  const readHealth = async () => {
+  const readHealth = () => {
     const degraded = degradedBy();
     return {
       ...(degraded.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons: degraded }),
       version,
       uptime_sec: uptimeSec(),
-      ...(await readDetails()),
+      ...readDetails?.(),
     };
   };
   const common = { permission: 'public', status: 200, errors: [] } as const;

@@ -24,16 +24,23 @@ export interface WaitLogger {
   warn(fields: WaitFields, message: string): void;
 }
 
-/** Whether the database has been reached, for readiness. */
+/** Whether the database responds, as its last use has shown. */
 export class DatabaseReadiness {
   #reason: string | undefined = 'not connected to the database yet';
+  #wasReached = false;
 
-  /** Why the service is not ready; undefined when it is. */
+  /** Why the database cannot be used; undefined while it can. */
   get reason(): string | undefined {
     return this.#reason;
   }
 
+  /** Stays true when it is lost again. */
+  get wasReached(): boolean {
+    return this.#wasReached;
+  }
+
   set reason(reason: string | undefined) {
+    this.#wasReached ||= reason === undefined;
     this.#reason = reason;
   }
 }

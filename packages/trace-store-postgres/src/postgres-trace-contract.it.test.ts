@@ -27,7 +27,7 @@ async function open(hasPartitions: boolean): Promise<ContractStore> {
     isReading &&= text !== 'COMMIT' && text !== 'ROLLBACK';
     failures.statement();
   };
-  const store = opened.use(openPostgresTraceStore({ dsn, applicationName, beforeStatement }, 0));
+  const store = opened.use(openPostgresTraceStore({ dsn, applicationName, beforeStatement }));
   const writer = new PostgresTraceWriter(pool);
   return { writer, store, writes, reads, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }

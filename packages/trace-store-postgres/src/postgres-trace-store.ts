@@ -18,8 +18,6 @@ import { removeTraces, TRACE_RETENTION } from './remove-traces.ts';
 
 /** Quota totals have connections of their own: requests are rejected when they are late, so they do not wait behind lists. */
 const QUOTA_CONNECTIONS = 2;
-/** How long the estimate of traces is kept: health checks ask for it, and it is added up from a row for each key and day. */
-const SUMMARY_MAX_AGE_MS = 5_000;
 
 /** What a writer's thread needs to connect; the DSN is a plain text, because it crosses as a structured clone. */
 export interface PostgresWriterOptions extends Omit<PostgresPoolOptions, 'dsn' | 'beforeStatement'> {
@@ -33,10 +31,10 @@ export function postgresWriter({ dsn, ...options }: Omit<PostgresPoolOptions, 'b
 }
 
 /** Opens the store that gateways and trace writers share. Nothing connects before the first call, so that a process may start before its
- *  database. `summaryMaxAgeMs`: for tests. Faults: `invalid_dsn`. */
-export function openPostgresTraceStore(options: PostgresPoolOptions, summaryMaxAgeMs?: number): PostgresTraceStore {
+ *  database. Faults: `invalid_dsn`. */
+export function openPostgresTraceStore(options: PostgresPoolOptions): PostgresTraceStore {
   const quotas = { ...options, applicationName: `${options.applicationName} quotas`, maxConnections: QUOTA_CONNECTIONS };
-  return new PostgresTraceStore(new PostgresPool(options), new PostgresPool(quotas), summaryMaxAgeMs);
+  return new PostgresTraceStore(new PostgresPool(options), new PostgresPool(quotas));
 }
 
 /** See `openPostgresTraceStore`. Records are written by `PostgresTraceWriter`. */
@@ -44,14 +42,12 @@ export class PostgresTraceStore implements OwnedTraceStore {
   readonly driver = 'postgres';
   readonly #pool: PostgresPool;
   readonly #quotas: PostgresPool;
-  readonly #summaryMaxAgeMs: number;
   readonly #retention = new RetentionClock(() => performance.now());
-  #count = { traces: 0, at: Number.NEGATIVE_INFINITY };
+  #traceCount = 0;
 
-  constructor(pool: PostgresPool, quotas: PostgresPool, summaryMaxAgeMs: number = SUMMARY_MAX_AGE_MS) {
+  constructor(pool: PostgresPool, quotas: PostgresPool) {
     this.#pool = pool;
     this.#quotas = quotas;
-    this.#summaryMaxAgeMs = summaryMaxAgeMs;
   }
 
   /** Of its two pools, by what they are for. */
@@ -115,19 +111,20 @@ export class PostgresTraceStore implements OwnedTraceStore {
     });
   }
 
-  /** `traceCount` is what writers have counted of the days that were not removed, at most five seconds old. */
+  get knownSummary(): StoreSummary {
+    return { driver: this.driver, traceCount: this.#traceCount, sizeBytes: undefined };
+  }
+
+  /** `traceCount` is what writers have counted of the days that were not removed. */
   async summary(): Promise<StoreSummary> {
-    const now = performance.now();
-    if (now - this.#count.at >= this.#summaryMaxAgeMs) {
-      const rows = await available(
-        this.#pool.query<{ traces: number }>(
-          `SELECT coalesce(sum(requests), 0)::bigint AS traces FROM day_usage
-           WHERE day >= (SELECT (removed_before AT TIME ZONE 'UTC')::date FROM trace_retention)`,
-        ),
-      );
-      this.#count = { traces: rows[0]?.traces ?? 0, at: now };
-    }
-    return { driver: this.driver, traceCount: this.#count.traces, sizeBytes: undefined };
+    const rows = await available(
+      this.#pool.query<{ traces: number }>(
+        `SELECT coalesce(sum(requests), 0)::bigint AS traces FROM day_usage
+         WHERE day >= (SELECT (removed_before AT TIME ZONE 'UTC')::date FROM trace_retention)`,
+      ),
+    );
+    this.#traceCount = rows[0]?.traces ?? 0;
+    return this.knownSummary;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

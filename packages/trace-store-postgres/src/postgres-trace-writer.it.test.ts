@@ -21,7 +21,7 @@ afterEach(async () => opened.disposeAsync());
 const openPool = (options: Partial<PostgresPoolOptions> = {}) =>
   opened.use(new PostgresPool({ dsn: database.dsn, applicationName: 'test', ...options }));
 const openWriter = (options?: Partial<PostgresPoolOptions>) => new PostgresTraceWriter(openPool(options));
-const openStore = (dsn = database.dsn) => opened.use(openPostgresTraceStore({ dsn, applicationName: 'test' }, 0));
+const openStore = (dsn = database.dsn) => opened.use(openPostgresTraceStore({ dsn, applicationName: 'test' }));
 const batchOf = (records: readonly TraceRecord[]) => ({ count: records.length, records: () => records });
 const as = (role: string) => {
   const url = new URL(database.dsn.reveal());

@@ -17,7 +17,7 @@ beforeEach(async () => {
   opened = new AsyncDisposableStack();
   database = opened.use(await templateDatabase());
   pool = opened.use(new PostgresPool({ dsn: database.dsn, applicationName: 'test' }));
-  store = opened.use(openPostgresTraceStore({ dsn: database.dsn, applicationName: 'test' }, 0));
+  store = opened.use(openPostgresTraceStore({ dsn: database.dsn, applicationName: 'test' }));
 });
 afterEach(async () => {
   Date.now = realNow;
@@ -108,7 +108,7 @@ test('a database whose clock jumps 40 days ahead loses two days of traces, and t
   expect(lines.map(({ message }) => message)).toEqual(['retention held back', 'old data removed']);
   expect(lines[0]?.fields).toMatchObject({ next_step: expect.stringContaining('#retention-that-is-held-back') });
   // A process that starts meanwhile takes no more within the hour.
-  await using second = openPostgresTraceStore({ dsn: database.dsn, applicationName: 'test' }, 0);
+  await using second = openPostgresTraceStore({ dsn: database.dsn, applicationName: 'test' });
   const { at, ranAt } = await second.advanceRetention();
   expect((ranAt - at) / DAY_MS).toBeGreaterThan(37.9);
 });
@@ -126,7 +126,7 @@ test('a database that was off for 40 days catches up two days an hour', async ()
     // Runs of a process that starts after an hour each.
     await setLastRun(NOW - (40 - 2 * hour) * DAY_MS);
     await pool.execute(`UPDATE retention_runs SET ran_at = ran_at - interval '1 hour'`);
-    await using fresh = openPostgresTraceStore({ dsn: database.dsn, applicationName: 'test' }, 0);
+    await using fresh = openPostgresTraceStore({ dsn: database.dsn, applicationName: 'test' });
     const { at } = await fresh.advanceRetention();
     while ((await fresh.removeOlderThan(at - 30 * DAY_MS)).length > 0);
     kept = await daysKept();

@@ -127,10 +127,14 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
     return this.#read('ancestors', query);
   }
 
-  async summary(): Promise<StoreSummary> {
+  get knownSummary(): StoreSummary {
     const [file, log] = [sizeOf(this.#path), sizeOf(`${this.#path}-wal`)];
     const sizeBytes = file === undefined || log === undefined ? undefined : file + log;
     return { driver: this.driver, traceCount: this.#writes.traceCount, sizeBytes };
+  }
+
+  async summary(): Promise<StoreSummary> {
+    return this.knownSummary;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -48,7 +48,10 @@ export interface TraceStore {
   checkpoints(query: CheckpointQuery): Promise<Checkpoint[]>;
   /** The trace itself, its parent, and so on, as far as they are there and of the tenant. Where parents go round, each is there once. */
   ancestors(query: AncestorQuery): Promise<Checkpoint[]>;
+  /** Faults: `trace_store_unavailable`. */
   summary(): Promise<StoreSummary>;
+  /** What is known without asking: exact for a store in a file, and of another one what `summary` has last read. */
+  readonly knownSummary: StoreSummary;
 }
 
 /** The store of a process that writes traces, which owns it. */

@@ -1,5 +1,6 @@
 import { createApiApp } from '@vitrine/http-api/api-app';
-import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
+import { probeRoutes, Readiness } from '@vitrine/http-api/probe-routes';
+import { publicScrape } from '@vitrine/http-api/respond-with-scrape';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { createKafkaClient } from '@vitrine/kafka/kafka-client';
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
@@ -8,7 +9,8 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ScanConfig } from './config.ts';
-import { HEALTH_FAULTS, healthRoutes } from './health/health-routes.ts';
+import { healthRoutes } from './health/health-routes.ts';
+import { stalledBy } from './health/scanner-state.ts';
 import { ScanTelemetry } from './observability/scan-telemetry.ts';
 import type { EndedRun } from './jobs/job-runner.ts';
 import { RULES } from './observation/rules.ts';
@@ -64,14 +66,22 @@ export async function startScanner(
   const replay = { rules: RULES, urls: publicUrlsOf(config.public) };
   const queue = new ScanQueue({ config, client, pool, logger, run: runScan, onEnd, replay });
   telemetry.observe(() => queue.figures, turns.counters);
-  const api = opened.use(await serveHealth(config, queue, telemetry, logger));
+  const readiness = new Readiness({ database_not_reached: () => !queue.hasReachedDatabase });
+  const api = opened.use(await serveHealth(config, queue, readiness, telemetry, logger));
   stop('stop scanning', () => queue.stop());
+  opened.defer(() => readiness.shutDown());
   queue.start();
   const running = opened.move();
   return { url: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function serveHealth({ server, observability }: ScanConfig, queue: ScanQueue, { scrape }: ScanTelemetry, logger: Logger) {
+function serveHealth(
+  { server, observability }: ScanConfig,
+  queue: ScanQueue,
+  readiness: Readiness<string>,
+  { scrape }: ScanTelemetry,
+  logger: Logger,
+) {
   const startedAt = performance.now();
   const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
   const routes = healthRoutes(
@@ -87,9 +97,11 @@ function serveHealth({ server, observability }: ScanConfig, queue: ScanQueue, { 
       summary: 'Health of the service that scans storefronts.',
       correlationHeader: CORRELATION_HEADER,
     },
-    faults: HEALTH_FAULTS,
     authorize: () => undefined,
-    rawRoutes: scrape && [{ permission: 'public', path: observability.otel.prometheus_path, respond: respondWithScrape(scrape) }],
+    rawRoutes: [
+      ...probeRoutes({ readiness, stalledBy: () => stalledBy(queue.state) }),
+      ...publicScrape(scrape, observability.otel.prometheus_path),
+    ],
   });
   const keys = { hostKey: 'server.host (SCAN_SERVER_HOST)', portKey: 'server.port (SCAN_SERVER_PORT)' };
   const limits = { maxConnections: MAX_CONNECTIONS, correlationHeader: CORRELATION_HEADER };

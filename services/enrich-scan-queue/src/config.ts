@@ -14,7 +14,7 @@ const PREFIX = 'SCAN_';
 /** What names the configuration file when `--config` does not. */
 export const SCAN_CONFIG_FILE = { variable: 'SCAN_CONFIG', defaultFile: 'enrich-scan-queue.yaml' };
 
-const otel = otelConfig({ serviceName: 'svc-enrich-scan-queue', reservedPaths: ['/api', '/livez', '/readyz'] });
+const otel = otelConfig({ serviceName: 'svc-enrich-scan-queue', reservedPaths: ['/api'] });
 /** Its topics are those of the messages that queue scans. */
 const { brokers, tls, sasl } = kafkaKeys('');
 const LOOPBACK_HOST = /^[a-z0-9.-]{1,253}=127\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d{1,5}:\d{1,5}$/;

@@ -90,6 +90,11 @@ export class ScanQueue {
     };
   }
 
+  /** At any time since the start. */
+  get hasReachedDatabase(): boolean {
+    return this.#database.wasReached;
+  }
+
   get figures(): ScanFigures {
     const consumers = new Map<ScanCause, ConsumerSums>(
       CAUSES.map((cause, at) => {

@@ -1,3 +1,6 @@
+import type { Permission } from '@vitrine/gateway-keys/permission';
+import type { RawRoute } from '@vitrine/http-api/api-app';
+import { probeRoutes, type Readiness } from '@vitrine/http-api/probe-routes';
 import { TraceAnalytics } from '@vitrine/traces/trace-analytics';
 import { randomBytes } from 'node:crypto';
 import { analyticsRoutes } from './admin-analytics/analytics-routes.ts';
@@ -17,19 +20,22 @@ import { createAdminApp, type AdminContext } from './http/admin-app.ts';
 import type { OpenedTraces } from './opened-traces.ts';
 import { VERSION } from './version.ts';
 
-interface AdminApiOptions extends Omit<AdminContext, 'version'> {
+interface AdminApiOptions extends Omit<AdminContext, 'version' | 'rawRoutes'> {
   readonly startedAt: number;
+  /** Undefined unless it is on. */
+  readonly scrape: RawRoute<Permission> | undefined;
   readonly traces: OpenedTraces;
   readonly queue: TraceQueue;
   readonly budget: BodyBudget;
   readonly keys: OpenKeys;
   readonly anonymousRejections: RateLimiter;
   readonly reasons: () => readonly HealthReason[];
+  readonly readiness: Readiness<string>;
 }
 
 /** The admin API with all of its routes. */
 export function createAdminApi(options: AdminApiOptions): ReturnType<typeof createAdminApp> {
-  const { startedAt, traces, queue, budget, keys, anonymousRejections, reasons } = options;
+  const { startedAt, traces, queue, budget, keys, anonymousRejections, reasons, readiness, scrape } = options;
   const { store } = traces;
   const diagnose = async () =>
     pipelineDiagnostics(
@@ -55,5 +61,6 @@ export function createAdminApi(options: AdminApiOptions): ReturnType<typeof crea
     ...auditRoutes(keys.listAudit),
     ...pipelineRoutes(diagnose),
   ];
-  return createAdminApp(routes, { ...options, version: VERSION });
+  const rawRoutes = [...probeRoutes({ readiness }), ...(scrape === undefined ? [] : [scrape])];
+  return createAdminApp(routes, { ...options, rawRoutes, version: VERSION });
 }

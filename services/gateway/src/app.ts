@@ -5,6 +5,7 @@ import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { keepRetention } from '@vitrine/traces/retention';
 import { NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import type { ClientConnections, RefusedMessage } from '@vitrine/http-api/connections/client-connections';
+import { Readiness } from '@vitrine/http-api/probe-routes';
 import { stopServer, type HttpServer, type StoppingServer } from '@vitrine/http-api/server/http-server';
 import { listen } from '@vitrine/http-api/server/listen';
 import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
@@ -101,7 +102,8 @@ export async function listenAround(
   const proxy = createProxy(routes, context, queue, admission);
 
   const { scrape } = observability;
-  const reasons = () => healthReasons({ writes, queue, auth });
+  const reasons = () => healthReasons({ writes, queue, auth, traces });
+  const readiness = new Readiness({ pepper_mismatch: () => auth.pepperProblem() !== undefined });
   const admin = createAdminApi({
     startedAt,
     traces,
@@ -110,6 +112,7 @@ export async function listenAround(
     keys,
     anonymousRejections,
     reasons,
+    readiness,
     logger,
     scrape,
     authorize: authorizeBy(auth.authenticate, keys.trail),
@@ -127,6 +130,7 @@ export async function listenAround(
   const url = await listen(server, at);
   stop('cut what is still in flight', () => cutExchanges(deadlines, connections, shutdown));
   finishRequests(created, config.server.idle_grace_ms, stop);
+  opened.defer(() => readiness.shutDown());
   return url;
 }
 

@@ -31,10 +31,16 @@ const storagePath = z
   .refine((path) => path !== ':memory:' && !path.startsWith('file:'), 'must be the path of a file')
   .refine((path) => !isKeyFile(path), 'must not be the file that gateway keys or their pepper are kept in');
 
+/** The gateway's own. */
+const RESERVED_PATHS = ['/api', '/livez', '/readyz'];
+
 const prefix = z
   .string()
   .regex(/^(\/[A-Za-z0-9_-]+)+$/, 'must start with / and not end with it')
-  .refine((path) => path !== '/api' && !path.startsWith('/api/'), 'must not overlap /api');
+  .refine(
+    (path) => !RESERVED_PATHS.some((reserved) => path === reserved || path.startsWith(`${reserved}/`)),
+    `must not overlap ${RESERVED_PATHS.join(', ')}`,
+  );
 
 const provider = (upstreamUrl: string, routePrefix: string) =>
   z.strictObject({ upstream: upstream.default(upstreamUrl), prefix: prefix.default(routePrefix) }).prefault({});

@@ -7,6 +7,7 @@ import { NO_WRITER_DROPS, readWriterDrops } from '@vitrine/trace-store-postgres/
 import type { WriterSource } from '@vitrine/traces/writer-thread';
 import { awaitDatabase } from './await-database.ts';
 import type { GatewayConfig } from './config.ts';
+import { SummaryReader } from './diagnostics/summary-reader.ts';
 import type { OpenedTraces } from './opened-traces.ts';
 import { openPublisher } from './trace-publisher/open-publisher.ts';
 
@@ -27,7 +28,15 @@ export async function openPostgresTraces(
   const pool = opened.use(new PostgresPool({ ...options, maxConnections: 1 }));
   const writerDrops = async () =>
     publisher === undefined ? NO_WRITER_DROPS : readWriterDrops(pool).catch(() => NO_WRITER_DROPS);
-  const poolFigures = () => ({ ...store.poolFigures, statistics: pool.figures() });
+  const summaries = opened.use(new SummaryReader(store, () => performance.now()));
   const running = opened.move();
-  return { store, thread, publisher, poolFigures, writerDrops, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    store,
+    thread,
+    publisher,
+    isDatabaseFailing: () => summaries.isFailing,
+    poolFigures: () => ({ ...store.poolFigures, statistics: pool.figures() }),
+    writerDrops,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }

@@ -27,7 +27,7 @@ export async function openTraceStore(
     const thread = derivationThread(config, privacy, sqliteWriter(storage.path));
     const store = await openFile(storage.path, thread);
     const close = () => store[Symbol.asyncDispose]();
-    const none = { poolFigures: () => ({}), writerDrops: async () => NO_WRITER_DROPS };
+    const none = { isDatabaseFailing: () => false, poolFigures: () => ({}), writerDrops: async () => NO_WRITER_DROPS };
     return { store, thread, publisher: undefined, ...none, [Symbol.asyncDispose]: close };
   }
   const { openPostgresTraces } = await import('./open-postgres-traces.ts');

@@ -11,6 +11,8 @@ export interface OpenedTraces extends AsyncDisposable {
   readonly thread: DerivationThread;
   /** With `queue.driver: kafka`; then trace-writers write to the store. */
   readonly publisher: TracePublisher | undefined;
+  /** Whether the server of the store does not respond; never with files. */
+  readonly isDatabaseFailing: () => boolean;
   /** Of the store's connection pools; none with files. */
   readonly poolFigures: () => Readonly<Record<string, PoolFigures>>;
   /** What trace-writers have dropped; nothing while the database is away. */

@@ -1,6 +1,7 @@
 import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { AdmissionControl } from './admission/admission-control.ts';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
+import { Readiness } from '@vitrine/http-api/probe-routes';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
@@ -14,7 +15,7 @@ import type { GraphqlPorts } from './graphql/graphql-context.ts';
 import { graphqlRoute } from './graphql/graphql-route.ts';
 import { SignedCursors } from './cursors/signed-cursors.ts';
 import { DatabaseProbe } from './health/database-probe.ts';
-import { probeRoutes } from './health/probe-routes.ts';
+import { storeApiProbeRoutes } from './health/probe-routes.ts';
 import { createApiApp } from './http/create-api-app.ts';
 import { ENVELOPE_REJECTIONS } from './http/envelope-rejections.ts';
 import type { CountedOperation, PlainRoute } from './http/plain-route.ts';
@@ -70,8 +71,9 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   });
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
   const { scrape } = telemetry;
+  const readiness = new Readiness({ database_not_reached: () => !probe.hasReachedDatabase });
   const plainRoutes: PlainRoute[] = [
-    ...probeRoutes(() => probe.reason),
+    ...storeApiProbeRoutes(readiness),
     ...pageRoutes(pool, servedOperations(routes), urls),
     graphqlRoute({
       serviceToken: config.graphql.service_token,
@@ -102,6 +104,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   );
   stop('send delayed refusals', async () => admission.stopPacing());
   telemetry.observeConnections(api.connections, maxConnections);
+  opened.defer(() => readiness.shutDown());
   const running = opened.move();
   return { url: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -21,7 +21,7 @@ const { topic: _topic, ...brokerKeys } = kafkaKeys('');
 
 const otel = otelConfig({
   serviceName: 'svc-store-api',
-  reservedPaths: ['/v1', '/graphql', '/stores', '/technologies', '/settings', '/login', '/docs', '/livez', '/readyz'],
+  reservedPaths: ['/v1', '/graphql', '/stores', '/technologies', '/settings', '/login', '/docs'],
 });
 
 /** The configuration of the store API; field names are the YAML keys. */

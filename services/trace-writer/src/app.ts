@@ -1,12 +1,13 @@
 import { createApiApp } from '@vitrine/http-api/api-app';
-import { respondWithScrape } from '@vitrine/http-api/respond-with-scrape';
+import { probeRoutes, Readiness } from '@vitrine/http-api/probe-routes';
+import { publicScrape } from '@vitrine/http-api/respond-with-scrape';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { createKafkaClient } from '@vitrine/kafka/kafka-client';
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { WriterConfig } from './config.ts';
-import { HEALTH_FAULTS, healthRoutes } from './health/health-routes.ts';
+import { healthRoutes } from './health/health-routes.ts';
 import { WriterTelemetry } from './observability/writer-telemetry.ts';
 import { Pipeline } from './pipeline.ts';
 import { VERSION } from './version.ts';
@@ -33,18 +34,25 @@ export async function startTraceWriter(config: WriterConfig, logger: Logger): Pr
   const pipeline = new Pipeline({ config, client, logger, onBatch: (batch) => telemetry.batchWritten(batch) });
   stop('close the database', () => pipeline.closeDatabase());
   telemetry.observe(() => pipeline.figures);
-  const api = opened.use(await serveHealth(config, pipeline, telemetry, logger));
+  const readiness = new Readiness({ database_not_reached: () => !pipeline.hasReachedDatabase });
+  const api = opened.use(await serveHealth(config, pipeline, readiness, telemetry, logger));
   stop('write the statistics', () => pipeline.writeStatistics());
   stop('stop consuming', () => pipeline.stopConsuming());
+  opened.defer(() => readiness.shutDown());
   pipeline.start();
   const running = opened.move();
   return { url: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function serveHealth({ server, observability }: WriterConfig, pipeline: Pipeline, { scrape }: WriterTelemetry, logger: Logger) {
+function serveHealth(
+  { server, observability }: WriterConfig,
+  pipeline: Pipeline,
+  readiness: Readiness<string>,
+  { scrape }: WriterTelemetry,
+  logger: Logger,
+) {
   const startedAt = performance.now();
   const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
-  const { prometheus_path: path } = observability.otel;
   const app = createApiApp(
     healthRoutes(
       () => pipeline.state,
@@ -59,9 +67,8 @@ function serveHealth({ server, observability }: WriterConfig, pipeline: Pipeline
         summary: 'Health of the service that writes traces from Kafka to Postgres.',
         correlationHeader: CORRELATION_HEADER,
       },
-      faults: HEALTH_FAULTS,
       authorize: () => undefined,
-      rawRoutes: scrape && [{ permission: 'public', path, respond: respondWithScrape(scrape) }],
+      rawRoutes: [...probeRoutes({ readiness }), ...publicScrape(scrape, observability.otel.prometheus_path)],
     },
   );
   const keys = { hostKey: 'server.host (WRITER_SERVER_HOST)', portKey: 'server.port (WRITER_SERVER_PORT)' };

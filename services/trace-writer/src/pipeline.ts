@@ -78,6 +78,11 @@ export class Pipeline {
     };
   }
 
+  /** At any time since the start. */
+  get hasReachedDatabase(): boolean {
+    return this.#database.wasReached;
+  }
+
   get figures(): WriterFigures {
     return {
       written: this.#written,

@@ -89,7 +89,7 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
           ['record_too_large', 'the record has 16777217 bytes; at most 16777216 are read', undefined],
         ]),
       );
-      await waitUntil(async () => (await writer.waitingFor()) === undefined, { what: 'readiness' });
+      await waitUntil(async () => (await writer.state()) === 'running', { what: 'the consumer' });
     },
     TEST_TIMEOUT_MS,
   );
@@ -100,13 +100,13 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
       await query('TRUNCATE traces, trace_bodies, day_usage');
       const topic = await createTopic(kafka, { partitions: 1 });
       await using writer = await start(topic);
-      await waitUntil(async () => (await writer.waitingFor()) === undefined, { what: 'readiness', timeoutMs: SLOW_MS });
+      await waitUntil(async () => (await writer.state()) === 'running', { what: 'the consumer', timeoutMs: SLOW_MS });
       await proxy.close();
       await publish(
         topic,
         Array.from({ length: 50 }, () => encoded()),
       );
-      await waitUntil(async () => /database/.test((await writer.waitingFor()) ?? ''), { what: 'the pause', timeoutMs: SLOW_MS });
+      await waitUntil(async () => (await writer.state()) === 'database_unavailable', { what: 'the pause', timeoutMs: SLOW_MS });
       await proxy.open();
       await waitUntil(async () => (await writer.metric('svc_trace_written_total')) === 50, { what: 'all', timeoutMs: SLOW_MS });
       expect(await query('SELECT requests FROM day_usage')).toEqual([{ requests: 50 }]);
@@ -116,16 +116,16 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
   );
 
   test(
-    'started before its broker, it waits, says so in log and readiness, and consumes when the broker comes',
+    'started before its broker, it waits, says so in log and health, and consumes when the broker comes',
     async () => {
       await query('TRUNCATE traces, trace_bodies, day_usage');
       const topic = await createTopic(kafka, { partitions: 1 });
       await publish(topic, [encoded()]);
       await kafka.stop();
       await using writer = await start(topic);
-      const becomes = (reason: string | undefined) =>
-        waitUntil(async () => (await writer.waitingFor()) === reason, { what: `readiness: ${reason}`, timeoutMs: SLOW_MS });
-      await becomes('waiting for the broker');
+      const becomes = (state: string) =>
+        waitUntil(async () => (await writer.state()) === state, { what: state, timeoutMs: SLOW_MS });
+      await becomes('broker_unavailable');
       const lineOf = (message: string) =>
         waitUntil(() => writer.log.find((line) => line.includes(`"msg":"${message}"`)), { what: message });
       for (const message of ['kafka publisher cannot connect; retrying', 'kafka consumer stopped; restarting']) {
@@ -134,24 +134,23 @@ await describeWithContainers('traces from Kafka 4.1 to Postgres', () => {
       }
       await kafka.restart();
       await waitUntil(async () => (await writer.metric('svc_trace_written_total')) === 1, { what: 'it', timeoutMs: SLOW_MS });
-      await becomes(undefined);
+      await becomes('running');
       await Promise.all(['kafka publisher connected', 'kafka consumer running again'].map(lineOf));
     },
     TEST_TIMEOUT_MS,
   );
 
   test(
-    'started before its topic, it waits, says so in log and readiness, and consumes when the topic comes',
+    'started before its topic, it waits, says so in log and health, and consumes when the topic comes',
     async () => {
       const topic = `late-${randomUUID()}`;
       await using writer = await start(topic);
-      const waits = 'waiting for the topic and a share of its partitions';
-      await waitUntil(async () => (await writer.waitingFor()) === waits, { what: waits, timeoutMs: SLOW_MS });
+      await waitUntil(async () => (await writer.state()) === 'broker_unavailable', { what: 'the wait', timeoutMs: SLOW_MS });
       const isReported = () =>
         writer.log.some((line) => line.includes('"error_class":"topic"') && line.includes('create the topic'));
       await waitUntil(isReported, { what: 'the log line', timeoutMs: SLOW_MS });
       await createTopic(kafka, { topic });
-      await waitUntil(async () => (await writer.waitingFor()) === undefined, { what: 'readiness', timeoutMs: SLOW_MS });
+      await waitUntil(async () => (await writer.state()) === 'running', { what: 'the consumer', timeoutMs: SLOW_MS });
     },
     TEST_TIMEOUT_MS,
   );

@@ -9,19 +9,24 @@ const SLOW_MS = 30_000;
 /** Nothing listens there. */
 const NO_BROKER = '127.0.0.1:9';
 
-test('it starts before database and broker, says what it waits for, and stops in time', async () => {
+test('it starts before database and broker, is ready once it has reached the database, says what it waits for, and stops in time', async () => {
   await using database = await templateDatabase();
   await using proxy = await openTcpProxy(database.dsn);
   await proxy.close();
   const writer = await startTestWriter({ WRITER_STORAGE_DSN: proxy.dsn.reveal(), WRITER_QUEUE_BROKERS: NO_BROKER });
   try {
-    const becomes = (reason: RegExp) =>
-      waitUntil(async () => reason.test((await writer.waitingFor()) ?? ''), { what: String(reason), timeoutMs: SLOW_MS });
-    await becomes(/^waiting for the database: /);
+    const readiness = async () => {
+      const response = await fetch(`${writer.url}/readyz`);
+      return [response.status, await response.json()];
+    };
+    expect(await readiness()).toEqual([503, { status: 'not_ready', reasons: ['database_not_reached'] }]);
     const health = async () => (await fetch(`${writer.url}/api/health`)).json();
     expect(await health()).toMatchObject({ status: 'degraded', reasons: ['database_unavailable', 'broker_unavailable'] });
     await proxy.open();
-    await becomes(/^waiting for the broker$/);
+    await waitUntil(async () => (await writer.state()) === 'broker_unavailable', { what: 'the database', timeoutMs: SLOW_MS });
+    expect(await readiness()).toEqual([200, { status: 'ready' }]);
+    await proxy.close();
+    expect(await readiness()).toEqual([200, { status: 'ready' }]);
     expect(await health()).toMatchObject({ status: 'degraded', reasons: ['broker_unavailable'], consumer: 'connecting' });
     const waits = writer.log.filter((line) => line.includes('"msg":"waiting for the database"'));
     expect(waits.every((line) => line.includes('docs/failure-modes.md#database_unavailable'))).toBe(true);

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { parseEndpoint } from './otlp-endpoint.ts';
 
+/** Every service serves its probes there. */
+const PROBE_PATHS = ['/livez', '/readyz'];
 /** Longest wait between two exports, and for one: an hour. */
 const MAX_MS = 3_600_000;
 
@@ -47,7 +49,8 @@ export function otelConfig({ serviceName, reservedPaths }: OtelConfigOptions) {
   });
 }
 
-function scrapePath(reservedPaths: readonly string[]) {
+function scrapePath(servedPaths: readonly string[]) {
+  const reservedPaths = [...servedPaths, ...PROBE_PATHS];
   return z
     .string()
     .regex(/^(\/[A-Za-z0-9._~-]+)+$/, 'must start with / and name a path')

@@ -15,19 +15,10 @@ export interface ScannerState {
   readonly loopsAgeSec: ReadonlyMap<string, number>;
 }
 
-/** Why the process should be restarted; undefined when it makes progress. Neither database nor broker have to be there. */
-export function stalledBy({ loopsAgeSec }: ScannerState): string | undefined {
-  for (const [name, age] of loopsAgeSec) if (age > STALLED_AFTER_SEC) return `${name}: no progress for ${Math.round(age)} s`;
-  return undefined;
-}
-
-/** What the service waits for; undefined when it takes jobs. */
-export function waitingFor({ databaseReason, consumers, canPublish }: ScannerState): string | undefined {
-  if (databaseReason !== undefined) return databaseReason;
-  if (consumers.includes('paused')) return 'waiting for the database: a job was not taken';
-  if (canPublish === false) return 'waiting for the broker';
-  if (consumers.some((status) => status !== 'running')) return 'waiting for the topics and a share of their partitions';
-  return undefined;
+/** Why the process should be restarted; nothing while it makes progress. Neither database nor broker have to be there. */
+export function stalledBy({ loopsAgeSec }: ScannerState): string[] {
+  const stalled = [...loopsAgeSec].filter(([, age]) => age > STALLED_AFTER_SEC);
+  return stalled.map(([name, age]) => `${name}: no progress for ${Math.round(age)} s`);
 }
 
 /** Why the service is degraded. Each has a heading in docs/failure-modes.md. */

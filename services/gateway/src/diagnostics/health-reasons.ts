@@ -1,5 +1,11 @@
 /** Why a running gateway is degraded. Each has a heading in docs/failure-modes.md. Spec: gateway decisions, section 3. */
-export const HEALTH_REASONS = ['writes_failing', 'queue_saturated', 'keys_not_refreshed', 'pepper_mismatch'] as const;
+export const HEALTH_REASONS = [
+  'writes_failing',
+  'queue_saturated',
+  'keys_not_refreshed',
+  'pepper_mismatch',
+  'database_unavailable',
+] as const;
 export type HealthReason = (typeof HEALTH_REASONS)[number];
 
 /** What is looked at; none of it waits for anything. */
@@ -7,15 +13,17 @@ export interface HealthState {
   readonly writes: { readonly isFailing: boolean };
   readonly queue: { readonly isSaturated: boolean };
   readonly auth: { readonly isRefreshFailing: () => boolean; readonly pepperProblem: () => object | undefined };
+  readonly traces: { readonly isDatabaseFailing: () => boolean };
 }
 
 /** Why the gateway is degraded now; nothing when it is not. */
-export function healthReasons({ writes, queue, auth }: HealthState): HealthReason[] {
+export function healthReasons({ writes, queue, auth, traces }: HealthState): HealthReason[] {
   const holds: Readonly<Record<HealthReason, boolean>> = {
     writes_failing: writes.isFailing,
     queue_saturated: queue.isSaturated,
     keys_not_refreshed: auth.isRefreshFailing(),
     pepper_mismatch: auth.pepperProblem() !== undefined,
+    database_unavailable: traces.isDatabaseFailing(),
   };
   return HEALTH_REASONS.filter((reason) => holds[reason]);
 }

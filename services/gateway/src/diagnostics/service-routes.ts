@@ -18,8 +18,8 @@ export interface RunningService {
   readonly reasons: () => readonly HealthReason[];
 }
 
-/** `GET /` and `GET /api/health`. Health never counts rows, because the store keeps its count, and waits for no worker. Spec: gateway,
- *  Resources; decisions, section 3. */
+/** `GET /` and `GET /api/health`. Health never counts rows, because the store keeps its count, and waits for no worker and no other server.
+ *  Spec: gateway, Resources; decisions, section 3. */
 export function gatewayServiceRoutes(store: TraceStore, { version, uptimeSec, reasons }: RunningService): AdminRoute[] {
   return serviceRoutes({
     name: 'svc-gateway',
@@ -28,8 +28,8 @@ export function gatewayServiceRoutes(store: TraceStore, { version, uptimeSec, re
     reasons: HEALTH_REASONS,
     degradedBy: reasons,
     details,
-    readDetails: async () => {
-      const { driver, traceCount, sizeBytes } = await store.summary();
+    readDetails: () => {
+      const { driver, traceCount, sizeBytes } = store.knownSummary;
       return {
         storage_driver: driver,
         trace_count: traceCount,

@@ -17,8 +17,7 @@ export interface AdminContext {
   readonly keyHeader: string;
   /** Of the gateway. */
   readonly version: string;
-  /** Undefined unless it is on. */
-  readonly scrape?: RawRoute<Permission> | undefined;
+  readonly rawRoutes: readonly RawRoute<Permission>[];
 }
 
 /** The parts of a request that authorization needs. */
@@ -34,9 +33,9 @@ type AdminApp = (request: IncomingMessage, response: ServerResponse, telemetry?:
 
 const ALLOWED_HEADERS = ['Authorization', 'X-API-Key', 'X-Svc-Gateway-Key'];
 
-/** The admin API: the routes, their OpenAPI document and the scrape. Spec: gateway, Endpoints. */
+/** The admin API: the routes, their OpenAPI document, the probes and the scrape. Spec: gateway, Endpoints. */
 export function createAdminApp(routes: readonly AdminRoute[], context: AdminContext): AdminApp {
-  const { logger, authorize, keyHeader, version, scrape } = context;
+  const { logger, authorize, keyHeader, version, rawRoutes } = context;
   const telemetryOf = new WeakMap<IncomingMessage, RequestTelemetry>();
   const isAllowed = ALLOWED_HEADERS.some((name) => name.toLowerCase() === keyHeader.toLowerCase());
   const app = createApiApp(routes, {
@@ -48,7 +47,7 @@ export function createAdminApp(routes: readonly AdminRoute[], context: AdminCont
       const { headers, method, path } = request;
       return authorize({ headers, method, path, correlationId, telemetry: telemetryOf.get(request) }, permission);
     },
-    rawRoutes: scrape && [scrape],
+    rawRoutes,
   });
   return (request, response, telemetry) => {
     if (telemetry === undefined) return app(request, response);

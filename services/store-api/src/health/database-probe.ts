@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const PROBE_INTERVAL_MS = 5_000;
 
-/** Knows whether the database serves this service, for readiness. It is asked every 5 s, over a connection of its own: requests that wait for
+/** Knows whether the database serves this service. It is asked every 5 s, over a connection of its own: requests that wait for
  *  theirs say nothing of the database. */
 export class DatabaseProbe implements AsyncDisposable {
   readonly #pool: PostgresPool;
@@ -26,6 +26,11 @@ export class DatabaseProbe implements AsyncDisposable {
   /** Why requests cannot be served; undefined when they can. */
   get reason(): string | undefined {
     return this.#readiness.reason;
+  }
+
+  /** At any time since the start. */
+  get hasReachedDatabase(): boolean {
+    return this.#readiness.wasReached;
   }
 
   /** Resolves when the database serves for the first time, which may be never. */

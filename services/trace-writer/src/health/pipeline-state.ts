@@ -9,15 +9,6 @@ export interface PipelineState {
   readonly canPublishDeadLetters: boolean;
 }
 
-/** What the service waits for; undefined when it consumes and writes. */
-export function waitingFor({ databaseReason, consumer, canPublishDeadLetters }: PipelineState): string | undefined {
-  if (databaseReason !== undefined) return databaseReason;
-  if (consumer === 'paused') return 'waiting for the database: the last batch was not written';
-  if (!canPublishDeadLetters) return 'waiting for the broker';
-  if (consumer !== 'running') return 'waiting for the topic and a share of its partitions';
-  return undefined;
-}
-
 /** Why the service is degraded. Each has a heading in docs/failure-modes.md. */
 export const HEALTH_REASONS = ['database_unavailable', 'broker_unavailable'] as const;
 

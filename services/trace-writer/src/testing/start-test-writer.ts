@@ -7,8 +7,8 @@ import { readWriterConfig } from '../config.ts';
 export interface TestWriter extends AsyncDisposable {
   readonly url: string;
   readonly log: readonly string[];
-  /** Why it is not ready; undefined when it is. */
-  waitingFor(): Promise<string | undefined>;
+  /** What health says: `running` when it consumes and writes, else why not. */
+  state(): Promise<string>;
   /** The sum of a metric's series in the scrape; undefined when it has none. */
   metric(name: string): Promise<number | undefined>;
 }
@@ -24,12 +24,10 @@ export async function startTestWriter(variables: Readonly<Record<string, string>
     const samples = families.flatMap((family) => family.samples).filter((sample) => sample.name === name);
     return samples.length === 0 ? undefined : samples.reduce((sum, { value }) => sum + value, 0);
   };
-  const waitingFor = async () => {
-    const response = await fetch(`${writer.url}/api/ready`);
-    const { error } = (await response.json()) as { error?: string };
-    if ((response.status === 200) !== (error === undefined))
-      throw new Error(`readiness responds with ${response.status} and ${error}`);
-    return error;
+  const state = async () => {
+    const response = await fetch(`${writer.url}/api/health`);
+    const { reasons, consumer = 'no consumer' } = (await response.json()) as { reasons?: string[]; consumer?: string };
+    return reasons?.join(' ') ?? consumer;
   };
-  return { url: writer.url, log, waitingFor, metric, [Symbol.asyncDispose]: () => writer[Symbol.asyncDispose]() };
+  return { url: writer.url, log, state, metric, [Symbol.asyncDispose]: () => writer[Symbol.asyncDispose]() };
 }
