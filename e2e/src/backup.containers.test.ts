@@ -22,7 +22,7 @@ function backupSection(): string {
 }
 
 async function paste(lines: string, env: Readonly<Record<string, string>>) {
-  await using shell = startProcess({ command: ['bash', '-e', '-c', lines], env, cwd: ROOT });
+  await using shell = startProcess({ command: ['sh', '-e', '-c', lines], env, cwd: ROOT });
   const { code } = await shell.end();
   return { code, output: shell.stdout + shell.stderr };
 }

@@ -59,16 +59,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   const admission = controlAdmission(config, pool);
   telemetry.observeAdmission(admission);
   const urls = publicUrlsOf(config.public);
-  const technologyCursors = new SignedCursors(config.auth.peppers, 'technologies', nowMs);
-  const routes = createRoutes({
-    pool,
-    batchPool,
-    batchTurns: admission.batches,
-    urls,
-    build: config.build,
-    technologyCursors,
-    random: randomBytes,
-  });
+  const routes = apiRoutes(config, { pool, batchPool, batchTurns: admission.batches, urls });
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
   const { scrape } = telemetry;
   const readiness = new Readiness({ database_not_reached: () => !probe.hasReachedDatabase });
@@ -110,6 +101,14 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
 }
 
 const nowMs = () => Date.now();
+
+function apiRoutes(
+  { auth, build }: StoreApiConfig,
+  parts: Pick<Parameters<typeof createRoutes>[0], 'pool' | 'batchPool' | 'batchTurns' | 'urls'>,
+): ApiRoute[] {
+  const technologyCursors = new SignedCursors(auth.peppers, 'technologies', nowMs);
+  return createRoutes({ ...parts, build, technologyCursors, random: randomBytes });
+}
 
 function countedOperations(routes: readonly ApiRoute[], plainRoutes: readonly PlainRoute[]): CountedOperation[] {
   return [

@@ -369,6 +369,7 @@ describe('before anything has happened', () => {
       svc_trace_write_failed: failures.toSorted(),
       svc_trace_enqueued: ['0'],
       svc_trace_written: ['0'],
+      svc_trace_bodies_omitted: ['0'],
       svc_telemetry_labels_collapsed: ['0 model', '0 set'],
       svc_server_connections_closed: CLOSE_REASONS.map((reason) => `0 ${reason}`).toSorted(),
     };

@@ -67,7 +67,7 @@ describe.each(['process', 'shared'])('a plan of rows in Postgres, with limits.co
     const gateways = counters === 'shared' ? [one, await start({ SVC_LIMITS_COUNTERS: counters })] : [one];
 
     // The plan of the key does not exist yet.
-    expect(await Promise.all(gateways.map(send))).toEqual(gateways.map(() => 503));
+    expect(await Promise.all(gateways.map(send))).toEqual(gateways.map(() => 'UNKNOWN_PLAN'));
     await setPlan(undefined);
     await untilAll(gateways, 200);
 

@@ -136,6 +136,11 @@ describe('100 MB', () => {
       },
       { what: 'the trace' },
     );
-    expect(trace.metadata).toMatchObject({ request_body_truncated: true, response_body_truncated: true });
+    // Of a machine that is slow the time limit of an exchange leaves both out.
+    const { request_body_truncated, response_body_truncated, bodies_omitted } = trace.metadata;
+    expect([
+      [true, true, undefined],
+      [undefined, undefined, 'time_limit'],
+    ]).toContainEqual([request_body_truncated, response_body_truncated, bodies_omitted]);
   });
 });

@@ -59,7 +59,15 @@ test('every connection pool has metrics', async () => {
     pool,
     value,
   ]);
-  expect(Object.fromEntries(limits)).toEqual({ traces: '10', quotas: '2', keys: '4', limits: '3', plans: '1', publisher: '1' });
+  expect(Object.fromEntries(limits)).toEqual({
+    traces: '10',
+    quotas: '2',
+    keys: '5',
+    limits: '3',
+    plans: '2',
+    publisher: '1',
+    statistics: '1',
+  });
 });
 
 test('without a broker traces wait on the disk, also for the next process, and every metric is there from the start', async () => {
