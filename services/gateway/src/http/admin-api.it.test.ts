@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { tracePage, traceDetail, type TraceDetail, type TracePage } from '@vitrine/traces/trace';
+import { waitUntil } from '@vitrine/testkit/wait-until';
 import { rawTalk } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
@@ -125,7 +126,15 @@ describe('the service', () => {
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       status: 'ok',
     });
-    expect(await gateway.get('/api/health')).toEqual({
+    // On Postgres the number of traces is read in intervals.
+    const health = await waitUntil(
+      async () => {
+        const found = (await gateway.get('/api/health')) as { readonly trace_count: number };
+        return found.trace_count > 0 && found;
+      },
+      { what: 'a number of traces' },
+    );
+    expect(health).toEqual({
       status: 'ok',
       version: expect.any(String),
       uptime_sec: expect.any(Number),
