@@ -25,6 +25,8 @@ const READY_MS = 30_000;
 const GRACE_SECONDS = 10;
 const GRACE_ENDS_MS = 25_000;
 const NAMESPACE = 'vitrine';
+/** Which the notes make. */
+const NOTES_NAMESPACE = 'team-a';
 const SECTION = 'In a cluster: from nothing to a traced exchange';
 
 const LIMITS = { rpm: 60, concurrency: 5, freshnessDays: 30, historyDays: 90, enrichBatchMax: 50, liveRefreshesPerPeriod: 100 };
@@ -42,7 +44,7 @@ await describeWithCluster('the documented way to a first trace', () => {
   let kubectl: Kubectl;
   let folder: string;
   beforeAll(async () => {
-    prepared = opened.use(await prepareCluster(`vitrine-first-${Date.now()}-outside`, NAMESPACE));
+    prepared = opened.use(await prepareCluster(`vitrine-first-${Date.now()}-outside`, NAMESPACE, NOTES_NAMESPACE));
     kubectl = prepared.outside.in(NAMESPACE);
     folder = await mkdtemp(join(tmpdir(), 'vitrine-first-trace-'));
     opened.defer(() => rm(folder, { recursive: true }));
@@ -79,6 +81,21 @@ await describeWithCluster('the documented way to a first trace', () => {
     'what the chart has as Helm tests passes',
     async () => {
       await kubectl.explain(new Helm(program, kubectl).run(['test', RELEASE]));
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'the notes that Helm printed, pasted into a shell, make a key and print the trace of a request',
+    async () => {
+      opened.defer(() => deleteNamespace(prepared.outside.in(NOTES_NAMESPACE)));
+      const notes = (await new Helm(program, kubectl).run(['get', 'notes', RELEASE])).replace(/^NOTES:\n/, '');
+      const PATH = [folder, process.env['PATH']].join(delimiter);
+      const env = { PATH, KUBECONFIG: kubectl.kubeconfig, OPENAI_API_KEY: 'sk-test' };
+      await using shell = startProcess({ command: ['bash', '-c', notes], cwd: folder, env });
+      const { code } = await kubectl.explain(shell.end(TEST_TIMEOUT_MS));
+      expect({ code, stderr: shell.stderr }).toEqual({ code: 0, stderr: '' });
+      expect(shell.stdout).toMatch(/"request_path":"\/openai\/v1\/models".*"response_status":200/);
     },
     TEST_TIMEOUT_MS,
   );

@@ -9,6 +9,7 @@ import { Helm, helmPrograms } from './helm.ts';
 import type { Kubectl } from './kubectl.ts';
 import { prepareCluster, RELEASE, type PreparedCluster } from './release.ts';
 import { createNamespace } from './test-namespace.ts';
+import { modelsOf, untracedModels } from './traced-models.ts';
 import { openOlderCheckout } from './upgrade/older-checkout.ts';
 import { startOutsideStores, type OutsideStores } from './upgrade/outside-stores.ts';
 import type { Load } from './upgrade/load.ts';
@@ -18,6 +19,8 @@ const START_TIMEOUT_MS = 1_200_000;
 const TEST_TIMEOUT_MS = 600_000;
 const STEP_TIMEOUT_MS = 240_000;
 const PER_SECOND = 200;
+/** On new connections, which the Service gives to any pod that it believes to be ready. */
+const NEW_PER_SECOND = 50;
 /** Requests that are in flight when a gateway stops have 5 s. */
 const MAX_DELAY_MS = 4_000;
 const LONG_STREAMS = 4;
@@ -38,7 +41,9 @@ await describeWithCluster('requests during an upgrade', () => {
   let stores: OutsideStores;
   let upstream: string;
   let traffic: Load<TrafficReport>;
+  let newConnections: Load<TrafficReport>;
   let report: TrafficReport;
+  let newReport: TrafficReport;
 
   const values = (images: ServiceImages, podAnnotations: object) => {
     const { gateway, traceWriter, ...rest } = baseValues(images, '');
@@ -75,6 +80,8 @@ await describeWithCluster('requests during an upgrade', () => {
     const target = `http://${RELEASE}-gateway.${NAMESPACE}.svc:8080`;
     const load = { target, perSecond: PER_SECOND, maxDelayMs: MAX_DELAY_MS, longStreams: LONG_STREAMS };
     traffic = await startTraffic(outside, { ...load, token });
+    const short = { name: 'new', target, token, perSecond: NEW_PER_SECOND, maxDelayMs: MAX_DELAY_MS, hasNewConnections: true };
+    newConnections = await startTraffic(outside, short);
     await untilSent(ENOUGH);
   }, START_TIMEOUT_MS);
   afterAll(() => opened.disposeAsync(), START_TIMEOUT_MS);
@@ -111,7 +118,8 @@ await describeWithCluster('requests during an upgrade', () => {
   test(
     'the key is rotated',
     async () => {
-      await traffic.useToken(await rotateGatewayKey(kubectl, 'load'));
+      const token = await rotateGatewayKey(kubectl, 'load');
+      await Promise.all([traffic.useToken(token), newConnections.useToken(token)]);
       await untilSent(ENOUGH);
     },
     TEST_TIMEOUT_MS,
@@ -120,10 +128,12 @@ await describeWithCluster('requests during an upgrade', () => {
   test(
     'no request failed meanwhile',
     async () => {
-      report = await traffic.stop();
-      process.stderr.write(`${JSON.stringify(report)}\n`);
-      expect({ byReason: report.failed.byReason, first: report.failed.first }).toEqual({ byReason: {}, first: [] });
-      expect(report.completed).toBe(report.sent);
+      [report, newReport] = await Promise.all([traffic.stop(), newConnections.stop()]);
+      process.stderr.write(`${JSON.stringify({ report, newReport })}\n`);
+      for (const { failed, completed, sent } of [report, newReport]) {
+        expect({ byReason: failed.byReason, first: failed.first }).toEqual({ byReason: {}, first: [] });
+        expect(completed).toBe(sent);
+      }
     },
     TEST_TIMEOUT_MS,
   );
@@ -132,16 +142,10 @@ await describeWithCluster('requests during an upgrade', () => {
     'every request is traced, also the streams that a stopping gateway had to end',
     async () => {
       expect(report.endedStreams).toHaveLength(LONG_STREAMS);
-      const failed = new Set(report.failed.first.map(({ id }) => id));
-      const sent = Array.from({ length: report.sent }, (_, number) => `load-${number}`);
-      const expected = sent.filter((id) => !failed.has(id));
-      for (let number = 0; number < LONG_STREAMS; number += 1) expected.push(`long-${number}`);
-      const missing = async () => {
-        const traced = new Set(await stores.query("SELECT model FROM traces WHERE model ~ '^(load|long)-'"));
-        return expected.filter((model) => !traced.has(model));
-      };
-      await kubectl.until('all traces', STEP_TIMEOUT_MS, async () => (await missing()).length === 0).catch(() => undefined);
-      expect((await missing()).slice(0, 20)).toEqual([]);
+      const failed = new Set([report, newReport].flatMap(({ failed: { first } }) => first.map(({ id }) => id)));
+      const requests = [...modelsOf('load', report.sent), ...modelsOf('new', newReport.sent)];
+      const expected = [...requests.filter((id) => !failed.has(id)), ...modelsOf('long', LONG_STREAMS)];
+      expect(await untracedModels(kubectl, stores, expected, STEP_TIMEOUT_MS)).toEqual([]);
     },
     TEST_TIMEOUT_MS,
   );

@@ -7,6 +7,8 @@ import type { Kubectl } from '../kubectl.ts';
 
 const READY_TIMEOUT_MS = 180_000;
 const NAME = 'stores';
+/** Names of their Deployments and Services. */
+export const STORES = { postgres: `${NAME}-dev-postgres`, kafka: `${NAME}-dev-kafka` };
 /** Helm 3 does not ask the cluster. */
 const KUBE_VERSION = '--kube-version=1.30.0';
 const TEMPLATES = ['templates/dev-postgres.yaml', 'templates/dev-kafka.yaml'];
@@ -30,14 +32,14 @@ export async function startOutsideStores(program: string, kubectl: Kubectl, secr
     input: JSON.stringify(values),
   });
   await kubectl.apply(...parseAllDocuments(rendered).map((document) => document.toJS() as object));
-  for (const store of ['postgres', 'kafka']) await kubectl.rollout(`deployment/${NAME}-dev-${store}`, READY_TIMEOUT_MS);
-  const { data } = await kubectl.get<{ readonly data: object }>('secret', `${NAME}-dev-postgres`);
+  for (const store of Object.values(STORES)) await kubectl.rollout(`deployment/${store}`, READY_TIMEOUT_MS);
+  const { data } = await kubectl.get<{ readonly data: object }>('secret', STORES.postgres);
   return {
-    brokers: `${NAME}-dev-kafka.${kubectl.namespace}.svc:9092`,
+    brokers: `${STORES.kafka}.${kubectl.namespace}.svc:9092`,
     secret: { apiVersion: 'v1', kind: 'Secret', metadata: { name: secretName }, data },
     async query(sql) {
       const psql = ['psql', '--username=migrations', '--dbname=vitrine', '--no-align', '--tuples-only', '--command', sql];
-      const rows = await kubectl.exec(`deployment/${NAME}-dev-postgres`, psql);
+      const rows = await kubectl.exec(`deployment/${STORES.postgres}`, psql);
       return rows.split('\n').filter(Boolean);
     },
   };

@@ -1,5 +1,6 @@
 // Runs in a pod from its source alone: sends PER_SECOND requests a second to TARGET, whatever becomes of those before, until there is a file
-// /tmp/stop. The token is in /tmp/token, read again every TOKEN_MS. Each request names a model of its own, by which its trace is known.
+// /tmp/stop. The token is in /tmp/token, read again every TOKEN_MS. Each request names a model of its own, by which its trace is known. With
+// NEW_CONNECTIONS each has a connection of its own, which the Service gives to any pod that it believes to be ready.
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 
@@ -7,6 +8,8 @@ const TARGET = process.env['TARGET'] ?? '';
 const PER_SECOND = Number(process.env['PER_SECOND']);
 const MAX_DELAY_MS = Number(process.env['MAX_DELAY_MS']);
 const LONG_STREAMS = Number(process.env['LONG_STREAMS']);
+const PREFIX = process.env['PREFIX'] ?? '';
+const HAS_NEW_CONNECTIONS = process.env['NEW_CONNECTIONS'] === 'true';
 /** Of a stream that is meant to outlive the gateway that serves it. */
 const LONG_MS = 3_600_000;
 /** What most requests take at most, of MAX_DELAY_MS. */
@@ -32,7 +35,9 @@ interface Failure {
 
 /** In turn, so that each connection is used within the seconds for which a stopping gateway keeps it, and none that has ended: an agent that
  *  takes the newest leaves some idle until they are closed, and takes closed ones before it has heard of their end. */
-const kept = new Agent({ keepAlive: true, maxFreeSockets: 2_000, scheduling: 'fifo' });
+const agent = new Agent(
+  HAS_NEW_CONNECTIONS ? { keepAlive: false } : { keepAlive: true, maxFreeSockets: 2_000, scheduling: 'fifo' },
+);
 const startedAt = performance.now();
 const failures: Failure[] = [];
 const byReason: Record<string, number> = {};
@@ -56,7 +61,7 @@ function send(id: string, delayMs: number, stream: boolean): Promise<string | un
     'x-delay-ms': String(delayMs),
     'x-svc-gateway-key': currentToken(),
   };
-  const request = httpRequest(`${TARGET}/openai/v1/chat/completions`, { method: 'POST', headers, agent: kept }, (response) => {
+  const request = httpRequest(`${TARGET}/openai/v1/chat/completions`, { method: 'POST', headers, agent }, (response) => {
     let [end, bytes] = ['', 0];
     response.setEncoding('utf8');
     response.on('data', (text: string) => {
@@ -80,7 +85,7 @@ function send(id: string, delayMs: number, stream: boolean): Promise<string | un
 }
 
 function sendOne(number: number): void {
-  const id = `load-${number}`;
+  const id = `${PREFIX}-${number}`;
   const beganAt = performance.now();
   // Most take less than a second, few nearly MAX_DELAY_MS.
   const longestMs = number % 50 === 0 ? MAX_DELAY_MS : MAX_DELAY_MS * MOST_SHARE;

@@ -21,12 +21,16 @@ export interface TrafficReport extends LoadReport {
 }
 
 export interface TrafficOptions {
+  /** Of its pod, and what the models of its requests begin with. */
+  readonly name?: string;
+  /** A connection for each request. */
+  readonly hasNewConnections?: boolean;
   readonly target: string;
   readonly token: string;
   readonly perSecond: number;
   /** Of the provider. */
   readonly maxDelayMs: number;
-  readonly longStreams: number;
+  readonly longStreams?: number;
 }
 
 /** Starts the provider that takes its time; resolves with its address. */
@@ -48,13 +52,15 @@ export async function startSlowProvider(kubectl: Kubectl): Promise<string> {
 }
 
 export async function startTraffic(kubectl: Kubectl, options: TrafficOptions): Promise<Load<TrafficReport>> {
-  const { target, token, perSecond, maxDelayMs, longStreams } = options;
+  const { name = 'load', hasNewConnections = false, target, token, perSecond, maxDelayMs, longStreams = 0 } = options;
   const env = {
     TARGET: target,
     PER_SECOND: String(perSecond),
     MAX_DELAY_MS: String(maxDelayMs),
     LONG_STREAMS: String(longStreams),
+    PREFIX: name,
+    NEW_CONNECTIONS: String(hasNewConnections),
   };
   const source = new URL('./traffic-process.ts', import.meta.url);
-  return startLoad<TrafficReport>(kubectl, { name: 'traffic', source, env, token });
+  return startLoad<TrafficReport>(kubectl, { name, source, env, token });
 }
