@@ -13,7 +13,7 @@ const { FOREIGN_BYTES } = await import('./foreign-bytes.cases.ts');
 const patterns = [...literalPatterns(), ...constructed];
 
 /** Of every function so many generated inputs are tried, always the same ones. */
-const INPUTS = 8;
+const INPUTS = 4;
 const SEED = 1;
 const PUMPS: readonly Pump[] = [
   ...GROWING_UNITS.map((unit) => ({ start: '', unit })),

@@ -9,7 +9,9 @@ const MAX_NS_PER_CHARACTER = 10_000;
 const LENGTH = 65_536;
 /** What takes less is no danger, and too short to be compared. */
 const COMPARABLE_MS = 2;
-const RUNS = 3;
+const RUNS = 2;
+/** What takes longer is not measured on a longer input. */
+const DECIDED_MS = 2_000;
 /** Repeats of a measurement that shows too much. */
 const ATTEMPTS = 3;
 /** CPU time is counted in ticks of some milliseconds. */
@@ -23,7 +25,8 @@ export interface Growth {
 type Run = (text: string) => unknown;
 
 /** How the time of a function grows from a quarter of an input to all of it; undefined when it takes next to nothing. First by the clock, which
- *  takes a moment; where that shows too much, other processes may have run meanwhile, and the CPU time of this thread decides, several times. A square stays one. */
+ *  takes a moment; where that shows too much, other processes may have run meanwhile, and the CPU time of this thread decides, several times, also from the
+ *  input to one of four times its length: compilation and collections show in one of them, a square in both. */
 export async function growthOf(run: Run, pump: Pump, form: (text: string) => string): Promise<Growth | undefined> {
   const long = form(pumped(pump, LENGTH));
   const short = form(pumped(pump, LENGTH / 4));
@@ -31,8 +34,15 @@ export async function growthOf(run: Run, pump: Pump, form: (text: string) => str
   if (longMs < COMPARABLE_MS) return undefined;
   const shortMs = await leastWallMs(run, short);
   let growth = compared(shortMs, longMs > shortMs * MAX_RATIO * 4 ? longMs : await leastWallMs(run, long), long.length);
-  for (let attempt = 0; attempt < ATTEMPTS && !isLinear(growth); attempt += 1)
-    growth = compared(await cpuMs(run, short), await cpuMs(run, long), long.length);
+  for (let attempt = 0; attempt < ATTEMPTS && !isLinear(growth); attempt += 1) {
+    const longCpuMs = await cpuMs(run, long);
+    if (longCpuMs < COMPARABLE_MS) return undefined;
+    growth = compared(await cpuMs(run, short), longCpuMs, long.length);
+    if (isLinear(growth) || longCpuMs > DECIDED_MS) continue;
+    const longer = form(pumped(pump, LENGTH * 4));
+    const next = compared(longCpuMs, await cpuMs(run, longer), longer.length);
+    if (next.ratio < growth.ratio) growth = next;
+  }
   return growth;
 }
 
