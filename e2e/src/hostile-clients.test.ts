@@ -119,7 +119,7 @@ describe('requests that are not served', () => {
     ['CONNECT', 405, 'CONNECT api.openai.com:443 HTTP/1.1\r\nHost: api.openai.com:443\r\n\r\n'],
     [
       'a WebSocket upgrade',
-      501,
+      426,
       request('Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n', '', `GET /openai/v1/realtime HTTP/1.1`),
     ],
     ['an unknown expectation', 417, sound('Expect: miracles\r\n')],

@@ -115,8 +115,8 @@ describe('whose exchange it was', () => {
       { ...ofKey, gateway_key_id: 'viewer', role: 'viewer' },
     ],
     ['to a bad path', { 'x-key': 'token' }, '/openai//v1', 400, ofKey],
-    ['to a WebSocket', { 'x-key': 'token', upgrade: 'websocket', connection: 'upgrade' }, '/openai/v1', 501, ofKey],
-    ['that would take one', { 'x-key': 'token', upgrade: 'h2c, WebSocket', connection: 'upgrade' }, '/openai/v1', 501, ofKey],
+    ['to a WebSocket', { 'x-key': 'token', upgrade: 'websocket', connection: 'upgrade' }, '/openai/v1', 426, ofKey],
+    ['that would take one', { 'x-key': 'token', upgrade: 'h2c, WebSocket', connection: 'upgrade' }, '/openai/v1', 426, ofKey],
     ['without a key', {}, '/openai/v1/models', 401, NO_SCOPE],
     ['with a wrong key, to a bad path', { 'x-key': 'wrong' }, '/openai//v1', 400, NO_SCOPE],
   ])('a rejected one %s too, with the scope of its key', async (_, headers, path, status, scope) => {

@@ -143,14 +143,14 @@ describe('no exchange without a trace', () => {
     expect(await gateway.newest(count)).toMatchObject({ outcome: 'rejected', response_status: 400, cost_status: 'free' });
   });
 
-  test('a WebSocket upgrade is 501 JSON and a trace', async () => {
+  test('a WebSocket upgrade is 426 JSON that names HTTP, and a trace', async () => {
     const head =
       'GET /openai/v1/realtime HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n\r\n';
     const response = await rawTalk(gateway.url, head, (text) => text.includes('}'));
     expect(response).toMatch(
-      /^HTTP\/1\.1 501 [\s\S]*X-Svc-Correlation-ID: \S+[\s\S]*"error":"WebSocket connections are not served"/,
+      /^HTTP\/1\.1 426 Upgrade Required\r\n[\s\S]*X-Svc-Correlation-ID: \S+\r\nUpgrade: HTTP\/1\.1\r\nConnection: Upgrade\r\n[\s\S]*"error":"WebSocket connections are not served: /,
     );
-    expect(await gateway.newest(count)).toMatchObject({ outcome: 'rejected', response_status: 501 });
+    expect(await gateway.newest(count)).toMatchObject({ outcome: 'rejected', response_status: 426 });
   });
 });
 

@@ -81,7 +81,7 @@ export function createProxy(
     const caller = authenticate();
     if ('rejection' in caller) return reject(proxied, provider, caller.rejection, caller.caller);
     if (request.headers.upgrade?.toLowerCase().includes('websocket') === true)
-      return reject(proxied, provider, { status: 501, error: 'WebSocket connections are not served' }, caller);
+      return reject(proxied, provider, NO_WEBSOCKET, caller);
     if (context.deadlines.size >= MAX_IN_FLIGHT)
       return reject(proxied, provider, { status: 503, error: 'too many requests are in flight' }, caller);
     if (response.socket === null && connections.isCrowded(request))
@@ -105,6 +105,14 @@ export function createProxy(
     return true;
   };
 }
+
+/** Clients that can do without a WebSocket go on with HTTP at once after a 426; after other statuses they try again for seconds. RFC 9110, section
+ *  15.5.22, asks for the name of a protocol. */
+const NO_WEBSOCKET: Rejection = {
+  status: 426,
+  error: 'WebSocket connections are not served: send the request over HTTP',
+  headers: ['Upgrade', 'HTTP/1.1', 'Connection', 'Upgrade'],
+};
 
 /** Responds in the provider's place, and records a trace and, when there is a reason, an audit record. `isMalformed`: bytes behind the
  *  request are not served as another request, whatever they look like. */
