@@ -98,7 +98,8 @@ export async function listenAround(
   const routes = openRoutes(config, opened);
   const shutdown = new AbortController();
   const context = proxyContext({ ...tools, deadlines, budget, queue, shutdown });
-  const admission = { authenticate: auth.authenticate, gate: limits.gate, trail: keys.trail, anonymousRejections };
+  const { authenticate, isGatewayKey } = auth;
+  const admission = { authenticate, isGatewayKey, gate: limits.gate, trail: keys.trail, anonymousRejections };
   const proxy = createProxy(routes, context, queue, admission);
 
   const { scrape } = observability;

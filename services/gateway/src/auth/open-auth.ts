@@ -10,6 +10,7 @@ import type { AuthConfig } from './auth-config.ts';
 import { authenticateBy, allowAll } from './authenticate.ts';
 import type { Authenticate } from './caller.ts';
 import { fileKeyTokens } from './file-keys.ts';
+import { gatewayKeyTest, type IsGatewayKey } from './misplaced-key.ts';
 import { KeyRefresh } from './key-refresh.ts';
 import { KeyUses } from './key-uses.ts';
 import type { OpenKeys } from './open-keys.ts';
@@ -22,6 +23,7 @@ const LOOK_AT_STORE =
 
 export interface OpenAuth extends AsyncDisposable {
   readonly authenticate: Authenticate;
+  readonly isGatewayKey: IsGatewayKey;
   /** Whether keys of the store cannot be refreshed at the moment. */
   readonly isRefreshFailing: () => boolean;
   /** Why some tokens of the store cannot be verified. */
@@ -43,12 +45,13 @@ export async function openAuth(
   const isFresh = () => followed?.refresh.isFresh ?? true;
   const pepperProblem = () => followed?.peppers.problem;
   const isComplete = () => pepperProblem() === undefined;
-  const authenticate = auth.enabled
-    ? authenticateBy(keys.material().ring, { header: auth.header, isFresh, isComplete, now: Date.now })
-    : allowAll;
+  const ring = auth.enabled ? keys.material().ring : undefined;
+  const authenticate = ring ? authenticateBy(ring, { header: auth.header, isFresh, isComplete, now: Date.now }) : allowAll;
+  const isGatewayKey = gatewayKeyTest(ring && ((token) => ring.verify(token)));
   const running = opened.move();
   return {
     authenticate,
+    isGatewayKey,
     isRefreshFailing: () => followed?.refresh.isFailing ?? false,
     pepperProblem,
     [Symbol.asyncDispose]: () => running.disposeAsync(),

@@ -8,6 +8,7 @@ import { requestError } from '@vitrine/http-api/server/request-error';
 import type { IncomingMessage } from 'node:http';
 import type { AuditTrail } from '../auth/audit-trail.ts';
 import { ANONYMOUS_CALLER, type Authenticate, type Caller } from '../auth/caller.ts';
+import { hasMisplacedKey, KEY_IN_CREDENTIAL, type IsGatewayKey } from '../auth/misplaced-key.ts';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { TraceQueue } from '../capture/trace-queue.ts';
 import { CORRELATION_HEADER, correlationIdOf } from '../correlation-id.ts';
@@ -17,6 +18,7 @@ import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import { Exchange } from './exchange.ts';
 import { allowCrossOriginRead, respondToPreflight, isPreflight } from './preflight.ts';
 import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
+import { providerCredential } from './provider-credential.ts';
 import { rejectedExchange } from './rejected-exchange.ts';
 import { readTarget } from '../routing/request-target.ts';
 
@@ -26,6 +28,7 @@ const MAX_IN_FLIGHT = 16_384;
 /** The checks between a client and a provider. */
 export interface Admission {
   readonly authenticate: Authenticate;
+  readonly isGatewayKey: IsGatewayKey;
   readonly gate: Gate;
   readonly trail: Pick<AuditTrail, 'denied'>;
   /** Limits the traces of anonymous rejections. Spec: gateway decisions, section 5. */
@@ -78,6 +81,8 @@ export function createProxy(
       respondToPreflight(request, response, correlationId);
       return true;
     }
+    if (hasMisplacedKey(admission.isGatewayKey, request.headers, request.url ?? ''))
+      return reject(proxied, provider, KEY_IN_CREDENTIAL, ANONYMOUS_CALLER);
     const caller = authenticate();
     if ('rejection' in caller) return reject(proxied, provider, caller.rejection, caller.caller);
     if (request.headers.upgrade?.toLowerCase().includes('websocket') === true)
@@ -141,7 +146,10 @@ function createReject(context: ProxyContext, admission: Admission) {
       provider !== undefined && (caller.scope !== ANONYMOUS_CALLER.scope || admission.anonymousRejections.take());
     if (!isRecorded) return true;
     const { scope } = caller;
-    const of = { provider, scope, status, correlationId, now: Date.now() };
+    const found = providerCredential(request.headers);
+    // Traces show the hash of a provider's credential, and never that of a gateway key.
+    const credential = admission.isGatewayKey(found) ? '' : found;
+    const of = { provider, scope, status, correlationId, now: Date.now(), credential };
     context.onEnd(rejectedExchange(request, of, context.headers), telemetry);
     return true;
   };

@@ -4,7 +4,6 @@ import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { traceIdIn } from '@vitrine/traces/traceparent';
 import type { IncomingMessage } from 'node:http';
 import type { HeaderReaders } from './forwarded-headers.ts';
-import { providerCredential } from './provider-credential.ts';
 
 const NO_BODY: CapturedBody = { part: 'body', chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined };
 
@@ -14,7 +13,7 @@ export type RejectedRequest = Pick<IncomingMessage, 'rawHeaders' | 'headers' | '
 /** An exchange that the gateway rejected. It has no bodies. Spec: gateway decisions, section 5. */
 export function rejectedExchange(
   request: RejectedRequest,
-  of: { provider: Provider; scope: ExchangeScope; status: number; correlationId: string; now: number },
+  of: { provider: Provider; scope: ExchangeScope; status: number; correlationId: string; now: number; credential: string },
   readers: HeaderReaders,
 ): CapturedExchange {
   const headers = readers.request(request.rawHeaders, undefined);
@@ -38,7 +37,7 @@ export function rejectedExchange(
     findings: '',
     upstreamError: undefined,
     upstreamErrorDetail: '',
-    credential: providerCredential(request.headers),
+    credential: of.credential,
     request: NO_BODY,
     response: NO_BODY,
     responseChunks: 0,

@@ -21,7 +21,7 @@ export function createUnparsedHandler(
     const verdict = authenticate({}, 'proxy:write');
     const { scope } = 'rejection' in verdict ? verdict.caller : verdict;
     if (scope === ANONYMOUS_CALLER.scope && !anonymousRejections.take()) return;
-    const of = { provider, scope, status, correlationId, now: Date.now() };
+    const of = { provider, scope, status, correlationId, now: Date.now(), credential: '' };
     context.onEnd(rejectedExchange({ method, url, headers: {}, rawHeaders: [] }, of, context.headers), undefined);
   };
 }

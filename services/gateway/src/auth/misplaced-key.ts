@@ -1,0 +1,39 @@
+import { TOKEN_MAX_LENGTH } from '@vitrine/credentials/token';
+import type { Rejection } from '@vitrine/http-api/rejection';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Whether a value is a gateway key. Of values that no key has it costs a hash. */
+export type IsGatewayKey = (value: string) => boolean;
+
+/** A gateway key where the provider's credential belongs. Spec: gateway decisions, section 5. */
+export const KEY_IN_CREDENTIAL: Rejection = { status: 401, error: 'gateway key in provider credential', reason: 'unauthorized' };
+
+/** The beginning of tokens that gateways make. */
+const TOKEN_PREFIX = 'sgk_';
+const TOKEN_MIN_LENGTH = 24;
+const CREDENTIAL_PARAMETERS = ['key', 'api_key', 'api-key', 'access_token', 'token'];
+
+/** `verify` finds the key of a token; without it only tokens that gateways have made are recognised. */
+export function gatewayKeyTest(verify: ((token: string) => object | undefined) | undefined): IsGatewayKey {
+  return (value) => {
+    if (value.startsWith(TOKEN_PREFIX)) return true;
+    const canBeToken = value.length >= TOKEN_MIN_LENGTH && value.length <= TOKEN_MAX_LENGTH;
+    return canBeToken && verify?.(value) !== undefined;
+  };
+}
+
+/** Whether a gateway key stands in one of the places from which a provider takes its credential. */
+export function hasMisplacedKey(isGatewayKey: IsGatewayKey, headers: IncomingHttpHeaders, url: string): boolean {
+  return credentialsIn(headers, url).some(isGatewayKey);
+}
+
+function credentialsIn(headers: IncomingHttpHeaders, url: string): string[] {
+  const { authorization = '' } = headers;
+  const [scheme = '', value = ''] = authorization.trim().split(/[ \t]+/, 2);
+  const basic = scheme.toLowerCase() === 'basic' ? Buffer.from(value, 'base64').toString('latin1').split(':') : [];
+  const named = [headers['x-api-key'], headers['api-key'], headers['x-goog-api-key']].flatMap((one) => one ?? []);
+  const query = url.indexOf('?');
+  const parameters = query < 0 ? undefined : new URLSearchParams(url.slice(query + 1));
+  const inQuery = CREDENTIAL_PARAMETERS.flatMap((name) => parameters?.getAll(name) ?? []);
+  return [scheme, value, ...basic, ...named.map((one) => one.trim()), ...inQuery];
+}
