@@ -6,6 +6,7 @@ export const FAULT_STATUSES: FaultStatuses = {
   statuses: {
     unauthorized: 401,
     forbidden: 403,
+    origin_not_allowed: 403,
     key_verification_unavailable: 503,
     gateway_key_not_found: 404,
     gateway_key_exists: 409,
