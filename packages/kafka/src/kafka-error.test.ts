@@ -14,6 +14,7 @@ test.each([
   [retries(error({ name: 'KafkaJSProtocolError', type: 'TOPIC_AUTHORIZATION_FAILED' })), 'authorization', /rights/],
   [retries(error({ name: 'KafkaJSConnectionError', code: 'SELF_SIGNED_CERT_IN_CHAIN' })), 'tls', /queue\.tls/],
   [error({ name: 'KafkaJSConnectionError', code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'tls', /name/],
+  [error({ name: 'KafkaJSProtocolError', type: 'GROUP_LOAD_IN_PROGRESS' }), 'coordinator', /by itself/],
   [error({ name: 'KafkaJSProtocolError', type: 'UNKNOWN_TOPIC_OR_PARTITION' }), 'topic', /create the topic/],
   [retries(error({ name: 'KafkaJSRequestTimeoutError' })), 'timeout', /load/],
   [new Error('no result within 3000 ms'), 'timeout', /load/],

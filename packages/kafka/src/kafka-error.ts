@@ -1,7 +1,15 @@
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 
 /** What is wrong between this process and the brokers, in the order in which it is tested. */
-export type KafkaErrorClass = 'authentication' | 'authorization' | 'tls' | 'topic' | 'timeout' | 'connection' | 'unknown';
+export type KafkaErrorClass =
+  | 'authentication'
+  | 'authorization'
+  | 'tls'
+  | 'topic'
+  | 'coordinator'
+  | 'timeout'
+  | 'connection'
+  | 'unknown';
 
 const AT = 'docs/failure-modes.md#broker_unavailable';
 const NEXT_STEPS: Readonly<Record<KafkaErrorClass, string>> = {
@@ -9,6 +17,7 @@ const NEXT_STEPS: Readonly<Record<KafkaErrorClass, string>> = {
   authorization: `give the user of queue.sasl its rights on topic and group (kafka-acls.sh): ${AT}`,
   tls: `look at queue.tls.enabled, at the authority in queue.tls.ca_path, at the broker's certificate and name, and at queue.tls.cert_path and key_path where the broker requires a client certificate: ${AT}`,
   topic: `create the topic and its dead letter topic: ${AT}`,
+  coordinator: `wait: brokers load the groups of consumers after a start, and the consumer tries again by itself: ${AT}`,
   timeout: `look at the load of the brokers, and whether its port speaks TLS or not (queue.tls.enabled): ${AT}`,
   connection: `start the brokers of queue.brokers, or correct their addresses; a broker that closes connections may require TLS (queue.tls.enabled) or SASL (queue.sasl.mechanism): ${AT}`,
   unknown: `look at err, and at the log of the brokers: ${AT}`,
@@ -39,6 +48,7 @@ export function classifyKafkaError(error: unknown): KafkaErrorClass {
   if (has(/AUTHORIZATION_FAILED/, kindOf)) return 'authorization';
   if (has(TLS_CODES, (cause) => `${codeOf(cause)} ${messageOf(cause)}`)) return 'tls';
   if (has(/UNKNOWN_TOPIC|INVALID_TOPIC|KafkaJSTopicMetadata/, kindOf)) return 'topic';
+  if (has(/GROUP_LOAD_IN_PROGRESS|COORDINATOR/, kindOf)) return 'coordinator';
   if (has(/TIMED_OUT|Timeout|ETIMEDOUT/, kindOf) || has(/^no result within|timeout/i, messageOf)) return 'timeout';
   return has(CONNECTION_CODES, codeOf) || has(CONNECTION_CODES, nameOf) ? 'connection' : 'unknown';
 }

@@ -92,6 +92,7 @@ await describeWithContainers('a spool before Kafka 4.1', () => {
       expect(await write('without a topic')).toBe('spooled');
       await createTopic(kafka, { topic });
       await untilConsumed('without a topic');
+      await waitUntil(() => spooling.figures.spooledRecords === 0, { what: 'the spool to drain', timeoutMs: 60_000 });
       expect(await write('after')).toBe('published');
       await untilConsumed('after');
       expect(log.messages('error')).toEqual([]);
