@@ -793,6 +793,7 @@ CREATE INDEX request_turns_by_holder ON public.request_turns USING btree (holder
 CREATE INDEX request_turns_by_time ON public.request_turns USING btree (next_at);
 CREATE INDEX scan_jobs_due ON public.scan_jobs USING btree (due_at) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (due_at IS NOT NULL));
 CREATE INDEX scan_jobs_finished ON public.scan_jobs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX scan_jobs_last_of_domain ON public.scan_jobs USING btree (domain, finished_at DESC) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX scan_jobs_open ON public.scan_jobs USING btree (domain) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX scan_jobs_undelivered ON public.scan_jobs USING btree (queued_at) WHERE ((status = 'queued'::text) AND (due_at IS NULL));
 CREATE INDEX signals_of_store ON public.signals USING btree (storefront_id, confirmed_at DESC, id);

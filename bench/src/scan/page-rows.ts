@@ -147,7 +147,6 @@ async function scanAll({ pool, hosts, scannerPid }: Servers, paths: readonly str
   const scans = {
     domains: hosts,
     cause: 'requested',
-    at: Date.now(),
     createId: () => createId('job', Date.now(), randomBytes),
   } as const;
   await pool.transaction((transaction) => queueScans(transaction, scans));

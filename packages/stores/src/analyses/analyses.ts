@@ -38,9 +38,9 @@ export async function analyzeStore(
 /** The open job of the domain, which cannot end before the transaction does: whoever ends it waits for the row, and then finds the analysis. */
 async function openScan(transaction: Transaction, domain: string, at: number, random: (bytes: number) => Uint8Array) {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const scans = { domains: [domain], cause: 'requested', at, createId: () => createId('job', at, random) } as const;
+    const scans = { domains: [domain], cause: 'requested', createId: () => createId('job', at, random) } as const;
     const job = (await queueScans(transaction, scans)).get(domain);
-    if (job === undefined || job.is_new) return job?.scan_job_id;
+    if (job === undefined || job.state === 'new') return job?.scan_job_id;
     const open = `SELECT 1 FROM scan_jobs WHERE id = $1 AND status IN ('queued', 'running') FOR SHARE`;
     if ((await transaction.query(open, [job.scan_job_id])).length > 0) return job.scan_job_id;
   }

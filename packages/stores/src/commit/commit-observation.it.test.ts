@@ -144,7 +144,7 @@ describe('committed observations', () => {
     for (const [i, observation] of observations.entries()) {
       const job = jobs[i] ?? '';
       await scanner.transaction((transaction) =>
-        queueScans(transaction, { domains: [testStore.domain], cause: 'routine', at: T0, createId: () => job }),
+        queueScans(transaction, { domains: [testStore.domain], cause: 'routine', createId: () => job }),
       );
       const everything = () =>
         Promise.all(
@@ -181,7 +181,7 @@ describe('committed observations', () => {
     const testStore = storeOf([observed(1)]);
     const id = idOf('job', 1);
     await scanner.transaction((transaction) =>
-      queueScans(transaction, { domains: [testStore.domain], cause: 'requested', at: T0, createId: () => id }),
+      queueScans(transaction, { domains: [testStore.domain], cause: 'requested', createId: () => id }),
     );
     const analysis = `INSERT INTO analyses (id, domain, scan_job_id, status, created_at) VALUES ('ana_1', $1, $2, 'queued', now())`;
     await database.owner.execute(analysis, [testStore.domain, id]);
@@ -209,7 +209,7 @@ test('a scan that is blocked or fails changes nothing but its job', async () => 
     const before = await rowOf(testStore);
     const id = idOf('job', 50 + n);
     await scanner.transaction((transaction) =>
-      queueScans(transaction, { domains: [testStore.domain], cause: 'routine', at: T0, createId: () => id }),
+      queueScans(transaction, { domains: [testStore.domain], cause: 'routine', createId: () => id }),
     );
     await scanner.transaction((transaction) => finishScanJob(transaction, { id, status, error: 'challenged' }));
     expect(await rowOf(testStore)).toEqual(before);

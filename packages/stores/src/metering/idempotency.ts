@@ -2,7 +2,9 @@ import type { Transaction } from '@vitrine/postgres/transaction';
 import { createHash } from 'node:crypto';
 
 /** Spec: Limits, idempotency window. */
-const WINDOW_MS = 86_400_000;
+const WINDOW = `interval '24 hours'`;
+/** A domain may have been denied while the response was made. */
+const OVERLAP = `interval '1 minute'`;
 
 /** A response as it is kept for replays; `request_id` is that of its `X-Request-Id`. */
 export interface StoredResponse {
@@ -20,10 +22,14 @@ export interface IdempotentRequest {
   readonly idempotency_key: string;
   readonly fingerprint: Uint8Array;
   readonly request_id: string;
-  readonly at: number;
+  /** Canonical; of which the response may show something. */
+  readonly domains: readonly string[];
 }
 
-export type IdempotencyClaim = { kind: 'claimed' } | { kind: 'replay'; response: StoredResponse } | { kind: 'conflict' };
+/** `denied_since`: the stored response may show a domain that was put on the denylist later. */
+export type IdempotencyClaim =
+  | { readonly kind: 'claimed' | 'conflict' | 'denied_since' }
+  | { readonly kind: 'replay'; readonly response: StoredResponse };
 
 /** Equal for requests that mean the same: `path` and `body` are canonical, defaults are filled in. Spec: decisions, section 3. */
 export function requestFingerprint(operationId: string, path: string, body: unknown): Uint8Array {
@@ -34,21 +40,27 @@ export function requestFingerprint(operationId: string, path: string, body: unkn
 
 /** A row that is older than the window is taken over. */
 const CLAIM = `INSERT INTO idempotency_keys AS i (workspace_id, idempotency_key, fingerprint, request_id, created_at)
-  VALUES ($1, $2, $3, $4, $5)
+  VALUES ($1, $2, $3, $4, now())
   ON CONFLICT (workspace_id, idempotency_key) DO UPDATE SET fingerprint = excluded.fingerprint, request_id = excluded.request_id,
-    created_at = excluded.created_at, status = NULL, etag = NULL, body = NULL WHERE i.created_at <= $6
+    created_at = excluded.created_at, status = NULL, etag = NULL, body = NULL WHERE i.created_at <= now() - ${WINDOW}
   RETURNING TRUE AS claimed`;
-const FIND = `SELECT fingerprint, request_id, status, etag, body FROM idempotency_keys WHERE workspace_id = $1 AND idempotency_key = $2`;
+const FIND = `SELECT fingerprint, request_id, status, etag, body, EXISTS (
+    SELECT FROM domain_denylist d WHERE d.created_at > i.created_at - ${OVERLAP} AND (d.domain = ANY ($3) OR d.domain IN (
+      SELECT t.domain FROM stores s JOIN stores t ON t.storefront_id = s.moved_to WHERE s.domain = ANY ($3)))) AS is_denied_since
+  FROM idempotency_keys i WHERE workspace_id = $1 AND idempotency_key = $2`;
+
+type FoundRow = StoredResponse & { readonly fingerprint: Buffer; readonly is_denied_since: boolean };
 
 /** Claims a key for the caller's transaction, or finds the response of the request that had it. While another transaction holds the key it
  *  waits for its end; when that one fails, nothing of it remains and the key is claimed here. */
 export async function claimIdempotencyKey(transaction: Transaction, request: IdempotentRequest): Promise<IdempotencyClaim> {
-  const { workspace_id, idempotency_key, fingerprint, request_id, at } = request;
-  const values = [workspace_id, idempotency_key, fingerprint, request_id, new Date(at), new Date(at - WINDOW_MS)];
+  const { workspace_id, idempotency_key, fingerprint, request_id, domains } = request;
+  const values = [workspace_id, idempotency_key, fingerprint, request_id];
   if ((await transaction.query(CLAIM, values, { name: 'claim_idempotency_key' })).length > 0) return { kind: 'claimed' };
-  const [found] = await transaction.query<StoredResponse & { fingerprint: Buffer }>(FIND, [workspace_id, idempotency_key]);
+  const [found] = await transaction.query<FoundRow>(FIND, [workspace_id, idempotency_key, domains]);
   if (found === undefined || !found.fingerprint.equals(fingerprint)) return { kind: 'conflict' };
-  const { fingerprint: _, ...response } = found;
+  const { fingerprint: _, is_denied_since, ...response } = found;
+  if (is_denied_since) return { kind: 'denied_since' };
   return { kind: 'replay', response };
 }
 

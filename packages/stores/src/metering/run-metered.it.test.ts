@@ -6,7 +6,7 @@ import { DEFAULT_PLAN_LIMITS } from '../default-plan-limits.ts';
 import { createId } from '../identifiers.ts';
 import type { PlanSlug } from '../resources/enumerations.ts';
 import { addKey, storeDatabase, type StoreDatabase } from '../testing/store-database.ts';
-import { DAY_MS, T0 } from '../testing/store-states.ts';
+import { T0 } from '../testing/store-states.ts';
 import { allowanceOf } from './allowance.ts';
 import type { LedgerEntry } from './charge-usage.ts';
 import { requestFingerprint } from './idempotency.ts';
@@ -38,19 +38,19 @@ interface TestRequest {
   readonly plan?: PlanSlug;
   readonly key?: string;
   readonly input?: unknown;
-  readonly at?: number;
   readonly operation_id?: string;
   readonly replica?: PostgresPool;
 }
 
-function requestOf({ plan = 'free', key, input = 1, at = T0, operation_id }: TestRequest): MeteredRequest {
-  const operation = operation_id ?? createId('op', at, randomBytes);
+function requestOf({ plan = 'free', key, input = 1, operation_id }: TestRequest): MeteredRequest {
+  const operation = operation_id ?? createId('op', T0, randomBytes);
   const allowance = allowanceOf(plan, DEFAULT_PLAN_LIMITS[plan]);
   const { workspace_id } = ids;
   const fingerprint = requestFingerprint('enrichStores', '/v1/stores/enrich', input);
   return {
     charge: { ...ids, operation_id: operation, period_starts_at: T0, allowance },
-    idempotency: key === undefined ? undefined : { workspace_id, idempotency_key: key, fingerprint, request_id: operation, at },
+    idempotency:
+      key === undefined ? undefined : { workspace_id, idempotency_key: key, fingerprint, request_id: operation, domains: [] },
   };
 }
 const run = (result: MeteredResult, request: TestRequest = {}) =>
@@ -145,10 +145,18 @@ describe('a request with an idempotency key', () => {
     const body = '{"b": 1,\n"a":"é"}';
     const operation_id = createId('op', T0, randomBytes);
     await run(resultOf(cached('a.com'), body), { key, operation_id });
-    const replay = await run(resultOf(cached('a.com'), '{"other":1}'), { key, at: T0 + DAY_MS - 1 });
+    const replay = await run(resultOf(cached('a.com'), '{"other":1}'), { key });
     expect(replay).toEqual({ kind: 'replayed', response: { request_id: operation_id, status: 200, etag: '"e"', body } });
     expect(await ledgerOf()).toHaveLength(1);
-    expect(await run(resultOf(cached('b.com')), { key, at: T0 + DAY_MS })).toMatchObject({ kind: 'completed' });
+    const age = (interval: string) =>
+      database.owner.execute('UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE idempotency_key = $1', [
+        key,
+        interval,
+      ]);
+    await age('23:59');
+    expect(await run(resultOf(cached('b.com')), { key })).toMatchObject({ kind: 'replayed' });
+    await age('24:00');
+    expect(await run(resultOf(cached('b.com')), { key })).toMatchObject({ kind: 'completed' });
   });
 
   test('with another input is a conflict', async () => {

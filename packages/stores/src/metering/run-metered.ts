@@ -27,11 +27,16 @@ export interface MeteredRequest {
   readonly beforeCommit?: () => void;
 }
 
-/** `used`: of the billing period, after the request; undefined when it cost nothing. */
+/** `used`: of the billing period, after the request; undefined when it cost nothing. `answered_anew`: instead of a replay that may not be
+ *  shown any more. */
 export type MeteredOutcome =
   | { readonly kind: 'completed'; readonly response: MeteredResult['response']; readonly used: UnitCounts | undefined }
   | { readonly kind: 'replayed'; readonly response: StoredResponse }
+  | { readonly kind: 'answered_anew'; readonly response: NewResponse }
   | { readonly kind: 'conflict' | 'allowance_exhausted' };
+
+/** Makes the response. Unbilled, it must change nothing. */
+export type MeteredWork<Database> = (database: Database, isBilled: boolean) => Promise<MeteredResult>;
 
 /** Runs a request that may cost: idempotency key, `work`, counters, ledger and stored response are one transaction, which is committed before
  *  this resolves. When anything fails, or the allowance has no room for all of it, nothing is billed and nothing of it remains. The counters
@@ -40,7 +45,7 @@ export type MeteredOutcome =
 export async function runMetered(
   pool: PostgresPool,
   { charge, idempotency, beforeCommit }: MeteredRequest,
-  work: (transaction: Transaction) => Promise<MeteredResult>,
+  work: MeteredWork<Transaction>,
 ): Promise<MeteredOutcome> {
   // Thrown to roll the transaction back.
   const exhausted = new Error('the allowance has no room for the request');
@@ -50,7 +55,8 @@ export async function runMetered(
       const claim = idempotency === undefined ? undefined : await claimIdempotencyKey(transaction, idempotency);
       if (claim?.kind === 'replay') return { kind: 'replayed', response: claim.response };
       if (claim?.kind === 'conflict') return { kind: 'conflict' };
-      const { response, entries } = await work(transaction);
+      if (claim?.kind === 'denied_since') return { kind: 'answered_anew', response: (await work(transaction, false)).response };
+      const { response, entries } = await work(transaction, true);
       if (idempotency !== undefined) await storeResponse(transaction, idempotency, response);
       if (entries.length === 0) return { kind: 'completed', response, used: undefined };
       const used = await chargeUsage(transaction, { ...charge, entries });
@@ -72,10 +78,10 @@ export async function runMetered(
 export async function runMeteredRead(
   pool: PostgresPool,
   request: MeteredRequest,
-  read: (database: Queryable) => Promise<MeteredResult>,
+  read: MeteredWork<Queryable>,
 ): Promise<MeteredOutcome> {
   if (request.idempotency !== undefined) return runMetered(pool, request, read);
-  const { response, entries } = await read(pool);
+  const { response, entries } = await read(pool, true);
   if (entries.length === 0) return { kind: 'completed', response, used: undefined };
   request.beforeCommit?.();
   const charge = { ...request.charge, entries };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { matchOutcome, noMatchReason } from './enumerations.ts';
-import { count } from './scalars.ts';
+import { ATTEMPT_REASONS } from '../scans/attempt-reason.ts';
+import { count, dateTime } from './scalars.ts';
 import { store } from './store.ts';
 
 /** The contract's maximum of domains in a request. Spec: Limits. */
@@ -14,14 +15,30 @@ export const enrichRequest = z
   .meta({ id: 'EnrichRequest' });
 export type EnrichRequest = z.infer<typeof enrichRequest>;
 
+const lastAttempt = z
+  .object({
+    state: z.enum(['completed', 'blocked', 'failed']),
+    reason: z.enum(ATTEMPT_REASONS).nullable().describe('Why it is not an observation; null when it was completed.'),
+    finished_at: dateTime,
+  })
+  .meta({ id: 'LastAttempt', description: 'The last scan of the domain that has ended, by whomever it was requested.' });
+export type LastAttempt = z.infer<typeof lastAttempt>;
+
 const enrichResult = z
   .object({
     input: z.string().describe('Exactly as sent.'),
     match: matchOutcome,
     reason: noMatchReason.nullable().describe('Set when match is no_match.'),
     store: store.nullable().describe('Set when match is matched or stale.'),
-    scan_requested: z.boolean(),
+    scan_requested: z
+      .boolean()
+      .describe(
+        'False also with refresh where the last scan was blocked or failed within the hour: scan_job_id is that one then.',
+      ),
     scan_job_id: z.string().nullable(),
+    last_attempt: lastAttempt
+      .nullable()
+      .describe('Null where no scan has ended within 7 days, and for domains that are blocked.'),
   })
   .meta({ id: 'EnrichResult' });
 

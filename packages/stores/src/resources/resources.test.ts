@@ -23,7 +23,7 @@ test.each<[z.ZodObject, string]>([
   [usage.shape.by_key.element, 'key_id label used'],
   [enrichRequest, 'domains refresh'],
   [enrichResponse, 'request_id results billed'],
-  [enrichResponse.shape.results.element, 'input match reason store scan_requested scan_job_id'],
+  [enrichResponse.shape.results.element, 'input match reason store scan_requested scan_job_id last_attempt'],
   [health, 'ok service version build registry_checksum'],
   [apiIndex, 'name description documentation_url rest graphql'],
   [versionIndex, 'version documentation_url openapi_url endpoints authentication'],

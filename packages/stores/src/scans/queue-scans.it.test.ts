@@ -18,7 +18,6 @@ afterAll(async () => database[Symbol.asyncDispose]());
 const scansOf = (domains: readonly string[], cause: ScanCause = 'requested') => ({
   domains,
   cause,
-  at: T0,
   createId: () => createId('job', T0, randomBytes),
 });
 const queue = async (domains: readonly string[], cause?: ScanCause, replica: PostgresPool = replicas[0]) =>
@@ -30,8 +29,8 @@ test('a scan is a job and its message; a domain with an open job gets that one a
   const first = await queue(['b.com', 'a.com']);
   expect(Object.keys(first).toSorted()).toEqual(['a.com', 'b.com']);
   const job = first['a.com'];
-  expect(job).toEqual({ scan_job_id: expect.stringMatching(/^job_[0-9a-z]{26}$/), is_new: true });
-  expect(await queue(['a.com'], 'routine', replicas[1])).toEqual({ 'a.com': { ...job, is_new: false } });
+  expect(job).toEqual({ scan_job_id: expect.stringMatching(/^job_[0-9a-z]{26}$/), state: 'new' });
+  expect(await queue(['a.com'], 'routine', replicas[1])).toEqual({ 'a.com': { ...job, state: 'open' } });
   const payload = JSON.stringify({ scan_job_id: job?.scan_job_id, domain: 'a.com' });
   const [message, ...others] = await messages('a.com');
   expect([message?.['topic'], JSON.parse(String(message?.['payload'])), others]).toEqual([
@@ -44,7 +43,7 @@ test('a scan is a job and its message; a domain with an open job gets that one a
 test('a domain can be queued again after its job has ended, however it ended', async () => {
   for (const status of ['completed', 'blocked', 'failed'] as const) {
     const { 'c.com': job } = await queue(['c.com'], 'routine');
-    expect(job?.is_new).toBe(true);
+    expect(job?.state).toBe('new');
     const result = { id: job?.scan_job_id ?? '', status, error: status === 'failed' ? 'ETIMEDOUT' : null };
     const finish = () => replicas[1].transaction((transaction) => finishScanJob(transaction, result));
     expect([await finish(), await finish()]).toEqual([true, false]);
@@ -65,7 +64,7 @@ test('neither job nor message remains of a transaction that fails', async () => 
   });
   await expect(failing).rejects.toThrow('the caller failed');
   expect(await messages('e.com')).toEqual([]);
-  expect((await queue(['e.com']))['e.com']?.is_new).toBe(true);
+  expect((await queue(['e.com']))['e.com']?.state).toBe('new');
 });
 
 test('batches of the same domains in any order, at once from two replicas, make one job for each', async () => {
@@ -75,7 +74,7 @@ test('batches of the same domains in any order, at once from two replicas, make 
   );
   const jobs = new Set(batches.flatMap((batch) => Object.values(batch).map(({ scan_job_id }) => scan_job_id)));
   expect(jobs.size).toBe(50);
-  expect(batches.flatMap((batch) => Object.values(batch)).filter(({ is_new }) => is_new)).toHaveLength(50);
+  expect(batches.flatMap((batch) => Object.values(batch)).filter(({ state }) => state === 'new')).toHaveLength(50);
   const [row] = await database.owner.query(`SELECT count(*) AS n FROM outbox WHERE key LIKE 'shop-%'`);
   expect(row).toEqual({ n: 50 });
 });

@@ -17,50 +17,59 @@ export interface ScanRequest {
   readonly domain: string;
 }
 
+/** `new`: queued now. `open`: the domain had an open job. `failed`: none was queued, because the last one failed a short time ago. */
 export interface QueuedScan {
   readonly scan_job_id: string;
-  /** False when the domain had an open job: that one is billed to nobody again. */
-  readonly is_new: boolean;
+  readonly state: 'new' | 'open' | 'failed';
 }
 
 export interface ScansToQueue {
   /** Canonical, each once. */
   readonly domains: readonly string[];
   readonly cause: ScanCause;
-  readonly at: number;
   readonly createId: () => string;
+  /** A domain whose last job was blocked or failed within this time is not queued again. */
+  readonly unlessFailedWithinMs?: number;
 }
 
+/** The last job of each domain, where it was blocked or failed less than `$2` milliseconds ago. */
+const failedOf = (domains: string) => `SELECT last.id, w.domain FROM unnest(${domains}) AS w (domain) CROSS JOIN LATERAL (
+    SELECT id, status, finished_at FROM scan_jobs j WHERE j.domain = w.domain AND finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT 1
+  ) AS last WHERE last.status IN ('blocked', 'failed') AND last.finished_at > now() - make_interval(secs => $2::double precision / 1000)`;
 /** Jobs of one order, so that two batches cannot wait for each other. */
 const INSERT = `WITH wanted AS (
-    SELECT * FROM unnest($1::text[], $2::text[]) AS w (id, domain)
-    WHERE NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = w.domain) ORDER BY domain
+    SELECT * FROM unnest($3::text[], $1::text[]) AS w (id, domain)
+    WHERE NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = w.domain)
+      AND domain NOT IN (SELECT domain FROM (${failedOf('$1::text[]')}) AS f) ORDER BY domain
   ), queued AS (
-    INSERT INTO scan_jobs (id, domain, cause, queued_at) SELECT id, domain, $3, $4 FROM wanted
+    INSERT INTO scan_jobs (id, domain, cause, queued_at) SELECT id, domain, $4, now() FROM wanted
     ON CONFLICT (domain) WHERE status IN ('queued', 'running') DO NOTHING RETURNING id, domain
   ), messages AS (
     INSERT INTO outbox (topic, key, payload, created_at)
-    SELECT $5, domain, json_build_object('scan_job_id', id, 'domain', domain)::text, $4 FROM queued ORDER BY domain
+    SELECT $5, domain, json_build_object('scan_job_id', id, 'domain', domain)::text, now() FROM queued ORDER BY domain
   )
   SELECT id, domain FROM queued`;
+const SELECT_FAILED = failedOf('$1::text[]');
 const SELECT_OPEN = `SELECT id, domain FROM scan_jobs WHERE domain = ANY ($1) AND status IN ('queued', 'running')`;
 const SELECT_DENIED = 'SELECT domain FROM domain_denylist WHERE domain = ANY ($1)';
 
-/** Queues a scan of each domain that has no open job, with its message in the outbox, in the caller's transaction. Resolves with the open job
+/** Queues a scan of each domain that has no open job, with its message in the outbox, in the caller's transaction. Resolves with the job
  *  of each domain; domains of the denylist have none. Faults: `scan_not_queued`. */
 export async function queueScans(transaction: Transaction, scans: ScansToQueue): Promise<Map<string, QueuedScan>> {
-  const { cause, at, createId } = scans;
+  const { cause, createId, unlessFailedWithinMs = 0 } = scans;
   const jobs = new Map<string, QueuedScan>();
   let missing = scans.domains.toSorted();
   for (let attempt = 0; missing.length > 0; attempt += 1) {
     if (attempt === MAX_ATTEMPTS)
       throw new Fault('scan_not_queued', { say: 'scans could not be queued; try again', log: { domains: missing } });
-    const add = async (rows: Promise<{ id: string; domain: string }[]>, is_new: boolean) => {
-      for (const { id, domain } of await rows) jobs.set(domain, { scan_job_id: id, is_new });
+    const add = async (rows: Promise<{ id: string; domain: string }[]>, state: QueuedScan['state']) => {
+      for (const { id, domain } of await rows) jobs.set(domain, { scan_job_id: id, state });
       missing = missing.filter((domain) => !jobs.has(domain));
     };
-    await add(transaction.query(INSERT, [missing.map(createId), missing, cause, new Date(at), SCAN_TOPICS[cause]]), true);
-    await add(transaction.query(SELECT_OPEN, [missing]), false);
+    const values = [missing, unlessFailedWithinMs, missing.map(createId), cause, SCAN_TOPICS[cause]];
+    await add(transaction.query(INSERT, values), 'new');
+    await add(transaction.query(SELECT_OPEN, [missing]), 'open');
+    await add(transaction.query(SELECT_FAILED, [missing, unlessFailedWithinMs]), 'failed');
     const denied = (await transaction.query<{ domain: string }>(SELECT_DENIED, [missing])).map(({ domain }) => domain);
     missing = missing.filter((domain) => !denied.includes(domain));
   }

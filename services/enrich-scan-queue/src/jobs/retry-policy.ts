@@ -1,6 +1,7 @@
 import { backoffMs } from '@vitrine/postgres/backoff';
 import { storable } from '@vitrine/stores/storable-text';
-import type { AttemptReason, ScanAttempt } from '../scan/scan-ports.ts';
+import type { AttemptReason } from '@vitrine/stores/scans/attempt-reason';
+import type { ScanAttempt } from '../scan/scan-ports.ts';
 
 /** What may end otherwise a little later. A challenge, a rule of robots.txt or a refused address does not. */
 const TEMPORARY = new Set<AttemptReason>([

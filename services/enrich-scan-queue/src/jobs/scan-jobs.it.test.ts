@@ -20,7 +20,7 @@ beforeEach(async () => void (await database.owner.query('TRUNCATE scan_jobs, ana
 const queue = async (domain: string, cause: ScanCause = 'requested') => {
   const newId = () => createId('job', Date.now(), randomBytes);
   const queued = await pools[0].transaction((transaction) =>
-    queueScans(transaction, { domains: [domain], cause, at: Date.now(), createId: newId }),
+    queueScans(transaction, { domains: [domain], cause, createId: newId }),
   );
   return queued.get(domain)?.scan_job_id ?? '';
 };

@@ -26,7 +26,6 @@ const addStores = (prefix: string, count: number, state: string, dueAt: string) 
 const options: RescanOptions = {
   cadenceMs: 7 * DAY_MS,
   maxOpen: 1_000,
-  now: Date.now,
   createId: () => createId('job', Date.now(), randomBytes),
 };
 const jobs = async () =>

@@ -21,7 +21,6 @@ export interface RescanOptions {
   readonly cadenceMs: number;
   /** Routine scans that may be open at once. */
   readonly maxOpen: number;
-  readonly now: () => number;
   readonly createId: () => string;
 }
 
@@ -33,7 +32,7 @@ export type RescanRun =
 /** Queues routine scans of the stores whose cadence is over, as far as there is room, and moves their next scan by the cadence: also for a store
  *  whose scan fails, so that it is not asked again and again. One process does so at a time. Spec: decisions, section 4. */
 export function queueRescans(pool: PostgresPool, options: RescanOptions): Promise<RescanRun> {
-  const { maxOpen, now, createId } = options;
+  const { maxOpen, createId } = options;
   return pool.transaction(async (transaction) => {
     if (!(await tryLockByName(transaction, LOCK))) return { result: 'not_leading' };
     const [row] = await transaction.query<{ open: number }>(COUNT_OPEN);
@@ -42,8 +41,8 @@ export function queueRescans(pool: PostgresPool, options: RescanOptions): Promis
     const domains = (await transaction.query<{ domain: string }>(SELECT_DUE, [room])).map(({ domain }) => domain);
     if (domains.length === 0) return { result: 'queued', scans: 0, due: 0 };
     await moveNextScan(transaction, domains, options.cadenceMs);
-    const queued = await queueScans(transaction, { domains, cause: 'routine', at: now(), createId });
-    const scans = [...queued.values()].filter(({ is_new }) => is_new).length;
+    const queued = await queueScans(transaction, { domains, cause: 'routine', createId });
+    const scans = [...queued.values()].filter(({ state }) => state === 'new').length;
     return { result: 'queued', scans, due: domains.length };
   });
 }

@@ -91,7 +91,7 @@ export class RoutineWork implements AsyncDisposable {
   async #schedule(): Promise<void> {
     const { cadence_ms: cadenceMs, max_open: maxOpen } = this.#options.config.rescan;
     try {
-      const run = await queueRescans(this.#pool, { cadenceMs, maxOpen, now: Date.now, createId: newId });
+      const run = await queueRescans(this.#pool, { cadenceMs, maxOpen, createId: newId });
       this.#runs[run.result] += 1;
       if (run.result === 'queued') this.#scansQueued += run.scans;
     } catch (error) {

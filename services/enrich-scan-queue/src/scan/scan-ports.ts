@@ -1,3 +1,4 @@
+import type { AttemptReason } from '@vitrine/stores/scans/attempt-reason';
 import type { PageEvidence } from '@vitrine/registry/evidence/evidence';
 import type { CatalogDocument } from '../catalog/catalog-page.ts';
 
@@ -42,26 +43,6 @@ export interface ScanCapture {
   readonly documents: readonly FetchedDocument[];
   readonly redirects: readonly Redirect[];
 }
-
-/** Why an attempt is no observation. */
-export const ATTEMPT_REASONS = [
-  'challenged',
-  'throttled',
-  'robots_denied',
-  'robots_unavailable',
-  'refused_address',
-  'refused_redirect',
-  'dns',
-  'connect',
-  'tls',
-  'timed_out',
-  'too_large',
-  'http_error',
-  'not_html',
-  'denylisted',
-  'internal',
-] as const;
-export type AttemptReason = (typeof ATTEMPT_REASONS)[number];
 
 /** A scan that read nothing to rely on: it changes nothing but its job. `delayed` is no attempt: the host or its edge is busy with other scans. */
 export type ScanAttempt =

@@ -59,8 +59,6 @@ const newId = () => createId('job', Date.now(), randomBytes);
 
 /** Queues scans of the domains as the store API does. Resolves with the id of each domain's job. */
 export async function queueTestScans(pool: PostgresPool, domains: readonly string[], cause: ScanCause = 'requested') {
-  const queued = await pool.transaction((transaction) =>
-    queueScans(transaction, { domains, cause, at: Date.now(), createId: newId }),
-  );
+  const queued = await pool.transaction((transaction) => queueScans(transaction, { domains, cause, createId: newId }));
   return new Map([...queued].map(([domain, { scan_job_id }]) => [domain, scan_job_id]));
 }

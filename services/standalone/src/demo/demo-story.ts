@@ -101,7 +101,7 @@ class DemoStory {
   async #scan(): Promise<ReadonlyMap<string, string>> {
     const { pool, signal } = this.#options;
     const queued = await pool.transaction((transaction) =>
-      queueScans(transaction, { domains: DEMO_DOMAINS, cause: 'routine', at: Date.now(), createId: newJobId }),
+      queueScans(transaction, { domains: DEMO_DOMAINS, cause: 'routine', createId: newJobId }),
     );
     const ids = [...queued.values()].map(({ scan_job_id }) => scan_job_id);
     for (;;) {

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO_FACTS } from '@vitrine/stores/demo/demo-facts';
 import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
+import { denyDomain } from '@vitrine/stores/corpus/denylist';
+import { finishScanJob } from '@vitrine/stores/scans/finish-scan-job';
+import { queueScans } from '@vitrine/stores/scans/queue-scans';
 import { importVocabulary } from '@vitrine/stores/import-vocabulary';
 import { reconcileUsage } from '@vitrine/stores/metering/usage-reports';
 import { enrichResponse, type EnrichResponse } from '@vitrine/stores/resources/enrichment';
@@ -182,6 +185,61 @@ describe('refresh', () => {
   });
 });
 
+describe('a scan that was blocked or failed', () => {
+  /** Ends the open job of a domain as a scanner does. */
+  const end = async (domain: string, status: 'blocked' | 'failed', ago = '0 s') => {
+    const [job = ''] = await jobOf(domain);
+    await api.database.owner.transaction((transaction) =>
+      finishScanJob(transaction, { id: job, status, error: 'challenged: the page of DataDome' }),
+    );
+    await api.database.owner.execute('UPDATE scan_jobs SET finished_at = now() - $2::interval WHERE id = $1', [job, ago]);
+    return job;
+  };
+
+  test.each(['blocked', 'failed'] as const)(
+    'is the last_attempt, and %s is not billed a second time within the hour',
+    async (state) => {
+      const domain = `hard-${state}.com`;
+      expect((await enriched([domain], { refresh: true })).results).toMatchObject([{ last_attempt: null, scan_requested: true }]);
+      const job = await end(domain, state);
+      const { results, billed } = await enriched([domain], { refresh: true });
+      const last_attempt = { state, reason: 'challenged', finished_at: expect.any(String) };
+      expect(results).toMatchObject([{ last_attempt, scan_requested: false, scan_job_id: job }]);
+      expect(billed).toEqual({ lookup_cached: 0, lookup_live: 0 });
+      expect(await ledgerOf()).toEqual([`lookup_live ${domain}`]);
+      expect(await jobOf(domain)).toEqual([job]);
+      // Without refresh nothing is said of a scan, but of the attempt.
+      expect((await enriched([domain])).results).toMatchObject([{ last_attempt, scan_requested: false, scan_job_id: null }]);
+    },
+  );
+
+  test('is queued again, and billed, after the hour', async () => {
+    await enriched(['later.com'], { refresh: true });
+    const job = await end('later.com', 'failed', '61 min');
+    const { results, billed } = await enriched(['later.com'], { refresh: true });
+    expect(results).toMatchObject([{ scan_requested: true, last_attempt: { state: 'failed' } }]);
+    expect([results[0]?.scan_job_id === job, billed.lookup_live]).toEqual([false, 1]);
+  });
+
+  test('does not hide a scan that was queued since', async () => {
+    await enriched(['again.com'], { refresh: true });
+    await end('again.com', 'failed');
+    await api.database.owner.transaction((transaction) =>
+      queueScans(transaction, { domains: ['again.com'], cause: 'routine', createId: () => 'job_routine' }),
+    );
+    const { results, billed } = await enriched(['again.com'], { refresh: true });
+    expect(results).toMatchObject([{ scan_requested: true, scan_job_id: 'job_routine' }]);
+    expect(billed.lookup_live).toBe(0);
+  });
+
+  test('is not told of a domain on the denylist', async () => {
+    await enriched(['asked.com'], { refresh: true });
+    await end('asked.com', 'failed');
+    await denyDomain(api.database.owner, 'asked.com', 'asked for it');
+    expect((await enriched(['asked.com'])).results).toMatchObject([{ reason: 'blocked', last_attempt: null }]);
+  });
+});
+
 test('a batch that the allowance has no room for is refused whole, with the time of the reset; one that fits is not', async () => {
   const free = await api.addKey({ plan: 'free' });
   const shops = (from: number, count: number) => Array.from({ length: count }, (_, n) => `shop-${from + n}.com`);
@@ -236,6 +294,43 @@ describe('an Idempotency-Key', () => {
     const other = await enrich(['other.com'], { idempotencyKey: 'run-1-batch-2' });
     expect([other.status, errorOf(other)]).toMatchObject([409, { code: 'conflict' }]);
     expect((await enrich(['fresh.com'], { idempotencyKey: 'short' })).status).toBe(400);
+  });
+
+  test('does not show a domain that was put on the denylist since: the request is answered anew, unbilled, and queues nothing', async () => {
+    const domains = ['shop-38.com', 'moved-in.com', 'shop-39.com', 'new-6.com'];
+    await api.database.owner.execute(
+      `INSERT INTO stores (storefront_id, domain, storefront_host, state, state_as_of, is_ecommerce, last_completed_scan_at, moved_to, profile, profile_hash)
+       SELECT 'sf_in', 'moved-in.com', storefront_host, state, state_as_of, true, last_completed_scan_at, storefront_id, profile, profile_hash
+       FROM stores WHERE domain = 'shop-37.com'`,
+    );
+    const options = { idempotencyKey: 'run-1-denied', refresh: true };
+    const first = await enrich(domains, options);
+    expect((await enrich(domains, options)).text).toBe(first.text);
+    const before = await ledgerOf();
+    await denyDomain(api.database.owner, 'shop-38.com', 'asked for it');
+    await denyDomain(api.database.owner, 'shop-37.com', 'asked for it');
+    const replay = await enrich(domains, options);
+    const { request_id, results, billed } = enrichResponse.parse(replay.json);
+    expect(results.map(({ input, match, reason, store }) => `${input}: ${match} ${reason} ${store?.domain}`)).toEqual([
+      'shop-38.com: no_match blocked undefined',
+      'moved-in.com: no_match blocked undefined',
+      'shop-39.com: matched null shop-39.com',
+      'new-6.com: no_match not_in_corpus undefined',
+    ]);
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    expect([replay.headers.get('x-request-id'), request_id === first.json['request_id']]).toEqual([request_id, false]);
+    expect(billed).toEqual({ lookup_cached: 0, lookup_live: 0 });
+    expect([await ledgerOf(), await jobOf('new-6.com')]).toEqual([before, [expect.any(String)]]);
+    const path = '/v1/stores/shop-36.com';
+    const read = () => api.request(path, { token: key.token, headers: { 'Idempotency-Key': 'run-1-denied-2' } });
+    expect((await read()).status).toBe(200);
+    await denyDomain(api.database.owner, 'shop-36.com', 'asked for it');
+    const denied = await read();
+    expect([denied.status, denied.headers.get('idempotent-replayed'), errorOf(denied)]).toMatchObject([
+      404,
+      'true',
+      { code: 'not_found' },
+    ]);
   });
 
   test('at once from many clients is one request', async () => {

@@ -14,7 +14,8 @@ import { runMeteredRequest } from '../metering/run-metered-request.ts';
 import { domainsOf, domainsToScan, enrichInputs, entriesOf, renderEnrichment, type Finding } from './enrichment.ts';
 import { readFindings } from './read-findings.ts';
 
-const DAY_MS = 86_400_000;
+/** Spec: decisions, section 3. */
+const NO_SECOND_SCAN_MS = 3_600_000;
 const NO_SCANS: ReadonlyMap<string, QueuedScan> = new Map();
 
 export interface EnrichContext {
@@ -41,25 +42,32 @@ export async function enrichStores(
 
   const inputs = enrichInputs(texts);
   const domains = domainsOf(inputs);
-  const staleBefore = request.receivedAt - caller.plan.limits.freshnessDays * DAY_MS;
-  const read = (database: Queryable) => readFindings(database, domains, staleBefore);
-  const resultOf = (findings: ReadonlyMap<string, Finding>, scans: ReadonlyMap<string, QueuedScan>): MeteredResult => {
-    const entries = entriesOf(findings, scans);
+  const read = (database: Queryable) => readFindings(database, domains, caller.plan.limits.freshnessDays);
+  const resultOf = (
+    findings: ReadonlyMap<string, Finding>,
+    { scans = NO_SCANS, isBilled = true }: { scans?: ReadonlyMap<string, QueuedScan>; isBilled?: boolean } = {},
+  ): MeteredResult => {
+    const entries = isBilled ? entriesOf(findings, scans) : [];
     const body = renderEnrichment({ request_id: request.id, inputs, findings, scans, billed: billedOf(entries) });
     return { response: { status: 200, etag: null, body }, entries };
   };
   const { operationId, path } = enrichOperation;
-  const canonical = { operationId, path, body: request.body };
+  const canonical = { operationId, path, body: request.body, domains };
   if (!refresh)
-    return runMeteredRequest(runMeteredRead, pool, request, canonical, async () => {
+    return runMeteredRequest(runMeteredRead, pool, request, canonical, async (_, isBilled) => {
       const findings = await batchTurns.run(caller.workspace.id, () => read(batchPool));
-      return resultOf(findings, NO_SCANS);
+      return resultOf(findings, { isBilled });
     });
-  return runMeteredRequest(runMetered, pool, request, canonical, async (transaction: Transaction) => {
+  return runMeteredRequest(runMetered, pool, request, canonical, async (transaction: Transaction, isBilled) => {
     const findings = await read(transaction);
-    const createJobId = () => createId('job', request.receivedAt, random);
-    const scan = { cause: 'requested', at: request.receivedAt, createId: createJobId } as const;
-    return resultOf(findings, await queueScans(transaction, { ...scan, domains: domainsToScan(domains, findings) }));
+    if (!isBilled) return resultOf(findings, { isBilled });
+    const scans = await queueScans(transaction, {
+      domains: domainsToScan(domains, findings),
+      cause: 'requested',
+      createId: () => createId('job', request.receivedAt, random),
+      unlessFailedWithinMs: NO_SECOND_SCAN_MS,
+    });
+    return resultOf(findings, { scans });
   });
 }
 

@@ -3,19 +3,22 @@ import { enrichResponse } from '@vitrine/stores/resources/enrichment';
 import { renderProfile } from '@vitrine/stores/profile/render-profile';
 import { storeState, URLS } from '@vitrine/stores/testing/store-states';
 import fc from 'fast-check';
+import type { QueuedScan } from '@vitrine/stores/scans/queue-scans';
 import { domainsOf, domainsToScan, enrichInputs, entriesOf, renderEnrichment, type Finding } from './enrichment.ts';
 
 const PROFILE = renderProfile(storeState(), [], URLS).text;
+const ATTEMPT = { state: 'failed', reason: 'dns', finished_at: '2026-11-26T12:00:00.000Z' } as const;
 const FINDINGS = new Map<string, Finding>([
-  ['fresh.com', { match: 'matched', profile: PROFILE }],
-  ['stale.com', { match: 'stale', profile: PROFILE }],
-  ['blog.com', { match: 'no_match', reason: 'not_ecommerce' }],
-  ['denied.com', { match: 'no_match', reason: 'blocked' }],
-  ['known.com', { match: 'no_match', reason: 'not_in_corpus' }],
+  ['fresh.com', { match: 'matched', profile: PROFILE, lastAttempt: null }],
+  ['stale.com', { match: 'stale', profile: PROFILE, lastAttempt: ATTEMPT }],
+  ['blog.com', { match: 'no_match', reason: 'not_ecommerce', lastAttempt: null }],
+  ['denied.com', { match: 'no_match', reason: 'blocked', lastAttempt: null }],
+  ['known.com', { match: 'no_match', reason: 'not_in_corpus', lastAttempt: ATTEMPT }],
 ]);
-const SCANS = new Map([
-  ['stale.com', { scan_job_id: 'job_1', is_new: true }],
-  ['unknown.com', { scan_job_id: 'job_2', is_new: false }],
+const SCANS = new Map<string, QueuedScan>([
+  ['stale.com', { scan_job_id: 'job_1', state: 'new' }],
+  ['unknown.com', { scan_job_id: 'job_2', state: 'open' }],
+  ['known.com', { scan_job_id: 'job_3', state: 'failed' }],
 ]);
 const render = (inputs: readonly string[]) =>
   renderEnrichment({
@@ -47,16 +50,34 @@ test.each([
   ],
   [
     'stale.com',
-    { match: 'stale', reason: null, store: JSON.parse(PROFILE) as unknown, scan_requested: true, scan_job_id: 'job_1' },
+    {
+      match: 'stale',
+      reason: null,
+      store: JSON.parse(PROFILE) as unknown,
+      scan_requested: true,
+      scan_job_id: 'job_1',
+      last_attempt: ATTEMPT,
+    },
   ],
   ['unknown.com', { match: 'no_match', reason: 'not_in_corpus', store: null, scan_requested: true, scan_job_id: 'job_2' }],
+  [
+    'known.com',
+    {
+      match: 'no_match',
+      reason: 'not_in_corpus',
+      store: null,
+      scan_requested: false,
+      scan_job_id: 'job_3',
+      last_attempt: ATTEMPT,
+    },
+  ],
   ['blog.com', { match: 'no_match', reason: 'not_ecommerce', store: null, scan_requested: false, scan_job_id: null }],
   ['denied.com', { match: 'no_match', reason: 'blocked', store: null, scan_requested: false, scan_job_id: null }],
   ['http://localhost/', { match: 'no_match', reason: 'invalid_domain', store: null, scan_requested: false, scan_job_id: null }],
 ])('the result of %s', (input, expected) => {
   expect(JSON.parse(render([input]))).toEqual({
     request_id: 'req_"1',
-    results: [{ input, ...expected }],
+    results: [{ input, last_attempt: null, ...expected }],
     billed: { lookup_cached: 2, lookup_live: 1 },
   });
 });

@@ -1,5 +1,6 @@
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import type { LedgerEntry } from '@vitrine/stores/metering/charge-usage';
+import type { LastAttempt } from '@vitrine/stores/resources/enrichment';
 import type { noMatchReason } from '@vitrine/stores/resources/enumerations';
 import type { QueuedScan } from '@vitrine/stores/scans/queue-scans';
 import type { z } from 'zod';
@@ -7,12 +8,13 @@ import type { z } from 'zod';
 export type NoMatchReason = z.infer<typeof noMatchReason>;
 
 /** What is known of a domain. `profile`: the Store as it is stored, which is JSON. */
-export type Finding =
+export type Finding = (
   | { readonly match: 'matched' | 'stale'; readonly profile: string }
-  | { readonly match: 'no_match'; readonly reason: NoMatchReason };
+  | { readonly match: 'no_match'; readonly reason: NoMatchReason }
+) & { readonly lastAttempt: LastAttempt | null };
 
-const NOT_IN_CORPUS: Finding = { match: 'no_match', reason: 'not_in_corpus' };
-const INVALID_DOMAIN: Finding = { match: 'no_match', reason: 'invalid_domain' };
+const NOT_IN_CORPUS: Finding = { match: 'no_match', reason: 'not_in_corpus', lastAttempt: null };
+const INVALID_DOMAIN: Finding = { match: 'no_match', reason: 'invalid_domain', lastAttempt: null };
 
 /** An input and the domain that it means; undefined when it means none. */
 export interface EnrichInput {
@@ -46,7 +48,7 @@ export function domainsToScan(domains: readonly string[], findings: ReadonlyMap<
 export function entriesOf(findings: ReadonlyMap<string, Finding>, scans: ReadonlyMap<string, QueuedScan>): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const [domain, { match }] of findings) if (match !== 'no_match') entries.push({ domain, unit: 'lookup_cached' });
-  for (const [domain, { is_new }] of scans) if (is_new) entries.push({ domain, unit: 'lookup_live' });
+  for (const [domain, { state }] of scans) if (state === 'new') entries.push({ domain, unit: 'lookup_live' });
   return entries;
 }
 
@@ -73,7 +75,8 @@ export function renderEnrichment({ request_id, inputs, findings, scans, billed }
       text = '';
     }
     const scan = domain === undefined ? undefined : scans.get(domain);
-    text += `,"scan_requested":${scan !== undefined},"scan_job_id":${scan === undefined ? 'null' : JSON.stringify(scan.scan_job_id)}}`;
+    text += `,"scan_requested":${scan !== undefined && scan.state !== 'failed'},"scan_job_id":${JSON.stringify(scan?.scan_job_id ?? null)}`;
+    text += `,"last_attempt":${JSON.stringify(finding.lastAttempt)}}`;
   }
   parts.push(`${text}],"billed":{"lookup_cached":${billed.lookup_cached},"lookup_live":${billed.lookup_live}}}`);
   return encoded(parts);

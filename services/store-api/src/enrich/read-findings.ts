@@ -1,37 +1,48 @@
 import type { Queryable } from '@vitrine/postgres/connection';
-import type { NoMatchReason } from './enrichment.ts';
-import type { Finding } from './enrichment.ts';
+import type { LastAttempt } from '@vitrine/stores/resources/enrichment';
+import { dateTimeOf } from '@vitrine/stores/resources/scalars';
+import type { Finding, NoMatchReason } from './enrichment.ts';
 
-/** The denylist comes last, so that it decides. Neither the text of a profile nor its size is looked at before it is sent. */
-const READ = `SELECT domain, profile, CASE WHEN moved_to IS NOT NULL AND EXISTS (
-      SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to) THEN 'blocked'
-    WHEN profile IS NOT NULL THEN CASE WHEN last_completed_scan_at < $2 THEN 'stale' ELSE 'matched' END
-    WHEN last_completed_scan_at IS NOT NULL THEN 'not_ecommerce' ELSE 'not_in_corpus' END AS outcome
-  FROM stores s WHERE domain = ANY ($1)
-  UNION ALL SELECT domain, NULL, 'blocked' FROM domain_denylist WHERE domain = ANY ($1)`;
+/** Neither the text of a profile nor its size is looked at before it is sent. */
+const READ = `SELECT w.domain, s.profile, last.state, last.reason, last.finished_at, CASE
+      WHEN EXISTS (SELECT FROM domain_denylist d WHERE d.domain = w.domain) OR (s.moved_to IS NOT NULL AND EXISTS (
+        SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to)) THEN 'blocked'
+      WHEN s.profile IS NOT NULL THEN CASE WHEN s.last_completed_scan_at < now() - make_interval(days => $2) THEN 'stale' ELSE 'matched' END
+      WHEN s.last_completed_scan_at IS NOT NULL THEN 'not_ecommerce' ELSE 'not_in_corpus' END AS outcome
+  FROM unnest($1::text[]) AS w (domain) LEFT JOIN stores s ON s.domain = w.domain LEFT JOIN LATERAL (
+    SELECT status AS state, split_part(error, ':', 1) AS reason, finished_at FROM scan_jobs j
+    WHERE j.domain = w.domain AND finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT 1) AS last ON TRUE`;
 
 interface FindingRow {
   readonly domain: string;
   readonly profile: string | null;
+  readonly state: LastAttempt['state'] | null;
+  readonly reason: LastAttempt['reason'];
+  /** Milliseconds since the epoch. */
+  readonly finished_at: number;
   readonly outcome: 'matched' | 'stale' | NoMatchReason;
 }
 
-/** What is known of domains, by one statement; domains without an entry are not in the corpus. A store is stale when it was last observed
- *  before `staleBefore` (milliseconds since the epoch). */
+/** What is known of domains, by one statement. A store is stale when it was last observed more than `freshnessDays` ago. */
 export async function readFindings(
   database: Queryable,
   domains: readonly string[],
-  staleBefore: number,
+  freshnessDays: number,
 ): Promise<Map<string, Finding>> {
   if (domains.length === 0) return new Map();
-  const rows = await database.query<FindingRow>(READ, [domains, new Date(staleBefore)], { name: 'read_findings' });
-  const findings = new Map<string, Finding>();
-  for (const { domain, profile, outcome } of rows)
-    findings.set(
-      domain,
-      outcome === 'matched' || outcome === 'stale'
-        ? { match: outcome, profile: profile ?? '' }
-        : { match: 'no_match', reason: outcome },
-    );
-  return findings;
+  const rows = await database.query<FindingRow>(READ, [domains, freshnessDays], { name: 'read_findings' });
+  return new Map(rows.map((row) => [row.domain, findingOf(row)]));
+}
+
+function findingOf(row: FindingRow): Finding {
+  const { profile, outcome } = row;
+  if (outcome === 'blocked') return { match: 'no_match', reason: outcome, lastAttempt: null };
+  const lastAttempt = lastAttemptOf(row);
+  return outcome === 'matched' || outcome === 'stale'
+    ? { match: outcome, profile: profile ?? '', lastAttempt }
+    : { match: 'no_match', reason: outcome, lastAttempt };
+}
+
+function lastAttemptOf({ state, reason, finished_at }: FindingRow): LastAttempt | null {
+  return state && { state, reason, finished_at: dateTimeOf(finished_at) };
 }

@@ -85,7 +85,7 @@ const queue: Resolver<unknown, { readonly domains: readonly string[] }> = async 
   const at = nowMs();
   const canonical = inputs.map(canonicalDomain);
   const domains = [...new Set(canonical.filter((domain) => domain !== undefined))];
-  const scans = { domains, cause: 'requested', at, createId: () => createId('job', at, random) } as const;
+  const scans = { domains, cause: 'requested', createId: () => createId('job', at, random) } as const;
   const jobs = await pool.transaction((transaction) => queueScans(transaction, scans));
   return canonical.map((domain, i) => {
     const job = domain === undefined ? undefined : jobs.get(domain);
@@ -93,7 +93,7 @@ const queue: Resolver<unknown, { readonly domains: readonly string[] }> = async 
     return {
       domain: inputs[i],
       scanJobId: job?.scan_job_id ?? null,
-      isNew: job?.is_new ?? false,
+      isNew: job?.state === 'new',
       reason: job === undefined ? reason : null,
     };
   });

@@ -3,8 +3,8 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { createId } from '@vitrine/stores/identifiers';
 import { allowanceOf } from '@vitrine/stores/metering/allowance';
-import { requestFingerprint, type NewResponse, type StoredResponse } from '@vitrine/stores/metering/idempotency';
-import type { MeteredOutcome, MeteredRequest, MeteredResult } from '@vitrine/stores/metering/run-metered';
+import { requestFingerprint, type NewResponse } from '@vitrine/stores/metering/idempotency';
+import type { MeteredOutcome, MeteredRequest, MeteredResult, MeteredWork } from '@vitrine/stores/metering/run-metered';
 import type { UnitCounts } from '@vitrine/stores/resources/billing';
 import { dateTimeOf } from '@vitrine/stores/resources/scalars';
 import { randomBytes } from 'node:crypto';
@@ -17,14 +17,12 @@ export interface CanonicalRequest {
   readonly operationId: string;
   readonly path: string;
   readonly body?: unknown;
+  /** Canonical; of which the response may show something. */
+  readonly domains: readonly string[];
 }
 
 /** `runMetered`, or `runMeteredRead` for a request that only reads. */
-type Run<Database> = (
-  pool: PostgresPool,
-  request: MeteredRequest,
-  work: (database: Database) => Promise<MeteredResult>,
-) => Promise<MeteredOutcome>;
+type Run<Database> = (pool: PostgresPool, request: MeteredRequest, work: MeteredWork<Database>) => Promise<MeteredOutcome>;
 
 /** Runs a request that may cost. What `work` throws rolls everything back; an `ApiResponse` that it throws is the response then, and nothing of
  *  the request remains. Spec: decisions, section 3, Metering. */
@@ -32,8 +30,8 @@ export async function runMeteredRequest<Database>(
   run: Run<Database>,
   pool: PostgresPool,
   request: ApiRequest,
-  { operationId, path, body }: CanonicalRequest,
-  work: (database: Database) => Promise<MeteredResult>,
+  { operationId, path, body, domains }: CanonicalRequest,
+  work: MeteredWork<Database>,
 ): Promise<ApiResult> {
   const { caller, idempotencyKey, receivedAt, id, beforeCommit } = request;
   invariant(caller !== undefined, 'what is billed has a key');
@@ -45,18 +43,19 @@ export async function runMeteredRequest<Database>(
           idempotency_key: idempotencyKey,
           fingerprint: requestFingerprint(operationId, path, body),
           request_id: id,
-          at: receivedAt,
+          domains,
         };
   let billed: Partial<UnitCounts> = {};
   try {
     const metered = { charge: chargeOf(caller, receivedAt), idempotency, beforeCommit };
-    const outcome = await run(pool, metered, async (database) => {
-      const result = await work(database);
+    const outcome = await run(pool, metered, async (database, isBilled) => {
+      const result = await work(database, isBilled);
       billed = countsOf(result.entries);
       return result;
     });
     if (outcome.kind === 'completed') return { ...responseOf(outcome.response), billed, used: outcome.used };
-    if (outcome.kind === 'replayed') return replayOf(outcome.response);
+    if (outcome.kind === 'replayed') return { ...replayed(responseOf(outcome.response)), replayOf: outcome.response.request_id };
+    if (outcome.kind === 'answered_anew') return replayed(responseOf(outcome.response));
     return outcome.kind === 'allowance_exhausted' ? exhausted(caller, billed) : rejection('conflict', CONFLICT);
   } catch (error) {
     if (isResponse(error)) return error;
@@ -64,10 +63,8 @@ export async function runMeteredRequest<Database>(
   }
 }
 
-function replayOf(stored: StoredResponse): ApiResponse {
-  const response = responseOf(stored);
-  const headers = [...(response.headers ?? []), 'Idempotent-Replayed', 'true'];
-  return { ...response, headers, replayOf: stored.request_id };
+function replayed(response: ApiResponse): ApiResponse {
+  return { ...response, headers: [...(response.headers ?? []), 'Idempotent-Replayed', 'true'] };
 }
 
 function chargeOf(caller: AuthenticatedKey, at: number) {

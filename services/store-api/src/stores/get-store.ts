@@ -21,7 +21,11 @@ export async function respondWithStore(pool: PostgresPool, request: ApiRequest, 
   const input = params['domain'];
   const domain = input === undefined ? undefined : canonicalDomain(input);
   if (domain === undefined && idempotencyKey === undefined) return rejection('not_found', NOT_FOUND);
-  const canonical = { operationId: getStore.operationId, path: `/v1/stores/${domain ?? input}` };
+  const canonical = {
+    operationId: getStore.operationId,
+    path: `/v1/stores/${domain ?? input}`,
+    domains: domain === undefined ? [] : [domain],
+  };
   return runMeteredRequest(runMeteredRead, pool, request, canonical, async (database) => {
     const found = domain === undefined ? undefined : await readProfile(database, domain);
     if (domain === undefined || found === undefined) return notFound(id);
