@@ -5,6 +5,7 @@ import { publicScrape } from '@vitrine/http-api/respond-with-scrape';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
+import { DatabaseClock } from '@vitrine/postgres/database-clock';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { randomUUID } from 'node:crypto';
@@ -54,6 +55,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   stop('flush spans', () => telemetry.flushSpans());
   const pool = new PostgresPool({ dsn: config.storage.dsn, applicationName: APPLICATION, maxConnections: DATABASE_CONNECTIONS });
   stop('close the database', () => pool[Symbol.asyncDispose]());
+  const clock = opened.use(new DatabaseClock(pool, { logger }).keepReading());
   const userAgent = `${APPLICATION}/${VERSION}`;
   const server = opened.use(new ApiServer(kubeConfig, userAgent, (method, status) => telemetry.requestSent(method, status)));
   const hashes = new TokenHashes(readPeppers(config.auth.pepper_path));
@@ -66,6 +68,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     createControllers: createControllers({
       config,
       pool,
+      clock: clock.now,
       logger,
       telemetry,
       hashes,

@@ -12,6 +12,8 @@ export interface ControllerContext {
   readonly server: ApiRequests;
   /** For reads. */
   readonly pool: PostgresPool;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
   readonly logger: Logger;
   readonly telemetry: OperatorTelemetry;
   readonly events: EventRecorder;

@@ -26,7 +26,7 @@ const PROPAGATION_MS = 5_000;
 
 /** The controller of GatewayKeys: all of a cluster, or those of some namespaces, each with watches of its own because its rights are. */
 export function createGatewayKeyController(context: ControllerContext, database: Transactions): Controller {
-  const { config, server, pool, logger, hashes, events, telemetry: observer, propagationMs = PROPAGATION_MS } = context;
+  const { config, server, pool, clock, logger, hashes, events, telemetry: observer, propagationMs = PROPAGATION_MS } = context;
   const keys: ListWatch<GatewayKeyObject>[] = [];
   const namespaces: ListWatch<NamespaceObject>[] = [];
   const { default_org: org_id, default_workspace: workspace_id } = config.tenancy;
@@ -42,7 +42,7 @@ export function createGatewayKeyController(context: ControllerContext, database:
     defaultTenant: org_id === undefined || workspace_id === undefined ? undefined : { org_id, workspace_id },
     cached: { key: (key) => firstOf(keys, key), namespace: (name) => firstOf(namespaces, name) },
     random: randomBytes,
-    clock: Date.now,
+    clock,
     propagationMs,
   });
   const secretOwners = new Map<string, string>();

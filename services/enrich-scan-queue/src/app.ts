@@ -5,6 +5,7 @@ import { serveApi } from '@vitrine/http-api/server/api-server';
 import { createKafkaClient } from '@vitrine/kafka/kafka-client';
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
+import { DatabaseClock } from '@vitrine/postgres/database-clock';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import type { Logger } from '@vitrine/telemetry/logger';
@@ -32,11 +33,7 @@ export interface Scanner extends AsyncDisposable {
 
 /** Starts a scanner, whether or not database and broker are there: it waits for both. Disposal takes no more jobs, hands scans that do not end
  *  in time back, then writes spans and metrics, each step within 5 s. Faults: `address_unusable`, `kafka_credentials_unreadable`. */
-export async function startScanner(
-  config: ScanConfig,
-  logger: Logger,
-  steps: ScanSteps = createScanSteps(config),
-): Promise<Scanner> {
+export async function startScanner(config: ScanConfig, logger: Logger, steps?: ScanSteps): Promise<Scanner> {
   await using opened = new AsyncDisposableStack();
   const stop = shutdownSteps(opened, logger);
 
@@ -53,11 +50,12 @@ export async function startScanner(
     maxConnections: Math.min(MAX_POOL, config.concurrency + 3),
   });
   stop('close the database', () => pool[Symbol.asyncDispose]());
+  const clock = opened.use(new DatabaseClock(pool, { logger }).keepReading());
   const turns = new RequestTurns(pool);
   const runScan = createRunScan({
     pool,
     turns: config.politeness === 'on' ? turns : undefined,
-    ...steps,
+    ...(steps ?? createScanSteps(config, clock.now)),
     cadenceMs: config.rescan.cadence_ms,
     onCommit: (scope, committed) => telemetry.observationCommitted(scope, committed),
     logger,

@@ -12,13 +12,13 @@ import { RULES } from './observation/rules.ts';
 import type { ScanSteps } from './run-scan.ts';
 import { VERSION } from './version.ts';
 
-/** The steps of a scan: read the storefront, describe what was read, commit what follows from it. */
-export function createScanSteps(config: ScanConfig): ScanSteps {
+/** The steps of a scan: read the storefront, describe what was read, commit what follows from it. `now`: milliseconds since the epoch. */
+export function createScanSteps(config: ScanConfig, now: () => number): ScanSteps {
   const urls = publicUrlsOf(config.public);
   return {
     scanStorefront: createScanStorefront({
       settings: createFetchSettings(config.fetch, VERSION),
-      now: Date.now,
+      now,
     }),
     describe: (capture) => ({ ...describeStorefront(capture, detect), registry_checksum: REGISTRY_CHECKSUM }),
     commit: async (transaction, completed) => {

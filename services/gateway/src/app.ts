@@ -20,11 +20,11 @@ import { DropReport } from './capture/drop-report.ts';
 import type { OpenedTraces } from './opened-traces.ts';
 import { TraceQueue } from './capture/trace-queue.ts';
 import { WriteMonitor } from './capture/write-monitor.ts';
+import { openClocks, type Clocks } from './clocks.ts';
 import type { GatewayConfig } from './config.ts';
 import { healthReasons } from './diagnostics/health-reasons.ts';
 import { createGatewayServer } from './http/gateway-server.ts';
 import { openLimits } from './limits/open-limits.ts';
-import type { Clocks } from './limits/open-quotas.ts';
 import type { SharedLimits } from './limits/open-request-counter.ts';
 import { openAccessLog, type AccessLog } from './observability/access-log.ts';
 import { openObservability, type Observability } from './observability/open-observability.ts';
@@ -41,7 +41,6 @@ import { createUnparsedHandler } from './proxy/unparsed-request.ts';
 import { UpstreamErrorLog } from './proxy/upstream-error-log.ts';
 import { postgresOptions } from './storage-settings.ts';
 
-const SYSTEM_CLOCKS: Clocks = { clock: Date.now, steadyClock: () => performance.now() };
 /** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
 const ANONYMOUS_REJECTIONS_PER_SECOND = 10;
 /** Reports of rates come one after the other, and those of quotas; a third one is for cleaning up. */
@@ -52,7 +51,7 @@ const AFTER_FAILED_RETENTION =
 
 /** What the gateway uses of its process. */
 export interface ProcessTools {
-  /** Those of limits, queue, keys and deadlines. */
+  /** Instead of that of the process, or of the database where traces are stored in Postgres. */
   readonly clocks?: Clocks | undefined;
   /** Collects the young generation. Without it, dead buffers of large bodies stay longer. */
   readonly collectYoung?: () => void;
@@ -77,20 +76,22 @@ export async function listenAround(
   { privacy, traces, startedAt, opened, stop }: OpenedFirst,
   config: GatewayConfig,
   logger: Logger,
-  { clocks = SYSTEM_CLOCKS, collectYoung = () => {}, sharedLimits }: ProcessTools,
+  { collectYoung = () => {}, ...process }: ProcessTools,
 ): Promise<string> {
-  const { steadyClock } = clocks;
   const observability = opened.use(await openObservability(config.observability.otel, logger));
   stop('flush metrics', () => observability.flushMetrics());
   stop('flush spans', () => observability.flushSpans());
+  const sharedLimits = process.sharedLimits ?? (await openSharedLimits(config, opened));
+  const clocks = process.clocks ?? (await openClocks(config.storage, sharedLimits?.pool, logger, opened));
+  const { clock, steadyClock } = clocks;
   const tools = { config, privacy, logger, clocks, collectYoung, sharedLimits, observability, traces, opened, stop };
   const { limits, limitFigures, budget, writes, queue } = await openPipeline(tools);
 
   const redactPathFor = pathRedactor(privacy);
-  const keys = await openKeys(config, logger, { thread: traces.thread, redactPathFor });
+  const keys = await openKeys(config, logger, { thread: traces.thread, redactPathFor, clock });
   stop('close the key store', async () => keys[Symbol.asyncDispose]());
   if (traces.store.driver === 'postgres') observability.observePools(() => poolFigures(traces, keys, limitFigures()));
-  const auth = await openAuth(config, keys, logger, steadyClock);
+  const auth = await openAuth(config, keys, logger, clocks);
   stop('write when keys were used', async () => auth[Symbol.asyncDispose]());
   const anonymousRejections = new RateLimiter(ANONYMOUS_REJECTIONS_PER_SECOND, steadyClock);
 
@@ -166,11 +167,10 @@ async function openPipeline(of: {
   });
   opened.use(keepRetention(store, { retentionDays: config.tracing.retention_days, logger, onError: reportRetention(logger) }));
 
-  const shared = sharedLimits ?? (await openSharedLimits(config, opened));
   const totals = (day: string) => store.quotaTotals(day);
   const plans = await openPlans(config, logger);
   stop('stop following plans', async () => plans?.[Symbol.asyncDispose]());
-  const limits = await openLimits(config, { totals, logger, shared, plans: plans?.live, ...clocks });
+  const limits = await openLimits(config, { totals, logger, shared: sharedLimits, plans: plans?.live, ...clocks });
   stop('return what is left of shared limits', async () => limits[Symbol.asyncDispose]());
   const budget = new BodyBudget(config.queue.max_body_bytes, collectYoung);
   const sink = observability.instrumentSink(thread, store.driver, publisher);
@@ -183,7 +183,7 @@ async function openPipeline(of: {
   stop('write the trace queue', () => queue.drained());
   observability.observeQueue(queue, publisher);
   if (plans !== undefined) observability.observePlans(() => plans.live.applied.generation);
-  const limitFigures = () => ({ ...plans?.poolFigures(), ...(shared && { limits: shared.pool.figures() }) });
+  const limitFigures = () => ({ ...plans?.poolFigures(), ...(sharedLimits && { limits: sharedLimits.pool.figures() }) });
   return { limits, limitFigures, budget, writes, queue };
 }
 
@@ -210,6 +210,7 @@ async function openSharedLimits(
 }
 
 function proxyContext(of: {
+  readonly clocks: Clocks;
   readonly config: GatewayConfig;
   readonly privacy: PrivacyRules;
   readonly logger: Logger;
@@ -220,10 +221,11 @@ function proxyContext(of: {
   readonly queue: TraceQueue;
   readonly shutdown: AbortController;
 }): ProxyContext {
-  const { config, privacy, logger, observability, opened, deadlines, budget, queue, shutdown } = of;
+  const { config, privacy, logger, clocks, observability, opened, deadlines, budget, queue, shutdown } = of;
   const upstreamErrors = opened.use(new UpstreamErrorLog(logger, () => performance.now()));
   return {
     times: { firstByteTimeoutMs: config.proxy.first_byte_timeout_ms, idleTimeoutMs: config.proxy.idle_timeout_ms },
+    clock: clocks.clock,
     deadlines,
     budget,
     headers: headerReaders(config.auth.header, observability.hasSpans ? TRACE_CONTEXT_HEADERS : []),

@@ -4,6 +4,7 @@ import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { Readiness } from '@vitrine/http-api/probe-routes';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
+import { DatabaseClock } from '@vitrine/postgres/database-clock';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { randomBytes } from 'node:crypto';
@@ -49,6 +50,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   stop('close the database', () => Promise.all(Object.values(pools).map((one) => one[Symbol.asyncDispose]())));
   telemetry.observePools(() => Object.fromEntries(Object.entries(pools).map(([name, one]) => [name, one.figures()])));
   const { requests: pool, batches: batchPool, jobs: jobPool } = pools;
+  const { now } = opened.use(new DatabaseClock(jobPool, { logger }).keepReading());
   const probe = new DatabaseProbe(pools.probe, logger);
   stop('stop the probe of the database', () => probe[Symbol.asyncDispose]());
   const jobs = new BackgroundJobs(config, { pool: jobPool, ready: probe.ready, logger, metrics: telemetry.metrics });
@@ -59,7 +61,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   const admission = controlAdmission(config, pool);
   telemetry.observeAdmission(admission);
   const urls = publicUrlsOf(config.public);
-  const routes = apiRoutes(config, { pool, batchPool, batchTurns: admission.batches, urls });
+  const routes = apiRoutes(config, { pool, batchPool, batchTurns: admission.batches, urls }, now);
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
   const { scrape } = telemetry;
   const readiness = new Readiness({ database_not_reached: () => !probe.hasReachedDatabase });
@@ -69,7 +71,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
     graphqlRoute({
       serviceToken: config.graphql.service_token,
       introspection: config.graphql.introspection,
-      ports: graphqlPorts(config, pool),
+      ports: graphqlPorts(config, pool, now),
       logger,
     }),
     ...(scrape !== undefined && isPublic ? [scrapeRoute(scrape, path)] : []),
@@ -78,7 +80,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
     opened.use(await serveScrape(scrape, { host: config.server.host, port, path }, logger));
   telemetry.countOperations(countedOperations(routes, plainRoutes));
 
-  const app = createApiApp({ routes, plainRoutes, admission, events: telemetry });
+  const app = createApiApp({ routes, plainRoutes, admission, events: telemetry, now });
   const { host, port: serverPort, max_connections: maxConnections, idle_grace_ms: idleGraceMs } = config.server;
   const api = opened.use(
     await serveApi(app, {
@@ -100,13 +102,12 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   return { url: api.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-const nowMs = () => Date.now();
-
 function apiRoutes(
   { auth, build }: StoreApiConfig,
   parts: Pick<Parameters<typeof createRoutes>[0], 'pool' | 'batchPool' | 'batchTurns' | 'urls'>,
+  now: () => number,
 ): ApiRoute[] {
-  const technologyCursors = new SignedCursors(auth.peppers, 'technologies', nowMs);
+  const technologyCursors = new SignedCursors(auth.peppers, 'technologies', now);
   return createRoutes({ ...parts, build, technologyCursors, random: randomBytes });
 }
 
@@ -127,7 +128,7 @@ function controlAdmission({ auth, storage }: StoreApiConfig, pool: PostgresPool)
   });
 }
 
-function graphqlPorts(config: StoreApiConfig, pool: PostgresPool): GraphqlPorts {
+function graphqlPorts(config: StoreApiConfig, pool: PostgresPool, nowMs: () => number): GraphqlPorts {
   const candidateCursors = new SignedCursors(config.auth.peppers, 'candidates', nowMs);
   return { pool, urls: publicUrlsOf(config.public), candidateCursors, nowMs, random: randomBytes };
 }

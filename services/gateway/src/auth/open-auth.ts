@@ -6,6 +6,7 @@ import { isReservedKeyId } from '@vitrine/gateway-keys/key-fields';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { RetentionLog } from '@vitrine/telemetry/retention-log';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
+import type { Clocks } from '../clocks.ts';
 import type { AuthConfig } from './auth-config.ts';
 import { authenticateBy, allowAll } from './authenticate.ts';
 import type { Authenticate } from './caller.ts';
@@ -31,22 +32,22 @@ export interface OpenAuth extends AsyncDisposable {
 }
 
 /** Opens authentication as configured; with authentication off that is the retention of audit events alone, because changes of keys and
- *  rejections by pii policy are audited all the same. `clock`: milliseconds, monotonic. Faults: `pepper_unusable`, `storage_unusable`. */
+ *  rejections by pii policy are audited all the same. Faults: `pepper_unusable`, `storage_unusable`. */
 export async function openAuth(
   { auth }: { readonly auth: AuthConfig },
   keys: OpenKeys,
   logger: Logger,
-  clock: () => number,
+  { clock, steadyClock }: Clocks,
 ): Promise<OpenAuth> {
   await using opened = new AsyncDisposableStack();
   const isStored = auth.enabled && auth.store === 'database';
-  const followed = isStored ? await followKeyStore(auth, keys, logger, clock, opened) : undefined;
+  const followed = isStored ? await followKeyStore(auth, keys, logger, steadyClock, opened) : undefined;
   opened.use(keepAuditRetention(keys.store, logger, logStoreError(logger, 'audit retention failed')));
   const isFresh = () => followed?.refresh.isFresh ?? true;
   const pepperProblem = () => followed?.peppers.problem;
   const isComplete = () => pepperProblem() === undefined;
   const ring = auth.enabled ? keys.material().ring : undefined;
-  const authenticate = ring ? authenticateBy(ring, { header: auth.header, isFresh, isComplete, now: Date.now }) : allowAll;
+  const authenticate = ring ? authenticateBy(ring, { header: auth.header, isFresh, isComplete, now: clock }) : allowAll;
   const isGatewayKey = gatewayKeyTest(ring && ((token) => ring.verify(token)));
   const running = opened.move();
   return {
@@ -63,14 +64,20 @@ async function followKeyStore(
   auth: AuthConfig,
   { place, store, material }: OpenKeys,
   logger: Logger,
-  clock: () => number,
+  steadyClock: () => number,
   opened: AsyncDisposableStack,
 ): Promise<{ readonly refresh: KeyRefresh; readonly peppers: PepperCheck }> {
   const { ring, hashes } = material();
   const configured = hashes.identities;
   const read = () => store.storedPeppers();
   const peppers = new PepperCheck({ configured, read, logger, setting: pepperSetting(auth) });
-  const refresh = new KeyRefresh({ store, ring, peppers, clock, onError: logStoreError(logger, 'key refresh failed') });
+  const refresh = new KeyRefresh({
+    store,
+    ring,
+    peppers,
+    clock: steadyClock,
+    onError: logStoreError(logger, 'key refresh failed'),
+  });
   let taken: string[];
   try {
     await refresh.refresh();

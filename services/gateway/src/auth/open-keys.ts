@@ -41,22 +41,24 @@ export interface OpenKeys extends AsyncDisposable {
 export interface KeysOptions extends KeyStoreOptions {
   /** For the audit of requests. */
   readonly redactPathFor?: RedactPath;
+  /** Milliseconds since the epoch; by default that of the process. */
+  readonly clock?: () => number;
 }
 
 /** Opens the keys of the configured store. */
 export async function openKeys(
   config: KeysSettings,
   logger: Logger,
-  { thread, redactPathFor }: KeysOptions = {},
+  { thread, redactPathFor, clock = Date.now }: KeysOptions = {},
 ): Promise<OpenKeys> {
   const opened = await openKeyStore(config.storage, { thread });
   const { store, place, poolFigures } = opened;
-  const trail = new AuditTrail({ store, logger, redactPathFor, clock: Date.now, steadyClock: () => performance.now() });
-  const readAt = Date.now();
+  const trail = new AuditTrail({ store, logger, redactPathFor, clock, steadyClock: () => performance.now() });
+  const readAt = clock();
   let made: KeyMaterial | undefined;
-  const material = () => (made ??= keyMaterial(config, readAt));
+  const material = () => (made ??= keyMaterial(config, readAt, clock));
   const isMutable = config.auth.store === 'database';
-  const keys = new GatewayKeys({ store, isMutable, material, trail, random: randomBytes, clock: Date.now });
+  const keys = new GatewayKeys({ store, isMutable, material, trail, random: randomBytes, clock });
   return {
     place,
     store,
@@ -76,10 +78,10 @@ export async function openKeys(
   };
 }
 
-function keyMaterial({ auth, storage }: KeysSettings, readAt: number): KeyMaterial {
+function keyMaterial({ auth, storage }: KeysSettings, readAt: number, clock: () => number): KeyMaterial {
   const hashes = new TokenHashes(peppersOf(auth, storage, readAt));
   const fixed = fileKeyRows(auth.keys, hashes, readAt);
-  return { hashes, fixed, ring: new KeyRing(hashes, fixed) };
+  return { hashes, fixed, ring: new KeyRing(hashes, fixed, clock) };
 }
 
 function peppersOf({ peppers, store }: AuthConfig, { driver, path }: StorageSettings, now: number): readonly Pepper[] {

@@ -2,6 +2,7 @@ import { invariant } from '@vitrine/faults/invariant';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { DayUsage } from '@vitrine/traces/day-usage';
+import type { Clocks } from '../clocks.ts';
 import { allotmentTimes } from './allotment-ledger.ts';
 import type { EndedExchange } from './day-accounts.ts';
 import type { LimitsConfig } from './limits-config.ts';
@@ -35,13 +36,6 @@ export interface OpenQuotas extends AsyncDisposable {
   readonly usage: QuotaUsage;
   /** Daily limits begin to apply: totals that were not needed until now are read, and checks wait for them. */
   readonly refresh: () => void;
-}
-
-export interface Clocks {
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  /** Milliseconds on a monotonic clock. */
-  readonly steadyClock: () => number;
 }
 
 export interface LimitsContext extends Clocks {

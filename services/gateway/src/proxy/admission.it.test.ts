@@ -52,6 +52,7 @@ beforeEach(async () => {
   const proxy = createProxy(
     [{ provider: 'openai', prefix: '/openai', upstreamPath: '', pool }],
     {
+      clock: Date.now,
       times: { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 },
       deadlines,
       budget,

@@ -39,7 +39,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   readonly #telemetry: RequestTelemetry | undefined;
   readonly #scope: ExchangeScope;
   readonly #onRejected: (reason: string | undefined) => void;
-  readonly #startedAt = Date.now();
+  readonly #startedAt: number;
   readonly #started = performance.now();
   readonly #sent: BodyCapture;
   readonly #forwarded: ForwardedResponse;
@@ -60,6 +60,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     onRejected: (reason: string | undefined) => void,
   ) {
     this.#context = context;
+    this.#startedAt = context.clock();
     this.#route = route;
     this.#request = request;
     this.#response = response;
@@ -267,7 +268,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
       sentStatus: this.#response.headersSent ? this.#response.statusCode : 0,
       outcome: this.#outcome,
       startedAt: this.#startedAt,
-      endedAt: Date.now(),
+      endedAt: this.#context.clock(),
       latencyUs,
       firstByteUs,
       correlationId: this.#correlationId,

@@ -19,6 +19,8 @@ export interface UpstreamRoute extends ProviderRoute {
 /** What all exchanges of a gateway share. */
 export interface ProxyContext {
   readonly times: ProxyTimes;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
   readonly deadlines: Deadlines;
   readonly budget: BodyBudget;
   readonly headers: HeaderReaders;

@@ -10,7 +10,7 @@ import { routeUnder, type ProviderRoute } from '../routing/request-target.ts';
  *  a second have a trace. Spec: gateway decisions, section 5. */
 export function createUnparsedHandler(
   routes: readonly ProviderRoute[],
-  context: Pick<ProxyContext, 'headers' | 'onEnd'>,
+  context: Pick<ProxyContext, 'clock' | 'headers' | 'onEnd'>,
   { authenticate, anonymousRejections }: Pick<Admission, 'authenticate' | 'anonymousRejections'>,
 ): (refused: RefusedMessage) => void {
   return ({ line, rejection: { status }, correlationId }) => {
@@ -21,7 +21,7 @@ export function createUnparsedHandler(
     const verdict = authenticate({}, 'proxy:write');
     const { scope } = 'rejection' in verdict ? verdict.caller : verdict;
     if (scope === ANONYMOUS_CALLER.scope && !anonymousRejections.take()) return;
-    const of = { provider, scope, status, correlationId, now: Date.now(), credential: '' };
+    const of = { provider, scope, status, correlationId, now: context.clock(), credential: '' };
     context.onEnd(rejectedExchange({ method, url, headers: {}, rawHeaders: [] }, of, context.headers), undefined);
   };
 }

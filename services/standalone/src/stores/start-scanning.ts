@@ -19,7 +19,7 @@ export interface ScanningOptions {
 export async function startScanning({ config, demo, dsn, createLogger }: ScanningOptions): Promise<AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const logger = createLogger('svc-enrich-scan-queue', config.log.level);
-  const steps = createScanSteps(config);
+  const steps = createScanSteps(config, Date.now);
   const own = demo?.storefronts.loopbackHosts ?? {};
   // Storefronts of this machine need no politeness; all others get it, in the demonstration too.
   const scanStorefront: typeof steps.scanStorefront = (domain, context) =>

@@ -79,7 +79,7 @@ Examples:
   positionals: 1,
   run: ({ values, positionals }, context) => {
     const path = positionals[0] ?? '';
-    return withStores(values.config, context, async ({ pool }) => {
+    return withStores(values.config, context, async ({ pool, now }) => {
       await using file = await open(path).catch((cause: unknown) => {
         throw new Fault('corpus_unreadable', { say: `${path} cannot be read: ${messageOf(cause)}`, cause });
       });
@@ -95,7 +95,7 @@ Examples:
           if (badLines.length < SHOWN_LINES) badLines.push({ line, reason });
         },
         onProgress: () => progress(stream.bytesRead),
-        nowMs: () => Date.now(),
+        nowMs: () => now,
         random: randomBytes,
       });
       const { lines, added, ranked, bad } = result;

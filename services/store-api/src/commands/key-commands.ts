@@ -1,3 +1,4 @@
+import type { Transaction } from '@vitrine/postgres/transaction';
 import { command } from '@vitrine/command-line/command';
 import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
 import { textTable } from '@vitrine/command-line/text-table';
@@ -42,19 +43,18 @@ Examples:
     ...FORMAT_OPTION,
   },
   run: ({ values }, context) => {
-    const at = Date.now();
     const request = {
       workspace_id: requiredOption('--workspace', values.workspace),
       label: textOption('--label', requiredOption('--label', values.label)),
       scopes: scopesOf(values.preset, values.scope),
       created_by: CREATED_BY,
-      expires_at: values.expires === undefined ? null : expiryOption('--expires', values.expires, at, MAX_EXPIRY_MS),
-      at,
       random: randomBytes,
     };
-    return withStores(values.config, context, async ({ config, pool, logger }) => {
+    return withStores(values.config, context, async ({ config, pool, logger, now: at }) => {
       const hashes = new TokenHashes(config.auth.peppers);
-      const outcome = await pool.transaction((transaction) => createApiKey(transaction, hashes, request));
+      const expires_at = values.expires === undefined ? null : expiryOption('--expires', values.expires, at, MAX_EXPIRY_MS);
+      const create = (transaction: Transaction) => createApiKey(transaction, hashes, { ...request, expires_at, at });
+      const outcome = await pool.transaction(create);
       if (outcome.kind !== 'created') {
         const reasons = {
           unknown_workspace: `there is no workspace ${request.workspace_id}; see store-api workspace list`,
@@ -87,8 +87,7 @@ Examples:
 `,
   options: { workspace: { type: 'string' }, ...FORMAT_OPTION },
   run: ({ values }, context) =>
-    withStores(values.config, context, async ({ pool }) => {
-      const now = Date.now();
+    withStores(values.config, context, async ({ pool, now }) => {
       const items = (await listApiKeys(pool, values.workspace, now)).map((key) => listed(key, now));
       const rows = () =>
         items.map(({ id, workspace_id, prefix, scopes, created_at, expires_at, state, label }) => [
@@ -121,8 +120,7 @@ Example:
   positionals: 1,
   run: ({ values, positionals }, context) => {
     const id = positionals[0] ?? '';
-    return withStores(values.config, context, async ({ pool, logger }) => {
-      const now = Date.now();
+    return withStores(values.config, context, async ({ pool, logger, now }) => {
       const key = await revokeApiKey(pool, id, now);
       if (key === undefined) {
         context.stderr.write(`store-api: there is no key ${id}; see store-api key list\n`);

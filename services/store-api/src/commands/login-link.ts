@@ -34,8 +34,7 @@ Example:
     const workspace_id = requiredOption('--workspace', values.workspace);
     const email = emailOption('--email', values.email);
     const ttlMs = timeSpanOption('--expires', values.expires ?? '15m', MAX_MS);
-    return withStores(values.config, context, async ({ config, pool, logger }) => {
-      const at = Date.now();
+    return withStores(values.config, context, async ({ config, pool, logger, now: at }) => {
       const request = { workspace_id, email, at, ttlMs, random: randomBytes };
       const token = await createLoginToken(pool, new TokenHashes(config.auth.peppers), request);
       if (token === undefined) {

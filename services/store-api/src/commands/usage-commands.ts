@@ -20,8 +20,8 @@ Examples:
 `,
   options: { workspace: { type: 'string' }, ...FORMAT_OPTION },
   run: ({ values }, context) =>
-    withStores(values.config, context, async ({ pool }) => {
-      const items = await readWorkspaceUsage(pool, values.workspace, Date.now());
+    withStores(values.config, context, async ({ pool, now }) => {
+      const items = await readWorkspaceUsage(pool, values.workspace, now);
       const [only] = values.workspace === undefined ? [] : items;
       if (values.workspace !== undefined && only === undefined) {
         context.stderr.write(`store-api: there is no workspace ${values.workspace}; see store-api workspace list\n`);

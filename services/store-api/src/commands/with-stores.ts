@@ -16,6 +16,8 @@ const SQLSTATE_LENGTH = 5;
 export interface StoresCommand {
   readonly config: StoreApiConfig;
   readonly pool: PostgresPool;
+  /** When the command began, in milliseconds since the epoch, by the clock of the database. */
+  readonly now: number;
   /** Writes to the standard error: changes of keys are audited there. */
   readonly logger: Logger;
 }
@@ -36,7 +38,8 @@ export async function withStores(
   });
   const logger = createLogger('svc-store-api', 'info', stderr);
   try {
-    return (await work({ config, pool, logger })) ?? 0;
+    const [row] = await pool.query<{ now: number }>('SELECT now() AS now');
+    return (await work({ config, pool, logger, now: row?.now ?? 0 })) ?? 0;
   } catch (error) {
     const { error_class, next_step } = databaseErrorFields(error);
     if (isFault(error) || (error_class === 'unknown' && codeOf(error).length !== SQLSTATE_LENGTH)) throw error;

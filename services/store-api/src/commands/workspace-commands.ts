@@ -45,11 +45,10 @@ Examples:
       admin_email: admin,
       gateway_org_id: textOption('--gateway-org', org),
       gateway_workspace_id: textOption('--gateway-workspace', gateway),
-      at: Date.now(),
       random: randomBytes,
     };
-    return withStores(config, context, async ({ pool, logger }) => {
-      const workspace = await pool.transaction((transaction) => createWorkspace(transaction, request));
+    return withStores(config, context, async ({ pool, logger, now }) => {
+      const workspace = await pool.transaction((transaction) => createWorkspace(transaction, { ...request, at: now }));
       logger.info({ audit: 'workspace_created', workspace_id: workspace.id, plan: workspace.plan, admin }, 'workspace created');
       const text = `Workspace ${workspace.id} (${workspace.name}) was created with the plan ${workspace.plan}; its admin is ${admin}.
 A key for it:  npm run store-api -- key create --workspace ${workspace.id} --label first${configWords(config)}

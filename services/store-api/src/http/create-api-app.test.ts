@@ -40,6 +40,7 @@ async function send(method: string, path: string, served: (request: ServedReques
       hashes: new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(32)) }]),
       clock: () => performance.now(),
     }),
+    now: Date.now,
     events: { served, releaseFailed: () => {}, responseFailed: (error) => failures.push(error) },
   });
   const server = createServer(app).listen(0, '127.0.0.1');

@@ -20,6 +20,8 @@ const RELEASE_WAIT_MS = 1_000;
 export interface ExchangeOptions {
   readonly admission: AdmissionControl;
   readonly events: RequestEvents;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Of a whole request; 10 s unless given. */
   readonly timeoutMs?: number;
 }
@@ -112,7 +114,7 @@ export class Exchange {
       body: body === undefined ? undefined : await readBody(body, this.#request),
       idempotencyKey,
       ifNoneMatch: this.#request.headers['if-none-match'],
-      receivedAt: Date.now(),
+      receivedAt: this.#options.now(),
       caller: this.#caller,
       beforeCommit: () => this.#deadline.beginCommit(),
     });

@@ -1,0 +1,83 @@
+import { databaseErrorFields } from './database-error-fields.ts';
+import type { PostgresPool } from './postgres-pool.ts';
+
+/** Two clocks that are set by NTP drift apart by less than a millisecond in this time. */
+const READ_INTERVAL_MS = 60_000;
+/** A process whose clock differs by more is reported. */
+const TOLERATED_MS = 30_000;
+
+/** The part of a logger that is needed. */
+export interface ClockLogger {
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+export interface DatabaseClockOptions {
+  readonly logger: ClockLogger;
+  readonly processClock?: () => number;
+  /** Milliseconds on a clock that does not jump. */
+  readonly steadyClock?: () => number;
+}
+
+/** The clock of the database without asking it each time: read every 60 s, and carried on by the steady clock in between. Processes on several
+ *  machines agree by it on days and expiry, and one whose clock is wrong changes nothing. Until it was read it is the clock of the process. */
+export class DatabaseClock implements Disposable {
+  readonly #pool: PostgresPool;
+  readonly #logger: ClockLogger;
+  readonly #processClock: () => number;
+  readonly #steadyClock: () => number;
+  /** What the database's clock is ahead of the steady one. */
+  #aheadMs: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isReported = false;
+
+  constructor(
+    pool: PostgresPool,
+    { logger, processClock = Date.now, steadyClock = () => performance.now() }: DatabaseClockOptions,
+  ) {
+    this.#pool = pool;
+    this.#logger = logger;
+    this.#processClock = processClock;
+    this.#steadyClock = steadyClock;
+  }
+
+  /** Milliseconds since the epoch. */
+  readonly now = (): number =>
+    this.#aheadMs === undefined ? this.#processClock() : Math.floor(this.#steadyClock() + this.#aheadMs);
+
+  /** Rejects with the driver's error, and goes on with what was read before. */
+  async read(): Promise<void> {
+    const before = this.#steadyClock();
+    const [row] = await this.#pool.query<{ now: number }>('SELECT clock_timestamp() AS now');
+    const after = this.#steadyClock();
+    if (row === undefined) return;
+    this.#aheadMs = row.now - (before + after) / 2;
+    this.#reportDifference();
+  }
+
+  /** Reads it now and every 60 s, until disposal. */
+  keepReading(): this {
+    const read = () =>
+      void this.read().catch((error: unknown) =>
+        this.#logger.warn({ ...databaseErrorFields(error) }, "reading the database's clock failed"),
+      );
+    this.#timer = setInterval(read, READ_INTERVAL_MS);
+    this.#timer.unref();
+    read();
+    return this;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #reportDifference(): void {
+    const ahead_ms = Math.round(this.#processClock() - this.now());
+    const differs = Math.abs(ahead_ms) > TOLERATED_MS;
+    if (differs && !this.#isReported) {
+      const next_step =
+        "set the clock of this machine (NTP); until then the database's is used: docs/failure-modes.md#the-wall-clock-is-set";
+      this.#logger.warn({ ahead_ms, next_step }, "the clock of this process differs from the database's");
+    }
+    this.#isReported = differs;
+  }
+}
