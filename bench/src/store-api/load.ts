@@ -28,6 +28,9 @@ export interface CrowdOrder {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
+  /** Keys in turn, each a lookup; undefined: a new key that nobody has for each request. */
+  readonly keys?: readonly number[];
+  readonly stores: number;
 }
 
 export interface CrowdResult {

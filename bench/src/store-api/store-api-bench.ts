@@ -6,7 +6,7 @@ import type { Bench, BenchOutcome, BenchRow, Progress } from '../bench.ts';
 import { forked, forkedWith, type Forked } from '../forked.ts';
 import { median } from '../median.ts';
 import { cpuMicrosOf } from '../proxy/process-cost.ts';
-import { runCrowd } from './crowd.ts';
+import { runBesideOthers } from './beside-others.ts';
 import type { StoreLoadOrder, StoreLoadResult } from './load.ts';
 import { HEAP_FLAGS, startService } from './service-process.ts';
 import { readStoreApiPlan, STORE_API_OPTIONS, type StoreApiPlan } from './store-api-plan.ts';
@@ -82,9 +82,9 @@ async function runStoreApiBench(plan: StoreApiPlan, progress: Progress): Promise
     broken.push(...brokenBy(item, measured));
   }
   if (plan.only === undefined || plan.only === 'crowd') {
-    const crowd = await runCrowd({ port: service.port, client, plan }, progress);
-    rows.push(...crowd.rows);
-    broken.push(...crowd.broken);
+    const beside = await runBesideOthers({ port: service.port, client, pool: data.pool, plan }, progress);
+    rows.push(...beside.rows);
+    broken.push(...beside.broken);
   }
   const differences = await reconcileUsage(data.pool);
   if (differences.length > 0) broken.push(`counters and ledger differ in ${differences.length} periods`);

@@ -3,6 +3,7 @@ import type { Queryable } from '@vitrine/postgres/connection';
 import { admitRequest, releaseRequest, type Admission } from '@vitrine/stores/admission/admit-request';
 import { identifyKey, type KeyIdentity, type KeyLookup } from '@vitrine/stores/admission/identify-key';
 import type { Scope } from '@vitrine/stores/resources/enumerations';
+import type { ErrorCode } from '@vitrine/stores/resources/error-response';
 import { ConcurrencyLimiter, overloaded } from './concurrency-limiter.ts';
 import { ResponsePacer } from './response-pacer.ts';
 import { MAX_REFUSED_TOKENS, MAX_SEEN_TOKENS, SeenTokens } from './seen-tokens.ts';
@@ -50,13 +51,15 @@ export interface BoundReading {
   readonly waiting: number;
 }
 
+const TOO_MANY: ReadonlySet<ErrorCode> = new Set(['overloaded', 'rate_limited', 'concurrency_limited']);
 const nothing = () => {};
 
 /** What this process allows before a request gets a connection: tokens that it has not seen use two connections, and a workspace uses half of
  *  them. Who may have how much over all processes is the database's to say. Spec: decisions, section 3. */
 export class AdmissionControl {
+  /** Of keys that are refused, and of requests that are too many. */
   readonly refusals: ResponsePacer;
-  readonly overloads: ResponsePacer;
+  readonly limits: ResponsePacer;
   /** The batches of each workspace that are read at a time. */
   readonly batches: ConcurrencyLimiter;
   readonly #options: AdmissionDatabase;
@@ -70,7 +73,7 @@ export class AdmissionControl {
     const { connections, batchConnections, clock } = options;
     this.#options = options;
     this.refusals = new ResponsePacer(clock);
-    this.overloads = new ResponsePacer(clock);
+    this.limits = new ResponsePacer(clock);
     this.#tokens = new SeenTokens(clock);
     const bounds = { maxWaiting: MAX_WORKSPACE_WAITING, maxWaitMs: MAX_WAIT_MS };
     const unseen = { ...bounds, bound: 'unseen_tokens', limit: UNSEEN_CONNECTIONS, maxWaiting: MAX_UNSEEN_WAITING };
@@ -78,6 +81,12 @@ export class AdmissionControl {
     const workspace = { ...bounds, bound: 'workspace', limit: shareOf(connections) };
     this.#workspaces = new ConcurrencyLimiter(workspace);
     this.batches = new ConcurrencyLimiter({ ...bounds, bound: 'batches', limit: shareOf(batchConnections) });
+  }
+
+  /** Delays responses of this code; undefined: none does. */
+  pacerOf(code: ErrorCode): ResponsePacer | undefined {
+    if (code === 'unauthorized') return this.refusals;
+    return TOO_MANY.has(code) ? this.limits : undefined;
   }
 
   /** How much of each bound is used, for metrics. */
@@ -113,7 +122,7 @@ export class AdmissionControl {
   /** To be called when the process stops. */
   stopPacing(): void {
     this.refusals.open();
-    this.overloads.open();
+    this.limits.open();
   }
 
   /** Frees the slot that an admitted request holds in the database. */

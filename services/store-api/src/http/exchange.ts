@@ -141,8 +141,7 @@ export class Exchange {
   /** A client that sends again at once when it is refused must not take the time of others. */
   async #pace(result: ApiResult): Promise<void> {
     if (result.kind !== 'rejection' || this.#response.closed) return;
-    const { refusals, overloads } = this.#options.admission;
-    const pacer = result.code === 'unauthorized' ? refusals : result.code === 'overloaded' ? overloads : undefined;
+    const pacer = this.#options.admission.pacerOf(result.code);
     if (pacer === undefined) return;
     const leaving = new AbortController();
     this.#response.once('close', () => leaving.abort());

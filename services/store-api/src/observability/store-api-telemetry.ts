@@ -67,7 +67,7 @@ export class StoreApiTelemetry extends ServiceTelemetry implements RequestEvents
       limit: read('limit'),
       waiting: read('waiting'),
       overloaded: [...this.#overloads].map(([bound, count]) => [{ bound }, count] as const),
-      delayed: admission.refusals.delayed + admission.overloads.delayed,
+      delayed: admission.refusals.delayed + admission.limits.delayed,
       suppressed: this.#requestLog.suppressed,
     }));
   }
