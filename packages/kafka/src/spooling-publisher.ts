@@ -20,6 +20,9 @@ export type WriteResult = 'published' | SpoolResult | 'too_large';
 export interface SpoolFigures {
   readonly spooledRecords: number;
   readonly spooledBytes: number;
+  /** Since when the spool holds records, in milliseconds since the epoch; of those of an earlier process since the start of this one. Undefined:
+   *  it holds none. */
+  readonly spoolingSince: number | undefined;
   /** Records that came out of the spool into the topic. */
   readonly drainedRecords: number;
   /** Records of the spool that the topic refused as too large. */
@@ -47,6 +50,7 @@ export class SpoolingPublisher implements AsyncDisposable {
   #lastFile: PromiseWithResolvers<void> | undefined;
   #drainedRecords = 0;
   #drainedTooLarge = 0;
+  #spoolingSince: number | undefined;
 
   /** Takes both over: it closes the spool, and the publisher stays open for the caller to close after it. */
   constructor(publisher: ReadyPublisher, spool: DiskSpool, log: KafkaLog) {
@@ -54,6 +58,7 @@ export class SpoolingPublisher implements AsyncDisposable {
     this.#spool = spool;
     this.#log = log;
     const { records, bytes, damaged } = spool;
+    if (records > 0) this.#spoolingSince = Date.now();
     if (records + damaged > 0)
       log.warn({ records, bytes, damaged, next_step: AFTER_EARLIER }, 'spool holds records of an earlier process');
     this.#startDraining();
@@ -63,6 +68,7 @@ export class SpoolingPublisher implements AsyncDisposable {
     return {
       spooledRecords: this.#spool.records,
       spooledBytes: this.#spool.bytes,
+      spoolingSince: this.#spool.records > 0 ? this.#spoolingSince : undefined,
       drainedRecords: this.#drainedRecords,
       drainedTooLarge: this.#drainedTooLarge,
       damagedRecords: this.#spool.damaged,
@@ -106,7 +112,10 @@ export class SpoolingPublisher implements AsyncDisposable {
     const onError = (err: unknown) =>
       this.#log.error({ err, records: records.length, next_step: AFTER_DISK_ERROR }, 'spool write failed');
     const results = await this.#serialize(() => this.#spool.append(records, onError));
-    if (isFirst && this.#spool.records > 0) this.#log.warn({ next_step: AFTER_OUTAGE }, 'records go to the spool');
+    if (isFirst && this.#spool.records > 0) {
+      this.#spoolingSince = Date.now();
+      this.#log.warn({ next_step: AFTER_OUTAGE }, 'records go to the spool');
+    }
     this.#startDraining();
     return results;
   }

@@ -53,7 +53,7 @@ export function createAdminApi(options: AdminApiOptions): ReturnType<typeof crea
     );
   const uptimeSec = () => Math.floor((performance.now() - startedAt) / 1_000);
   const routes = [
-    ...gatewayServiceRoutes(store, { version: VERSION, uptimeSec, reasons }),
+    ...gatewayServiceRoutes(store, { version: VERSION, uptimeSec, reasons, spool: () => traces.publisher?.figures }),
     ...traceRoutes(store),
     ...lineageRoutes(store, () => randomBytes(8).toString('hex')),
     ...analyticsRoutes(new TraceAnalytics(store)),

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KafkaClient } from '../kafka-client.ts';
 import { withDeadline } from '../with-deadline.ts';
-import { kafkaErrorFields } from '../kafka-error.ts';
+import { classifyKafkaError, kafkaErrorFields, type KafkaErrorClass } from '../kafka-error.ts';
 import type { KafkaRecord } from '../kafka-record.ts';
 import type { PublishResult, RecordPublisher } from './publish-result.ts';
 import { RecordBatcher, type BatchLimits } from './record-batcher.ts';
@@ -58,6 +58,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #connected: Promise<void>;
   #session: Session | undefined;
+  #failedBy: KafkaErrorClass | undefined;
 
   constructor(
     client: KafkaClient,
@@ -76,6 +77,11 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   /** Whether a broker was reached and no send has failed since. */
   get isReady(): boolean {
     return this.#session !== undefined;
+  }
+
+  /** Why records are `unavailable`: the class of the last failure, until a later connection. */
+  get failedBy(): KafkaErrorClass | undefined {
+    return this.#failedBy;
   }
 
   get pendingBytes(): number {
@@ -105,17 +111,31 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
         retry: SEND_RETRY,
       });
       try {
+        await this.#findTopic();
         await producer.connect();
         if (isReported) log.info({ topic: this.topic }, 'kafka publisher connected');
         isReported = false;
+        this.#failedBy = undefined;
         await this.#useUntilEnd(producer);
       } catch (error) {
+        this.#failedBy = classifyKafkaError(error);
         if (!isReported)
           log.warn({ ...kafkaErrorFields(error), brokers, topic: this.topic }, 'kafka publisher cannot connect; retrying');
         isReported = true;
       }
       await withDeadline(producer.disconnect(), DISCONNECT_TIMEOUT_MS).catch(() => {});
       await wait(RECONNECT_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
+    }
+  }
+
+  /** Rejects where there is no topic: each send would wait for it until its time is over. */
+  async #findTopic(): Promise<void> {
+    const admin = this.#client.kafka.admin();
+    try {
+      await admin.connect();
+      await admin.fetchTopicMetadata({ topics: [this.topic] });
+    } finally {
+      await admin.disconnect();
     }
   }
 
@@ -139,6 +159,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
       this.#session = undefined;
       session.end();
       if (isTooLarge(error)) return this.#sendHalves(records);
+      this.#failedBy = classifyKafkaError(error);
       this.#client.log.warn({ ...kafkaErrorFields(error), topic: this.topic, records: records.length }, 'kafka publish failed');
       return records.map(() => 'unavailable');
     }

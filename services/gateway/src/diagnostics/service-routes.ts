@@ -8,6 +8,8 @@ const details = {
   storage_driver: z.enum(STORE_DRIVERS),
   trace_count: z.int().min(0),
   db_size_bytes: z.int().min(0).optional().describe('Of a store that is a file.'),
+  spooled_traces: z.int().min(1).optional().describe('Traces that wait on the disk for the broker or its topic.'),
+  spooled_since: z.iso.datetime().optional().describe('Since when traces wait there.'),
 };
 
 /** What health says of the process beside its store. */
@@ -16,11 +18,13 @@ export interface RunningService {
   readonly uptimeSec: () => number;
   /** Why it is degraded now. */
   readonly reasons: () => readonly HealthReason[];
+  /** Traces that wait for a broker; undefined where none is used. */
+  readonly spool: () => { readonly spooledRecords: number; readonly spoolingSince: number | undefined } | undefined;
 }
 
 /** `GET /` and `GET /api/health`. Health never counts rows, because the store keeps its count, and waits for no worker and no other server.
  *  Spec: gateway, Resources; decisions, section 3. */
-export function gatewayServiceRoutes(store: TraceStore, { version, uptimeSec, reasons }: RunningService): AdminRoute[] {
+export function gatewayServiceRoutes(store: TraceStore, { version, uptimeSec, reasons, spool }: RunningService): AdminRoute[] {
   return serviceRoutes({
     name: 'svc-gateway',
     version,
@@ -30,10 +34,14 @@ export function gatewayServiceRoutes(store: TraceStore, { version, uptimeSec, re
     details,
     readDetails: () => {
       const { driver, traceCount, sizeBytes } = store.knownSummary;
+      const { spooledRecords = 0, spoolingSince } = spool() ?? {};
       return {
         storage_driver: driver,
         trace_count: traceCount,
         ...(sizeBytes === undefined ? {} : { db_size_bytes: sizeBytes }),
+        ...(spoolingSince === undefined
+          ? {}
+          : { spooled_traces: spooledRecords, spooled_since: new Date(spoolingSince).toISOString() }),
       };
     },
   });

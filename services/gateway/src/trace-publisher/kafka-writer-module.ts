@@ -48,6 +48,7 @@ export async function openRecordWriter(given: unknown): Promise<OpenRecordWriter
   const figures = (): PublisherFigures => ({
     ...spooling.figures,
     isConnected: publisher.isReady,
+    failedBy: publisher.failedBy,
     withoutBodies: writer.withoutBodies,
     pool: pool.figures(),
   });

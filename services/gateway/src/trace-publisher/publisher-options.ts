@@ -1,3 +1,4 @@
+import type { KafkaErrorClass } from '@vitrine/kafka/kafka-error';
 import type { SpoolFigures } from '@vitrine/kafka/spooling-publisher';
 import type { KafkaSasl } from '@vitrine/kafka/kafka-client';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
@@ -21,6 +22,8 @@ export interface PublisherOptions {
 export interface PublisherFigures extends SpoolFigures {
   /** Whether a broker was reached and no send has failed since. */
   readonly isConnected: boolean;
+  /** Why none is; undefined while nothing has failed. */
+  readonly failedBy: KafkaErrorClass | undefined;
   /** Records that were published or spooled without their bodies, because they were too large. */
   readonly withoutBodies: number;
   /** Of the connection to the database that remembers responses in the background; undefined before the first reading. */
@@ -30,9 +33,11 @@ export interface PublisherFigures extends SpoolFigures {
 export const NO_FIGURES: PublisherFigures = {
   spooledRecords: 0,
   spooledBytes: 0,
+  spoolingSince: undefined,
   drainedRecords: 0,
   drainedTooLarge: 0,
   damagedRecords: 0,
   isConnected: false,
+  failedBy: undefined,
   withoutBodies: 0,
 };

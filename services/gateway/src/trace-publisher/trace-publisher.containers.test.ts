@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { describeWithContainers } from '@vitrine/e2e/describe-with-containers';
 import { startKafka } from '@vitrine/e2e/environment';
-import { createTopic, readTopic } from '@vitrine/kafka/testing/topics';
+import { createTopic, deleteTopic, readTopic } from '@vitrine/kafka/testing/topics';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
@@ -14,7 +14,7 @@ const TEST_TIMEOUT_MS = 180_000;
 
 await describeWithContainers('publishing traces to Kafka 4.1', () => {
   test(
-    'every trace reaches the topic under its id, also those of an outage of the broker',
+    'every trace reaches the topic under its id, also those of an outage of the broker or the topic, which health names with what waits',
     async () => {
       await using kafka = await startKafka();
       await using database = await templateDatabase();
@@ -37,8 +37,23 @@ await describeWithContainers('publishing traces to Kafka 4.1', () => {
       };
       for (let i = 0; i < 20; i += 1) await chat();
       await readTopic(kafka, topic, 20);
+      const healthBecomes = (expected: Readonly<Record<string, unknown>>) =>
+        waitUntil(
+          async () => {
+            const { status, reasons, spooled_traces, spooled_since } = (await gateway.get('/api/health')) as Record<
+              string,
+              unknown
+            >;
+            const isSince = (spooled_since !== undefined) === (spooled_traces !== undefined);
+            return isSince && JSON.stringify({ status, reasons, spooled_traces }) === JSON.stringify(expected);
+          },
+          { what: JSON.stringify(expected), timeoutMs: SLOW_MS },
+        );
+      const ok = { status: 'ok', reasons: undefined, spooled_traces: undefined };
+      await healthBecomes(ok);
       await kafka.stop();
       for (let i = 0; i < 5; i += 1) await chat();
+      await healthBecomes({ status: 'degraded', reasons: ['broker_unavailable'], spooled_traces: 5 });
       const hasLogged = (message: string) => gateway.log.some((line) => line.includes(`"msg":"${message}"`));
       await waitUntil(() => hasLogged('records go to the spool'), { what: 'the spool', timeoutMs: SLOW_MS });
       await kafka.restart();
@@ -47,6 +62,14 @@ await describeWithContainers('publishing traces to Kafka 4.1', () => {
       expect(traces.size).toBe(25);
       for (const [key, { id, total_tokens: tokens }] of traces)
         expect([Buffer.from(id).toString('hex'), tokens > 0]).toEqual([key, true]);
+      await healthBecomes(ok);
+
+      await deleteTopic(kafka, topic);
+      for (let i = 0; i < 3; i += 1) await chat();
+      await healthBecomes({ status: 'degraded', reasons: ['topic_missing'], spooled_traces: 3 });
+      await createTopic(kafka, { topic });
+      await readTopic(kafka, topic, 3);
+      await healthBecomes(ok);
     },
     TEST_TIMEOUT_MS,
   );

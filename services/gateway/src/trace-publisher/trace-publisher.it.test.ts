@@ -88,7 +88,12 @@ test('without a broker traces wait on the disk, also for the next process, and e
     expect(await metric(gateway, 'written_total')).toBeUndefined();
     for (let i = 0; i < 3; i += 1) expect(await chat(gateway)).toBe(200);
     await waitUntil(async () => (await metric(gateway, 'spool_records')) === 3, { what: 'three traces in the spool' });
-    expect(await gateway.get('/api/health')).toMatchObject({ status: 'ok', storage_driver: 'postgres' });
+    expect(await gateway.get('/api/health')).toMatchObject({
+      status: 'degraded',
+      reasons: ['broker_unavailable'],
+      spooled_traces: 3,
+      storage_driver: 'postgres',
+    });
     expect(gateway.log.some((line) => line.includes('"msg":"records go to the spool"') && line.includes('next_step'))).toBe(true);
   }
   await using next = await start('waiting');
