@@ -11,9 +11,9 @@ import type { Measure, MeasureQuery, TakeBucket } from '@vitrine/traces/trace-me
 import type { AncestorQuery, CheckpointQuery, OwnedTraceStore, StoreSummary, TraceQuery } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import type { WriterSource } from '@vitrine/traces/writer-thread';
-import { randomUUID } from 'node:crypto';
 import { readBuckets, readMeasures } from './read-measures.ts';
 import { readAncestors, readCheckpoints, readPage, readTrace } from './read-traces.ts';
+import { probeWrites } from './probe-writes.ts';
 import { removeTraces, TRACE_RETENTION } from './remove-traces.ts';
 
 /** Quota totals have connections of their own: requests are rejected when they are late, so they do not wait behind lists. */
@@ -99,16 +99,9 @@ export class PostgresTraceStore implements OwnedTraceStore {
     return available(removeTraces(this.#pool, createdBeforeMs, rollupsBeforeMs));
   }
 
-  /** Writes a row and takes it back, with the rights of a writer. */
-  async probe(): Promise<void> {
-    await this.#pool.transaction(async (transaction) => {
-      const writer = [`probe ${randomUUID()}`];
-      await transaction.execute(
-        'INSERT INTO writer_statistics (writer, started_at, updated_at) VALUES ($1, now(), now())',
-        writer,
-      );
-      await transaction.execute('DELETE FROM writer_statistics WHERE writer = $1', writer);
-    });
+  /** Writes a trace and takes it back. */
+  probe(): Promise<void> {
+    return probeWrites(this.#pool);
   }
 
   get knownSummary(): StoreSummary {

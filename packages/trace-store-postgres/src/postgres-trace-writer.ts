@@ -7,9 +7,9 @@ import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import { setTimeout as wait } from 'node:timers/promises';
 import { addSums } from './add-sums.ts';
+import { copyRows, insertNewRows, type Insert } from './insert-rows.ts';
 import { PostgresBackgroundResponses, settleBackground } from './postgres-background-responses.ts';
 import { readBatch, type ReadRecord } from './read-batch.ts';
-import { TRACE_BODIES, TRACES } from './trace-columns.ts';
 
 /** Tries of a transaction that met another one: a deadlock, or a lock that was not given in time. */
 const CONTENTION_TRIES = 3;
@@ -22,9 +22,6 @@ export interface WriteFallbacks {
   readonly insert: number;
   readonly records: number;
 }
-
-/** Inserts rows, and says of each whether it was new. */
-type Insert = (transaction: Transaction, records: readonly TraceRecord[]) => Promise<boolean[]>;
 
 /** Writes records with their sums to the tables that any number of writers share. A batch is one transaction: COPY, or where that fails, such as
  *  for records that come again, an INSERT that leaves out what is there; where that fails too, a transaction for each record. */
@@ -128,21 +125,6 @@ export class PostgresTraceWriter implements RecordWriter {
     const current = claims === undefined || claims.size === 0 ? read : readBatch(batch, this.background, claims);
     return places.map((place) => recordOf(current[place]));
   }
-}
-
-async function copyRows(transaction: Transaction, records: readonly TraceRecord[]): Promise<boolean[]> {
-  await transaction.copyFrom(TRACES.copy, TRACES.copyText(records));
-  await transaction.copyFrom(TRACE_BODIES.copy, TRACE_BODIES.copyText(records));
-  return records.map(() => true);
-}
-
-async function insertNewRows(transaction: Transaction, records: readonly TraceRecord[]): Promise<boolean[]> {
-  const rows = await transaction.query<{ id: string }>(TRACES.insertNew, TRACES.columnsOf(records));
-  const ids = new Set(rows.map(({ id }) => id.replaceAll('-', '')));
-  // Of records with the same id the first is new.
-  const isNew = records.map(({ id }) => ids.delete(Buffer.from(id).toString('hex')));
-  await transaction.execute(TRACE_BODIES.insertNew, TRACE_BODIES.columnsOf(records.filter((_, at) => isNew[at])));
-  return isNew;
 }
 
 async function againAfterContention<T>(run: () => Promise<T>): Promise<T> {

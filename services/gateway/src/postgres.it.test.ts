@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { gatewayCommandLine } from './commands/registry.ts';
@@ -122,6 +123,32 @@ test('a gateway that starts before its database waits, says so, and serves when 
   await using gateway = await starting;
   expect(await gateway.get('/')).toMatchObject({ status: 'ok' });
   expect(gateway.log.some((line) => line.includes('"msg":"waiting for the database"') && line.includes('next_step'))).toBe(true);
+});
+
+test('writes have recovered when a trace can be written again, and not when other tables can; doctor says the same', async () => {
+  await using broken = await templateDatabase();
+  await using owner = new PostgresPool({ dsn: broken.dsn, applicationName: 'test', maxConnections: 1 });
+  // Sequences go on when a transaction is rolled back: it counts the tries.
+  await owner.execute(`CREATE SEQUENCE tries; GRANT ALL ON SEQUENCE tries TO PUBLIC;
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('public.tries'); RAISE 'no bodies'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON trace_bodies FOR EACH ROW EXECUTE FUNCTION refuse()`);
+  const tries = async () => (await owner.query<{ n: number }>('SELECT last_value AS n FROM tries'))[0]?.n ?? 0;
+  const variables = { SVC_STORAGE_DRIVER: 'postgres', SVC_STORAGE_DSN: dsn(new URL(broken.dsn.reveal())) };
+  await using gateway = await startTestGateway(variables);
+  const logged = (message: string) => gateway.log.filter((line) => line.includes(`"msg":"${message}"`)).length;
+  const reasons = async () => ((await gateway.get('/api/health')) as { reasons?: string[] }).reasons;
+  const doctor = async () => (await runCaptured(gatewayCommandLine(), ['doctor'], { env: { ...variables } })).stdout;
+  await chat(gateway, '');
+  await waitUntil(() => logged('traces dropped') === 1, { what: 'the drop', timeoutMs: 20_000 });
+  const before = await tries();
+  await waitUntil(async () => (await tries()) > before, { what: 'a test write', timeoutMs: 20_000 });
+  expect([await reasons(), logged('trace writes recovered')]).toEqual([['writes_failing'], 0]);
+  expect(await doctor()).toMatch(/fail {2}storage: the traces cannot be written[^]*no bodies/);
+  await owner.execute('DROP TRIGGER refuse ON trace_bodies');
+  await waitUntil(() => logged('trace writes recovered') === 1, { what: 'the recovery', timeoutMs: 20_000 });
+  expect(await reasons()).toBeUndefined();
+  expect(await doctor()).toMatch(/pass {2}storage: the traces can be read and written/);
+  expect(await gateway.get('/api/traces')).toMatchObject({ items: [] });
 });
 
 test('a database that goes away fails no request, and traces are written again when it is back', async () => {

@@ -8,6 +8,7 @@ import { DatabaseReadiness, waitForDatabase } from '@vitrine/postgres/wait-for-d
 import type { Logger } from '@vitrine/telemetry/logger';
 import { openPostgresTraceStore, type PostgresTraceStore } from '@vitrine/trace-store-postgres/postgres-trace-store';
 import { PostgresTraceWriter } from '@vitrine/trace-store-postgres/postgres-trace-writer';
+import { probeWrites } from '@vitrine/trace-store-postgres/probe-writes';
 import { keepRetention } from '@vitrine/traces/retention';
 import type { WriterConfig } from './config.ts';
 import { CountedDeadLetters } from './consume/counted-dead-letters.ts';
@@ -163,7 +164,8 @@ export class Pipeline {
   }
 }
 
-/** A column of the newest migration that this service needs, in a table that it may write to. */
-function probe(pool: PostgresPool): Promise<unknown> {
-  return pool.query('SELECT last_dropped_at FROM writer_statistics LIMIT 0');
+/** A column of the newest migration that this service needs, and whether traces can be written. */
+async function probe(pool: PostgresPool): Promise<void> {
+  await pool.query('SELECT last_dropped_at FROM writer_statistics LIMIT 0');
+  await probeWrites(pool);
 }

@@ -3,7 +3,10 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readGatewayConfig } from '../config.ts';
 import { checkStorage } from './storage-check.ts';
+
+const { queue } = readGatewayConfig({ path: 'vitrine.yaml', text: '' }, {});
 
 test.each(['schema-1', 'schema-2', 'schema-3'])(
   'a trace file of an earlier version is fine and left as it is: %s',
@@ -12,7 +15,7 @@ test.each(['schema-1', 'schema-2', 'schema-3'])(
     const path = join(folder.path, 'traces.db');
     copyFileSync(new URL(`../../../../packages/trace-store-sqlite/src/testdata/${name}.db`, import.meta.url), path);
     const before = readFileSync(path);
-    expect(await checkStorage({ storage: { driver: 'sqlite', path } })).toEqual({
+    expect(await checkStorage({ storage: { driver: 'sqlite', path }, queue })).toEqual({
       name: 'storage',
       status: 'pass',
       summary: 'the traces of an earlier version will be migrated when the gateway starts',

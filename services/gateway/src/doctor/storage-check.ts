@@ -8,12 +8,23 @@ import type { GatewayConfig } from '../config.ts';
 import { postgresOptions, storagePlace } from '../storage-settings.ts';
 import type { Check } from './check.ts';
 import { checkDatabase } from './database-check.ts';
+import { queueProblems } from './queue-problems.ts';
 import { storageProblems } from './storage-problems.ts';
 
-/** Checks whether this user can read and write the traces. Nothing is locked or left behind. */
-export async function checkStorage(config: Pick<GatewayConfig, 'storage'>): Promise<Check> {
-  const options = postgresOptions(config.storage, 'doctor');
-  return options === undefined ? await checkFile(config) : await checkDatabase(options, storagePlace(config.storage));
+/** Checks whether this user can read and write the traces, by writing. Nothing is locked or left behind. */
+export async function checkStorage({ storage, queue }: Pick<GatewayConfig, 'storage' | 'queue'>): Promise<Check> {
+  const options = postgresOptions(storage, 'doctor');
+  if (options === undefined) return await checkFile({ storage });
+  const check = await checkDatabase(options, storagePlace(storage));
+  if (queue.driver !== 'kafka') return check;
+  const problems = await queueProblems(queue);
+  const details = [
+    ...check.details,
+    ...(problems.length > 0 ? problems : [`topic: ${queue.topic}`, `spool: ${queue.spool.path}`]),
+  ];
+  return problems.length > 0 && check.status === 'pass'
+    ? { ...check, status: 'fail', summary: 'the traces cannot be published', details }
+    : { ...check, details };
 }
 
 async function checkFile(config: Pick<GatewayConfig, 'storage'>): Promise<Check> {

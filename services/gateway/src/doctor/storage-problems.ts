@@ -1,7 +1,8 @@
 import { messageOf } from '@vitrine/faults/fault';
 import { foreignFile, type OwnTables } from '@vitrine/sqlite/database-file';
-import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { probeFolder } from '@vitrine/sqlite/probe-folder';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 /** Files of a store: its database, and those of SQLite and of its lock. */
 const SUFFIXES = ['', '-wal', '-shm', '.lock'];
@@ -16,14 +17,13 @@ export function storageProblems(path: string, own: OwnTables): string[] {
   );
 }
 
-/** Checks whether files can be created in a folder, or in its nearest existing parent, by creating and removing a folder there. Checking
- *  permissions would not do: root has all of them, and a full or special file system accepts no files regardless. */
-function folderProblem(folder: string): string | undefined {
+/** Checks whether files can be written in a folder, or in its nearest existing parent, by writing one there. */
+export function folderProblem(folder: string): string | undefined {
   const nearest = nearestExisting(folder);
-  const what = folder === nearest ? `no file can be created in ${folder}` : `the folder ${folder} cannot be created`;
+  const what = folder === nearest ? `no file can be written in ${folder}` : `the folder ${folder} cannot be created`;
   try {
     if (!statSync(nearest).isDirectory()) return `${what}: ${nearest} is not a folder`;
-    rmdirSync(mkdtempSync(join(nearest, '.vitrine-check-')));
+    probeFolder(nearest);
     return undefined;
   } catch (error) {
     return `${what}: ${messageOf(error)}`;

@@ -6,6 +6,7 @@ import { DiskSpool } from '@vitrine/kafka/spool/disk-spool';
 import { SpoolingPublisher } from '@vitrine/kafka/spooling-publisher';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { probeFolder } from '@vitrine/sqlite/probe-folder';
 import {
   PostgresBackgroundResponses,
   settleBackground,
@@ -53,7 +54,9 @@ export async function openRecordWriter(given: unknown): Promise<OpenRecordWriter
     pool: pool.figures(),
   });
   const probe = () => {
-    if (!publisher.isReady && spool.bytes >= options.spool.maxBytes) throw new Error('no broker responds, and the spool is full');
+    if (publisher.isReady && spool.records === 0) return;
+    if (spool.bytes >= options.spool.maxBytes) throw new Error('the spool is full');
+    probeFolder(options.spool.path);
   };
   const running = opened.move();
   return {

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { describeWithContainers } from '@vitrine/e2e/describe-with-containers';
 import { startKafka } from '@vitrine/e2e/environment';
 import { createTopic, deleteTopic, readTopic } from '@vitrine/kafka/testing/topics';
@@ -7,6 +8,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
 import { join } from 'node:path';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { gatewayCommandLine } from '../commands/registry.ts';
 import { startTestGateway } from '../testing/start-test-gateway.ts';
 
 const SLOW_MS = 60_000;
@@ -20,14 +22,15 @@ await describeWithContainers('publishing traces to Kafka 4.1', () => {
       await using database = await templateDatabase();
       await using folder = await temporaryFolder('spool');
       const topic = await createTopic(kafka, { partitions: 3 });
-      await using gateway = await startTestGateway({
+      const variables = {
         SVC_STORAGE_DRIVER: 'postgres',
         SVC_STORAGE_DSN: database.dsn.reveal(),
         SVC_QUEUE_DRIVER: 'kafka',
         SVC_QUEUE_BROKERS: kafka.brokers.join(','),
         SVC_QUEUE_TOPIC: topic,
         SVC_QUEUE_SPOOL_PATH: join(folder.path, 'spool'),
-      });
+      };
+      await using gateway = await startTestGateway(variables);
       const chat = async () => {
         const headers = { authorization: 'Bearer sk-test-0123456789', 'content-type': 'application/json' };
         const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Say hello' }] });
@@ -67,9 +70,12 @@ await describeWithContainers('publishing traces to Kafka 4.1', () => {
       await deleteTopic(kafka, topic);
       for (let i = 0; i < 3; i += 1) await chat();
       await healthBecomes({ status: 'degraded', reasons: ['topic_missing'], spooled_traces: 3 });
+      const doctor = async () => (await runCaptured(gatewayCommandLine(), ['doctor'], { env: variables })).stdout;
+      expect(await doctor()).toMatch(/fail {2}storage: the traces cannot be published[^]*create the topic/);
       await createTopic(kafka, { topic });
       await readTopic(kafka, topic, 3);
       await healthBecomes(ok);
+      expect(await doctor()).toMatch(new RegExp(`pass {2}storage: [^]*topic: ${topic}`));
     },
     TEST_TIMEOUT_MS,
   );

@@ -114,7 +114,7 @@ describe('a place for the traces', () => {
       () => '/proc/nowhere/traces.db',
       'the folder /proc/nowhere cannot be created: ENOENT',
     ],
-    ['in a folder that accepts no files', () => {}, () => '/proc/traces.db', 'no file can be created in /proc: ENOENT'],
+    ['in a folder that accepts no files', () => {}, () => '/proc/traces.db', 'no file can be written in /proc: ENOENT'],
     ['that is a folder', () => mkdirSync(path, { recursive: true }), () => path, 'traces.db: the file is a folder'],
     [
       'of another program',
@@ -169,7 +169,7 @@ describe('a place for the traces', () => {
     const lines = stderr.split('\n').slice(1);
     expect(lines.filter((line) => !line.startsWith(STORAGE_KEY))).toEqual([]);
     for (const what of [
-      `no file can be created in ${join(folder.path, 'data')}: EACCES`,
+      `no file can be written in ${join(folder.path, 'data')}: EACCES`,
       'traces.db cannot be read and written: EACCES',
       'traces.db-wal cannot be read and written: EACCES',
       'traces.db.lock cannot be read and written: EACCES',
@@ -178,7 +178,7 @@ describe('a place for the traces', () => {
     ])
       expect(lines.filter((line) => line.includes(`${what.startsWith('no') ? '' : '/'}${what}`))).toHaveLength(1);
     expect(lines).toHaveLength(6);
-    expect(asOtherUser({}, 'doctor').stdout).toMatch(/^fail {2}storage: [\s\S]* {8}no file can be created in .*EACCES/m);
+    expect(asOtherUser({}, 'doctor').stdout).toMatch(/^fail {2}storage: [\s\S]* {8}no file can be written in .*EACCES/m);
   });
 });
 
