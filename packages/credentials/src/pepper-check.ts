@@ -32,6 +32,11 @@ export class PepperCheck implements Disposable {
     return this.#problem;
   }
 
+  /** Whether the peppers have been compared. */
+  get isChecked(): boolean {
+    return this.#stored !== undefined;
+  }
+
   /** Whether the store has a fingerprint for this version. */
   isRecorded(version: number): boolean {
     return this.#stored?.recorded.some(({ pepper_version }) => pepper_version === version) === true;

@@ -8,9 +8,9 @@ const PRIVATE_FILE = 0o600;
 /** Writes a file to the disk of a folder and takes it back: throws the system's error where files cannot be written. Permissions alone do not
  *  say so: root has all of them, and a full or special file system accepts no files regardless. */
 export function probeFolder(folder: string): void {
-  const path = join(folder, `.vitrine-check-${process.pid}`);
+  const path = join(folder, '.vitrine-check');
   rmSync(path, { force: true });
-  const file = openSync(path, 'wx', PRIVATE_FILE);
+  const file = openSync(path, 'w', PRIVATE_FILE);
   try {
     // Before it is written, so that nothing is left of a process that is killed meanwhile.
     rmSync(path);

@@ -1,9 +1,9 @@
 import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { AdmissionControl } from './admission/admission-control.ts';
-import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { Readiness } from '@vitrine/http-api/probe-routes';
 import { serveApi } from '@vitrine/http-api/server/api-server';
 import { shutdownSteps } from '@vitrine/lifecycle/shutdown-steps';
+import { StoredPeppersFollower } from './admission/stored-peppers-follower.ts';
 import { DatabaseClock } from '@vitrine/postgres/database-clock';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
@@ -58,13 +58,18 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
   const vocabulary = new VocabularyWriter(jobPool, logger);
   stop('stop writing the vocabulary', () => vocabulary[Symbol.asyncDispose]());
 
-  const admission = controlAdmission(config, pool);
+  const peppers = new StoredPeppersFollower(config.auth.peppers, { pool: jobPool, ready: probe.ready, logger });
+  stop('move hashes of keys', () => peppers[Symbol.asyncDispose]());
+  const admission = controlAdmission(config, pool, peppers);
   telemetry.observeAdmission(admission);
   const urls = publicUrlsOf(config.public);
   const routes = apiRoutes(config, { pool, batchPool, batchTurns: admission.batches, urls }, now);
   const { prometheus_path: path, prometheus_port: port, prometheus_public: isPublic } = otel;
   const { scrape } = telemetry;
-  const readiness = new Readiness({ database_not_reached: () => !probe.hasReachedDatabase });
+  const readiness = new Readiness({
+    database_not_reached: () => !probe.hasReachedDatabase || !peppers.isChecked,
+    pepper_mismatch: () => peppers.isMismatched,
+  });
   const plainRoutes: PlainRoute[] = [
     ...storeApiProbeRoutes(readiness),
     ...pageRoutes(pool, servedOperations(routes), urls),
@@ -118,12 +123,12 @@ function countedOperations(routes: readonly ApiRoute[], plainRoutes: readonly Pl
   ];
 }
 
-function controlAdmission({ auth, storage }: StoreApiConfig, pool: PostgresPool): AdmissionControl {
+function controlAdmission({ storage }: StoreApiConfig, database: PostgresPool, peppers: StoredPeppersFollower): AdmissionControl {
   return new AdmissionControl({
-    database: pool,
+    database,
+    peppers,
     connections: storage.connections,
     batchConnections: storage.batch_connections,
-    hashes: new TokenHashes(auth.peppers),
     clock: () => performance.now(),
   });
 }

@@ -10,27 +10,28 @@ export interface KeyIdentity {
   readonly concurrency: number;
 }
 
-export type KeyLookup =
-  | ({ readonly outcome: 'valid' } & KeyIdentity)
-  | { readonly outcome: 'unknown_key' | 'revoked_key' | 'expired_key' };
+export interface RefusedKey {
+  readonly outcome: 'unknown_key' | 'revoked_key' | 'expired_key';
+}
+export type KeyLookup = ({ readonly outcome: 'valid' } & KeyIdentity) | RefusedKey;
+/** `pepper_version`: of the stored hash. */
+export type StoredKeyLookup = ({ readonly outcome: 'valid'; readonly pepper_version: number } & KeyIdentity) | RefusedKey;
 
 const IDENTIFY = `SELECT CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked_key' WHEN k.expires_at <= clock_timestamp() THEN 'expired_key'
-    ELSE 'valid' END AS outcome, k.id AS key_id, k.workspace_id, (coalesce(p.limits, $2::jsonb -> w.plan) ->> 'concurrency')::integer AS concurrency
+    ELSE 'valid' END AS outcome, k.id AS key_id, k.workspace_id, k.pepper_version, (coalesce(p.limits, $2::jsonb -> w.plan) ->> 'concurrency')::integer AS concurrency
   FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id LEFT JOIN plans p ON p.name = w.plan WHERE k.token_mac = ANY ($1)`;
+interface IdentityRow extends KeyIdentity {
+  readonly outcome: 'valid' | 'revoked_key' | 'expired_key';
+  readonly pepper_version: number;
+}
 const DEFAULT_LIMITS = JSON.stringify(DEFAULT_PLAN_LIMITS);
 
 /** Whose token it is, before the first admission of its key in a process. It takes no lock: whoever holds the rows of a workspace delays nobody
  *  else. `token`: the hashes under which the token may be stored. */
-export async function identifyKey(database: Queryable, token: readonly TokenHash[]): Promise<KeyLookup> {
+export async function identifyKey(database: Queryable, token: readonly TokenHash[]): Promise<StoredKeyLookup> {
   const values = [token.map(({ token_mac }) => token_mac), DEFAULT_LIMITS];
-  const [row] = await database.query<KeyIdentity & { readonly outcome: 'valid' | 'revoked_key' | 'expired_key' }>(
-    IDENTIFY,
-    values,
-    {
-      name: 'identify_key',
-    },
-  );
+  const [row] = await database.query<IdentityRow>(IDENTIFY, values, { name: 'identify_key' });
   if (row === undefined) return { outcome: 'unknown_key' };
-  const { outcome, key_id, workspace_id, concurrency } = row;
-  return outcome === 'valid' ? { outcome, key_id, workspace_id, concurrency } : { outcome };
+  const { outcome, ...identity } = row;
+  return outcome === 'valid' ? { outcome, ...identity } : { outcome };
 }

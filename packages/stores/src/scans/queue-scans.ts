@@ -32,10 +32,11 @@ export interface ScansToQueue {
   readonly unlessFailedWithinMs?: number;
 }
 
-/** The last job of each domain, where it was blocked or failed less than `$2` milliseconds ago. */
+/** The last job of each domain, where it was blocked or failed less than `$2` milliseconds ago. Times are kept in whole milliseconds and may be rounded
+ *  into the future. */
 const failedOf = (domains: string) => `SELECT last.id, w.domain FROM unnest(${domains}) AS w (domain) CROSS JOIN LATERAL (
     SELECT id, status, finished_at FROM scan_jobs j WHERE j.domain = w.domain AND finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT 1
-  ) AS last WHERE last.status IN ('blocked', 'failed') AND last.finished_at > now() - make_interval(secs => $2::double precision / 1000)`;
+  ) AS last WHERE $2 > 0 AND last.status IN ('blocked', 'failed') AND last.finished_at > now() - make_interval(secs => $2::double precision / 1000)`;
 /** Jobs of one order, so that two batches cannot wait for each other. */
 const INSERT = `WITH wanted AS (
     SELECT * FROM unnest($3::text[], $1::text[]) AS w (id, domain)

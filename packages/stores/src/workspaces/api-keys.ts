@@ -4,6 +4,7 @@ import type { Queryable } from '@vitrine/postgres/connection';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { createId } from '../identifiers.ts';
 import type { Scope } from '../resources/enumerations.ts';
+import { recordPepperOf } from './stored-peppers.ts';
 
 const TAG = 'svc_live_';
 const SECRET_BYTES = 32;
@@ -44,7 +45,8 @@ export type KeyCreation =
 
 const COLUMNS = 'id, workspace_id, label, prefix, scopes, created_by, created_at, expires_at, revoked_at';
 
-/** Creates a key, of which only a keyed hash is stored. Keys of a workspace are created one after the other. Spec: Authentication, rules 3 to 7. */
+/** Creates a key, of which only a keyed hash is stored. Keys of a workspace are created one after the other. Faults: `pepper_mismatch`. Spec:
+ *  Authentication, rules 3 to 7. */
 export async function createApiKey(transaction: Transaction, hashes: TokenHashes, request: KeyToCreate): Promise<KeyCreation> {
   const { workspace_id, label, scopes, created_by, expires_at, at, random } = request;
   const lock = 'SELECT 1 FROM workspaces WHERE id = $1 FOR NO KEY UPDATE';
@@ -54,7 +56,8 @@ export async function createApiKey(transaction: Transaction, hashes: TokenHashes
   const [row] = await transaction.query<{ active: number }>(count, [workspace_id, new Date(at)]);
   if ((row?.active ?? 0) >= MAX_ACTIVE_KEYS) return { kind: 'key_limit_reached' };
   const secret = TAG + random(SECRET_BYTES).toString('base64url');
-  const { pepper_version, token_mac } = hashes.hash(secret);
+  const hash = hashes.hash(secret);
+  await recordPepperOf(transaction, hash, hashes.identities);
   const text = `INSERT INTO api_keys (id, workspace_id, label, prefix, environment, scopes, pepper_version, token_mac, created_by, created_at, expires_at)
     VALUES ($1, $2, $3, $4, 'live', $5, $6, $7, $8, $9, $10) RETURNING ${COLUMNS}`;
   const [key] = await transaction.query<ApiKey>(text, [
@@ -63,8 +66,8 @@ export async function createApiKey(transaction: Transaction, hashes: TokenHashes
     label,
     secret.slice(0, TAG.length + SHOWN_CHARACTERS),
     scopes,
-    pepper_version,
-    token_mac,
+    hash.pepper_version,
+    hash.token_mac,
     created_by,
     new Date(at),
     expires_at === null ? null : new Date(expires_at),

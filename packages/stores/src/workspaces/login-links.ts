@@ -1,6 +1,8 @@
 import { Secret } from '@vitrine/config/secret';
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { Queryable } from '@vitrine/postgres/connection';
+import type { Transaction } from '@vitrine/postgres/transaction';
+import { recordPepperOf } from './stored-peppers.ts';
 
 const TAG = 'svc_login_';
 const SECRET_BYTES = 32;
@@ -22,17 +24,18 @@ export interface LoginLinkToCreate {
 }
 
 /** Creates a token that signs a member in once, within its time; undefined when the workspace has no such member. Only its keyed hash is stored,
- *  so that reading the table signs nobody in. */
+ *  so that reading the table signs nobody in. Faults: `pepper_mismatch`. */
 export async function createLoginToken(
-  database: Queryable,
+  database: Transaction,
   hashes: TokenHashes,
   { workspace_id, email, at, ttlMs, random }: LoginLinkToCreate,
 ): Promise<Secret | undefined> {
   const token = TAG + random(SECRET_BYTES).toString('base64url');
-  const { token_mac, pepper_version } = hashes.hash(token);
+  const hash = hashes.hash(token);
+  await recordPepperOf(database, hash, hashes.identities);
   const text = `INSERT INTO login_links (token_mac, pepper_version, workspace_id, email, created_at, expires_at)
     SELECT $1, $2, m.workspace_id, m.email, $5, $6 FROM members m WHERE m.workspace_id = $3 AND m.email = $4`;
-  const values = [token_mac, pepper_version, workspace_id, email, new Date(at), new Date(at + ttlMs)];
+  const values = [hash.token_mac, hash.pepper_version, workspace_id, email, new Date(at), new Date(at + ttlMs)];
   return (await database.execute(text, values)) === 0 ? undefined : new Secret(token);
 }
 

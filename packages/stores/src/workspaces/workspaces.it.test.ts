@@ -119,7 +119,7 @@ describe('login links', () => {
   const link = async (name: string, ttlMs = 60_000) => {
     const { id } = await workspaceOf(name);
     const options = { workspace_id: id, email: 'ada@example.com', at: NOW, ttlMs, random: randomBytes };
-    const token = await createLoginToken(pool, HASHES, options);
+    const token = await pool.transaction((transaction) => createLoginToken(transaction, HASHES, options));
     if (token === undefined) throw new Error('no member');
     return { id, token };
   };
@@ -145,6 +145,6 @@ describe('login links', () => {
   test('somebody who is no member gets none', async () => {
     const { id } = await workspaceOf('member');
     const options = { workspace_id: id, email: 'eve@example.com', at: NOW, ttlMs: 1_000, random: randomBytes };
-    expect(await createLoginToken(pool, HASHES, options)).toBeUndefined();
+    expect(await pool.transaction((transaction) => createLoginToken(transaction, HASHES, options))).toBeUndefined();
   });
 });

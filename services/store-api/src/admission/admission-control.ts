@@ -1,4 +1,5 @@
-import type { TokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
+import { Fault } from '@vitrine/faults/fault';
+import type { NewTokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { Queryable } from '@vitrine/postgres/connection';
 import { admitRequest, releaseRequest, type Admission } from '@vitrine/stores/admission/admit-request';
 import { identifyKey, type KeyIdentity, type KeyLookup } from '@vitrine/stores/admission/identify-key';
@@ -18,12 +19,20 @@ const MAX_WAIT_MS = 5_000;
 /** Requests of a key beyond its plan that reach the database, which tells them that they are too many. */
 const KEY_EXCESS = 16;
 
+export interface VerifyingPeppers {
+  readonly hashes: TokenHashes;
+  /** Whether every stored token can be verified. */
+  readonly isComplete: boolean;
+  /** To be called with a token that was verified and whose key this process had not seen yet. `hashes`: all of it; `pepperVersion`: of the stored one. */
+  verified(keyId: string, hashes: readonly NewTokenHash[], pepperVersion: number): void;
+}
+
 export interface AdmissionDatabase {
   readonly database: Queryable;
   /** Of its pool, and of the one that reads batches. */
   readonly connections: number;
   readonly batchConnections: number;
-  readonly hashes: TokenHashes;
+  readonly peppers: VerifyingPeppers;
   /** Milliseconds that never go back. */
   readonly clock: () => number;
 }
@@ -52,6 +61,7 @@ export interface BoundReading {
 }
 
 const TOO_MANY: ReadonlySet<ErrorCode> = new Set(['overloaded', 'rate_limited', 'concurrency_limited']);
+const UNVERIFIABLE = 'The API key cannot be verified at the moment; try again in some seconds.';
 const nothing = () => {};
 
 /** What this process allows before a request gets a connection: tokens that it has not seen use two connections, and a workspace uses half of
@@ -100,11 +110,14 @@ export class AdmissionControl {
     ];
   }
 
-  /** Faults: `overloaded`, and those of the database. */
+  /** Faults: `overloaded`, `key_unverifiable`, and those of the database. */
   async enter({ token, scope, leaseId, isOver }: AdmissionCall): Promise<Entered> {
-    const hashes = this.#options.hashes.all(token);
+    const { peppers } = this.#options;
+    const hashes = peppers.hashes.all(token);
     const mac = Buffer.from(hashes[0]?.token_mac ?? []).toString('latin1');
     const lookup = await this.#identify(mac, hashes, isOver);
+    // It may be one that another pepper has hashed.
+    if (lookup.outcome === 'unknown_key' && !peppers.isComplete) throw new Fault('key_unverifiable', { say: UNVERIFIABLE });
     if (lookup.outcome !== 'valid') return { admission: lookup, leave: nothing };
     const leave = await this.#takeShare(lookup);
     try {
@@ -130,7 +143,7 @@ export class AdmissionControl {
     return releaseRequest(this.#options.database, keyId, leaseId);
   }
 
-  async #identify(mac: string, hashes: readonly TokenHash[], isOver: () => boolean): Promise<KeyLookup> {
+  async #identify(mac: string, hashes: readonly NewTokenHash[], isOver: () => boolean): Promise<KeyLookup> {
     const seen = this.#tokens.identityOf(mac);
     if (seen !== undefined) return { outcome: 'valid', ...seen };
     if (this.#tokens.isRefused(mac)) return { outcome: 'unknown_key' };
@@ -139,7 +152,10 @@ export class AdmissionControl {
       if (isOver()) throw overloaded('unseen_tokens');
       return identifyKey(this.#options.database, hashes);
     });
-    if (lookup.outcome === 'valid') this.#tokens.remember(mac, lookup);
+    if (lookup.outcome === 'valid') {
+      this.#tokens.remember(mac, lookup);
+      this.#options.peppers.verified(lookup.key_id, hashes, lookup.pepper_version);
+    }
     if (lookup.outcome === 'unknown_key') this.#tokens.refuse(mac);
     return lookup;
   }

@@ -22,6 +22,7 @@ export const REJECTION_REASONS = [
   'concurrency_limited',
   'overloaded',
   'payment_required',
+  'key_unverifiable',
 ] as const;
 
 /** A request's place among those of its key that may be in flight. */
@@ -49,7 +50,7 @@ export class KeyGate {
   }
 
   /** One round trip, and another for the first request of a key in this process; none without a key that can be one. `scope`: undefined when any
-   *  key may. Faults: `overloaded`. */
+   *  key may. Faults: `overloaded`, `key_unverifiable`. */
   enter(request: IncomingMessage, scope: Scope | undefined): Promise<Slot> {
     this.#entering = this.#enter(request, scope);
     return this.#entering;

@@ -3,9 +3,11 @@ import { command } from '@vitrine/command-line/command';
 import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
 import { textTable } from '@vitrine/command-line/text-table';
 import { usageError } from '@vitrine/command-line/usage-error';
+import { listedPeppers, PEPPER_HEADS, pepperCells, pepperExitCode } from '@vitrine/credentials/listed-peppers';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { SCOPES, type Scope } from '@vitrine/stores/resources/enumerations';
 import { createApiKey, listApiKeys, MAX_ACTIVE_KEYS, revokeApiKey, type ApiKey } from '@vitrine/stores/workspaces/api-keys';
+import { readStoredPeppers } from '@vitrine/stores/workspaces/stored-peppers';
 import { KEY_PRESETS, type KeyPreset } from '@vitrine/stores/workspaces/key-presets';
 import { randomBytes } from 'node:crypto';
 import { expiryOption, requiredOption, textOption } from './command-values.ts';
@@ -155,3 +157,26 @@ function listed({ created_at, expires_at, revoked_at, ...key }: ApiKey, now: num
 function auditFields({ id, workspace_id, prefix, scopes, label }: ApiKey) {
   return { key_id: id, workspace_id, prefix, scopes, label, by: CREATED_BY };
 }
+
+export const keyPeppers = command({
+  name: 'key peppers',
+  summary: 'Lists the peppers, and how many keys and login links are hashed with each.',
+  usage: '[--format text|json] [--config FILE]',
+  help: `  --format json  for programs
+  --config FILE  the store API's configuration
+
+A pepper that no token needs can be removed; docs/operations.md says how to rotate one. Exit code 1: some tokens cannot be
+verified, because their pepper is missing or has another secret.
+
+Examples:
+  npm run store-api -- key peppers
+  npm run store-api -- key peppers --format json
+`,
+  options: FORMAT_OPTION,
+  run: ({ values }, context) =>
+    withStores(values.config, context, async ({ config, pool }) => {
+      const items = listedPeppers(new TokenHashes(config.auth.peppers).identities, await readStoredPeppers(pool));
+      context.stdout.write(formatResult(values.format, { items }, () => textTable(PEPPER_HEADS, items.map(pepperCells))));
+      return pepperExitCode(items);
+    }),
+});

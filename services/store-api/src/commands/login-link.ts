@@ -36,7 +36,9 @@ Example:
     const ttlMs = timeSpanOption('--expires', values.expires ?? '15m', MAX_MS);
     return withStores(values.config, context, async ({ config, pool, logger, now: at }) => {
       const request = { workspace_id, email, at, ttlMs, random: randomBytes };
-      const token = await createLoginToken(pool, new TokenHashes(config.auth.peppers), request);
+      const token = await pool.transaction((transaction) =>
+        createLoginToken(transaction, new TokenHashes(config.auth.peppers), request),
+      );
       if (token === undefined) {
         context.stderr.write(`store-api: ${email} is no member of a workspace ${workspace_id}; see store-api workspace list\n`);
         return 1;

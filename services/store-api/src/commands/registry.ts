@@ -3,7 +3,7 @@ import { versionCommand } from '@vitrine/command-line/version-command';
 import { VERSION } from '../version.ts';
 import { corpusImport, profilesRender, technologiesImport } from './corpus-commands.ts';
 import { denylistAdd, denylistList, denylistRemove } from './denylist-commands.ts';
-import { keyCreate, keyList, keyRevoke } from './key-commands.ts';
+import { keyCreate, keyList, keyPeppers, keyRevoke } from './key-commands.ts';
 import { loginLink } from './login-link.ts';
 import { serve } from './serve.ts';
 import { reconcile, usage } from './usage-commands.ts';
@@ -21,6 +21,7 @@ export const STORE_API_COMMAND_LINE: CommandLine = {
     keyCreate,
     keyList,
     keyRevoke,
+    keyPeppers,
     denylistAdd,
     denylistRemove,
     denylistList,

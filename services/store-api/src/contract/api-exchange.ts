@@ -46,7 +46,7 @@ export interface ApiRejection {
   readonly code: ErrorCode;
   /** Names the field or the rule, and may repeat what the client sent. */
   readonly message: string;
-  /** Of `invalid_request`, where it is not 400. */
+  /** Where it is not that of the code. */
   readonly status?: number;
   /** Names and values in turn. */
   readonly headers?: readonly string[];

@@ -37,7 +37,11 @@ async function send(method: string, path: string, served: (request: ServedReques
       database: { query: noDatabase, execute: noDatabase },
       connections: 2,
       batchConnections: 1,
-      hashes: new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(32)) }]),
+      peppers: {
+        hashes: new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(32)) }]),
+        isComplete: true,
+        verified: () => {},
+      },
       clock: () => performance.now(),
     }),
     now: Date.now,

@@ -5,7 +5,7 @@ import { FAULT_CODES } from '../contract/error-codes.ts';
 import { REQUEST_TIMEOUT_MS, tooLate } from './request-deadline.ts';
 
 /** Faults of this process of which a client has to know more than that it failed. */
-const SAID_FAULTS: ReadonlySet<string> = new Set(['deadline_exceeded', 'billing_unknown']);
+const SAID_FAULTS: ReadonlySet<string> = new Set(['deadline_exceeded', 'billing_unknown', 'key_unverifiable']);
 const OVERLOADED = 'The service is overloaded; retry after a second.';
 
 /** A statement that was cancelled, or did not get its lock, after 10 s: the time bound as the database keeps it. */
@@ -23,5 +23,7 @@ export function rejectionOfError(error: unknown, isAdmitted: boolean): ApiReject
   if (code !== undefined && isFault(error)) return rejection(code, error.say, details);
   const isSaid = isFault(error) && SAID_FAULTS.has(error.code);
   const message = isSaid ? error.say : 'The service failed; retry once after a few seconds.';
-  return rejection('internal', message, { cause: error, reason: codeOf(error) });
+  // Another replica may be able to verify it.
+  const again = codeOf(error) === 'key_unverifiable' ? { status: 503, headers: ['Retry-After', '5'] } : {};
+  return rejection('internal', message, { cause: error, reason: codeOf(error), ...again });
 }
