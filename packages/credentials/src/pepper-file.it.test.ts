@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,6 +26,33 @@ test('is created once, readable by its owner only, and stays the same', async ()
   expect(again?.version).toBe(NOW / 1_000);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder.path)).toEqual(['gateway-keys.pepper']);
+});
+
+test('a disk that is full leaves no other file, and what a kill left is removed a minute later', async () => {
+  await using folder = await temporaryFolder('pepper');
+  const path = join(folder.path, 'gateway-keys.pepper');
+  const module = new URL('./pepper-file.ts', import.meta.url).href;
+  const open = `import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+    const { openPepperFile } = await import(${JSON.stringify(module)});
+    openPepperFile(${JSON.stringify(path)}, randomBytes, Date.now());`;
+  // Files of more than no bytes fail as on a full disk, because the signal that says so is ignored.
+  const limited = `trap '' XFSZ; ulimit -f 0; exec "$0" --no-warnings --input-type=module --eval "$1"`;
+  const { status, stderr } = spawnSync('sh', ['-c', limited, process.execPath, open], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('EFBIG')]);
+  expect(readdirSync(folder.path)).toEqual([]);
+
+  const names = [
+    'gateway-keys.pepper.0123456789ab',
+    'gateway-keys.pepper.0123456789abc',
+    'gateway-keys.pepper.old',
+    'other.0123456789ab',
+  ];
+  for (const name of names) writeFileSync(join(folder.path, name), 'x');
+  openPepperFile(path, randomBytes, Date.now());
+  expect(readdirSync(folder.path).toSorted()).toEqual(['gateway-keys.pepper', ...names]);
+  openPepperFile(path, randomBytes, Date.now() + 61_000);
+  expect(readdirSync(folder.path).toSorted()).toEqual(['gateway-keys.pepper', ...names.slice(1)]);
 });
 
 test('peppers may have commas between them, as in the variable that a Secret is mounted as', async () => {

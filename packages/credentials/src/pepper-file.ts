@@ -1,6 +1,11 @@
 import { codeOf, Fault, isFault, messageOf } from '@vitrine/faults/fault';
-import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { createPepperText, PEPPER_FORM, readPepper, type Pepper } from './pepper.ts';
+
+const ASIDE_BYTES = 6;
+const ASIDE = /^[0-9a-f]{12}$/;
+const WRITTEN_WITHIN_MS = 60_000;
 
 /** The peppers of a file, one per line or with commas between them as in a variable; the first is for new hashes. A missing file is created
  *  with one new pepper, readable by its owner only; processes that create it at the same time all get the same pepper. Faults:
@@ -29,23 +34,34 @@ function unusable(path: string, cause: unknown): Fault {
 }
 
 function readOrCreate(path: string, random: (bytes: number) => Buffer, nowMs: number): string {
+  removeLeftOver(path, nowMs);
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
   }
   // Written to another name and then linked: no process reads half a file, and of two that create it at once one wins.
-  const aside = `${path}.${random(6).toString('hex')}`;
-  // Keys survive a power cut, so their pepper must too.
-  writeFileSync(aside, `${createPepperText(random, nowMs)}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  const aside = `${path}.${random(ASIDE_BYTES).toString('hex')}`;
   try {
+    // Keys survive a power cut, so their pepper must too.
+    writeFileSync(aside, `${createPepperText(random, nowMs)}\n`, { mode: 0o600, flag: 'wx', flush: true });
     linkSync(aside, path);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
-    unlinkSync(aside);
+    rmSync(aside, { force: true });
   }
   return readFileSync(path, 'utf8');
+}
+
+/** Removes files of processes that were killed while they wrote one; younger ones may be those of a process that writes now. */
+function removeLeftOver(path: string, nowMs: number): void {
+  const [folder, name] = [dirname(path), basename(path)];
+  for (const other of existsSync(folder) ? readdirSync(folder) : []) {
+    const isAside = other.startsWith(`${name}.`) && ASIDE.test(other.slice(name.length + 1));
+    const stats = isAside ? statSync(join(folder, other), { throwIfNoEntry: false }) : undefined;
+    if (stats !== undefined && nowMs - stats.mtimeMs > WRITTEN_WITHIN_MS) rmSync(join(folder, other), { force: true });
+  }
 }
 
 function peppersOf(text: string, path: string): Pepper[] {

@@ -1,6 +1,6 @@
 import { openPepperFile } from '@vitrine/credentials/pepper-file';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What the store API needs beside its data, made on the first start. */
@@ -43,8 +43,12 @@ function secretIn(path: string): string {
   // Nothing was made with an empty one: Postgres refuses it.
   if (!existsSync(path) || readFileSync(path, 'utf8') === '') {
     const aside = `${path}.new`;
-    writeFileSync(aside, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true });
-    renameSync(aside, path);
+    try {
+      writeFileSync(aside, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true });
+      renameSync(aside, path);
+    } finally {
+      rmSync(aside, { force: true });
+    }
   }
   return readFileSync(path, 'utf8');
 }

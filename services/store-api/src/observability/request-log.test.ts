@@ -43,6 +43,20 @@ test('requests without a key write at most 20 lines a second, whether they fail 
   expect(lines.length).toBe(before + 1);
 });
 
+test('in no second requests without a key write more than 20 lines, wherever it begins', () => {
+  const { lines, clock, log } = setUp();
+  const times: number[] = [];
+  for (clock.now = 0; clock.now < 5_000; clock.now += 7) {
+    const before = lines.length;
+    // Few, then many: a window that begins with the first line would allow twice as many around its end.
+    if (clock.now > 900) for (let n = 0; n < 5; n += 1) log.add(request());
+    times.push(...Array.from({ length: lines.length - before }, () => clock.now));
+  }
+  const most = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
+  expect(most).toBeLessThanOrEqual(20);
+  expect(times.length).toBeGreaterThan(40);
+});
+
 test('requests with a key have a line each, and those of others do not take it', () => {
   const { lines, log } = setUp();
   for (let n = 0; n < 100; n += 1) log.add(request());

@@ -9,7 +9,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   deadline_exceeded: `look at load and locks of the database: ${SEE}#deadline_exceeded`,
   billing_unknown: `look for the operation in the ledger once the database is there: ${SEE}#billing_unknown`,
 };
-/** With the lines of what cannot be parsed, one for each of few reasons, these are at most 20 a second. */
+/** With the lines of what cannot be parsed, one for each of few reasons, these are at most 20 in any second. */
 const ANONYMOUS_LINES = 14;
 const ANONYMOUS_INTERVAL_MS = 1_000;
 const OVERLOAD_INTERVAL_MS = 10_000;
@@ -20,8 +20,9 @@ export class RequestLog implements Disposable {
   readonly #logsAccess: boolean;
   readonly #clock: () => number;
   readonly #overloads: LogThrottle<ServedRequest>;
-  #intervalStartedAt = Number.NEGATIVE_INFINITY;
-  #lines = 0;
+  /** When each of the last lines was written, in a circle. */
+  readonly #writtenAt = Array.from({ length: ANONYMOUS_LINES }, () => Number.NEGATIVE_INFINITY);
+  #oldest = 0;
   #suppressed = 0;
 
   /** `clock`: milliseconds that never go back. */
@@ -56,12 +57,10 @@ export class RequestLog implements Disposable {
 
   #takeLine(): boolean {
     const now = this.#clock();
-    if (now - this.#intervalStartedAt >= ANONYMOUS_INTERVAL_MS) {
-      this.#intervalStartedAt = now;
-      this.#lines = 0;
-    }
-    this.#lines += 1;
-    return this.#lines <= ANONYMOUS_LINES;
+    if (now - (this.#writtenAt[this.#oldest] ?? 0) < ANONYMOUS_INTERVAL_MS) return false;
+    this.#writtenAt[this.#oldest] = now;
+    this.#oldest = (this.#oldest + 1) % ANONYMOUS_LINES;
+    return true;
   }
 
   #writeFailure(fields: object, error: unknown): void {
