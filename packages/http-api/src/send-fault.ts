@@ -2,7 +2,7 @@ import { codeOf, isFault, type Fault } from '@vitrine/faults/fault';
 import { scrub } from '@vitrine/privacy/scrub';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Request, Response } from 'express';
-import { isExpected, statusOf, type FaultStatuses } from './fault-statuses.ts';
+import { isExpected, responseText, statusOf, UNLISTED, type FaultStatuses } from './fault-statuses.ts';
 
 /** Sends the JSON response to a request that failed, and logs what is a failure of the service. */
 export function sendFault(
@@ -23,7 +23,7 @@ export function sendFault(
       'request failed',
     );
   // The error may repeat what the client sent.
-  const text = fault === undefined ? 'internal server error' : scrub(fault.say).text;
+  const text = fault === undefined ? UNLISTED : scrub(responseText(fault, faults)).text;
   response.status(fault === undefined ? 500 : statusOf(fault.code, faults)).json({ error: text });
 }
 

@@ -25,4 +25,5 @@ export const FAULT_STATUSES: FaultStatuses = {
     trace_store_unavailable: 503,
   },
   expected: ['gateway_keys_read_only', 'key_verification_unavailable'],
+  replaced: { pepper_unusable: 'the pepper of gateway keys cannot be used; the log of the gateway names its file' },
 };
