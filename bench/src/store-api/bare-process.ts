@@ -20,13 +20,14 @@ const HASH_OF = new Map(Array.from({ length: KEYS }, (_, key) => [`Bearer ${toke
 const READ_ONE = `SELECT profile, profile_hash, last_completed_scan_at FROM stores s WHERE domain = $1 AND profile IS NOT NULL
   AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain = s.domain)
   AND (moved_to IS NULL OR NOT EXISTS (SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to))`;
-const READ_MANY = `SELECT domain, profile, CASE WHEN moved_to IS NOT NULL AND EXISTS (
-      SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to) THEN 'blocked'
-    WHEN profile IS NOT NULL THEN CASE WHEN last_completed_scan_at < $2 THEN 'stale' ELSE 'matched' END
-    WHEN last_completed_scan_at IS NOT NULL THEN 'not_ecommerce' ELSE 'not_in_corpus' END AS outcome
-  FROM stores s WHERE domain = ANY ($1)
-  UNION ALL SELECT domain, NULL, 'blocked' FROM domain_denylist WHERE domain = ANY ($1)`;
-const DAY_MS = 86_400_000;
+const READ_MANY = `SELECT w.domain, s.profile, last.state, last.reason, last.finished_at, CASE
+      WHEN EXISTS (SELECT FROM domain_denylist d WHERE d.domain = w.domain) OR (s.moved_to IS NOT NULL AND EXISTS (
+        SELECT FROM stores t JOIN domain_denylist d ON d.domain = t.domain WHERE t.storefront_id = s.moved_to)) THEN 'blocked'
+      WHEN s.profile IS NOT NULL THEN CASE WHEN s.last_completed_scan_at < now() - make_interval(days => $2) THEN 'stale' ELSE 'matched' END
+      WHEN s.last_completed_scan_at IS NOT NULL THEN 'not_ecommerce' ELSE 'not_in_corpus' END AS outcome
+  FROM unnest($1::text[]) AS w (domain) LEFT JOIN stores s ON s.domain = w.domain LEFT JOIN LATERAL (
+    SELECT status AS state, split_part(error, ':', 1) AS reason, finished_at FROM scan_jobs j
+    WHERE j.domain = w.domain AND finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT 1) AS last ON TRUE`;
 
 const database: Queryable = {
   async query<R extends object>(text: string, values: readonly unknown[] = [], options?: { readonly name?: string }) {
@@ -73,12 +74,13 @@ async function readOne(url: string) {
 
 async function readMany(text: string, freshnessDays: number) {
   const { domains } = JSON.parse(text) as { readonly domains: readonly string[] };
-  const values = [domains, new Date(Date.now() - freshnessDays * DAY_MS)];
-  const rows = await database.query<{ domain: string; profile: string }>(READ_MANY, values, { name: 'read_findings' });
+  const rows = await database.query<{ domain: string; profile: string }>(READ_MANY, [domains, freshnessDays], {
+    name: 'read_findings',
+  });
   const profiles = new Map(rows.map(({ domain, profile }) => [domain, profile]));
   const results = domains.map(
     (domain) =>
-      `{"input":"${domain}","match":"matched","reason":null,"store":${profiles.get(domain)},"scan_requested":false,"scan_job_id":null}`,
+      `{"input":"${domain}","match":"matched","reason":null,"store":${profiles.get(domain)},"scan_requested":false,"scan_job_id":null,"last_attempt":null}`,
   );
   const billed = `"billed":{"lookup_cached":${rows.length},"lookup_live":0}`;
   return {
