@@ -68,6 +68,23 @@ test.each([
   expect((await run(['key', 'peppers'], peppers)).code).toBe(1);
 });
 
+test('a key that moves to a pepper which a store API lacks is never 401 there, from the first request on', async () => {
+  const { token } = await makeKey();
+  await using lacking = await start();
+  await untilReady(lacking);
+  expect((await account(lacking, token)).status).toBe(200);
+  const third = `3:${'r'.repeat(40)}`;
+  // What it has seen is moved at the latest when it stops.
+  const moving = await start(`${third},${TEST_PEPPER}`);
+  await untilReady(moving);
+  expect((await account(moving, token)).status).toBe(200);
+  await moving[Symbol.asyncDispose]();
+  for (let n = 0; n < 3; n += 1) expect((await account(lacking, token)).status).toBe(503);
+  expect(JSON.stringify(await readiness(lacking))).toContain('pepper_mismatch');
+  // The other tests know nothing of its pepper.
+  await database.owner.execute('UPDATE api_keys SET revoked_at = now() WHERE pepper_version = 3');
+});
+
 test('a pepper is rotated below two store APIs under load in two steps, and no request fails', async () => {
   const [used, unused] = [await makeKey(), await makeKey()];
   let fleet = [await start(), await start()];

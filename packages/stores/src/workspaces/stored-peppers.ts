@@ -45,9 +45,13 @@ export async function moveKeys(database: Queryable, moves: readonly KeyMove[]): 
     'api_keys',
     moves.map(({ to }) => to),
   );
-  const text = `UPDATE api_keys k SET token_mac = m.token_mac, pepper_version = m.pepper_version
-    FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::integer[]) AS m (id, old_mac, token_mac, pepper_version)
-    WHERE k.id = m.id AND k.token_mac = m.old_mac`;
+  // Locked in one order, so that two processes do not wait for each other.
+  const text = `WITH moved AS (
+      SELECT k.id, m.token_mac, m.pepper_version
+      FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::integer[]) AS m (id, old_mac, token_mac, pepper_version)
+      JOIN api_keys k ON k.id = m.id AND k.token_mac = m.old_mac ORDER BY k.id FOR UPDATE OF k
+    )
+    UPDATE api_keys k SET token_mac = m.token_mac, pepper_version = m.pepper_version FROM moved m WHERE k.id = m.id`;
   await database.execute(text, [
     moves.map(({ key_id }) => key_id),
     moves.map(({ from }) => from),

@@ -13,6 +13,7 @@ const control = () =>
     peppers: {
       hashes: new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(32)) }]),
       isComplete: true,
+      areComplete: () => Promise.resolve(true),
       verified: () => {},
     },
     clock: () => 0,

@@ -21,8 +21,10 @@ const KEY_EXCESS = 16;
 
 export interface VerifyingPeppers {
   readonly hashes: TokenHashes;
-  /** Whether every stored token can be verified. */
+  /** Whether every stored token can be verified, as of the last comparison. */
   readonly isComplete: boolean;
+  /** The same, after a comparison with what other processes have recorded since. */
+  areComplete(): Promise<boolean>;
   /** To be called with a token that was verified and whose key this process had not seen yet. `hashes`: all of it; `pepperVersion`: of the stored one. */
   verified(keyId: string, hashes: readonly NewTokenHash[], pepperVersion: number): void;
 }
@@ -116,8 +118,7 @@ export class AdmissionControl {
     const hashes = peppers.hashes.all(token);
     const mac = Buffer.from(hashes[0]?.token_mac ?? []).toString('latin1');
     const lookup = await this.#identify(mac, hashes, isOver);
-    // It may be one that another pepper has hashed.
-    if (lookup.outcome === 'unknown_key' && !peppers.isComplete) throw new Fault('key_unverifiable', { say: UNVERIFIABLE });
+    if (lookup.outcome === 'unknown_key' && !peppers.isComplete) throw unverifiable();
     if (lookup.outcome !== 'valid') return { admission: lookup, leave: nothing };
     const leave = await this.#takeShare(lookup);
     try {
@@ -125,6 +126,7 @@ export class AdmissionControl {
       const { database } = this.#options;
       const admission = await admitRequest(database, { token: hashes, scope, lease_id: leaseId });
       this.#learn(mac, admission);
+      if (admission.outcome === 'unknown_key') await this.#ensureVerifiable();
       return { admission, leave };
     } catch (error) {
       leave();
@@ -150,14 +152,23 @@ export class AdmissionControl {
     const lookup = await this.#unseen.run('', async () => {
       // Whoever has left does not cost a statement.
       if (isOver()) throw overloaded('unseen_tokens');
-      return identifyKey(this.#options.database, hashes);
+      const found = await identifyKey(this.#options.database, hashes);
+      if (found.outcome === 'unknown_key') {
+        this.#tokens.refuse(mac);
+        await this.#ensureVerifiable();
+      }
+      return found;
     });
     if (lookup.outcome === 'valid') {
       this.#tokens.remember(mac, lookup);
       this.#options.peppers.verified(lookup.key_id, hashes, lookup.pepper_version);
     }
-    if (lookup.outcome === 'unknown_key') this.#tokens.refuse(mac);
     return lookup;
+  }
+
+  /** An unknown token may be one that another process has hashed with a pepper that this one lacks. */
+  async #ensureVerifiable(): Promise<void> {
+    if (!(await this.#options.peppers.areComplete())) throw unverifiable();
   }
 
   /** A place among the requests of the key and of its workspace. */
@@ -191,6 +202,10 @@ export class AdmissionControl {
     } else if (admission.outcome === 'unknown_key') this.#tokens.refuse(mac);
     else this.#tokens.forget(mac);
   }
+}
+
+function unverifiable(): Fault {
+  return new Fault('key_unverifiable', { say: UNVERIFIABLE });
 }
 
 /** Of the connections of a pool, what one workspace may use at a time. */

@@ -1,7 +1,7 @@
 import { PepperCheck } from '@vitrine/credentials/pepper-check';
 import type { PepperIdentity } from '@vitrine/credentials/pepper-identity';
 import type { Pepper } from '@vitrine/credentials/pepper';
-import { recordPeppers } from '@vitrine/credentials/postgres/pepper-rows';
+import { recordedPeppers, recordPeppers } from '@vitrine/credentials/postgres/pepper-rows';
 import { TokenHashes, type NewTokenHash } from '@vitrine/credentials/token-hashes';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
@@ -55,6 +55,13 @@ export class StoredPeppersFollower implements VerifyingPeppers, AsyncDisposable 
 
   get isComplete(): boolean {
     return this.isChecked && !this.isMismatched;
+  }
+
+  async areComplete(): Promise<boolean> {
+    const recorded = await recordedPeppers(this.#pool, 'api_keys');
+    const isNew = ({ pepper_version }: PepperIdentity) => !this.#check.isRecorded(pepper_version);
+    if (recorded.some(isNew)) await this.#check.check();
+    return this.isComplete;
   }
 
   verified(key_id: string, hashes: readonly NewTokenHash[], pepperVersion: number): void {

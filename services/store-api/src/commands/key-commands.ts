@@ -165,7 +165,8 @@ export const keyPeppers = command({
   help: `  --format json  for programs
   --config FILE  the store API's configuration
 
-A pepper that no token needs can be removed; docs/operations.md says how to rotate one. Exit code 1: some tokens cannot be
+A pepper that no token has needed for a day can be removed: cursors, which are not counted, are valid for 24 hours.
+docs/operations.md says how to rotate one. Exit code 1: some tokens cannot be
 verified, because their pepper is missing or has another secret.
 
 Examples:

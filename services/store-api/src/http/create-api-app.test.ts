@@ -40,6 +40,7 @@ async function send(method: string, path: string, served: (request: ServedReques
       peppers: {
         hashes: new TokenHashes([{ version: 1, secret: new Secret('p'.repeat(32)) }]),
         isComplete: true,
+        areComplete: () => Promise.resolve(true),
         verified: () => {},
       },
       clock: () => performance.now(),
