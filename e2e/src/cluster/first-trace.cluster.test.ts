@@ -171,6 +171,54 @@ await describeWithCluster('the documented way to a first trace', () => {
   );
 
   test(
+    'what keeps a key or a plan from working is its condition and an event within seconds, or refused, and is over when its cause is',
+    async () => {
+      const untilEvent = (name: string, reason: string) =>
+        kubectl.until(`the event ${reason} of ${name}`, READY_MS, async () => {
+          const fields = `involvedObject.kind=GatewayKey,involvedObject.name=${name},reason=${reason}`;
+          return (await kubectl.run(['get', 'events', `--field-selector=${fields}`, '--output=name'])) !== '';
+        });
+      await kubectl.apply(gatewayKey('unplanned', { role: 'developer', plan: 'pro' }));
+      expect(await untilReason(kubectl, 'unplanned', 'PlanNotFound')).toContain('pro');
+      await untilEvent('unplanned', 'PlanNotFound');
+      await kubectl.apply(plan(1_000_000));
+      await kubectl.wait('condition=Ready', ['gatewaykey/unplanned'], READY_MS);
+
+      await kubectl.apply({
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'none' },
+        spec: { hard: { 'count/secrets': '0' } },
+      });
+      await kubectl.apply(gatewayKey('refused', { role: 'developer' }));
+      expect(await untilReason(kubectl, 'refused', 'QuotaExceeded')).toContain('exceeded quota');
+      await untilEvent('refused', 'QuotaExceeded');
+      await kubectl.run(['delete', 'resourcequota/none']);
+      await kubectl.wait('condition=Ready', ['gatewaykey/refused'], 2 * READY_MS);
+
+      await expect(prepared.outside.apply(plan(1))).rejects.toThrow('planlimits-need-an-operator-in-their-namespace');
+      const names = ['gatewaykey/unplanned', 'gatewaykey/refused', 'planlimits/pro'];
+      await kubectl.run(['delete', ...names, '--timeout=60s'], { timeoutMs: 70_000 });
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'a key with deletionPolicy Orphan goes on when its resource is deleted, also when the rest of its spec is not valid any more',
+    async () => {
+      await using gateway = await openGateway(kubectl);
+      const spec = { role: 'developer', deletionPolicy: 'Orphan' };
+      const token = await createGatewayKey(kubectl, 'orphan', spec);
+      await kubectl.apply(gatewayKey('orphan', { ...spec, permissions: ['stores:read'] }));
+      await untilReason(kubectl, 'orphan', 'InvalidPermission');
+      await kubectl.run(['delete', 'gatewaykey/orphan', '--timeout=30s']);
+      await gateway.untilStatus(token, 200, PLAN_MS);
+      expect((await kubectl.list('secrets')).map(({ metadata: { name } }) => name)).toContain('orphan-gateway-key');
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
     'uninstalling keeps definitions, keys, their Secrets and the pepper',
     async () => {
       await new Helm(program, kubectl).uninstall(RELEASE);
