@@ -49,15 +49,23 @@ test('of two gateways on one database the one whose clock is 40 days ahead has t
   await waitUntil(differs, { what: 'the difference in the log' });
 
   const before = Date.now();
-  for (let n = 0; n < A_DAY; n += 1) expect((await sendChat(n % 2 === 0 ? right : wrong)).status).toBe(200);
-  const items = await waitUntil(
+  expect((await sendChat(wrong)).status).toBe(200);
+  const { items } = await waitUntil(
     async () => {
       const page = await right.get<{ items: (TraceItem & { created_at: string })[] }>('/api/traces');
-      return page.items.length === A_DAY && page.items;
+      return page.items.length === 1 && page;
     },
-    { what: 'the traces' },
+    { what: 'the trace' },
   );
-  for (const { created_at } of items) expect(Math.abs(Date.parse(created_at) - before)).toBeLessThan(DAY_MS / 24);
-  const expected = { status: 429, resetsAt: `${dayOf(before + DAY_MS)}T00:00:00Z` };
-  expect([await sendChat(right), await sendChat(wrong)]).toEqual([expected, expected]);
+  expect(Math.abs(Date.parse(items[0]?.created_at ?? '') - before)).toBeLessThan(DAY_MS / 24);
+  // What one may still use of the day it may hold for some seconds, so that the other is refused before all is used.
+  const untilUsedUp = (gateway: RunningGateway, what: string) =>
+    waitUntil(async () => (await sendChat(gateway)).resetsAt === `${dayOf(before + DAY_MS)}T00:00:00Z`, {
+      what: `the end of the day's quota of ${what}`,
+      timeoutMs: 60_000,
+    });
+  await untilUsedUp(right, 'the gateway whose clock is right');
+  await untilUsedUp(wrong, 'the other');
+  const all = await right.get<{ items: unknown[] }>('/api/traces?status=200&limit=200');
+  expect(all.items.length).toBeLessThanOrEqual(A_DAY + 2);
 });
