@@ -21,6 +21,8 @@ export async function joinedGroups(brokers: readonly string[]): Promise<Readonly
   }
 }
 
+/** Of a member that joins just now there is nothing yet. */
 function topicsOf(memberMetadata: Buffer): readonly string[] {
+  if (memberMetadata.length === 0) return [];
   return kafkajs.AssignerProtocol.MemberMetadata.decode(memberMetadata)?.topics ?? [];
 }
