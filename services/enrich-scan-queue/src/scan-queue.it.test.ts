@@ -78,6 +78,20 @@ test('a queued scan becomes an observation, a profile, the end of its job and of
   expect(replica.ends[0]?.result).toBe('completed');
 });
 
+test('a queue whose jobs cannot be written waits, and says why, until they can', async () => {
+  await database.owner.execute('REVOKE UPDATE ON scan_jobs FROM vitrine_enrich');
+  await using started = startTestQueue(database, scanWith({}));
+  try {
+    await eventually('the wait', () =>
+      started.log.some((line) => line.includes('"msg":"waiting for the database"') && line.includes('scan_jobs')),
+    );
+    expect(started.queue.hasReachedDatabase).toBe(false);
+  } finally {
+    await database.owner.execute('GRANT UPDATE ON scan_jobs TO vitrine_enrich');
+  }
+  await eventually('the database', () => started.queue.hasReachedDatabase);
+});
+
 test('what a commit held and withdrew is handed on to be counted; a hold that begins is logged with its technologies', async () => {
   await queueTestScans(api, ['held.com', 'usual.com']);
   const counted = new Set<string>();

@@ -198,9 +198,11 @@ export class ScanQueue {
   }
 }
 
-/** Of the newest migration that this service needs. */
+/** A column of the newest migration that this service needs, and whether jobs can be written. */
 async function probe(pool: PostgresPool): Promise<void> {
-  await pool.query('SELECT due_at, (SELECT registry_checksum FROM derivations LIMIT 0) FROM scan_jobs LIMIT 0');
+  // It changes no row, and is refused where none could be changed.
+  await pool.query('UPDATE scan_jobs SET due_at = due_at WHERE FALSE');
+  await pool.query('SELECT registry_checksum FROM derivations LIMIT 0');
 }
 
 /** Seconds. */
