@@ -3,7 +3,7 @@ import { codeOf, messageOf } from '@vitrine/faults/fault';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openPepperFile } from './pepper-file.ts';
 
@@ -53,6 +53,20 @@ import { randomBytes } from 'node:crypto';
   expect(readdirSync(folder.path).toSorted()).toEqual(['gateway-keys.pepper', ...names]);
   openPepperFile(path, randomBytes, Date.now() + 61_000);
   expect(readdirSync(folder.path).toSorted()).toEqual(['gateway-keys.pepper', ...names.slice(1)]);
+});
+
+test('a pepper that can be read is used, whatever cannot be removed beside it', async () => {
+  await using folder = await temporaryFolder('pepper');
+  const path = join(folder.path, 'gateway-keys.pepper');
+  const [made] = openPepperFile(path, randomBytes, Date.now());
+  const other = `${path}.0123456789ab`;
+  mkdirSync(other);
+  utimesSync(other, 1, 1);
+  expect(openPepperFile(path, randomBytes, Date.now())[0]?.secret.reveal()).toBe(made?.secret.reveal());
+  // Root may list any folder.
+  chmodSync(folder.path, 0o311);
+  expect(openPepperFile(path, randomBytes, Date.now())[0]?.secret.reveal()).toBe(made?.secret.reveal());
+  chmodSync(folder.path, 0o700);
 });
 
 test('peppers may have commas between them, as in the variable that a Secret is mounted as', async () => {

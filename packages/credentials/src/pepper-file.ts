@@ -1,5 +1,5 @@
 import { codeOf, Fault, isFault, messageOf } from '@vitrine/faults/fault';
-import { existsSync, linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createPepperText, PEPPER_FORM, readPepper, type Pepper } from './pepper.ts';
 
@@ -54,13 +54,17 @@ function readOrCreate(path: string, random: (bytes: number) => Buffer, nowMs: nu
   return readFileSync(path, 'utf8');
 }
 
-/** Removes files of processes that were killed while they wrote one; younger ones may be those of a process that writes now. */
+/** Removes files of processes that were killed while they wrote one; younger ones may be those of a process that writes now. A folder that may not be
+ *  listed or written, such as a mounted Secret's, stays as it is: the pepper in it can be read. */
 function removeLeftOver(path: string, nowMs: number): void {
   const [folder, name] = [dirname(path), basename(path)];
-  for (const other of existsSync(folder) ? readdirSync(folder) : []) {
-    const isAside = other.startsWith(`${name}.`) && ASIDE.test(other.slice(name.length + 1));
-    const stats = isAside ? statSync(join(folder, other), { throwIfNoEntry: false }) : undefined;
-    if (stats !== undefined && nowMs - stats.mtimeMs > WRITTEN_WITHIN_MS) rmSync(join(folder, other), { force: true });
+  try {
+    for (const other of readdirSync(folder)) {
+      if (!other.startsWith(`${name}.`) || !ASIDE.test(other.slice(name.length + 1))) continue;
+      if (nowMs - statSync(join(folder, other)).mtimeMs > WRITTEN_WITHIN_MS) rmSync(join(folder, other));
+    }
+  } catch {
+    // Not to be removed, or removed by another process.
   }
 }
 
