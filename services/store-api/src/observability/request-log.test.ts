@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Fault } from '@vitrine/faults/fault';
+import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
 import { createLogger } from '@vitrine/telemetry/logger';
 import type { ServedRequest } from '../http/request-events.ts';
 import { RequestLog } from './request-log.ts';
@@ -28,7 +29,7 @@ function setUp(logsAccess = true) {
   const lines: string[] = [];
   const clock = { now: 0 };
   const logger = createLogger('test', 'info', { write: (line) => lines.push(line) });
-  return { lines, clock, log: new RequestLog(logger, logsAccess, () => clock.now) };
+  return { lines, clock, logger, log: new RequestLog(logger, logsAccess, () => clock.now) };
 }
 
 test('requests without a key write at most 20 lines a second, whether they fail or not, and the others are counted', () => {
@@ -55,6 +56,23 @@ test('in no second requests without a key write more than 20 lines, wherever it 
   const most = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
   expect(most).toBeLessThanOrEqual(20);
   expect(times.length).toBeGreaterThan(40);
+});
+
+test('requests without a key write at most 20 lines in a second in which every bound and every reason not to parse has its own', () => {
+  const { lines, logger, log } = setUp();
+  using unparsed = new UnparsedLog(logger, (path) => path);
+  for (const reason of ['connect_method', 'malformed_request', 'header_overflow', 'request_timeout'] as const)
+    unparsed.add({
+      reason,
+      rejection: { status: 400, error: '' },
+      correlationId: 'req_1',
+      remoteAddress: undefined,
+      line: undefined,
+    });
+  for (const bound of ['unseen_tokens', 'pool', 'database'])
+    log.add(request({ status: 503, code: 'overloaded', error: new Fault('overloaded', { say: 'x', log: { bound } }) }));
+  for (let n = 0; n < 100; n += 1) log.add(request());
+  expect(lines.length).toBe(20);
 });
 
 test('requests with a key have a line each, and those of others do not take it', () => {

@@ -9,8 +9,9 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   deadline_exceeded: `look at load and locks of the database: ${SEE}#deadline_exceeded`,
   billing_unknown: `look for the operation in the ledger once the database is there: ${SEE}#billing_unknown`,
 };
-/** With the lines of what cannot be parsed, one for each of few reasons, these are at most 20 in any second. */
-const ANONYMOUS_LINES = 14;
+/** With a line for each of the four reasons not to parse a request and of the three bounds that clients without a key reach, these are at most 20 in any
+ *  second. */
+const ANONYMOUS_LINES = 13;
 const ANONYMOUS_INTERVAL_MS = 1_000;
 const OVERLOAD_INTERVAL_MS = 10_000;
 
