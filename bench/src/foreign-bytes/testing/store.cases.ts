@@ -15,22 +15,27 @@ import { storefrontCondition } from '@vitrine/enrich-scan-queue/fetch/reading/st
 import { findGeography } from '@vitrine/enrich-scan-queue/geography/find-geography';
 import { findIndustry } from '@vitrine/enrich-scan-queue/industry/find-industry';
 import { decodeScanRequest } from '@vitrine/enrich-scan-queue/jobs/decode-request';
+import { describeStorefront } from '@vitrine/enrich-scan-queue/observation/describe-storefront';
+import { readBody as readFetchedBody } from '@vitrine/enrich-scan-queue/fetch/network/read-body';
 import { detect } from '@vitrine/registry/detection/detect';
 import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
 import { registrableDomain } from '@vitrine/registry/registrable-domain';
+import { KeyGate } from '@vitrine/store-api/admission/key-gate';
 import { executeGraphql } from '@vitrine/store-api/graphql/execute-graphql';
 import { createSchema } from '@vitrine/store-api/graphql/create-schema';
 import { requestIdOf } from '@vitrine/store-api/http/request-id';
 import { requestTarget } from '@vitrine/store-api/http/request-target';
 import { decodedParams, routedUrl } from '@vitrine/store-api/http/routed-url';
-import { readQuery } from '@vitrine/store-api/http/read-request';
+import { readBody, readQuery } from '@vitrine/store-api/http/read-request';
 import { textParameter } from '@vitrine/store-api/contract/query-parameters';
 import { isNotModified } from '@vitrine/store-api/stores/store-response';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import { parseCorpusLine } from '@vitrine/stores/corpus/corpus-lines';
 import { storable } from '@vitrine/stores/storable-text';
+import { Readable } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { bytesOf, ignoringFaults, plain, type ForeignBytesCase, type Form } from './foreign-bytes-case.ts';
+import { bytesOf, chunksOf, ignoringFaults, plain, type ForeignBytesCase, type Form } from './foreign-bytes-case.ts';
 
 const URL_OF_SHOP = 'https://shop.test/';
 const PLATFORMS = ['magento', 'prestashop', 'opencart', 'shopware', 'vtex', 'nuvemshop', 'odoo', 'ecwid', 'shopify'];
@@ -75,6 +80,34 @@ function jsonOf(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** The scan of a shop whose pages and documents are the text. */
+const captureOf = (text: string) => ({
+  domain: 'shop.test',
+  storefrontHost: 'shop.test',
+  startedAt: 1,
+  completedAt: 2,
+  scope: 'full' as const,
+  coverageNote: text,
+  storefrontCondition: 'open' as const,
+  pages: [{ class: 'home' as const, url: URL_OF_SHOP, status: 200, evidence: pageOf(text) }],
+  documents: ['shopify_meta', 'shopify_products'].map((kind) => ({
+    kind,
+    url: URL_OF_SHOP,
+    status: 200,
+    headers: { server: text },
+    body: jsonOf(text),
+  })),
+  redirects: [],
+});
+const bodyShape = z.strictObject({ domains: z.array(z.string().max(253)).max(100) });
+/** Refuses every key. */
+const refusing = { enter: () => Promise.resolve({ admission: { outcome: 'unknown_key' }, leave: () => {} }) };
+
+function requestOf(text: string, headers: IncomingMessage['headers'] = {}): IncomingMessage {
+  const body = Readable.from(chunksOf(text));
+  return Object.assign(body, { headers, headersDistinct: { authorization: [text] } }) as never;
 }
 
 const pageForms = [plain, inScript, inString, inJsonLd, inAttribute, inLinks, inMetas];
@@ -189,6 +222,19 @@ export const storeCases: readonly ForeignBytesCase[] = [
       }),
   },
   {
+    of: 'services/enrich-scan-queue/src/observation/describe-storefront.ts#describeStorefront',
+    run: (text) => describeStorefront(captureOf(text), detect),
+    forms: [...pageForms, inProducts],
+  },
+  {
+    of: 'services/enrich-scan-queue/src/fetch/network/read-body.ts#readBody',
+    run: (text) =>
+      readFetchedBody(Readable.from(chunksOf(text)), text, { maxBytes: text.length }).catch(() => {
+        // More than one encoding is refused.
+      }),
+    forms: [plain, (text) => text.replaceAll(/[^]{1,8}/g, 'identity,')],
+  },
+  {
     of: 'services/enrich-scan-queue/src/jobs/decode-request.ts#decodeScanRequest',
     run: (text) => decodeScanRequest(bytesOf(text)),
   },
@@ -210,6 +256,24 @@ export const storeCases: readonly ForeignBytesCase[] = [
     of: 'services/store-api/src/http/read-request.ts#readQuery',
     run: (text) => ignoringFaults(() => readQuery(query, text)),
     forms: [plain, (text) => `cursor=${text}`, (text) => text.replaceAll(/[^]{1,4}/g, 'a=b&')],
+  },
+  {
+    of: 'services/store-api/src/http/read-request.ts#readBody',
+    run: (text) =>
+      Promise.allSettled([
+        readBody(bodyShape, requestOf(text)),
+        readBody(bodyShape, requestOf('{}', { 'content-type': `application/json${text}` })),
+      ]),
+    forms: [
+      plain,
+      (text) => JSON.stringify({ domains: linesOf(text) }),
+      (text) => JSON.stringify(Object.fromEntries(linesOf(text).map((line, i) => [`${i}${line}`, line]))),
+    ],
+  },
+  {
+    of: 'services/store-api/src/admission/key-gate.ts#KeyGate',
+    run: (text) => new KeyGate(refusing as never, () => false).enter(requestOf(text), undefined),
+    forms: [plain, (text) => `Bearer ${text}`, (text) => `Bearer svc_live_${text}`],
   },
   { of: 'services/store-api/src/stores/store-response.ts#isNotModified', run: (text) => isNotModified(text, '"a"') },
 ];
