@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KafkaClient } from '../kafka-client.ts';
 import { withDeadline } from '../with-deadline.ts';
+import { findTopic } from '../find-topic.ts';
 import { classifyKafkaError, kafkaErrorFields, type KafkaErrorClass } from '../kafka-error.ts';
 import type { KafkaRecord } from '../kafka-record.ts';
 import type { PublishResult, RecordPublisher } from './publish-result.ts';
@@ -111,7 +112,8 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
         retry: SEND_RETRY,
       });
       try {
-        await this.#findTopic();
+        // Without a topic each send would wait for it until its time is over.
+        await findTopic(this.#client, this.topic);
         await producer.connect();
         if (isReported) log.info({ topic: this.topic }, 'kafka publisher connected');
         isReported = false;
@@ -125,17 +127,6 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
       }
       await withDeadline(producer.disconnect(), DISCONNECT_TIMEOUT_MS).catch(() => {});
       await wait(RECONNECT_MS, undefined, { signal: this.#closing.signal }).catch(() => {});
-    }
-  }
-
-  /** Rejects where there is no topic: each send would wait for it until its time is over. */
-  async #findTopic(): Promise<void> {
-    const admin = this.#client.kafka.admin();
-    try {
-      await admin.connect();
-      await admin.fetchTopicMetadata({ topics: [this.topic] });
-    } finally {
-      await admin.disconnect();
     }
   }
 

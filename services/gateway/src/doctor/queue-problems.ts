@@ -1,3 +1,4 @@
+import { findTopic } from '@vitrine/kafka/find-topic';
 import { createKafkaClient } from '@vitrine/kafka/kafka-client';
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import { kafkaErrorFields } from '@vitrine/kafka/kafka-error';
@@ -18,14 +19,10 @@ export async function queueProblems(settings: PublisherSettings): Promise<string
 
 async function topicProblem(settings: PublisherSettings): Promise<string | undefined> {
   const { topic, brokers } = settings;
-  const admin = createKafkaClient(kafkaConnection(CLIENT_ID, settings), NO_LOG).kafka.admin();
   try {
-    await admin.connect();
-    await admin.fetchTopicMetadata({ topics: [topic] });
+    await findTopic(createKafkaClient(kafkaConnection(CLIENT_ID, settings), NO_LOG), topic);
     return undefined;
   } catch (error) {
     return `queue.topic ${topic} at ${brokers.join(', ')}: ${messageOf(error)}: ${kafkaErrorFields(error).next_step}`;
-  } finally {
-    await admin.disconnect();
   }
 }

@@ -69,8 +69,9 @@ const nothing = () => {};
 /** What this process allows before a request gets a connection: tokens that it has not seen use two connections, and a workspace uses half of
  *  them. Who may have how much over all processes is the database's to say. Spec: decisions, section 3. */
 export class AdmissionControl {
-  /** Of keys that are refused, and of requests that are too many. */
+  /** Delays refusals of keys. */
   readonly refusals: ResponsePacer;
+  /** Delays refusals of requests that are too many. */
   readonly limits: ResponsePacer;
   /** The batches of each workspace that are read at a time. */
   readonly batches: ConcurrencyLimiter;

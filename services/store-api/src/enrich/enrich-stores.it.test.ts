@@ -232,7 +232,7 @@ describe('a scan that was blocked or failed', () => {
     expect(billed.lookup_live).toBe(0);
   });
 
-  test('is not told of a domain on the denylist', async () => {
+  test('is not shown of a domain on the denylist', async () => {
     await enriched(['asked.com'], { refresh: true });
     await end('asked.com', 'failed');
     await denyDomain(api.database.owner, 'asked.com', 'asked for it');
