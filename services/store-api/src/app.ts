@@ -77,6 +77,7 @@ export async function startStoreApi(config: StoreApiConfig, logger: Logger): Pro
       serviceToken: config.graphql.service_token,
       introspection: config.graphql.introspection,
       ports: graphqlPorts(config, pool, now),
+      refusals: admission.refusals,
       logger,
     }),
     ...(scrape !== undefined && isPublic ? [scrapeRoute(scrape, path)] : []),

@@ -11,6 +11,7 @@ const TEST_KEY = /^svc_test_/;
 
 /** Why a request was not admitted, for metrics; each is counted from 0. */
 export const REJECTION_REASONS = [
+  'service_token',
   'missing_key',
   'malformed_key',
   'test_key',
@@ -24,6 +25,7 @@ export const REJECTION_REASONS = [
   'payment_required',
   'key_unverifiable',
 ] as const;
+export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
 /** A request's place among those of its key that may be in flight. */
 export interface Slot {

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 /** So many refusals a second are sent when they are ready, and a burst of so many at once; later ones are delayed. A client that sends its next
  *  request when it has its response cannot take the processors from others then: over 1,300 connections, 500 a second made the p95 of others 2.5
  *  times as long, on two cores that the database shares (`npm run bench -- store-api --only crowd`). */
@@ -25,6 +27,14 @@ export class ResponsePacer {
   /** Responses that were delayed so far. */
   get delayed(): number {
     return this.#delayed;
+  }
+
+  /** Resolves when the response may be sent, or has no client any more. */
+  async paceResponse(response: ServerResponse): Promise<void> {
+    if (response.closed) return;
+    const leaving = new AbortController();
+    response.once('close', () => leaving.abort());
+    await this.pace(leaving.signal);
   }
 
   /** Resolves when the response may be sent, or `signal` says that nobody waits for it. */

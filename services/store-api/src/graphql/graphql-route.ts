@@ -4,6 +4,7 @@ import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
+import type { ResponsePacer } from '../admission/response-pacer.ts';
 import { FAULT_CODES } from '../contract/error-codes.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import { errorBody } from '../contract/error-body.ts';
@@ -34,12 +35,14 @@ export interface GraphqlRouteOptions {
   readonly serviceToken: Secret | undefined;
   readonly introspection: boolean;
   readonly ports: GraphqlPorts;
+  /** Delays responses to calls without the service token. */
+  readonly refusals: Pick<ResponsePacer, 'paceResponse'>;
   readonly logger: Logger;
 }
 
 /** `POST /graphql`, for first-party surfaces. What is no request of GraphQL gets the error envelope; errors of one are in its response, whose status
  *  is 200. Spec: POST /graphql; decisions, section 6. */
-export function graphqlRoute({ serviceToken, introspection, ports, logger }: GraphqlRouteOptions): PlainRoute {
+export function graphqlRoute({ serviceToken, introspection, ports, refusals, logger }: GraphqlRouteOptions): PlainRoute {
   const isServiceToken = serviceTokenCheck(serviceToken);
   const options: GraphqlOptions = { schema: createSchema(), ports, introspection };
   const handle = async (
@@ -49,6 +52,9 @@ export function graphqlRoute({ serviceToken, introspection, ports, logger }: Gra
   ): Promise<PlainOutcome> => {
     const headers = [REQUEST_ID_HEADER, requestId];
     if (!isServiceToken(request.headersDistinct['authorization'] ?? [])) {
+      await refusals.paceResponse(response);
+      const refused = { operationId: 'graphql.invalid', code: 'unauthorized', reason: 'service_token' } as const;
+      if (response.closed) return { ...refused, status: 0 };
       const body = JSON.stringify(errorBody('unauthorized', UNAUTHORIZED, requestId));
       await sendResponse(request, response, {
         status: 401,
@@ -56,7 +62,7 @@ export function graphqlRoute({ serviceToken, introspection, ports, logger }: Gra
         body,
         type: JSON_TYPE,
       });
-      return { operationId: 'graphql.invalid', code: 'unauthorized' };
+      return refused;
     }
     return serve(options, request, response, { requestId, search, headers, logger });
   };

@@ -3,6 +3,7 @@ import { commitDemoStore } from '@vitrine/stores/demo/demo-store';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { finishScanJob } from '@vitrine/stores/scans/finish-scan-job';
 import { URLS } from '@vitrine/stores/testing/store-states';
+import { parseScrape } from '@vitrine/testkit/parse-scrape';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { randomBytes } from 'node:crypto';
 import { createSchema } from './create-schema.ts';
@@ -311,6 +312,31 @@ describe('who may send what', () => {
     }
     await using closed = await startTestStoreApi({}, api.database);
     expect((await closed.request('/graphql', { method: 'POST', token: TOKEN, body: QUERY })).status).toBe(401);
+  });
+
+  test('calls without the service token are delayed when they are many, and each is counted', async () => {
+    const counts = async () => {
+      const samples = parseScrape((await api.request('/metrics')).text, 'classic').flatMap((family) => family.samples);
+      const sampleOf = (name: string, reason?: string) =>
+        samples.find((of) => of.name === name && of.labels['reason'] === reason);
+      const left = sampleOf('svc_store_api_client_left_total')?.value ?? Number.NaN;
+      const rejected = sampleOf('svc_store_api_rejection_total', 'service_token')?.value ?? Number.NaN;
+      return { left, rejected, delayed: sampleOf('svc_store_api_refusal_delayed_total')?.value ?? Number.NaN };
+    };
+    const before = await counts();
+    await Promise.all(Array.from({ length: 150 }, () => post(QUERY, { token: undefined })));
+    const after = await counts();
+    expect(after.rejected).toBe(before.rejected + 150);
+    expect(after.delayed).toBeGreaterThan(before.delayed);
+    const leaving = new AbortController();
+    const call = () => fetch(`${api.url}/graphql`, { method: 'POST', signal: leaving.signal });
+    const calls = Array.from({ length: 300 }, () => call().catch(() => 'left'));
+    await Promise.race(calls);
+    leaving.abort();
+    const leavers = (await Promise.all(calls)).filter((outcome) => outcome === 'left').length;
+    await waitUntil(async () => (await counts()).rejected === after.rejected + 300, { what: 'the calls' });
+    expect(leavers).toBeGreaterThan(0);
+    expect((await counts()).left).toBeGreaterThan(before.left);
   });
 
   test.each<[string, object, number, string]>([

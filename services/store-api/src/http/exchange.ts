@@ -140,12 +140,7 @@ export class Exchange {
 
   /** A client that sends again at once when it is refused must not take the time of others. */
   async #pace(result: ApiResult): Promise<void> {
-    if (result.kind !== 'rejection' || this.#response.closed) return;
-    const pacer = this.#options.admission.pacerOf(result.code);
-    if (pacer === undefined) return;
-    const leaving = new AbortController();
-    this.#response.once('close', () => leaving.abort());
-    await pacer.pace(leaving.signal);
+    if (result.kind === 'rejection') await this.#options.admission.pacerOf(result.code)?.paceResponse(this.#response);
   }
 
   #rejectRoute(): ApiRejection {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RejectionReason } from '../admission/key-gate.ts';
 import type { Method } from '../contract/operation.ts';
 
 export type RouteMethod = Method | 'HEAD';
@@ -26,6 +27,8 @@ export interface PlainOutcome {
   readonly operationId: string;
   /** Of the error; '' for a success. */
   readonly code: string;
+  /** Why it was refused, of `REJECTION_REASONS`. */
+  readonly reason?: RejectionReason;
   /** 0: the client left before its response. */
   readonly status?: 0;
 }

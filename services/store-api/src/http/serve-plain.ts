@@ -34,7 +34,7 @@ export async function servePlain(
     headers: request.headers,
     status: outcome?.status ?? response.statusCode,
     code: code === '' ? (outcome?.code ?? '') : code,
-    reason: code === 'overloaded' ? code : undefined,
+    reason: code === 'overloaded' ? code : outcome?.reason,
     workspaceId: undefined,
     keyId: undefined,
     startedAt,
