@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { endureSilence } from '@vitrine/postgres/testing/endure-silence';
 import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
+import { getPromptly } from '@vitrine/testkit/get-promptly';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { Lease } from './runtime/leader-election.ts';
@@ -60,6 +62,18 @@ test('a leader without a database is live, ready and degraded, and says what it 
   await proxy.open();
   await leads(operator);
 });
+
+test('while the database accepts connections and never answers an operator responds at once, and says so; it goes on when it does', async () => {
+  await using proxy = await openTcpProxy(database.dsn);
+  proxy.hang();
+  const operator = stack.use(await startTestOperator(fake, proxy.dsn));
+  await waitUntil(async () => (await healthOf(operator)).status === 'degraded', { what: 'leadership', timeoutMs: SLOW_MS });
+  expect((await getPromptly(`${operator.url}/livez`))[0]).toBe(200);
+  expect((await getPromptly(`${operator.url}/api/health`))[1]['reasons']).toEqual(['database_unavailable']);
+  await proxy.open();
+  await leads(operator);
+  await endureSilence(operator.url, proxy);
+}, 240_000);
 
 test('an operator starts before the API server, and counts its failed requests', async () => {
   fake.fault = failing(503, 'ServiceUnavailable', 2, () => true);

@@ -1,5 +1,5 @@
+import { DatabaseProbe } from '@vitrine/postgres/database-probe';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { DatabaseReadiness, waitForDatabase } from '@vitrine/postgres/wait-for-database';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ApiRequests } from '../runtime/api-server.ts';
 import type { Controller } from '../runtime/controller.ts';
@@ -28,16 +28,19 @@ export class Leader {
   /** Resolves when another process may lead. */
   readonly lost: Promise<void>;
   readonly #options: LeaderOptions;
-  readonly #database = new DatabaseReadiness();
+  readonly #database: DatabaseProbe;
   readonly #stopping = new AbortController();
   readonly #onLost: () => void;
   #running: Promise<void> = Promise.resolve();
   #leadership: Leadership | undefined;
+  #epoch: Epoch | undefined;
   #controllers: readonly Controller[] = [];
   #isLost = false;
 
   constructor(options: LeaderOptions) {
     this.#options = options;
+    const { pool, logger } = options;
+    this.#database = new DatabaseProbe(pool, { logger, probe: () => this.#probe() });
     const { promise, resolve } = Promise.withResolvers<void>();
     this.lost = promise;
     this.#onLost = () => {
@@ -52,7 +55,7 @@ export class Leader {
     return this.#leadership !== undefined && !this.#isLost;
   }
 
-  /** Of a leader that waits for it. */
+  /** Why a leader cannot work; undefined when it can. */
   get databaseReason(): string | undefined {
     return this.#database.reason;
   }
@@ -62,17 +65,14 @@ export class Leader {
   }
 
   start(): void {
-    this.#running = this.#run().catch((err: unknown) => {
-      this.#options.logger.error({ err, next_step: AFTER_BUG }, 'controllers not started');
-      this.#onLost();
-    });
+    this.#running = this.#lead().catch((err: unknown) => this.#endByBug(err));
   }
 
   /** Finishes the passes in progress. */
   async stopControllers(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
-    await Promise.all(this.#controllers.map((controller) => controller[Symbol.asyncDispose]()));
+    await Promise.all([...this.#controllers, this.#database].map((one) => one[Symbol.asyncDispose]()));
   }
 
   /** Gives the Lease back, so that a standby leads at once. */
@@ -80,8 +80,8 @@ export class Leader {
     await this.#leadership?.[Symbol.asyncDispose]();
   }
 
-  async #run(): Promise<void> {
-    const { server, pool, lease, identity, logger, createControllers, electionTimes } = this.#options;
+  async #lead(): Promise<void> {
+    const { server, lease, identity, logger, electionTimes } = this.#options;
     const { signal } = this.#stopping;
     const onError = (err: unknown) => logger.warn({ err, next_step: AFTER_FAILED_ELECTION }, 'leader election failed');
     const election = new LeaderElection(server, { ...lease, identity, onError, ...(electionTimes && { times: electionTimes }) });
@@ -89,20 +89,29 @@ export class Leader {
     if (this.#leadership === undefined) return;
     logger.info({ identity }, 'leading');
     void this.#leadership.lost.then(() => this.#stopping.signal.aborted || this.#onLost());
-    const epoch = await this.#takeEpoch(pool, identity);
-    if (epoch === undefined) return;
-    const fencedServer = new FencedApiServer(server, this.#leadership, this.#onLost);
-    this.#controllers = createControllers(fencedServer, new FencedDatabase(pool, epoch, this.#onLost));
-    for (const controller of this.#controllers) controller.start();
-    logger.info({ epoch: epoch.epoch, controllers: this.#controllers.map(({ name }) => name) }, 'controllers started');
+    const { ready } = this.#database.start();
+    void ready.then(() => this.#startControllers()).catch((err: unknown) => this.#endByBug(err));
   }
 
-  /** Waits for the database and its tables. */
-  async #takeEpoch(pool: PostgresPool, identity: string): Promise<Epoch | undefined> {
-    const { logger } = this.#options;
-    let epoch: Epoch | undefined;
-    const probe = async () => (epoch = await takeEpoch(pool, identity));
-    const waiting = { logger, signal: this.#stopping.signal, readiness: this.#database, probe, isAwaited: () => true };
-    return (await waitForDatabase(pool, waiting)) ? epoch : undefined;
+  /** Takes an epoch first; afterwards it changes no row, and is refused where none could be changed. */
+  async #probe(): Promise<void> {
+    const { pool, identity } = this.#options;
+    if (this.#epoch === undefined) this.#epoch = await takeEpoch(pool, identity);
+    else await pool.query('UPDATE gateway_keys SET revision = revision WHERE FALSE');
+  }
+
+  #startControllers(): void {
+    const { server, pool, logger, createControllers } = this.#options;
+    if (this.#leadership === undefined || this.#epoch === undefined || this.#stopping.signal.aborted) return;
+    const fencedServer = new FencedApiServer(server, this.#leadership, this.#onLost);
+    this.#controllers = createControllers(fencedServer, new FencedDatabase(pool, this.#epoch, this.#onLost));
+    for (const controller of this.#controllers) controller.start();
+    const { epoch } = this.#epoch;
+    logger.info({ epoch, controllers: this.#controllers.map(({ name }) => name) }, 'controllers started');
+  }
+
+  #endByBug(err: unknown): void {
+    this.#options.logger.error({ err, next_step: AFTER_BUG }, 'controllers not started');
+    this.#onLost();
   }
 }

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { endureSilence } from '@vitrine/postgres/testing/endure-silence';
 import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
 import { createLogger } from '@vitrine/telemetry/logger';
+import { getPromptly } from '@vitrine/testkit/get-promptly';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { startScanner } from './app.ts';
@@ -43,3 +45,27 @@ test('it starts before database and broker, is live, is ready once it has reache
   expect((await get('/api/health')).body).toMatchObject({ reasons: ['broker_unavailable'], scans_in_flight: 0 });
   expect(log.some((line) => line.includes('"msg":"database reached"'))).toBe(true);
 });
+
+test('while database and broker accept connections and never answer it responds at once, and says which; it goes on when they do', async () => {
+  await using database = await templateDatabase();
+  await using proxy = await openTcpProxy(database.dsn);
+  await using broker = await openTcpProxy(database.dsn);
+  proxy.hang();
+  broker.hang();
+  const config = readScanConfig(undefined, {
+    SCAN_STORAGE_DSN: proxy.dsn.reveal(),
+    SCAN_QUEUE_BROKERS: new URL(broker.dsn.reveal()).host,
+    SCAN_SERVER_HOST: '127.0.0.1',
+    SCAN_SERVER_PORT: '0',
+  });
+  await using scanner = await startScanner(config, createLogger('test', 'info', { write: () => {} }), STEPS);
+  const get = (path: string) => getPromptly(`${scanner.url}${path}`);
+  const isReady = async (wanted: number) => (await get('/readyz'))[0] === wanted && (await get('/livez'))[0] === 200;
+  const reasons = async () => (await get('/api/health'))[1]['reasons'];
+  expect(await isReady(503)).toBe(true);
+  expect(await reasons()).toEqual(['database_unavailable', 'broker_unavailable']);
+  await proxy.open();
+  await waitUntil(() => isReady(200), { what: 'the database', timeoutMs: SLOW_MS });
+  expect(await reasons()).toEqual(['broker_unavailable']);
+  await endureSilence(scanner.url, proxy);
+}, 120_000);

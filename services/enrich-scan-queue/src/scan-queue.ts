@@ -6,8 +6,8 @@ import { KafkaPublisher } from '@vitrine/kafka/publish/kafka-publisher';
 import { InProcessRelay } from '@vitrine/outbox/in-process-relay';
 import type { OutboxFigures } from '@vitrine/outbox/outbox-figures';
 import { OutboxRelay } from '@vitrine/outbox/outbox-relay';
+import { DatabaseProbe } from '@vitrine/postgres/database-probe';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { DatabaseReadiness, waitForDatabase } from '@vitrine/postgres/wait-for-database';
 import type { ReplayContext } from '@vitrine/stores/commit/replay-store';
 import { SCAN_TOPICS, type ScanCause } from '@vitrine/stores/scans/queue-scans';
 import type { Logger } from '@vitrine/telemetry/logger';
@@ -56,11 +56,10 @@ export class ScanQueue {
   /** Without a broker there are none. */
   readonly #deadLetters: ReadonlyMap<ScanCause, KafkaPublisher>;
   readonly #publishers: ReadonlyMap<string, KafkaPublisher>;
-  readonly #database = new DatabaseReadiness();
+  readonly #database: DatabaseProbe;
   readonly #stopping = new AbortController();
   #dueRoundAt = performance.now();
   #duplicates = 0;
-  #starting: Promise<void> | undefined;
   #started: Started | undefined;
 
   /** Connects to the broker, and to nothing else. */
@@ -68,6 +67,7 @@ export class ScanQueue {
     const { config, client, pool, run, logger, onEnd } = options;
     this.#options = options;
     this.#pool = pool;
+    this.#database = new DatabaseProbe(pool, { logger, probe });
     this.#jobs = new ScanJobs(this.#pool);
     this.#slots = new ScanSlots(config.concurrency);
     const limits = { maxAttempts: config.jobs.max_attempts, retryMs: config.jobs.retry_ms };
@@ -92,7 +92,7 @@ export class ScanQueue {
 
   /** At any time since the start. */
   get hasReachedDatabase(): boolean {
-    return this.#database.wasReached;
+    return this.#database.hasReachedDatabase;
   }
 
   get figures(): ScanFigures {
@@ -124,36 +124,27 @@ export class ScanQueue {
 
   /** Begins in the background: jobs are taken when the database has its tables. */
   start(): void {
-    this.#starting = this.#begin();
+    void this.#database.start().ready.then(() => this.#begin());
   }
 
   /** Takes no more jobs, and ends or hands back those that run. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#slots.close();
-    await this.#starting;
     const { consumers = [], relay, due, routine, replay } = this.#started ?? {};
     const stopTaking = async () => {
       await Promise.all([...consumers, ...(relay === undefined ? [] : [relay])].map((one) => one[Symbol.asyncDispose]()));
       await Promise.all(this.#allPublishers().map((publisher) => publisher[Symbol.asyncDispose]()));
     };
     const inBackground = [routine, replay].map((work) => work?.[Symbol.asyncDispose]());
-    await Promise.all([this.#runner.stop(), stopTaking(), due, ...inBackground]);
+    await Promise.all([this.#runner.stop(), stopTaking(), due, ...inBackground, this.#database[Symbol.asyncDispose]()]);
     await this.#runner.settle();
   }
 
-  async #begin(): Promise<void> {
+  #begin(): void {
     const { config, logger, replay: context } = this.#options;
     const { signal } = this.#stopping;
-    const isReached = await waitForDatabase(this.#pool, {
-      logger,
-      signal,
-      readiness: this.#database,
-      probe,
-      // Tables and rights that a migration has still to make are waited for, too.
-      isAwaited: () => true,
-    });
-    if (!isReached) return;
+    if (signal.aborted) return;
     this.#runner.startRenewing();
     const tools = { jobs: this.#jobs, slots: this.#slots, runner: this.#runner, logger, signal };
     const onRound = () => (this.#dueRoundAt = performance.now());

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
+import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
+import { getPromptly } from '@vitrine/testkit/get-promptly';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { startTestStoreApi, type TestStoreApi } from './testing/start-test-store-api.ts';
 
@@ -18,6 +20,44 @@ test('health, indexes and probes need no key', async () => {
   expect((await api.request('/livez')).status).toBe(200);
   await waitUntil(async () => (await api.request('/readyz')).status === 200, { what: 'readiness' });
 });
+
+test('a replica is not ready while its role may read the database and not write to it', async () => {
+  const { owner } = api.database;
+  await owner.execute('REVOKE UPDATE ON request_leases FROM vitrine_store_api');
+  try {
+    await using other = await startTestStoreApi({}, api.database);
+    const statusOf = async () => (await other.request('/readyz')).status;
+    await waitUntil(() => other.log.some((line) => line.includes('waiting for the database') && line.includes('request_leases')), {
+      what: 'the wait',
+    });
+    expect(await statusOf()).toBe(503);
+    await owner.execute('GRANT UPDATE ON request_leases TO vitrine_store_api');
+    await waitUntil(async () => (await statusOf()) === 200, { what: 'readiness', timeoutMs: 30_000 });
+  } finally {
+    await owner.execute('GRANT UPDATE ON request_leases TO vitrine_store_api');
+  }
+}, 60_000);
+
+test('while the database accepts connections and never answers probes and health respond at once, requests get an error, and all goes on', async () => {
+  await using proxy = await openTcpProxy(api.database.dsnOf('vitrine_store_api'));
+  proxy.hang();
+  await using other = await startTestStoreApi({ STORE_API_STORAGE_DSN: proxy.dsn.reveal() }, api.database);
+  const statusOf = async (path: string) => (await getPromptly(other.url + path))[0];
+  const key = await api.addKey({ plan: 'growth', scopes: [] });
+  const account = async () => (await other.request('/v1/account', { token: key.token })).status;
+  const becomes = (status: number) =>
+    waitUntil(async () => (await account()) === status, { what: `an account with ${status}`, timeoutMs: 60_000 });
+  expect(await Promise.all(['/livez', '/v1/health', '/readyz'].map(statusOf))).toEqual([200, 200, 503]);
+  await proxy.open();
+  await waitUntil(async () => (await statusOf('/readyz')) === 200, { what: 'readiness', timeoutMs: 60_000 });
+  await becomes(200);
+  proxy.hang();
+  expect(await account()).toBe(503);
+  expect(await Promise.all(['/livez', '/v1/health', '/readyz'].map(statusOf))).toEqual([200, 200, 200]);
+  await waitUntil(() => other.log.some((line) => line.includes('database lost')), { what: 'the log', timeoutMs: 60_000 });
+  await proxy.open();
+  await becomes(200);
+}, 240_000);
 
 test('account shows workspace, key, plan and period to a key without any scope', async () => {
   const key = await api.addKey({ plan: 'growth', scopes: [] });

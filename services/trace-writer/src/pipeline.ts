@@ -3,8 +3,8 @@ import { KafkaConsumer, type ConsumerFigures } from '@vitrine/kafka/consume/kafk
 import type { KafkaClient } from '@vitrine/kafka/kafka-client';
 import { KafkaPublisher } from '@vitrine/kafka/publish/kafka-publisher';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
+import { DatabaseProbe } from '@vitrine/postgres/database-probe';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { DatabaseReadiness, waitForDatabase } from '@vitrine/postgres/wait-for-database';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { openPostgresTraceStore, type PostgresTraceStore } from '@vitrine/trace-store-postgres/postgres-trace-store';
 import { PostgresTraceWriter } from '@vitrine/trace-store-postgres/postgres-trace-writer';
@@ -49,11 +49,10 @@ export class Pipeline {
   readonly #writer: PostgresTraceWriter;
   readonly #publisher: KafkaPublisher;
   readonly #deadLetters: CountedDeadLetters;
-  readonly #database = new DatabaseReadiness();
-  readonly #stopping = new AbortController();
+  readonly #database: DatabaseProbe;
   #written = 0;
   #duplicates = 0;
-  #starting: Promise<void> | undefined;
+  #isStopping = false;
   #consumer: KafkaConsumer | undefined;
   #statistics: StatisticsRow | undefined;
   #retention: Disposable | undefined;
@@ -61,7 +60,7 @@ export class Pipeline {
 
   /** Connects to the broker, and to nothing else. */
   constructor(options: PipelineOptions) {
-    const { config, client } = options;
+    const { config, client, logger } = options;
     const { dsn } = config.storage;
     this.#options = options;
     this.#pool = new PostgresPool({ dsn, applicationName: APPLICATION, maxConnections: WRITE_CONNECTIONS });
@@ -69,6 +68,7 @@ export class Pipeline {
     this.#writer = new PostgresTraceWriter(this.#pool);
     this.#publisher = new KafkaPublisher(client, { topic: deadLetterTopic(config.queue.topic) });
     this.#deadLetters = new CountedDeadLetters(this.#publisher);
+    this.#database = new DatabaseProbe(this.#pool, { logger, probe });
   }
 
   get state(): PipelineState {
@@ -81,7 +81,7 @@ export class Pipeline {
 
   /** At any time since the start. */
   get hasReachedDatabase(): boolean {
-    return this.#database.wasReached;
+    return this.#database.hasReachedDatabase;
   }
 
   get figures(): WriterFigures {
@@ -101,13 +101,12 @@ export class Pipeline {
 
   /** Begins in the background: consuming begins when the database has its tables. */
   start(): void {
-    this.#starting = this.#begin();
+    void this.#database.start().ready.then(() => this.#begin());
   }
 
   /** Finishes and commits the batch in progress, and leaves the group. */
   async stopConsuming(): Promise<void> {
-    this.#stopping.abort();
-    await this.#starting;
+    this.#isStopping = true;
     this.#retention?.[Symbol.dispose]();
     this.#tables?.[Symbol.dispose]();
     await this.#consumer?.[Symbol.asyncDispose]();
@@ -119,12 +118,12 @@ export class Pipeline {
   }
 
   async closeDatabase(): Promise<void> {
-    await Promise.all([this.#store[Symbol.asyncDispose](), this.#pool[Symbol.asyncDispose]()]);
+    await Promise.all([this.#store, this.#database, this.#pool].map((one) => one[Symbol.asyncDispose]()));
   }
 
-  async #begin(): Promise<void> {
+  #begin(): void {
+    if (this.#isStopping) return;
     const { config, logger } = this.#options;
-    if (!(await this.#untilDatabase())) return;
     this.#statistics = new StatisticsRow(this.#pool, () => this.figures);
     this.#retention = keepRetention(this.#store, {
       retentionDays: config.tracing.retention_days,
@@ -133,17 +132,6 @@ export class Pipeline {
     });
     this.#tables = new TableFiguresReader(this.#pool);
     this.#consumer = this.#consume();
-  }
-
-  /** Whatever is wrong with the database, such as tables or rights that a migration has still to make, is waited for. */
-  #untilDatabase(): Promise<boolean> {
-    return waitForDatabase(this.#pool, {
-      logger: this.#options.logger,
-      signal: this.#stopping.signal,
-      readiness: this.#database,
-      probe,
-      isAwaited: () => true,
-    });
   }
 
   #consume(): KafkaConsumer {

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { endureSilence } from '@vitrine/postgres/testing/endure-silence';
 import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
+import { getPromptly } from '@vitrine/testkit/get-promptly';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { readFileSync } from 'node:fs';
@@ -38,6 +40,25 @@ test('it starts before database and broker, is ready once it has reached the dat
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   }
 });
+
+test('while database and broker accept connections and never answer it responds at once, and says which; it goes on when they do', async () => {
+  await using database = await templateDatabase();
+  await using proxy = await openTcpProxy(database.dsn);
+  await using broker = await openTcpProxy(database.dsn);
+  proxy.hang();
+  broker.hang();
+  const brokers = new URL(broker.dsn.reveal()).host;
+  await using writer = await startTestWriter({ WRITER_STORAGE_DSN: proxy.dsn.reveal(), WRITER_QUEUE_BROKERS: brokers });
+  const get = (path: string) => getPromptly(`${writer.url}${path}`);
+  const isReady = async (wanted: number) => (await get('/readyz'))[0] === wanted && (await get('/livez'))[0] === 200;
+  const reasons = async () => (await get('/api/health'))[1]['reasons'];
+  expect(await isReady(503)).toBe(true);
+  expect(await reasons()).toEqual(['database_unavailable', 'broker_unavailable']);
+  await proxy.open();
+  await waitUntil(() => isReady(200), { what: 'the database', timeoutMs: SLOW_MS });
+  expect(await reasons()).toEqual(['broker_unavailable']);
+  await endureSilence(writer.url, proxy);
+}, 120_000);
 
 test('every counter is there, at 0, from the start', async () => {
   await using database = await templateDatabase();

@@ -11,6 +11,8 @@ export interface TcpProxy extends AsyncDisposable {
   close(): Promise<void>;
   /** Lets the connections stand, without a byte from then on. */
   freeze(): void;
+  /** As `freeze`, and so for connections that come before it is opened again: they are accepted, and never answered. */
+  hang(): void;
   /** Ends the connection that sends `marker` next. `request`: before the database gets that; `response`: once its response is there, which is not
    *  passed on. `isLast`: with all others, and none is accepted from then on. */
   cutAt(marker: string, what: 'request' | 'response', isLast?: boolean): void;
@@ -19,10 +21,15 @@ export interface TcpProxy extends AsyncDisposable {
 export async function openTcpProxy(dsn: Secret): Promise<TcpProxy> {
   const to = new URL(dsn.reveal());
   const sockets = new Set<Socket>();
-  let isRefusing = false;
+  let [isRefusing, isHanging] = [false, false];
   const server = createServer((from) => {
     if (isRefusing) {
       from.destroy();
+      return;
+    }
+    if (isHanging) {
+      sockets.add(from.pause());
+      from.on('error', () => {}).on('close', () => sockets.delete(from));
       return;
     }
     const upstream = connect(Number(to.port), to.hostname);
@@ -58,17 +65,23 @@ export async function openTcpProxy(dsn: Secret): Promise<TcpProxy> {
     for (const socket of sockets) socket.destroy();
     if (server.listening) await once(server.close(), 'close');
   };
+  const freeze = () => {
+    for (const socket of sockets) socket.unpipe().pause();
+  };
   return {
     dsn: new Secret(url.href),
     async open() {
-      isRefusing = false;
+      if (isHanging) for (const socket of sockets) socket.destroy();
+      [isRefusing, isHanging] = [false, false];
       if (server.listening) return;
       server.listen(port, '127.0.0.1');
       await once(server, 'listening');
     },
     close,
-    freeze() {
-      for (const socket of sockets) socket.unpipe().pause();
+    freeze,
+    hang() {
+      isHanging = true;
+      freeze();
     },
     cutAt(marker, what, isLast = false) {
       cut = { marker, what, isLast };

@@ -1,0 +1,87 @@
+import { messageOf } from '@vitrine/faults/fault';
+import { setTimeout as wait } from 'node:timers/promises';
+import { databaseErrorFields } from './database-error-fields.ts';
+import type { PostgresPool } from './postgres-pool.ts';
+import { DatabaseReadiness, waitForDatabase, type WaitLogger } from './wait-for-database.ts';
+
+const PROBE_INTERVAL_MS = 5_000;
+/** A database that has not responded for so long counts as one that is away, although the driver still waits for it. */
+const RESPONSE_MS = 5_000;
+
+export interface DatabaseProbeOptions {
+  readonly logger: WaitLogger;
+  /** What the service cannot work without; rejects where that fails. */
+  readonly probe: (pool: PostgresPool) => Promise<unknown>;
+}
+
+/** Knows whether the database serves a service. Once started it asks it every 5 s, whether or not anything else does. */
+export class DatabaseProbe implements AsyncDisposable {
+  readonly #pool: PostgresPool;
+  readonly #options: DatabaseProbeOptions;
+  readonly #readiness = new DatabaseReadiness();
+  readonly #stopping = new AbortController();
+  readonly #ready = Promise.withResolvers<void>();
+  /** When the probe in progress was sent. */
+  #sentAt: number | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(pool: PostgresPool, options: DatabaseProbeOptions) {
+    this.#pool = pool;
+    this.#options = options;
+  }
+
+  /** Why the service cannot work; undefined when it can. */
+  get reason(): string | undefined {
+    const waitedMs = this.#sentAt === undefined ? 0 : performance.now() - this.#sentAt;
+    const silence = waitedMs > RESPONSE_MS ? `no response from the database for ${Math.round(waitedMs / 1_000)} s` : undefined;
+    return this.#readiness.reason ?? silence;
+  }
+
+  /** At any time since the start. */
+  get hasReachedDatabase(): boolean {
+    return this.#readiness.wasReached;
+  }
+
+  /** Resolves when the database serves for the first time, which may be never. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  start(): this {
+    this.#running ??= this.#run();
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    // Tables and rights that a migration has still to make are waited for, too.
+    const options = { ...this.#options, signal, readiness: this.#readiness, isAwaited: () => true };
+    while (!signal.aborted) {
+      if (await waitForDatabase(this.#pool, options)) this.#ready.resolve();
+      while (!signal.aborted && this.#readiness.reason === undefined) {
+        await wait(PROBE_INTERVAL_MS, undefined, { signal }).catch(() => {});
+        if (!signal.aborted) await this.#check();
+      }
+    }
+  }
+
+  async #check(): Promise<void> {
+    const { logger, probe } = this.#options;
+    const sentAt = performance.now();
+    this.#sentAt = sentAt;
+    try {
+      await probe(this.#pool);
+    } catch (err) {
+      this.#readiness.reason = `waiting for the database: ${messageOf(err)}`;
+      const waited_ms = Math.round(performance.now() - sentAt);
+      logger.warn({ ...this.#pool.address, waited_ms, ...databaseErrorFields(err) }, 'database lost');
+    } finally {
+      this.#sentAt = undefined;
+    }
+  }
+}
