@@ -27,9 +27,12 @@ test('a replica is not ready while its role may read the database and not write 
   try {
     await using other = await startTestStoreApi({}, api.database);
     const statusOf = async () => (await other.request('/readyz')).status;
-    await waitUntil(() => other.log.some((line) => line.includes('waiting for the database') && line.includes('request_leases')), {
-      what: 'the wait',
-    });
+    await waitUntil(
+      () => other.log.some((line) => line.includes('waiting for the database') && line.includes('request_leases')),
+      {
+        what: 'the wait',
+      },
+    );
     expect(await statusOf()).toBe(503);
     await owner.execute('GRANT UPDATE ON request_leases TO vitrine_store_api');
     await waitUntil(async () => (await statusOf()) === 200, { what: 'readiness', timeoutMs: 30_000 });
