@@ -117,7 +117,11 @@ describe('the test write', () => {
     using database = new DatabaseSync(path);
     database.exec('BEGIN IMMEDIATE');
     expect(() => writer.probe()).toThrow('database is locked');
-    database.exec('ROLLBACK; DROP TABLE payload_pages');
+    database.exec(`ROLLBACK; CREATE TRIGGER refusal BEFORE INSERT ON traces BEGIN SELECT RAISE(ABORT, 'no traces'); END`);
+    expect(() => writer.probe()).toThrow('no traces');
+    database.exec('DROP TRIGGER refusal');
+    writer.probe();
+    database.exec('DROP TABLE payload_pages');
     expect(() => writer.probe()).toThrow('no such table');
   });
 });

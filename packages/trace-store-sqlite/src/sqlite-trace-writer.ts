@@ -3,6 +3,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { RetentionClock, type RetentionRun } from '@vitrine/lifecycle/retention-clock';
 import { advanceRetention } from '@vitrine/sqlite/advance-retention';
 import type { Removed } from '@vitrine/telemetry/retention-log';
+import { probeRecord } from '@vitrine/traces/probe-record';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { createdAtOf, firstIdOf } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
@@ -34,6 +35,8 @@ const JOURNAL_MAX: JournalMax = { traces: 65_536, batches: 512 };
 
 /** What `probe` writes: some pages, as a trace does. */
 const PROBE_BYTES = 32_768;
+
+const ROLLED_BACK = new Error('a probe is rolled back');
 
 const INSERT_PAGE = 'INSERT INTO payload_pages VALUES (?,?,?,?,?)';
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
@@ -150,9 +153,17 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     return removed;
   }
 
-  /** Writes as much as a trace needs, and takes it back: throws when traces could not be written either. An empty transaction would succeed
-   *  on a full disk, and one that is rolled back never reaches it. Page 0 is no trace's; what a crash leaves of it goes with retention. */
+  /** Writes a trace and as many bytes as one needs, and takes both back: throws when traces could not be written either. What is rolled back
+   *  never reaches a full disk, and a trace that is committed is seen. Page 0 is no trace's; what a crash leaves of it goes with retention. */
   probe(): void {
+    try {
+      this.#transaction(() => {
+        this.#insertAll([probeRecord(Date.now())]);
+        throw ROLLED_BACK;
+      });
+    } catch (error) {
+      if (error !== ROLLED_BACK) throw error;
+    }
     const insert = this.#database.prepare('INSERT OR REPLACE INTO payload_pages VALUES (0, 0, 0, 0, zeroblob(?))');
     this.#transaction(() => void insert.run(PROBE_BYTES));
     this.#transaction(() => this.#database.exec('DELETE FROM payload_pages WHERE page = 0'));

@@ -1,5 +1,5 @@
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import type { Admin } from 'kafkajs';
+import kafkajs, { type Admin } from 'kafkajs';
 import { randomUUID } from 'node:crypto';
 import { ensureTopics, type TopicSettings } from '../ensure-topics.ts';
 import { createKafkaClient } from '../kafka-client.ts';
@@ -58,6 +58,13 @@ export async function readTopic({ brokers }: Broker, topic: string, count: numbe
   } finally {
     await Promise.all([admin.disconnect(), consumer.disconnect()]);
   }
+}
+
+/** Changes settings of a topic, such as `max.message.bytes`. */
+export async function alterTopic({ brokers }: Broker, topic: string, settings: Readonly<Record<string, string>>): Promise<void> {
+  const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
+  const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configEntries };
+  await withAdmin(brokers, (admin) => admin.alterConfigs({ validateOnly: false, resources: [resource] }));
 }
 
 /** How many records each partition has. */

@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
+import { SqliteTraceWriter } from '@vitrine/trace-store-sqlite/sqlite-trace-writer';
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { readGatewayConfig } from '../config.ts';
 import { checkStorage } from './storage-check.ts';
 
@@ -25,3 +27,16 @@ test.each(['schema-1', 'schema-2', 'schema-3'])(
     expect(readdirSync(folder.path)).toEqual(['traces.db']);
   },
 );
+
+test('a trace file passes when a write is committed to it, and fails while another process holds its lock', async () => {
+  await using folder = await temporaryFolder('storage-check');
+  const path = join(folder.path, 'traces.db');
+  new SqliteTraceWriter(path)[Symbol.dispose]();
+  const check = () => checkStorage({ storage: { driver: 'sqlite', path }, queue });
+  expect(await check()).toMatchObject({ status: 'pass', summary: 'the traces can be read and written' });
+  expect(readdirSync(folder.path)).toEqual(['traces.db']);
+  using other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  const { status, summary, details } = await check();
+  expect([status, summary, details.at(-1)]).toEqual(['fail', 'the traces cannot be written', `${path}: database is locked`]);
+});

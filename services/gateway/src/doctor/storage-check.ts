@@ -1,5 +1,6 @@
-import { isFault } from '@vitrine/faults/fault';
+import { isFault, messageOf } from '@vitrine/faults/fault';
 import { earlierSchema } from '@vitrine/sqlite/database-file';
+import { tryWriting } from '@vitrine/sqlite/try-writing';
 import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -47,12 +48,23 @@ async function checkFile(config: Pick<GatewayConfig, 'storage'>): Promise<Check>
     if (problems.length > 0) return found('fail', 'the traces cannot be written', [...details, ...problems]);
     if (earlier !== undefined)
       return found('pass', 'the traces of an earlier version will be migrated when the gateway starts', details);
+    const refusal = writeProblem(path);
+    if (refusal !== undefined) return found('fail', 'the traces cannot be written', [...details, refusal]);
     return found('pass', 'the traces can be read and written', details);
   } catch (error) {
     if (!isFault(error)) throw error;
     // A file of another program is reported by both.
     const others = problems.filter((problem) => !error.say.endsWith(problem.slice(`${path}: `.length)));
     return found('fail', 'the traces cannot be read', [error.say, ...others]);
+  }
+}
+
+function writeProblem(path: string): string | undefined {
+  try {
+    tryWriting(path);
+    return undefined;
+  } catch (error) {
+    return `${path}: ${messageOf(error)}`;
   }
 }
 

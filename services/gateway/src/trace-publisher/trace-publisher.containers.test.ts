@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { describeWithContainers } from '@vitrine/e2e/describe-with-containers';
 import { startKafka } from '@vitrine/e2e/environment';
-import { createTopic, deleteTopic, readTopic } from '@vitrine/kafka/testing/topics';
+import { alterTopic, createTopic, deleteTopic, readTopic } from '@vitrine/kafka/testing/topics';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
@@ -76,6 +76,9 @@ await describeWithContainers('publishing traces to Kafka 4.1', () => {
       await readTopic(kafka, topic, 3);
       await healthBecomes(ok);
       expect(await doctor()).toMatch(new RegExp(`pass {2}storage: [^]*topic: ${topic}`));
+      // It can be looked up, and not written to.
+      await alterTopic(kafka, topic, { 'max.message.bytes': '1' });
+      expect(await doctor()).toMatch(/fail {2}storage: the traces cannot be published[^]*larger than the max message size/);
     },
     TEST_TIMEOUT_MS,
   );

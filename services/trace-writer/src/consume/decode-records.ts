@@ -1,5 +1,6 @@
 import { isFault } from '@vitrine/faults/fault';
 import type { ConsumedRecord, RejectedRecord } from '@vitrine/kafka/consume/consumed-record';
+import { TOPIC_CHECK_HEADER } from '@vitrine/traces/topic-check';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
 
@@ -16,13 +17,14 @@ export interface DecodedRecords {
   readonly rejected: readonly RejectedRecord[];
 }
 
-/** Decodes records; nothing is derived again. */
+/** Decodes records; nothing is derived again. Checks of the topic are left out: they carry nothing. */
 export function decodeRecords(records: readonly ConsumedRecord[]): DecodedRecords {
   const traces: TraceRecord[] = [];
   const sources: ConsumedRecord[] = [];
   const rejected: RejectedRecord[] = [];
   for (const record of records) {
     const { value } = record;
+    if (value === null && record.headers[TOPIC_CHECK_HEADER] !== undefined) continue;
     try {
       if (value !== null && value.length > MAX_RECORD_BYTES) {
         const reason = `the record has ${value.length} bytes; at most ${MAX_RECORD_BYTES} are read`;

@@ -56,6 +56,13 @@ describe('records that are consumed', () => {
     expect(written()).toBe(1);
   });
 
+  test('are skipped where doctor has published them to check the topic', async () => {
+    const { handle, written } = handlerOf(['written']);
+    const check = { ...consumed(null), headers: { 'vitrine-check': 'doctor' } };
+    expect(await handle([check, ...traces(1)])).toEqual({ status: 'done', rejected: [] });
+    expect(written()).toBe(1);
+  });
+
   test('that break a rule of the tables are rejected, and the others are done', async () => {
     const { handle } = handlerOf(['written', failure('constraint', '22003')]);
     const records = traces(2);

@@ -23,6 +23,7 @@ export const doctor = command({
   --config FILE  the gateway's configuration
 
 Each check passes, warns or fails; a gateway may be running. Nothing is changed or left behind, and no provider is called.
+A topic gets one record without value, which trace-writers skip.
 Exit code 1: a check failed.
 
 Examples:

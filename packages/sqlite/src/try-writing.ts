@@ -1,0 +1,12 @@
+import { DatabaseSync } from 'node:sqlite';
+
+const BUSY_TIMEOUT_MS = 2_000;
+
+/** Commits a write that changes nothing, as the next writer would commit its own. Throws SQLite's error where the file cannot be written or
+ *  another process holds its lock. To be called for files of ours only. */
+export function tryWriting(path: string): void {
+  using database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  database.exec('BEGIN IMMEDIATE');
+  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+  database.exec(`PRAGMA user_version = ${version}; COMMIT`);
+}
