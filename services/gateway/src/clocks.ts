@@ -20,10 +20,28 @@ export async function openClocks(
 ): Promise<Clocks> {
   const options = postgresOptions(storage, 'clock');
   if (options === undefined) return { clock: Date.now, steadyClock };
+  const { DatabaseClock, PostgresPool } = await databaseModules();
+  const connection = pool ?? opened.use(new PostgresPool({ ...options, maxConnections: 1 }));
+  return { clock: opened.use(new DatabaseClock(connection, { logger }).keepReading()).now, steadyClock };
+}
+
+/** For a command, which goes by the same clock: read once. */
+export async function readClock(storage: StorageSettings, logger: Logger): Promise<Clocks['clock']> {
+  const options = postgresOptions(storage, 'clock');
+  if (options === undefined) return Date.now;
+  const { DatabaseClock, PostgresPool } = await databaseModules();
+  await using pool = new PostgresPool({ ...options, maxConnections: 1 });
+  const clock = new DatabaseClock(pool, { logger });
+  // A database that is away is reported by what the command is to do.
+  await clock.read().catch(() => {});
+  return clock.now;
+}
+
+/** Loaded when needed: a gateway on SQLite starts without them. */
+async function databaseModules() {
   const [{ PostgresPool }, { DatabaseClock }] = await Promise.all([
     import('@vitrine/postgres/postgres-pool'),
     import('@vitrine/postgres/database-clock'),
   ]);
-  const connection = pool ?? opened.use(new PostgresPool({ ...options, maxConnections: 1 }));
-  return { clock: opened.use(new DatabaseClock(connection, { logger }).keepReading()).now, steadyClock };
+  return { PostgresPool, DatabaseClock };
 }

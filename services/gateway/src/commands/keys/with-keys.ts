@@ -4,6 +4,7 @@ import { createLogger } from '@vitrine/telemetry/logger';
 import { newCorrelationId } from '@vitrine/http-api/correlation-id';
 import type { GatewayKeys, KeyActor } from '../../auth/gateway-keys.ts';
 import { openKeys } from '../../auth/open-keys.ts';
+import { readClock } from '../../clocks.ts';
 import type { GatewayConfig } from '../../config.ts';
 import { commandConfig } from '../config/command-config.ts';
 import type { CommandContext } from '@vitrine/command-line/command';
@@ -30,7 +31,8 @@ export async function withKeys(
 ): Promise<number> {
   const config = commandConfig(configOption, context);
   // Changes are audited in the store; log lines would mix with the output of the command.
-  await using opened = await openKeys(config, createLogger('svc-gateway', 'silent', context.stderr));
+  const logger = createLogger('svc-gateway', 'silent', context.stderr);
+  await using opened = await openKeys(config, logger, { clock: await readClock(config.storage, logger) });
   const actor: KeyActor = { identity: undefined, correlationId: newCorrelationId() };
   const { keys, store, place, material } = opened;
   return (await work({ config, keys, store, hashes: () => material().hashes, actor, place })) ?? 0;
