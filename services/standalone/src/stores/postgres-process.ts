@@ -96,22 +96,23 @@ export class PostgresProcess implements AsyncDisposable {
   }
 }
 
-/** Made aside and then renamed: no start finds half of it. */
+/** Made aside and then renamed: no start finds half of it. What fails, as on a full disk, leaves nothing. */
 async function makeData(data: string, password: string, user: ServerUser, env: Record<string, string>): Promise<void> {
   const aside = `${data}.new`;
   const passwordFile = `${data}.password`;
-  rmSync(aside, { recursive: true, force: true });
-  mkdirSync(aside, { mode: 0o700 });
-  writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (user.owner !== undefined) for (const path of [aside, passwordFile]) chownSync(path, user.owner.uid, user.owner.gid);
+  const remove = () => [aside, passwordFile].forEach((path) => rmSync(path, { recursive: true, force: true }));
   const settings = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', `--pwfile=${passwordFile}`];
+  remove();
   try {
+    mkdirSync(aside, { mode: 0o700 });
+    writeFileSync(passwordFile, password, { mode: 0o600 });
+    if (user.owner !== undefined) for (const path of [aside, passwordFile]) chownSync(path, user.owner.uid, user.owner.gid);
     const { file, args, options } = asServerUser(user, embeddedProgram('initdb'), [`--pgdata=${aside}`, ...settings]);
     await run(file, args, { env, cwd: '/', ...options });
+    renameSync(aside, data);
   } finally {
-    rmSync(passwordFile, { force: true });
+    remove();
   }
-  renameSync(aside, data);
 }
 
 /** Whoever knows the path of something in the folder may open it, as far as its own mode allows. Nothing is taken from a folder that others use. */
