@@ -1,6 +1,7 @@
 import { Kubectl } from '@vitrine/e2e/cluster/kubectl';
 import { freePort } from '@vitrine/e2e/running-process';
-import { templateDatabase } from '@vitrine/testkit/template-database';
+import { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -15,6 +16,7 @@ const SAMPLES = 200;
 const COLD_START_S = 600;
 const RSS_MIB = 300;
 const READY_P95_MS = 2_000;
+const REGISTERED_S = 30;
 const GIVE_UP_MS = 1_800_000;
 const POLL_MS = 500;
 const PROGRESS_MS = 30_000;
@@ -79,6 +81,8 @@ async function measure(kubeconfig: string, { keys, samples }: Plan, progress: Pr
     `${ready} of ${keys} are Ready after ${coldStartS.toFixed(1)} s and ${success + other} passes; now ${samples} at rest`,
   );
   const readyMs = await samplesAtRest(place, samples);
+  progress(`${samples} at rest are Ready; now the database loses the rows of all`);
+  const registeredS = await registeredAgain(database, keys + samples);
   const rssMib = await operator.peakRss();
   const p95 = readyMs[Math.ceil(samples * 0.95) - 1] ?? Number.NaN;
   return {
@@ -89,12 +93,16 @@ async function measure(kubeconfig: string, { keys, samples }: Plan, progress: Pr
       row('process.peak_rss', rssMib, 'MiB'),
       row('rest.ready_p50_ms', readyMs[Math.ceil(samples / 2) - 1] ?? Number.NaN, 'ms'),
       row('rest.ready_p95_ms', p95, 'ms'),
+      row('lost.registered_s', registeredS, 's'),
     ],
     broken: [
       ...(ready === keys ? [] : [`${keys - ready} of ${keys} GatewayKeys are not Ready`]),
       ...(coldStartS <= COLD_START_S ? [] : [`a cold start took ${coldStartS.toFixed(0)} s of ${COLD_START_S}`]),
       ...(rssMib < RSS_MIB ? [] : [`the operator had ${rssMib.toFixed(0)} MiB of ${RSS_MIB}`]),
       ...(p95 < READY_P95_MS ? [] : [`from apply to Ready took ${p95.toFixed(0)} ms of ${READY_P95_MS} (p95)`]),
+      ...(registeredS <= REGISTERED_S
+        ? []
+        : [`lost keys were registered again after ${registeredS.toFixed(0)} s of ${REGISTERED_S}`]),
     ],
   };
 }
@@ -122,4 +130,17 @@ async function samplesAtRest(place: BenchNamespace, samples: number): Promise<re
     took.push(performance.now() - startedAt);
   }
   return took.toSorted((a, b) => a - b);
+}
+
+/** Seconds from the loss of all rows until they are there again. */
+async function registeredAgain({ dsn }: TestDatabase, keys: number): Promise<number> {
+  await using pool = new PostgresPool({ dsn, applicationName: 'bench' });
+  await pool.execute('DELETE FROM gateway_keys');
+  const startedAt = performance.now();
+  const count = async () => (await pool.query<{ n: number }>('SELECT count(*) AS n FROM gateway_keys'))[0]?.n ?? 0;
+  for (let found = 0; found < keys; found = await count()) {
+    if (performance.now() - startedAt > GIVE_UP_MS) throw new Error(`only ${found} of ${keys} lost keys are registered again`);
+    await wait(POLL_MS);
+  }
+  return (performance.now() - startedAt) / 1_000;
 }
