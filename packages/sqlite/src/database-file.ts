@@ -42,18 +42,6 @@ export function refuseForeignTables(database: DatabaseSync, own: OwnTables): voi
   if (tables.length > 0) throw new Error(foreignText(tables, 0, own));
 }
 
-/** The `user_version` of a store's file that an earlier version wrote, which opening the store migrates. Undefined for every other file,
- *  and for one that cannot be read. Changes nothing and leaves no file behind. */
-export function earlierSchema(path: string, own: OwnTables): number | undefined {
-  if (foreignFile(path, own) !== undefined) return undefined;
-  try {
-    const { version } = readSchema(path);
-    return version > 0 && version < own.version ? version : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function foreignDatabase(path: string, own: OwnTables): string | undefined {
   try {
     const { tables, version, applicationId } = readSchema(path);

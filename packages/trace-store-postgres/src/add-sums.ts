@@ -3,9 +3,9 @@ import { bucketStartOf } from '@vitrine/traces/time-buckets';
 import { createdAtOf } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 
+import { TraceSums, type TraceSum } from '@vitrine/traces/trace-sums';
 import { usdText, UsdSum } from '@vitrine/traces/usd';
 import { timeText, type TextRow } from './trace-columns.ts';
-import { TraceSums, type TraceSum } from './trace-sums.ts';
 
 type Added<Row> = readonly [name: string, type: string, value: (row: Row) => string, onConflict?: string];
 

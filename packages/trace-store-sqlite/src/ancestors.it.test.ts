@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import fc from 'fast-check';
-import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readReplay } from '@vitrine/traces/replay';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
@@ -131,22 +130,4 @@ test('a replay ends, and holds each checkpoint once, whatever clients claim', as
     }),
     { numRuns: 50 },
   );
-});
-
-test('groups that a gateway made for single exchanges, in a file from before, keep nothing apart', async () => {
-  const path = join(folder.path, 'before.db');
-  copyFileSync(join(import.meta.dirname, 'testdata', 'schema-3-groups.db'), path);
-  using file = open(path);
-  const ids = file.reader.list({ limit: 9 }).items.map(({ id }) => id);
-  const [fifth = '', fourth = '', third = '', second = '', first = ''] = ids;
-  const shown = async (id: string) => {
-    const source = file.reader.get(id)!;
-    const request = { source, target: source, threadId: undefined, runId: undefined, tenant: undefined, limit: 200 };
-    return (await readReplay(file.store, request))?.checkpoints.map((one) => one.id);
-  };
-  expect(await shown(second)).toEqual([first, second]);
-  expect(await shown(third)).toEqual([first, second, third]);
-  // Their client named the group of these two, and another thread of it.
-  expect([await shown(fourth), await shown(fifth)]).toEqual([[fourth], [fifth]]);
-  expect(file.reader.get(third)?.metadata).not.toHaveProperty('lineage_group_source');
 });

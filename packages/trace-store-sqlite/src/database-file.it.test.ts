@@ -3,7 +3,7 @@ import { codeOf, messageOf } from '@vitrine/faults/fault';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
@@ -114,16 +114,13 @@ describe('what is a trace file, or may become one', () => {
     ['nothing', () => {}],
     ['an empty file', file('')],
     ['a database without tables', database('PRAGMA journal_mode = WAL; VACUUM')],
-    ...['schema-1.db', 'schema-2.db'].map(
-      (name) => [name, (path: string) => copyFileSync(new URL(`./testdata/${name}`, import.meta.url), path)] as const,
-    ),
     ['one of this version', (path: string) => new SqliteTraceWriter(path)[Symbol.dispose]()],
     [
       'one of which the process was killed before anything was in the file',
       (path: string) => {
         const script = `const { DatabaseSync } = require('node:sqlite');
-          new DatabaseSync(process.argv[1]).exec('PRAGMA journal_mode = WAL; BEGIN; CREATE TABLE traces (id); CREATE TABLE payload_pages (id);' +
-            'CREATE TABLE totals (id); PRAGMA user_version = 3; COMMIT');
+          new DatabaseSync(process.argv[1]).exec('PRAGMA journal_mode = WAL; BEGIN; CREATE TABLE traces (id); CREATE TABLE totals (id);' +
+            'PRAGMA user_version = 5; COMMIT');
           process.kill(process.pid, 'SIGKILL');`;
         expect(spawnSync(process.execPath, ['-e', script, path]).signal).toBe('SIGKILL');
         expect(readdirSync(join(path, '..'))).toContain('traces.db-wal');

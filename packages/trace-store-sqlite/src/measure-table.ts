@@ -1,9 +1,8 @@
 import type { Measure } from '@vitrine/traces/trace-measures';
 
-/** The columns of a measure; those of usage stand first. */
+/** The columns of a row; a result's name stands in `groups`. */
 export const PLACES = {
   bucketStart: 0,
-  group: 1,
   requests: 2,
   inputTokens: 3,
   outputTokens: 4,
@@ -22,32 +21,25 @@ export const PLACES = {
   p95Ms: 17,
   p99Ms: 18,
 } as const;
-const ROW = Object.keys(PLACES).length;
-const USAGE_ROW = PLACES.costPico + 1;
-
-/** The columns in a row. Thirty thousand rows of usage take 2 MB instead of 5. */
-export function rowLength(usageOnly: boolean): number {
-  return usageOnly ? USAGE_ROW : ROW;
-}
+export const ROW_LENGTH = 19;
 
 /** Measures as they leave the read thread: the memory in which they were added up, which is transferred. Thirty thousand objects would be
  *  cloned for longer than it takes to add them up. */
 export interface MeasureTable {
   readonly numbers: Float64Array<ArrayBuffer>;
-  readonly rowLength: number;
   /** The rows in the order of the result. */
   readonly order: Uint32Array<ArrayBuffer>;
-  /** The names of groups, by their place. */
+  /** The names of groups, by row. */
   readonly groups: readonly string[];
 }
 
 /** The measures of a table: 2 ms for thirty thousand. */
-export function measuresIn({ numbers, rowLength: length, order, groups }: MeasureTable): Measure[] {
+export function measuresIn({ numbers, order, groups }: MeasureTable): Measure[] {
   return Array.from(order, (row) => {
-    const number = (place: number) => (place < length ? (numbers[row * length + place] ?? 0) : 0);
+    const number = (place: number) => numbers[row * ROW_LENGTH + place] ?? 0;
     return {
       bucketStart: number(PLACES.bucketStart),
-      group: groups[number(PLACES.group)] ?? '',
+      group: groups[row] ?? '',
       requests: number(PLACES.requests),
       errors4xx: number(PLACES.errors4xx),
       errors5xx: number(PLACES.errors5xx),

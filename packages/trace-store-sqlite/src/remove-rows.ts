@@ -1,16 +1,28 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Removed } from '@vitrine/telemetry/retention-log';
 
-/** Removes the rows of a table whose `column`, times `unitMs`, is before a moment, and returns what they were: nothing or one entry. */
+export interface OldRows {
+  readonly table: string;
+  /** When a row was made: milliseconds since the epoch, or a date where `isDate`. */
+  readonly column: string;
+  readonly isDate?: boolean;
+  /** Only rows with these values. */
+  readonly of?: Readonly<Record<string, SQLInputValue>>;
+}
+
+/** Removes the rows of a table from before a moment, and returns what they were: nothing or one entry. */
 export function removeRows(
   database: DatabaseSync,
-  { table, column, unitMs = 1 }: { readonly table: string; readonly column: string; readonly unitMs?: number },
+  { table, column, isDate = false, of = {} }: OldRows,
   beforeMs: number,
 ): Removed[] {
-  const before = Math.ceil(beforeMs / unitMs);
-  const old = `SELECT count(*) AS count, min(${column}) AS oldest, max(${column}) AS newest FROM ${table} WHERE ${column} < ?`;
-  const { count = 0, oldest, newest } = database.prepare(old).get(before) ?? {};
+  const before = isDate ? new Date(beforeMs).toISOString().slice(0, 10) : beforeMs;
+  const where = [...Object.keys(of).map((name) => `${name} = ?`), `${column} < ?`].join(' AND ');
+  const values = [...Object.values(of), before];
+  const old = `SELECT count(*) AS count, min(${column}) AS oldest, max(${column}) AS newest FROM ${table} WHERE ${where}`;
+  const { count = 0, oldest, newest } = database.prepare(old).get(...values) ?? {};
   if (Number(count) === 0) return [];
-  database.prepare(`DELETE FROM ${table} WHERE ${column} < ?`).run(before);
-  return [{ what: table, count: Number(count), oldest: Number(oldest) * unitMs, newest: Number(newest) * unitMs }];
+  database.prepare(`DELETE FROM ${table} WHERE ${where}`).run(...values);
+  const timeOf = (value: unknown) => (isDate ? Date.parse(String(value)) : Number(value));
+  return [{ what: table, count: Number(count), oldest: timeOf(oldest), newest: timeOf(newest) }];
 }

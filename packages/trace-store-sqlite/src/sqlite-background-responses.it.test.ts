@@ -6,7 +6,6 @@ import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { SqliteBackgroundResponses } from './sqlite-background-responses.ts';
 import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
-import { TraceDictionary } from './trace-dictionary.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let path: string;
@@ -60,7 +59,7 @@ test('what a failed write remembered or counted is as it was', () => {
 
 test('the oldest are forgotten when there are too many, and all when their traces go', () => {
   using database = new DatabaseSync(path);
-  const background = new SqliteBackgroundResponses(database, new TraceDictionary(database), 300);
+  const background = new SqliteBackgroundResponses(database, 300);
   database.exec('BEGIN');
   for (let i = 0; i < 1_025; i += 1) background.remember(remembered(`resp_${i}`, T0 + i));
   database.exec('COMMIT');

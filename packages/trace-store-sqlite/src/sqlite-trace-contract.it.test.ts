@@ -13,14 +13,14 @@ import { recordWriterOf } from './sqlite-writer-module.ts';
 import { FailingDatabase } from './testing/failing-database.ts';
 
 /** The store without its threads, which pass on calls and results. */
-async function open(journal: { traces: number; batches: number }, fewOfStatus?: number): Promise<ContractStore> {
+async function open(): Promise<ContractStore> {
   const opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder('contract'));
   const path = join(folder.path, 'traces.db');
   const writes = new FailingDatabase(path);
-  const writer = opened.use(new SqliteTraceWriter(path, journal, () => writes));
+  const writer = opened.use(new SqliteTraceWriter(path, () => writes));
   const reads = new FailingDatabase(path, { readOnly: true });
-  const reader = opened.use(new SqliteTraceReader(path, fewOfStatus, () => reads));
+  const reader = opened.use(new SqliteTraceReader(path, () => reads));
   const records = recordWriterOf(writer, () => reader);
   const writerCalls: WriterThread = {
     get traceCount() {
@@ -37,11 +37,7 @@ async function open(journal: { traces: number; batches: number }, fewOfStatus?: 
   return { writer, store, writes, reads, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-describe('an SQLite store that keeps its journal', () => testTraceStore(() => open({ traces: 1_000, batches: 100 })));
-describe('one that adds its journal to the roll-ups at once', () => testTraceStore(() => open({ traces: 1, batches: 1 })));
-describe('an SQLite store, whatever its journal, with and without the index of statuses,', () =>
-  testAgainstScan(
-    (variant) => open({ traces: [1, 20, 1_000][variant >> 1] ?? 1, batches: 3 }, variant % 2 === 0 ? 0 : 1_000),
-    6,
-    200,
-  ));
+describe('an SQLite store', () => {
+  testTraceStore(open);
+  testAgainstScan(open, 1, 200);
+});

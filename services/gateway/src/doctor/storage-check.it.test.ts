@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
-import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
 import { SqliteTraceWriter } from '@vitrine/trace-store-sqlite/sqlite-trace-writer';
-import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readGatewayConfig } from '../config.ts';
@@ -10,23 +9,22 @@ import { checkStorage } from './storage-check.ts';
 
 const { queue } = readGatewayConfig({ path: 'vitrine.yaml', text: '' }, {});
 
-test.each(['schema-1', 'schema-2', 'schema-3'])(
-  'a trace file of an earlier version is fine and left as it is: %s',
-  async (name) => {
-    await using folder = await temporaryFolder('storage-check');
-    const path = join(folder.path, 'traces.db');
-    copyFileSync(new URL(`../../../../packages/trace-store-sqlite/src/testdata/${name}.db`, import.meta.url), path);
-    const before = readFileSync(path);
-    expect(await checkStorage({ storage: { driver: 'sqlite', path }, queue })).toEqual({
-      name: 'storage',
-      status: 'pass',
-      summary: 'the traces of an earlier version will be migrated when the gateway starts',
-      details: [`path: ${path}`, `size: ${before.length} bytes`, `schema: ${name.at(-1)}, will become ${TRACE_FILE.version}`],
-    });
-    expect(readFileSync(path).equals(before)).toBe(true);
-    expect(readdirSync(folder.path)).toEqual(['traces.db']);
-  },
-);
+test('a trace file of an earlier version fails, which says so, and is left as it is', async () => {
+  await using folder = await temporaryFolder('storage-check');
+  const path = join(folder.path, 'traces.db');
+  new SqliteTraceWriter(path)[Symbol.dispose]();
+  {
+    using database = new DatabaseSync(path);
+    database.exec('PRAGMA user_version = 4');
+  }
+  const before = readFileSync(path);
+  expect(await checkStorage({ storage: { driver: 'sqlite', path }, queue })).toMatchObject({
+    status: 'fail',
+    summary: 'the traces cannot be read',
+    details: [`path: ${path}`, expect.stringContaining('schema 4 of before version 0.1.0')],
+  });
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
 
 test('a trace file passes when a write is committed to it, and fails while another process holds its lock', async () => {
   await using folder = await temporaryFolder('storage-check');

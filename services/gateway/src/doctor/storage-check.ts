@@ -1,5 +1,4 @@
 import { isFault, messageOf } from '@vitrine/faults/fault';
-import { earlierSchema } from '@vitrine/sqlite/database-file';
 import { tryWriting } from '@vitrine/sqlite/try-writing';
 import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
 import { existsSync, statSync } from 'node:fs';
@@ -42,12 +41,8 @@ async function checkFile(config: Pick<GatewayConfig, 'storage'>): Promise<Check>
     return found('pass', 'there are no traces yet; the gateway creates the file when it starts');
   }
   try {
-    const earlier = earlierSchema(path, TRACE_FILE);
-    const content = earlier === undefined ? await newestTrace(config) : `schema: ${earlier}, will become ${TRACE_FILE.version}`;
-    const details = [`size: ${statSync(path).size} bytes`, content];
+    const details = [`size: ${statSync(path).size} bytes`, await newestTrace(config)];
     if (problems.length > 0) return found('fail', 'the traces cannot be written', [...details, ...problems]);
-    if (earlier !== undefined)
-      return found('pass', 'the traces of an earlier version will be migrated when the gateway starts', details);
     const refusal = writeProblem(path);
     if (refusal !== undefined) return found('fail', 'the traces cannot be written', [...details, refusal]);
     return found('pass', 'the traces can be read and written', details);

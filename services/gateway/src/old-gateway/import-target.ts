@@ -29,8 +29,6 @@ export function openImportTarget(path: string): ImportTarget & Disposable {
   attempt(() => makeFolder(dirname(path)));
   opened.use(attempt(() => lockFile(path)));
   const writer = opened.use(attempt(() => new SqliteTraceWriter(path)));
-  attempt(() => writer.endSegment());
-  opened.defer(() => writer.endSegment());
   const target = opened.move();
   return {
     has: (id) => writer.has(id),

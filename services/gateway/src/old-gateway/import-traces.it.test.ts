@@ -329,13 +329,13 @@ describe('the whole file', () => {
     const write = (writer: SqliteTraceWriter, records: typeof live) =>
       writer.write({ count: records.length, records: () => records });
     {
-      using writer = new SqliteTraceWriter(into, { traces: 64, batches: 4 });
+      using writer = new SqliteTraceWriter(into);
       write(writer, live.slice(0, 100));
       write(writer, live.slice(100, 200));
     }
     expect(await report()).toMatchObject({ code: 0, imported: 3_000 });
     {
-      using writer = new SqliteTraceWriter(into, { traces: 64, batches: 4 });
+      using writer = new SqliteTraceWriter(into);
       write(writer, live.slice(200));
       expect(writer.traceCount).toBe(3_300);
     }

@@ -1,11 +1,12 @@
-import { bucketOf } from '@vitrine/traces/latency-histogram';
-import { bucketStartOf } from '@vitrine/traces/time-buckets';
-import type { TraceRecord } from '@vitrine/traces/trace-record';
-import { UsdSum } from '@vitrine/traces/usd';
+import { bucketOf } from './latency-histogram.ts';
+import { bucketStartOf } from './time-buckets.ts';
+import type { TraceRecord } from './trace-record.ts';
+import { UsdSum } from './usd.ts';
 
-/** What the traces of one bucket and key add to their row of `trace_sums_*`. */
+/** What the traces of one bucket and key add to the sums that a store keeps of them. Times are milliseconds since the epoch. */
 export interface TraceSum {
-  /** The values of the key after `bucket_start`. */
+  /** By gateway key: org, workspace, gateway key, credential, provider, model. By model without gateway key and credential; of all tenants
+   *  provider and model. */
   readonly key: readonly string[];
   readonly bucketStart: number;
   requests: number;
@@ -20,7 +21,10 @@ export interface TraceSum {
   latencyMsMin: number;
   latencyMsMax: number;
   firstTokenUs: number;
+  /** The latest `timestamp`. */
   lastActive: number;
+  firstCreated: number;
+  lastCreated: number;
   /** Bucket of the latency -> traces. */
   readonly latencies: Map<number, number>;
 }
@@ -46,6 +50,11 @@ export class TraceSums {
     return this.#folded((sum) => [sum.bucketStart, [...sum.key.slice(0, 2), ...sum.key.slice(4)]]);
   }
 
+  /** What `byModel` gives, without the tenant. */
+  byModelOfAllTenants(): TraceSums {
+    return this.#folded((sum) => [sum.bucketStart, sum.key.slice(-2)]);
+  }
+
   byDay(): TraceSums {
     return this.#folded((sum) => [bucketStartOf(sum.bucketStart, 'day'), sum.key]);
   }
@@ -61,8 +70,7 @@ export class TraceSums {
   }
 
   #at(bucketStart: number, key: readonly string[]): TraceSum {
-    // Texts that are stored have no U+0000.
-    const name = `${bucketStart}\0${key.join('\0')}`;
+    const name = JSON.stringify([bucketStart, ...key]);
     const known = this.#sums.get(name);
     if (known !== undefined) return known;
     const made = noSum(bucketStart, key);
@@ -88,6 +96,8 @@ function noSum(bucketStart: number, key: readonly string[]): TraceSum {
     latencyMsMax: 0,
     firstTokenUs: 0,
     lastActive: 0,
+    firstCreated: Number.MAX_SAFE_INTEGER,
+    lastCreated: 0,
     latencies: new Map(),
   };
 }
@@ -104,7 +114,13 @@ function addTrace(to: TraceSum, record: TraceRecord): void {
   to.cost.add(record.estimated_cost_usd);
   to.latencyMs += latencyMs;
   to.firstTokenUs += firstTokenUs;
-  widen(to, latencyMs, latencyMs, timestamp);
+  widen(to, {
+    latencyMsMin: latencyMs,
+    latencyMsMax: latencyMs,
+    lastActive: timestamp,
+    firstCreated: record.created_at,
+    lastCreated: record.created_at,
+  });
   countLatency(to, bucketOf(latencyMs), 1);
 }
 
@@ -119,14 +135,18 @@ function addSum(to: TraceSum, from: TraceSum): void {
   to.cost.addParts(from.cost.thousands, from.cost.pico);
   to.latencyMs += from.latencyMs;
   to.firstTokenUs += from.firstTokenUs;
-  widen(to, from.latencyMsMin, from.latencyMsMax, from.lastActive);
+  widen(to, from);
   for (const [bucket, count] of from.latencies) countLatency(to, bucket, count);
 }
 
-function widen(to: TraceSum, latencyMsMin: number, latencyMsMax: number, lastActive: number): void {
-  to.latencyMsMin = Math.min(to.latencyMsMin, latencyMsMin);
-  to.latencyMsMax = Math.max(to.latencyMsMax, latencyMsMax);
-  to.lastActive = Math.max(to.lastActive, lastActive);
+type Extremes = Pick<TraceSum, 'latencyMsMin' | 'latencyMsMax' | 'lastActive' | 'firstCreated' | 'lastCreated'>;
+
+function widen(to: TraceSum, by: Extremes): void {
+  to.latencyMsMin = Math.min(to.latencyMsMin, by.latencyMsMin);
+  to.latencyMsMax = Math.max(to.latencyMsMax, by.latencyMsMax);
+  to.lastActive = Math.max(to.lastActive, by.lastActive);
+  to.firstCreated = Math.min(to.firstCreated, by.firstCreated);
+  to.lastCreated = Math.max(to.lastCreated, by.lastCreated);
 }
 
 function countLatency({ latencies }: TraceSum, bucket: number, count: number): void {

@@ -1,0 +1,70 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { firstIdOf } from '@vitrine/traces/trace-id';
+import type { TraceQuery } from '@vitrine/traces/trace-store';
+import { createdRange } from './created-range.ts';
+import { hexOf, type TraceRow } from './trace-columns.ts';
+
+/** The ids by which the traces of a conversation are found. */
+export const LINEAGE_IDS = ['trace_group_id', 'thread_id', 'run_id'] as const;
+/** Some of them. */
+export type LineageIds = { readonly [Id in (typeof LINEAGE_IDS)[number]]?: string | undefined };
+
+const ORDINARY_STATUS = 200;
+/** So many traces are found by the index on tokens and then ordered by id; where more have so many tokens, a page is soon full in the order of ids. */
+const FEW_BY_TOKENS = 20_000;
+
+/** Reads rows of `traces`, the newest first. */
+export class ListReader {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  rows(query: TraceQuery, limit: number): TraceRow[] {
+    const where = this.#conditions(query);
+    if (where === undefined) return [];
+    const index = this.#fewHaveTheTokens(query) ? 'INDEXED BY traces_by_tokens' : '';
+    const sql = `SELECT * FROM traces ${index} WHERE ${where.sql.join(' AND ')} ORDER BY id DESC LIMIT ?`;
+    return this.#database.prepare(sql).all(...where.values, limit) as unknown as TraceRow[];
+  }
+
+  /** Undefined when no trace can match. */
+  #conditions(query: TraceQuery): { sql: string[]; values: SQLInputValue[] } | undefined {
+    const { status, tenant, after, from, to } = query;
+    const where = { sql: ['id >= ?'], values: [hexOf(firstIdOf(0))] as SQLInputValue[] };
+    const add = (condition: string, value: SQLInputValue | undefined) => {
+      if (value === undefined) return;
+      where.sql.push(condition);
+      where.values.push(value);
+    };
+    for (const name of LINEAGE_IDS) add(`${name} = ?`, query[name]);
+    add('org_id = ?', tenant?.org_id);
+    add('workspace_id = ?', tenant?.workspace_id);
+    add('provider = ?', query.provider);
+    add('model = ?', query.model);
+    add('api_key_hash = ?', query.api_key_hash);
+    // The index of statuses holds no others, and SQLite uses it only when the query says so.
+    if (status !== undefined && status !== ORDINARY_STATUS) where.sql.push(`response_status <> ${ORDINARY_STATUS}`);
+    add('response_status = ?', status);
+    // The sign keeps the index away unless it is named.
+    add('+total_tokens >= ?', query.min_tokens);
+    add('+total_tokens <= ?', query.max_tokens);
+    add('id < ?', after && hexOf(after));
+    if (from === undefined && to === undefined) return where;
+    const created = createdRange(this.#database, query);
+    if (created === undefined) return undefined;
+    add('id >= ?', hexOf(firstIdOf(created.first)));
+    add('id < ?', hexOf(firstIdOf(created.last + 1)));
+    add('timestamp >= ?', from);
+    add('timestamp <= ?', to);
+    return where;
+  }
+
+  #fewHaveTheTokens({ min_tokens: min, max_tokens: max }: TraceQuery): boolean {
+    if (min === undefined && max === undefined) return false;
+    const some = `SELECT 1 FROM traces INDEXED BY traces_by_tokens WHERE total_tokens BETWEEN ? AND ? LIMIT ${FEW_BY_TOKENS + 1}`;
+    const values = [min ?? 0, max ?? Number.MAX_SAFE_INTEGER];
+    return Number(this.#database.prepare(`SELECT count(*) AS n FROM (${some})`).get(...values)?.['n']) <= FEW_BY_TOKENS;
+  }
+}

@@ -1,0 +1,105 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { addLatency } from '@vitrine/traces/latency-histogram';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
+import { TraceSums, type TraceSum } from '@vitrine/traces/trace-sums';
+import { dayUsageOf, UsageTally } from '@vitrine/traces/usage-tally';
+import { LATENCIES_ADDED_UP_AT, latenciesText, readLatencies } from './latencies-text.ts';
+
+/** The largest integer that JavaScript reads: sums of what nobody can have stay there. */
+const MOST = Number.MAX_SAFE_INTEGER;
+const added = (name: string) => `${name} = min(${name} + excluded.${name}, ${MOST})`;
+const COST = `
+  cost_thousands = min(cost_thousands + excluded.cost_thousands + (cost_pico + excluded.cost_pico) / 1000000000000000, ${MOST}),
+  cost_pico = (cost_pico + excluded.cost_pico) % 1000000000000000`;
+const SUMMED = ['requests', 'errors_4xx', 'errors_5xx', 'streams', 'input_tokens', 'output_tokens', 'total_tokens', 'latency_ms'];
+
+const ADD_SUM = `INSERT INTO trace_sums VALUES (${Array(25).fill('?').join()}) ON CONFLICT DO UPDATE SET
+  ${[...SUMMED, 'first_token_us'].map(added).join(', ')}, ${COST},
+  latency_ms_min = min(latency_ms_min, excluded.latency_ms_min), latency_ms_max = max(latency_ms_max, excluded.latency_ms_max),
+  last_active_at = max(last_active_at, excluded.last_active_at),
+  first_created_at = min(first_created_at, excluded.first_created_at), last_created_at = max(last_created_at, excluded.last_created_at),
+  latencies = CASE WHEN length(latencies) < ${LATENCIES_ADDED_UP_AT} THEN latencies || excluded.latencies
+    ELSE add_up_latencies(latencies || excluded.latencies) END`;
+const ADD_USAGE = `INSERT INTO day_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+  ${added('requests')}, ${added('total_tokens')}, ${COST}`;
+
+/** Whom the sums of all tenants are of. */
+export const NO_TENANT: Tenant = { org_id: '', workspace_id: '' };
+export const LEVELS = ['key_hour', 'key_day', 'model_hour', 'model_day', 'all_hour', 'all_day'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** Whose traces the file holds or held. */
+export function tenantsIn(database: DatabaseSync): Tenant[] {
+  const sql = "SELECT DISTINCT org_id, workspace_id FROM trace_sums WHERE level = 'model_day' ORDER BY 1, 2";
+  return database
+    .prepare(sql)
+    .all()
+    .map((row) => ({ org_id: String(row['org_id']), workspace_id: String(row['workspace_id']) }));
+}
+
+/** Adds what was inserted to every sum, in the transaction of the traces. */
+export class SumTables {
+  readonly #addSum: StatementSync;
+  readonly #addUsage: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    database.function('add_up_latencies', { deterministic: true }, (text) => addedUp(String(text)));
+    this.#addSum = database.prepare(ADD_SUM);
+    this.#addUsage = database.prepare(ADD_USAGE);
+  }
+
+  add(records: readonly TraceRecord[]): void {
+    const keyHours = TraceSums.ofTraces(records);
+    const modelHours = keyHours.byModel();
+    const allHours = modelHours.byModelOfAllTenants();
+    this.#addAll('key', keyHours, (key) => key);
+    this.#addAll('model', modelHours, ([org = '', workspace = '', ...model]) => [org, workspace, '', '', ...model]);
+    this.#addAll('all', allHours, (model) => ['', '', '', '', ...model]);
+    this.#addUsageOf(records);
+  }
+
+  #addAll(kind: 'key' | 'model' | 'all', hours: TraceSums, columns: (key: readonly string[]) => readonly string[]): void {
+    for (const sum of hours.sorted()) this.#addSum.run(...valuesOf(`${kind}_hour`, columns(sum.key), sum));
+    for (const sum of hours.byDay().sorted()) this.#addSum.run(...valuesOf(`${kind}_day`, columns(sum.key), sum));
+  }
+
+  #addUsageOf(records: readonly TraceRecord[]): void {
+    const tally = new UsageTally<TraceRecord['scope']>();
+    for (const { scope, created_at, total_tokens, estimated_cost_usd } of records)
+      tally.add(scope, created_at, total_tokens, estimated_cost_usd);
+    for (const usage of tally.values()) {
+      const { day, org_id, workspace_id, gateway_key_id, requests, total_tokens } = dayUsageOf(usage, usage.scope);
+      const { thousands, pico } = usage.cost;
+      this.#addUsage.run(day, org_id, workspace_id, gateway_key_id, requests, Math.min(total_tokens, MOST), thousands, pico);
+    }
+  }
+}
+
+function valuesOf(level: string, [org = '', workspace = '', ...key]: readonly string[], sum: TraceSum): SQLInputValue[] {
+  const sums = [sum.requests, sum.errors4xx, sum.errors5xx, sum.streams, sum.inputTokens, sum.outputTokens, sum.totalTokens];
+  return [
+    level,
+    org,
+    workspace,
+    sum.bucketStart,
+    ...key,
+    ...sums.map((value) => Math.min(value, MOST)),
+    sum.cost.thousands,
+    sum.cost.pico,
+    Math.min(sum.latencyMs, MOST),
+    sum.latencyMsMin,
+    sum.latencyMsMax,
+    Math.min(sum.firstTokenUs, MOST),
+    sum.lastActive,
+    sum.firstCreated,
+    sum.lastCreated,
+    latenciesText(sum.latencies),
+  ];
+}
+
+function addedUp(text: string): string {
+  const counts: number[] = [];
+  readLatencies(text, (bucket, count) => addLatency(counts, bucket, count));
+  return latenciesText(counts.entries().filter(([, count]) => count > 0));
+}

@@ -1,5 +1,0 @@
-/** A range of `created_at`, both ends inclusive. */
-export interface TimeRange {
-  readonly oldest: number;
-  readonly newest: number;
-}
