@@ -34,6 +34,6 @@ export function boundsOf({ from, before }: Span): [from: number, before: number]
   return [bounded(from), bounded(before)];
 }
 
-function bounded(at: number): number {
+export function bounded(at: number): number {
   return Math.min(Math.max(at, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }

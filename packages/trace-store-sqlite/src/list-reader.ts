@@ -22,15 +22,16 @@ export class ListReader {
   }
 
   rows(query: TraceQuery, limit: number): TraceRow[] {
-    const where = this.#conditions(query);
+    const isByTokens = this.#fewHaveTheTokens(query);
+    const where = this.#conditions(query, isByTokens);
     if (where === undefined) return [];
-    const index = this.#fewHaveTheTokens(query) ? 'INDEXED BY traces_by_tokens' : '';
+    const index = isByTokens ? 'INDEXED BY traces_by_tokens' : '';
     const sql = `SELECT * FROM traces ${index} WHERE ${where.sql.join(' AND ')} ORDER BY id DESC LIMIT ?`;
     return this.#database.prepare(sql).all(...where.values, limit) as unknown as TraceRow[];
   }
 
   /** Undefined when no trace can match. */
-  #conditions(query: TraceQuery): { sql: string[]; values: SQLInputValue[] } | undefined {
+  #conditions(query: TraceQuery, isByTokens: boolean): { sql: string[]; values: SQLInputValue[] } | undefined {
     const { status, tenant, after, from, to } = query;
     const where = { sql: ['id >= ?'], values: [hexOf(firstIdOf(0))] as SQLInputValue[] };
     const add = (condition: string, value: SQLInputValue | undefined) => {
@@ -47,9 +48,10 @@ export class ListReader {
     // The index of statuses holds no others, and SQLite uses it only when the query says so.
     if (status !== undefined && status !== ORDINARY_STATUS) where.sql.push(`response_status <> ${ORDINARY_STATUS}`);
     add('response_status = ?', status);
-    // The sign keeps the index away unless it is named.
-    add('+total_tokens >= ?', query.min_tokens);
-    add('+total_tokens <= ?', query.max_tokens);
+    // The sign keeps the index away.
+    const tokens = isByTokens ? 'total_tokens' : '+total_tokens';
+    add(`${tokens} >= ?`, query.min_tokens);
+    add(`${tokens} <= ?`, query.max_tokens);
     add('id < ?', after && hexOf(after));
     if (from === undefined && to === undefined) return where;
     const created = createdRange(this.#database, query);

@@ -5,7 +5,7 @@ import { bucketStartOf } from '@vitrine/traces/time-buckets';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import { needsPercentiles, routeOf, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { picoIn, thousandsIn } from '@vitrine/traces/usd';
-import { boundsOf, createdRange } from './created-range.ts';
+import { bounded, boundsOf, createdRange } from './created-range.ts';
 import { readLatencies } from './latencies-text.ts';
 import { MeasureSums } from './measure-sums.ts';
 import type { MeasureTable } from './measure-table.ts';
@@ -55,11 +55,7 @@ export class MeasureReader {
     const { org_id, workspace_id } = tenant ?? NO_TENANT;
     const sql = `SELECT min(first_created_at) < (SELECT value FROM totals WHERE name = 'removed_before') AS gone FROM trace_sums
       WHERE level = ? AND org_id = ? AND workspace_id = ? AND bucket_start = ?`;
-    return (
-      this.#database.prepare(sql).get(level, org_id, workspace_id, ...boundsOf({ from: hour, before: 0 }).slice(0, 1))?.[
-        'gone'
-      ] === 1
-    );
+    return this.#database.prepare(sql).get(level, org_id, workspace_id, bounded(hour))?.['gone'] === 1;
   }
 
   #addSums(sums: MeasureSums, unit: 'hour' | 'day', span: Span, query: MeasureQuery): void {

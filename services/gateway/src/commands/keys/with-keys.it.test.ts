@@ -1,10 +1,11 @@
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { gatewayCommandLine } from '../registry.ts';
 
-afterEach(() => void jest.restoreAllMocks());
+const clock = Date.now;
+afterEach(() => void (Date.now = clock));
 
 test('a command whose clock is 40 days ahead makes keys and their events by the clock of the database', async () => {
   await using database = await templateDatabase();
@@ -15,8 +16,7 @@ test('a command whose clock is 40 days ahead makes keys and their events by the 
     SVC_STORAGE_DRIVER: 'postgres',
     SVC_STORAGE_DSN: database.dsn.reveal(),
   };
-  const now = Date.now();
-  jest.spyOn(Date, 'now').mockImplementation(() => now + 40 * 86_400_000);
+  Date.now = () => clock() + 40 * 86_400_000;
   expect((await runCaptured(gatewayCommandLine(), ['keys', 'create'], { env })).code).toBe(0);
   const later = await pool.query(`SELECT 1 FROM gateway_keys WHERE created_at > now() + interval '1 h'
     UNION ALL SELECT 1 FROM audit_events WHERE at > now() + interval '1 h'`);
