@@ -3,6 +3,7 @@ import { firstIdOf } from '@vitrine/traces/trace-id';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
 import { createdRange } from './created-range.ts';
 import { hexOf, type TraceRow } from './trace-columns.ts';
+import { TOKENS_MAGNITUDE } from './trace-tables.ts';
 
 /** The ids by which the traces of a conversation are found. */
 export const LINEAGE_IDS = ['trace_group_id', 'thread_id', 'run_id'] as const;
@@ -10,7 +11,7 @@ export const LINEAGE_IDS = ['trace_group_id', 'thread_id', 'run_id'] as const;
 export type LineageIds = { readonly [Id in (typeof LINEAGE_IDS)[number]]?: string | undefined };
 
 const ORDINARY_STATUS = 200;
-/** So many traces are found by the index on tokens and then ordered by id; where more have so many tokens, a page is soon full in the order of ids. */
+/** So many traces are found by the index on tokens and then ordered by id; where there are more, a page is soon full in the order of ids. */
 const FEW_BY_TOKENS = 20_000;
 
 /** Reads rows of `traces`, the newest first. */
@@ -48,10 +49,10 @@ export class ListReader {
     // The index of statuses holds no others, and SQLite uses it only when the query says so.
     if (status !== undefined && status !== ORDINARY_STATUS) where.sql.push(`response_status <> ${ORDINARY_STATUS}`);
     add('response_status = ?', status);
-    // The sign keeps the index away.
-    const tokens = isByTokens ? 'total_tokens' : '+total_tokens';
-    add(`${tokens} >= ?`, query.min_tokens);
-    add(`${tokens} <= ?`, query.max_tokens);
+    add('total_tokens >= ?', query.min_tokens);
+    add('total_tokens <= ?', query.max_tokens);
+    if (isByTokens) add(`${TOKENS_MAGNITUDE} >= ?`, magnitudeOf(query.min_tokens ?? 0));
+    if (isByTokens) add(`${TOKENS_MAGNITUDE} <= ?`, magnitudeOf(query.max_tokens ?? Number.MAX_SAFE_INTEGER));
     add('id < ?', after && hexOf(after));
     if (from === undefined && to === undefined) return where;
     const created = createdRange(this.#database, query);
@@ -65,8 +66,14 @@ export class ListReader {
 
   #fewHaveTheTokens({ min_tokens: min, max_tokens: max }: TraceQuery): boolean {
     if (min === undefined && max === undefined) return false;
-    const some = `SELECT 1 FROM traces INDEXED BY traces_by_tokens WHERE total_tokens BETWEEN ? AND ? LIMIT ${FEW_BY_TOKENS + 1}`;
-    const values = [min ?? 0, max ?? Number.MAX_SAFE_INTEGER];
+    const some = `SELECT 1 FROM traces INDEXED BY traces_by_tokens WHERE ${TOKENS_MAGNITUDE} BETWEEN ? AND ? LIMIT ${FEW_BY_TOKENS + 1}`;
+    const values = [min ?? 0, max ?? Number.MAX_SAFE_INTEGER].map(magnitudeOf);
     return Number(this.#database.prepare(`SELECT count(*) AS n FROM (${some})`).get(...values)?.['n']) <= FEW_BY_TOKENS;
   }
+}
+
+/** As `TOKENS_MAGNITUDE`. */
+function magnitudeOf(tokens: number): number {
+  const digits = String(tokens);
+  return digits.length * 10 + Number(digits[0]);
 }

@@ -24,6 +24,10 @@ const TRACES = `
   CREATE TABLE traces (${columnsOf(TRACE_COLUMNS)}, PRIMARY KEY (id)) STRICT, WITHOUT ROWID;
   CREATE TABLE trace_bodies (${columnsOf(TRACE_BODY_COLUMNS)}, PRIMARY KEY (id)) STRICT, WITHOUT ROWID;`;
 
+/** Rises with the number of tokens: how many digits it has, and the first of them. Among the numbers themselves each trace would land on another
+ *  page of the index, which took as long as all the rest of writing it (8 us). */
+export const TOKENS_MAGNITUDE = '(length(total_tokens) * 10 + substr(total_tokens, 1, 1))';
+
 // One for each filter of a list; all of them end with the id, and so have the order of lists. Most exchanges have status 200, and few have lineage.
 const INDEXES = `
   CREATE INDEX traces_by_tenant ON traces (org_id, workspace_id, id);
@@ -31,7 +35,7 @@ const INDEXES = `
   CREATE INDEX traces_by_model ON traces (model, id);
   CREATE INDEX traces_by_credential ON traces (api_key_hash, id) WHERE api_key_hash IS NOT NULL;
   CREATE INDEX traces_by_status ON traces (response_status, id) WHERE response_status <> 200;
-  CREATE INDEX traces_by_tokens ON traces (total_tokens, id);
+  CREATE INDEX traces_by_tokens ON traces (${TOKENS_MAGNITUDE}, id);
   CREATE INDEX traces_by_group ON traces (trace_group_id, id) WHERE trace_group_id IS NOT NULL;
   CREATE INDEX traces_by_thread ON traces (thread_id, id) WHERE thread_id IS NOT NULL;
   CREATE INDEX traces_by_run ON traces (run_id, id) WHERE run_id IS NOT NULL;`;
