@@ -38,7 +38,7 @@ export async function openEmbeddedTraceStore(path: string, writes: WriterThread)
   opened.use(lockFile(path));
   opened.use(writes);
   // The first call opens the file.
-  await writes.callWriter({ removeOlderThan: 0, rollups: 0 } satisfies WriterCall).catch((cause: unknown) => {
+  await writes.callWriter({ removeOlderThan: 0, sums: 0 } satisfies WriterCall).catch((cause: unknown) => {
     throw unusable(path, cause);
   });
   return new EmbeddedTraceStore(path, writes, opened.move());
@@ -89,8 +89,8 @@ export class EmbeddedTraceStore implements OwnedTraceStore {
     return (await this.#writes.callWriter({ advanceRetention: true } satisfies WriterCall).catch(unavailable)) as RetentionRun;
   }
 
-  async removeOlderThan(createdBeforeMs: number, rollupsBeforeMs: number = 0): Promise<Removed[]> {
-    const call: WriterCall = { removeOlderThan: createdBeforeMs, rollups: rollupsBeforeMs };
+  async removeOlderThan(createdBeforeMs: number, sumsBeforeMs: number = 0): Promise<Removed[]> {
+    const call: WriterCall = { removeOlderThan: createdBeforeMs, sums: sumsBeforeMs };
     return (await this.#writes.callWriter(call).catch(unavailable)) as Removed[];
   }
 

@@ -5,7 +5,7 @@ import { SqliteTraceWriter } from './sqlite-trace-writer.ts';
 
 /** Calls of the store to its writer. */
 export type WriterCall =
-  | { readonly removeOlderThan: number; readonly rollups: number }
+  | { readonly removeOlderThan: number; readonly sums: number }
   | { readonly advanceRetention: true }
   | { readonly probe: true }
   | { readonly quotaTotals: string };
@@ -31,7 +31,7 @@ export function recordWriterOf(
       const call = argument as WriterCall;
       if ('probe' in call) return writer.probe();
       if ('advanceRetention' in call) return writer.advanceRetention(Date.now());
-      if ('removeOlderThan' in call) return writer.removeOlderThan(call.removeOlderThan, call.rollups);
+      if ('removeOlderThan' in call) return writer.removeOlderThan(call.removeOlderThan, call.sums);
       reader ??= openReader();
       return reader.quotaTotals(call.quotaTotals);
     },
