@@ -1,6 +1,6 @@
 import { codeOf, Fault } from '@vitrine/faults/fault';
 import { readPlanDocument, type PlanDocument } from '@vitrine/plans/plan-document';
-import { readFile, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The key of the ConfigMap. */
@@ -13,9 +13,11 @@ const MAX_BYTES = 1_048_576;
 export async function readPlanDirectory(folder: string): Promise<PlanDocument | undefined> {
   const path = join(folder, PLAN_FILE);
   try {
-    const { size } = await stat(path);
+    // Opened once: the path may lead to another file a moment later.
+    await using file = await open(path);
+    const { size } = await file.stat();
     if (size > MAX_BYTES) throw new Fault('invalid_plans', { say: `${path} has ${size} bytes; at most ${MAX_BYTES}` });
-    return readPlanDocument(await readFile(path, 'utf8'));
+    return readPlanDocument(await file.readFile('utf8'));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
