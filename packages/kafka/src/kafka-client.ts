@@ -1,7 +1,6 @@
 import type { Secret } from '@vitrine/config/secret';
 import { Kafka, logLevel, type KafkaConfig, type SASLOptions } from 'kafkajs';
 import { debugLogCreator, type KafkaLog } from './kafka-log.ts';
-import { avoidNegativeTimers } from './negative-timers.ts';
 import { registerZstd } from './codec/zstd-codec.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
@@ -34,7 +33,6 @@ export interface KafkaClient {
 /** Opens no connection. */
 export function createKafkaClient(connection: KafkaConnection, log: KafkaLog): KafkaClient {
   registerZstd();
-  avoidNegativeTimers();
   const { clientId, brokers, tls, sasl } = connection;
   const config: KafkaConfig = {
     clientId,

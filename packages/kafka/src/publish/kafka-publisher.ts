@@ -1,6 +1,5 @@
 import { codeOf } from '@vitrine/faults/fault';
 import kafkajs, { type CompressionTypes, type Producer } from 'kafkajs';
-import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KafkaClient } from '../kafka-client.ts';
 import { withDeadline } from '../with-deadline.ts';
@@ -9,19 +8,16 @@ import { classifyKafkaError, kafkaErrorFields, type KafkaErrorClass } from '../k
 import type { KafkaRecord } from '../kafka-record.ts';
 import type { PublishResult, RecordPublisher } from './publish-result.ts';
 import { RecordBatcher, type BatchLimits } from './record-batcher.ts';
-import { duringSend, partitionBySend, placeholdersOf, type RecordSend } from '../codec/record-placeholders.ts';
 
 export interface PublisherOptions extends Partial<BatchLimits> {
   readonly topic: string;
   readonly compression?: 'zstd' | 'gzip' | 'none';
-  /** `key`: records of one key go to one partition, so that their order holds. `send`: where no order is needed, for less CPU. */
-  readonly partitionBy?: 'key' | 'send';
   /** How long one send may take, with its retries, before its records are `unavailable`. */
   readonly sendTimeoutMs?: number;
 }
 
-/** Bytes of a send before compression: a whole batch of the gateway's queue, of traces of 4 KB, which takes one part in 20 less CPU than in two
- *  sends. Fits into a topic of 1 MiB whatever it compresses to; what zstd and gzip add to bytes that they cannot compress is a few hundred. */
+/** Bytes of a send before compression: a whole batch of the gateway's queue, of traces of 4 KB. Fits into a topic of 1 MiB whatever it compresses
+ *  to; what zstd and gzip add to bytes that they cannot compress is a few hundred. */
 export const MAX_BATCH_BYTES = 1_048_000;
 const DEFAULT_LIMITS: BatchLimits = {
   maxBatchRecords: 500,
@@ -32,8 +28,6 @@ const DEFAULT_LIMITS: BatchLimits = {
   maxPendingBytes: 16_777_216,
 };
 const SEND_TIMEOUT_MS = 3_000;
-/** Sends have a random number of 32 bits. */
-const MAX_SENDS = 2 ** 32;
 const RECONNECT_MS = 500;
 const DISCONNECT_TIMEOUT_MS = 1_000;
 /** kafkajs' own retries of one send: most that fit into the send's time; a restarted broker of a cluster takes about a second. */
@@ -54,7 +48,6 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   readonly #client: KafkaClient;
   readonly #sendTimeoutMs: number;
   readonly #compression: CompressionTypes;
-  readonly #partitionBy: 'key' | 'send';
   readonly #batcher: RecordBatcher;
   readonly #closing = new AbortController();
   readonly #connected: Promise<void>;
@@ -63,14 +56,13 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
 
   constructor(
     client: KafkaClient,
-    { topic, compression = 'zstd', partitionBy = 'key', sendTimeoutMs = SEND_TIMEOUT_MS, ...limits }: PublisherOptions,
+    { topic, compression = 'zstd', sendTimeoutMs = SEND_TIMEOUT_MS, ...limits }: PublisherOptions,
   ) {
     this.topic = topic;
     this.#client = client;
     this.#sendTimeoutMs = sendTimeoutMs;
     const { ZSTD, GZIP, None } = kafkajs.CompressionTypes;
     this.#compression = { zstd: ZSTD, gzip: GZIP, none: None }[compression];
-    this.#partitionBy = partitionBy;
     this.#batcher = new RecordBatcher({ ...DEFAULT_LIMITS, ...limits }, (records) => this.#send(records));
     this.#connected = this.#stayConnected();
   }
@@ -108,7 +100,7 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
         idempotent: true,
         maxInFlightRequests: 1,
         allowAutoTopicCreation: false,
-        createPartitioner: this.#partitionBy === 'send' ? partitionBySend : kafkajs.Partitioners.DefaultPartitioner,
+        createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
         retry: SEND_RETRY,
       });
       try {
@@ -142,8 +134,13 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     const session = this.#session;
     if (session === undefined) return records.map(() => 'unavailable');
     try {
-      const send = { number: randomInt(MAX_SENDS), records };
-      const sent = duringSend(send, () => session.producer.send(this.#request(send)));
+      const sent = session.producer.send({
+        topic: this.topic,
+        acks: -1,
+        timeout: this.#sendTimeoutMs,
+        compression: this.#compression,
+        messages: [...records],
+      });
       await withDeadline(sent, this.#sendTimeoutMs);
       return records.map(() => 'published');
     } catch (error) {
@@ -172,15 +169,6 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
     const deadline = performance.now() + this.#sendTimeoutMs;
     const { signal } = this.#closing;
     while (!this.isReady && !signal.aborted && performance.now() < deadline) await wait(10);
-  }
-
-  #request(send: RecordSend) {
-    // Our codec puts the records in place.
-    const messages =
-      this.#compression === kafkajs.CompressionTypes.ZSTD
-        ? placeholdersOf(send)
-        : send.records.map(({ key, value, headers }) => ({ key, value, ...(headers && { headers }) }));
-    return { topic: this.topic, acks: -1, timeout: this.#sendTimeoutMs, compression: this.#compression, messages };
   }
 }
 

@@ -21,7 +21,7 @@ export function encodeFrame({ key, value, headers }: KafkaRecord): Buffer {
   fields.writeUInt8(value === null ? 0 : HAS_VALUE, FRAME_HEADER_BYTES);
   fields.writeUInt32LE(keyBytes.length, FRAME_HEADER_BYTES + 1);
   fields.writeUInt32LE(headerBytes.length, FRAME_HEADER_BYTES + 5);
-  const frame = Buffer.concat([fields, keyBytes, headerBytes, Buffer.from(value ?? '')]);
+  const frame = Buffer.concat([fields, keyBytes, headerBytes, value ?? Buffer.alloc(0)]);
   frame.writeUInt32LE(frame.length - FRAME_HEADER_BYTES, 0);
   frame.writeUInt32LE(crc32(frame.subarray(FRAME_HEADER_BYTES)), 4);
   return frame;

@@ -67,13 +67,6 @@ export async function alterTopic({ brokers }: Broker, topic: string, settings: R
   await withAdmin(brokers, (admin) => admin.alterConfigs({ validateOnly: false, resources: [resource] }));
 }
 
-/** How many records each partition has. */
-export function recordsOfPartitions({ brokers }: Broker, topic: string): Promise<readonly number[]> {
-  return withAdmin(brokers, async (admin) =>
-    (await admin.fetchTopicOffsets(topic)).map(({ high, low }) => Number(high) - Number(low)),
-  );
-}
-
 /** Deletes a topic; resolves when the broker does not list it any more. */
 export async function deleteTopic({ brokers }: Broker, topic: string): Promise<void> {
   await withAdmin(brokers, async (admin) => {

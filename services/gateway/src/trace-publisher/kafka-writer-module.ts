@@ -31,7 +31,7 @@ export async function openRecordWriter(given: unknown): Promise<OpenRecordWriter
   const client = createKafkaClient(connectionOf(options), log);
   const { topic, maxRecordBytes, dsn } = options;
   const spool = await DiskSpool.open(options.spool);
-  const publisher = opened.use(new KafkaPublisher(client, { topic, maxRecordBytes, partitionBy: 'send' }));
+  const publisher = opened.use(new KafkaPublisher(client, { topic, maxRecordBytes }));
   const spooling = opened.use(new SpoolingPublisher(publisher, spool, log));
   const pool = opened.use(
     new PostgresPool({ dsn: new Secret(dsn), applicationName: 'vitrine-gateway publisher', maxConnections: 1 }),

@@ -4,7 +4,7 @@ import type { TraceRecord } from '@vitrine/traces/trace-record';
 
 /** The key is the trace's id, by which what is published again is found to be the same. */
 export function publishedRecord(record: TraceRecord): KafkaRecord {
-  return { key: Buffer.from(record.id).toString('hex'), value: encodeTraceRecord(record) };
+  return { key: Buffer.from(record.id).toString('hex'), value: Buffer.from(encodeTraceRecord(record)) };
 }
 
 /** A record without its bodies, marked as the capture marks what it cut. Undefined when it has none. */

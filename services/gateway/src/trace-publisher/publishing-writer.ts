@@ -1,4 +1,4 @@
-import { recordBytes, recordBytesAtMost, type KafkaRecord } from '@vitrine/kafka/kafka-record';
+import { recordBytes, type KafkaRecord } from '@vitrine/kafka/kafka-record';
 import type { WriteResult } from '@vitrine/kafka/spooling-publisher';
 import type {
   BackgroundClaims,
@@ -63,7 +63,7 @@ export class PublishingWriter implements RecordWriter {
     // Here and not by the publisher alone: the spool accepts records of any size, and would find out when it is drained.
     const records = traces.map((trace) => {
       const record = publishedRecord(trace);
-      return isLarger(record, maxRecordBytes) ? this.#smaller(trace) : record;
+      return recordBytes(record) > maxRecordBytes ? this.#smaller(trace) : record;
     });
     const fitting = records.filter((record) => record !== undefined);
     const results = (await publish(fitting)).values();
@@ -85,14 +85,10 @@ export class PublishingWriter implements RecordWriter {
     const small = withoutBodies(trace);
     if (small === undefined) return undefined;
     const record = publishedRecord(small);
-    if (isLarger(record, this.#options.maxRecordBytes)) return undefined;
+    if (recordBytes(record) > this.#options.maxRecordBytes) return undefined;
     this.#withoutBodies += 1;
     return record;
   }
-}
-
-function isLarger(record: KafkaRecord, bytes: number): boolean {
-  return recordBytesAtMost(record) > bytes && recordBytes(record) > bytes;
 }
 
 function resultOf(result: WriteResult | undefined): RecordResult {
