@@ -5,16 +5,21 @@ import type { AddressInfo } from 'node:net';
 import { rawTalk } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
-// Chunks that come within a millisecond leave together (docs/adr/0113): none may be held for longer, or lost.
+// Chunks of one read leave together, and nothing waits for what comes later (docs/adr/0113).
 
 const EVENTS = Array.from({ length: 20 }, (_, index) => `data: {"choices":[{"delta":{"content":"word ${index}"}}]}\n\n`);
 const REQUEST = `POST /openai/v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nContent-Length: 2\r\n\r\n{}`;
 
+let contentType = 'text/event-stream';
+let afterHead = (send: () => void): void => send();
 let afterBurst: (response: ServerResponse) => void;
 let gateway: TestGateway;
 const provider = createServer((request, response) => {
   request.resume();
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.writeHead(200, {
+    'content-type': contentType,
+    ...(contentType === 'application/json' && { 'content-length': '100' }),
+  });
   // Each a packet of its own.
   const send = (index: number) => {
     const event = EVENTS[index];
@@ -22,7 +27,8 @@ const provider = createServer((request, response) => {
     response.write(event);
     setImmediate(send, index + 1);
   };
-  send(0);
+  response.flushHeaders();
+  afterHead(() => send(0));
 });
 beforeAll(async () => {
   provider.listen(0, '127.0.0.1');
@@ -48,6 +54,16 @@ test('a burst has arrived whole while the provider says nothing more', async () 
   const response = await rawTalk(gateway.url, REQUEST, (received) => received.includes(last));
   expect(textOf(response)).toBe(EVENTS.join(''));
 });
+
+test.each(['text/event-stream', 'application/json'])(
+  'the head has arrived while the provider has sent nothing else: %s',
+  async (type) => {
+    contentType = type;
+    afterHead = () => {};
+    expect(await rawTalk(gateway.url, REQUEST, (received) => received.endsWith('\r\n\r\n'))).toContain(`content-type: ${type}`);
+    [contentType, afterHead] = ['text/event-stream', (send) => send()];
+  },
+);
 
 test('what a provider has sent before its connection breaks reaches the client, whose connection breaks too', async () => {
   afterBurst = (response) => response.socket?.destroySoon();

@@ -214,7 +214,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     const correlationId = this.#correlationId;
     const response = this.#response;
     if (response.headersSent) {
-      this.#forwarded.flushAll();
+      this.#forwarded.flush();
       response.destroy();
     } else {
       drainRequest(this.#request);

@@ -59,7 +59,7 @@ export class ForwardedResponse {
     this.isStream = this.#body.kind === 'sse';
     this.#isOpenEnded = body.kind === 'open';
     this.#expectedBytes = contentLength === undefined || isHead ? -1 : contentLength;
-    this.#writer.begin(status, reason, headers.forwarded, contentLength !== undefined);
+    this.#writer.begin(status, reason, headers.forwarded);
   }
 
   /** Takes the next chunk, which may be overwritten after `flush`. */
@@ -71,16 +71,11 @@ export class ForwardedResponse {
     else this.#writer.write(chunk);
   }
 
-  /** A read has ended. False: hold the response until `onReady`. */
+  /** Sends what has come: a read has ended, or the connection is about to be closed. False: hold the response until `onReady`. */
   flush(): boolean {
     const isRoom = this.#writer.flush();
     if (!isRoom) this.#writer.onceDrained(this.#onReady);
     return isRoom && !this.#body.isBehind;
-  }
-
-  /** The connection is about to be closed: sends what has come until now. */
-  flushAll(): void {
-    this.#writer.flushAll();
   }
 
   end(): void {
