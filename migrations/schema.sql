@@ -505,12 +505,6 @@ CREATE TABLE trace_hours (
   hour timestamp(3) with time zone NOT NULL,
   first_created_at timestamp(3) with time zone NOT NULL,
   last_created_at timestamp(3) with time zone NOT NULL,
-  hour_is_summed boolean NOT NULL DEFAULT false,
-  day_is_summed boolean NOT NULL DEFAULT false,
-  hour_is_packed boolean NOT NULL DEFAULT false,
-  day_is_packed boolean NOT NULL DEFAULT false,
-  hour_is_packed_by_provider boolean NOT NULL DEFAULT false,
-  day_is_packed_by_provider boolean NOT NULL DEFAULT false,
   CONSTRAINT trace_hours_pkey PRIMARY KEY (hour)
 ) WITH (fillfactor=50);
 
@@ -616,56 +610,6 @@ CREATE TABLE trace_sums_by_model_hour (
   latencies integer[] NOT NULL,
   CONSTRAINT trace_sums_by_model_hour_pkey PRIMARY KEY (org_id, workspace_id, bucket_start, provider, model)
 ) WITH (fillfactor=80, toast_tuple_target=8160);
-
-CREATE TABLE trace_sums_packed_day (
-  bucket_start timestamp(3) with time zone NOT NULL,
-  org_id text COLLATE "C" NOT NULL,
-  workspace_id text COLLATE "C" NOT NULL,
-  grouped_by text COLLATE "C" NOT NULL,
-  chunk integer NOT NULL,
-  names json NOT NULL,
-  requests json NOT NULL,
-  errors_4xx json NOT NULL,
-  errors_5xx json NOT NULL,
-  streams json NOT NULL,
-  input_tokens json NOT NULL,
-  output_tokens json NOT NULL,
-  total_tokens json NOT NULL,
-  cost_usd json NOT NULL,
-  latency_ms json NOT NULL,
-  latency_ms_min json NOT NULL,
-  latency_ms_max json NOT NULL,
-  first_token_us json NOT NULL,
-  last_active_at json NOT NULL,
-  latencies bytea NOT NULL,
-  CONSTRAINT trace_sums_packed_day_pkey PRIMARY KEY (org_id, workspace_id, grouped_by, bucket_start, chunk),
-  CONSTRAINT trace_sums_packed_hour_grouped_by_check CHECK ((grouped_by = ANY (ARRAY['provider'::text, 'model'::text, 'key'::text, 'api_key_hash'::text])))
-) WITH (toast_tuple_target=8160);
-
-CREATE TABLE trace_sums_packed_hour (
-  bucket_start timestamp(3) with time zone NOT NULL,
-  org_id text COLLATE "C" NOT NULL,
-  workspace_id text COLLATE "C" NOT NULL,
-  grouped_by text COLLATE "C" NOT NULL,
-  chunk integer NOT NULL,
-  names json NOT NULL,
-  requests json NOT NULL,
-  errors_4xx json NOT NULL,
-  errors_5xx json NOT NULL,
-  streams json NOT NULL,
-  input_tokens json NOT NULL,
-  output_tokens json NOT NULL,
-  total_tokens json NOT NULL,
-  cost_usd json NOT NULL,
-  latency_ms json NOT NULL,
-  latency_ms_min json NOT NULL,
-  latency_ms_max json NOT NULL,
-  first_token_us json NOT NULL,
-  last_active_at json NOT NULL,
-  latencies bytea NOT NULL,
-  CONSTRAINT trace_sums_packed_hour_grouped_by_check CHECK ((grouped_by = ANY (ARRAY['provider'::text, 'model'::text, 'key'::text, 'api_key_hash'::text]))),
-  CONSTRAINT trace_sums_packed_hour_pkey PRIMARY KEY (org_id, workspace_id, grouped_by, bucket_start, chunk)
-) WITH (toast_tuple_target=8160);
 
 CREATE TABLE traces (
   id uuid NOT NULL,
@@ -805,8 +749,6 @@ CREATE INDEX trace_sums_by_key_day_by_time ON public.trace_sums_by_key_day USING
 CREATE INDEX trace_sums_by_key_hour_by_time ON public.trace_sums_by_key_hour USING btree (bucket_start);
 CREATE INDEX trace_sums_by_model_day_by_time ON public.trace_sums_by_model_day USING btree (bucket_start);
 CREATE INDEX trace_sums_by_model_hour_by_time ON public.trace_sums_by_model_hour USING btree (bucket_start);
-CREATE INDEX trace_sums_packed_day_by_time ON public.trace_sums_packed_day USING btree (bucket_start);
-CREATE INDEX trace_sums_packed_hour_by_time ON public.trace_sums_packed_hour USING btree (bucket_start);
 CREATE INDEX traces_of_credential ON ONLY public.traces USING btree (api_key_hash, id) WHERE (api_key_hash IS NOT NULL);
 CREATE INDEX traces_of_group ON ONLY public.traces USING btree (trace_group_id, id) WHERE (trace_group_id IS NOT NULL);
 CREATE INDEX traces_of_model ON ONLY public.traces USING btree (model, id);
@@ -926,21 +868,6 @@ CREATE OR REPLACE FUNCTION public.drop_trace_partitions(created_before timestamp
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   SELECT 0;
-$function$
-;
-
-CREATE OR REPLACE FUNCTION public.forget_packed_sums()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-BEGIN
-  NEW.hour_is_packed := false;
-  NEW.day_is_packed := false;
-  NEW.hour_is_packed_by_provider := false;
-  NEW.day_is_packed_by_provider := false;
-  RETURN NEW;
-END
 $function$
 ;
 
@@ -1327,7 +1254,6 @@ CREATE TRIGGER gateway_keys_staged AFTER UPDATE OF next_token_mac ON public.gate
 CREATE TRIGGER plan_generation_raised AFTER UPDATE ON public.plan_generation FOR EACH ROW EXECUTE FUNCTION notify_plan_generation();
 CREATE TRIGGER plans_changed AFTER INSERT OR DELETE ON public.plans FOR EACH ROW EXECUTE FUNCTION raise_plan_generation();
 CREATE TRIGGER plans_updated AFTER UPDATE ON public.plans FOR EACH ROW WHEN (((new.name <> old.name) OR (new.limits <> old.limits))) EXECUTE FUNCTION raise_plan_generation();
-CREATE TRIGGER trace_hours_added_to BEFORE UPDATE OF hour_is_summed ON public.trace_hours FOR EACH ROW WHEN ((NOT new.hour_is_summed)) EXECUTE FUNCTION forget_packed_sums();
 CREATE TRIGGER workspace_plans_changed AFTER INSERT OR DELETE ON public.workspace_plans FOR EACH ROW EXECUTE FUNCTION raise_plan_generation();
 CREATE TRIGGER workspace_plans_updated AFTER UPDATE ON public.workspace_plans FOR EACH ROW WHEN ((new.* IS DISTINCT FROM old.*)) EXECUTE FUNCTION raise_plan_generation();
 
@@ -1385,20 +1311,9 @@ COMMENT ON COLUMN stores.profile_hash IS 'of the text of profile, for ETags';
 COMMENT ON COLUMN stores.rank IS 'from an imported list of domains';
 COMMENT ON COLUMN trace_bodies.metadata IS 'JSON as text: nothing is queried by its keys, and text is written a quarter faster';
 COMMENT ON COLUMN trace_bodies.request_headers IS 'redacted header lines';
-COMMENT ON COLUMN trace_hours.day_is_packed IS 'trace_sums_packed_day has all of its traces';
-COMMENT ON COLUMN trace_hours.day_is_packed_by_provider IS 'trace_sums_packed_day has all of its traces by provider for each tenant';
-COMMENT ON COLUMN trace_hours.day_is_summed IS 'the rows of all tenants in trace_sums_by_model_day have all of its traces';
-COMMENT ON COLUMN trace_hours.hour_is_packed IS 'trace_sums_packed_hour has all of its traces';
-COMMENT ON COLUMN trace_hours.hour_is_packed_by_provider IS 'trace_sums_packed_hour has all of its traces by provider for each tenant';
-COMMENT ON COLUMN trace_hours.hour_is_summed IS 'the rows of all tenants in trace_sums_by_model_hour have all of its traces';
 COMMENT ON COLUMN trace_sums_by_key_hour.latencies IS 'pairs {bucket, count}; a bucket may be there several times';
-COMMENT ON COLUMN trace_sums_by_model_day.org_id IS '* with workspace_id * : all tenants, complete where trace_hours says so; no id has this character';
-COMMENT ON COLUMN trace_sums_by_model_hour.org_id IS '* with workspace_id * : all tenants, complete where trace_hours says so; no id has this character';
-COMMENT ON COLUMN trace_sums_packed_hour.chunk IS 'groups beyond 1,024 are in further rows';
-COMMENT ON COLUMN trace_sums_packed_hour.cost_usd IS 'texts: numbers of JSON would lose digits';
-COMMENT ON COLUMN trace_sums_packed_hour.last_active_at IS 'milliseconds since 1970';
-COMMENT ON COLUMN trace_sums_packed_hour.latencies IS 'for each group the number of its buckets, then for each bucket its distance from the one before and its count: LEB128';
-COMMENT ON COLUMN trace_sums_packed_hour.org_id IS '* with workspace_id * : all tenants';
+COMMENT ON COLUMN trace_sums_by_model_day.org_id IS '* with workspace_id * : all tenants; no id has this character';
+COMMENT ON COLUMN trace_sums_by_model_hour.org_id IS '* with workspace_id * : all tenants; no id has this character';
 COMMENT ON COLUMN traces.api_key_hash IS 'SHA-256 of the provider credential, never of the gateway key';
 COMMENT ON COLUMN traces.group_fallback IS 'the group is the trace id of a traceparent: a label, not what the client named';
 COMMENT ON COLUMN workspaces.anchor_day IS 'day of the month on which billing periods start, in UTC';
@@ -1464,8 +1379,6 @@ ALTER TABLE trace_sums_by_key_day OWNER TO vitrine_migrations;
 ALTER TABLE trace_sums_by_key_hour OWNER TO vitrine_migrations;
 ALTER TABLE trace_sums_by_model_day OWNER TO vitrine_migrations;
 ALTER TABLE trace_sums_by_model_hour OWNER TO vitrine_migrations;
-ALTER TABLE trace_sums_packed_day OWNER TO vitrine_migrations;
-ALTER TABLE trace_sums_packed_hour OWNER TO vitrine_migrations;
 ALTER TABLE traces OWNER TO vitrine_migrations;
 ALTER TABLE traces_default OWNER TO vitrine_migrations;
 ALTER TABLE usage_by_key OWNER TO vitrine_migrations;
@@ -1479,7 +1392,6 @@ ALTER FUNCTION add_latencies(integer[],integer[]) OWNER TO vitrine_migrations;
 ALTER FUNCTION admit_request(bytea[],text,uuid,jsonb,integer,integer) OWNER TO vitrine_migrations;
 ALTER FUNCTION billing_period_start(integer,timestamp with time zone) OWNER TO vitrine_migrations;
 ALTER FUNCTION drop_trace_partitions(timestamp with time zone,integer) OWNER TO vitrine_migrations;
-ALTER FUNCTION forget_packed_sums() OWNER TO vitrine_migrations;
 ALTER FUNCTION keep_next_token_hash() OWNER TO vitrine_migrations;
 ALTER FUNCTION keep_token_hash() OWNER TO vitrine_migrations;
 ALTER FUNCTION lock_limits(text[]) OWNER TO vitrine_migrations;
@@ -1587,10 +1499,6 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON trace_sums_by_model_day TO vitrine_gatew
 GRANT DELETE, INSERT, SELECT, UPDATE ON trace_sums_by_model_day TO vitrine_trace_writer;
 GRANT DELETE, INSERT, SELECT, UPDATE ON trace_sums_by_model_hour TO vitrine_gateway;
 GRANT DELETE, INSERT, SELECT, UPDATE ON trace_sums_by_model_hour TO vitrine_trace_writer;
-GRANT DELETE, INSERT, SELECT ON trace_sums_packed_day TO vitrine_gateway;
-GRANT DELETE, INSERT, SELECT ON trace_sums_packed_day TO vitrine_trace_writer;
-GRANT DELETE, INSERT, SELECT ON trace_sums_packed_hour TO vitrine_gateway;
-GRANT DELETE, INSERT, SELECT ON trace_sums_packed_hour TO vitrine_trace_writer;
 GRANT INSERT, SELECT ON traces TO vitrine_gateway;
 GRANT INSERT, SELECT ON traces TO vitrine_trace_writer;
 GRANT INSERT, SELECT, UPDATE ON usage_by_key TO vitrine_store_api;
@@ -1606,7 +1514,6 @@ GRANT EXECUTE ON FUNCTION admit_request(bytea[],text,uuid,jsonb,integer,integer)
 GRANT EXECUTE ON FUNCTION billing_period_start(integer,timestamp with time zone) TO vitrine_store_api;
 GRANT EXECUTE ON FUNCTION drop_trace_partitions(timestamp with time zone,integer) TO vitrine_gateway;
 GRANT EXECUTE ON FUNCTION drop_trace_partitions(timestamp with time zone,integer) TO vitrine_trace_writer;
-GRANT EXECUTE ON FUNCTION forget_packed_sums() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION keep_next_token_hash() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION keep_token_hash() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION lock_limits(text[]) TO vitrine_gateway;

@@ -4,7 +4,6 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { startEmbeddedServer } from '@vitrine/testkit/embedded-postgres-server';
 import { MIGRATIONS_FOLDER } from '@vitrine/testkit/template-database';
 import { openPostgresTraceStore, postgresWriter } from '@vitrine/trace-store-postgres/postgres-trace-store';
-import { finishBuckets } from '@vitrine/trace-store-postgres/finish-buckets';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { mkdir } from 'node:fs/promises';
 import { totalmem } from 'node:os';
@@ -50,8 +49,6 @@ async function load(dsn: Secret, plan: AnalyticsPlan, progress: Progress): Promi
   const isThere = (await store.summary()).traceCount > 0;
   const from = isThere ? await oldestOf(store) : Date.now() - plan.days * DAY_MS;
   const microsPerTrace = isThere ? undefined : await fill(pool, dsn, from, plan, progress);
-  progress('sums of hours and days, as the maintenance of a gateway adds them up');
-  await finishBuckets(pool);
   const [size] = await pool.query<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes');
   return { store, from, microsPerTrace, sizeBytes: size?.bytes ?? 0 };
 }

@@ -1,6 +1,6 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 
-const SUMS = ['by_key', 'by_model', 'packed'].flatMap((kind) => [`trace_sums_${kind}_hour`, `trace_sums_${kind}_day`]);
+const SUMS = ['by_key', 'by_model'].flatMap((kind) => [`trace_sums_${kind}_hour`, `trace_sums_${kind}_day`]);
 const WRITTEN = ['traces', 'trace_bodies', 'trace_hours', 'day_usage', ...SUMS];
 
 /** What trace-writers have written. */

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { PostgresTraceWriter } from '@vitrine/trace-store-postgres/postgres-trace-writer';
-import { finishBuckets } from '@vitrine/trace-store-postgres/finish-buckets';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { rollUpDifferences } from './roll-up-differences.ts';
@@ -14,8 +13,6 @@ const TABLES = [
   'trace_sums_by_key_day',
   'trace_sums_by_model_hour',
   'trace_sums_by_model_day',
-  'trace_sums_packed_hour',
-  'trace_sums_packed_day',
   'trace_hours',
   'day_usage',
 ];
@@ -29,8 +26,6 @@ const DAMAGES: readonly (readonly [table: string, statement: string])[] = [
   ['trace_sums_by_model_hour', "UPDATE trace_sums_by_model_hour SET requests = requests + 1 WHERE org_id = '*'"],
   ['trace_sums_by_model_day', 'DELETE FROM trace_sums_by_model_day'],
   ['trace_sums_by_model_day', "DELETE FROM trace_sums_by_model_day WHERE org_id = '*'"],
-  ['trace_sums_packed_hour', "UPDATE trace_sums_packed_hour SET requests = '[1]' WHERE grouped_by = 'key'"],
-  ['trace_sums_packed_day', "DELETE FROM trace_sums_packed_day WHERE org_id <> '*'"],
   ['trace_hours', "UPDATE trace_hours SET last_created_at = last_created_at - interval '1 ms'"],
   ['day_usage', 'UPDATE day_usage SET total_tokens = total_tokens - 1'],
 ];
@@ -42,7 +37,6 @@ test('sums that a writer made equal those of its traces, and each one that does 
     Array.from({ length: 20 }, (_, at) => plainTrace(NOON + hours * HOUR_MS, { model: `model-${at % 3}` })),
   );
   await new PostgresTraceWriter(pool).write({ count: traces.length, records: () => traces });
-  await finishBuckets(pool);
   const differing = async () => [...(await rollUpDifferences(pool))].filter(([, rows]) => rows > 0).map(([table]) => table);
   expect(await differing()).toEqual([]);
   for (const [table, statement] of DAMAGES) {

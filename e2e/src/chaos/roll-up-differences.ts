@@ -1,6 +1,5 @@
 import type { Queryable } from '@vitrine/postgres/connection';
-import { ALL_TENANTS, unpacked, unsummed } from '@vitrine/trace-store-postgres/all-tenants';
-import { PACKED_GROUPS, PACKED_GROUPS_OF_TENANTS, PACKED_MARKS } from '@vitrine/trace-store-postgres/packed-groups';
+import { ALL_TENANTS } from '@vitrine/trace-store-postgres/all-tenants';
 
 // Every sum that trace-writers keep, and the query of traces that it must equal.
 
@@ -18,59 +17,17 @@ const byKey = (unit: 'hour' | 'day') => {
   const key = `${startOf(unit)}, ${BY_KEY}`;
   return `SELECT ${key}, ${SUMS} FROM traces GROUP BY ${key}`;
 };
-/** Of each tenant; and of all, where these rows are said to be complete. */
-const byModel = (unit: 'hour' | 'day') => `SELECT * FROM (
-    SELECT ${startOf(unit)} AS bucket_start, coalesce(org_id, '${ALL_TENANTS.org_id}') AS org_id,
-      coalesce(workspace_id, '${ALL_TENANTS.workspace_id}'), provider, model, ${SUMS}
-    FROM traces GROUP BY GROUPING SETS ((1, org_id, workspace_id, provider, model), (1, provider, model))
-  ) AS sums WHERE ${isComplete(unit)}`;
-const isComplete = (unit: 'hour' | 'day') => `org_id <> '${ALL_TENANTS.org_id}' OR bucket_start NOT IN (${unsummed(unit)})`;
-/** Of the groups of packed rows, where these are said to be complete. */
-const GROUPS = {
-  provider: 'provider',
-  model: 'model',
-  key: 'gateway_key_id',
-  api_key_hash: "coalesce(encode(api_key_hash, 'hex'), '')",
-};
-const PACKED_SUMS = SUMS.replace('max("timestamp"), count(*)', 'floor(extract(epoch FROM max("timestamp")) * 1000)');
-const isPacked = (unit: 'hour' | 'day') =>
-  PACKED_MARKS.map((mark) => `bucket_start NOT IN (${unpacked(unit, mark)})`).join(' AND ');
-const packed = (unit: 'hour' | 'day') => {
-  const ofTenants = (
-    group: keyof typeof GROUPS,
-    tenant: string,
-  ) => `SELECT ${startOf(unit)} AS bucket_start, ${tenant}, '${group}',
-    ${GROUPS[group]}, ${PACKED_SUMS} FROM traces GROUP BY 1, 2, 3, 4, 5`;
-  const [ofAll, ofEach] = [`'${ALL_TENANTS.org_id}', '${ALL_TENANTS.workspace_id}'`, 'org_id, workspace_id'];
-  const selects = PACKED_GROUPS.flatMap((group) => [
-    ofTenants(group, ofAll),
-    ...(PACKED_GROUPS_OF_TENANTS.includes(group) ? [ofTenants(group, ofEach)] : []),
-  ]);
-  return `SELECT * FROM (${selects.join(' UNION ALL ')}) AS sums WHERE ${isPacked(unit)}`;
-};
-const PACKED_COLUMNS =
-  `requests, errors_4xx, errors_5xx, streams, input_tokens, output_tokens, total_tokens, cost_usd, latency_ms, latency_ms_min,
-  latency_ms_max, first_token_us, last_active_at`.split(/,\s+/);
-const keptPacked = (unit: 'hour' | 'day') => `SELECT bucket_start, org_id, workspace_id, grouped_by, element.name,
-    ${PACKED_COLUMNS.map((column) => `element.${column}::numeric`).join(', ')}
-  FROM trace_sums_packed_${unit}, ROWS FROM (${['names', ...PACKED_COLUMNS].map((column) => `json_array_elements_text(${column})`).join(', ')})
-    AS element (name, ${PACKED_COLUMNS.join(', ')})
-  WHERE ${isPacked(unit)}`;
+/** Of each tenant, and of all. */
+const byModel = (unit: 'hour' | 'day') => `SELECT ${startOf(unit)} AS bucket_start, coalesce(org_id, '${ALL_TENANTS.org_id}'),
+    coalesce(workspace_id, '${ALL_TENANTS.workspace_id}'), provider, model, ${SUMS}
+  FROM traces GROUP BY GROUPING SETS ((1, org_id, workspace_id, provider, model), (1, provider, model))`;
 const kept = (table: string, by: string) => `SELECT bucket_start, ${by}, ${KEPT_SUMS} FROM ${table}`;
 
 const ROLL_UPS: Readonly<Record<string, { readonly expected: string; readonly actual: string }>> = {
   trace_sums_by_key_hour: { expected: byKey('hour'), actual: kept('trace_sums_by_key_hour', KEPT_KEY) },
   trace_sums_by_key_day: { expected: byKey('day'), actual: kept('trace_sums_by_key_day', KEPT_KEY) },
-  trace_sums_by_model_hour: {
-    expected: byModel('hour'),
-    actual: `${kept('trace_sums_by_model_hour', BY_MODEL)} WHERE ${isComplete('hour')}`,
-  },
-  trace_sums_by_model_day: {
-    expected: byModel('day'),
-    actual: `${kept('trace_sums_by_model_day', BY_MODEL)} WHERE ${isComplete('day')}`,
-  },
-  trace_sums_packed_hour: { expected: packed('hour'), actual: keptPacked('hour') },
-  trace_sums_packed_day: { expected: packed('day'), actual: keptPacked('day') },
+  trace_sums_by_model_hour: { expected: byModel('hour'), actual: kept('trace_sums_by_model_hour', BY_MODEL) },
+  trace_sums_by_model_day: { expected: byModel('day'), actual: kept('trace_sums_by_model_day', BY_MODEL) },
   trace_hours: {
     expected: `SELECT date_trunc('hour', "timestamp", 'UTC'), min(created_at), max(created_at) FROM traces GROUP BY 1`,
     actual: 'SELECT hour, first_created_at, last_created_at FROM trace_hours',

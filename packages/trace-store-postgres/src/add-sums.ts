@@ -2,9 +2,9 @@ import type { Queryable } from '@vitrine/postgres/connection';
 import { bucketStartOf } from '@vitrine/traces/time-buckets';
 import { createdAtOf } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
-
 import { TraceSums, type TraceSum } from '@vitrine/traces/trace-sums';
 import { usdText, UsdSum } from '@vitrine/traces/usd';
+import { ALL_TENANTS } from './all-tenants.ts';
 import { timeText, type TextRow } from './trace-columns.ts';
 
 type Added<Row> = readonly [name: string, type: string, value: (row: Row) => string, onConflict?: string];
@@ -88,8 +88,6 @@ const HOURS = new SumTable<HourRange>('trace_hours', [
   ['hour', 'timestamptz', ({ hour }) => timeText(hour)],
   ['first_created_at', 'timestamptz', ({ first }) => timeText(first), least('first_created_at')],
   ['last_created_at', 'timestamptz', ({ last }) => timeText(last), greatest('last_created_at')],
-  ['hour_is_summed', 'boolean', () => 'false', 'hour_is_summed = false'],
-  ['day_is_summed', 'boolean', () => 'false', 'day_is_summed = false'],
 ]);
 
 interface KeyUsage {
@@ -114,12 +112,19 @@ const DAY_USAGE = new SumTable<KeyUsage>('day_usage', [
 export async function addSums(queryable: Queryable, records: readonly TraceRecord[]): Promise<void> {
   const keyHours = TraceSums.ofTraces(records);
   const modelHours = keyHours.byModel();
+  const hoursOfAll = modelHours.byModelOfAllTenants();
   await DAY_USAGE.add(queryable, usageOf(records));
   await KEY_HOURS.add(queryable, keyHours.sorted());
   await KEY_DAYS.add(queryable, keyHours.byDay().sorted());
   await MODEL_HOURS.add(queryable, modelHours.sorted());
   await MODEL_DAYS.add(queryable, modelHours.byDay().sorted());
+  await MODEL_HOURS.add(queryable, rowsOfAllTenants(hoursOfAll));
+  await MODEL_DAYS.add(queryable, rowsOfAllTenants(hoursOfAll.byDay()));
   await HOURS.add(queryable, hoursOf(records));
+}
+
+function rowsOfAllTenants(sums: TraceSums): TraceSum[] {
+  return sums.sorted().map((sum) => ({ ...sum, key: [ALL_TENANTS.org_id, ALL_TENANTS.workspace_id, ...sum.key] }));
 }
 
 function hoursOf(records: readonly TraceRecord[]): HourRange[] {

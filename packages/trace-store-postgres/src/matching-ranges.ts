@@ -1,8 +1,7 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
-import { ALL_TENANTS, unsummed } from './all-tenants.ts';
+import { ALL_TENANTS } from './all-tenants.ts';
 import { Conditions, type CreatedRange } from './conditions.ts';
 
 /** Whether a list may read much for little: filters may exclude each other (an index on one of them finds every trace of it), and with
@@ -39,16 +38,14 @@ function hasTokens({ min_tokens: min, max_tokens: max }: TraceQuery): boolean {
 
 function matchingDays({ tenant, provider, model, api_key_hash: hash }: TraceQuery, conditions: Conditions): string {
   if ([tenant, provider, model, hash].every((filter) => filter === undefined)) return 'SELECT day FROM days';
-  const daysOf = (rowsOf: Tenant | undefined, kind: 'model' | 'key', days: string) => {
-    const where = conditions.nested().addSql(days).add('org_id =', rowsOf?.org_id).add('workspace_id =', rowsOf?.workspace_id);
-    where.add('provider =', provider).add('model =', model).add('api_key_hash =', hash);
-    return `SELECT bucket_start FROM trace_sums_by_${kind}_day ${where.where()}`;
-  };
-  const inRange = 'bucket_start >= (SELECT min(day) FROM days)';
-  if (hash !== undefined) return daysOf(tenant, 'key', inRange);
-  if (tenant !== undefined) return daysOf(tenant, 'model', inRange);
-  const others = `bucket_start = ANY (ARRAY(SELECT day FROM days WHERE day IN (${unsummed('day')})))`;
-  return `${daysOf(ALL_TENANTS, 'model', inRange)} UNION ALL ${daysOf(undefined, 'model', others)}`;
+  const rowsOf = hash === undefined ? (tenant ?? ALL_TENANTS) : tenant;
+  conditions.addSql('bucket_start >= (SELECT min(day) FROM days)').add('org_id =', rowsOf?.org_id);
+  conditions
+    .add('workspace_id =', rowsOf?.workspace_id)
+    .add('provider =', provider)
+    .add('model =', model)
+    .add('api_key_hash =', hash);
+  return `SELECT bucket_start FROM trace_sums_by_${hash === undefined ? 'model' : 'key'}_day ${conditions.where()}`;
 }
 
 function traceWithTokens({ min_tokens: min, max_tokens: max }: TraceQuery, conditions: Conditions): string {

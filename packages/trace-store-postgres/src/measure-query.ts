@@ -7,9 +7,8 @@ import {
   type MeasurePart,
   type MeasureQuery,
 } from '@vitrine/traces/trace-measures';
-import { ALL_TENANTS, unpacked, unsummed } from './all-tenants.ts';
+import { ALL_TENANTS } from './all-tenants.ts';
 import { Conditions } from './conditions.ts';
-import { packedGroupOf, packedMarkOf, type PackedGroup } from './packed-groups.ts';
 
 type Sums = Readonly<Record<string, string>>;
 type Extremes = Readonly<Record<string, readonly ['min' | 'max', string]>>;
@@ -56,79 +55,41 @@ export function partHoursOf({ from, to, bucket }: MeasureQuery): number[] {
   return splitRange(from, to, bucket).parts.map((part) => bucketStartOf(part.from, 'hour'));
 }
 
-/** One statement, and so one moment, for whole days, whole hours and the parts of hours at the edges of the range. Its rows are arrays: packed
- *  ones (`is_packed`) as they are kept, and of all other sums one for each bucket. */
-export function measureStatement(query: MeasureQuery, partHours: readonly PartHour[], now: number): Statement {
+/** One statement, and so one moment, for whole days, whole hours and the parts of hours at the edges of the range. A row is a bucket, and its columns
+ *  are arrays with an element for each group: a month by model and hour is 720 rows instead of 30,000. Buckets and groups are in order. */
+export function measureStatement(query: MeasureQuery, partHours: readonly PartHour[]): Statement {
   const { days, hours, parts } = splitRange(query.from, query.to, query.bucket);
   const values = new Conditions();
-  const group = packedGroupOf(query);
-  const whole = [
-    ...days.flatMap((span) => wholeDays(span, group === undefined ? Number.POSITIVE_INFINITY : bucketStartOf(now, 'day'))),
-    ...hours.map((span) => ({ unit: 'hour', span }) as const),
-    // An hour whose traces were removed counts whole when it begins in the range.
+  const sources = [
+    ...days.map((span) => sumsIn(query, 'day', span, values.nested())),
+    ...hours.map((span) => sumsIn(query, 'hour', span, values.nested())),
     ...parts.flatMap((part) => {
-      const gone = partHours.find(({ hour, isGone }) => isGone && hour === bucketStartOf(part.from, 'hour') && hour >= part.from);
-      return gone === undefined ? [] : [{ unit: 'hour', span: { ...part, from: gone.hour } } as const];
+      const hour = partHours.find((one) => one.hour === bucketStartOf(part.from, 'hour'));
+      if (hour === undefined) return [];
+      if (!hour.isGone) return [tracesIn(query, part, hour, values.nested())];
+      // An hour whose traces were removed counts whole when it begins in the range.
+      return hour.hour < part.from ? [] : [sumsIn(query, 'hour', { from: hour.hour, before: part.before }, values.nested())];
     }),
   ];
-  const packed = group === undefined ? [] : whole.map(({ unit, span }) => packedRows(query, group, unit, span, values.nested()));
-  const others = [
-    ...whole.flatMap(({ unit, span }) => sumsIn(query, unit, span, values)),
-    ...parts.flatMap((part) => {
-      const hour = partHours.find((one) => !one.isGone && one.hour === bucketStartOf(part.from, 'hour'));
-      return hour === undefined ? [] : [tracesIn(query, part, hour, values)];
-    }),
-  ];
-  const selects = [...packed, ...(others.length === 0 ? [] : [arraysOf(query, others)])];
-  return {
-    text: selects.length === 0 ? 'SELECT NULL::timestamptz AS bucket WHERE false' : selects.join(' UNION ALL '),
-    values: values.values,
-  };
+  const text = sources.length === 0 ? 'SELECT NULL::timestamptz AS bucket WHERE false' : bucketsOf(query, sources);
+  return { text, values: values.values };
 }
 
-/** Most hours of today are packed, which its day is not yet. */
-function wholeDays({ from, before }: Span, today: number): { readonly unit: 'hour' | 'day'; readonly span: Span }[] {
-  const split = Math.min(Math.max(from, today), before);
-  return [
-    ...(from < split ? [{ unit: 'day', span: { from, before: split } } as const] : []),
-    ...(split < before ? [{ unit: 'hour', span: { from: split, before } } as const] : []),
-  ];
-}
-
-/** Rows of `trace_sums_packed_*`, where these are complete. Histograms are base64: a month by key has 2.6 MB of them, which as hexadecimal digits took
- *  the reader 7 ms more, and the server 3 less. */
-function packedRows(
-  query: MeasureQuery,
-  group: PackedGroup,
-  unit: 'hour' | 'day',
-  { from, before }: Span,
-  where: Conditions,
-): string {
-  const { org_id: org, workspace_id: workspace } = query.tenant ?? ALL_TENANTS;
-  where.add('org_id =', org).add('workspace_id =', workspace).add('grouped_by =', group);
-  where.addTime('bucket_start >=', from).addTime('bucket_start <', before);
-  where.addSql(`bucket_start <> ALL (ARRAY(${unpacked(unit, packedMarkOf(query, group))}))`);
-  const columns = [...Object.keys(sumsOf(query)), ...Object.keys(extremesOf(query))];
-  if (needsPercentiles(query))
-    columns.push(`encode(latencies, 'base64') AS packed_latencies`, 'NULL::json AS latencies', 'NULL::json AS latency');
-  return `SELECT true AS is_packed, bucket_start AS bucket, names::text, ${columns.join(', ')} FROM trace_sums_packed_${unit} ${where.where()}`;
-}
-
-/** The same columns, added up from rows of single groups. */
-function arraysOf(query: MeasureQuery, sources: readonly string[]): string {
+function bucketsOf(query: MeasureQuery, sources: readonly string[]): string {
   const [sums, extremes] = [Object.keys(sumsOf(query)), Object.entries(extremesOf(query))];
+  const latencies = needsPercentiles(query) ? ['latencies', 'latency'] : [];
   const totals = [
     ...sums.map((name) => `sum(${name}) AS ${name}`),
     ...extremes.map(([name, [which]]) => `${which}(${name}) AS ${name}`),
-    ...(needsPercentiles(query) ? [`string_agg(latencies, ',') AS latencies`, `string_agg(latency, ',') AS latency`] : []),
+    ...latencies.map((name) => `string_agg(${name}, ',') AS ${name}`),
   ];
-  const arrays = [...sums, ...extremes.map(([name]) => name)].map((name) => `json_agg(${elementOf(name)}) AS ${name}`);
-  if (needsPercentiles(query))
-    arrays.push('NULL AS packed_latencies', 'json_agg(latencies) AS latencies', 'json_agg(latency) AS latency');
-  return `SELECT false AS is_packed, bucket, json_agg(grp)::text AS names, ${arrays.join(', ')} FROM (
+  const arrays = [...sums, ...extremes.map(([name]) => name), ...latencies].map(
+    (name) => `json_agg(${elementOf(name)}) AS ${name}`,
+  );
+  return `SELECT bucket, json_agg(grp) AS names, ${arrays.join(', ')} FROM (
       SELECT bucket, grp, ${totals.join(', ')} FROM (${sources.join(' UNION ALL ')}) AS rows
       GROUP BY bucket, grp ORDER BY bucket, grp LIMIT ${MEASURES_MAX + 1}
-    ) AS sums GROUP BY bucket`;
+    ) AS sums GROUP BY bucket ORDER BY bucket`;
 }
 
 /** A number of JSON would lose digits of money. */
@@ -137,47 +98,23 @@ function elementOf(name: string): string {
   return name === 'cost_usd' ? 'cost_usd::text' : name;
 }
 
-/** The rows of the tenant, or by model those of all tenants with the rows of each tenant where these are not complete; only those of hours
- *  and days that are not packed, if the others are read packed. */
-function sumsIn(query: MeasureQuery, unit: 'hour' | 'day', span: Span, values: Conditions): string[] {
-  const group = packedGroupOf(query);
-  if (group !== undefined) {
-    const starts = unpacked(unit, packedMarkOf(query, group));
-    const open = values.nested().addSql(`bucket_start = ANY (ARRAY(${starts}))`);
-    // The planner expects ten of them, a third of all days, and would read the table. Of a range it expects little.
-    for (const [comparison, extreme] of [
-      ['>=', 'min'],
-      ['<=', 'max'],
-    ] as const)
-      open.addSql(`bucket_start ${comparison} (SELECT ${extreme}(start) FROM (${starts}) AS starts (start))`);
-    if (query.tenant === undefined) open.add('org_id <>', ALL_TENANTS.org_id);
-    return [sumsOfRows(query, unit, span, open)];
-  }
-  if (isByKey(query) || query.tenant !== undefined) return [sumsOfRows(query, unit, span, values.nested())];
-  const complete = values.nested().addSql(`bucket_start <> ALL (ARRAY(${unsummed(unit)}))`);
-  const others = values
-    .nested()
-    .addSql(`bucket_start = ANY (ARRAY(${unsummed(unit)}))`)
-    .add('org_id <>', ALL_TENANTS.org_id);
-  return [sumsOfRows({ ...query, tenant: ALL_TENANTS }, unit, span, complete), sumsOfRows(query, unit, span, others)];
-}
-
-function sumsOfRows(query: MeasureQuery, unit: 'hour' | 'day', { from, before }: Span, where: Conditions): string {
+/** The rows of the tenant. Without one, by model those of all tenants, and by key those of each. */
+function sumsIn(query: MeasureQuery, unit: 'hour' | 'day', { from, before }: Span, where: Conditions): string {
   const columns = [...Object.keys(sumsOf(query)), ...Object.keys(extremesOf(query))];
   if (needsPercentiles(query)) columns.push(`array_to_string(latencies, ',') AS latencies`, 'NULL AS latency');
   where.addTime('bucket_start >=', from).addTime('bucket_start <', before);
   const start = query.bucket === unit ? 'bucket_start' : startOf(query, 'bucket_start');
-  const table = `trace_sums_by_${isByKey(query) ? 'key' : 'model'}_${unit}`;
-  return select(query, start, columns, table, where, 'api_key_hash');
+  if (isByKey(query)) return select(query, start, columns, `trace_sums_by_key_${unit}`, where, 'api_key_hash');
+  return select({ ...query, tenant: query.tenant ?? ALL_TENANTS }, start, columns, `trace_sums_by_model_${unit}`, where, `''`);
 }
 
-function tracesIn(query: MeasureQuery, { from, before }: Span, hour: PartHour, values: Conditions): string {
+function tracesIn(query: MeasureQuery, { from, before }: Span, hour: PartHour, where: Conditions): string {
   const columns = [
     ...Object.entries(sumsOf(query)).map(([name, value]) => `${value} AS ${name}`),
     ...Object.entries(extremesOf(query)).map(([name, [, value]]) => `${value} AS ${name}`),
     ...(needsPercentiles(query) ? ['NULL AS latencies', 'latency_ms::text AS latency'] : []),
   ];
-  const where = values.nested().addTime('"timestamp" >=', from).addTime('"timestamp" <', before);
+  where.addTime('"timestamp" >=', from).addTime('"timestamp" <', before);
   where.addCreated({ from: hour.first, before: hour.last + 1 });
   return select(query, startOf(query, '"timestamp"'), columns, 'traces', where, `coalesce(encode(api_key_hash, 'hex'), '')`);
 }

@@ -1,77 +1,50 @@
 import { pagesOf } from '@vitrine/postgres/pages-of';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { needsPercentiles, type Measure, type MeasureQuery, type TakeBucket } from '@vitrine/traces/trace-measures';
+import { MEASURES_MAX, tooManyGroups, type Measure, type MeasureQuery, type TakeBucket } from '@vitrine/traces/trace-measures';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { measureStatement, partHoursOf, type PartHour, type Statement } from './measure-query.ts';
-import { MeasureSums, type MeasureRow } from './measure-sums.ts';
-import { packedGroupOf } from './packed-groups.ts';
-import { SeriesBuckets } from './series-buckets.ts';
+import { measureStatement, partHoursOf, type PartHour } from './measure-query.ts';
+import { bucketIn, measuresIn, type MeasureRow } from './measure-rows.ts';
 
-/** Rows that are read at once. One has up to 1,024 groups: 5 KB usually, and with histograms 100, a megabyte at most. */
+/** Buckets that are read at once. */
 const PAGE_ROWS = 100;
-const PAGE_ROWS_OF_HISTOGRAMS = 8;
-/** Groups whose sums are added within one turn of the event loop: a millisecond or two. */
-const GROUPS_PER_TURN = 1_000;
+/** Measures that are made within one turn of the event loop. */
+const MEASURES_PER_TURN = 1_000;
 
 /** Faults: `too_many_groups`. */
 export async function readMeasures(pool: PostgresPool, query: MeasureQuery): Promise<Measure[]> {
-  const sums = new MeasureSums(query);
-  const turns = new Turns();
-  await eachRow(pool, query, await statementOf(pool, query), async (row) => turns.after(sums.add(row)));
-  return [...sums];
+  const measures: Measure[] = [];
+  await eachRow(pool, query, async (row) => {
+    for (const measure of measuresIn(query, row)) if (measures.push(measure) % MEASURES_PER_TURN === 0) await nextTurn();
+  });
+  return measures;
 }
 
 /** The measures of a query with a bucket, each bucket as soon as it is read. Faults: `too_many_groups`. */
 export async function readBuckets(pool: PostgresPool, query: MeasureQuery, take: TakeBucket): Promise<void> {
-  const { text, values } = await statementOf(pool, query);
-  const buckets = new SeriesBuckets(query);
-  const turns = new Turns();
-  await eachRow(pool, query, { text: `SELECT * FROM (${text}) AS rows ORDER BY bucket`, values }, async (row) => {
-    const complete = buckets.add(row);
-    if (complete !== undefined) await take(complete);
-    await turns.after(row.requests.length);
-  });
-  const last = buckets.end();
-  if (last !== undefined) await take(last);
+  await eachRow(pool, query, (row) => take(bucketIn(row)));
 }
 
-async function statementOf(pool: PostgresPool, query: MeasureQuery): Promise<Statement> {
-  return measureStatement(query, await readPartHours(pool, partHoursOf(query)), Date.now());
+async function eachRow(pool: PostgresPool, query: MeasureQuery, use: (row: MeasureRow) => Promise<void>): Promise<void> {
+  const { text, values } = measureStatement(query, await readPartHours(pool, partHoursOf(query)));
+  let groups = 0;
+  const useAll = async (rows: readonly MeasureRow[]) => {
+    for (const row of rows) {
+      groups += row.names.length;
+      if (groups > MEASURES_MAX) throw tooManyGroups();
+      await use(row);
+    }
+  };
+  if (!hasManyBuckets(query)) return await useAll(await pool.query<MeasureRow>(text, values));
+  await pool.transaction(
+    async (transaction) => {
+      for await (const page of pagesOf<MeasureRow>(transaction, text, values, PAGE_ROWS)) await useAll(page);
+    },
+    { readOnly: true },
+  );
 }
 
-async function eachRow(
-  pool: PostgresPool,
-  query: MeasureQuery,
-  { text, values }: Statement,
-  use: (row: MeasureRow) => Promise<void>,
-): Promise<void> {
-  if (!mayBeLong(query)) for (const row of await pool.query<MeasureRow>(text, values)) await use(row);
-  else
-    await pool.transaction(
-      async (transaction) => {
-        const pageRows = needsPercentiles(query) ? PAGE_ROWS_OF_HISTOGRAMS : PAGE_ROWS;
-        for await (const page of pagesOf<MeasureRow>(transaction, text, values, pageRows)) for (const row of page) await use(row);
-      },
-      { readOnly: true },
-    );
-}
-
-/** Providers are few, and what is not packed comes added up; anything else may be as much as clients make it. */
-function mayBeLong(query: MeasureQuery): boolean {
-  const group = packedGroupOf(query);
-  return (query.bucket === 'hour' && query.groupBy !== undefined) || (group !== undefined && group !== 'provider');
-}
-
-/** Lets other work in between groups. */
-class Turns {
-  #groups = 0;
-
-  async after(groups: number): Promise<void> {
-    this.#groups += groups;
-    if (this.#groups < GROUPS_PER_TURN) return;
-    this.#groups = 0;
-    await nextTurn();
-  }
+function hasManyBuckets({ bucket, groupBy }: MeasureQuery): boolean {
+  return bucket === 'hour' && groupBy !== undefined;
 }
 
 /** Before the statement that needs them: as values they select partitions when it is planned. */

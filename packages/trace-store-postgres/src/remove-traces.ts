@@ -1,7 +1,6 @@
 import type { RetentionLoop } from '@vitrine/postgres/advance-retention';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Removed } from '@vitrine/telemetry/retention-log';
-import { finishBuckets } from './finish-buckets.ts';
 
 /** Partitions that are there before their day begins. */
 const DAYS_AHEAD = 3;
@@ -14,8 +13,6 @@ const OLD_ROWS = [
   ['trace_sums_by_key_day', 'bucket_start'],
   ['trace_sums_by_model_hour', 'bucket_start'],
   ['trace_sums_by_model_day', 'bucket_start'],
-  ['trace_sums_packed_hour', 'bucket_start'],
-  ['trace_sums_packed_day', 'bucket_start'],
   ['trace_hours', 'hour'],
   ['day_usage', 'day'],
 ] as const;
@@ -26,8 +23,7 @@ export const TRACE_RETENTION: RetentionLoop = {
 };
 
 /** Drops some of the partitions whose traces were all made before `createdBeforeMs`, and rows as old that no day had held; returns both. When
- *  there were none, sums of days before that of `rollupsBeforeMs` go, and are returned, the partitions of the days ahead are made, and hours and
- *  days that are over are summed up (`finishBuckets`). */
+ *  there were none, sums of days before that of `rollupsBeforeMs` go, and are returned, and the partitions of the days ahead are made. */
 export async function removeTraces(pool: PostgresPool, createdBeforeMs: number, rollupsBeforeMs: number): Promise<Removed[]> {
   const createdBefore = new Date(createdBeforeMs);
   const removed = await pool.transaction(async (transaction) => {
@@ -48,7 +44,6 @@ export async function removeTraces(pool: PostgresPool, createdBeforeMs: number, 
     ...OLD_ROWS.map(([table, column]) => [table, column, column === 'day' ? day : `${day}T00:00:00Z`] as const),
   ] as const;
   for (const [table, column, before] of tables) removed.push(...(await removeRows(pool, table, column, before)));
-  await finishBuckets(pool);
   return removed;
 }
 

@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { PostgresTraceWriter } from '@vitrine/trace-store-postgres/postgres-trace-writer';
-import { finishBuckets } from '@vitrine/trace-store-postgres/finish-buckets';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import { openPostgresTraces } from './postgres-traces.ts';
 
@@ -11,7 +10,6 @@ test('the tenants of a database are those of its traces, without the rows that s
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const records = [plainTrace(Date.UTC(2026, 0, 5))];
   await new PostgresTraceWriter(pool).write({ count: 1, records: () => records });
-  await finishBuckets(pool);
   await using traces = openPostgresTraces({ dsn: database.dsn, applicationName: 'test' });
   expect(await traces.tenants()).toEqual([{ org_id: 'default', workspace_id: 'default' }]);
 });

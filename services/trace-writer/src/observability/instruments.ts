@@ -24,9 +24,4 @@ export const TABLE_INSTRUMENTS = {
     ['step'],
   ),
   partitionsAhead: gauge('svc.trace.partitions_ahead', '{day}', 'Days after today whose partitions are there.'),
-  hoursToPack: gauge(
-    'svc.trace.hours_to_pack',
-    '{hour}',
-    'Hours that are over and whose sums are not packed yet: analytics read more rows.',
-  ),
 };

@@ -23,7 +23,7 @@ test('deploy/observability knows the metrics and labels of a trace-writer; npm r
     consumer: CONSUMER,
     isConsuming: true,
     fallbacks: { insert: 1, records: 1 },
-    tables: { partitionsAhead: 3, hoursToPack: 1 },
+    tables: { partitionsAhead: 3 },
     pools: { write: POOL },
   }));
   const { body = '' } = (await telemetry.scrape?.(undefined)) ?? {};

@@ -25,7 +25,7 @@ export interface WriterFigures {
   readonly isConsuming: boolean;
   readonly fallbacks: WriteFallbacks;
   /** Undefined while they are not known. */
-  readonly tables: { readonly partitionsAhead: number | undefined; readonly hoursToPack: number | undefined };
+  readonly tables: { readonly partitionsAhead: number | undefined };
   readonly pools: Readonly<Record<string, PoolFigures>>;
 }
 
@@ -56,9 +56,9 @@ export class WriterTelemetry extends ServiceTelemetry {
     metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));
     metrics?.observe(TABLE_INSTRUMENTS, () => {
       const { fallbacks, tables } = read();
-      const { partitionsAhead = [], hoursToPack = [] } = tables;
+      const { partitionsAhead = [] } = tables;
       const series = Object.entries(fallbacks).map(([step, count]) => [{ step }, count] as const);
-      return { fallbacks: series, partitionsAhead, hoursToPack };
+      return { fallbacks: series, partitionsAhead };
     });
     metrics?.observe({ ...WRITTEN_INSTRUMENTS, ...CONSUMER_INSTRUMENTS }, () => {
       const { written, duplicates, deadLetters, consumer, isConsuming } = read();

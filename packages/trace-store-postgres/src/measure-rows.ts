@@ -1,0 +1,88 @@
+import { addLatency, bucketOf, percentileOf, type LatencyCounts } from '@vitrine/traces/latency-histogram';
+import { needsPercentiles, type BucketMeasures, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import { usdPartsIn, type UsdParts } from '@vitrine/traces/usd';
+import { forEachNumber } from './numbers-in.ts';
+
+/** A bucket as `measureStatement` selects it: element n of each array is of group n. Columns that the query does not need are not there. */
+export interface MeasureRow {
+  /** Milliseconds since the epoch; 0 without a bucket in the query. */
+  readonly bucket: number;
+  readonly names: readonly string[];
+  readonly requests: readonly number[];
+  readonly input_tokens?: readonly number[];
+  readonly output_tokens?: readonly number[];
+  readonly total_tokens?: readonly number[];
+  readonly cost_usd?: readonly string[];
+  readonly errors_4xx?: readonly number[];
+  readonly errors_5xx?: readonly number[];
+  readonly streams?: readonly number[];
+  readonly latency_ms?: readonly number[];
+  readonly first_token_us?: readonly number[];
+  readonly latency_ms_min?: readonly number[];
+  readonly latency_ms_max?: readonly number[];
+  readonly last_active_at?: readonly number[];
+  /** Pairs of latency bucket and count, as numbers with commas between them. */
+  readonly latencies?: readonly (string | null)[];
+  /** Latencies of single traces, written the same way. */
+  readonly latency?: readonly (string | null)[];
+}
+
+const NONE: readonly number[] = [];
+const NO_COST: UsdParts = { thousands: 0, pico: 0 };
+
+/** The measures of a row, in the order of its groups. */
+export function* measuresIn(query: MeasureQuery, row: MeasureRow): Generator<Measure> {
+  for (const [at, group] of row.names.entries()) {
+    const cost = row.cost_usd?.[at];
+    const [latencyMsMin, latencyMsMax] = [row.latency_ms_min?.[at] ?? 0, row.latency_ms_max?.[at] ?? 0];
+    const counts = needsPercentiles(query) ? latencyCounts(row, at) : [];
+    // A percentile is the middle of its bucket, which may lie beyond the latencies that were measured.
+    const percentile = (share: number) => Math.min(Math.max(percentileOf(counts, share), latencyMsMin), latencyMsMax);
+    yield {
+      bucketStart: row.bucket,
+      group,
+      requests: row.requests[at] ?? 0,
+      errors4xx: row.errors_4xx?.[at] ?? 0,
+      errors5xx: row.errors_5xx?.[at] ?? 0,
+      inputTokens: row.input_tokens?.[at] ?? 0,
+      outputTokens: row.output_tokens?.[at] ?? 0,
+      totalTokens: row.total_tokens?.[at] ?? 0,
+      cost: cost === undefined ? NO_COST : usdPartsIn(cost),
+      latencyMs: row.latency_ms?.[at] ?? 0,
+      latencyMsMin,
+      latencyMsMax,
+      p50Ms: percentile(0.5),
+      p95Ms: percentile(0.95),
+      p99Ms: percentile(0.99),
+      streams: row.streams?.[at] ?? 0,
+      firstTokenUs: row.first_token_us?.[at] ?? 0,
+      lastActive: row.last_active_at?.[at] ?? 0,
+    };
+  }
+}
+
+/** The same as columns. */
+export function bucketIn(row: MeasureRow): BucketMeasures {
+  const costs = (row.cost_usd ?? []).map(usdPartsIn);
+  return {
+    bucketStart: row.bucket,
+    groups: row.names,
+    requests: row.requests,
+    inputTokens: row.input_tokens ?? NONE,
+    outputTokens: row.output_tokens ?? NONE,
+    totalTokens: row.total_tokens ?? NONE,
+    costThousands: costs.map(({ thousands }) => thousands),
+    costPico: costs.map(({ pico }) => pico),
+  };
+}
+
+function latencyCounts({ latencies, latency }: MeasureRow, at: number): LatencyCounts {
+  const counts: LatencyCounts = [];
+  let bucket: number | undefined;
+  forEachNumber(latencies?.[at], (number) => {
+    if (bucket !== undefined) addLatency(counts, bucket, number);
+    bucket = bucket === undefined ? number : undefined;
+  });
+  forEachNumber(latency?.[at], (ms) => addLatency(counts, bucketOf(ms), 1));
+  return counts;
+}
