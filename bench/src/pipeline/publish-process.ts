@@ -20,7 +20,7 @@ export interface PublishResult {
 }
 
 /** `queue.batch` of the gateway. */
-const BATCH = 256;
+const BATCH = 512;
 const TICK_MS = 50;
 
 const options = JSON.parse(process.argv[2] ?? '') as PublisherOptions;

@@ -88,7 +88,7 @@ export const gatewayConfig = z
           })
           .prefault({}),
         capacity: z.int().min(1).max(1_000_000).default(4096),
-        batch: z.int().min(1).max(4096).default(256),
+        batch: z.int().min(1).max(4096).default(512),
         /** Body bytes held for traces that are captured or queued; further bodies are not kept. */
         max_body_bytes: z
           .int()

@@ -252,8 +252,8 @@ describe('the trace queue', () => {
   });
 
   test.each([
-    ['up to 2 MiB', 2 * 1_048_576, true],
-    ['not beyond', 2 * 1_048_576 + 1, false],
+    ['up to 4 MiB', 4 * 1_048_576, true],
+    ['not beyond', 4 * 1_048_576 + 1, false],
   ])('the memory that a sink gives back serves another batch, %s', async (_, bytes, isUsed) => {
     const { queue, batches } = setUp({ batch: 1 });
     queue.enqueue(exchange('a'));

@@ -14,7 +14,7 @@ const STANDS_STILL_AFTER_MS = 1_000;
 const BATCH_MAX_BYTES = 8 * 1_048_576;
 /** The memory of a written batch is used for another one, up to this size. Fresh memory for every batch has to be cleared by the kernel,
  *  and to the collector of the thread that gets it looks like a heap that grows: it was seen to collect all of it ten times a second. */
-const MEMORY_MAX_BYTES = 2 * 1_048_576;
+const MEMORY_MAX_BYTES = 4 * 1_048_576;
 /** Batches start at least this far apart while they are small. A batch costs 60 to 100 µs whatever it holds (a message each way,
  *  a transaction, caches that hold something else by now): at 10 ms, a trace took a third more of the writer's time. An idle writer
  *  still takes a trace at once. */
