@@ -7,7 +7,7 @@ export function storedModels(path: string): string[] {
     const check = database.prepare('PRAGMA integrity_check').all();
     if (check.length !== 1 || check[0]?.['integrity_check'] !== 'ok') throw new Error(`${path}: ${JSON.stringify(check)}`);
     return database
-      .prepare('SELECT name AS model FROM traces JOIN models USING (model)')
+      .prepare('SELECT model FROM traces')
       .all()
       .map((row) => String(row['model']));
   } finally {
