@@ -80,7 +80,7 @@ function request(telemetry: GatewayTelemetry | undefined, number: number): boole
   span?.authenticated(at, performance.now(), { ...CALLER, correlationId: 'corr-0123456789abcdef0123456789abcdef' });
   span?.startUpstream(performance.now(), { provider: 'openai', operation: 'chat' });
   const endedAt = performance.now();
-  span?.end(endedAt, { ...CALLER, status: 200, provider: 'openai', upstreamStatus: 200, model });
+  span?.finish(endedAt, { ...CALLER, status: 200, provider: 'openai', upstreamStatus: 200, model });
   span?.enqueued(endedAt, performance.now(), true, CALLER);
   telemetry.metrics?.requestEnded(
     { provider: 'openai', model, ...CALLER, route: '/openai/*', status: 200, durationMs: 40, providerMs: 38 },

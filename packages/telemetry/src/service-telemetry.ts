@@ -1,7 +1,7 @@
+import type { Tracer } from '@opentelemetry/api';
 import type { OtelConfig } from './config/otel-config.ts';
 import type { Logger } from './logger.ts';
 import type { ServiceMetrics } from './metrics/service-metrics.ts';
-import type { Tracer } from './spans/tracer.ts';
 import { startTelemetry, type Telemetry } from './start-telemetry.ts';
 
 const AFTER_EXPORT_ERROR =

@@ -1,24 +1,22 @@
-import { context, diag, DiagLogLevel, logs, metrics, propagation, trace } from '@opentelemetry/api';
+import { context, diag, DiagLogLevel, logs, metrics, propagation, trace, type Exception, type Tracer } from '@opentelemetry/api';
+import { loggingErrorHandler, setGlobalErrorHandler } from '@opentelemetry/core';
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
 import { envDetector, resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import { PeriodicExportingMetricReader, type IMetricReader, type MetricProducer } from '@opentelemetry/sdk-metrics';
 import { NodeSDK } from '@opentelemetry/sdk-node';
+import { ParentBasedSampler, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace';
 import { randomUUID } from 'node:crypto';
 import { scrub } from '@vitrine/privacy/scrub';
 import { readActiveSpanBy } from './active-span.ts';
 import { telemetryParts, type OtelConfig } from './config/otel-config.ts';
 import { ExportErrorLog } from './export/export-error-log.ts';
-import { createMetricExporter, createSpanExporter, createSpanSender } from './export/otlp-exporters.ts';
+import { createMetricExporter, createSpanExporter } from './export/otlp-exporters.ts';
 import { counter } from './metrics/instrument.ts';
 import { MetricSources } from './metrics/metric-data.ts';
 import { ScrapeReader } from './metrics/scrape-reader.ts';
 import { scrapeFormat, scrapeText, type Scrape } from './metrics/scrape-text.ts';
 import { ServiceMetrics } from './metrics/service-metrics.ts';
-import { BatchedSpanSink } from './spans/batched-span-sink.ts';
-import type { SpanOrigin, SpanSink } from './spans/ended-span.ts';
-import { PackedSpanSink, type PackedSpans } from './spans/packed-span-sink.ts';
-import type { SpanCounts } from './spans/span-bounds.ts';
-import { Tracer } from './spans/tracer.ts';
+import { BoundedSpanProcessor, type SpanCounts } from './spans/bounded-span-processor.ts';
 
 /** How often the event loop's delay is measured. The default of 10 ms took 8 ms of CPU a second on an idle process, this takes 1.5. */
 const EVENT_LOOP_PRECISION_MS = 50;
@@ -65,22 +63,24 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
   const spanCounts: SpanCounts = { exported: 0, failed: 0, dropped: 0 };
   const exportErrors = new ExportErrorLog(options.onExportError);
   const report = (message: string) => exportErrors.add(message);
-  const origin: SpanOrigin = { resource: resourceOf(config, version), scope: { name: scope, version } };
-  const sink = parts.spans ? await createSink(config, origin, spanCounts, report) : undefined;
-  const sources = new MetricSources(origin.scope, Date.now);
+  const resource = resourceOf(config, version);
+  const spans = parts.spans
+    ? new BoundedSpanProcessor(await createSpanExporter(config), config.export_timeout_ms, spanCounts)
+    : undefined;
+  const sources = new MetricSources({ name: scope, version }, Date.now);
   const push = parts.push ? await pushReader(config, sources) : undefined;
   const scrapeReader = parts.scrape ? new ScrapeReader(CARDINALITY_LIMIT, sources) : undefined;
   const readers = [push, scrapeReader].filter((reader) => reader !== undefined);
 
-  const unregister = register(origin.resource, readers, report);
+  const unregister = register({ resource, readers, spans, samplingRatio: config.sampling_ratio, report });
   const hasMetrics = readers.length > 0;
   const reportFlush = (part: string) => (error: unknown) => report(`${part} could not be flushed: ${String(error)}`);
   // A second call would fail, because the part has ended.
-  const flushSpans = once(() => sink?.shutdown().catch(reportFlush('spans')));
+  const flushSpans = once(() => spans?.shutdown().catch(reportFlush('spans')));
   const flushMetrics = once(() => push?.shutdown().catch(reportFlush('metrics')));
   return {
     metrics: hasMetrics ? createMetrics(options, sources, spanCounts) : undefined,
-    tracer: sink && new Tracer(sink, config.sampling_ratio),
+    tracer: spans && trace.getTracer(scope, version),
     scrape: scrapeReader && createScrape(scrapeReader),
     spanCounts,
     flushSpans,
@@ -107,21 +107,6 @@ function createMetrics({ scope, version, metricPrefix }: TelemetryOptions, sourc
   return created;
 }
 
-async function createSink(config: OtelConfig, origin: SpanOrigin, counts: SpanCounts, report: Report): Promise<SpanSink> {
-  if (config.protocol !== 'http/protobuf')
-    return new BatchedSpanSink(await createSpanExporter(config), config.export_timeout_ms, counts, origin);
-  const send = createSpanSender(config);
-  const sendOrReport = async (spans: PackedSpans) => {
-    try {
-      await send(spans);
-    } catch (error) {
-      report(`spans could not be exported: ${String(error)}`);
-      throw error;
-    }
-  };
-  return new PackedSpanSink(sendOrReport, counts, origin);
-}
-
 async function pushReader(config: OtelConfig, producer: MetricProducer): Promise<IMetricReader> {
   return new PeriodicExportingMetricReader({
     exporter: await createMetricExporter(config),
@@ -133,27 +118,38 @@ async function pushReader(config: OtelConfig, producer: MetricProducer): Promise
   });
 }
 
-/** Starts the SDK with exactly these readers, and with the context manager that carries the ids of a request to its log lines. Everything is
- *  passed, because the SDK's own rules for OTEL_* variables are not the specification's. */
-function register(resource: Resource, readers: IMetricReader[], onExportError: Report): () => void {
+interface Registration {
+  readonly resource: Resource;
+  readonly readers: IMetricReader[];
+  readonly spans: BoundedSpanProcessor | undefined;
+  readonly samplingRatio: number;
+  readonly report: Report;
+}
+
+/** Starts the SDK with exactly these readers and this processor, and with the context manager that carries the ids of a request to its log
+ *  lines. Everything is passed, because the SDK's own rules for OTEL_* variables are not the specification's. */
+function register({ resource, readers, spans, samplingRatio, report }: Registration): () => void {
   const runtime = readers.length === 0 ? [] : [new RuntimeNodeInstrumentation({ monitoringPrecision: EVENT_LOOP_PRECISION_MS })];
   const sdk = new NodeSDK({
     resource,
     autoDetectResources: false,
-    spanProcessors: [],
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(samplingRatio) }),
+    spanProcessors: spans === undefined ? [] : [spans],
     metricReaders: readers,
     logRecordProcessors: [],
     textMapPropagator: null,
     instrumentations: runtime,
   });
   diag.setLogger(
-    { error: onExportError, warn: onExportError, info: () => {}, debug: () => {}, verbose: () => {} },
+    { error: report, warn: report, info: () => {}, debug: () => {}, verbose: () => {} },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
+  setGlobalErrorHandler((error) => report(messageOf(error)));
   sdk.start();
   const stopReading = readActiveSpanBy(() => trace.getSpanContext(context.active()));
   return () => {
     stopReading();
+    setGlobalErrorHandler(loggingErrorHandler());
     for (const instrumentation of runtime) instrumentation.disable();
     for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable();
   };
@@ -186,4 +182,8 @@ function createScrape(reader: ScrapeReader): (accept: string | undefined) => Pro
 function once(work: () => Promise<void> | undefined): () => Promise<void> {
   let ended: Promise<void> | undefined;
   return () => (ended ??= work() ?? Promise.resolve());
+}
+
+function messageOf(error: Exception): string {
+  return typeof error === 'string' ? error : (error.message ?? error.name ?? 'unknown error');
 }

@@ -1,5 +1,6 @@
+import type { Tracer } from '@opentelemetry/api';
 import { counter, histogram, type MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
-import type { SpanShape } from '@vitrine/telemetry/spans/ended-span';
+import { recordSpan } from '@vitrine/telemetry/spans/record-span';
 import { FAILURE_CLASSES, WRITE_OPERATIONS } from './record-writer.ts';
 
 const FLUSH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
@@ -28,10 +29,23 @@ export function writeFailureSeries(store: string): MetricAttributes[] {
   return WRITE_OPERATIONS.flatMap((operation) => FAILURE_CLASSES.map((error_class) => ({ operation, error_class, store })));
 }
 
-/** The span of one batch. Spec: gateway, Spans. */
-export function writeShape(batchSize: number, errorClass: string | undefined): SpanShape {
-  const attributes = ['gateway.trace.write.batch_size', batchSize];
-  if (errorClass !== undefined) attributes.push('gateway.trace.write.error_class', errorClass);
-  const failure = errorClass === undefined ? undefined : 'write failed';
-  return { name: 'gateway.trace.write', kind: 'internal', attributes, failure };
+/** A batch that was written, or tried. Times are those of `performance.now()`. */
+export interface WrittenBatch {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly batchSize: number;
+  /** Undefined when all of it was written. */
+  readonly errorClass: string | undefined;
+}
+
+/** Records one `gateway.trace.write` span, a trace of its own: a batch belongs to no single request. Spec: gateway, Spans. */
+export function recordWriteSpan(tracer: Tracer, { startedAt, endedAt, batchSize, errorClass }: WrittenBatch): void {
+  const error = errorClass === undefined ? {} : { 'gateway.trace.write.error_class': errorClass };
+  recordSpan(tracer, {
+    name: 'gateway.trace.write',
+    attributes: { 'gateway.trace.write.batch_size': batchSize, ...error },
+    failure: errorClass === undefined ? undefined : 'write failed',
+    startedAt,
+    endedAt,
+  });
 }

@@ -1,7 +1,7 @@
 import type { Attributes, HrTime } from '@opentelemetry/api';
 import { millisToHrTime } from '@opentelemetry/core';
 import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
-import type { SpanIds } from '../spans/ended-span.ts';
+import type { SpanIds } from '../active-span.ts';
 
 /** One measurement that a trace can be found by. */
 export interface Exemplar {

@@ -1,8 +1,7 @@
 import { JsonMetricsSerializer, ProtobufMetricsSerializer, type ISerializer } from '@opentelemetry/otlp-transformer';
 import { DataPointType, type DataPoint, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { exemplarsOf, type Exemplar } from './duration-series.ts';
-import { rewriteFields } from '../protobuf/fields.ts';
-import { ProtobufWriter } from '../protobuf/protobuf-writer.ts';
+import protobuf from 'protobufjs/minimal.js';
 
 export type MetricsSerializer = typeof JsonMetricsSerializer;
 
@@ -11,6 +10,10 @@ const PATH_TO_METRICS = [1, 2, 2] as const;
 const HISTOGRAM = 9;
 const DATA_POINTS = 1;
 const EXEMPLARS = 8;
+
+/** Wire types. Source: protobuf, Encoding. */
+const FIXED64 = 1;
+const LENGTH_DELIMITED = 2;
 
 // OpenTelemetry JS has no exemplars (open-telemetry/opentelemetry-js#5147), so they are added to the output of the stock serializers, which
 // write metrics and points in the order in which they get them.
@@ -119,14 +122,39 @@ function insertIntoProtobuf(bytes: Uint8Array, byMetric: ByMetric): Uint8Array {
 }
 
 function encodeExemplars(exemplars: readonly Exemplar[]): Uint8Array {
-  const writer = new ProtobufWriter();
+  const writer = protobuf.Writer.create();
   for (const { value, time, traceId, spanId } of exemplars) {
-    const begin = writer.begin(EXEMPLARS);
-    writer.fixed64(2, BigInt(time) * 1_000_000n);
-    writer.double(3, value);
-    writer.hex(4, spanId);
-    writer.hex(5, traceId);
-    writer.end(begin);
+    writer.uint32(bytesTag(EXEMPLARS)).fork();
+    writer.uint32(tag(2, FIXED64)).fixed64(String(BigInt(time) * 1_000_000n));
+    writer.uint32(tag(3, FIXED64)).double(value);
+    writer.uint32(bytesTag(4)).bytes(Buffer.from(spanId, 'hex'));
+    writer.uint32(bytesTag(5)).bytes(Buffer.from(traceId, 'hex'));
+    writer.ldelim();
   }
-  return writer.take();
+  return writer.finish();
+}
+
+/** The message with every length-delimited field of number `field` replaced by the result of `rewrite`. The rest is copied. */
+function rewriteFields(message: Uint8Array, field: number, rewrite: (value: Uint8Array) => Uint8Array): Uint8Array {
+  const reader = protobuf.Reader.create(message);
+  const parts: Uint8Array[] = [];
+  while (reader.pos < reader.len) {
+    const start = reader.pos;
+    const found = reader.uint32();
+    if (found === bytesTag(field)) {
+      parts.push(protobuf.Writer.create().uint32(found).bytes(rewrite(reader.bytes())).finish());
+    } else {
+      reader.skipType(found & 7);
+      parts.push(message.subarray(start, reader.pos));
+    }
+  }
+  return Buffer.concat(parts);
+}
+
+function bytesTag(field: number): number {
+  return tag(field, LENGTH_DELIMITED);
+}
+
+function tag(field: number, wireType: number): number {
+  return (field << 3) | wireType;
 }

@@ -1,41 +1,62 @@
-import { context, ROOT_CONTEXT, trace, TraceFlags, type SpanContext } from '@opentelemetry/api';
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  context as activeContext,
+  type Attributes,
+  type Context,
+  type Span,
+  type SpanContext,
+  type Tracer,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { IncomingHttpHeaders } from 'node:http';
-import { SPAN_ID_BYTES, TRACE_ID_BYTES } from './random-ids.ts';
-import type { SpanAttributes, SpanIds, SpanShape } from './ended-span.ts';
-import type { Tracer } from './tracer.ts';
+import type { SpanIds } from '../active-span.ts';
+import { epochOffset, recordSpan, type FinishedSpan } from './record-span.ts';
 
-export const NO_ATTRIBUTES: SpanAttributes = [];
+const propagator = new W3CTraceContextPropagator();
+const getter = {
+  keys: (headers: IncomingHttpHeaders) => Object.keys(headers),
+  get: (headers: IncomingHttpHeaders, name: string) => headers[name],
+};
 
-/** The server span of one request, and the parent of its children. Of a request that is not sampled only the ids are kept, and nothing is
- *  recorded. Times are those of `performance.now()`. */
+/** How a span ended. */
+export interface SpanResult {
+  readonly attributes: Attributes;
+  /** Why it failed; undefined when it did not. */
+  readonly failure: string | undefined;
+}
+
+/** The server span of one request, and the parent of its children. Of a request that is not sampled only the ids are kept: it has no
+ *  children and no attributes. Times are those of `performance.now()`. */
 export class ServerSpan implements SpanIds {
-  readonly traceId: string;
-  readonly spanId: string;
-  /** For the span of the request's call of another service. */
-  readonly clientSpanId: string;
+  /** Whether the request is sampled: by the client's decision in a valid `traceparent`, else by the ratio. */
   readonly isRecording: boolean;
-  protected readonly tracer: Tracer;
-  readonly #parent: SpanContext | undefined;
   /** The client's trace state; '' for none. */
   readonly traceState: string;
-  readonly #startedAt: number;
-  /** Added to a time of `performance.now()` gives the epoch's: one for the whole request, so that its spans fit together. */
-  readonly #offset: number;
+  readonly #tracer: Tracer;
+  readonly #span: Span;
+  readonly #context: Context;
+  readonly #epochOffset = epochOffset();
 
-  /** `headers`: the request's; the sampling decision of a valid `traceparent` is kept. */
-  constructor(tracer: Tracer, at: number, headers: IncomingHttpHeaders) {
-    const parent = tracer.parentOf(headers);
-    this.tracer = tracer;
-    this.#parent = parent;
-    this.traceState = parent?.traceState?.serialize() ?? '';
-    // One string for all, because making one takes longer than everything else here.
-    const ids = tracer.ids.hex(TRACE_ID_BYTES + 2 * SPAN_ID_BYTES);
-    this.traceId = parent?.traceId ?? ids.slice(0, 2 * TRACE_ID_BYTES);
-    this.spanId = ids.slice(2 * TRACE_ID_BYTES, -2 * SPAN_ID_BYTES);
-    this.clientSpanId = ids.slice(-2 * SPAN_ID_BYTES);
-    this.isRecording = parent === undefined ? tracer.isSampled(this.traceId) : (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
-    this.#startedAt = at;
-    this.#offset = this.isRecording ? Date.now() - at : 0;
+  /** `headers`: the request's. */
+  constructor(tracer: Tracer, name: string, startedAt: number, headers: IncomingHttpHeaders) {
+    const parent = headers['traceparent'] === undefined ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, headers, getter);
+    this.#tracer = tracer;
+    this.#span = tracer.startSpan(name, { kind: SpanKind.SERVER, startTime: this.#epochMs(startedAt) }, parent);
+    this.#context = trace.setSpan(ROOT_CONTEXT, this.#span);
+    this.isRecording = this.#span.isRecording();
+    this.traceState = this.#ids.traceState?.serialize() ?? '';
+  }
+
+  get traceId(): string {
+    return this.#ids.traceId;
+  }
+
+  get spanId(): string {
+    return this.#ids.spanId;
   }
 
   /** The ids when the span is sampled: what an exemplar may refer to. */
@@ -43,48 +64,59 @@ export class ServerSpan implements SpanIds {
     return this.isRecording ? this : undefined;
   }
 
+  /** The `traceparent` that continues the trace in another service. */
+  get traceParent(): string {
+    return traceParentOf(this.#ids);
+  }
+
   /** Runs `work` with this span as the active one, so that its log lines carry the ids. Not for callbacks of a pooled connection: they run
    *  in the context of the request that opened it. */
   run<T>(work: () => T): T {
-    const { traceId, spanId } = this;
-    const traceFlags = this.isRecording ? TraceFlags.SAMPLED : TraceFlags.NONE;
-    return context.with(trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags }), work);
+    return activeContext.with(this.#context, work);
   }
 
-  /** The headers that continue the trace in another service, as names and values in turn. `spanId`: that of the client span. */
-  contextHeaders(spanId: string = this.spanId): string[] {
-    const parent = ['traceparent', this.traceParent(spanId)];
-    return this.traceState === '' ? parent : [...parent, 'tracestate', this.traceState];
+  /** Starts the client span of the request's call of another service. */
+  startClient(name: string, startedAt: number): ClientSpan | undefined {
+    if (!this.isRecording) return undefined;
+    const startTime = this.#epochMs(startedAt);
+    const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime }, this.#context);
+    return {
+      traceParent: traceParentOf(span.spanContext()),
+      end: (endedAt, result) => endSpan(span, this.#epochMs(endedAt), result),
+    };
   }
 
-  /** The `traceparent` of a call whose client span has this id. */
-  traceParent(spanId: string): string {
-    return `00-${this.traceId}-${spanId}-0${this.isRecording ? 1 : 0}`;
+  /** Records a child whose work has ended. */
+  recordChild(child: FinishedSpan): void {
+    if (this.isRecording) recordSpan(this.#tracer, child, this.#context, this.#epochOffset);
   }
 
-  /** Records this span itself. `own`: attributes that no other span of the shape has. */
-  recordSelf(shape: SpanShape, own: SpanAttributes, endedAt: number): void {
-    this.#record(shape, own, this.spanId, this.#startedAt, endedAt);
+  end(endedAt: number, result: SpanResult): void {
+    if (this.isRecording) endSpan(this.#span, this.#epochMs(endedAt), result);
   }
 
-  /** Records a child. Without `spanId` it gets one when it is written. */
-  recordChild(shape: SpanShape, startedAt: number, endedAt: number, own: SpanAttributes = NO_ATTRIBUTES, spanId?: string): void {
-    this.#record(shape, own, spanId, startedAt, endedAt);
+  get #ids(): SpanContext {
+    return this.#span.spanContext();
   }
 
-  #record(shape: SpanShape, own: SpanAttributes, spanId: string | undefined, startedAt: number, endedAt: number): void {
-    if (!this.isRecording) return;
-    const isSelf = spanId === this.spanId;
-    this.tracer.sink.add({
-      shape,
-      own,
-      traceId: this.traceId,
-      spanId,
-      parentSpanId: isSelf ? this.#parent?.spanId : this.spanId,
-      isParentRemote: isSelf && this.#parent !== undefined,
-      traceState: this.traceState,
-      startedAt: startedAt + this.#offset,
-      endedAt: endedAt + this.#offset,
-    });
+  #epochMs(at: number): number {
+    return at + this.#epochOffset;
   }
+}
+
+/** The span of a call of another service. Times are those of `performance.now()`. */
+export interface ClientSpan {
+  /** The `traceparent` for the call. */
+  readonly traceParent: string;
+  end(endedAt: number, result: SpanResult): void;
+}
+
+function endSpan(span: Span, endedAt: number, { attributes, failure }: SpanResult): void {
+  span.setAttributes(attributes);
+  if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
+  span.end(endedAt);
+}
+
+function traceParentOf({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
 }

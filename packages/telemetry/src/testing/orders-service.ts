@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import { readConfig } from '@vitrine/config/read-config';
 import { z } from 'zod';
 import { otelConfig, type OtelConfig } from '../config/otel-config.ts';
@@ -8,9 +9,8 @@ import { counter, gauge, histogram } from '../metrics/instrument.ts';
 import { counterData, histogramData } from '../metrics/metric-data.ts';
 import { SeriesTable } from '../metrics/series-table.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
-import type { SpanIds } from '../spans/ended-span.ts';
+import type { SpanIds } from '../active-span.ts';
 import { ServerSpan } from '../spans/server-span.ts';
-import type { Tracer } from '../spans/tracer.ts';
 
 // A made-up service, which takes orders: what a service has to declare to have telemetry.
 
@@ -81,23 +81,16 @@ export function createOrdersMetrics(metrics: ServiceMetrics, clock: () => number
   };
 }
 
-/** Records the three spans of one request, and returns its server span. */
+/** Records the three spans of one request, and returns its server span. `sent`: the `traceparent` of its call of another service. */
 export function recordRequest(
   tracer: Tracer,
   { headers = {}, shop = 'berlin', error }: { headers?: Record<string, string>; shop?: string; error?: string } = {},
-): ServerSpan & { readonly sent: readonly string[] } {
-  const span = new ServerSpan(tracer, performance.now(), headers);
-  const clientId = span.clientSpanId;
-  const payment = tracer.shapes.of(['pay', error], () => ({ name: 'pay', kind: 'client', attributes: [], failure: error }));
-  const server = tracer.shapes.of(['server', shop], () => ({
-    name: 'POST /orders',
-    kind: 'server',
-    attributes: ['orders.shop', shop, 'http.response.status_code', 201],
-    failure: undefined,
-  }));
-  const reserve = { name: 'reserve', kind: 'internal' as const, attributes: [], failure: undefined };
-  span.recordChild(reserve, performance.now(), performance.now());
-  span.recordChild(payment, performance.now(), performance.now(), ['orders.payment_id', 'pay-1'], clientId);
-  span.recordSelf(server, ['orders.id', 'o-1'], performance.now());
-  return Object.assign(span, { sent: span.contextHeaders(clientId) });
+): ServerSpan & { readonly sent: string } {
+  const span = new ServerSpan(tracer, 'POST /orders', performance.now(), headers);
+  span.recordChild({ name: 'reserve', startedAt: performance.now(), endedAt: performance.now() });
+  const payment = span.startClient('pay', performance.now());
+  payment?.end(performance.now(), { attributes: { 'orders.payment_id': 'pay-1' }, failure: error });
+  const attributes = { 'orders.shop': shop, 'http.response.status_code': 201, 'orders.id': 'o-1' };
+  span.end(performance.now(), { attributes, failure: undefined });
+  return Object.assign(span, { sent: payment?.traceParent ?? span.traceParent });
 }

@@ -7,6 +7,7 @@ import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Reading, Recorders } from '@vitrine/telemetry/metrics/service-metrics';
 import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/service-telemetry';
+import { recordSpan } from '@vitrine/telemetry/spans/record-span';
 import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import type { EndedRun } from '../jobs/job-runner.ts';
 import type { PolitenessCounters } from '../politeness/request-turns.ts';
@@ -67,8 +68,8 @@ export class ScanTelemetry extends ServiceTelemetry {
     // Two clocks: that of the database and this one.
     if (attempts === 1) this.#runs?.queueWait.record(Math.max(0, (Date.now() - queuedAt) / 1_000 - seconds), { cause });
     const failure = result === 'failed' || result === 'undecided' ? `scan ${result}` : undefined;
-    const attributes = ['scan.domain', job.domain, 'scan.cause', cause, 'scan.result', result, 'scan.reason', reason];
-    this.tracer?.recordRoot({ name: 'scan.run', kind: 'internal', attributes, failure }, startedAt, endedAt);
+    const attributes = { 'scan.domain': job.domain, 'scan.cause': cause, 'scan.result': result, 'scan.reason': reason };
+    if (this.tracer !== undefined) recordSpan(this.tracer, { name: 'scan.run', attributes, failure, startedAt, endedAt });
   }
 
   observationCommitted(scope: string, { signals, held, withdrawn }: CommittedSignals): void {

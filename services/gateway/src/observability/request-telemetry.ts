@@ -151,7 +151,7 @@ export class RequestTelemetry {
       upstreamErrorDetail,
       upstreamEndedAt: this.#answeredAt,
     };
-    this.#span?.end(now, ended);
+    this.#span?.finish(now, ended);
     metrics?.requestEnded(ended, this.#span?.sampledIds);
     if (metrics?.genai === undefined || this.#operation === undefined || providerMs === undefined) return;
     const operation = { operation: this.#operation, provider: this.#provider ?? 'unknown', requestModel: this.#model };

@@ -4,7 +4,7 @@ import { TelemetryFixture } from '@vitrine/testkit/telemetry-fixture';
 import { scrapeName } from '@vitrine/telemetry/metrics/scrape-name';
 import { readTestOtelConfig } from '../testing/read-test-otel-config.ts';
 import { GATEWAY_INSTRUMENTS, GENAI_INSTRUMENTS } from './metrics/instruments.ts';
-import type { SpanEnd } from './spans/request-span-shapes.ts';
+import type { SpanEnd } from './spans/request-span-results.ts';
 import type { RequestSpan } from './spans/request-span.ts';
 import { startGatewayTelemetry, type GatewayTelemetry } from './start-gateway-telemetry.ts';
 
@@ -42,7 +42,7 @@ function proxied(
     correlationId: 'corr-1',
   });
   span.startUpstream(performance.now(), { provider: 'openai', operation: 'chat' });
-  span.end(performance.now(), { ...TENANT, status: 200, provider: 'openai', upstreamStatus: 200, model: 'gpt-4o', ...end });
+  span.finish(performance.now(), { ...TENANT, status: 200, provider: 'openai', upstreamStatus: 200, model: 'gpt-4o', ...end });
   span.enqueued(performance.now(), performance.now(), true, TENANT);
   return span;
 }
@@ -121,7 +121,7 @@ describe('spans', () => {
     const telemetry = await start();
     const span = telemetry.spans!.begin(performance.now(), 'GET', '/api/*', {});
     span.authenticated(performance.now(), performance.now(), reason);
-    span.end(performance.now(), { org_id: undefined, workspace_id: undefined, status: 401, provider: undefined });
+    span.finish(performance.now(), { org_id: undefined, workspace_id: undefined, status: 401, provider: undefined });
     await telemetry.flushSpans();
     expect(fixture.span('gateway.auth')).toMatchObject({ attributes: expected, status: { code: 2 } });
     expect(Object.keys(fixture.span('GET /api/*').attributes).filter((key) => key.startsWith('gateway.'))).toEqual([]);
@@ -186,7 +186,7 @@ describe('sampling and propagation', () => {
     const telemetry = await start({ sampling_ratio: 0 });
     const span = telemetry.spans!.begin(performance.now(), 'POST', '/openai/*', parent('01'));
     const sent = span.startUpstream(performance.now(), { provider: 'openai', operation: 'chat' });
-    span.end(performance.now(), { ...TENANT, status: 200, provider: 'openai', upstreamStatus: 200 });
+    span.finish(performance.now(), { ...TENANT, status: 200, provider: 'openai', upstreamStatus: 200 });
     await telemetry.flushSpans();
     expect(fixture.span('POST /openai/*')).toMatchObject({
       traceId: '0af7651916cd43dd8448eb211c80319c',

@@ -7,7 +7,7 @@ import type { Recorders } from '@vitrine/telemetry/metrics/service-metrics';
 import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/service-telemetry';
 import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import type { WriteFallbacks } from '@vitrine/trace-store-postgres/postgres-trace-writer';
-import { WRITE_INSTRUMENTS, writeFailureSeries, writeShape, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
+import { recordWriteSpan, WRITE_INSTRUMENTS, writeFailureSeries, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 import type { DeadLetterReason, LastStoreDrop } from '../consume/counted-dead-letters.ts';
 import type { WrittenBatch } from '../consume/record-handler.ts';
 import { VERSION } from '../version.ts';
@@ -47,7 +47,8 @@ export class WriterTelemetry extends ServiceTelemetry {
     this.#writes?.flushDuration.record((endedAt - startedAt) / 1_000);
     this.#writes?.flushBatchSize.record(batchSize);
     for (const { operation, error_class } of failures) this.#writes?.writeFailed.add(1, { operation, error_class, store: STORE });
-    this.tracer?.recordRoot(writeShape(batchSize, failures[0]?.error_class), startedAt, endedAt);
+    if (this.tracer === undefined) return;
+    recordWriteSpan(this.tracer, { startedAt, endedAt, batchSize, errorClass: failures[0]?.error_class });
   }
 
   /** From now on `read` gives the counters whenever metrics are collected. */

@@ -1,16 +1,7 @@
-import type { Tracer } from '@vitrine/telemetry/spans/tracer';
-import { writeShape } from '@vitrine/traces/write-telemetry';
+import type { Tracer } from '@opentelemetry/api';
+import { recordWriteSpan, type WrittenBatch } from '@vitrine/traces/write-telemetry';
 import type { IncomingHttpHeaders } from 'node:http';
 import { RequestSpan } from './request-span.ts';
-
-/** A batch that was written, or tried. Times are those of `performance.now()`. */
-export interface WrittenBatch {
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly batchSize: number;
-  /** Undefined when all of it was written. */
-  readonly errorClass: string | undefined;
-}
 
 /** The gateway's spans. Times are those of `performance.now()`. Spec: gateway, Spans. */
 export class GatewaySpans {
@@ -30,7 +21,7 @@ export class GatewaySpans {
   }
 
   /** One `gateway.trace.write` span, a trace of its own: a batch belongs to no single request. */
-  batchWritten({ startedAt, endedAt, batchSize, errorClass }: WrittenBatch): void {
-    this.#tracer.recordRoot(writeShape(batchSize, errorClass), startedAt, endedAt);
+  batchWritten(batch: WrittenBatch): void {
+    recordWriteSpan(this.#tracer, batch);
   }
 }
