@@ -55,7 +55,7 @@ async function runPipelineBench(plan: PipelinePlan, progress: Progress): Promise
   };
 }
 
-function startPublisher({ brokers, dsn }: Servers, home: string): Promise<Forked> {
+function startPublisher({ brokers }: Servers, home: string): Promise<Forked> {
   const options: PublisherOptions = {
     brokers,
     topic: TOPIC,
@@ -63,7 +63,6 @@ function startPublisher({ brokers, dsn }: Servers, home: string): Promise<Forked
     sasl: undefined,
     spool: { path: join(home, 'spool'), maxBytes: SPOOL_MAX_BYTES },
     maxRecordBytes: MAX_RECORD_BYTES,
-    dsn,
     logChannel: randomUUID(),
   };
   return forkedWith(['--import', PREPARE_NODE], new URL('./publish-process.ts', import.meta.url), JSON.stringify(options));

@@ -64,7 +64,7 @@ async function publishAtRate(): Promise<void> {
 }
 
 async function write(records: readonly TraceRecord[]): Promise<void> {
-  const results = await writer.write({ count: records.length, records: () => records });
+  const results = await writer.write(records);
   const failed = results.find((result) => result !== 'written');
   if (failed !== undefined) throw new Error(`a trace was not published: ${JSON.stringify(failed)}`);
   published += records.length;

@@ -36,7 +36,7 @@ test('sums that a writer made equal those of its traces, and each one that does 
   const traces = [0, 1, 30].flatMap((hours) =>
     Array.from({ length: 20 }, (_, at) => plainTrace(NOON + hours * HOUR_MS, { model: `model-${at % 3}` })),
   );
-  await new PostgresTraceWriter(pool).write({ count: traces.length, records: () => traces });
+  await new PostgresTraceWriter(pool).write(traces);
   const differing = async () => [...(await rollUpDifferences(pool))].filter(([, rows]) => rows > 0).map(([table]) => table);
   expect(await differing()).toEqual([]);
   for (const [table, statement] of DAMAGES) {

@@ -3,8 +3,7 @@ import type { ModuleSource, ModuleThread } from '@vitrine/worker-threads/thread-
 import { WorkerCalls } from '@vitrine/worker-threads/worker-calls';
 import { Worker } from 'node:worker_threads';
 import type { CapturePolicy } from './capture-policy.ts';
-import type { DerivationResponse, DerivationWorkerCall, DerivationWorkerData } from './derivation-worker.ts';
-import type { DerivationReports } from './derived-batch.ts';
+import type { DerivationReports, DerivationResponse, DerivationWorkerCall, DerivationWorkerData } from './derivation-worker.ts';
 import type { ExchangeBatch } from './exchange-batch.ts';
 import type { PriceOverride } from './price-override.ts';
 import type { BatchResult, TraceSink } from './trace-sink.ts';

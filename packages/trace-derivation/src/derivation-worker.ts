@@ -2,6 +2,7 @@
 import { invariant } from '@vitrine/faults/invariant';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { createTraceIds } from '@vitrine/traces/trace-id';
+import type { RecordResult } from '@vitrine/traces/record-writer';
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import { allLost, writeResultOf } from '@vitrine/traces/write-result';
 import type { WriterModule, WriterSource } from '@vitrine/traces/writer-thread';
@@ -12,12 +13,21 @@ import { threadCpuUsage } from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CapturePolicy } from './capture-policy.ts';
 import { createCredentialHashes } from './credential-hashes.ts';
-import { DerivedBatch, type DerivationReports } from './derived-batch.ts';
+import { deriveBatch, resultsOf, tokensOf, usageOf } from './derive-batch.ts';
+import { deriveTrace } from './derive-trace.ts';
 import { unpackExchanges, type BatchMemory, type PackedExchanges } from './exchange-batch.ts';
 import { openPriceCatalogue } from './price-catalogue.ts';
 import type { PriceOverride } from './price-override.ts';
 import { createScopeReader } from './scope-table.ts';
 import type { BatchResult } from './trace-sink.ts';
+
+/** What is reported of a batch beside its result. */
+export interface DerivationReports {
+  /** What its records add to the days of their keys. */
+  readonly reportsUsage: boolean;
+  /** The tokens that its exchanges used. */
+  readonly reportsTokens: boolean;
+}
 
 export interface DerivationWorkerData extends DerivationReports {
   readonly policy: CapturePolicy;
@@ -39,22 +49,21 @@ export interface DerivationResponse {
 }
 
 invariant(parentPort !== null, 'runs on a worker thread');
-const { policy, priceOverride, writer: source, ...reports } = workerData as DerivationWorkerData;
+const { policy, priceOverride, writer: source, reportsUsage, reportsTokens } = workerData as DerivationWorkerData;
 const { openRecordWriter } = (await import(source.module)) as WriterModule;
 const writer = await openRecordWriter(source.options);
 const modules = new ThreadModules();
 const readScope = createScopeReader();
+const createId = createTraceIds(pooledRandomBytes());
 const context = {
   policy,
   privacy: openPrivacyContext(policy.privacy),
   prices: openPriceCatalogue({ override: priceOverride }),
-  createId: createTraceIds(pooledRandomBytes()),
   hashCredential: createCredentialHashes(),
   cpuMs: () => {
     const { user, system } = threadCpuUsage();
     return (user + system) / 1_000;
   },
-  ...(writer.background && { background: writer.background }),
 };
 
 serveCalls(
@@ -80,17 +89,22 @@ function responseOf(value: unknown): DerivationResponse {
 
 async function write(packed: PackedExchanges): Promise<BatchResult> {
   const { count } = packed;
-  const batch = new DerivedBatch(count, () => unpackExchanges(packed, readScope), context, reports);
+  let bodiesOmitted = 0;
+  const derivation = { ...context, onBodiesOmitted: () => (bodiesOmitted += 1) };
+  const batch = deriveBatch(unpackExchanges(packed, readScope), (exchange) =>
+    deriveTrace(exchange, derivation, createId(exchange.endedAt)),
+  );
+  const tokens = (results: readonly RecordResult[]) => (reportsTokens ? tokensOf(batch, results) : []);
   try {
-    const results = await writer.write(batch);
+    const results = await writer.write(batch.records);
     return {
-      ...writeResultOf(results, count),
-      usage: batch.usage(results),
-      tokens: batch.tokens(),
-      bodiesOmitted: batch.bodiesOmitted,
+      ...writeResultOf(resultsOf(batch, results), count),
+      usage: reportsUsage ? usageOf(batch, results) : [],
+      tokens: tokens(results),
+      bodiesOmitted,
     };
   } catch (error) {
-    return { ...allLost(count, writeErrorOf(error)), usage: [], tokens: batch.tokens() };
+    return { ...allLost(count, writeErrorOf(error)), usage: [], tokens: tokens([]), bodiesOmitted };
   }
 }
 

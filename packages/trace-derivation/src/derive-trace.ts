@@ -13,7 +13,6 @@ import { Redactor } from '@vitrine/privacy/redactor';
 import type { Redaction } from '@vitrine/privacy/redaction';
 import { Scrubber } from '@vitrine/privacy/scrubber';
 import { LATE_BODY, storedBody, type StoredBody } from './stored-body.ts';
-import type { BackgroundResponses } from '@vitrine/traces/background-responses';
 import { traceMetadata } from './trace-metadata.ts';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { CostStatus, Outcome, UsageStatus } from '@vitrine/traces/trace';
@@ -29,8 +28,6 @@ export interface DerivationContext {
   /** Called when the bodies of an exchange are not stored because of its time. */
   readonly onBodiesOmitted?: (() => void) | undefined;
   readonly hashCredential: (credential: string) => Uint8Array<ArrayBuffer>;
-  /** Without it nothing is remembered, and nothing that is read back counts. */
-  readonly background?: BackgroundResponses;
 }
 
 /** The work on one exchange, on a thread that all share. Afterwards its bodies are not stored. */
@@ -42,7 +39,7 @@ const NO_LINEAGE = { claim: {}, ignored: 0 };
  *  About 5 µs for an exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for what a client or a provider
  *  sent. Spec: gateway decisions, sections 1 and 5. */
 export function deriveTrace(exchange: CapturedExchange, context: DerivationContext, id: Uint8Array<ArrayBuffer>): TraceRecord {
-  const { policy, prices, hashCredential, background } = context;
+  const { policy, prices, hashCredential } = context;
   const isLate = policy.captureBodies ? deadlineAfter(EXCHANGE_MAX_MS, context.cpuMs) : () => false;
   const applied = exchangePolicy(policy.privacy, exchange);
   const sent = openRedaction(exchange, applied, context);
@@ -52,11 +49,9 @@ export function deriveTrace(exchange: CapturedExchange, context: DerivationConte
   const response = new OpenBody(exchange.response);
   const requested = request.facts('model')?.model;
   const facts = responseFacts(response, requested);
-  const charged = chargedUsage(exchange, facts, () => isInBackground(request, response), background);
+  const charged = chargedUsage(exchange, facts, () => isInBackground(request, response));
   const { usage } = charged;
-  const model = sent.line(requested ?? facts?.model ?? charged.model ?? 'unknown');
-  if (charged.responseId !== undefined && usage === undefined)
-    background?.remember({ id: charged.responseId, scope: exchange.scope, model, createdAt: exchange.endedAt });
+  const model = sent.line(requested ?? facts?.model ?? 'unknown');
   const price = usage && prices.cost(exchange.provider, model, usage, new Date(exchange.endedAt));
   const outcome = outcomeOf(exchange, facts);
 
@@ -66,7 +61,7 @@ export function deriveTrace(exchange: CapturedExchange, context: DerivationConte
 
   return {
     id,
-    scope: charged.scope,
+    scope: exchange.scope,
     timestamp: exchange.startedAt,
     created_at: exchange.endedAt,
     provider: exchange.provider,
@@ -102,6 +97,7 @@ export function deriveTrace(exchange: CapturedExchange, context: DerivationConte
       received,
       bodies: { request: stored[0], response: stored[1] },
     }),
+    background: charged.background,
   };
 }
 

@@ -18,7 +18,7 @@ export function traceMetadata(of: {
   readonly streaming: boolean;
   readonly credential: string;
   readonly usage: Usage | undefined;
-  readonly charged?: Pick<ChargedUsage, 'responseId' | 'polledBy' | 'isReadBack'>;
+  readonly charged?: Pick<ChargedUsage, 'responseId' | 'isReadBack'>;
   readonly price: Price | undefined;
   readonly lineageIgnored: number;
   readonly applied: PrivacyPolicy;
@@ -40,7 +40,6 @@ export function traceMetadata(of: {
     reasoning_tokens: usage?.reasoning_tokens,
     usage_read_back: charged?.isReadBack === true ? true : undefined,
     background_response_id: charged?.responseId === undefined ? undefined : of.received.line(charged.responseId),
-    polled_by_gateway_key_id: charged?.polledBy,
     price_source: price?.price_source,
     price_version: price?.price_version,
     lineage_ignored: of.lineageIgnored === 0 ? undefined : of.lineageIgnored,

@@ -5,6 +5,8 @@ import { DerivationThread } from '@vitrine/trace-derivation/derivation-thread';
 import { ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
 import { PLAIN_POLICY, plainExchange } from '@vitrine/trace-derivation/testing/plain-exchange';
 import { DAY, ONE, TWO } from '@vitrine/traces/testing/contract-store';
+import { backgroundReference } from '@vitrine/traces/background-response';
+import { isSettled } from '@vitrine/traces/record-writer';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { openPostgresTraceStore, postgresWriter } from './postgres-trace-store.ts';
@@ -22,72 +24,59 @@ afterEach(async () => opened.disposeAsync());
 
 const OTHER_KEY = { ...ONE, gateway_key_id: 'gk_9' };
 
-/** A writer of another gateway, and what a derivation of it does. */
+const created = (id: string, of: Partial<TraceRecord> = {}) =>
+  plainTrace(DAY, { scope: ONE, total_tokens: 0, background: backgroundReference('created', id), ...of });
+const finished = (id: string, of: Partial<TraceRecord> = {}) =>
+  plainTrace(DAY, { scope: ONE, background: backgroundReference('finished', id), ...of });
+const BAD = { model: null! };
+
+/** The writer of a gateway. `poll`: tokens and key of the record that a poll leaves; undefined when it is lost. */
 function gateway() {
   const writer = new PostgresTraceWriter(pool);
-  const write = (records: () => Iterable<TraceRecord>, count = 1) => writer.write({ count, records });
   return {
-    create: (id: string, bad?: Partial<TraceRecord>) =>
-      write(function* () {
-        writer.background.remember({ id, scope: ONE, model: 'gpt-4o', createdAt: DAY });
-        yield plainTrace(DAY, { scope: ONE, ...bad });
-      }),
-    /** Tokens and key of the trace that a poll leaves. */
-    poll: async (id: string, scope = ONE, bad?: Partial<TraceRecord>) => {
-      const own = plainTrace(DAY, { scope, total_tokens: 0, ...bad });
-      let made = own;
-      const results = await write(function* () {
-        const taken = writer.background.take(id, scope);
-        made = taken === undefined ? own : { ...own, scope: taken.scope, total_tokens: 3 };
-        yield made;
-      });
-      return [results[0] === 'written', made.total_tokens, made.scope.gateway_key_id];
+    write: (...records: TraceRecord[]) => writer.write(records),
+    poll: async (id: string, of: Partial<TraceRecord> = {}) => {
+      const [result] = await writer.write([finished(id, of)]);
+      return isSettled(result) ? [result.settled.total_tokens, result.settled.scope.gateway_key_id] : undefined;
     },
   };
 }
 
 test('its usage counts once, on its key, whichever gateway sees it', async () => {
   const [one, two] = [gateway(), gateway()];
-  await one.create('resp_1');
-  expect(await two.poll('resp_2')).toEqual([true, 0, 'gk_1']);
-  expect(await two.poll('resp_1', TWO)).toEqual([true, 0, 'gk_2']);
-  const polls = await Promise.all([one.poll('resp_1', OTHER_KEY), two.poll('resp_1', OTHER_KEY)]);
+  await one.write(created('resp_1'));
+  expect(await two.poll('resp_2')).toEqual([0, 'gk_1']);
+  expect(await two.poll('resp_1', { scope: TWO })).toEqual([0, 'gk_2']);
+  const others = { scope: OTHER_KEY };
+  const polls = await Promise.all([one.poll('resp_1', others), two.poll('resp_1', others)]);
   expect(polls).toHaveLength(2);
-  expect(polls).toContainEqual([true, 0, 'gk_9']);
-  expect(polls).toContainEqual([true, 3, 'gk_1']);
-  await one.create('resp_1');
-  expect(await one.poll('resp_1')).toEqual([true, 0, 'gk_1']);
+  expect(polls).toContainEqual([0, 'gk_9']);
+  expect(polls).toContainEqual([3, 'gk_1']);
+  await one.write(created('resp_1'));
+  expect(await one.poll('resp_1')).toEqual([0, 'gk_1']);
 });
 
 test('what a lost record created or counted is as it was', async () => {
-  const { create, poll } = gateway();
-  await create('resp_1');
-  expect((await poll('resp_1', ONE, { model: null! }))[0]).toBe(false);
-  expect(await create('resp_2', { model: null! })).toMatchObject([{ error_class: 'constraint' }]);
-  expect(await poll('resp_2')).toEqual([true, 0, 'gk_1']);
-  expect(await poll('resp_1')).toEqual([true, 3, 'gk_1']);
+  const { write, poll } = gateway();
+  await write(created('resp_1'));
+  expect(await poll('resp_1', BAD)).toBeUndefined();
+  expect(await write(created('resp_2', BAD))).toMatchObject([{ error_class: 'constraint' }]);
+  expect(await poll('resp_2')).toEqual([0, 'gk_1']);
+  expect(await poll('resp_1')).toEqual([3, 'gk_1']);
 });
 
-test('one that is created and seen in one batch counts, beside a record that is lost', async () => {
-  const writer = new PostgresTraceWriter(pool);
-  const [create, poll, bad] = [plainTrace(DAY), plainTrace(DAY), plainTrace(DAY, { model: null! })];
-  let taken: unknown;
-  const results = await writer.write({
-    count: 3,
-    *records() {
-      writer.background.remember({ id: 'resp_1', scope: ONE, model: 'm', createdAt: DAY });
-      yield create;
-      yield bad;
-      taken = writer.background.take('resp_1', ONE);
-      yield poll;
-    },
-  });
-  expect(results).toMatchObject(['written', { error_class: 'constraint' }, 'written']);
-  expect(taken).toEqual({ scope: ONE, model: 'm' });
+test('one that is created and seen in one batch counts once, beside a record that is lost', async () => {
+  const { write } = gateway();
+  expect(await write(created('resp_1'), plainTrace(DAY, BAD), finished('resp_1'), finished('resp_1'))).toMatchObject([
+    'written',
+    { error_class: 'constraint' },
+    { settled: { total_tokens: 3 } },
+    { settled: { total_tokens: 0 } },
+  ]);
 });
 
 test('of ids a hash is stored, which goes with the traces of its time', async () => {
-  await gateway().create('sk-proj-canary0123456789');
+  await gateway().write(created('sk-proj-canary0123456789'));
   const rows = () => pool.query<{ response: Buffer }>('SELECT * FROM background_responses');
   const [row] = await rows();
   expect(JSON.stringify(row)).not.toContain('canary');

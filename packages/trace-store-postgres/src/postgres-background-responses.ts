@@ -1,96 +1,58 @@
 import type { Queryable } from '@vitrine/postgres/connection';
-import type { BackgroundResponses, RememberedResponse } from '@vitrine/traces/background-responses';
+import { settledRecord, type BackgroundCreator } from '@vitrine/traces/background-response';
 import type { ExchangeScope, Tenant } from '@vitrine/traces/exchange-scope';
-import { hash } from 'node:crypto';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
 
-type NewResponse = RememberedResponse & { readonly createdAt: number };
-type TakenResponse = Omit<RememberedResponse, 'id'>;
+/** A record that created a response in the background, or read one back that is finished. */
+type BackgroundRecord = TraceRecord & { readonly background: NonNullable<TraceRecord['background']> };
 
-/** What the derivation of a record did: responses that it created, and those of which it would count the usage. */
-export interface BackgroundWork {
-  readonly remembered: readonly NewResponse[];
-  readonly wanted: readonly (Tenant & { readonly id: string })[];
-}
-
-/** Usage that is ours to count, by tenant and id. */
-export type BackgroundClaims = ReadonlyMap<string, TakenResponse>;
-
-const NO_CLAIMS: BackgroundClaims = new Map();
-
-/** Responses in the background that all gateways of a database share. A derivation cannot wait for the database: it takes only what was
- *  claimed before it, and what else it would take is noted. The batch is then read again with the claims, as `readBatch` does; almost no batch
- *  has any. Of ids a hash is stored. */
-export class PostgresBackgroundResponses implements BackgroundResponses {
-  #claims = new Map<string, TakenResponse>();
-  #remembered: NewResponse[] = [];
-  #wanted: (Tenant & { readonly id: string })[] = [];
-
-  /** To be called before a batch is read; each claim is given once. */
-  start(claims: BackgroundClaims = NO_CLAIMS): void {
-    this.#claims = new Map(claims);
-    this.takeWork();
-  }
-
-  remember(response: NewResponse): void {
-    this.#remembered.push(response);
-  }
-
-  take(id: string, { org_id, workspace_id }: ExchangeScope): TakenResponse | undefined {
-    const name = nameOf({ org_id, workspace_id }, hashOf(id));
-    const claim = this.#claims.get(name);
-    this.#claims.delete(name);
-    this.#wanted.push({ id, org_id, workspace_id });
-    return claim;
-  }
-
-  /** What was done since the last call; undefined when it was nothing. */
-  takeWork(): BackgroundWork | undefined {
-    const [remembered, wanted] = [this.#remembered, this.#wanted];
-    if (remembered.length === 0 && wanted.length === 0) return undefined;
-    [this.#remembered, this.#wanted] = [[], []];
-    return { remembered, wanted };
-  }
-}
-
-/** Stores the new responses of some records, and claims the usage that they would count. In a transaction, both are as its records are:
- *  kept or lost. Rows are locked in the order of their keys. */
-export async function settleBackground(queryable: Queryable, work: readonly BackgroundWork[]): Promise<BackgroundClaims> {
-  await storeRemembered(
+/** The records as they are stored: those that read back finished responses are settled. Stores the new responses, and claims the usage of
+ *  those that are finished. In the transaction of the records, so that both are kept or lost. Rows are locked in the order of their keys. */
+export async function settleBackground(queryable: Queryable, records: readonly TraceRecord[]): Promise<readonly TraceRecord[]> {
+  const found = records.filter(isBackground).toSorted((left, right) => (nameIn(left) < nameIn(right) ? -1 : 1));
+  if (found.length === 0) return records;
+  await storeCreated(
     queryable,
-    sorted(
-      work.flatMap(({ remembered }) => remembered),
-      ({ scope }) => scope,
-    ),
+    found.filter(({ background }) => background.role === 'created'),
   );
-  return claim(
+  const creators = await claim(
     queryable,
-    sorted(
-      work.flatMap(({ wanted }) => wanted),
-      (tenant) => tenant,
-    ),
+    found.filter(({ background }) => background.role === 'finished'),
   );
+  return records.map((record) => {
+    if (!isBackground(record) || record.background.role !== 'finished') return record;
+    const name = nameIn(record);
+    const creator = creators.get(name);
+    // Each counts once.
+    creators.delete(name);
+    return settledRecord(record, creator);
+  });
 }
 
-async function storeRemembered(queryable: Queryable, responses: readonly NewResponse[]): Promise<void> {
-  if (responses.length === 0) return;
+function isBackground(record: TraceRecord): record is BackgroundRecord {
+  return record.background !== undefined;
+}
+
+async function storeCreated(queryable: Queryable, records: readonly BackgroundRecord[]): Promise<void> {
+  if (records.length === 0) return;
   await queryable.execute(
     `INSERT INTO background_responses (org_id, workspace_id, response, gateway_key_id, role, model, created_at)
      SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
      ON CONFLICT DO NOTHING`,
     [
-      responses.map(({ scope }) => scope.org_id),
-      responses.map(({ scope }) => scope.workspace_id),
-      responses.map(({ id }) => bytesText(hashOf(id))),
-      responses.map(({ scope }) => scope.gateway_key_id),
-      responses.map(({ scope }) => scope.role),
-      responses.map(({ model }) => model.replaceAll('\0', '\uFFFD')),
-      responses.map(({ createdAt }) => new Date(createdAt)),
+      records.map(({ scope }) => scope.org_id),
+      records.map(({ scope }) => scope.workspace_id),
+      records.map(responseBytes),
+      records.map(({ scope }) => scope.gateway_key_id),
+      records.map(({ scope }) => scope.role),
+      records.map(({ model }) => model),
+      records.map(({ created_at: createdAt }) => new Date(createdAt)),
     ],
   );
 }
 
-async function claim(queryable: Queryable, wanted: BackgroundWork['wanted']): Promise<BackgroundClaims> {
-  if (wanted.length === 0) return NO_CLAIMS;
+async function claim(queryable: Queryable, records: readonly BackgroundRecord[]): Promise<Map<string, BackgroundCreator>> {
+  if (records.length === 0) return new Map();
   const rows = await queryable.query<ExchangeScope & { readonly response: Buffer; readonly model: string }>(
     `WITH wanted AS (
        SELECT org_id, workspace_id, response FROM background_responses AS b
@@ -100,28 +62,20 @@ async function claim(queryable: Queryable, wanted: BackgroundWork['wanted']): Pr
      UPDATE background_responses AS b SET counted = true FROM wanted AS w
      WHERE (b.org_id, b.workspace_id, b.response) = (w.org_id, w.workspace_id, w.response) AND NOT b.counted
      RETURNING b.org_id, b.workspace_id, b.gateway_key_id, b.role, b.response, b.model`,
-    [
-      wanted.map(({ org_id: org }) => org),
-      wanted.map(({ workspace_id: workspace }) => workspace),
-      wanted.map(({ id }) => bytesText(hashOf(id))),
-    ],
+    [records.map(({ scope }) => scope.org_id), records.map(({ scope }) => scope.workspace_id), records.map(responseBytes)],
   );
-  return new Map(rows.map(({ response, model, ...scope }) => [nameOf(scope, response), { scope, model }]));
+  return new Map(rows.map(({ response, model, ...scope }) => [nameOf(scope, response.toString('hex')), { scope, model }]));
 }
 
-function sorted<T extends { readonly id: string }>(of: readonly T[], tenantOf: (one: T) => Tenant): T[] {
-  const named = of.map((one) => [nameOf(tenantOf(one), hashOf(one.id)), one] as const);
-  return named.toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, one]) => one);
+function nameIn({ scope, background }: BackgroundRecord): string {
+  return nameOf(scope, background.response);
 }
 
-function nameOf({ org_id: org, workspace_id: workspace }: Tenant, response: Uint8Array): string {
-  return `${org}\0${workspace}\0${Buffer.from(response).toString('hex')}`;
+function nameOf({ org_id: org, workspace_id: workspace }: Tenant, response: string): string {
+  return `${org}\0${workspace}\0${response}`;
 }
 
-function bytesText(bytes: Uint8Array): string {
-  return `\\x${Buffer.from(bytes).toString('hex')}`;
-}
-
-function hashOf(id: string): Uint8Array {
-  return hash('sha256', id, 'buffer');
+/** As Postgres reads bytes. */
+function responseBytes({ background }: BackgroundRecord): string {
+  return `\\x${background.response}`;
 }

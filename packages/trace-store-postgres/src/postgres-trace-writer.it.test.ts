@@ -5,7 +5,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { DAY, hex, ONE, removeAll, sum, TWO } from '@vitrine/traces/testing/contract-store';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
-import type { TraceRecord } from '@vitrine/traces/trace-record';
+import { isFailure } from '@vitrine/traces/record-writer';
 import { readPartitionsAhead } from './partitions-ahead.ts';
 import { openPostgresTraceStore } from './postgres-trace-store.ts';
 import { PostgresTraceWriter } from './postgres-trace-writer.ts';
@@ -22,7 +22,6 @@ const openPool = (options: Partial<PostgresPoolOptions> = {}) =>
   opened.use(new PostgresPool({ dsn: database.dsn, applicationName: 'test', ...options }));
 const openWriter = (options?: Partial<PostgresPoolOptions>) => new PostgresTraceWriter(openPool(options));
 const openStore = (dsn = database.dsn) => opened.use(openPostgresTraceStore({ dsn, applicationName: 'test' }));
-const batchOf = (records: readonly TraceRecord[]) => ({ count: records.length, records: () => records });
 const as = (role: string) => {
   const url = new URL(database.dsn.reveal());
   url.searchParams.set('options', `-c role=${role}`);
@@ -41,8 +40,8 @@ test('of writers that write the same records at once each record is written by o
       const all: string[] = [];
       for (let at = 0; at < of.length; at += 20)
         all.push(
-          ...(await writer.write(batchOf(of.slice(at, at + 20)))).map((result) =>
-            typeof result === 'string' ? result : result.error.message,
+          ...(await writer.write(of.slice(at, at + 20))).map((result) =>
+            isFailure(result) ? result.error.message : String(result),
           ),
         );
       return all;
@@ -67,7 +66,7 @@ test('U+0000, which Postgres cannot hold, loses nothing of a body and no trace',
     metadata: '{"streaming":true,"correlation_id":"\\u0000"}',
     lineage: { thread_id: '\0' },
   });
-  expect(await openWriter().write(batchOf([record, plainTrace(DAY + 1)]))).toEqual(['written', 'written']);
+  expect(await openWriter().write([record, plainTrace(DAY + 1)])).toEqual(['written', 'written']);
   const found = await openStore().get(hex(record.id));
   expect(found).toMatchObject({ model: 'a\uFFFDb', response_body: 'plain', lineage: { thread_id: '\uFFFD' } });
   expect(found?.metadata).toMatchObject({ request_body_encoding: 'base64', streaming: true, correlation_id: '\0' });
@@ -77,30 +76,13 @@ test('U+0000, which Postgres cannot hold, loses nothing of a body and no trace',
 test('batches that COPY does not write are counted by what was tried next', async () => {
   const writer = openWriter();
   const record = plainTrace(DAY);
-  await writer.write(batchOf([record]));
+  await writer.write([record]);
   expect(writer.fallbacks).toEqual({ insert: 0, records: 0 });
-  await writer.write(batchOf([record, plainTrace(DAY + 1)]));
+  await writer.write([record, plainTrace(DAY + 1)]);
   expect(writer.fallbacks).toEqual({ insert: 1, records: 0 });
   const unstorable = plainTrace(DAY + 2, { response_status: 2 ** 40 });
-  expect(await writer.write(batchOf([unstorable, plainTrace(DAY + 3)]))).toMatchObject([
-    { error_class: 'constraint' },
-    'written',
-  ]);
+  expect(await writer.write([unstorable, plainTrace(DAY + 3)])).toMatchObject([{ error_class: 'constraint' }, 'written']);
   expect(writer.fallbacks).toEqual({ insert: 2, records: 1 });
-});
-
-test('a record that cannot be made is lost alone', async () => {
-  const records = [plainTrace(DAY), plainTrace(DAY + 1)];
-  const reading = records.values();
-  let at = -1;
-  const next = (): IteratorResult<TraceRecord, void> => {
-    at += 1;
-    if (at === 1) throw new TypeError('no header');
-    return reading.next();
-  };
-  const iterable: IterableIterator<TraceRecord, void> = { next, [Symbol.iterator]: () => iterable };
-  const failure = { operation: 'write_batch_fallback', error_class: 'unknown', error: { name: 'TypeError' } };
-  expect(await openWriter().write({ count: 3, records: () => iterable })).toMatchObject(['written', failure, 'written']);
 });
 
 describe('a store that is not there', () => {
@@ -111,7 +93,7 @@ describe('a store that is not there', () => {
     const records = Array.from({ length: 50 }, (_, at) => plainTrace(DAY + at));
     await pool.transaction(async (transaction) => {
       await transaction.query('LOCK TABLE day_usage IN ACCESS EXCLUSIVE MODE');
-      const results = await writer.write(batchOf(records));
+      const results = await writer.write(records);
       expect(results).toHaveLength(50);
       expect(results[49]).toMatchObject({
         operation: 'write_batch_fallback',
@@ -120,7 +102,7 @@ describe('a store that is not there', () => {
       });
     });
     expect(statements).toBeLessThan(20);
-    expect(new Set(await writer.write(batchOf(records)))).toEqual(new Set(['written']));
+    expect(new Set(await writer.write(records))).toEqual(new Set(['written']));
   });
 
   test('is a connection error of every record', async () => {
@@ -128,7 +110,7 @@ describe('a store that is not there', () => {
     url.port = '1';
     const writer = openWriter({ dsn: new Secret(url.href) });
     const failed = { error_class: 'connection', error: { code: 'ECONNREFUSED' } };
-    expect(await writer.write(batchOf([plainTrace(DAY), plainTrace(DAY)]))).toMatchObject([failed, failed]);
+    expect(await writer.write([plainTrace(DAY), plainTrace(DAY)])).toMatchObject([failed, failed]);
   });
 });
 
@@ -142,7 +124,7 @@ describe('partitions', () => {
     const record = plainTrace(now);
     const later = plainTrace(now + 3 * 86_400_000);
     const unplanned = plainTrace(now + 30 * 86_400_000);
-    await openWriter().write(batchOf([record, later, unplanned]));
+    await openWriter().write([record, later, unplanned]);
     const rows = await pool.query<{ id: string; partition: string }>(
       'SELECT id, tableoid::regclass::text AS partition FROM traces ORDER BY id',
     );
@@ -159,7 +141,7 @@ describe('partitions', () => {
 
   test('an hour whose traces were removed counts whole when it begins in the range, and not at all otherwise', async () => {
     const store = openStore();
-    await openWriter().write(batchOf([plainTrace(DAY + 5_000), plainTrace(DAY + 10_000), plainTrace(DAY + 86_400_000)]));
+    await openWriter().write([plainTrace(DAY + 5_000), plainTrace(DAY + 10_000), plainTrace(DAY + 86_400_000)]);
     const requests = async (from: number, to: number) => sum(await store.measure({ from, to }));
     expect(await requests(DAY + 6_000, DAY + 20_000)).toBe(1);
     await removeAll({ store } as never, DAY + 86_400_000);
@@ -171,8 +153,8 @@ test.each(['vitrine_trace_writer', 'vitrine_gateway'])('%s may write, read and r
   const dsn = as(role);
   const writer = openWriter({ dsn });
   const record = plainTrace(DAY);
-  expect(await writer.write(batchOf([record]))).toEqual(['written']);
-  expect(await writer.write(batchOf([record]))).toEqual(['already_there']);
+  expect(await writer.write([record])).toEqual(['written']);
+  expect(await writer.write([record])).toEqual(['already_there']);
   const store = openStore(dsn);
   await store.probe();
   expect((await store.get(hex(record.id)))?.id).toBe(hex(record.id));

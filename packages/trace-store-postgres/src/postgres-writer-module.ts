@@ -10,8 +10,7 @@ export function openRecordWriter(options: unknown): OpenRecordWriter {
   const pool = new PostgresPool({ ...rest, dsn: new Secret(dsn) });
   const writer = new PostgresTraceWriter(pool);
   return {
-    write: (batch) => writer.write(batch),
-    background: writer.background,
+    write: (records) => writer.write(records),
     close: () => pool[Symbol.asyncDispose](),
   };
 }

@@ -43,10 +43,7 @@ test.each(['vitrine_gateway', 'vitrine_trace_writer'])(
     const before = await rowCounts();
     await probeWrites(pool);
     expect(await rowCounts()).toEqual(before);
-    await new PostgresTraceWriter(owner).write({
-      count: 1,
-      records: () => [plainTrace(Date.now(), { scope: { ...ONE, org_id: role } })],
-    });
+    await new PostgresTraceWriter(owner).write([plainTrace(Date.now(), { scope: { ...ONE, org_id: role } })]);
     const written = [...(await rowCounts())].filter(([name, count]) => count > (before.get(name) ?? 0)).map(([name]) => name);
     expect(written).toEqual(expect.arrayContaining(['traces', 'trace_bodies', 'day_usage']));
     for (const table of written) {

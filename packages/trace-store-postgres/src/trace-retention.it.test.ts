@@ -38,7 +38,7 @@ async function addTraces(...daysAgo: number[]): Promise<void> {
     await transaction.query(`SELECT make_trace_partition(parent, day) FROM ${parents}`, [days]);
   });
   const records = daysAgo.map((days) => plainTrace(today - days * DAY_MS + DAY_MS / 2));
-  await new PostgresTraceWriter(pool).write({ count: records.length, records: () => records });
+  await new PostgresTraceWriter(pool).write(records);
 }
 const daysKept = async () =>
   (await store.list({ limit: 99 })).items.map(({ timestamp }) =>

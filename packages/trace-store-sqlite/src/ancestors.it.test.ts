@@ -62,7 +62,7 @@ test('ancestors equal a plain walk, also where parents go round, lead to another
             lineage: parent === -1 ? {} : { parent_checkpoint_id: idOf(parent) },
           };
         });
-        file.writer.write({ count: records.length, records: () => records });
+        file.writer.write(records);
         const expected: string[] = [];
         for (let at = start % traces.length; ;) {
           const trace = traces[at];
@@ -107,7 +107,7 @@ test('a replay ends, and holds each checkpoint once, whatever clients claim', as
           },
         };
       });
-      file.writer.write({ count: records.length, records: () => records });
+      file.writer.write(records);
       for (const { id } of made) {
         const source = file.reader.get(hex(id))!;
         const asked = { source, target: source, threadId: undefined, runId: undefined, tenant: undefined };

@@ -17,7 +17,7 @@ test('every question that the docs show has an answer in a trace file', async ()
   using writer = new SqliteTraceWriter(path);
   const now = Date.now();
   const records = [200, 503].map((response_status) => plainTrace(now, { response_status, lineage: { thread_id: 't' } }));
-  writer.write({ count: records.length, records: () => records });
+  writer.write(records);
   using database = new DatabaseSync(path, { readOnly: true });
   expect(QUESTIONS).toHaveLength(6);
   for (const sql of QUESTIONS)

@@ -75,7 +75,7 @@ test('every sum of costs is printed with all its digits, and no others', async (
           const records = batch.map(({ pico, at, model, scope }) =>
             plainTrace(at, { timestamp: at, model, scope, estimated_cost_usd: pico / PICO_PER_USD }),
           );
-          writer.write({ count: records.length, records: () => records });
+          writer.write(records);
         }
         const all = batches.flat();
         const since = all.filter(({ at }) => at >= from);
@@ -113,7 +113,7 @@ test('an average is printed without noise', async () => {
   using writer = new SqliteTraceWriter(path);
   using reader = new SqliteTraceReader(path);
   const records = [0.00000615, 0.0000041, 0.00000205].map((estimated_cost_usd, i) => plainTrace(T0 + i, { estimated_cost_usd }));
-  writer.write({ count: 3, records: () => records });
+  writer.write(records);
   expect(await responseOf(reader, 'cost', { bucket: 'day' })).toContain(
     '"total_cost_usd":0.0000123,"request_count":3,"avg_cost_usd":0.0000041}',
   );
@@ -127,7 +127,7 @@ describe('counts that nobody can have', () => {
     const records = Array.from({ length: 40 }, (_, i) =>
       plainTrace(T0 + 60_000 + i, { timestamp: T0 + 60_000 + i, estimated_cost_usd: i === 0 ? 0.5 : 1e12 }),
     );
-    writer.write({ count: records.length, records: () => records });
+    writer.write(records);
     for (const [endpoint, query] of [
       ['cost', {}],
       ['summary', {}],

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { backgroundReference } from '@vitrine/traces/background-response';
+import { isSettled } from '@vitrine/traces/record-writer';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { SqliteBackgroundResponses } from './sqlite-background-responses.ts';
@@ -23,55 +25,59 @@ afterEach(async () => {
 const T0 = Date.UTC(2026, 0, 1);
 const scope = (org_id: string, gateway_key_id: string, role = 'member') => ({ org_id, workspace_id: 'w', gateway_key_id, role });
 const MINE = scope('o', 'gk_1', 'owner');
-const remembered = (id: string, createdAt = T0) => ({ id, scope: MINE, model: 'gpt-4o', createdAt });
+const OTHER_TENANT = scope('other', 'gk_1');
+const created = (id: string, of: Partial<TraceRecord> = {}) =>
+  plainTrace(T0, { scope: MINE, total_tokens: 0, background: backgroundReference('created', id), ...of });
+const finished = (id: string, of: Partial<TraceRecord> = {}) =>
+  plainTrace(T0, { scope: MINE, model: 'gpt-4o', background: backgroundReference('finished', id), ...of });
 
-test('is given once, with whose it is, to its tenant only', () => {
-  const { background } = writer;
-  background.remember(remembered('resp_1'));
-  expect(background.take('resp_2', MINE)).toBeUndefined();
-  expect(background.take('resp_1', scope('other', 'gk_1'))).toBeUndefined();
-  writer.write({ count: 1, records: () => [plainTrace(T0, { scope: scope('other', 'gk_1') })] });
-  expect(background.take('resp_1', scope('other', 'gk_1'))).toBeUndefined();
-  expect(background.take('resp_1', scope('o', 'gk_2'))).toEqual({ scope: MINE, model: 'gpt-4o' });
-  expect(background.take('resp_1', MINE)).toBeUndefined();
-  background.remember(remembered('resp_1'));
-  expect(background.take('resp_1', MINE)).toBeUndefined();
+/** Tokens and key of a record as it was stored; undefined when it was not. */
+function stored(record: TraceRecord) {
+  const [result] = writer.write([record]);
+  return isSettled(result) ? [result.settled.total_tokens, result.settled.scope.gateway_key_id] : undefined;
+}
+
+test('its usage counts once, on the key that created it, for its tenant only', () => {
+  writer.write([created('resp_1')]);
+  expect(stored(finished('resp_2'))).toEqual([0, 'gk_1']);
+  expect(stored(finished('resp_1', { scope: OTHER_TENANT }))).toEqual([0, 'gk_1']);
+  expect(stored(finished('resp_1', { scope: scope('o', 'gk_2') }))).toEqual([3, 'gk_1']);
+  expect(stored(finished('resp_1'))).toEqual([0, 'gk_1']);
+  writer.write([created('resp_1')]);
+  expect(stored(finished('resp_1'))).toEqual([0, 'gk_1']);
 });
 
-test('what a failed write remembered or counted is as it was', () => {
-  const { background } = writer;
-  background.remember(remembered('resp_1'));
-  const taken: unknown[] = [];
-  const bad = { ...plainTrace(T0), model: null! };
-  const writeBad = (make: () => void) =>
-    writer.write({
-      count: 1,
-      *records(): Generator<TraceRecord> {
-        make();
-        yield bad;
-      },
-    });
-  expect(writeBad(() => taken.push(background.take('resp_1', MINE)))).toMatchObject([{ error_class: 'constraint' }]);
-  expect(writeBad(() => background.remember(remembered('resp_2')))).toMatchObject([{ error_class: 'constraint' }]);
-  expect(taken).toEqual([{ scope: MINE, model: 'gpt-4o' }]);
-  expect([background.take('resp_2', MINE), background.take('resp_1', MINE)]).toEqual([undefined, taken[0]]);
+test('one that is created and seen in one batch counts', () => {
+  expect(writer.write([created('resp_1'), finished('resp_1')])).toMatchObject(['written', { settled: { total_tokens: 3 } }]);
+});
+
+test('what a failed write created or counted is as it was', () => {
+  writer.write([created('resp_1')]);
+  const bad = { model: null! };
+  expect(writer.write([finished('resp_1', bad)])).toMatchObject([{ error_class: 'constraint' }]);
+  expect(writer.write([created('resp_2', bad)])).toMatchObject([{ error_class: 'constraint' }]);
+  expect([stored(finished('resp_2')), stored(finished('resp_1'))]).toEqual([
+    [0, 'gk_1'],
+    [3, 'gk_1'],
+  ]);
 });
 
 test('the oldest are forgotten when there are too many, and all when their traces go', () => {
   using database = new DatabaseSync(path);
   const background = new SqliteBackgroundResponses(database, 300);
   database.exec('BEGIN');
-  for (let i = 0; i < 1_025; i += 1) background.remember(remembered(`resp_${i}`, T0 + i));
+  for (let i = 0; i < 1_025; i += 1) background.settle(created(`resp_${i}`, { created_at: T0 + i }));
   database.exec('COMMIT');
   const count = () => Number(database.prepare('SELECT count(*) AS n FROM background_responses').get()?.['n']);
   expect(count()).toBe(300);
-  expect([background.take('resp_724', MINE), background.take('resp_725', MINE)]).toEqual([undefined, expect.anything()]);
+  const tokens = (id: string) => background.settle(finished(id)).total_tokens;
+  expect([tokens('resp_724'), tokens('resp_725')]).toEqual([0, 3]);
   writer.removeOlderThan(T0 + 1_000);
   expect(count()).toBe(25);
 });
 
 test('of ids a hash is kept', () => {
-  writer.background.remember(remembered('sk-proj-canary0123456789'));
+  writer.write([created('sk-proj-canary0123456789')]);
   using database = new DatabaseSync(path);
   const [row] = database.prepare('SELECT * FROM background_responses').all();
   expect(JSON.stringify(row)).not.toContain('canary');

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { BackgroundResponses, RememberedResponse } from '@vitrine/traces/background-responses';
+import { settledRecord, type BackgroundCreator } from '@vitrine/traces/background-response';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
 
 /** Responses that are remembered; the oldest are forgotten first. They also go with the traces of their time. */
 export const BACKGROUND_RESPONSES_MAX = 65_536;
@@ -9,8 +9,8 @@ export const BACKGROUND_RESPONSES_MAX = 65_536;
 const CHECKED_EVERY = 256;
 
 /** What was created in the background, in the file of the traces: in the transaction of the trace that creates or counts it, so that both
- *  are there or neither, and a restart changes nothing. Of ids there is a hash: they are what a provider or a client made up. */
-export class SqliteBackgroundResponses implements BackgroundResponses {
+ *  are there or neither, and a restart changes nothing. */
+export class SqliteBackgroundResponses {
   readonly #max: number;
   readonly #add: StatementSync;
   readonly #take: StatementSync;
@@ -30,21 +30,27 @@ export class SqliteBackgroundResponses implements BackgroundResponses {
     );
   }
 
-  remember({ id, scope, model, createdAt }: RememberedResponse & { readonly createdAt: number }): void {
+  /** `record` as it is stored: other than it was derived where it read back a finished response. */
+  settle(record: TraceRecord): TraceRecord {
+    const { background } = record;
+    if (background === undefined) return record;
+    const response = Buffer.from(background.response, 'hex');
+    if (background.role === 'finished') return settledRecord(record, this.#claim(record.scope, response));
+    this.#remember(record, response);
+    return record;
+  }
+
+  #remember({ scope, model, created_at }: TraceRecord, response: Uint8Array): void {
     const { org_id, workspace_id, gateway_key_id, role } = scope;
-    this.#add.run(org_id, workspace_id, hashOf(id), gateway_key_id, role, model, createdAt);
+    this.#add.run(org_id, workspace_id, response, gateway_key_id, role, model, created_at);
     if (this.#added % CHECKED_EVERY === 0) this.#trim.run(this.#max);
     this.#added += 1;
   }
 
-  take(id: string, { org_id, workspace_id }: ExchangeScope): Omit<RememberedResponse, 'id'> | undefined {
-    const taken = this.#take.get(org_id, workspace_id, hashOf(id));
-    if (taken === undefined) return undefined;
-    const scope = { org_id, workspace_id, gateway_key_id: String(taken['gateway_key_id']), role: String(taken['role']) };
-    return { scope, model: String(taken['model']) };
+  #claim({ org_id, workspace_id }: ExchangeScope, response: Uint8Array): BackgroundCreator | undefined {
+    const claimed = this.#take.get(org_id, workspace_id, response);
+    if (claimed === undefined) return undefined;
+    const scope = { org_id, workspace_id, gateway_key_id: String(claimed['gateway_key_id']), role: String(claimed['role']) };
+    return { scope, model: String(claimed['model']) };
   }
-}
-
-function hashOf(id: string): Uint8Array {
-  return hash('sha256', id, 'buffer');
 }

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const DAY_MS = 86_400_000;
 const T0 = Date.UTC(2026, 0, 1);
-const write = (...records: TraceRecord[]) => writer.write({ count: records.length, records: () => records });
+const write = (...records: TraceRecord[]) => writer.write(records);
 const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
 
 describe('writing', () => {

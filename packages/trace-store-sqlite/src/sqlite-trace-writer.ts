@@ -7,7 +7,7 @@ import { probeRecord } from '@vitrine/traces/probe-record';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
-import { writeWithFallback, type RecordBatch, type RecordResult, type RecordWriter } from '@vitrine/traces/record-writer';
+import { writeWithFallback, type RecordResult, type RecordWriter } from '@vitrine/traces/record-writer';
 import { removeRows } from './remove-rows.ts';
 import { SqliteBackgroundResponses } from './sqlite-background-responses.ts';
 import { classifySqliteError } from './sqlite-error.ts';
@@ -27,9 +27,8 @@ const ALREADY_THERE = new Error('a trace was written before');
 
 /** The only writer of an embedded trace store. Synchronous: it runs on the thread that derives records (`sqlite-writer-module.ts`). */
 export class SqliteTraceWriter implements RecordWriter, Disposable {
-  /** For the derivation, while a batch is written. */
-  readonly background: SqliteBackgroundResponses;
   readonly #database: DatabaseSync;
+  readonly #background: SqliteBackgroundResponses;
   readonly #insertTrace: Insert;
   readonly #insertBodies: Insert;
   readonly #sums: SumTables;
@@ -54,7 +53,7 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     this.#sums = new SumTables(this.#database);
     this.#setTotal = this.#database.prepare('UPDATE totals SET value = ? WHERE name = ?');
     this.#find = this.#database.prepare('SELECT 1 FROM traces WHERE id = ?');
-    this.background = new SqliteBackgroundResponses(this.#database);
+    this.#background = new SqliteBackgroundResponses(this.#database);
     this.#traceCount = Number(this.#database.prepare("SELECT value FROM totals WHERE name = 'trace_count'").get()?.['value']);
   }
 
@@ -63,9 +62,9 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     return this.#traceCount;
   }
 
-  /** Writes a batch in one transaction, within which its records are made. */
-  write(batch: RecordBatch): RecordResult[] {
-    return writeWithFallback(batch, (records) => this.#writeAll(records), classifySqliteError);
+  /** Writes records in one transaction. */
+  write(records: readonly TraceRecord[]): readonly RecordResult[] {
+    return writeWithFallback(records, (some) => this.#writeAll(some), classifySqliteError);
   }
 
   has(id: Uint8Array): boolean {
@@ -140,21 +139,20 @@ export class SqliteTraceWriter implements RecordWriter, Disposable {
     return [...removed, ...removeRows(this.#database, { table: 'day_usage', column: 'day', isDate: true }, beforeMs)];
   }
 
-  #writeAll(records: Iterable<TraceRecord>): 'written' | 'already_there' {
-    let count = 0;
+  #writeAll(records: readonly TraceRecord[]): readonly RecordResult[] {
     try {
-      this.#transaction(() => {
-        const all = [...records];
-        count = all.length;
-        this.#insertAll(all);
+      const settled = this.#transaction(() => {
+        const settled = records.map((record) => this.#background.settle(record));
+        this.#insertAll(settled);
+        return settled;
       });
+      this.#traceCount += records.length;
+      return settled.map((record, at) => (record === records[at] ? 'written' : { settled: record }));
     } catch (error) {
       // A whole batch is tried again one by one.
-      if (error === ALREADY_THERE && count === 1) return 'already_there';
+      if (error === ALREADY_THERE && records.length === 1) return ['already_there'];
       throw error;
     }
-    this.#traceCount += count;
-    return 'written';
   }
 
   #insertAll(records: readonly TraceRecord[]): void {

@@ -22,8 +22,7 @@ export function recordWriterOf(
 ): OpenRecordWriter & Required<Pick<OpenRecordWriter, 'call'>> {
   let reader: SqliteTraceReader | undefined;
   return {
-    write: (batch) => writer.write(batch),
-    background: writer.background,
+    write: (records) => writer.write(records),
     get traceCount() {
       return writer.traceCount;
     },

@@ -17,11 +17,11 @@ export type Columns<Name extends string = string> = Readonly<Record<Name, Column
 
 type BodyField = 'request_headers' | 'response_headers' | 'request_body' | 'response_body' | 'metadata';
 type TraceField =
-  | Exclude<keyof TraceRecord, BodyField | 'scope' | 'lineage'>
+  | Exclude<keyof TraceRecord, BodyField | 'scope' | 'lineage' | 'background'>
   | keyof TraceRecord['scope']
   | keyof TraceRecord['lineage'];
 
-/** Every field of a record: one that is missing here does not compile. */
+/** Every field of a record: one that is missing here does not compile. `background` has a table of its own. */
 export const TRACE_COLUMNS: Columns<TraceField> = {
   id: { type: 'TEXT NOT NULL', of: ({ id }) => hexOf(id) },
   org_id: { type: 'TEXT NOT NULL', of: ({ scope }) => scope.org_id },

@@ -22,7 +22,7 @@ function runAt(
 ): number[] {
   using writer = new SqliteTraceWriter(path);
   const records = ages.map((days) => plainTrace(nowMs - days * DAY_MS));
-  if (records.length > 0) writer.write({ count: records.length, records: () => records });
+  if (records.length > 0) writer.write(records);
   for (let pass = 0; pass < passes; pass += 1) {
     const { at } = writer.advanceRetention(nowMs);
     while (writer.removeOlderThan(at - 30 * DAY_MS, at - 400 * DAY_MS).length > 0);
@@ -46,7 +46,7 @@ test('a machine whose clock jumps 40 days ahead loses two days of traces, whoeve
 test('a file that kept no run is held back from its newest trace on', () => {
   using writer = new SqliteTraceWriter(path);
   const records = [0, 10, 27, 29].map((days) => plainTrace(NOW - days * DAY_MS));
-  writer.write({ count: records.length, records: () => records });
+  writer.write(records);
   expect(runAt(NOW + 40 * DAY_MS, {})).toEqual([0, 10, 27]);
 });
 

@@ -42,6 +42,7 @@ export function encodeTraceRecord(record: TraceRecord): string {
     request_body: inHead.request_body,
     response_body: inHead.response_body,
     metadata: inHead.metadata,
+    background: record.background,
     texts,
   };
   return JSON.stringify(head) + inOneLine(tail);

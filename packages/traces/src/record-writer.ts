@@ -9,14 +9,6 @@ export type FailureClass = (typeof FAILURE_CLASSES)[number];
 export const WRITE_OPERATIONS = ['write_trace', 'write_batch_fallback'] as const;
 export type WriteOperation = (typeof WRITE_OPERATIONS)[number];
 
-/** Records in order. They are made while they are read, so that a writer which lets go of each at once keeps the collector idle; reading
- *  again makes them anew, with the same ids. Making one may throw: then that one is lost, and the next can still be read. */
-export interface Batch<T> {
-  readonly count: number;
-  records(): Iterable<T, void>;
-}
-export type RecordBatch = Batch<TraceRecord>;
-
 export interface ClassifiedError {
   readonly error_class: FailureClass;
   readonly error: WriteError;
@@ -26,44 +18,53 @@ export interface RecordFailure extends ClassifiedError {
   readonly operation: WriteOperation;
 }
 
-/** What became of a record; `already_there` when one with its id was written before. */
-export type RecordResult = 'written' | 'already_there' | RecordFailure;
+/** A record that was written other than it was derived, because it read back a response in the background; see `settledRecord`. */
+export interface SettledRecord {
+  readonly settled: TraceRecord;
+}
+
+/** The result of writing a record; `already_there` when one with its id was written before. */
+export type RecordResult = 'written' | 'already_there' | SettledRecord | RecordFailure;
 
 /** Where records go from derivation: a store, or a broker before it. */
 export interface RecordWriter {
-  /** The results stand in the order of the records. Throws only when none was kept. */
-  write(batch: RecordBatch): readonly RecordResult[] | Promise<readonly RecordResult[]>;
+  /** The results are in the order of the records. Throws only when none was kept. */
+  write(records: readonly TraceRecord[]): readonly RecordResult[] | Promise<readonly RecordResult[]>;
+}
+
+export function isFailure(result: RecordResult | undefined): result is RecordFailure {
+  return typeof result === 'object' && 'error_class' in result;
+}
+
+export function isSettled(result: RecordResult | undefined): result is SettledRecord {
+  return typeof result === 'object' && 'settled' in result;
 }
 
 export function isKept(result: RecordResult | undefined): boolean {
-  return result === 'written' || result === 'already_there';
+  return result === 'written' || result === 'already_there' || isSettled(result);
 }
 
-/** Writes a batch at once; when that fails, its records one by one, so that one bad record costs one. One that fails because the store is
- *  busy ends this: the rest would each wait as long and fail the same way. */
+/** Writes records at once; when that fails, one by one, so that one bad record costs one. One that fails because the store is busy ends
+ *  this: the rest would each wait as long and fail the same way. */
 export function writeWithFallback<T>(
-  batch: Batch<T>,
-  writeAll: (records: Iterable<T>) => 'written' | 'already_there',
+  records: readonly T[],
+  writeAll: (records: readonly T[]) => readonly RecordResult[],
   classify: (error: unknown) => ClassifiedError,
-): RecordResult[] {
-  const { count } = batch;
-  if (count === 0) return [];
+): readonly RecordResult[] {
+  if (records.length === 0) return [];
   try {
-    return Array<RecordResult>(count).fill(writeAll(batch.records()));
+    return writeAll(records);
   } catch (error) {
-    if (count === 1) return [{ operation: 'write_trace', ...classify(error) }];
+    if (records.length === 1) return [{ operation: 'write_trace', ...classify(error) }];
   }
   const results: RecordResult[] = [];
-  const reading = batch.records()[Symbol.iterator]();
-  while (results.length < count) {
+  for (const record of records) {
     try {
-      const read = reading.next();
-      if (read.done === true) break;
-      results.push(writeAll([read.value]));
+      results.push(...writeAll([record]));
     } catch (error) {
       const failure: RecordFailure = { operation: 'write_batch_fallback', ...classify(error) };
+      if (failure.error_class === 'contention') return [...results, ...records.slice(results.length).map(() => failure)];
       results.push(failure);
-      if (failure.error_class === 'contention') while (results.length < count) results.push(failure);
     }
   }
   return results;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BACKGROUND_ROLES } from './background-response.ts';
 import { credentialHash, traceId } from './trace.ts';
 import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from './trace-values.ts';
 
@@ -41,5 +42,6 @@ export const traceRecord = z.object({
   request_body: z.string().optional(),
   response_body: z.string().optional(),
   metadata: z.string(),
+  background: z.object({ role: z.enum(BACKGROUND_ROLES), response: z.string().regex(/^[0-9a-f]{64}$/) }).optional(),
 });
 export type TraceRecord = Readonly<z.output<typeof traceRecord>>;

@@ -1,4 +1,11 @@
-import { isKept, type ClassifiedError, type RecordFailure, type RecordResult, type WriteOperation } from './record-writer.ts';
+import {
+  isFailure,
+  isKept,
+  type ClassifiedError,
+  type RecordFailure,
+  type RecordResult,
+  type WriteOperation,
+} from './record-writer.ts';
 import type { WriteError } from './write-error.ts';
 
 export interface WriteFailure extends ClassifiedError {
@@ -23,7 +30,7 @@ const NO_RESULT: RecordFailure = {
 };
 
 /** Adds up what became of the `count` records of a batch, failures by operation and class. */
-export function writeResultOf(results: readonly RecordResult[], count: number): WriteResult {
+export function writeResultOf(results: readonly (RecordResult | undefined)[], count: number): WriteResult {
   const failures = new Map<string, WriteFailure>();
   let written = 0;
   for (let at = 0; at < count; at += 1) {
@@ -32,7 +39,7 @@ export function writeResultOf(results: readonly RecordResult[], count: number): 
       written += 1;
       continue;
     }
-    const failure = typeof result === 'object' ? result : NO_RESULT;
+    const failure = isFailure(result) ? result : NO_RESULT;
     const kind = `${failure.operation} ${failure.error_class}`;
     const before = failures.get(kind) ?? { ...failure, count: 0 };
     failures.set(kind, { ...before, count: before.count + 1 });

@@ -1,4 +1,3 @@
-import type { BackgroundResponses } from './background-responses.ts';
 import type { RecordWriter } from './record-writer.ts';
 
 /** Where a thread finds the writer that it is to open. */
@@ -15,8 +14,6 @@ export interface WriterModule {
 
 /** A writer as its module opens it. */
 export interface OpenRecordWriter extends RecordWriter {
-  /** For the derivation, while a batch is read: what it adds and takes is kept or lost with the records. */
-  readonly background?: BackgroundResponses;
   /** Records in the store, for a writer that knows. */
   readonly traceCount?: number;
   /** Calls of its store beside writing, such as retention; see `WriterThread`. */

@@ -189,13 +189,7 @@ async function openPipeline(of: {
 
 /** By use. Without metrics is the pool of the thread that writes to Postgres itself. */
 function poolFigures(traces: OpenedTraces, keys: OpenKeys, limits: Readonly<Record<string, PoolFigures>>) {
-  const publisher = traces.publisher?.figures.pool;
-  return {
-    ...traces.poolFigures(),
-    ...keys.poolFigures(),
-    ...limits,
-    ...(publisher && { publisher }),
-  };
+  return { ...traces.poolFigures(), ...keys.poolFigures(), ...limits };
 }
 
 /** A pool of its own, so that a report of limits never waits behind a list. */

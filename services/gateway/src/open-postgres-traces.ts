@@ -22,7 +22,7 @@ export async function openPostgresTraces(
   await awaitDatabase(options, logger, signal);
   await using opened = new AsyncDisposableStack();
   const store = opened.use(openPostgresTraceStore(options));
-  const publisher = queue.driver === 'kafka' ? opened.use(openPublisher(queue, options, logger)) : undefined;
+  const publisher = queue.driver === 'kafka' ? opened.use(openPublisher(queue, logger)) : undefined;
   const thread = opened.use(startThread(publisher?.writer ?? postgresWriter(options)));
   await publisher?.start(thread);
   const pool = opened.use(new PostgresPool({ ...options, maxConnections: 1 }));

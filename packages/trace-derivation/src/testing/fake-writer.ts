@@ -10,9 +10,9 @@ export interface FakeWriterOptions {
 }
 
 type Keep = () => RecordResult;
-type Write = (records: Iterable<TraceRecord>, keep: Keep) => readonly RecordResult[] | Promise<readonly RecordResult[]>;
+type Write = (records: readonly TraceRecord[], keep: Keep) => readonly RecordResult[] | Promise<readonly RecordResult[]>;
 
-const keepAll = (records: Iterable<TraceRecord>, keep: Keep) => Array.from(records, keep);
+const keepAll = (records: readonly TraceRecord[], keep: Keep) => Array.from(records, keep);
 const FAILED: RecordResult = {
   operation: 'write_batch_fallback',
   error_class: 'constraint',
@@ -58,5 +58,5 @@ export function openRecordWriter(options: unknown): OpenRecordWriter {
     Atomics.add(new Int32Array(kept), 0, 1);
     return 'written' as const;
   };
-  return { write: (batch) => write(batch.records(), keep), close: () => {} };
+  return { write: (records) => write(records, keep), close: () => {} };
 }

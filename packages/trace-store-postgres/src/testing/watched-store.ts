@@ -16,7 +16,7 @@ export async function openWatchedStore(records: readonly TraceRecord[]): Promise
   await using opened = new AsyncDisposableStack();
   const { dsn } = opened.use(await templateDatabase());
   const pool = opened.use(new PostgresPool({ dsn, applicationName: 'test' }));
-  const written = await new PostgresTraceWriter(pool).write({ count: records.length, records: () => records });
+  const written = await new PostgresTraceWriter(pool).write(records);
   if (written.some((result) => result !== 'written')) throw new Error('a record was not written');
   const statements: string[] = [];
   const beforeStatement = (text: string) => void statements.push(text);

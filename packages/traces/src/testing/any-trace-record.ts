@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { BACKGROUND_ROLES } from '../background-response.ts';
 import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from '../trace-values.ts';
 import type { TraceRecord } from '../trace-record.ts';
 
@@ -11,8 +12,8 @@ const id = fc.string({ unit: 'grapheme' });
 const count = fc.maxSafeNat();
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((made) => new Uint8Array(made));
 
-/** Any record that a derivation could make. */
-export const anyTraceRecord: fc.Arbitrary<TraceRecord> = fc.record({
+/** Every field of a record: one that is missing here does not compile. */
+const fields: { readonly [Field in keyof Required<TraceRecord>]: fc.Arbitrary<TraceRecord[Field]> } = {
   id: bytes(16),
   scope: fc.record({ org_id: id, workspace_id: id, gateway_key_id: id, role: id }),
   timestamp: count,
@@ -48,4 +49,14 @@ export const anyTraceRecord: fc.Arbitrary<TraceRecord> = fc.record({
   request_body: fc.option(text, { nil: undefined }),
   response_body: fc.option(text, { nil: undefined }),
   metadata: text,
-});
+  background: fc.option(
+    fc.record({
+      role: fc.constantFrom(...BACKGROUND_ROLES),
+      response: bytes(32).map((hash) => Buffer.from(hash).toString('hex')),
+    }),
+    { nil: undefined },
+  ),
+};
+
+/** Any record that a derivation could make. */
+export const anyTraceRecord: fc.Arbitrary<TraceRecord> = fc.record(fields);

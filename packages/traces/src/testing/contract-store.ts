@@ -34,8 +34,7 @@ export const [ONE, TWO] = [scopeOf('w1', 'gk_1'), scopeOf('w2', 'gk_2')];
 export const tenant = ({ org_id, workspace_id }: ExchangeScope): Tenant => ({ org_id, workspace_id });
 export const hex = (id: Uint8Array) => Buffer.from(id).toString('hex');
 export const hexIds = (records: readonly TraceRecord[]) => records.map(({ id }) => hex(id));
-export const write = ({ writer }: ContractStore, ...records: TraceRecord[]) =>
-  Promise.resolve(writer.write({ count: records.length, records: () => records }));
+export const write = ({ writer }: ContractStore, ...records: TraceRecord[]) => Promise.resolve(writer.write(records));
 
 export async function listed({ store }: ContractStore, query: Omit<TraceQuery, 'limit'> = {}): Promise<string[]> {
   const ids: string[] = [];

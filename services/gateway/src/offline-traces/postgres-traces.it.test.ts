@@ -9,7 +9,7 @@ test('the tenants of a database are those of its traces, without the rows that s
   await using database = await templateDatabase();
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const records = [plainTrace(Date.UTC(2026, 0, 5))];
-  await new PostgresTraceWriter(pool).write({ count: 1, records: () => records });
+  await new PostgresTraceWriter(pool).write(records);
   await using traces = openPostgresTraces({ dsn: database.dsn, applicationName: 'test' });
   expect(await traces.tenants()).toEqual([{ org_id: 'default', workspace_id: 'default' }]);
 });

@@ -32,7 +32,7 @@ export function openImportTarget(path: string): ImportTarget & Disposable {
   const target = opened.move();
   return {
     has: (id) => writer.has(id),
-    write: (records) => writeResultOf(writer.write({ count: records.length, records: () => records }), records.length),
+    write: (records) => writeResultOf(writer.write(records), records.length),
     [Symbol.dispose]: () => target.dispose(),
   };
 }

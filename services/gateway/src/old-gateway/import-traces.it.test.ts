@@ -326,8 +326,7 @@ describe('the whole file', () => {
     const live = Array.from({ length: 300 }, (_, n) =>
       plainTrace(NOW - 22 * DAY + n * 7 * 900_000, { lineage: { thread_id: 't' } }),
     );
-    const write = (writer: SqliteTraceWriter, records: typeof live) =>
-      writer.write({ count: records.length, records: () => records });
+    const write = (writer: SqliteTraceWriter, records: typeof live) => writer.write(records);
     {
       using writer = new SqliteTraceWriter(into);
       write(writer, live.slice(0, 100));

@@ -4,14 +4,7 @@ import { createKafkaClient } from '@vitrine/kafka/kafka-client';
 import { KafkaPublisher } from '@vitrine/kafka/publish/kafka-publisher';
 import { DiskSpool } from '@vitrine/kafka/spool/disk-spool';
 import { SpoolingPublisher } from '@vitrine/kafka/spooling-publisher';
-import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
-import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { probeFolder } from '@vitrine/sqlite/probe-folder';
-import {
-  PostgresBackgroundResponses,
-  settleBackground,
-  type BackgroundWork,
-} from '@vitrine/trace-store-postgres/postgres-background-responses';
 import type { OpenRecordWriter } from '@vitrine/traces/writer-thread';
 import { channelLog } from './log-channel.ts';
 import type { PublisherFigures, PublisherOptions } from './publisher-options.ts';
@@ -29,29 +22,16 @@ export async function openRecordWriter(given: unknown): Promise<OpenRecordWriter
   await using opened = new AsyncDisposableStack();
   const log = opened.use(channelLog(options.logChannel));
   const client = createKafkaClient(connectionOf(options), log);
-  const { topic, maxRecordBytes, dsn } = options;
+  const { topic, maxRecordBytes } = options;
   const spool = await DiskSpool.open(options.spool);
   const publisher = opened.use(new KafkaPublisher(client, { topic, maxRecordBytes }));
   const spooling = opened.use(new SpoolingPublisher(publisher, spool, log));
-  const pool = opened.use(
-    new PostgresPool({ dsn: new Secret(dsn), applicationName: 'vitrine-gateway publisher', maxConnections: 1 }),
-  );
-  // Without the database, traces are published all the same: usage of responses in the background is then not counted.
-  const settle = (work: readonly BackgroundWork[]) =>
-    pool
-      .transaction((transaction) => settleBackground(transaction, work))
-      .catch((err: unknown) => {
-        log.warn({ ...databaseErrorFields(err), responses: work.length }, 'background responses not remembered');
-        return undefined;
-      });
-  const background = new PostgresBackgroundResponses();
-  const writer = new PublishingWriter({ publish: (records) => spooling.write(records), maxRecordBytes, background, settle });
+  const writer = new PublishingWriter({ publish: (records) => spooling.write(records), maxRecordBytes });
   const figures = (): PublisherFigures => ({
     ...spooling.figures,
     isConnected: publisher.isReady,
     failedBy: publisher.failedBy,
     withoutBodies: writer.withoutBodies,
-    pool: pool.figures(),
   });
   const probe = () => {
     if (publisher.isReady && spool.records === 0) return;
@@ -60,8 +40,7 @@ export async function openRecordWriter(given: unknown): Promise<OpenRecordWriter
   };
   const running = opened.move();
   return {
-    write: (batch) => writer.write(batch),
-    background,
+    write: (records) => writer.write(records),
     call: (argument) => ((argument as PublisherCall) === 'probe' ? probe() : figures()),
     async close() {
       if (publisher.isReady) await spooling.drain(DRAIN_MS);

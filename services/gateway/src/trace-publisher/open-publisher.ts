@@ -1,7 +1,6 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import type { KafkaKeys } from '@vitrine/kafka/kafka-config';
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
-import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { WriterSource, WriterThread } from '@vitrine/traces/writer-thread';
 import { randomUUID } from 'node:crypto';
@@ -28,10 +27,10 @@ export interface TracePublisher extends Disposable {
 }
 
 /** Faults: `kafka_credentials_unreadable`. */
-export function openPublisher(settings: PublisherSettings, { dsn }: PostgresPoolOptions, logger: Logger): TracePublisher {
+export function openPublisher(settings: PublisherSettings, logger: Logger): TracePublisher {
   const logChannel = randomUUID();
   const lines = receiveLog(logChannel, logger);
-  const options = { ...plainOptions(settings), dsn: dsn.reveal(), logChannel };
+  const options = { ...plainOptions(settings), logChannel };
   let figures = NO_FIGURES;
   let thread: WriterThread | undefined;
   let isReading = false;
@@ -63,7 +62,7 @@ export function openPublisher(settings: PublisherSettings, { dsn }: PostgresPool
   };
 }
 
-function plainOptions(settings: PublisherSettings): Omit<PublisherOptions, 'dsn' | 'logChannel'> {
+function plainOptions(settings: PublisherSettings): Omit<PublisherOptions, 'logChannel'> {
   const { topic, spool, max_record_bytes: maxRecordBytes } = settings;
   const { brokers, tls, sasl } = kafkaConnection('', settings);
   const { key, ...certificates } = tls ?? {};

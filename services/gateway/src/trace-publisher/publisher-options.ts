@@ -1,7 +1,6 @@
 import type { KafkaErrorClass } from '@vitrine/kafka/kafka-error';
 import type { SpoolFigures } from '@vitrine/kafka/spooling-publisher';
 import type { KafkaSasl } from '@vitrine/kafka/kafka-client';
-import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 
 /** What the publishing thread is started with: plain data, because it crosses as a structured clone. */
 export interface PublisherOptions {
@@ -12,8 +11,6 @@ export interface PublisherOptions {
   readonly sasl: { readonly mechanism: KafkaSasl['mechanism']; readonly username: string; readonly password: string } | undefined;
   readonly spool: { readonly path: string; readonly maxBytes: number };
   readonly maxRecordBytes: number;
-  /** Of the database that remembers responses in the background. */
-  readonly dsn: string;
   /** Name of the channel for log lines; see `LogChannel`. */
   readonly logChannel: string;
 }
@@ -26,8 +23,6 @@ export interface PublisherFigures extends SpoolFigures {
   readonly failedBy: KafkaErrorClass | undefined;
   /** Records that were published or spooled without their bodies, because they were too large. */
   readonly withoutBodies: number;
-  /** Of the connection to the database that remembers responses in the background; undefined before the first reading. */
-  readonly pool?: PoolFigures;
 }
 
 export const NO_FIGURES: PublisherFigures = {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { KafkaRecord } from '@vitrine/kafka/kafka-record';
 import type { WriteResult } from '@vitrine/kafka/spooling-publisher';
-import { PostgresBackgroundResponses } from '@vitrine/trace-store-postgres/postgres-background-responses';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { decodeTraceRecord } from '@vitrine/traces/trace-record-codec';
@@ -20,10 +19,8 @@ function writerOf(publish: (records: readonly KafkaRecord[]) => readonly WriteRe
       return publish(records);
     },
     maxRecordBytes: MAX_BYTES,
-    background: new PostgresBackgroundResponses(),
-    settle: async () => undefined,
   });
-  const write = (...traces: TraceRecord[]) => writer.write({ count: traces.length, records: () => traces });
+  const write = (...traces: TraceRecord[]) => writer.write(traces);
   return { write, sent, writer };
 }
 const failed = (error_class: string, code: string) =>
@@ -68,19 +65,5 @@ describe('publishing traces', () => {
     const { write } = writerOf(() => ['spooled', 'spool_full', 'spool_failed']);
     const results = await write(plainTrace(NOW), plainTrace(NOW), plainTrace(NOW));
     expect(results).toEqual(['written', failed('connection', 'spool_full'), failed('unknown', 'spool_failed')]);
-  });
-
-  test('a record that cannot be made is lost alone', async () => {
-    const { writer } = writerOf();
-    const records = () => {
-      let made = 0;
-      const next = () => {
-        made += 1;
-        if (made === 1) throw new Error('not made');
-        return { done: false as const, value: plainTrace(NOW) };
-      };
-      return { [Symbol.iterator]: () => ({ next }) };
-    };
-    expect(await writer.write({ count: 2, records })).toMatchObject([{ error: { message: 'not made' } }, 'written']);
   });
 });

@@ -1,14 +1,7 @@
 import { recordBytes, type KafkaRecord } from '@vitrine/kafka/kafka-record';
 import type { WriteResult } from '@vitrine/kafka/spooling-publisher';
-import type {
-  BackgroundClaims,
-  BackgroundWork,
-  PostgresBackgroundResponses,
-} from '@vitrine/trace-store-postgres/postgres-background-responses';
-import { readBatch, type ReadRecord } from '@vitrine/trace-store-postgres/read-batch';
-import type { RecordBatch, RecordFailure, RecordResult, RecordWriter } from '@vitrine/traces/record-writer';
+import type { RecordFailure, RecordResult, RecordWriter } from '@vitrine/traces/record-writer';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
-import { writeErrorOf } from '@vitrine/traces/write-error';
 import { publishedRecord, withoutBodies } from './published-record.ts';
 
 /** Why a trace was not published: the class in the diagnostics, and what the log says. */
@@ -23,9 +16,6 @@ const FAILURES: Readonly<
 export interface PublishingWriterOptions {
   readonly publish: (records: readonly KafkaRecord[]) => Promise<readonly WriteResult[]>;
   readonly maxRecordBytes: number;
-  readonly background: PostgresBackgroundResponses;
-  /** Keeps what a batch noted of responses in the background, and returns which of them it may count. */
-  readonly settle: (work: readonly BackgroundWork[]) => Promise<BackgroundClaims | undefined>;
 }
 
 /** Publishes records: kept is what a broker or the spool has accepted. A record that is too large loses its bodies, not itself. */
@@ -42,20 +32,8 @@ export class PublishingWriter implements RecordWriter {
     return this.#withoutBodies;
   }
 
-  async write(batch: RecordBatch): Promise<RecordResult[]> {
-    const read = await this.#read(batch);
-    const made = read.flatMap((one) => ('record' in one ? [one.record] : []));
-    const results = (await this.#publish(made)).values();
-    return read.map((one) => ('record' in one ? resultOf(results.next().value) : notMade(one.error)));
-  }
-
-  /** Read again where the batch may count usage of responses in the background. */
-  async #read(batch: RecordBatch): Promise<readonly ReadRecord[]> {
-    const { background, settle } = this.#options;
-    const read = readBatch(batch, background);
-    const work = read.flatMap((one) => ('record' in one && one.work !== undefined ? [one.work] : []));
-    const claims = work.length === 0 ? undefined : await settle(work);
-    return claims === undefined || claims.size === 0 ? read : readBatch(batch, background, claims);
+  async write(records: readonly TraceRecord[]): Promise<RecordResult[]> {
+    return (await this.#publish(records)).map(resultOf);
   }
 
   async #publish(traces: readonly TraceRecord[]): Promise<readonly WriteResult[]> {
@@ -91,12 +69,8 @@ export class PublishingWriter implements RecordWriter {
   }
 }
 
-function resultOf(result: WriteResult | undefined): RecordResult {
+function resultOf(result: WriteResult): RecordResult {
   if (result === 'published' || result === 'spooled') return 'written';
-  const [error_class, code, message] = FAILURES[result ?? 'spool_failed'];
+  const [error_class, code, message] = FAILURES[result];
   return { operation: 'write_trace', error_class, error: { name: 'Error', code, message } };
-}
-
-function notMade(error: unknown): RecordFailure {
-  return { operation: 'write_trace', error_class: 'unknown', error: writeErrorOf(error) };
 }

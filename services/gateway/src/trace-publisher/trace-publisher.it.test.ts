@@ -65,7 +65,6 @@ test('every connection pool has metrics', async () => {
     keys: '5',
     limits: '3',
     plans: '2',
-    publisher: '1',
     statistics: '1',
   });
 });

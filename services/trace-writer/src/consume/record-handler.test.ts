@@ -27,8 +27,8 @@ function handlerOf(results: readonly RecordResult[] | Error) {
   const batches: WrittenBatch[] = [];
   let written = 0;
   const writer: RecordWriter = {
-    write: (batch) => {
-      written += [...batch.records()].length;
+    write: (records) => {
+      written += records.length;
       if (results instanceof Error) throw results;
       return results;
     },

@@ -1,5 +1,5 @@
 import type { HandlerResult, RecordHandler, RejectedRecord } from '@vitrine/kafka/consume/consumed-record';
-import type { RecordFailure, RecordResult, RecordWriter } from '@vitrine/traces/record-writer';
+import { isFailure, type RecordFailure, type RecordResult, type RecordWriter } from '@vitrine/traces/record-writer';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { decodeRecords } from './decode-records.ts';
 import { failureOf, isTemporary } from './write-errors.ts';
@@ -22,7 +22,7 @@ export function createRecordHandler(writer: RecordWriter, onBatch: (batch: Writt
     const { traces, sources, rejected } = decodeRecords(records);
     if (traces.length === 0) return { status: 'done', rejected };
     const results = await write(writer, traces, onBatch);
-    const failures = results.map((result) => (typeof result === 'object' ? result : undefined));
+    const failures = results.map((result) => (isFailure(result) ? result : undefined));
     const temporary = failures.find((failure) => failure !== undefined && isTemporary(failure));
     if (temporary !== undefined) return unavailable(temporary);
     const refused = sources.flatMap((record, at): RejectedRecord[] => {
@@ -37,14 +37,14 @@ async function write(writer: RecordWriter, traces: readonly TraceRecord[], onBat
   const startedAt = performance.now();
   const batchSize = traces.length;
   const end = (results: readonly RecordResult[]) => {
-    const countOf = (kind: RecordResult) => results.filter((result) => result === kind).length;
-    const failures = results.filter((result) => typeof result === 'object');
-    const counts = { written: countOf('written'), duplicates: countOf('already_there'), failures };
+    const failures = results.filter(isFailure);
+    const duplicates = results.filter((result) => result === 'already_there').length;
+    const counts = { written: results.length - duplicates - failures.length, duplicates, failures };
     onBatch({ startedAt, endedAt: performance.now(), batchSize, ...counts });
     return results;
   };
   try {
-    return end(await writer.write({ count: batchSize, records: () => traces }));
+    return end(await writer.write(traces));
   } catch (error) {
     const failure = failureOf(error);
     // What the store is not the cause of is a record's fault: the consumer halves the batch to find it.

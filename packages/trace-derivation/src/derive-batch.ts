@@ -1,0 +1,67 @@
+import { uncounted } from '@vitrine/traces/background-response';
+import type { DayUsage } from '@vitrine/traces/day-usage';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
+import { isKept, isSettled, type RecordFailure, type RecordResult } from '@vitrine/traces/record-writer';
+import type { TraceRecord } from '@vitrine/traces/trace-record';
+import { dayUsageOf, UsageTally } from '@vitrine/traces/usage-tally';
+import { writeErrorOf } from '@vitrine/traces/write-error';
+import type { CapturedExchange } from './captured-exchange.ts';
+import { usagePathOf } from './stored-responses.ts';
+import type { TokenUse } from './trace-sink.ts';
+
+/** The records of a batch of exchanges, and for each exchange its record's place or why it has none. */
+export interface DerivedBatch {
+  readonly records: readonly TraceRecord[];
+  readonly places: readonly (number | RecordFailure)[];
+}
+
+/** Derives the records of a batch, each once. An exchange whose derivation throws costs one record. */
+export function deriveBatch(
+  exchanges: Iterable<CapturedExchange>,
+  derive: (exchange: CapturedExchange) => TraceRecord,
+): DerivedBatch {
+  const records: TraceRecord[] = [];
+  const places: (number | RecordFailure)[] = [];
+  for (const exchange of exchanges) {
+    try {
+      places.push(records.push(derive(exchange)) - 1);
+    } catch (error) {
+      places.push({ operation: 'write_trace', error_class: 'unknown', error: writeErrorOf(error) });
+    }
+  }
+  return { records, places };
+}
+
+/** The result of each exchange. `results`: of the records. */
+export function resultsOf({ places }: DerivedBatch, results: readonly RecordResult[]): (RecordResult | undefined)[] {
+  return places.map((place) => (typeof place === 'number' ? results[place] : place));
+}
+
+/** What the records that were kept add to the days of their keys, those that were there already too: as they were written by an earlier
+ *  try of this batch. Spec: gateway, Limits, rule 3. */
+export function usageOf({ records }: DerivedBatch, results: readonly RecordResult[]): DayUsage[] {
+  const tally = new UsageTally<ExchangeScope>();
+  for (const [at, record] of records.entries()) {
+    if (!isKept(results[at])) continue;
+    const { scope, created_at, total_tokens, estimated_cost_usd } = countedRecord(record, results[at]);
+    tally.add(scope, created_at, total_tokens, estimated_cost_usd);
+  }
+  return Array.from(tally.values(), (used) => dayUsageOf(used, used.scope));
+}
+
+/** The tokens that providers reported, whether their records were kept or lost. */
+export function tokensOf({ records }: DerivedBatch, results: readonly RecordResult[]): TokenUse[] {
+  return records
+    .map((record, at) => countedRecord(record, results[at]))
+    .flatMap((record) => {
+      if (record.total_tokens === 0) return [];
+      const { provider, model, request_method: method, request_path: path, input_tokens, output_tokens } = record;
+      return [{ provider, model, path: usagePathOf({ method, path }), input_tokens, output_tokens }];
+    });
+}
+
+/** A record as it counts. Usage of a response in the background counts only where the store has settled it. */
+function countedRecord(record: TraceRecord, result: RecordResult | undefined): TraceRecord {
+  if (isSettled(result)) return result.settled;
+  return record.background?.role === 'finished' ? uncounted(record) : record;
+}

@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto';
+import type { ExchangeScope } from './exchange-scope.ts';
+import type { TraceRecord } from './trace-record.ts';
+
+// A provider's response in the background is created by one exchange and read back by others, each of which reports all of its usage. Its
+// usage counts once, on the key that created it, when a finished response is first seen. Only the store that counts records knows whether
+// this is the first time, so it settles a record in the transaction that writes it. Spec: gateway decisions, section 5.
+
+/** What an exchange did with a response in the background. `created`: the store remembers it. `finished`: the exchange read it back with its
+ *  usage, and the record is written as if that counts here. */
+export const BACKGROUND_ROLES = ['created', 'finished'] as const;
+
+/** The record's reference to a response in the background. `response` is the SHA-256 of the provider's id, in hexadecimal: ids are what a
+ *  provider or a client made up. */
+export interface BackgroundReference {
+  readonly role: (typeof BACKGROUND_ROLES)[number];
+  readonly response: string;
+}
+
+/** Who created a response in the background. */
+export interface BackgroundCreator {
+  readonly scope: ExchangeScope;
+  readonly model: string;
+}
+
+export function backgroundReference(role: BackgroundReference['role'], responseId: string): BackgroundReference {
+  return { role, response: hash('sha256', responseId) };
+}
+
+/** A record that read back a finished response, as it is stored. `creator`: of a response whose usage counts now; undefined when it was
+ *  counted before, or was not created here. */
+export function settledRecord(record: TraceRecord, creator: BackgroundCreator | undefined): TraceRecord {
+  return creator === undefined ? uncounted(record) : countedFor(record, creator);
+}
+
+function countedFor(record: TraceRecord, { scope, model }: BackgroundCreator): TraceRecord {
+  const poller = record.scope.gateway_key_id;
+  const isOthers = poller !== scope.gateway_key_id;
+  return {
+    ...record,
+    scope,
+    model: record.model === 'unknown' ? model : record.model,
+    metadata: isOthers ? withMetadata(record, { polled_by_gateway_key_id: poller }) : record.metadata,
+  };
+}
+
+/** Metadata of usage that counts. */
+const OF_USAGE = {
+  cached_input_tokens: undefined,
+  cache_write_input_tokens: undefined,
+  reasoning_tokens: undefined,
+  background_response_id: undefined,
+  price_source: undefined,
+  price_version: undefined,
+};
+
+/** `record` without usage: what it read back was counted elsewhere. */
+export function uncounted(record: TraceRecord): TraceRecord {
+  return {
+    ...record,
+    input_tokens: 0,
+    output_tokens: 0,
+    total_tokens: 0,
+    estimated_cost_usd: 0,
+    cost_status: 'free',
+    metadata: withMetadata(record, { ...OF_USAGE, usage_read_back: true }),
+  };
+}
+
+function withMetadata({ metadata }: TraceRecord, changes: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ ...(JSON.parse(metadata) as object), ...changes });
+}
