@@ -12,6 +12,7 @@ import {
   type GatewayKeyObject,
   type GatewayKeySpec,
 } from './gateway-key-resource.ts';
+import { secretNameOf } from './key-fields-of-spec.ts';
 import { isObstacle, type ObservedKey, type ObservedSecret, type Obstacle } from './observed-key.ts';
 import { rotationDueAt } from './rotation-due-at.ts';
 
@@ -55,6 +56,13 @@ export interface Settled {
 
 /** The next step towards what a GatewayKey wants; `settled` when there is none. Undefined when nothing of it is this operator's concern. */
 export function decideKey(observed: ObservedKey): KeyStep | Settled | undefined {
+  const step = decideStep(observed);
+  const isLost = observed.row === undefined && lastReady(observed.object)?.status === 'True';
+  return isLost && step !== undefined && !isSettled(step) && MAKES_ROW.has(step.action) ? ROW_MISSING : step;
+}
+
+/** As `decideKey`, also of a key whose row is gone and whose status does not say so yet. */
+export function decideStep(observed: ObservedKey): KeyStep | Settled | undefined {
   const { object, spec, tenant, obstacle } = observed;
   const { deletionTimestamp, annotations = {}, finalizers = [] } = object.metadata;
   if (deletionTimestamp !== undefined) return finalizers.includes(FINALIZER) ? decideDeletion(observed) : undefined;
@@ -71,7 +79,6 @@ export function decideKey(observed: ObservedKey): KeyStep | Settled | undefined 
   if (!finalizers.includes(FINALIZER)) return { action: 'addFinalizer' };
   if (observed.row !== undefined && !observed.isPepperKnown)
     return { ready: { status: 'False', ...NO_PEPPER }, requeueAfterMs: POLL_MS };
-  if (observed.row === undefined && lastReady(object)?.status === 'True') return ROW_MISSING;
   const step = spec.tokenSecretRef === undefined ? decideGenerated(observed, spec, fields) : decideGiven(observed, spec, fields);
   return isSettled(step) && step.ready.status === 'True' && !observed.hasPlan ? withoutPlan(step, spec.plan) : step;
 }
@@ -80,7 +87,10 @@ export function isSettled(step: KeyStep | Settled): step is Settled {
   return 'ready' in step;
 }
 
-/** Of many keys whose rows are gone all say so before the first is registered again. The status comes back by the watch meanwhile. */
+/** The first steps of a key without a row. */
+const MAKES_ROW: ReadonlySet<KeyAction> = new Set(['createSecret', 'publishToken', 'register']);
+
+/** A key whose row is gone says so before it is registered again. The status comes back by the watch meanwhile. */
 const ROW_MISSING_MS = 500;
 const ROW_MISSING: Settled = {
   ready: { status: 'False', reason: 'RowMissing', message: 'the key is gone from the database, and is registered again' },
@@ -262,8 +272,4 @@ function isSame(row: ManagedKey, fields: ManagedKeyFields): boolean {
 
 function sortedText(texts: readonly string[]): string {
   return texts.toSorted().join();
-}
-
-export function secretNameOf(name: string, spec: GatewayKeySpec): string {
-  return spec.tokenSecretRef?.name ?? spec.secretName ?? `${name}-gateway-key`;
 }

@@ -6,18 +6,16 @@ import { randomBytes } from 'node:crypto';
 import type { ControllerContext } from '../controller-context.ts';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { Transactions } from '../leadership/fenced-database.ts';
-import { readConditions } from '../runtime/conditions.ts';
-import { Controller } from '../runtime/controller.ts';
+import { Controller, type RepeatedWork } from '../runtime/controller.ts';
 import { keyOf, type ListWatch } from '../runtime/list-watch.ts';
 import type { WatchedObject } from '../runtime/watch-events.ts';
 import { changedOwners, revisionsByOwner, type RowRevisions } from './changed-owners.ts';
-import { secretNameOf } from './decide-key.ts';
 import { FINALIZER, type GatewayKeyObject } from './gateway-key-resource.ts';
-import { GatewayKeyReconciler } from './gateway-key-reconciler.ts';
-import { readSpec } from './key-fields-of-spec.ts';
+import { GatewayKeyReconciler, type GatewayKeyDependencies } from './gateway-key-reconciler.ts';
+import { secretKeyOf } from './key-fields-of-spec.ts';
 import { MANAGED_BY } from './key-secret.ts';
 import type { NamespaceObject } from './namespace-tenant.ts';
-import { isObstacle } from './observed-key.ts';
+import { registerLostKeys, shouldHaveRow } from './lost-keys.ts';
 
 /** A database that lost its rows has them again within 30 s, with the restart of the process in between. */
 const SWEEP_MS = 5_000;
@@ -31,7 +29,7 @@ export function createGatewayKeyController(context: ControllerContext, database:
   const namespaces: ListWatch<NamespaceObject>[] = [];
   const { default_org: org_id, default_workspace: workspace_id } = config.tenancy;
   const rows = new PostgresManagedKeys(pool, database);
-  const reconciler = new GatewayKeyReconciler({
+  const dependencies: GatewayKeyDependencies = {
     server,
     rows,
     hasPlan: async (name) => config.plans.configured.includes(name) || (await hasPlanRow(pool, name)),
@@ -44,7 +42,8 @@ export function createGatewayKeyController(context: ControllerContext, database:
     random: randomBytes,
     clock,
     propagationMs,
-  });
+  };
+  const reconciler = new GatewayKeyReconciler(dependencies);
   const secretOwners = new Map<string, string>();
   const controller = new Controller({
     name: 'gatewaykey',
@@ -92,31 +91,36 @@ export function createGatewayKeyController(context: ControllerContext, database:
       }),
     );
   }
-  controller.repeat(SWEEP_MS, sweepOf(rows, pool, addKeys));
+  const listed = () => keys.flatMap((watch) => watch.list());
+  const secretLists = scopes(config.watch_namespaces).map(({ path }) => `/api/v1${path}/secrets`);
+  const registerAgain = (lost: readonly string[], signal: AbortSignal) =>
+    controller.workTogether(lost, (claimed) => registerLostKeys(claimed, dependencies, secretLists, signal));
+  controller.repeat(SWEEP_MS, sweepOf(rows, pool, { listed, addKeys, registerAgain }));
   return controller;
 }
 
-/** Finds the keys whose rows the database lost, or somebody changed, and those whose plan came or went. */
-function sweepOf(
-  rows: ManagedKeyRows,
-  pool: PostgresPool,
-  add: (isAffected: (object: GatewayKeyObject) => boolean) => void,
-): () => Promise<void> {
-  let revisions: RowRevisions = new Map();
-  let plans: string | undefined;
-  return async () => {
-    const found = { revisions: revisionsByOwner(await rows.revisions()), plans: await planNamesText(pool) };
-    const owners = changedOwners(revisions, found.revisions);
-    // Also of a key that was registered and lost since the last sweep.
-    add((object) => owners.has(object.metadata.uid) || (isReady(object) && !found.revisions.has(object.metadata.uid)));
-    if (plans !== undefined && plans !== found.plans)
-      add(({ spec }) => (spec as { plan?: unknown } | undefined)?.plan !== undefined);
-    ({ revisions, plans } = found);
-  };
+interface SweptKeys {
+  readonly listed: () => readonly GatewayKeyObject[];
+  readonly addKeys: (isAffected: (object: GatewayKeyObject) => boolean) => void;
+  readonly registerAgain: (keys: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
-function isReady({ status }: GatewayKeyObject): boolean {
-  return readConditions(status).some(({ type, status: is }) => type === 'Ready' && is === 'True');
+/** Registers the keys again whose rows the database lost, and finds those whose rows somebody changed, and those whose plan came or went. */
+function sweepOf(rows: ManagedKeyRows, pool: PostgresPool, { listed, addKeys, registerAgain }: SweptKeys): RepeatedWork {
+  let revisions: RowRevisions = new Map();
+  let plans: string | undefined;
+  return async (signal) => {
+    // Before the rows are read: a key that is registered meanwhile is not lost.
+    const registered = listed().filter(shouldHaveRow);
+    const found = { revisions: revisionsByOwner(await rows.revisions()), plans: await planNamesText(pool) };
+    const owners = changedOwners(revisions, found.revisions);
+    addKeys(({ metadata }) => owners.has(metadata.uid));
+    const lost = registered.filter(({ metadata }) => !found.revisions.has(metadata.uid));
+    if (lost.length > 0) await registerAgain(lost.map(keyOf), signal);
+    if (plans !== undefined && plans !== found.plans)
+      addKeys(({ spec }) => (spec as { plan?: unknown } | undefined)?.plan !== undefined);
+    ({ revisions, plans } = found);
+  };
 }
 
 function firstOf<T extends WatchedObject>(watches: readonly ListWatch<T>[], key: string): T | undefined {
@@ -144,10 +148,4 @@ function isNamespaceChange({ metadata: before = {} }: NamespaceObject, { metadat
 function isEqual(before: Readonly<Record<string, string>> = {}, after: Readonly<Record<string, string>> = {}): boolean {
   const names = Object.keys(before);
   return names.length === Object.keys(after).length && names.every((name) => before[name] === after[name]);
-}
-
-function secretKeyOf(object: GatewayKeyObject): string {
-  const { namespace, name } = object.metadata;
-  const spec = readSpec(object);
-  return `${namespace}/${isObstacle(spec) ? `${name}-gateway-key` : secretNameOf(name, spec)}`;
 }

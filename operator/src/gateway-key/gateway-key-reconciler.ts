@@ -2,23 +2,23 @@ import { createToken } from '@vitrine/credentials/token';
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { ApiRequests } from '../runtime/api-server.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { EventRecorder, ObjectEvent } from '../runtime/event-recorder.ts';
 import { afterFailure } from '../runtime/failure.ts';
-import { mergeStatus, readObject } from '../runtime/object-requests.ts';
-import { decideKey, isSettled, KEY_KEPT, secretNameOf, type Settled } from './decide-key.ts';
+import { readObject } from '../runtime/object-requests.ts';
+import { decideKey, isSettled, KEY_KEPT } from './decide-key.ts';
 import { deletionPolicyOf, madeSecretName } from './deletion-policy.ts';
 import type { ClientSettings } from './client-variables.ts';
-import { gatewayKeyPath, PAUSED, type GatewayKeyObject, type GatewayKeyStatus } from './gateway-key-resource.ts';
+import { PAUSED, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { KeyActions, type KeyWorld, type StagedToken } from './key-actions.ts';
-import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
-import { isHashOf, observeSecret, type SecretObject } from './key-secret.ts';
-import { keyStatus, statusChange, statusEvent } from './key-status.ts';
-import { namespaceTenant, type NamespaceObject } from './namespace-tenant.ts';
-import { isObstacle, type ObservedKey } from './observed-key.ts';
+import { keyIdOf, readSpec, secretNameOf } from './key-fields-of-spec.ts';
+import type { SecretObject } from './key-secret.ts';
+import type { NamespaceObject } from './namespace-tenant.ts';
+import { observeKey } from './observe-key.ts';
+import { isObstacle } from './observed-key.ts';
+import { eventSubject, writeKeyStatus } from './write-key-status.ts';
 
 /** A key needs five steps at most; more would be two controllers that fight. */
 const MAX_STEPS = 10;
@@ -78,11 +78,11 @@ export class GatewayKeyReconciler {
   async #converge(world: KeyWorld, signal: AbortSignal): Promise<ReconcileResult> {
     await this.#gather(world, signal);
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
-      const observed = this.#observe(world);
+      const observed = observeKey(world, this.#dependencies, this.#staged.get(world.object.metadata.uid));
       const step = decideKey(observed);
       if (step === undefined) return {};
       if (isSettled(step)) {
-        await this.#settle(observed, step, signal);
+        await writeKeyStatus(observed, step, this.#dependencies, signal);
         return { requeueAfterMs: step.requeueAfterMs };
       }
       await this.#actions.run(step.action, world, observed, signal);
@@ -97,7 +97,7 @@ export class GatewayKeyReconciler {
 
   #report(world: KeyWorld, event: ObjectEvent): void {
     const { events, logger } = this.#dependencies;
-    events.record(subject(world), event);
+    events.record(eventSubject(world.object), event);
     const { namespace, name } = world.object.metadata;
     if (event === KEY_KEPT) logger.warn({ namespace, name, next_step: event.note }, 'key kept: unreadable deletionPolicy');
   }
@@ -128,44 +128,6 @@ export class GatewayKeyReconciler {
     ]);
   }
 
-  #observe({ object, namespace, secret, row, hasPlan, obstacle }: KeyWorld): ObservedKey {
-    const { hashes, clients, defaultTenant, clock, propagationMs } = this.#dependencies;
-    const keyId = keyIdOf(object);
-    const spec = readSpec(object);
-    const isLive = object.metadata.deletionTimestamp === undefined && object.metadata.annotations?.[PAUSED] !== 'true';
-    const tenant = isLive ? namespaceTenant(namespace, defaultTenant) : undefined;
-    const staged = this.#staged.get(object.metadata.uid);
-    const isStaged = staged !== undefined && isHashOf(hashes, staged.token, row?.next);
-    return {
-      object,
-      keyId,
-      spec,
-      tenant,
-      secret:
-        secret === undefined || isObstacle(spec) ? undefined : observeSecret(secret, object, spec, keyId, row, hashes, clients),
-      row,
-      fields: isObstacle(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object, spec, tenant.tenant),
-      isPepperKnown: row === undefined || hashes.has(row.token.pepper_version, row.pepper_fingerprint),
-      hasPlan,
-      stagedAt: isStaged ? staged.at : undefined,
-      obstacle,
-      now: clock(),
-      propagationMs,
-    };
-  }
-
-  /** Writes the status where it is another one. */
-  async #settle(observed: ObservedKey, settled: Settled, signal: AbortSignal): Promise<void> {
-    const { server, events } = this.#dependencies;
-    const { object } = observed;
-    const status: GatewayKeyStatus = keyStatus(observed, settled);
-    const change = statusChange(object.status ?? {}, status);
-    if (change === undefined) return;
-    await mergeStatus(server, gatewayKeyPath(object), change, object.metadata.resourceVersion, signal);
-    const event = statusEvent(observed, settled);
-    if (event !== undefined) events.record(subject({ object }), event);
-  }
-
   /** The error itself is thrown by the caller. A status that cannot be written is an event. */
   async #reportFailure(world: KeyWorld, error: unknown, signal: AbortSignal): Promise<void> {
     const after = afterFailure(error, world.object);
@@ -173,15 +135,11 @@ export class GatewayKeyReconciler {
     const isRevoking = world.object.metadata.deletionTimestamp !== undefined && after.ready.reason === 'DatabaseUnavailable';
     const ready = isRevoking ? { ...after.ready, reason: 'Revoking' } : after.ready;
     try {
-      await this.#settle(this.#observe(world), { ready, reconciling: after.reconciling, isPartial: true }, signal);
+      const settled = { ready, reconciling: after.reconciling, isPartial: true };
+      await writeKeyStatus(observeKey(world, this.#dependencies, undefined), settled, this.#dependencies, signal);
     } catch {
       const { reason, message: note } = after.reconciling;
-      this.#dependencies.events.record(subject(world), { type: 'Warning', reason, action: 'Reconcile', note });
+      this.#dependencies.events.record(eventSubject(world.object), { type: 'Warning', reason, action: 'Reconcile', note });
     }
   }
-}
-
-function subject({ object }: Pick<KeyWorld, 'object'>) {
-  const { name, namespace, uid, resourceVersion } = object.metadata;
-  return { apiVersion: API_VERSION, kind: 'GatewayKey', metadata: { name, namespace, uid, resourceVersion } };
 }

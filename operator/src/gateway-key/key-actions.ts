@@ -4,6 +4,7 @@ import type {
   ManagedKey,
   ManagedKeyFields,
   ManagedKeyRows,
+  NewManagedKey,
   RegisterOutcome,
   TokenOfKey,
   TokenOutcome,
@@ -13,8 +14,9 @@ import { hasStatus } from '../runtime/api-error.ts';
 import type { ApiRequests } from '../runtime/api-server.ts';
 import { mergeObject } from '../runtime/object-requests.ts';
 import type { ClientSettings } from './client-variables.ts';
-import { secretNameOf, type KeyAction } from './decide-key.ts';
+import type { KeyAction } from './decide-key.ts';
 import { FINALIZER, gatewayKeyPath, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
+import { secretNameOf } from './key-fields-of-spec.ts';
 import type { NamespaceObject } from './namespace-tenant.ts';
 import { describedData, rotationAnnotations, secretData, secretMetadata, tokenIn, type SecretObject } from './key-secret.ts';
 import { isObstacle, type ObservedKey, type Obstacle } from './observed-key.ts';
@@ -106,10 +108,13 @@ export class KeyActions {
     const fields = () => wanted(observed.fields);
     switch (action) {
       case 'register':
-        this.#note(world, await rows.register(key, fields(), this.#hashesOf(tokenOf(world, observed))));
+        this.#note(world, await this.#register(world, observed));
         break;
       case 'replaceToken':
-        this.#note(world, await rows.replaceToken(key, this.#hashesOf(tokenOf(world, observed)), graceMsOf(observed)));
+        this.#note(
+          world,
+          await rows.replaceToken(key, hashesOf(this.#options.hashes, tokenOf(world.secret, observed)), graceMsOf(observed)),
+        );
         break;
       case 'stageToken':
         await this.#stage(world, observed);
@@ -135,11 +140,16 @@ export class KeyActions {
     world.row = await rows.read(key.id);
   }
 
+  #register({ secret }: KeyWorld, observed: ObservedKey): Promise<RegisterOutcome> {
+    const { key, fields, token } = registrationOf(observed, secret, this.#options.hashes);
+    return this.#options.rows.register(key, fields, token);
+  }
+
   async #stage(world: KeyWorld, { keyId, object, now }: ObservedKey): Promise<void> {
     const { rows, staged, newToken } = this.#options;
     const token = newToken();
     const { uid } = object.metadata;
-    this.#note(world, await rows.stageToken({ id: keyId, owner_uid: uid }, this.#hashesOf(token)));
+    this.#note(world, await rows.stageToken({ id: keyId, owner_uid: uid }, hashesOf(this.#options.hashes, token)));
     staged.set(uid, { token, at: now });
   }
 
@@ -238,12 +248,21 @@ export class KeyActions {
   #note(world: KeyWorld, outcome: RegisterOutcome | TokenOutcome): void {
     if (outcome !== 'registered' && outcome !== 'written' && outcome !== 'not_owned') world.obstacle = OBSTACLES[outcome];
   }
+}
 
-  #hashesOf(token: string): TokenOfKey {
-    const [newest, ...older] = this.#options.hashes.all(token);
-    invariant(newest !== undefined, 'there is a pepper');
-    return [newest, ...older];
-  }
+/** The row of a key whose Secret has a token. */
+export function registrationOf(observed: ObservedKey, secret: SecretObject | undefined, hashes: TokenHashes): NewManagedKey {
+  return {
+    key: { id: observed.keyId, owner_uid: observed.object.metadata.uid },
+    fields: wanted(observed.fields),
+    token: hashesOf(hashes, tokenOf(secret, observed)),
+  };
+}
+
+function hashesOf(hashes: TokenHashes, token: string): TokenOfKey {
+  const [newest, ...older] = hashes.all(token);
+  invariant(newest !== undefined, 'there is a pepper');
+  return [newest, ...older];
 }
 
 function wanted(fields: ManagedKeyFields | undefined): ManagedKeyFields {
@@ -256,7 +275,7 @@ function specOf({ spec }: ObservedKey): GatewayKeySpec {
   return spec;
 }
 
-function tokenOf({ secret }: KeyWorld, observed: ObservedKey): string {
+function tokenOf(secret: SecretObject | undefined, observed: ObservedKey): string {
   const token = secret && tokenIn(secret, specOf(observed).tokenSecretRef?.key ?? 'token');
   invariant(token !== undefined, 'the Secret has a token');
   return token;

@@ -3,9 +3,8 @@ import type { ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import { PERMISSIONS, type Permission } from '@vitrine/gateway-keys/permission';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { createHash } from 'node:crypto';
-import { secretNameOf } from './decide-key.ts';
 import { gatewayKeySpec, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
-import type { Obstacle } from './observed-key.ts';
+import { isObstacle, type Obstacle } from './observed-key.ts';
 
 /** They say of a Secret when and why its token was made: another hand in them would have it rotated again and again. */
 const OWN_ANNOTATIONS = 'vitrine.dev/';
@@ -45,6 +44,17 @@ export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): Gatewa
   for (const [field, { error }] of Object.entries({ ...texts, description: descriptionText.safeParse(description) }))
     if (error !== undefined) return { reason: 'InvalidSpec', message: `spec.${field}: ${error.issues[0]?.message}` };
   return parsed.data;
+}
+
+export function secretNameOf(name: string, spec: GatewayKeySpec): string {
+  return spec.tokenSecretRef?.name ?? spec.secretName ?? `${name}-gateway-key`;
+}
+
+/** `NAMESPACE/NAME` of the Secret. */
+export function secretKeyOf(object: GatewayKeyObject): string {
+  const { namespace, name } = object.metadata;
+  const spec = readSpec(object);
+  return `${namespace}/${isObstacle(spec) ? `${name}-gateway-key` : secretNameOf(name, spec)}`;
 }
 
 export function keyFieldsOf({ metadata }: GatewayKeyObject, spec: GatewayKeySpec, tenant: Tenant): ManagedKeyFields {

@@ -1,7 +1,7 @@
 import { isTransition, readConditions, updateConditions, type WantedCondition } from '../runtime/conditions.ts';
 import type { ObjectEvent } from '../runtime/event-recorder.ts';
 import type { Settled } from './decide-key.ts';
-import { secretNameOf } from './decide-key.ts';
+import { secretNameOf } from './key-fields-of-spec.ts';
 import { type GatewayKeyStatus } from './gateway-key-resource.ts';
 import { isObstacle, type ObservedKey } from './observed-key.ts';
 

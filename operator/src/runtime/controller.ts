@@ -38,6 +38,9 @@ export interface ControllerOptions {
   readonly random?: () => number;
 }
 
+/** `signal` is aborted when the controller stops, or when nothing may be continued. */
+export type RepeatedWork = (signal: AbortSignal) => Promise<void>;
+
 export interface ControllerFigures {
   readonly name: string;
   /** Whether every kind that it watches was listed, so that it works. */
@@ -55,7 +58,7 @@ export class Controller implements AsyncDisposable {
   readonly #concurrency: number;
   readonly #queue: WorkQueue;
   readonly #watches = new Map<string, ListWatch<WatchedObject>>();
-  readonly #repeated: { readonly intervalMs: number; readonly work: () => Promise<void> }[] = [];
+  readonly #repeated: { readonly intervalMs: number; readonly work: RepeatedWork }[] = [];
   readonly #stop = new AbortController();
   readonly #abandoned = new AbortController();
   #workers: Promise<unknown> = Promise.resolve();
@@ -99,8 +102,19 @@ export class Controller implements AsyncDisposable {
   }
 
   /** Declares what is done regularly while keys are reconciled. To be called before `start`. */
-  repeat(intervalMs: number, work: () => Promise<void>): void {
+  repeat(intervalMs: number, work: RepeatedWork): void {
     this.#repeated.push({ intervalMs, work });
+  }
+
+  /** Works on many keys at once, without those that a worker reconciles now. No worker reconciles them meanwhile; afterwards all are reconciled. */
+  async workTogether(keys: readonly string[], work: (claimed: readonly string[]) => Promise<void>): Promise<void> {
+    const claimed = keys.filter((key) => this.#queue.claim(key));
+    try {
+      await work(claimed);
+    } finally {
+      for (const key of claimed) this.#queue.done(key);
+      for (const key of keys) this.#queue.add(key);
+    }
   }
 
   /** Begins; works as soon as all kinds are listed. */
@@ -129,14 +143,15 @@ export class Controller implements AsyncDisposable {
     await Promise.all([...workers, ...this.#repeated.map(({ intervalMs, work }) => this.#repeat(intervalMs, work))]);
   }
 
-  async #repeat(intervalMs: number, work: () => Promise<void>): Promise<void> {
-    const { signal } = this.#stop;
+  async #repeat(intervalMs: number, work: RepeatedWork): Promise<void> {
+    const signal = AbortSignal.any([this.#stop.signal, this.#abandoned.signal]);
     let failures = 0;
-    while (!signal.aborted && !this.#abandoned.signal.aborted) {
+    while (!signal.aborted) {
       try {
-        await work();
+        await work(signal);
         failures = 0;
       } catch (error) {
+        if (signal.aborted) return;
         failures += 1;
         this.#options.observer.repeatFailed(this.name, error, failures);
       }

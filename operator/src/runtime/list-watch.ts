@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
 import type { ApiRequest, ApiRequests } from './api-server.ts';
+import { listPages } from './object-requests.ts';
 import { readWatchEvents, type WatchedObject, type WatchEvent } from './watch-events.ts';
 
-const PAGE = 500;
 /** As client-go: the server ends a watch after 5 to 10 minutes. */
 const WATCH_SECONDS = { min: 300, max: 600 };
 /** Bookmarks come about once a minute; a watch without anything for so long may be dead, and is begun anew. */
@@ -47,7 +47,7 @@ export interface ListWatchFigures {
 export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
   readonly #server: ApiRequests;
   readonly #options: Required<Omit<ListWatchOptions<T>, 'labelSelector' | 'fieldSelector'>>;
-  readonly #selectors: ApiRequest['query'];
+  readonly #selectors: NonNullable<ApiRequest['query']>;
   readonly #objects = new Map<string, T>();
   readonly #stop = new AbortController();
   readonly #synced = Promise.withResolvers<void>();
@@ -114,17 +114,14 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
   async #relist(): Promise<void> {
     const { path, isMetadataOnly } = this.#options;
     const listed = new Map<string, T>();
-    let page: { metadata: { resourceVersion: string; continue?: string }; items: T[] | null };
-    let after: string | undefined;
-    do {
-      const query = { ...this.#selectors, limit: PAGE, continue: after };
-      page = await this.#server.request({ method: 'GET', path, query, isMetadataOnly, signal: this.#stop.signal });
-      // A list of metadata without any has null.
-      for (const object of page.items ?? []) listed.set(keyOf(object), object);
-      after = page.metadata.continue === '' ? undefined : page.metadata.continue;
-    } while (after !== undefined);
+    let resourceVersion: string | undefined;
+    const request = { path, query: this.#selectors, isMetadataOnly, signal: this.#stop.signal };
+    for await (const { metadata, items } of listPages<T>(this.#server, request)) {
+      for (const object of items ?? []) listed.set(keyOf(object), object);
+      ({ resourceVersion } = metadata);
+    }
     this.#relists += 1;
-    this.#resourceVersion = page.metadata.resourceVersion;
+    this.#resourceVersion = resourceVersion;
     this.#activeAt = performance.now();
     for (const key of this.#objects.keys()) if (!listed.has(key)) this.#delete(key);
     for (const [key, object] of listed) this.#put(key, object);

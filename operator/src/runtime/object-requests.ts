@@ -2,6 +2,8 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { hasStatus } from './api-error.ts';
 import type { ApiRequest, ApiRequests } from './api-server.ts';
 
+const PAGE = 500;
+
 type Signal = Pick<ApiRequest, 'signal'>;
 
 /** The object at a path; undefined only when the API server says that there is none. */
@@ -12,6 +14,26 @@ export async function readObject<T>(server: ApiRequests, path: string, signal?: 
     if (hasStatus(error, 404)) return undefined;
     throw error;
   }
+}
+
+export interface ListedPage<T> {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  /** A list of metadata without any has null. */
+  readonly items: readonly T[] | null;
+}
+
+/** The pages of a list. */
+export async function* listPages<T>(
+  server: ApiRequests,
+  request: Pick<ApiRequest, 'path' | 'query' | 'isMetadataOnly' | 'signal'>,
+): AsyncGenerator<ListedPage<T>> {
+  let after: string | undefined;
+  do {
+    const query = { ...request.query, limit: PAGE, continue: after };
+    const page = await server.request<ListedPage<T>>({ ...request, method: 'GET', query });
+    yield page;
+    after = page.metadata.continue === '' ? undefined : page.metadata.continue;
+  } while (after !== undefined);
 }
 
 /** Creates the object, or takes those of its fields that are given into ownership; other fields stay as they are. Fields of other managers

@@ -29,6 +29,20 @@ describe('a key', () => {
     expect(queue.figures.depth).toBe(0);
   });
 
+  test('that is claimed goes to no worker until it is done, and one that runs cannot be claimed', async () => {
+    const queue = createQueue();
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    expect(await queue.next()).toBe('a');
+    expect(['a', 'b', 'd'].map((key) => queue.claim(key))).toEqual([false, true, true]);
+    queue.add('b');
+    expect(await queue.next()).toBe('c');
+    expect(queue.figures.depth).toBe(0);
+    queue.done('b');
+    queue.done('d');
+    expect(await queue.next()).toBe('b');
+    expect(queue.figures.depth).toBe(0);
+  });
+
   test('goes to a worker that waits', async () => {
     const queue = createQueue();
     const first = queue.next();

@@ -109,6 +109,15 @@ export class WorkQueue {
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
+  /** Takes a key out of its turn, for work on many keys at once; false while a worker runs it. It has to be ended with `done`. */
+  claim(key: string): boolean {
+    if (this.#isShutDown || this.#running.has(key)) return false;
+    this.#cancelDelay(key);
+    this.#waiting.delete(key);
+    this.#running.set(key, performance.now());
+    return true;
+  }
+
   done(key: string): void {
     const startedAt = this.#running.get(key);
     if (startedAt === undefined) return;

@@ -44,6 +44,13 @@ export interface OwnedKey {
 /** The hashes of a token under every pepper, the newest first. */
 export type TokenOfKey = readonly [NewTokenHash, ...NewTokenHash[]];
 
+/** A row to be made for a resource. */
+export interface NewManagedKey {
+  readonly key: OwnedKey;
+  readonly fields: ManagedKeyFields;
+  readonly token: TokenOfKey;
+}
+
 export type RegisterOutcome = 'registered' | 'id_taken' | 'token_taken' | 'full' | 'pepper_mismatch';
 export type TokenOutcome = 'written' | 'token_taken' | 'not_owned' | 'pepper_mismatch';
 
@@ -56,6 +63,8 @@ export interface ManagedKeyRows {
   revisions(): Promise<readonly ManagedKeyRevision[]>;
   /** Makes the row. Its id must never have been used; the same token again is no conflict when the row of this id is gone. */
   register(key: OwnedKey, fields: ManagedKeyFields, token: TokenOfKey): Promise<RegisterOutcome>;
+  /** Registers each of up to some hundred keys, in one transaction; resolves with an outcome for each. */
+  registerAll(keys: readonly NewManagedKey[]): Promise<readonly RegisterOutcome[]>;
   /** Whether the row is the resource's and not revoked. */
   update(key: OwnedKey, fields: ManagedKeyFields): Promise<boolean>;
   /** Makes a row the resource's that nothing owns, that is in this tenant and not revoked. */

@@ -50,6 +50,12 @@ export async function hasKeyId(database: Queryable, id: string): Promise<boolean
   return (await database.query('SELECT FROM gateway_keys WHERE id = $1', [id])).length > 0;
 }
 
+/** Those of these ids that a key has or had. */
+export async function usedKeyIds(database: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await database.query<{ id: string }>('SELECT id FROM gateway_keys WHERE id = ANY ($1::text[])', [ids]);
+  return new Set(rows.map(({ id }) => id));
+}
+
 export async function countActiveKeys(database: Queryable): Promise<number> {
   const [row] = await database.query<{ n: number }>('SELECT count(*) AS n FROM gateway_keys WHERE revoked_at IS NULL');
   return row?.n ?? 0;

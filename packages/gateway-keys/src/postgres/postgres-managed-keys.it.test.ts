@@ -109,6 +109,29 @@ test('a key that nothing owns is adopted in its tenant only, and can be let go',
   expect(await rows.adopt(OTHER, FIELDS)).toBe(true);
 });
 
+test('of many keys each is registered or has a reason of its own, and two of them never share an id or a token', async () => {
+  const many = [
+    ['k', 'one'],
+    ['k', 'two'],
+    ['l', 'one'],
+    ['m', 'three'],
+    ['n', 'four'],
+  ] as const;
+  const keys = many.map(([id, token], n) => ({ key: { id, owner_uid: `uid-${n}` }, fields: FIELDS, token: tokenOf(token) }));
+  expect(await new PostgresManagedKeys(pool, pool, 2).registerAll(keys)).toEqual([
+    'registered',
+    'id_taken',
+    'token_taken',
+    'registered',
+    'full',
+  ]);
+  const revisions = await rows.revisions();
+  expect(revisions.map(({ owner_uid }) => owner_uid).toSorted()).toEqual(['uid-0', 'uid-3']);
+  expect(new Set(revisions.map(({ revision }) => revision)).size).toBe(2);
+  expect(await seen()).toMatchObject({ ...FIELDS, ...storedHashOf('one', 2), managed_by: 'operator', created_by: 'operator' });
+  expect(await audited()).toEqual(['create', 'create'].map((action) => `operator gateway_key.${action}`));
+});
+
 test('the bound of active keys holds, and faults of the transactions pass', async () => {
   expect(await new PostgresManagedKeys(pool, pool, 0).register(KEY, FIELDS, tokenOf('one'))).toBe('full');
   const refused = { transaction: () => Promise.reject(Object.assign(new Error('lost'), { code: 'away' })) };

@@ -1,5 +1,7 @@
+import { pepperProblem } from '@vitrine/credentials/pepper-problem';
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import { isFault } from '@vitrine/faults/fault';
+import { invariant } from '@vitrine/faults/invariant';
 import type { Row } from '@vitrine/postgres/connection';
 import { addressText } from '@vitrine/postgres/dsn';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
@@ -11,6 +13,7 @@ import type {
   ManagedKeyFields,
   ManagedKeyRevision,
   ManagedKeyRows,
+  NewManagedKey,
   OwnedKey,
   RegisterOutcome,
   TokenOfKey,
@@ -18,11 +21,11 @@ import type {
 } from '../managed-key.ts';
 import { insertAuditEvents } from './audit-rows.ts';
 import { lockKeys, nextRevision } from './key-changes.ts';
-import { countActiveKeys, hasKeyId, INSERT_KEY, keyRowOf, keyValues } from './key-row.ts';
+import { countActiveKeys, keyRowOf, usedKeyIds } from './key-row.ts';
 import { MAX_ACTIVE_KEYS } from './postgres-key-store.ts';
 import { moveTokens } from './move-tokens.ts';
-import { storedPepperProblem } from './stored-peppers.ts';
-import { isKnown, keepHashes } from './token-hash-rows.ts';
+import { readStoredPeppers, storedPepperProblem } from './stored-peppers.ts';
+import { isKnown, keepHashes, takenByOthers } from './token-hash-rows.ts';
 
 const OPERATOR = 'operator';
 /** Of a row that the resource owns, with the parameters of `OwnedKey` first. */
@@ -38,8 +41,10 @@ const PROMOTED = `pepper_version = next_pepper_version, token_mac = next_token_m
   revoked_at = NULL`;
 const SELECT_KEY = `SELECT k.*, p.pepper_fingerprint FROM gateway_keys AS k
   LEFT JOIN pepper_fingerprints AS p ON p.purpose = 'gateway_keys' AND p.pepper_version = k.pepper_version WHERE k.id = $1`;
-/** Another key's, or one that this key has no more. */
-const IS_TAKEN = 'SELECT FROM token_hashes WHERE token_mac = ANY ($1::bytea[]) AND key_id <> $2 LIMIT 1';
+const COLUMNS = `id, owner_uid, org_id, workspace_id, name, description, created_by, role, permissions, plan, created_at, managed_by,
+  managed_resource, pepper_version, token_mac, revision, changed_by`;
+/** All rows by one statement, from JSON. */
+const INSERT = `INSERT INTO gateway_keys (${COLUMNS}) SELECT ${COLUMNS} FROM jsonb_populate_recordset(NULL::gateway_keys, $1)`;
 
 type Action = 'create' | 'update' | 'rotate' | 'revoke' | 'adopt' | 'release';
 
@@ -75,21 +80,34 @@ export class PostgresManagedKeys implements ManagedKeyRows {
     );
   }
 
-  register(key: OwnedKey, fields: ManagedKeyFields, token: TokenOfKey): Promise<RegisterOutcome> {
+  async register(key: OwnedKey, fields: ManagedKeyFields, token: TokenOfKey): Promise<RegisterOutcome> {
+    const [outcome] = await this.registerAll([{ key, fields, token }]);
+    invariant(outcome !== undefined, 'each key has an outcome');
+    return outcome;
+  }
+
+  registerAll(keys: readonly NewManagedKey[]): Promise<readonly RegisterOutcome[]> {
     return this.#change(async (database) => {
-      if ((await countActiveKeys(database)) >= this.#maxActiveKeys) return 'full';
-      if (await hasKeyId(database, key.id)) return 'id_taken';
-      const macs = token.map(({ token_mac }) => Buffer.from(token_mac));
-      if ((await database.query(IS_TAKEN, [macs, key.id])).length > 0) return 'token_taken';
-      if ((await storedPepperProblem(database, token)) !== undefined) return 'pepper_mismatch';
-      const revision = await nextRevision(database, this.#writer);
-      const now = Date.now();
-      const row = { ...fields, id: key.id, created_by: OPERATOR, managed_by: OPERATOR, created_at: now, ...token[0] };
-      await database.execute(INSERT_KEY, keyValues(row, revision, this.#writer));
-      await database.execute('UPDATE gateway_keys SET owner_uid = $2 WHERE id = $1', [key.id, key.owner_uid]);
-      await keepHashes(database, [{ id: key.id, known: token }]);
-      await audit(database, 'create', key, fields);
-      return 'registered';
+      const free = this.#maxActiveKeys - (await countActiveKeys(database));
+      const usedIds = await usedKeyIds(
+        database,
+        keys.map(({ key }) => key.id),
+      );
+      const tokens = keys.map(({ key, token }) => ({ id: key.id, known: token }));
+      const takenBy = new Set(await takenByOthers(database, tokens));
+      const peppers = await readStoredPeppers(database);
+      const made: NewManagedKey[] = [];
+      const outcomes = keys.map((one): RegisterOutcome => {
+        if (made.length >= free) return 'full';
+        if (usedIds.has(one.key.id)) return 'id_taken';
+        if (takenBy.has(one.key.id) || made.some(({ token }) => haveSameHash(token, one.token))) return 'token_taken';
+        if (pepperProblem(one.token, peppers) !== undefined) return 'pepper_mismatch';
+        usedIds.add(one.key.id);
+        made.push(one);
+        return 'registered';
+      });
+      if (made.length > 0) await this.#insert(database, made);
+      return outcomes;
     });
   }
 
@@ -133,6 +151,31 @@ export class PostgresManagedKeys implements ManagedKeyRows {
     return this.#write('release', key, `${free} WHERE ${OWNED}`, []);
   }
 
+  async #insert(database: Transaction, keys: readonly NewManagedKey[]): Promise<void> {
+    const revision = await nextRevision(database, this.#writer);
+    const rows = keys.map(({ key, fields, token: [{ pepper_version, token_mac }] }, at) => ({
+      ...fields,
+      ...key,
+      created_by: OPERATOR,
+      managed_by: OPERATOR,
+      created_at: new Date().toISOString(),
+      pepper_version,
+      token_mac: `\\x${Buffer.from(token_mac).toString('hex')}`,
+      revision: revision + at,
+      changed_by: this.#writer,
+    }));
+    await database.execute(INSERT, [JSON.stringify(rows)]);
+    await keepHashes(
+      database,
+      keys.map(({ key, token }) => ({ id: key.id, known: token })),
+    );
+    await audit(
+      database,
+      'create',
+      keys.map(({ key, fields }) => ({ key, tenant: fields })),
+    );
+  }
+
   async #stage(database: Transaction, key: OwnedKey, token: TokenOfKey): Promise<TokenOutcome> {
     if (await isKnown(database, token)) return 'token_taken';
     if ((await storedPepperProblem(database, token))?.kind === 'different') return 'pepper_mismatch';
@@ -146,14 +189,14 @@ export class PostgresManagedKeys implements ManagedKeyRows {
 
   async #promote(database: Transaction, key: OwnedKey, graceMs: number): Promise<boolean> {
     const row = await this.#set(database, key, `${PROMOTED} WHERE ${OWNED} AND next_token_mac IS NOT NULL`, [graceMs]);
-    if (row !== undefined) await audit(database, 'rotate', key, row);
+    if (row !== undefined) await audit(database, 'rotate', [{ key, tenant: row }]);
     return row !== undefined;
   }
 
   #write(action: Action, key: OwnedKey, set: string, values: readonly unknown[]): Promise<boolean> {
     return this.#change(async (database) => {
       const row = await this.#set(database, key, set, values);
-      if (row !== undefined) await audit(database, action, key, row);
+      if (row !== undefined) await audit(database, action, [{ key, tenant: row }]);
       return row !== undefined;
     });
   }
@@ -200,9 +243,24 @@ function fieldValues(fields: ManagedKeyFields): unknown[] {
   return [org_id, workspace_id, name, description, role, permissions, plan, managed_resource];
 }
 
-async function audit(database: Transaction, action: Action, key: OwnedKey, { org_id, workspace_id }: TenantRow): Promise<void> {
-  const event = { at: Date.now(), actor: OPERATOR, action: `gateway_key.${action}`, target: key.id, outcome: 'allow' } as const;
-  await insertAuditEvents(database, [{ ...event, reason: '', correlation_id: key.owner_uid, org_id, workspace_id }]);
+async function audit(
+  database: Transaction,
+  action: Action,
+  changes: readonly { readonly key: OwnedKey; readonly tenant: TenantRow }[],
+): Promise<void> {
+  const event = { at: Date.now(), actor: OPERATOR, action: `gateway_key.${action}`, outcome: 'allow', reason: '' } as const;
+  const events = changes.map(({ key, tenant: { org_id, workspace_id } }) => ({
+    ...event,
+    target: key.id,
+    correlation_id: key.owner_uid,
+    org_id,
+    workspace_id,
+  }));
+  await insertAuditEvents(database, events);
+}
+
+function haveSameHash(one: TokenOfKey, other: TokenOfKey): boolean {
+  return one.some(({ token_mac }) => other.some((hash) => Buffer.compare(token_mac, hash.token_mac) === 0));
 }
 
 function managedKeyOf(row: Row): ManagedKey {

@@ -1,0 +1,48 @@
+import type { TokenHashes } from '@vitrine/credentials/token-hashes';
+import type { Tenant } from '@vitrine/traces/exchange-scope';
+import type { ClientSettings } from './client-variables.ts';
+import { PAUSED } from './gateway-key-resource.ts';
+import type { KeyWorld, StagedToken } from './key-actions.ts';
+import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
+import { isHashOf, observeSecret } from './key-secret.ts';
+import { namespaceTenant } from './namespace-tenant.ts';
+import { isObstacle, type ObservedKey } from './observed-key.ts';
+
+/** What all keys are observed with. */
+export interface ObserveOptions {
+  readonly hashes: TokenHashes;
+  readonly clients: ClientSettings;
+  readonly defaultTenant: Tenant | undefined;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly propagationMs: number;
+}
+
+/** Interprets what was read of a key. `staged`: its next token, while this process has it. */
+export function observeKey(
+  { object, namespace, secret, row, hasPlan, obstacle }: KeyWorld,
+  { hashes, clients, defaultTenant, clock, propagationMs }: ObserveOptions,
+  staged: StagedToken | undefined,
+): ObservedKey {
+  const keyId = keyIdOf(object);
+  const spec = readSpec(object);
+  const isLive = object.metadata.deletionTimestamp === undefined && object.metadata.annotations?.[PAUSED] !== 'true';
+  const tenant = isLive ? namespaceTenant(namespace, defaultTenant) : undefined;
+  const isStaged = staged !== undefined && isHashOf(hashes, staged.token, row?.next);
+  return {
+    object,
+    keyId,
+    spec,
+    tenant,
+    secret:
+      secret === undefined || isObstacle(spec) ? undefined : observeSecret(secret, object, spec, keyId, row, hashes, clients),
+    row,
+    fields: isObstacle(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object, spec, tenant.tenant),
+    isPepperKnown: row === undefined || hashes.has(row.token.pepper_version, row.pepper_fingerprint),
+    hasPlan,
+    stagedAt: isStaged ? staged.at : undefined,
+    obstacle,
+    now: clock(),
+    propagationMs,
+  };
+}
