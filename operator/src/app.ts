@@ -10,16 +10,23 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { OperatorConfig } from './config.ts';
-import type { ControllerContext } from './controller-context.ts';
-import { createControllers } from './controllers.ts';
-import { healthRoutes } from './health/health-routes.ts';
-import { stalledBy, type OperatorState } from './health/operator-state.ts';
+import { readPeppers, VERSION, type OperatorConfig } from './config.ts';
+import type { CustomResource } from './custom-resources/custom-resource.ts';
+import { healthRoutes, stalledBy, type OperatorState } from './health/operator-health.ts';
+import { createGatewayKeyController } from './gateway-key/gateway-key-controller.ts';
+import { GATEWAY_KEY } from './gateway-key/gateway-key-resource.ts';
+import type { ControllerContext } from './leadership/controller-context.ts';
+import type { Transactions } from './leadership/fenced-database.ts';
 import { Leader, type LeaderOptions } from './leadership/leader.ts';
 import { OperatorTelemetry } from './observability/operator-telemetry.ts';
-import { readPeppers } from './peppers.ts';
-import { ApiServer } from './runtime/api-server.ts';
-import { VERSION } from './version.ts';
+import { createPlanLimitsController } from './plan-limits/plan-limits-controller.ts';
+import { PLAN_LIMITS } from './plan-limits/plan-limits-resource.ts';
+import { KubernetesClient, type ApiRequests } from './runtime/kubernetes-client.ts';
+import type { Controller } from './runtime/controller.ts';
+import { EventRecorder } from './runtime/event-recorder.ts';
+
+/** The kinds that the operator reconciles. */
+export const CUSTOM_RESOURCES: readonly CustomResource[] = [GATEWAY_KEY, PLAN_LIMITS];
 
 const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
 const APPLICATION = 'vitrine-operator';
@@ -27,7 +34,7 @@ const MAX_CONNECTIONS = 256;
 /** One for each worker of a controller would do; transactions are short. */
 const DATABASE_CONNECTIONS = 6;
 
-export interface OperatorOptions {
+interface OperatorOptions {
   readonly config: OperatorConfig;
   readonly kubeConfig: KubeConfig;
   readonly logger: Logger;
@@ -57,7 +64,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   stop('close the database', () => pool[Symbol.asyncDispose]());
   const clock = opened.use(new DatabaseClock(pool, { logger }).keepReading());
   const userAgent = `${APPLICATION}/${VERSION}`;
-  const server = opened.use(new ApiServer(kubeConfig, userAgent, (method, status) => telemetry.requestSent(method, status)));
+  const server = opened.use(new KubernetesClient(kubeConfig, userAgent, (method, status) => telemetry.requestSent(method, status)));
   const hashes = new TokenHashes(readPeppers(config.auth.pepper_path));
   const leader = new Leader({
     server,
@@ -96,6 +103,20 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   leader.start();
   const running = opened.move();
   return { url: api.url, lost: leader.lost, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Makes the controllers of a leader, which writes objects through `server` and rows through `database`. */
+function createControllers(
+  shared: Omit<ControllerContext, 'server' | 'events'>,
+): (server: ApiRequests, database: Transactions) => readonly Controller[] {
+  return (server, database) => {
+    const reporter = { controller: 'vitrine.dev/operator', instance: hostname() };
+    const events = new EventRecorder(server, reporter, (err) => shared.logger.debug({ err }, 'event not recorded'));
+    const context: ControllerContext = { ...shared, server, events };
+    const controllers = [createGatewayKeyController(context, database), createPlanLimitsController(context, database)];
+    for (const { name } of controllers) context.telemetry.controllerStarted(name);
+    return controllers;
+  };
 }
 
 function serveHealth(

@@ -7,6 +7,11 @@ import { logKeys } from '@vitrine/telemetry/config/log-keys';
 import { otelConfig } from '@vitrine/telemetry/config/otel-config';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { z } from 'zod';
+import type { Pepper } from '@vitrine/credentials/pepper';
+import { readPepperFile } from '@vitrine/credentials/pepper-file';
+import { Fault, messageOf } from '@vitrine/faults/fault';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 const PREFIX = 'OPERATOR_';
 /** What names the configuration file when `--config` does not. */
@@ -74,4 +79,31 @@ export function readOperatorConfig(yaml: ConfigSource['yaml'], env: ConfigSource
 function tenancyFaults({ default_org, default_workspace }: Partial<OperatorConfig['tenancy']>): ConfigFault[] {
   if ((default_org === undefined) === (default_workspace === undefined)) return [];
   return [{ path: 'tenancy', message: 'default_org and default_workspace are set together or not at all' }];
+}
+
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string };
+
+/** The version of the running operator. */
+export const VERSION: string = manifest.version;
+
+/** The gateway's peppers: those of a file, or of the files of a folder by name, as a Secret is mounted. The operator never makes one: gateways
+ *  would not know it. Faults: `pepper_unusable`. */
+export function readPeppers(path: string): Pepper[] {
+  const peppers = filesOf(path).flatMap((file) => readPepperFile(file) ?? []);
+  if (peppers.length === 0)
+    throw new Fault('pepper_unusable', { say: `${path} has no pepper: mount that of the gateways there` });
+  return peppers;
+}
+
+function filesOf(path: string): string[] {
+  try {
+    if (!statSync(path).isDirectory()) return [path];
+    // The kubelet keeps what it mounts in folders whose names begin with two dots.
+    return readdirSync(path)
+      .filter((name) => !name.startsWith('.'))
+      .toSorted()
+      .map((name) => join(path, name));
+  } catch (cause) {
+    throw new Fault('pepper_unusable', { say: `${path}: the pepper of gateway keys cannot be read: ${messageOf(cause)}`, cause });
+  }
 }

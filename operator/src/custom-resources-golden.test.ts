@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { CUSTOM_RESOURCES } from './custom-resources.ts';
+import { CUSTOM_RESOURCES } from './app.ts';
 import { chartTemplate, customResourceDefinition } from './custom-resources/custom-resource-definition.ts';
 
 const FOLDER = new URL('../../charts/vitrine/templates/crds/', import.meta.url);

@@ -4,11 +4,9 @@ import { runCommandLine } from '@vitrine/command-line/run-command-line';
 import { versionCommand } from '@vitrine/command-line/version-command';
 import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import { createLogger } from '@vitrine/telemetry/logger';
-import { startOperator } from './app.ts';
-import { OPERATOR_CONFIG_FILE, readOperatorConfig } from './config.ts';
+import { CUSTOM_RESOURCES, startOperator } from './app.ts';
+import { OPERATOR_CONFIG_FILE, readOperatorConfig, VERSION } from './config.ts';
 import { definitionsText } from './custom-resources/custom-resource-definition.ts';
-import { CUSTOM_RESOURCES } from './custom-resources.ts';
-import { VERSION } from './version.ts';
 
 const AFTER_BUG = 'report it with this line: it is a bug, and the process goes on';
 const AFTER_LOSS = 'nothing, when it restarts and leads or waits again: docs/failure-modes.md#leadership_lost';

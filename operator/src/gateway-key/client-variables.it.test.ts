@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { CLIENTS, KeyWorld } from '../testing/key-world.ts';
+import { CLIENTS, KeyFixture } from '../testing/key-fixture.ts';
 import { asOperator, PEPPER } from '../testing/start-test-operator.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -30,11 +30,11 @@ const CLIENT_PROGRAMS = {
 
 const opened = new AsyncDisposableStack();
 let database: TestDatabase;
-let world: KeyWorld;
+let world: KeyFixture;
 beforeAll(async () => {
   database = opened.use(await templateDatabase());
   const pool = opened.use(new PostgresPool({ dsn: asOperator(database.dsn), applicationName: 'test' }));
-  world = opened.use(await KeyWorld.open(pool));
+  world = opened.use(await KeyFixture.open(pool));
 });
 afterAll(() => opened.disposeAsync());
 

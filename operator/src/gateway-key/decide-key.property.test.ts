@@ -131,7 +131,7 @@ function observe({ isDeleted, hasFinalizer, rotate, deletionPolicy, row, secret,
     isPepperKnown: true,
     hasPlan: true,
     stagedAt: staged !== undefined && staged === row?.next ? 0 : undefined,
-    obstacle: undefined,
+    problem: undefined,
     now: 1,
     propagationMs: 0,
   };

@@ -3,7 +3,6 @@ import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed
 import { effectivePermissions } from '@vitrine/gateway-keys/role';
 import { readConditions, type Condition } from '../runtime/conditions.ts';
 import type { ObjectEvent } from '../runtime/event-recorder.ts';
-import { deletionPolicyOf } from './deletion-policy.ts';
 import {
   FINALIZER,
   PAUSED,
@@ -12,16 +11,15 @@ import {
   type GatewayKeyObject,
   type GatewayKeySpec,
 } from './gateway-key-resource.ts';
-import { secretNameOf } from './key-fields-of-spec.ts';
-import { isObstacle, type ObservedKey, type ObservedSecret, type Obstacle } from './observed-key.ts';
-import { rotationDueAt } from './rotation-due-at.ts';
+import { deletionPolicyOf, secretNameOf } from './key-fields-of-spec.ts';
+import { isConditionReason, type ObservedKey, type ObservedSecret, type ConditionReason } from './observed-key.ts';
 
-/** How often a Secret of a person is read, and an obstacle that no watch sees is looked at again. */
+/** How often a Secret of a person is read, and an problem that no watch sees is looked at again. */
 const POLL_MS = 60_000;
 /** Timers of Node are bounded; the key is looked at so often anyway. */
 const MAX_WAIT_MS = 86_400_000;
 
-/** What the world lacks. Each of them can be repeated, and a crash after any of them is followed by the same or the next. */
+/** The next missing step. Each can be repeated, and a crash after one is followed by the same or the next. */
 export type KeyAction =
   | 'addFinalizer'
   | 'createSecret'
@@ -37,7 +35,7 @@ export type KeyAction =
   | 'orphan'
   | 'removeFinalizer';
 
-export interface KeyStep {
+interface KeyStep {
   readonly action: KeyAction;
   /** To record when it is done. */
   readonly event?: ObjectEvent;
@@ -45,10 +43,10 @@ export interface KeyStep {
 
 /** Nothing more to do now. */
 export interface Settled {
-  readonly ready: { readonly status: 'True' | 'False' | 'Unknown' } & Obstacle;
+  readonly ready: { readonly status: 'True' | 'False' | 'Unknown' } & ConditionReason;
   /** Somebody has to change something; it is not tried again before. */
   readonly isStalled?: boolean;
-  readonly reconciling?: Obstacle;
+  readonly reconciling?: ConditionReason;
   /** Not everything was looked at: what the status says beside this stays. */
   readonly isPartial?: boolean;
   readonly requeueAfterMs?: number | undefined;
@@ -63,13 +61,13 @@ export function decideKey(observed: ObservedKey): KeyStep | Settled | undefined 
 
 /** As `decideKey`, also of a key whose row is gone and whose status does not say so yet. */
 export function decideStep(observed: ObservedKey): KeyStep | Settled | undefined {
-  const { object, spec, tenant, obstacle } = observed;
+  const { object, spec, tenant, problem } = observed;
   const { deletionTimestamp, annotations = {}, finalizers = [] } = object.metadata;
   if (deletionTimestamp !== undefined) return finalizers.includes(FINALIZER) ? decideDeletion(observed) : undefined;
   if (annotations[PAUSED] === 'true') return { ready: pausedReady(observed), isPartial: true };
   if (tenant?.isTerminating === true) return undefined;
-  if (obstacle !== undefined) return stalled(obstacle);
-  if (isObstacle(spec)) return stalled(spec);
+  if (problem !== undefined) return stalled(problem);
+  if (isConditionReason(spec)) return stalled(spec);
   const { fields } = observed;
   if (fields === undefined) return stalled(NOT_MAPPED);
   const beyond = [...effectivePermissions(fields.role, fields.permissions)].filter((one) => tenant?.ceiling.has(one) !== true);
@@ -112,22 +110,22 @@ function wasRegistered(object: GatewayKeyObject): boolean {
   return object.status?.keyId !== undefined || lastReady(object)?.reason === ROW_MISSING.ready.reason;
 }
 
-const NOT_MAPPED: Obstacle = {
+const NOT_MAPPED: ConditionReason = {
   reason: 'TenantNotMapped',
   message: 'the namespace belongs to no tenant: a cluster administrator labels it vitrine.dev/org and vitrine.dev/workspace',
 };
-const NO_PEPPER: Obstacle = {
+const NO_PEPPER: ConditionReason = {
   reason: 'PepperMissing',
   message: 'the token was hashed with a pepper that the operator does not have: put it back; nothing is changed until then',
 };
 
-function deniedBy(beyond: readonly string[]): Obstacle {
+function deniedBy(beyond: readonly string[]): ConditionReason {
   const message = `${beyond.join(', ')} is beyond what keys of this namespace may do; a cluster administrator sets its annotation vitrine.dev/permission-ceiling`;
   return { reason: 'PermissionDenied', message };
 }
 
-function stalled(obstacle: Obstacle, requeueAfterMs: number | undefined = POLL_MS): Settled {
-  return { ready: { status: 'False', ...obstacle }, isStalled: true, requeueAfterMs };
+function stalled(problem: ConditionReason, requeueAfterMs: number | undefined = POLL_MS): Settled {
+  return { ready: { status: 'False', ...problem }, isStalled: true, requeueAfterMs };
 }
 
 /** A key that is paused is as ready as it was. */
@@ -191,7 +189,7 @@ function isAdoptable(secret: ObservedSecret, spec: GatewayKeySpec): boolean {
   return secret.isOrphan && secret.token === 'current' && spec.adoptionPolicy === 'IfSameTenant';
 }
 
-function secretConflict({ object }: ObservedKey, spec: GatewayKeySpec): Obstacle {
+function secretConflict({ object }: ObservedKey, spec: GatewayKeySpec): ConditionReason {
   const name = secretNameOf(object.metadata.name, spec);
   return {
     reason: 'SecretConflict',
@@ -230,7 +228,7 @@ function registered(requeueAfterMs: number | undefined): Settled {
   return { ready: { status: 'True', ...REGISTERED }, requeueAfterMs };
 }
 
-const REGISTERED: Obstacle = { reason: 'Registered', message: 'the gateway accepts the token of the Secret' };
+const REGISTERED: ConditionReason = { reason: 'Registered', message: 'the gateway accepts the token of the Secret' };
 const event = (type: ObjectEvent['type'], reason: string, action: string, note: string): ObjectEvent => ({
   type,
   reason,
@@ -272,4 +270,15 @@ function isSame(row: ManagedKey, fields: ManagedKeyFields): boolean {
 
 function sortedText(texts: readonly string[]): string {
   return texts.toSorted().join();
+}
+
+/** No clocks of a cluster are so far apart; the shortest interval is as long. */
+const MAX_AHEAD_MS = 3_600_000;
+
+/** When a token is to be replaced, milliseconds since the epoch. One that was made in the future, by a clock that was wrong, is as one of which it is
+ *  not known: it would not be replaced before that day.
+ *  @param rotatedAt - when it was made, as far as is known */
+export function rotationDueAt(rotatedAt: number | undefined, intervalMs: number, now: number): number {
+  const isKnown = rotatedAt !== undefined && rotatedAt <= now + MAX_AHEAD_MS;
+  return (isKnown ? rotatedAt : 0) + intervalMs;
 }

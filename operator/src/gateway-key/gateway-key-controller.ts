@@ -1,21 +1,19 @@
-import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
-import { hasPlanRow, planNamesText } from '@vitrine/plans/plan-rows';
-import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import { hasPlanRow } from '@vitrine/plans/plan-rows';
 import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
 import { randomBytes } from 'node:crypto';
-import type { ControllerContext } from '../controller-context.ts';
+import type { ControllerContext } from '../leadership/controller-context.ts';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { Transactions } from '../leadership/fenced-database.ts';
-import { Controller, type RepeatedWork } from '../runtime/controller.ts';
+import { Controller } from '../runtime/controller.ts';
 import { keyOf, type ListWatch } from '../runtime/list-watch.ts';
 import type { WatchedObject } from '../runtime/watch-events.ts';
-import { changedOwners, revisionsByOwner, type RowRevisions } from './changed-owners.ts';
 import { FINALIZER, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { GatewayKeyReconciler, type GatewayKeyDependencies } from './gateway-key-reconciler.ts';
 import { secretKeyOf } from './key-fields-of-spec.ts';
 import { MANAGED_BY } from './key-secret.ts';
 import type { NamespaceObject } from './namespace-tenant.ts';
-import { registerLostKeys, shouldHaveRow } from './lost-keys.ts';
+import { registerLostKeys } from './lost-keys.ts';
+import { sweepRows } from './sweep-rows.ts';
 
 /** A database that lost its rows has them again within 30 s, with the restart of the process in between. */
 const SWEEP_MS = 5_000;
@@ -95,32 +93,8 @@ export function createGatewayKeyController(context: ControllerContext, database:
   const secretLists = scopes(config.watch_namespaces).map(({ path }) => `/api/v1${path}/secrets`);
   const registerAgain = (lost: readonly string[], signal: AbortSignal) =>
     controller.workTogether(lost, (claimed) => registerLostKeys(claimed, dependencies, secretLists, signal));
-  controller.repeat(SWEEP_MS, sweepOf(rows, pool, { listed, addKeys, registerAgain }));
+  controller.repeat(SWEEP_MS, sweepRows(rows, pool, { listed, addKeys, registerAgain }));
   return controller;
-}
-
-interface SweptKeys {
-  readonly listed: () => readonly GatewayKeyObject[];
-  readonly addKeys: (isAffected: (object: GatewayKeyObject) => boolean) => void;
-  readonly registerAgain: (keys: readonly string[], signal: AbortSignal) => Promise<void>;
-}
-
-/** Registers the keys again whose rows the database lost, and finds those whose rows somebody changed, and those whose plan came or went. */
-function sweepOf(rows: ManagedKeyRows, pool: PostgresPool, { listed, addKeys, registerAgain }: SweptKeys): RepeatedWork {
-  let revisions: RowRevisions = new Map();
-  let plans: string | undefined;
-  return async (signal) => {
-    // Before the rows are read: a key that is registered meanwhile is not lost.
-    const registered = listed().filter(shouldHaveRow);
-    const found = { revisions: revisionsByOwner(await rows.revisions()), plans: await planNamesText(pool) };
-    const owners = changedOwners(revisions, found.revisions);
-    addKeys(({ metadata }) => owners.has(metadata.uid));
-    const lost = registered.filter(({ metadata }) => !found.revisions.has(metadata.uid));
-    if (lost.length > 0) await registerAgain(lost.map(keyOf), signal);
-    if (plans !== undefined && plans !== found.plans)
-      addKeys(({ spec }) => (spec as { plan?: unknown } | undefined)?.plan !== undefined);
-    ({ revisions, plans } = found);
-  };
 }
 
 function firstOf<T extends WatchedObject>(watches: readonly ListWatch<T>[], key: string): T | undefined {

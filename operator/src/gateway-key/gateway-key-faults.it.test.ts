@@ -5,7 +5,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { failing } from '../testing/fake-api-server.ts';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { KeyWorld } from '../testing/key-world.ts';
+import { KeyFixture } from '../testing/key-fixture.ts';
 import { asOperator } from '../testing/start-test-operator.ts';
 import { ROTATE } from './gateway-key-resource.ts';
 
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 /** What a person does, and how many tokens were ever published at its end. */
 interface Scenario {
-  readonly act: (world: KeyWorld) => void;
+  readonly act: (world: KeyFixture) => void;
   readonly tokens: number;
 }
 
@@ -40,7 +40,7 @@ const SCENARIOS: readonly (readonly [string, Scenario])[] = [
   ['a changed spec', CHANGED],
 ];
 
-type Faults = (world: KeyWorld, n: number) => { readonly rows: ManagedKeyRows; readonly count: () => number };
+type Faults = (world: KeyFixture, n: number) => { readonly rows: ManagedKeyRows; readonly count: () => number };
 
 /** The n-th request to the API server fails, with or without an effect. */
 const requestFails =
@@ -94,7 +94,7 @@ test.each(SCENARIOS.flatMap(([what, scenario]) => FAULTS.map(([how, faults]) => 
   '%s: whichever %s, the process that follows ends with a published token that is accepted, and changes none twice',
   async (_, __, { act, tokens }, faults) => {
     for (let n = 1; ; n += 1) {
-      await using world = await KeyWorld.open(pool);
+      await using world = await KeyFixture.open(pool);
       world.apply();
       if (act !== CREATE.act) await world.converge();
       const seen = new Set([world.token].filter((token) => token !== undefined));
@@ -126,7 +126,7 @@ test.each(SCENARIOS.flatMap(([what, scenario]) => FAULTS.map(([how, faults]) => 
 
 test.each(FAULTS)('a deletion: whichever %s, the key is revoked before the object is gone', async (_, faults) => {
   for (let n = 1; ; n += 1) {
-    await using world = await KeyWorld.open(pool);
+    await using world = await KeyFixture.open(pool);
     world.apply();
     await world.converge();
     const id = world.object?.status?.keyId ?? '';
@@ -148,7 +148,7 @@ test.each(FAULTS)('a deletion: whichever %s, the key is revoked before the objec
 });
 
 test('a crash between a staged and a published token loses neither, and the old token is accepted until its time', async () => {
-  await using world = await KeyWorld.open(pool);
+  await using world = await KeyFixture.open(pool);
   world.propagationMs = 5_000;
   world.apply();
   await world.converge();
@@ -176,7 +176,7 @@ test.each([
 ])(
   'a Secret that cannot be read (%i) is not taken for absent: the key stays ready, and a condition says %s',
   async (status, reason) => {
-    await using world = await KeyWorld.open(pool);
+    await using world = await KeyFixture.open(pool);
     world.apply();
     await world.converge();
     const before = [world.token, (await world.row)?.token, world.object?.status?.keyId];
@@ -210,7 +210,7 @@ test.each([
 ])(
   'a Secret that is refused by %s: condition, event and observedGeneration in the first pass',
   async (_, status, reason, text, expected) => {
-    await using world = await KeyWorld.open(pool);
+    await using world = await KeyFixture.open(pool);
     world.apply({ plan: undefined });
     let token = '';
     world.fake.fault = (request, response) => {
@@ -245,7 +245,7 @@ test.each([
 );
 
 test('a status that is refused is an event, and written as soon as it can be', async () => {
-  await using world = await KeyWorld.open(pool);
+  await using world = await KeyFixture.open(pool);
   world.apply();
   world.fake.fault = failing(403, 'Forbidden', 2, ({ url = '' }) => url.endsWith('/status'));
   await expect(world.pass()).rejects.toThrow('403');
@@ -255,14 +255,14 @@ test('a status that is refused is an event, and written as soon as it can be', a
 });
 
 test('messages of conditions are no longer than the definition allows', async () => {
-  await using world = await KeyWorld.open(pool);
+  await using world = await KeyFixture.open(pool);
   world.apply({ permissions: Array.from({ length: 32 }, (_, n) => `${'x'.repeat(60)}:y${String.fromCharCode(97 + (n % 26))}`) });
   await world.pass();
   expect([world.ready, (world.condition('Ready')?.message ?? '').length]).toEqual(['False InvalidPermission', 2_048]);
 });
 
 test('while the database is away a ready key stays ready, a new one says why it is not, and a deleted one stays', async () => {
-  await using world = await KeyWorld.open(pool);
+  await using world = await KeyFixture.open(pool);
   const away = new Proxy(world.rows, {
     get: () => () => Promise.reject(new Fault('key_store_unavailable', { say: 'away' })),
   });

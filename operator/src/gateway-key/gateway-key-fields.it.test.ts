@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { customResourceDefinition } from '../custom-resources/custom-resource-definition.ts';
-import { KeyWorld } from '../testing/key-world.ts';
+import { KeyFixture } from '../testing/key-fixture.ts';
 import { asOperator } from '../testing/start-test-operator.ts';
 import { GATEWAY_KEY, ROTATE } from './gateway-key-resource.ts';
 import { keyIdOf } from './key-fields-of-spec.ts';
@@ -17,15 +17,15 @@ interface FieldCase {
   readonly values: readonly (readonly [value: unknown, effect: unknown])[];
   /** What is done without the field; `immutable` where it cannot be removed. */
   readonly cleared: unknown;
-  readonly effect: (world: KeyWorld) => unknown;
+  readonly effect: (world: KeyFixture) => unknown;
 }
 
 const IMMUTABLE = 'immutable';
 const OWN_TOKEN = 'a-token-of-a-person-of-30-chars';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-const ofRow = (field: 'name' | 'description' | 'role' | 'permissions' | 'plan') => async (world: KeyWorld) =>
+const ofRow = (field: 'name' | 'description' | 'role' | 'permissions' | 'plan') => async (world: KeyFixture) =>
   (await world.row)?.[field];
-const secretAt = (world: KeyWorld, name: string) => world.fake.read(`/api/v1/namespaces/team-a/secrets/${name}`);
+const secretAt = (world: KeyFixture, name: string) => world.fake.read(`/api/v1/namespaces/team-a/secrets/${name}`);
 
 let rotations = 0;
 const CASES: Readonly<Record<string, FieldCase>> = {
@@ -179,12 +179,12 @@ const CASES: Readonly<Record<string, FieldCase>> = {
 };
 
 /** Which of the tokens of `mine` and `other` is that of the row. */
-async function acceptedToken(world: KeyWorld): Promise<string | undefined> {
+async function acceptedToken(world: KeyFixture): Promise<string | undefined> {
   for (const name of ['mine', 'other', 'second', 'third'])
     if (await world.isAccepted(tokenFor(world, name))) return name;
   return undefined;
 }
-const tokenFor = (world: KeyWorld, name: string) => `${name}-${OWN_TOKEN}-${world.name}`;
+const tokenFor = (world: KeyFixture, name: string) => `${name}-${OWN_TOKEN}-${world.name}`;
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -209,13 +209,13 @@ function withField(spec: object, path: string, value: unknown): object {
 
 let database: TestDatabase;
 let pool: PostgresPool;
-let world: KeyWorld;
+let world: KeyFixture;
 beforeAll(async () => {
   database = await templateDatabase();
   pool = new PostgresPool({ dsn: asOperator(database.dsn), applicationName: 'test' });
 });
 beforeEach(async () => {
-  world = await KeyWorld.open(pool);
+  world = await KeyFixture.open(pool);
   const data = { token: 'mine', second: 'second', third: 'third' };
   const encoded = Object.entries(data).map(([key, name]) => [key, base64(tokenFor(world, name))]);
   world.fake.put('/api/v1/namespaces/team-a/secrets/mine', { data: Object.fromEntries(encoded) } as object);

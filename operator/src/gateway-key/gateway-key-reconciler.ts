@@ -2,22 +2,20 @@ import { createToken } from '@vitrine/credentials/token';
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { ApiRequests } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { EventRecorder, ObjectEvent } from '../runtime/event-recorder.ts';
 import { afterFailure } from '../runtime/failure.ts';
 import { readObject } from '../runtime/object-requests.ts';
 import { decideKey, isSettled, KEY_KEPT } from './decide-key.ts';
-import { deletionPolicyOf, madeSecretName } from './deletion-policy.ts';
-import type { ClientSettings } from './client-variables.ts';
+import type { ClientSettings } from './key-secret.ts';
 import { PAUSED, type GatewayKeyObject } from './gateway-key-resource.ts';
-import { KeyActions, type KeyWorld, type StagedToken } from './key-actions.ts';
-import { keyIdOf, readSpec, secretNameOf } from './key-fields-of-spec.ts';
-import type { SecretObject } from './key-secret.ts';
+import { KeyActions, type StagedToken } from './key-actions.ts';
+import { deletionPolicyOf, keyIdOf, madeSecretName, readSpec, secretNameOf } from './key-fields-of-spec.ts';
+import { isConditionReason, type ObservedResources, type SecretObject } from './observed-key.ts';
 import type { NamespaceObject } from './namespace-tenant.ts';
 import { observeKey } from './observe-key.ts';
-import { isObstacle } from './observed-key.ts';
 import { eventSubject, writeKeyStatus } from './write-key-status.ts';
 
 /** A key needs five steps at most; more would be two controllers that fight. */
@@ -59,58 +57,58 @@ export class GatewayKeyReconciler {
   async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
     const object = this.#dependencies.cached.key(key);
     if (object === undefined) return {};
-    const world: KeyWorld = {
+    const resources: ObservedResources = {
       object,
       namespace: undefined,
       secret: undefined,
       row: undefined,
       hasPlan: true,
-      obstacle: undefined,
+      problem: undefined,
     };
     try {
-      return await this.#converge(world, signal);
+      return await this.#converge(resources, signal);
     } catch (error) {
-      if (!signal.aborted) await this.#reportFailure(world, error, signal);
+      if (!signal.aborted) await this.#reportFailure(resources, error, signal);
       throw error;
     }
   }
 
-  async #converge(world: KeyWorld, signal: AbortSignal): Promise<ReconcileResult> {
-    await this.#gather(world, signal);
+  async #converge(resources: ObservedResources, signal: AbortSignal): Promise<ReconcileResult> {
+    await this.#gather(resources, signal);
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
-      const observed = observeKey(world, this.#dependencies, this.#staged.get(world.object.metadata.uid));
+      const observed = observeKey(resources, this.#dependencies, this.#staged.get(resources.object.metadata.uid));
       const step = decideKey(observed);
       if (step === undefined) return {};
       if (isSettled(step)) {
         await writeKeyStatus(observed, step, this.#dependencies, signal);
         return { requeueAfterMs: step.requeueAfterMs };
       }
-      await this.#actions.run(step.action, world, observed, signal);
-      if (step.event !== undefined && world.obstacle === undefined) this.#report(world, step.event);
+      await this.#actions.run(step.action, resources, observed, signal);
+      if (step.event !== undefined && resources.problem === undefined) this.#report(resources, step.event);
       if (step.action === 'removeFinalizer') {
-        this.#staged.delete(world.object.metadata.uid);
+        this.#staged.delete(resources.object.metadata.uid);
         return {};
       }
     }
     throw new Error(`a GatewayKey is not settled after ${MAX_STEPS} steps`);
   }
 
-  #report(world: KeyWorld, event: ObjectEvent): void {
+  #report(resources: ObservedResources, event: ObjectEvent): void {
     const { events, logger } = this.#dependencies;
-    events.record(eventSubject(world.object), event);
-    const { namespace, name } = world.object.metadata;
+    events.record(eventSubject(resources.object), event);
+    const { namespace, name } = resources.object.metadata;
     if (event === KEY_KEPT) logger.warn({ namespace, name, next_step: event.note }, 'key kept: unreadable deletionPolicy');
   }
 
-  async #gather(world: KeyWorld, signal: AbortSignal): Promise<void> {
+  async #gather(resources: ObservedResources, signal: AbortSignal): Promise<void> {
     const { server, rows, hasPlan, cached } = this.#dependencies;
-    const { namespace, annotations = {}, deletionTimestamp, name } = world.object.metadata;
-    const spec = readSpec(world.object);
+    const { namespace, annotations = {}, deletionTimestamp, name } = resources.object.metadata;
+    const spec = readSpec(resources.object);
     const isDeleted = deletionTimestamp !== undefined;
     if (!isDeleted && annotations[PAUSED] === 'true') return;
     const readSecret = async () => {
-      if (isDeleted ? deletionPolicyOf(world.object) === 'Revoke' : isObstacle(spec)) return undefined;
-      const secretName = isDeleted || isObstacle(spec) ? madeSecretName(world.object) : secretNameOf(name, spec);
+      if (isDeleted ? deletionPolicyOf(resources.object) === 'Revoke' : isConditionReason(spec)) return undefined;
+      const secretName = isDeleted || isConditionReason(spec) ? madeSecretName(resources.object) : secretNameOf(name, spec);
       // Never from a cache: what it lacks may be there.
       const path = `/api/v1/namespaces/${namespace}/secrets/${encodeURIComponent(secretName)}`;
       return await readObject<SecretObject>(server, path, signal);
@@ -119,27 +117,27 @@ export class GatewayKeyReconciler {
       isDeleted
         ? undefined
         : (cached.namespace(namespace) ?? (await readObject<NamespaceObject>(server, `/api/v1/namespaces/${namespace}`, signal)));
-    const readPlan = async () => isDeleted || isObstacle(spec) || spec.plan === undefined || (await hasPlan(spec.plan));
-    [world.secret, world.namespace, world.row, world.hasPlan] = await Promise.all([
+    const readPlan = async () => isDeleted || isConditionReason(spec) || spec.plan === undefined || (await hasPlan(spec.plan));
+    [resources.secret, resources.namespace, resources.row, resources.hasPlan] = await Promise.all([
       readSecret(),
       readNamespace(),
-      rows.read(keyIdOf(world.object)),
+      rows.read(keyIdOf(resources.object)),
       readPlan(),
     ]);
   }
 
   /** The error itself is thrown by the caller. A status that cannot be written is an event. */
-  async #reportFailure(world: KeyWorld, error: unknown, signal: AbortSignal): Promise<void> {
-    const after = afterFailure(error, world.object);
+  async #reportFailure(resources: ObservedResources, error: unknown, signal: AbortSignal): Promise<void> {
+    const after = afterFailure(error, resources.object);
     if (after === undefined) return;
-    const isRevoking = world.object.metadata.deletionTimestamp !== undefined && after.ready.reason === 'DatabaseUnavailable';
+    const isRevoking = resources.object.metadata.deletionTimestamp !== undefined && after.ready.reason === 'DatabaseUnavailable';
     const ready = isRevoking ? { ...after.ready, reason: 'Revoking' } : after.ready;
     try {
       const settled = { ready, reconciling: after.reconciling, isPartial: true };
-      await writeKeyStatus(observeKey(world, this.#dependencies, undefined), settled, this.#dependencies, signal);
+      await writeKeyStatus(observeKey(resources, this.#dependencies, undefined), settled, this.#dependencies, signal);
     } catch {
       const { reason, message: note } = after.reconciling;
-      this.#dependencies.events.record(eventSubject(world.object), { type: 'Warning', reason, action: 'Reconcile', note });
+      this.#dependencies.events.record(eventSubject(resources.object), { type: 'Warning', reason, action: 'Reconcile', note });
     }
   }
 }

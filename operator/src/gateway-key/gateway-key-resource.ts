@@ -1,8 +1,7 @@
 import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import { DEFAULT_ROLE } from '@vitrine/gateway-keys/role';
 import { z } from 'zod';
-import { API_VERSION, celRules, type CustomResource } from '../custom-resources/custom-resource.ts';
-import { statusShape } from '../custom-resources/status-shape.ts';
+import { API_VERSION, celRules, statusShape, type CustomResource } from '../custom-resources/custom-resource.ts';
 import type { Condition } from '../runtime/conditions.ts';
 
 export const FINALIZER = 'vitrine.dev/gateway-key';

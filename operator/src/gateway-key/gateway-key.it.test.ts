@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
-import { KeyWorld } from '../testing/key-world.ts';
+import { KeyFixture } from '../testing/key-fixture.ts';
 import { asOperator } from '../testing/start-test-operator.ts';
 import { keyIdOf } from './key-fields-of-spec.ts';
 import { PAUSED, ROTATE, SKIP_REVOCATION } from './gateway-key-resource.ts';
@@ -12,13 +12,13 @@ const OWN_TOKEN = 'a-token-of-a-person-of-30-chars';
 
 let database: TestDatabase;
 let pool: PostgresPool;
-let world: KeyWorld;
+let world: KeyFixture;
 beforeAll(async () => {
   database = await templateDatabase();
   pool = new PostgresPool({ dsn: asOperator(database.dsn), applicationName: 'test' });
 });
 beforeEach(async () => {
-  world = await KeyWorld.open(pool);
+  world = await KeyFixture.open(pool);
 });
 afterEach(() => world[Symbol.asyncDispose]());
 afterAll(async () => {
@@ -147,7 +147,7 @@ describe('what is not its own', () => {
     const keyId = `shared-${world.name}`;
     world.apply({ keyId });
     await world.converge();
-    await using other = await KeyWorld.open(pool);
+    await using other = await KeyFixture.open(pool);
     other.apply({ keyId });
     await other.converge();
     expect([other.ready, other.secret]).toEqual(['False IdConflict', undefined]);

@@ -11,27 +11,16 @@ import type {
 } from '@vitrine/gateway-keys/managed-key';
 import { invariant } from '@vitrine/faults/invariant';
 import { hasStatus } from '../runtime/api-error.ts';
-import type { ApiRequests } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import { mergeObject } from '../runtime/object-requests.ts';
-import type { ClientSettings } from './client-variables.ts';
+import { type ClientSettings, describedData, rotationAnnotations, secretData, secretMetadata, tokenIn } from './key-secret.ts';
 import type { KeyAction } from './decide-key.ts';
 import { FINALIZER, gatewayKeyPath, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
 import { secretNameOf } from './key-fields-of-spec.ts';
 import type { NamespaceObject } from './namespace-tenant.ts';
-import { describedData, rotationAnnotations, secretData, secretMetadata, tokenIn, type SecretObject } from './key-secret.ts';
-import { isObstacle, type ObservedKey, type Obstacle } from './observed-key.ts';
+import { isConditionReason, type ObservedKey, type ObservedResources, type ConditionReason, type SecretObject } from './observed-key.ts';
 
 const DEFAULT_GRACE_MS = 120_000;
-
-/** What a pass knows of the world; steps replace its parts by what they wrote. */
-export interface KeyWorld {
-  object: GatewayKeyObject;
-  namespace: NamespaceObject | undefined;
-  secret: SecretObject | undefined;
-  row: ManagedKey | undefined;
-  hasPlan: boolean;
-  obstacle: Obstacle | undefined;
-}
 
 /** A token that is accepted and not published yet. It is lost with the process, which then stages another. */
 export interface StagedToken {
@@ -39,7 +28,7 @@ export interface StagedToken {
   readonly at: number;
 }
 
-export interface KeyActionsOptions {
+interface KeyActionsOptions {
   readonly server: ApiRequests;
   readonly rows: ManagedKeyRows;
   readonly hashes: TokenHashes;
@@ -50,7 +39,7 @@ export interface KeyActionsOptions {
 
 type RowAction = 'register' | 'replaceToken' | 'stageToken' | 'promoteToken' | 'update' | 'adopt' | 'revoke';
 
-const OBSTACLES: Readonly<Record<Exclude<RegisterOutcome | TokenOutcome, 'registered' | 'written' | 'not_owned'>, Obstacle>> = {
+const PROBLEMS: Readonly<Record<Exclude<RegisterOutcome | TokenOutcome, 'registered' | 'written' | 'not_owned'>, ConditionReason>> = {
   id_taken: {
     reason: 'IdConflict',
     message: 'the id of the key was used before, and can never be used again: make a GatewayKey with another keyId',
@@ -64,7 +53,7 @@ const OBSTACLES: Readonly<Record<Exclude<RegisterOutcome | TokenOutcome, 'regist
   full: { reason: 'KeyLimitReached', message: 'there are as many active keys as gateways hold: revoke unused ones' },
 };
 
-/** Does one step, and puts what it wrote into the world. */
+/** Does one step, and puts what it wrote into the resources. */
 export class KeyActions {
   readonly #options: KeyActionsOptions;
 
@@ -72,20 +61,20 @@ export class KeyActions {
     this.#options = options;
   }
 
-  async run(action: KeyAction, world: KeyWorld, observed: ObservedKey, signal: AbortSignal): Promise<void> {
+  async run(action: KeyAction, resources: ObservedResources, observed: ObservedKey, signal: AbortSignal): Promise<void> {
     switch (action) {
       case 'addFinalizer':
-        return await this.#setFinalizers(world, [...(world.object.metadata.finalizers ?? []), FINALIZER], signal);
+        return await this.#setFinalizers(resources, [...(resources.object.metadata.finalizers ?? []), FINALIZER], signal);
       case 'removeFinalizer':
-        return await this.#removeFinalizer(world, signal);
+        return await this.#removeFinalizer(resources, signal);
       case 'createSecret':
-        return await this.#createSecret(world, observed, this.#options.newToken(), signal);
+        return await this.#createSecret(resources, observed, this.#options.newToken(), signal);
       case 'publishToken':
-        return await this.#publishToken(world, observed, signal);
+        return await this.#publishToken(resources, observed, signal);
       case 'describeSecret':
-        return await this.#describeSecret(world, observed, signal);
+        return await this.#describeSecret(resources, observed, signal);
       case 'orphan':
-        return await this.#orphan(world, observed, signal);
+        return await this.#orphan(resources, observed, signal);
       case 'register':
       case 'replaceToken':
       case 'stageToken':
@@ -93,7 +82,7 @@ export class KeyActions {
       case 'update':
       case 'adopt':
       case 'revoke':
-        return await this.#write(action, world, observed);
+        return await this.#write(action, resources, observed);
       default: {
         const unexpected: never = action;
         return unexpected;
@@ -102,22 +91,22 @@ export class KeyActions {
   }
 
   /** The steps in the database; what they found out is read again. */
-  async #write(action: RowAction, world: KeyWorld, observed: ObservedKey): Promise<void> {
+  async #write(action: RowAction, resources: ObservedResources, observed: ObservedKey): Promise<void> {
     const { rows } = this.#options;
     const key = { id: observed.keyId, owner_uid: observed.object.metadata.uid };
     const fields = () => wanted(observed.fields);
     switch (action) {
       case 'register':
-        this.#note(world, await this.#register(world, observed));
+        this.#note(resources, await this.#register(resources, observed));
         break;
       case 'replaceToken':
         this.#note(
-          world,
-          await rows.replaceToken(key, hashesOf(this.#options.hashes, tokenOf(world.secret, observed)), graceMsOf(observed)),
+          resources,
+          await rows.replaceToken(key, hashesOf(this.#options.hashes, tokenOf(resources.secret, observed)), graceMsOf(observed)),
         );
         break;
       case 'stageToken':
-        await this.#stage(world, observed);
+        await this.#stage(resources, observed);
         break;
       case 'promoteToken':
         await rows.promoteToken(key, graceMsOf(observed));
@@ -137,40 +126,40 @@ export class KeyActions {
         return unexpected;
       }
     }
-    world.row = await rows.read(key.id);
+    resources.row = await rows.read(key.id);
   }
 
-  #register({ secret }: KeyWorld, observed: ObservedKey): Promise<RegisterOutcome> {
+  #register({ secret }: ObservedResources, observed: ObservedKey): Promise<RegisterOutcome> {
     const { key, fields, token } = registrationOf(observed, secret, this.#options.hashes);
     return this.#options.rows.register(key, fields, token);
   }
 
-  async #stage(world: KeyWorld, { keyId, object, now }: ObservedKey): Promise<void> {
+  async #stage(resources: ObservedResources, { keyId, object, now }: ObservedKey): Promise<void> {
     const { rows, staged, newToken } = this.#options;
     const token = newToken();
     const { uid } = object.metadata;
-    this.#note(world, await rows.stageToken({ id: keyId, owner_uid: uid }, hashesOf(this.#options.hashes, token)));
+    this.#note(resources, await rows.stageToken({ id: keyId, owner_uid: uid }, hashesOf(this.#options.hashes, token)));
     staged.set(uid, { token, at: now });
   }
 
   /** The staged token, or for a key without a row any: it is registered next. */
-  async #publishToken(world: KeyWorld, observed: ObservedKey, signal: AbortSignal): Promise<void> {
+  async #publishToken(resources: ObservedResources, observed: ObservedKey, signal: AbortSignal): Promise<void> {
     const { server, staged, newToken } = this.#options;
     const { object, keyId, now, row } = observed;
     const token = row === undefined ? newToken() : staged.get(object.metadata.uid)?.token;
     invariant(token !== undefined, 'a token is staged');
-    const { secret } = world;
-    if (secret === undefined) return await this.#createSecret(world, observed, token, signal);
+    const { secret } = resources;
+    if (secret === undefined) return await this.#createSecret(resources, observed, token, signal);
     const spec = specOf(observed);
     const { annotations, ...metadata } = secretMetadata(object, spec);
     const change = {
       metadata: { ...metadata, annotations: { ...annotations, ...rotationAnnotations(object, spec, now) } },
       data: secretData(token, keyId, this.#options.clients),
     };
-    world.secret = await mergeObject<SecretObject>(server, pathOf(secret), change, secret.metadata.resourceVersion, signal);
+    resources.secret = await mergeObject<SecretObject>(server, pathOf(secret), change, secret.metadata.resourceVersion, signal);
   }
 
-  async #createSecret(world: KeyWorld, observed: ObservedKey, token: string, signal: AbortSignal): Promise<void> {
+  async #createSecret(resources: ObservedResources, observed: ObservedKey, token: string, signal: AbortSignal): Promise<void> {
     const { object, keyId, now } = observed;
     const spec = specOf(observed);
     const { namespace } = object.metadata;
@@ -185,21 +174,21 @@ export class KeyActions {
     };
     const path = `/api/v1/namespaces/${namespace}/secrets`;
     try {
-      world.secret = await this.#options.server.request<SecretObject>({ method: 'POST', path, body, signal });
+      resources.secret = await this.#options.server.request<SecretObject>({ method: 'POST', path, body, signal });
     } catch (error) {
       // Somebody made it meanwhile, or an earlier request did whose response was lost.
       if (!hasStatus(error, 409, 'AlreadyExists')) throw error;
-      world.secret = await this.#options.server.request<SecretObject>({ method: 'GET', path: `${path}/${name}`, signal });
+      resources.secret = await this.#options.server.request<SecretObject>({ method: 'GET', path: `${path}/${name}`, signal });
     }
   }
 
-  async #describeSecret(world: KeyWorld, observed: ObservedKey, signal: AbortSignal): Promise<void> {
-    const { secret } = world;
+  async #describeSecret(resources: ObservedResources, observed: ObservedKey, signal: AbortSignal): Promise<void> {
+    const { secret } = resources;
     invariant(secret !== undefined, 'a Secret is observed');
     const metadata = secretMetadata(observed.object, specOf(observed));
     const data = describedData(secret, observed.keyId, this.#options.clients);
     const { resourceVersion } = secret.metadata;
-    world.secret = await mergeObject<SecretObject>(
+    resources.secret = await mergeObject<SecretObject>(
       this.#options.server,
       pathOf(secret),
       { metadata, data },
@@ -209,34 +198,34 @@ export class KeyActions {
   }
 
   /** The Secret first: while the row is owned, this is repeated. */
-  async #orphan(world: KeyWorld, observed: ObservedKey, signal: AbortSignal): Promise<void> {
+  async #orphan(resources: ObservedResources, observed: ObservedKey, signal: AbortSignal): Promise<void> {
     const { server, rows } = this.#options;
-    const { secret } = world;
+    const { secret } = resources;
     const { uid } = observed.object.metadata;
     const owners = secret?.metadata.ownerReferences ?? [];
     if (secret !== undefined && owners.some((owner) => owner.uid === uid)) {
       const change = { metadata: { ownerReferences: owners.filter((owner) => owner.uid !== uid) } };
-      world.secret = await mergeObject<SecretObject>(server, pathOf(secret), change, secret.metadata.resourceVersion, signal);
+      resources.secret = await mergeObject<SecretObject>(server, pathOf(secret), change, secret.metadata.resourceVersion, signal);
     }
     await rows.release({ id: observed.keyId, owner_uid: uid });
-    world.row = await rows.read(observed.keyId);
+    resources.row = await rows.read(observed.keyId);
   }
 
-  async #removeFinalizer(world: KeyWorld, signal: AbortSignal): Promise<void> {
-    const rest = (world.object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
+  async #removeFinalizer(resources: ObservedResources, signal: AbortSignal): Promise<void> {
+    const rest = (resources.object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
     try {
-      await this.#setFinalizers(world, rest, signal);
+      await this.#setFinalizers(resources, rest, signal);
     } catch (error) {
       if (!hasStatus(error, 404)) throw error;
     }
   }
 
   /** A conflict when anybody else changed the object meanwhile. */
-  async #setFinalizers(world: KeyWorld, finalizers: readonly string[], signal: AbortSignal): Promise<void> {
-    const { object } = world;
+  async #setFinalizers(resources: ObservedResources, finalizers: readonly string[], signal: AbortSignal): Promise<void> {
+    const { object } = resources;
     const change = { metadata: { finalizers } };
     const { server } = this.#options;
-    world.object = await mergeObject<GatewayKeyObject>(
+    resources.object = await mergeObject<GatewayKeyObject>(
       server,
       gatewayKeyPath(object),
       change,
@@ -245,8 +234,8 @@ export class KeyActions {
     );
   }
 
-  #note(world: KeyWorld, outcome: RegisterOutcome | TokenOutcome): void {
-    if (outcome !== 'registered' && outcome !== 'written' && outcome !== 'not_owned') world.obstacle = OBSTACLES[outcome];
+  #note(resources: ObservedResources, outcome: RegisterOutcome | TokenOutcome): void {
+    if (outcome !== 'registered' && outcome !== 'written' && outcome !== 'not_owned') resources.problem = PROBLEMS[outcome];
   }
 }
 
@@ -271,7 +260,7 @@ function wanted(fields: ManagedKeyFields | undefined): ManagedKeyFields {
 }
 
 function specOf({ spec }: ObservedKey): GatewayKeySpec {
-  invariant(!isObstacle(spec), 'the spec is valid');
+  invariant(!isConditionReason(spec), 'the spec is valid');
   return spec;
 }
 

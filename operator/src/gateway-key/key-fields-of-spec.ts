@@ -4,7 +4,7 @@ import { PERMISSIONS, type Permission } from '@vitrine/gateway-keys/permission';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { createHash } from 'node:crypto';
 import { gatewayKeySpec, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
-import { isObstacle, type Obstacle } from './observed-key.ts';
+import { isConditionReason, type ConditionReason } from './observed-key.ts';
 
 /** They say of a Secret when and why its token was made: another hand in them would have it rotated again and again. */
 const OWN_ANNOTATIONS = 'vitrine.dev/';
@@ -19,7 +19,7 @@ export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
 }
 
 /** The spec, or why it cannot be used: the rules of the gateway that a schema of Kubernetes does not know. */
-export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): GatewayKeySpec | Obstacle {
+export function readSpec({ metadata: { name }, spec }: GatewayKeyObject): GatewayKeySpec | ConditionReason {
   const parsed = gatewayKeySpec.safeParse(spec ?? {});
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -54,7 +54,7 @@ export function secretNameOf(name: string, spec: GatewayKeySpec): string {
 export function secretKeyOf(object: GatewayKeyObject): string {
   const { namespace, name } = object.metadata;
   const spec = readSpec(object);
-  return `${namespace}/${isObstacle(spec) ? `${name}-gateway-key` : secretNameOf(name, spec)}`;
+  return `${namespace}/${isConditionReason(spec) ? `${name}-gateway-key` : secretNameOf(name, spec)}`;
 }
 
 export function keyFieldsOf({ metadata }: GatewayKeyObject, spec: GatewayKeySpec, tenant: Tenant): ManagedKeyFields {
@@ -67,4 +67,20 @@ export function keyFieldsOf({ metadata }: GatewayKeyObject, spec: GatewayKeySpec
     plan: spec.plan,
     managed_resource: `GatewayKey ${metadata.namespace}/${metadata.name}`,
   };
+}
+
+/** What the deletion of a GatewayKey does. It is read without the rest of the spec, which may not parse: a key that nobody asked to end goes on
+ *  working. */
+export function deletionPolicyOf({ spec }: Pick<GatewayKeyObject, 'spec'>): 'Revoke' | 'Orphan' | 'unreadable' {
+  if (typeof (spec ?? {}) !== 'object') return 'unreadable';
+  // The API server fills in the default; an object that was made without it has none.
+  const { deletionPolicy = 'Revoke' } = (spec ?? {}) as { deletionPolicy?: unknown };
+  return deletionPolicy === 'Revoke' || deletionPolicy === 'Orphan' ? deletionPolicy : 'unreadable';
+}
+
+/** The Secret that a GatewayKey made, also when its spec does not parse: a name that can be read, else that of the status, else the default. */
+export function madeSecretName({ metadata: { name }, spec, status }: GatewayKeyObject): string {
+  const { secretName } = (spec ?? {}) as { secretName?: unknown };
+  if (typeof secretName === 'string') return secretName;
+  return typeof status?.secretName === 'string' ? status.secretName : `${name}-gateway-key`;
 }

@@ -2,28 +2,14 @@ import { CHOSEN_TOKEN } from '@vitrine/credentials/token';
 import type { TokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { ManagedKey } from '@vitrine/gateway-keys/managed-key';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
-import { clientVariables, type ClientSettings } from './client-variables.ts';
 import { ROTATE, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
-import type { ObservedSecret, TokenState } from './observed-key.ts';
+import type { ObservedSecret, SecretObject, TokenState } from './observed-key.ts';
+import type { OperatorConfig } from '../config.ts';
 
 export const MANAGED_BY = { label: 'app.kubernetes.io/managed-by', value: 'vitrine-operator' };
 const ROTATED_AT = 'vitrine.dev/rotated-at';
 const TRIGGER = 'vitrine.dev/rotation-trigger';
 const SHOWN_CHARACTERS = 4;
-
-/** What is read and written of a Secret. */
-export interface SecretObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly ownerReferences?: readonly { readonly uid: string }[];
-  };
-  readonly data?: Readonly<Record<string, string>>;
-}
 
 /** The token in a Secret; undefined where there is none that could be one. Editors end files with a line break. */
 export function tokenIn(secret: SecretObject, key: string): string | undefined {
@@ -118,4 +104,17 @@ function isDescribed({ metadata }: SecretObject, object: GatewayKeyObject, spec:
 
 function hasAll(have: Readonly<Record<string, string>> = {}, want: Readonly<Record<string, string>>): boolean {
   return Object.entries(want).every(([key, value]) => have[key] === value);
+}
+
+/** Where clients reach the providers through the gateway, and the header of its key. */
+export type ClientSettings = OperatorConfig['clients'];
+
+/** Variables that the SDKs of OpenAI and Anthropic read, with which a client needs nothing but `envFrom` and a key of its provider. */
+function clientVariables(settings: ClientSettings, token: string): Readonly<Record<string, string>> {
+  const headers = `${settings.key_header}: ${token}`;
+  const { openai_base_url: openai, anthropic_base_url: anthropic } = settings;
+  return {
+    ...(openai !== undefined && { OPENAI_BASE_URL: openai, OPENAI_CUSTOM_HEADERS: headers }),
+    ...(anthropic !== undefined && { ANTHROPIC_BASE_URL: anthropic, ANTHROPIC_CUSTOM_HEADERS: headers }),
+  };
 }

@@ -3,7 +3,7 @@ import type { ObjectEvent } from '../runtime/event-recorder.ts';
 import type { Settled } from './decide-key.ts';
 import { secretNameOf } from './key-fields-of-spec.ts';
 import { type GatewayKeyStatus } from './gateway-key-resource.ts';
-import { isObstacle, type ObservedKey } from './observed-key.ts';
+import { isConditionReason, type ObservedKey } from './observed-key.ts';
 
 /** The status to write; nothing of it is secret. */
 export function keyStatus(observed: ObservedKey, settled: Settled): GatewayKeyStatus {
@@ -12,7 +12,7 @@ export function keyStatus(observed: ObservedKey, settled: Settled): GatewayKeySt
   const last = object.status ?? {};
   const conditions = updateConditions(readConditions(last), wantedConditions(observed, settled), generation, rfc3339(now));
   const isRegistered = row?.owner_uid === object.metadata.uid;
-  if (isObstacle(spec) || fields === undefined || settled.isPartial === true)
+  if (isConditionReason(spec) || fields === undefined || settled.isPartial === true)
     return { ...last, observedGeneration: generation, conditions };
   const isShown = secret !== undefined && (secret.isOwn || spec.tokenSecretRef !== undefined);
   return {
@@ -57,7 +57,7 @@ function wantedConditions(
     const rest = readConditions(object.status).filter(({ type }) => type === 'SecretReady' || type === 'Registered');
     return [{ type: 'Ready', ...ready }, ...rest, ...isReconciling];
   }
-  const isGiven = !isObstacle(spec) && spec.tokenSecretRef !== undefined;
+  const isGiven = !isConditionReason(spec) && spec.tokenSecretRef !== undefined;
   const hasToken = secret !== undefined && (isGiven || secret.isOwn) && secret.token !== 'malformed';
   const isRegistered = row !== undefined && row.owner_uid === object.metadata.uid && !row.isRevoked;
   return [

@@ -8,9 +8,9 @@ import type { GatewayKeyDependencies } from './gateway-key-reconciler.ts';
 import { PAUSED, type GatewayKeyObject } from './gateway-key-resource.ts';
 import { registrationOf } from './key-actions.ts';
 import { secretKeyOf } from './key-fields-of-spec.ts';
-import { MANAGED_BY, type SecretObject } from './key-secret.ts';
+import { MANAGED_BY } from './key-secret.ts';
+import type { ObservedKey, SecretObject } from './observed-key.ts';
 import { observeKey } from './observe-key.ts';
-import type { ObservedKey } from './observed-key.ts';
 import { eventSubject, writeKeyStatus } from './write-key-status.ts';
 
 /** For all keys together: a slow API server must not keep thousands of keys from being registered again within 30 s. */
@@ -75,7 +75,7 @@ function lostKeyOf(
 ): readonly LostKey[] {
   if (object === undefined) return [];
   const namespace = dependencies.cached.namespace(object.metadata.namespace);
-  const read = { object, namespace, secret, row: undefined, hasPlan: true, obstacle: undefined };
+  const read = { object, namespace, secret, row: undefined, hasPlan: true, problem: undefined };
   const observed = observeKey(read, dependencies, undefined);
   const step = decideStep(observed);
   if (step === undefined || isSettled(step) || step.action !== 'register') return [];

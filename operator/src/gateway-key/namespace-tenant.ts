@@ -1,10 +1,9 @@
-import type { Permission } from '@vitrine/gateway-keys/permission';
-import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
+import { type Permission, PERMISSIONS } from '@vitrine/gateway-keys/permission';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 
-export const ORG_LABEL = 'vitrine.dev/org';
-export const WORKSPACE_LABEL = 'vitrine.dev/workspace';
-export const CEILING_ANNOTATION = 'vitrine.dev/permission-ceiling';
+const ORG_LABEL = 'vitrine.dev/org';
+const WORKSPACE_LABEL = 'vitrine.dev/workspace';
+const CEILING_ANNOTATION = 'vitrine.dev/permission-ceiling';
 /** Without an annotation: whoever may create a GatewayKey must not thereby manage all keys of the tenant. */
 const DEFAULT_CEILING: readonly Permission[] = ['proxy:write', 'analytics:read'];
 

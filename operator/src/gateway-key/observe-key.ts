@@ -1,15 +1,14 @@
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { ClientSettings } from './client-variables.ts';
+import { type ClientSettings, isHashOf, observeSecret } from './key-secret.ts';
 import { PAUSED } from './gateway-key-resource.ts';
-import type { KeyWorld, StagedToken } from './key-actions.ts';
+import type { StagedToken } from './key-actions.ts';
 import { keyFieldsOf, keyIdOf, readSpec } from './key-fields-of-spec.ts';
-import { isHashOf, observeSecret } from './key-secret.ts';
 import { namespaceTenant } from './namespace-tenant.ts';
-import { isObstacle, type ObservedKey } from './observed-key.ts';
+import { isConditionReason, type ObservedKey, type ObservedResources } from './observed-key.ts';
 
 /** What all keys are observed with. */
-export interface ObserveOptions {
+interface ObserveOptions {
   readonly hashes: TokenHashes;
   readonly clients: ClientSettings;
   readonly defaultTenant: Tenant | undefined;
@@ -20,7 +19,7 @@ export interface ObserveOptions {
 
 /** Interprets what was read of a key. `staged`: its next token, while this process has it. */
 export function observeKey(
-  { object, namespace, secret, row, hasPlan, obstacle }: KeyWorld,
+  { object, namespace, secret, row, hasPlan, problem }: ObservedResources,
   { hashes, clients, defaultTenant, clock, propagationMs }: ObserveOptions,
   staged: StagedToken | undefined,
 ): ObservedKey {
@@ -35,13 +34,13 @@ export function observeKey(
     spec,
     tenant,
     secret:
-      secret === undefined || isObstacle(spec) ? undefined : observeSecret(secret, object, spec, keyId, row, hashes, clients),
+      secret === undefined || isConditionReason(spec) ? undefined : observeSecret(secret, object, spec, keyId, row, hashes, clients),
     row,
-    fields: isObstacle(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object, spec, tenant.tenant),
+    fields: isConditionReason(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object, spec, tenant.tenant),
     isPepperKnown: row === undefined || hashes.has(row.token.pepper_version, row.pepper_fingerprint),
     hasPlan,
     stagedAt: isStaged ? staged.at : undefined,
-    obstacle,
+    problem,
     now: clock(),
     propagationMs,
   };

@@ -1,9 +1,23 @@
 import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
-import type { NamespaceTenant } from './namespace-tenant.ts';
+import type { NamespaceObject, NamespaceTenant } from './namespace-tenant.ts';
 import type { GatewayKeyObject, GatewayKeySpec } from './gateway-key-resource.ts';
 
 /** Which of the row's tokens a Secret holds: `other` is none of them, `malformed` can be no token. */
 export type TokenState = 'current' | 'next' | 'other' | 'malformed';
+
+/** What is read and written of a Secret. */
+export interface SecretObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly { readonly uid: string }[];
+  };
+  readonly data?: Readonly<Record<string, string>>;
+}
 
 export interface ObservedSecret {
   /** Whether the GatewayKey of this uid owns it. With `tokenSecretRef` it belongs to a person, and this says nothing. */
@@ -22,17 +36,27 @@ export interface ObservedSecret {
 }
 
 /** Why the spec cannot be reconciled until somebody changes it, or something else. */
-export interface Obstacle {
+export interface ConditionReason {
   readonly reason: string;
   readonly message: string;
+}
+
+/** What was read of one key and its surroundings; each step replaces what it wrote. */
+export interface ObservedResources {
+  object: GatewayKeyObject;
+  namespace: NamespaceObject | undefined;
+  secret: SecretObject | undefined;
+  row: ManagedKey | undefined;
+  hasPlan: boolean;
+  problem: ConditionReason | undefined;
 }
 
 /** Everything that is decided from. */
 export interface ObservedKey {
   readonly object: GatewayKeyObject;
   readonly keyId: string;
-  /** An obstacle where the spec is invalid. */
-  readonly spec: GatewayKeySpec | Obstacle;
+  /** An problem where the spec is invalid. */
+  readonly spec: GatewayKeySpec | ConditionReason;
   /** Undefined while the object is deleted or paused: nobody needs it then. */
   readonly tenant: NamespaceTenant | undefined;
   /** Undefined only when the API server said that there is none. */
@@ -47,13 +71,13 @@ export interface ObservedKey {
   /** Of the row's next token, while this process has it. */
   readonly stagedAt: number | undefined;
   /** What the last step found out. */
-  readonly obstacle: Obstacle | undefined;
+  readonly problem: ConditionReason | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** How long gateways may take to accept a staged token. */
   readonly propagationMs: number;
 }
 
-export function isObstacle(value: object): value is Obstacle {
+export function isConditionReason(value: object): value is ConditionReason {
   return 'reason' in value;
 }

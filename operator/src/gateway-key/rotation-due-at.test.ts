@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { rotationDueAt } from './rotation-due-at.ts';
+import { rotationDueAt } from './decide-key.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.parse('2026-11-23T12:00:00Z');

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { readSpec } from './key-fields-of-spec.ts';
-import { isObstacle } from './observed-key.ts';
+import { isConditionReason } from './observed-key.ts';
 
 // Objects that a release accepted are in clusters. A rule that becomes stricter is for new objects only (a CEL rule with `oldSelf`), or the
 // operator goes on reading the old form. Rows are added to this table, and none is removed.
@@ -17,5 +17,5 @@ const SPECS: readonly (readonly [string, object])[] = [
 
 test.each(SPECS)('a spec that release %s accepted is still read: %j', (_, spec) => {
   const read = readSpec({ metadata: { name: 'ci', namespace: 'a', uid: 'u', resourceVersion: '1', generation: 1 }, spec });
-  expect(isObstacle(read) ? read.message : 'read').toBe('read');
+  expect(isConditionReason(read) ? read.message : 'read').toBe('read');
 });

@@ -1,5 +1,5 @@
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
-import type { ApiRequests } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import type { EventRecorder, EventSubject } from '../runtime/event-recorder.ts';
 import { mergeStatus } from '../runtime/object-requests.ts';
 import type { Settled } from './decide-key.ts';
@@ -7,7 +7,7 @@ import { gatewayKeyPath, type GatewayKeyObject } from './gateway-key-resource.ts
 import { keyStatus, statusChange, statusEvent } from './key-status.ts';
 import type { ObservedKey } from './observed-key.ts';
 
-export interface StatusWriter {
+interface StatusWriter {
   readonly server: ApiRequests;
   readonly events: EventRecorder;
 }

@@ -1,10 +1,10 @@
 import { DatabaseProbe } from '@vitrine/postgres/database-probe';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { ApiRequests } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { LeaderElection, type Leadership } from '../runtime/leader-election.ts';
-import { FencedApiServer } from './fenced-api-server.ts';
+import { FencedKubernetesClient } from './fenced-kubernetes-client.ts';
 import { FencedDatabase, takeEpoch, type Epoch, type Transactions } from './fenced-database.ts';
 
 const AFTER_BUG = 'report it with this line: it is a bug; the process ends and is started again';
@@ -103,7 +103,7 @@ export class Leader {
   #startControllers(): void {
     const { server, pool, logger, createControllers } = this.#options;
     if (this.#leadership === undefined || this.#epoch === undefined || this.#stopping.signal.aborted) return;
-    const fencedServer = new FencedApiServer(server, this.#leadership, this.#onLost);
+    const fencedServer = new FencedKubernetesClient(server, this.#leadership, this.#onLost);
     this.#controllers = createControllers(fencedServer, new FencedDatabase(pool, this.#epoch, this.#onLost));
     for (const controller of this.#controllers) controller.start();
     const { epoch } = this.#epoch;

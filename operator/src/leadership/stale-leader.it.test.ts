@@ -4,11 +4,11 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { ApiServer } from '../runtime/api-server.ts';
+import { KubernetesClient } from '../runtime/kubernetes-client.ts';
 import { startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
 import { startOperatorProcess, type OperatorProcess } from '../testing/operator-process.ts';
 import { startTestOperator } from '../testing/start-test-operator.ts';
-import { FencedApiServer } from './fenced-api-server.ts';
+import { FencedKubernetesClient } from './fenced-kubernetes-client.ts';
 
 const KEY = '/apis/vitrine.dev/v1alpha1/namespaces/team-a/gatewaykeys/ci';
 const SECRET = '/api/v1/namespaces/team-a/secrets/ci-gateway-key';
@@ -25,9 +25,9 @@ beforeEach(async () => {
 afterEach(() => stack.disposeAsync());
 
 test('a write is refused when the Lease has run out, and the next one too; reads are not', async () => {
-  const server = stack.use(new ApiServer(fake.config, 'test'));
+  const server = stack.use(new KubernetesClient(fake.config, 'test'));
   let [remainingMs, losses] = [1_000, 0];
-  const fenced = new FencedApiServer(server, { remainingMs: () => remainingMs }, () => (losses += 1));
+  const fenced = new FencedKubernetesClient(server, { remainingMs: () => remainingMs }, () => (losses += 1));
   fake.put(SECRET);
   const write = () =>
     fenced.request({ method: 'PATCH', path: SECRET, patch: 'merge', body: {} }).then(
@@ -43,8 +43,8 @@ test('a write is refused when the Lease has run out, and the next one too; reads
 });
 
 test('a write that gets no response ends with the Lease', async () => {
-  const server = stack.use(new ApiServer(fake.config, 'test'));
-  const fenced = new FencedApiServer(server, { remainingMs: () => 50 }, () => {});
+  const server = stack.use(new KubernetesClient(fake.config, 'test'));
+  const fenced = new FencedKubernetesClient(server, { remainingMs: () => 50 }, () => {});
   fake.fault = () => true;
   await expect(fenced.request({ method: 'POST', path: SECRET, body: {} })).rejects.toThrow(/timeout/);
 });

@@ -5,7 +5,7 @@ import { parseScrape } from '@vitrine/testkit/parse-scrape';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readOperatorConfig } from '../config.ts';
 import { Controller } from '../runtime/controller.ts';
-import { ApiServer } from '../runtime/api-server.ts';
+import { KubernetesClient } from '../runtime/kubernetes-client.ts';
 import { startFakeApiServer } from '../testing/fake-api-server.ts';
 import { OperatorTelemetry } from './operator-telemetry.ts';
 
@@ -20,7 +20,7 @@ test('deploy/observability knows the metrics and labels of an operator; npm run 
     OPERATOR_AUTH_PEPPER_PATH: '/pepper',
   });
   await using fake = await startFakeApiServer();
-  await using server = new ApiServer(fake.config, 'test');
+  await using server = new KubernetesClient(fake.config, 'test');
   using telemetry = await OperatorTelemetry.start(observability.otel, createLogger('test', 'silent', { write: () => true }));
   await using controller = new Controller({ name: 'gatewaykey', observer: telemetry, reconcile: async () => ({}) });
   const watch = controller.watch(server, 'gatewaykeys', { path: '/apis/vitrine.dev/v1alpha1/gatewaykeys', onChange: () => {} });

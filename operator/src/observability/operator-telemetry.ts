@@ -7,7 +7,7 @@ import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/serv
 import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import { RECONCILE_OUTCOMES, type ControllerFigures, type ControllerObserver } from '../runtime/controller.ts';
 import type { ListWatchFigures } from '../runtime/list-watch.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../config.ts';
 import { OBSERVED_INSTRUMENTS, RECORDED_INSTRUMENTS } from './instruments.ts';
 
 const AFTER_FAILED_WATCH = 'look at err; it is tried again: docs/failure-modes.md#requests-to-the-api-server-that-fail';
@@ -18,7 +18,7 @@ const AFTER_FAILED_SWEEP =
 /** Once a minute: of sweeps that fail one after the other. */
 const LOGGED_FAILURE = 12;
 
-export interface OperatorFigures {
+interface OperatorFigures {
   /** Of the Lease. */
   readonly leaseName: string;
   readonly isLeading: boolean;

@@ -14,7 +14,7 @@ export const IN_USE_INTERVAL_MS = 10_000;
 /** and whether the row of another plan has been corrected: the API server notifies of neither. */
 const INVALID_ROW_INTERVAL_MS = 60_000;
 
-/** What was read of the world of one resource. */
+/** What was read of one resource and of what belongs to it. */
 export interface Observed {
   readonly object: PlanLimitsObject | undefined;
   readonly rows: PlanRows;
@@ -92,7 +92,7 @@ export function inUse({ keys, workspaces }: PlanUse): WantedCondition {
   );
 }
 
-export function notReady(reason: string, message: string): WantedCondition {
+function notReady(reason: string, message: string): WantedCondition {
   return { type: 'Ready', status: 'False', reason, message };
 }
 

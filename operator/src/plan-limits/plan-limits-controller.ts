@@ -1,12 +1,12 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { readPlanRows } from '@vitrine/plans/plan-rows';
 import { isDeepStrictEqual } from 'node:util';
-import type { ControllerContext } from '../controller-context.ts';
+import type { ControllerContext } from '../leadership/controller-context.ts';
 import type { Transactions } from '../leadership/fenced-database.ts';
 import { Controller } from '../runtime/controller.ts';
 import { PlanLimitsReconciler } from './plan-limits-reconciler.ts';
 import { PAUSED, PLAN_LIMITS_PATH, readSpec, type PlanLimitsObject } from './plan-limits-resource.ts';
-import { PlanLimitsWorld } from './plan-limits-world.ts';
+import { PlanLimitsRepository } from './plan-limits-repository.ts';
 
 const NAME = 'planlimits';
 /** How often rows are compared with resources: a database may lose them, or be restored from a copy. */
@@ -16,8 +16,8 @@ const SWEEP_MS = 5_000;
 export function createPlanLimitsController(context: ControllerContext, database: Transactions): Controller {
   const { config, server, pool, telemetry, events } = context;
   const { namespace, plans } = config;
-  const world = new PlanLimitsWorld({ server, pool, database, namespace, configMap: plans.config_map });
-  const reconciler = new PlanLimitsReconciler(server, world, events);
+  const repository = new PlanLimitsRepository({ server, pool, database, namespace, configMap: plans.config_map });
+  const reconciler = new PlanLimitsReconciler(server, repository, events);
   const reconcile = (key: string, signal: AbortSignal) => reconciler.reconcile(key.slice(key.indexOf('/') + 1), signal);
   const controller = new Controller({ name: NAME, reconcile, observer: telemetry, concurrency: 1 });
   const resources = controller.watch<PlanLimitsObject>(server, 'planlimits', {

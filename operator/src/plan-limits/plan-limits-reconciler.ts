@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
-import type { ApiRequests } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import { isTransition, readConditions, updateConditions, type WantedCondition } from '../runtime/conditions.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
@@ -8,7 +8,7 @@ import { afterFailure } from '../runtime/failure.ts';
 import { mergeStatus } from '../runtime/object-requests.ts';
 import { decide, inUse, IN_USE_INTERVAL_MS, type Decision } from './decide.ts';
 import type { PlanLimitsObject } from './plan-limits-resource.ts';
-import type { PlanLimitsWorld } from './plan-limits-world.ts';
+import type { PlanLimitsRepository } from './plan-limits-repository.ts';
 
 interface Applied {
   readonly object: PlanLimitsObject | undefined;
@@ -18,24 +18,24 @@ interface Applied {
 /** One pass of one resource: gather -> decide -> apply, then its status. */
 export class PlanLimitsReconciler {
   readonly #server: ApiRequests;
-  readonly #world: Pick<PlanLimitsWorld, 'path' | 'read' | 'gather' | 'apply'>;
+  readonly #repository: Pick<PlanLimitsRepository, 'path' | 'read' | 'gather' | 'apply'>;
   readonly #events: Pick<EventRecorder, 'record'>;
 
   constructor(
     server: ApiRequests,
-    world: Pick<PlanLimitsWorld, 'path' | 'read' | 'gather' | 'apply'>,
+    repository: Pick<PlanLimitsRepository, 'path' | 'read' | 'gather' | 'apply'>,
     events: Pick<EventRecorder, 'record'>,
   ) {
     this.#server = server;
-    this.#world = world;
+    this.#repository = repository;
     this.#events = events;
   }
 
   /** `name`: of the resource, which is that of the plan. */
   async reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
-    const object = await this.#world.read(name, signal);
+    const object = await this.#repository.read(name, signal);
     try {
-      const observed = await this.#world.gather(object, signal);
+      const observed = await this.#repository.gather(object, signal);
       const applied = await this.#apply(decide(observed), object, signal);
       await this.#writeStatus(applied, signal);
       return { requeueAfterMs: applied.decision.requeueAfterMs };
@@ -49,7 +49,7 @@ export class PlanLimitsReconciler {
     let current = object;
     for (const step of decision.steps) {
       signal.throwIfAborted();
-      const result = await this.#world.apply(step, current, signal);
+      const result = await this.#repository.apply(step, current, signal);
       // A key or workspace got the plan since it was gathered.
       if (result !== undefined && 'workspaces' in result)
         return { object: current, decision: { steps: [], ready: inUse(result), requeueAfterMs: IN_USE_INTERVAL_MS } };
@@ -71,7 +71,7 @@ export class PlanLimitsReconciler {
     const conditions = updateConditions(before, wanted, generation, now);
     const status = { observedGeneration: generation, conditions };
     if (isDeepStrictEqual(status, object.status)) return;
-    await mergeStatus(this.#server, this.#world.path(name), status, resourceVersion, signal);
+    await mergeStatus(this.#server, this.#repository.path(name), status, resourceVersion, signal);
     const news = [ready, reconciling].find((condition) => condition !== undefined && isTransition(before, condition));
     if (news !== undefined) this.#recordEvent(object, news);
   }

@@ -2,8 +2,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { issueText } from '@vitrine/config/issue-text';
 import { planLimits, type PlanLimits } from '@vitrine/plans/plan-limits';
 import { z } from 'zod';
-import { API_VERSION, type CustomResource, type PrinterColumn } from '../custom-resources/custom-resource.ts';
-import { statusShape } from '../custom-resources/status-shape.ts';
+import { API_VERSION, statusShape, type CustomResource, type PrinterColumn } from '../custom-resources/custom-resource.ts';
 import type { Condition } from '../runtime/conditions.ts';
 
 export const PLAN_LIMITS_PATH = (namespace: string): string => `/apis/${API_VERSION}/namespaces/${namespace}/planlimits`;
@@ -12,7 +11,7 @@ export const FINALIZER = 'vitrine.dev/plan-limits';
 export const PAUSED = 'vitrine.dev/paused';
 
 /** `metadata.name` is the name of the plan. */
-export const PLAN_NAMES = ['free', 'pro', 'growth', 'partner'] as const;
+const PLAN_NAMES = ['free', 'pro', 'growth', 'partner'] as const;
 
 /** A PlanLimits resource as the API server gives it; its spec is not validated. */
 export interface PlanLimitsObject extends KubernetesObject {

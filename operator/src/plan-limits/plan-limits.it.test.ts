@@ -7,12 +7,12 @@ import { openTcpProxy, type TcpProxy } from '@vitrine/postgres/testing/tcp-proxy
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { FencedDatabase, takeEpoch } from '../leadership/fenced-database.ts';
-import { ApiServer } from '../runtime/api-server.ts';
+import { KubernetesClient } from '../runtime/kubernetes-client.ts';
 import { failing, startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
 import { asOperator, startTestOperator, type TestOperator } from '../testing/start-test-operator.ts';
 import { PlanLimitsReconciler } from './plan-limits-reconciler.ts';
 import { FINALIZER, PAUSED, type PlanLimitsObject } from './plan-limits-resource.ts';
-import { PlanLimitsWorld } from './plan-limits-world.ts';
+import { PlanLimitsRepository } from './plan-limits-repository.ts';
 
 const PLANS = '/apis/vitrine.dev/v1alpha1/namespaces/vitrine/planlimits';
 const PRO = `${PLANS}/pro`;
@@ -209,14 +209,14 @@ describe('the ConfigMap of the plans', () => {
 
 describe('faults', () => {
   test('a pass that ends after any of its steps, or before, is finished by the next', async () => {
-    const server = stack.use(new ApiServer(fake.config, 'test'));
+    const server = stack.use(new KubernetesClient(fake.config, 'test'));
     const operatorPool = stack.use(new PostgresPool({ dsn: asOperator(database.dsn), applicationName: 'operator' }));
     const fenced = new FencedDatabase(operatorPool, await takeEpoch(operatorPool, 'test'), () => {});
     const options = { server, pool: operatorPool, database: fenced, namespace: 'vitrine', configMap: 'vitrine-plans' };
     const { signal } = new AbortController();
     let left = Infinity;
-    class CrashingWorld extends PlanLimitsWorld {
-      override async apply(...step: Parameters<PlanLimitsWorld['apply']>) {
+    class CrashingWorld extends PlanLimitsRepository {
+      override async apply(...step: Parameters<PlanLimitsRepository['apply']>) {
         left -= 1;
         if (left === 0) throw new Error('crashed before a step');
         const result = await super.apply(...step);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
 import { ApiError } from './api-error.ts';
-import { ApiServer } from './api-server.ts';
+import { KubernetesClient } from './kubernetes-client.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 
 const THINGS = '/apis/example.com/v1/things';
@@ -33,7 +33,7 @@ function createController(reconcile: ControllerOptions['reconcile'], options: Pa
 }
 
 function startWatching(controller: Controller) {
-  const watch = controller.watch<KubernetesObject>(stack.use(new ApiServer(fake.config, 'test')), 'things', {
+  const watch = controller.watch<KubernetesObject>(stack.use(new KubernetesClient(fake.config, 'test')), 'things', {
     path: THINGS,
     onChange: (key) => controller.add(key),
     isChange: (before, after) => before.metadata?.generation !== after.metadata?.generation,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
-import type { ApiRequests } from './api-server.ts';
+import type { ApiRequests } from './kubernetes-client.ts';
 import { ListWatch, type ListWatchFigures, type ListWatchOptions } from './list-watch.ts';
 import type { WatchedObject } from './watch-events.ts';
 import { WorkQueue, type QueueFigures, type WorkQueueOptions } from './work-queue.ts';
@@ -13,7 +13,7 @@ export interface ReconcileResult {
 }
 
 /** As controller-runtime names them. */
-export type ReconcileOutcome = 'success' | 'requeue' | 'requeue_after' | 'error';
+type ReconcileOutcome = 'success' | 'requeue' | 'requeue_after' | 'error';
 export const RECONCILE_OUTCOMES: readonly ReconcileOutcome[] = ['success', 'requeue', 'requeue_after', 'error'];
 
 /** What is measured and logged of a controller. */
@@ -31,7 +31,7 @@ export interface ControllerObserver {
 export interface ControllerOptions {
   /** Such as `gatewaykey`. */
   readonly name: string;
-  /** Makes the world as one object wants it. `signal` is aborted when nothing may be continued. */
+  /** Reconciles one object. `signal` is aborted when nothing may be continued. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   readonly observer: ControllerObserver;
   readonly concurrency?: number;

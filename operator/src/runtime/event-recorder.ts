@@ -1,4 +1,4 @@
-import type { ApiRequests } from './api-server.ts';
+import type { ApiRequests } from './kubernetes-client.ts';
 
 /** Requests at once; while so many wait for the API server, further events are dropped and counted: an event is news, not state. */
 const MAX_IN_FLIGHT = 64;

@@ -10,7 +10,7 @@ export interface Failure {
 }
 
 /** What the conditions of an object say after a pass that failed. The pass is tried again. */
-export interface AfterFailure {
+interface AfterFailure {
   readonly ready: Pick<WantedCondition, 'status' | 'reason' | 'message'>;
   readonly reconciling: Failure;
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { failing, startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
-import { ApiServer } from './api-server.ts';
+import { KubernetesClient } from './kubernetes-client.ts';
 import { LeaderElection, type Leadership, type Lease } from './leader-election.ts';
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/vitrine/leases/operator';
@@ -30,7 +30,7 @@ function lead(
   signal: AbortSignal = new AbortController().signal,
   times = TIMES,
 ): Promise<Leadership | undefined> {
-  const server = stack.use(new ApiServer(fake.config, identity));
+  const server = stack.use(new KubernetesClient(fake.config, identity));
   const options = {
     namespace: 'vitrine',
     name: 'operator',

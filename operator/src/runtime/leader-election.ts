@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
-import type { ApiRequests } from './api-server.ts';
+import type { ApiRequests } from './kubernetes-client.ts';
 
 /** As client-go: others take over after `leaseMs` without a renewal, the leader gives up after `renewMs`, all try every `retryMs`. The
  *  difference between the first two is for clocks that run at different speeds and for work that has to end. */
@@ -18,7 +18,7 @@ export interface Lease {
   };
 }
 
-export interface LeaderElectionOptions {
+interface LeaderElectionOptions {
   readonly namespace: string;
   readonly name: string;
   /** Differs between any two processes, also of one pod. */

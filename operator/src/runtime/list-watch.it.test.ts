@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { failing, startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
-import { ApiServer } from './api-server.ts';
+import { KubernetesClient } from './kubernetes-client.ts';
 import { ListWatch, type ListWatchOptions } from './list-watch.ts';
 
 const THINGS = '/apis/example.com/v1/things';
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => stack.disposeAsync());
 
 function createListWatch(options: Partial<ListWatchOptions> = {}): ListWatch<KubernetesObject> {
-  const server = stack.use(new ApiServer(fake.config, 'test'));
+  const server = stack.use(new KubernetesClient(fake.config, 'test'));
   const onRestart = (error: unknown) => errors.push(String(error));
   return stack.use(
     new ListWatch<KubernetesObject>(server, {
@@ -194,7 +194,7 @@ test('the same version of an object is news once', async () => {
 test('all requests share a few connections', async () => {
   const sockets = new Set<unknown>();
   fake.fault = (request) => (sockets.add(request.socket), false);
-  const server = stack.use(new ApiServer(fake.config, 'test'));
+  const server = stack.use(new KubernetesClient(fake.config, 'test'));
   for (let i = 0; i < 50; i += 1) await server.request({ method: 'GET', path: THINGS });
   // A response's connection is free a moment after its body has ended.
   expect(sockets.size).toBeLessThanOrEqual(2);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
-import type { ApiRequest, ApiRequests } from './api-server.ts';
+import type { ApiRequest, ApiRequests } from './kubernetes-client.ts';
 import { listPages } from './object-requests.ts';
 import { readWatchEvents, type WatchedObject, type WatchEvent } from './watch-events.ts';
 
@@ -15,7 +15,7 @@ const SHORT_WATCH_MS = 1_000;
 const RESYNC_MS = 600_000;
 
 /** `resynced`: now and then, without a reason. */
-export type Change = 'added' | 'updated' | 'deleted' | 'resynced';
+type Change = 'added' | 'updated' | 'deleted' | 'resynced';
 
 export interface ListWatchOptions<T extends WatchedObject = WatchedObject> {
   /** Of the list, such as `/apis/vitrine.dev/v1alpha1/gatewaykeys`. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { failing, startFakeApiServer, type FakeApiServer } from '../testing/fake-api-server.ts';
 import { hasStatus } from './api-error.ts';
-import { ApiServer } from './api-server.ts';
+import { KubernetesClient } from './kubernetes-client.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { applyObject, mergeStatus, readObject } from './object-requests.ts';
 
@@ -12,12 +12,12 @@ const EVENTS = '/apis/events.k8s.io/v1/namespaces/a/events';
 
 let stack: AsyncDisposableStack;
 let fake: FakeApiServer;
-let server: ApiServer;
+let server: KubernetesClient;
 
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
   fake = stack.use(await startFakeApiServer());
-  server = stack.use(new ApiServer(fake.config, 'test'));
+  server = stack.use(new KubernetesClient(fake.config, 'test'));
 });
 afterEach(() => stack.disposeAsync());
 
@@ -98,7 +98,7 @@ test('an event names its object, is bounded, and fails nobody', async () => {
 
 test('credentials are read again when the API server rejects them', async () => {
   const { config } = fake;
-  const own = stack.use(new ApiServer(config, 'test'));
+  const own = stack.use(new KubernetesClient(config, 'test'));
   const tokens: unknown[] = [];
   const request = async (status: number) => {
     fake.fault = failing(status, 'Unauthorized', 1, ({ headers }) => tokens.push(headers.authorization) > 0);

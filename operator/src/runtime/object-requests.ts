@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { hasStatus } from './api-error.ts';
-import type { ApiRequest, ApiRequests } from './api-server.ts';
+import type { ApiRequest, ApiRequests } from './kubernetes-client.ts';
 
 const PAGE = 500;
 
@@ -16,7 +16,7 @@ export async function readObject<T>(server: ApiRequests, path: string, signal?: 
   }
 }
 
-export interface ListedPage<T> {
+interface ListedPage<T> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   /** A list of metadata without any has null. */
   readonly items: readonly T[] | null;

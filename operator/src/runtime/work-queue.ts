@@ -1,5 +1,3 @@
-import { TokenBucket } from './token-bucket.ts';
-
 /** Retries of one key wait from 1 s to 5 min; all retries together are at most 10 a second in the long run, as in controller-runtime. */
 const BACKOFF = { firstMs: 1_000, maxMs: 300_000 };
 const RETRIES = { perSecond: 10, burst: 100 };
@@ -152,5 +150,28 @@ export class WorkQueue {
   #cancelDelay(key: string): void {
     clearTimeout(this.#delayed.get(key)?.timer);
     this.#delayed.delete(key);
+  }
+}
+
+/** How many may begin within a time: `perSecond` in the long run, `burst` at once. */
+class TokenBucket {
+  readonly #perMs: number;
+  readonly #burst: number;
+  #tokens: number;
+  #at: number;
+
+  /** `now`: milliseconds of a monotonic clock. */
+  constructor({ perSecond, burst }: { readonly perSecond: number; readonly burst: number }, now: number) {
+    this.#perMs = perSecond / 1_000;
+    this.#burst = burst;
+    this.#tokens = burst;
+    this.#at = now;
+  }
+
+  /** Takes a token, now or in the future; returns in how many milliseconds it may be used. */
+  reserve(now: number): number {
+    this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#at) * this.#perMs) - 1;
+    this.#at = now;
+    return Math.max(0, -this.#tokens / this.#perMs);
   }
 }

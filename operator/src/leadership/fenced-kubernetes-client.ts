@@ -1,11 +1,11 @@
 import { Fault } from '@vitrine/faults/fault';
-import { REQUEST_TIMEOUT_MS, type ApiRequest, type ApiRequests, type WatchRequest } from '../runtime/api-server.ts';
+import { REQUEST_TIMEOUT_MS, type ApiRequest, type ApiRequests, type WatchRequest } from '../runtime/kubernetes-client.ts';
 import type { Leadership } from '../runtime/leader-election.ts';
 
 /** The API server of a leader, which writes only while nobody else can lead by its own clock: a process that was paused in a pass, and is
  *  replaced, changes no object. A write that was sent ends with the Lease. Rows have the stronger promise of `FencedDatabase`. Faults of
  *  writes: `leadership_lost`. */
-export class FencedApiServer implements ApiRequests {
+export class FencedKubernetesClient implements ApiRequests {
   readonly #server: ApiRequests;
   readonly #leadership: Pick<Leadership, 'remainingMs'>;
   readonly #onLost: () => void;

@@ -5,7 +5,7 @@ import { readPlanRows } from '@vitrine/plans/plan-rows';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import type { Transactions } from '../leadership/fenced-database.ts';
-import type { ApiRequests } from '../runtime/api-server.ts';
+import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import { applyObject, mergeObject, readObject } from '../runtime/object-requests.ts';
 import type { Observed, Step } from './decide.ts';
 import { FINALIZER, PLAN_LIMITS_PATH, type PlanLimitsObject } from './plan-limits-resource.ts';
@@ -14,7 +14,7 @@ import { configMapBody, configMapState } from './plans-config-map.ts';
 const FIELD_MANAGER = 'vitrine-operator/planlimits';
 const NO_USE: PlanUse = { keys: 0, workspaces: 0 };
 
-export interface PlanLimitsWorldOptions {
+interface PlanLimitsRepositoryOptions {
   readonly server: ApiRequests;
   /** For reads. */
   readonly pool: PostgresPool;
@@ -26,10 +26,10 @@ export interface PlanLimitsWorldOptions {
 }
 
 /** Reads and changes what belongs to PlanLimits resources: the resource, its row and the ConfigMap. */
-export class PlanLimitsWorld {
-  readonly #options: PlanLimitsWorldOptions;
+export class PlanLimitsRepository {
+  readonly #options: PlanLimitsRepositoryOptions;
 
-  constructor(options: PlanLimitsWorldOptions) {
+  constructor(options: PlanLimitsRepositoryOptions) {
     this.#options = options;
   }
 

@@ -1,4 +1,8 @@
 import type { ControllerFigures } from '../runtime/controller.ts';
+import type { Route } from '@vitrine/http-api/route';
+import { serviceRoutes } from '@vitrine/http-api/service-routes';
+import { z } from 'zod';
+import { VERSION } from '../config.ts';
 
 /** A kind that nothing was received of for so long is not watched any more: bookmarks come every minute. */
 const STALE_AFTER_SEC = 90;
@@ -35,4 +39,19 @@ export function healthReasons({ isLeading, databaseReason, controllers }: Operat
   if (!isLeading) return [];
   if (databaseReason !== undefined) return ['database_unavailable'];
   return controllers.every(({ isSynced }) => isSynced) ? [] : ['lists_not_read'];
+}
+
+const ROLES = ['leader', 'standby'] as const;
+
+/** Health, which responds with 200 as long as the process does, and says what a leader waits for. */
+export function healthRoutes(state: () => OperatorState, uptimeSec: () => number): Route[] {
+  return serviceRoutes({
+    name: 'operator',
+    version: VERSION,
+    uptimeSec,
+    reasons: HEALTH_REASONS,
+    degradedBy: () => healthReasons(state()),
+    details: { role: z.enum(ROLES) },
+    readDetails: () => ({ role: state().isLeading ? ROLES[0] : ROLES[1] }),
+  });
 }

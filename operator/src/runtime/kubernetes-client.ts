@@ -37,14 +37,14 @@ export interface ApiRequest {
 export type WatchRequest = Pick<ApiRequest, 'path' | 'query' | 'isMetadataOnly'> & { readonly signal: AbortSignal };
 
 /** A response's status, or 0 when there was none. */
-export type OnRequest = (method: ApiRequest['method'], status: number) => void;
+type OnRequest = (method: ApiRequest['method'], status: number) => void;
 
 /** Where controllers read and write objects. */
-export type ApiRequests = Pick<ApiServer, 'request' | 'watch'>;
+export type ApiRequests = Pick<KubernetesClient, 'request' | 'watch'>;
 
 /** The API server of a cluster. Kubeconfig, service account, their files and TLS are read by the library; requests are made here, because
  *  the library opens a connection for each (50 lists opened 50) and gives errors without their reason. */
-export class ApiServer {
+export class KubernetesClient {
   readonly #config: KubeConfig;
   readonly #userAgent: string;
   readonly #onRequest: OnRequest;

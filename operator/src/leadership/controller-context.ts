@@ -1,10 +1,10 @@
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { OperatorConfig } from './config.ts';
-import type { OperatorTelemetry } from './observability/operator-telemetry.ts';
-import type { ApiRequests } from './runtime/api-server.ts';
-import type { EventRecorder } from './runtime/event-recorder.ts';
+import type { OperatorConfig } from '../config.ts';
+import type { OperatorTelemetry } from '../observability/operator-telemetry.ts';
+import type { ApiRequests } from '../runtime/kubernetes-client.ts';
+import type { EventRecorder } from '../runtime/event-recorder.ts';
 
 /** What all controllers share. */
 export interface ControllerContext {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ControllerFigures } from '../runtime/controller.ts';
-import { healthReasons, stalledBy } from './operator-state.ts';
+import { healthReasons, stalledBy } from './operator-health.ts';
 
 const QUEUE = { depth: 0, adds: 0, retries: 0, unfinishedSeconds: 0, longestRunningSeconds: 0 };
 const WATCH = { objects: 0, restarts: 0, relists: 1, staleSeconds: 1 };

@@ -7,12 +7,12 @@ import { hasPlanRow } from '@vitrine/plans/plan-rows';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { ClientSettings } from '../gateway-key/client-variables.ts';
+import { type ClientSettings, isHashOf, tokenIn } from '../gateway-key/key-secret.ts';
 import { keyIdOf } from '../gateway-key/key-fields-of-spec.ts';
-import { isHashOf, tokenIn, type SecretObject } from '../gateway-key/key-secret.ts';
+import type { SecretObject } from '../gateway-key/observed-key.ts';
 import type { GatewayKeyObject } from '../gateway-key/gateway-key-resource.ts';
 import { GatewayKeyReconciler } from '../gateway-key/gateway-key-reconciler.ts';
-import { ApiServer } from '../runtime/api-server.ts';
+import { KubernetesClient } from '../runtime/kubernetes-client.ts';
 import { readConditions, type Condition } from '../runtime/conditions.ts';
 import { EventRecorder } from '../runtime/event-recorder.ts';
 import { startFakeApiServer, type FakeApiServer } from './fake-api-server.ts';
@@ -28,9 +28,9 @@ const NEVER = new AbortController().signal;
 const MAX_PASSES = 30;
 
 /** One GatewayKey, its namespace and Secret on a fake API server, and its row. Passes run without caches, queue and watches. */
-export class KeyWorld implements AsyncDisposable {
+export class KeyFixture implements AsyncDisposable {
   readonly fake: FakeApiServer;
-  readonly server: ApiServer;
+  readonly server: KubernetesClient;
   readonly rows: ManagedKeyRows;
   readonly name: string;
   /** For the clock of the reconcilers. */
@@ -43,14 +43,14 @@ export class KeyWorld implements AsyncDisposable {
 
   private constructor(fake: FakeApiServer, pool: PostgresPool) {
     this.fake = fake;
-    this.server = new ApiServer(fake.config, 'test');
+    this.server = new KubernetesClient(fake.config, 'test');
     this.#pool = pool;
     this.rows = new PostgresManagedKeys(pool);
     this.name = `key-${randomUUID().slice(0, 8)}`;
   }
 
-  static async open(pool: PostgresPool, namespace: StoredObject['metadata'] = {}): Promise<KeyWorld> {
-    const world = new KeyWorld(await startFakeApiServer(), pool);
+  static async open(pool: PostgresPool, namespace: StoredObject['metadata'] = {}): Promise<KeyFixture> {
+    const world = new KeyFixture(await startFakeApiServer(), pool);
     const labels = { 'vitrine.dev/org': 'acme', 'vitrine.dev/workspace': 'search' };
     world.fake.put('/api/v1/namespaces/team-a', { metadata: { labels, ...namespace } });
     return world;

@@ -1,0 +1,48 @@
+import type { ManagedKeyRevision, ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
+import { planNamesText } from '@vitrine/plans/plan-rows';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { RepeatedWork } from '../runtime/controller.ts';
+import { keyOf } from '../runtime/list-watch.ts';
+import type { GatewayKeyObject } from './gateway-key-resource.ts';
+import { shouldHaveRow } from './lost-keys.ts';
+
+interface SweptKeys {
+  readonly listed: () => readonly GatewayKeyObject[];
+  readonly addKeys: (isAffected: (object: GatewayKeyObject) => boolean) => void;
+  readonly registerAgain: (keys: readonly string[], signal: AbortSignal) => Promise<void>;
+}
+
+/** Registers the keys again whose rows the database lost, and finds those whose rows somebody changed, and those whose plan came or went. */
+export function sweepRows(rows: ManagedKeyRows, pool: PostgresPool, { listed, addKeys, registerAgain }: SweptKeys): RepeatedWork {
+  let revisions: RowRevisions = new Map();
+  let plans: string | undefined;
+  return async (signal) => {
+    // Before the rows are read: a key that is registered meanwhile is not lost.
+    const registered = listed().filter(shouldHaveRow);
+    const found = { revisions: revisionsByOwner(await rows.revisions()), plans: await planNamesText(pool) };
+    const owners = changedOwners(revisions, found.revisions);
+    addKeys(({ metadata }) => owners.has(metadata.uid));
+    const lost = registered.filter(({ metadata }) => !found.revisions.has(metadata.uid));
+    if (lost.length > 0) await registerAgain(lost.map(keyOf), signal);
+    if (plans !== undefined && plans !== found.plans)
+      addKeys(({ spec }) => (spec as { plan?: unknown } | undefined)?.plan !== undefined);
+    ({ revisions, plans } = found);
+  };
+}
+
+/** By uid of the owner. */
+export type RowRevisions = ReadonlyMap<string, ManagedKeyRevision>;
+
+export function revisionsByOwner(rows: readonly ManagedKeyRevision[]): RowRevisions {
+  return new Map(rows.map((row) => [row.owner_uid, row]));
+}
+
+/** The owners of rows that are gone, older than before, or changed by somebody else: the database lost them, was restored from a copy, or was
+ *  edited. What is new was made by the pass that needed it. */
+export function changedOwners(before: RowRevisions, now: RowRevisions): ReadonlySet<string> {
+  const isChanged = ([owner, { revision }]: readonly [string, ManagedKeyRevision]) => {
+    const row = now.get(owner);
+    return row === undefined || row.revision < revision || (row.revision > revision && !row.isOwn);
+  };
+  return new Set([...before].filter(isChanged).map(([owner]) => owner));
+}
