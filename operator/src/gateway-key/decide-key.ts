@@ -14,7 +14,7 @@ import {
 import { deletionPolicyOf, secretNameOf } from './key-fields-of-spec.ts';
 import { isConditionReason, type ObservedKey, type ObservedSecret, type ConditionReason } from './observed-key.ts';
 
-/** How often a Secret of a person is read, and an problem that no watch sees is looked at again. */
+/** How often a Secret of a person is read, and a problem that no watch sees is looked at again. */
 const POLL_MS = 60_000;
 /** Timers of Node are bounded; the key is looked at so often anyway. */
 const MAX_WAIT_MS = 86_400_000;

@@ -31,7 +31,7 @@ export function sweepRows(rows: ManagedKeyRows, pool: PostgresPool, { listed, ad
 }
 
 /** By uid of the owner. */
-export type RowRevisions = ReadonlyMap<string, ManagedKeyRevision>;
+type RowRevisions = ReadonlyMap<string, ManagedKeyRevision>;
 
 export function revisionsByOwner(rows: readonly ManagedKeyRevision[]): RowRevisions {
   return new Map(rows.map((row) => [row.owner_uid, row]));
