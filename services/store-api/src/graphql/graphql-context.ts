@@ -1,7 +1,7 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { readAnalyses, type Analysis } from '@vitrine/stores/analyses/analyses';
 import type { PublicUrls } from '@vitrine/stores/profile/public-urls';
-import { BatchLoader } from './batch-loader.ts';
+import DataLoader from 'dataloader';
 import { StoreReads, type StoreNode, type TechnologyEdgeNode, type TechnologyNode } from './store-reads.ts';
 
 /** Makes and reads the cursors of one list, which clients get and send back. */
@@ -23,13 +23,16 @@ export interface GraphqlPorts {
 /** The same for one request, whose reads are batched. */
 export interface GraphqlContext extends GraphqlPorts {
   readonly load: {
-    readonly store: BatchLoader<StoreNode>;
-    readonly platform: BatchLoader<TechnologyEdgeNode>;
-    readonly technologies: BatchLoader<readonly TechnologyEdgeNode[]>;
-    readonly technology: BatchLoader<TechnologyNode>;
-    readonly analysis: BatchLoader<Analysis>;
+    readonly store: Loader<StoreNode>;
+    readonly platform: Loader<TechnologyEdgeNode>;
+    readonly technologies: Loader<readonly TechnologyEdgeNode[]>;
+    readonly technology: Loader<TechnologyNode>;
+    readonly analysis: Loader<Analysis>;
   };
 }
+
+/** Undefined for a key without a value. */
+type Loader<Value> = DataLoader<string, Value | undefined>;
 
 export function requestContext(ports: GraphqlPorts): GraphqlContext {
   const { pool, urls } = ports;
@@ -39,11 +42,18 @@ export function requestContext(ports: GraphqlPorts): GraphqlContext {
   return {
     ...ports,
     load: {
-      store: new BatchLoader((domains) => reads.stores(domains)),
-      platform: new BatchLoader((ids) => reads.platforms(ids)),
-      technologies: new BatchLoader((ids) => reads.technologies(ids)),
-      technology: new BatchLoader((slugs) => reads.vocabulary(slugs)),
-      analysis: new BatchLoader(analyses),
+      store: loaderOf((domains) => reads.stores(domains)),
+      platform: loaderOf((ids) => reads.platforms(ids)),
+      technologies: loaderOf((ids) => reads.technologies(ids)),
+      technology: loaderOf((slugs) => reads.vocabulary(slugs)),
+      analysis: loaderOf(analyses),
     },
   };
+}
+
+function loaderOf<Value>(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>): Loader<Value> {
+  return new DataLoader(async (keys) => {
+    const values = await read(keys);
+    return keys.map((key) => values.get(key));
+  });
 }
