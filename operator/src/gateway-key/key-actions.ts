@@ -1,7 +1,6 @@
 import { parseDuration } from '@vitrine/config/durations';
 import type { TokenHashes } from '@vitrine/credentials/token-hashes';
 import type {
-  ManagedKey,
   ManagedKeyFields,
   ManagedKeyRows,
   NewManagedKey,
@@ -17,7 +16,6 @@ import { type ClientSettings, describedData, rotationAnnotations, secretData, se
 import type { KeyAction } from './decide-key.ts';
 import { FINALIZER, gatewayKeyPath, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
 import { secretNameOf } from './key-fields-of-spec.ts';
-import type { NamespaceObject } from './namespace-tenant.ts';
 import { isConditionReason, type ObservedKey, type ObservedResources, type ConditionReason, type SecretObject } from './observed-key.ts';
 
 const DEFAULT_GRACE_MS = 120_000;

@@ -55,7 +55,7 @@ export interface ObservedResources {
 export interface ObservedKey {
   readonly object: GatewayKeyObject;
   readonly keyId: string;
-  /** An problem where the spec is invalid. */
+  /** A problem where the spec is invalid. */
   readonly spec: GatewayKeySpec | ConditionReason;
   /** Undefined while the object is deleted or paused: nobody needs it then. */
   readonly tenant: NamespaceTenant | undefined;
