@@ -64,7 +64,9 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   stop('close the database', () => pool[Symbol.asyncDispose]());
   const clock = opened.use(new DatabaseClock(pool, { logger }).keepReading());
   const userAgent = `${APPLICATION}/${VERSION}`;
-  const server = opened.use(new KubernetesClient(kubeConfig, userAgent, (method, status) => telemetry.requestSent(method, status)));
+  const server = opened.use(
+    new KubernetesClient(kubeConfig, userAgent, (method, status) => telemetry.requestSent(method, status)),
+  );
   const hashes = new TokenHashes(readPeppers(config.auth.pepper_path));
   const leader = new Leader({
     server,

@@ -180,8 +180,7 @@ const CASES: Readonly<Record<string, FieldCase>> = {
 
 /** Which of the tokens of `mine` and `other` is that of the row. */
 async function acceptedToken(world: KeyFixture): Promise<string | undefined> {
-  for (const name of ['mine', 'other', 'second', 'third'])
-    if (await world.isAccepted(tokenFor(world, name))) return name;
+  for (const name of ['mine', 'other', 'second', 'third']) if (await world.isAccepted(tokenFor(world, name))) return name;
   return undefined;
 }
 const tokenFor = (world: KeyFixture, name: string) => `${name}-${OWN_TOKEN}-${world.name}`;

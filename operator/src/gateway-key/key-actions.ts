@@ -16,7 +16,13 @@ import { type ClientSettings, describedData, rotationAnnotations, secretData, se
 import type { KeyAction } from './decide-key.ts';
 import { FINALIZER, gatewayKeyPath, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
 import { secretNameOf } from './key-fields-of-spec.ts';
-import { isConditionReason, type ObservedKey, type ObservedResources, type ConditionReason, type SecretObject } from './observed-key.ts';
+import {
+  isConditionReason,
+  type ObservedKey,
+  type ObservedResources,
+  type ConditionReason,
+  type SecretObject,
+} from './observed-key.ts';
 
 const DEFAULT_GRACE_MS = 120_000;
 
@@ -37,7 +43,9 @@ interface KeyActionsOptions {
 
 type RowAction = 'register' | 'replaceToken' | 'stageToken' | 'promoteToken' | 'update' | 'adopt' | 'revoke';
 
-const PROBLEMS: Readonly<Record<Exclude<RegisterOutcome | TokenOutcome, 'registered' | 'written' | 'not_owned'>, ConditionReason>> = {
+const PROBLEMS: Readonly<
+  Record<Exclude<RegisterOutcome | TokenOutcome, 'registered' | 'written' | 'not_owned'>, ConditionReason>
+> = {
   id_taken: {
     reason: 'IdConflict',
     message: 'the id of the key was used before, and can never be used again: make a GatewayKey with another keyId',

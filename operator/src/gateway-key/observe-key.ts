@@ -34,7 +34,9 @@ export function observeKey(
     spec,
     tenant,
     secret:
-      secret === undefined || isConditionReason(spec) ? undefined : observeSecret(secret, object, spec, keyId, row, hashes, clients),
+      secret === undefined || isConditionReason(spec)
+        ? undefined
+        : observeSecret(secret, object, spec, keyId, row, hashes, clients),
     row,
     fields: isConditionReason(spec) || tenant?.tenant === undefined ? undefined : keyFieldsOf(object, spec, tenant.tenant),
     isPepperKnown: row === undefined || hashes.has(row.token.pepper_version, row.pepper_fingerprint),
