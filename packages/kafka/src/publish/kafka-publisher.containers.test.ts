@@ -82,7 +82,7 @@ await describeWithContainers('publishing to Kafka 4.1', () => {
   test('a process that has published ends by itself, and prints nothing but what it publishes', async () => {
     const topic = await createTopic(kafka, {});
     const program = join(import.meta.dirname, '../testing/publish-one.ts');
-    // kafkajs 2.2.4 sets a negative timer, for which Node warns once in each process (docs/adr/0044).
+    // kafkajs 2.2.4 sets a negative timer, for which Node warns once in each process (docs/design/pipeline.md#kafkajs-behind-a-small-port).
     const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
     const args = [...flags, program, kafka.brokers[0] ?? '', topic];
     expect(await promisify(execFile)(process.execPath, args, { timeout: 50_000 })).toEqual({ stdout: 'published', stderr: '' });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { rawTalk } from '../testing/raw-exchange.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
-// Chunks of one read leave together, and nothing waits for what comes later (docs/adr/0113).
+// Chunks of one read leave together, and nothing waits for what comes later (docs/design/proxy.md#streaming).
 
 const EVENTS = Array.from({ length: 20 }, (_, index) => `data: {"choices":[{"delta":{"content":"word ${index}"}}]}\n\n`);
 const REQUEST = `POST /openai/v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nContent-Length: 2\r\n\r\n{}`;

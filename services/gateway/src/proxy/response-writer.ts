@@ -8,7 +8,7 @@ const INVALID_REASON = /[^\t\x20-\x7e\x80-\xff]/;
 const JOINED_MAX_BYTES = 16_384;
 
 /** Writes the response to the client: Node makes its head and ends it, and what is between goes to the socket, with all chunks of a read in one
- *  write (docs/adr/0113). Nothing waits for what comes later. */
+ *  write (docs/design/proxy.md#streaming). Nothing waits for what comes later. */
 export class ResponseWriter {
   readonly #response: ServerResponse;
   #isHeadSent = false;
