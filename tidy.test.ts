@@ -53,7 +53,7 @@ const UNNAMED_TOOLS: Readonly<Record<string, string>> = {
 };
 
 /** Names and texts that only this repository had, and what to write instead: an engineer who searches for a rate limiter does not find
- *  `PerSecond`. Pages of docs/adr are history and may keep them. */
+ *  `PerSecond`. */
 const PRIVATE_WORDS: Readonly<Record<string, string>> = {
   PassingBody: 'BodyCapture',
   PassingTap: 'StreamingUsageReader',
@@ -241,7 +241,6 @@ describe('sources', () => {
     const pattern = new RegExp(`(?<![A-Za-z0-9_])(?:${words.join('|')})(?![A-Za-z0-9_])`, 'g');
     expectNone(
       ruled
-        .filter((file) => !file.startsWith('docs/adr/'))
         .flatMap((file) => (texts.get(file) ?? read(file)).match(pattern)?.map((word) => ({ file, word })) ?? [])
         .map(({ file, word }) => `${file}: ${word}: write ${PRIVATE_WORDS[word]}`),
     );
