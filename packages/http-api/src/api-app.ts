@@ -1,12 +1,11 @@
 import type { Logger } from '@vitrine/telemetry/logger';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parse } from 'node:querystring';
 import { correlationIdReader } from './correlation-id.ts';
 import type { FaultStatuses } from './fault-statuses.ts';
 import type { ApiDescription } from './openapi/api-description.ts';
 import { openapiRoute } from './openapi/openapi-route.ts';
-import { NO_QUERY, readQuery } from './requests/query-shapes.ts';
+import { NO_QUERY, parseSearch, readQuery } from './requests/query-shapes.ts';
 import { readJsonBody } from './requests/read-json-body.ts';
 import { methodsOf, type Operation, type Route } from './route.ts';
 import { sendFault } from './send-fault.ts';
@@ -48,8 +47,7 @@ export function createApiApp<Identity = unknown, Permission extends string = nev
   app.enable('case sensitive routing');
   // `/api/traces/` is another path than `/api/traces`.
   app.enable('strict routing');
-  // The usual parser drops what comes after a thousand parameters, empty ones too; a request's head bounds them already.
-  app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
+  app.set('query parser', parseSearch);
   const allowedHeaders = ['Content-Type', ...(options.allowedHeaders ?? [])].join(', ');
   app.use((request, response, next) => {
     response.setHeader(correlationHeader, correlationIdOf(request.headers));

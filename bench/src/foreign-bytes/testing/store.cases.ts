@@ -26,8 +26,8 @@ import { createSchema } from '@vitrine/store-api/graphql/create-schema';
 import { requestIdOf } from '@vitrine/store-api/http/request-id';
 import { requestTarget } from '@vitrine/store-api/http/request-target';
 import { decodedParams, routedUrl } from '@vitrine/store-api/http/routed-url';
-import { readBody, readQuery } from '@vitrine/store-api/http/read-request';
-import { textParameter } from '@vitrine/store-api/contract/query-parameters';
+import { parseSearch, queryParameters, readQuery } from '@vitrine/http-api/requests/query-shapes';
+import { readBody } from '@vitrine/store-api/http/read-request';
 import { isNotModified } from '@vitrine/store-api/stores/store-response';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import { parseCorpusLine } from '@vitrine/stores/corpus/corpus-lines';
@@ -48,7 +48,7 @@ const KINDS = [
   'product_sitemap',
 ];
 const schema = createSchema();
-const query = z.object({ cursor: textParameter(1, 100) });
+const query = z.object({ cursor: queryParameters('value').text(1, 100) });
 
 const inScript: Form = (text) => `<script>${text}</script>`;
 const inString: Form = (text) => `<script>a = "${text}"; b = '${text}';</script>`;
@@ -253,8 +253,8 @@ export const storeCases: readonly ForeignBytesCase[] = [
   { of: 'services/store-api/src/http/routed-url.ts#decodedParams', run: (text) => decodedParams({ domain: text }) },
   { of: 'services/store-api/src/http/request-id.ts#requestIdOf', run: (text) => requestIdOf({ 'x-request-id': text }) },
   {
-    of: 'services/store-api/src/http/read-request.ts#readQuery',
-    run: (text) => ignoringFaults(() => readQuery(query, text)),
+    of: 'packages/http-api/src/requests/query-shapes.ts#readQuery',
+    run: (text) => ignoringFaults(() => readQuery(query, parseSearch(text))),
     forms: [plain, (text) => `cursor=${text}`, (text) => text.replaceAll(/[^]{1,4}/g, 'a=b&')],
   },
   {

@@ -1,11 +1,12 @@
 import { issueText, knownKeysOf } from '@vitrine/config/issue-text';
 import { isLongerThan } from '@vitrine/config/bounded-text';
 import { Fault } from '@vitrine/faults/fault';
+import { parse } from 'node:querystring';
 import { z } from 'zod';
 import { isInOrder, MOMENT_PATTERN, notAfter, notBefore, readDate, readDateTime, type Moment } from './rfc3339.ts';
 
-// Query parameters as zod shapes: they parse what express gives (a string, or several when a parameter was repeated; empty and absent are
-// the same), and their JSON Schemas go into the OpenAPI document. In a message, `{}` stands for the parameter's name.
+// Query parameters as zod shapes: they parse what a query string has (a string, or several when a parameter was repeated), and their JSON
+// Schemas go into the OpenAPI document. In a message, `{}` stands for the parameter's name.
 
 const TEXT_MAX_LENGTH = 1_024;
 /** How many unknown parameters of a request an error names. */
@@ -13,25 +14,53 @@ const NAMED_MAX = 10;
 
 type Reject = (message: string) => never;
 
-/** A text of at most 1,024 characters. */
-export const text = () => parameter({ type: 'string', maxLength: TEXT_MAX_LENGTH }, (value) => value);
+/** The kinds of parameters, of an API where `?name=` is an absent parameter, or of one where it is a value like any other. */
+export function queryParameters(empty: 'absent' | 'value') {
+  /** An optional parameter: `schema` describes its text, `read` parses it. */
+  const parameter = <T>(schema: Record<string, unknown>, read: (value: string, reject: Reject) => T) => {
+    const shape = z
+      .unknown()
+      .meta(schema)
+      .transform((value, context): T | undefined => {
+        if (value === undefined || (value === '' && empty === 'absent')) return undefined;
+        try {
+          return read(oneText(value), reject);
+        } catch (error) {
+          if (!(error instanceof InvalidParameter)) throw error;
+          context.addIssue({ code: 'custom', message: error.message });
+          return z.NEVER;
+        }
+      })
+      .optional();
+    return empty === 'absent' ? shape.meta({ param: { allowEmptyValue: true } }) : shape;
+  };
+  return {
+    parameter,
+    /** A text of `min` to `max` characters. */
+    text: (min = 0, max = TEXT_MAX_LENGTH) =>
+      parameter({ type: 'string', ...(min > 0 && { minLength: min }), maxLength: max }, (value) => {
+        if (min > 0 && !isLongerThan(value, min - 1)) reject(`{} must have at least ${min} characters`);
+        if (isLongerThan(value, max)) reject(`{} must have at most ${max} characters`);
+        return value;
+      }),
+    /** A whole number from `min` to `max`. */
+    integer: (min: number, max: number) =>
+      parameter({ type: 'integer', minimum: min, maximum: max }, (value) => readInteger(value, min, max)),
+    /** The same; `absent` is the value of an absent one. */
+    integerOr: (absent: number, min: number, max: number) =>
+      parameter({ type: 'integer', minimum: min, maximum: max, default: absent }, (value) =>
+        readInteger(value, min, max),
+      ).transform((value) => value ?? absent),
+    /** One of a few words. `rule`: what an error says instead of the value. */
+    oneOf: <const T extends string>(values: readonly T[], rule?: string) =>
+      parameter({ type: 'string', enum: [...values] }, (value) => {
+        const found = values.find((known) => known === value);
+        return found ?? reject(rule === undefined ? `invalid {}: ${JSON.stringify(value)}` : `{} ${rule}`);
+      }),
+  };
+}
 
-/** A whole number from `min` to `max`. */
-export const integer = (min: number, max: number) =>
-  parameter({ type: 'integer', minimum: min, maximum: max }, (value, reject) => {
-    if (!/^[+-]?\d+$/.test(value)) reject('{} must be an integer');
-    const number = Number(value);
-    if (number < min) reject(`{} must be >= ${min}`);
-    if (number > max) reject(`{} must be <= ${max}`);
-    return number;
-  });
-
-/** One of a few words. */
-export const oneOf = <const T extends string>(values: readonly T[]) =>
-  parameter({ type: 'string', enum: [...values] }, (value, reject) => {
-    const found = values.find((known) => known === value);
-    return found ?? reject(`invalid {}: ${JSON.stringify(value)}`);
-  });
+export const { parameter, text, integer, oneOf } = queryParameters('absent');
 
 const MOMENT = {
   type: 'string',
@@ -83,6 +112,12 @@ function rejectMoment(value: string, reject: Reject): never {
 /** The query of an operation without parameters. */
 export const NO_QUERY = z.strictObject({});
 
+/** The parameters of a query string without its question mark. */
+export function parseSearch(search: string): object {
+  // The usual limit drops what comes after a thousand parameters, empty ones too; the head of a request bounds them already.
+  return parse(search, '&', '=', { maxKeys: 0 });
+}
+
 /** Parses a query, whose parameters all have to be known. Faults: `invalid_query`, with the first error. */
 export function readQuery<S extends z.ZodType>(shape: S, values: unknown): z.infer<S> {
   const parsed = shape.safeParse(values, { error: queryText });
@@ -101,27 +136,17 @@ function queryText(issue: z.core.$ZodRawIssue): string {
   return `unknown query parameter${names.length === 1 ? '' : 's'} ${names.join(', ')}; ${takes}`;
 }
 
-/** An optional parameter: `schema` describes its text, `read` parses it. */
-export function parameter<T>(schema: Record<string, unknown>, read: (value: string, reject: Reject) => T) {
-  return z
-    .unknown()
-    .meta(schema)
-    .transform((value, context): T | undefined => {
-      let message: string;
-      try {
-        if (value === undefined || value === '') return undefined;
-        if (typeof value !== 'string') reject('{} must be given once');
-        if (isLongerThan(value, TEXT_MAX_LENGTH)) reject(`{} must be at most ${TEXT_MAX_LENGTH} characters`);
-        return read(value, reject);
-      } catch (error) {
-        if (!(error instanceof InvalidParameter)) throw error;
-        message = error.message;
-      }
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    })
-    .optional()
-    .meta({ param: { allowEmptyValue: true } });
+function oneText(value: unknown): string {
+  if (typeof value !== 'string') return reject('{} must be given once');
+  return isLongerThan(value, TEXT_MAX_LENGTH) ? reject(`{} must be at most ${TEXT_MAX_LENGTH} characters`) : value;
+}
+
+function readInteger(value: string, min: number, max: number): number {
+  if (!/^[+-]?\d+$/.test(value)) reject('{} must be an integer');
+  const number = Number(value);
+  if (number < min) reject(`{} must be >= ${min}`);
+  if (number > max) reject(`{} must be <= ${max}`);
+  return number;
 }
 
 class InvalidParameter extends Error {}

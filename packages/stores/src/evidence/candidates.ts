@@ -16,23 +16,34 @@ export interface Candidate {
   readonly status: CandidateStatus;
 }
 
-export interface CandidateQuery {
+/** Null: any. */
+export interface CandidateFilters {
   readonly status: CandidateStatus | null;
   readonly domain: string | null;
   readonly technology_slug: string | null;
+}
+
+export interface CandidateQuery extends CandidateFilters {
   /** The id of the last candidate of the page before. */
   readonly after: string | null;
   readonly limit: number;
 }
 
 const COLUMNS = 'id, domain, technology_slug, claim, source_url, captured_at, status';
-const SELECT_PAGE = `SELECT ${COLUMNS} FROM candidates WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR domain = $2)
-  AND ($3::text IS NULL OR technology_slug = $3) AND id > $4 ORDER BY id LIMIT $5`;
+/** The column of each filter; the statement has a condition for each. */
+const FILTER_COLUMNS: Readonly<Record<keyof CandidateFilters, string>> = {
+  status: 'status',
+  domain: 'domain',
+  technology_slug: 'technology_slug',
+};
+export const CANDIDATE_FILTERS = Object.keys(FILTER_COLUMNS) as (keyof CandidateFilters)[];
+const CONDITIONS = CANDIDATE_FILTERS.map((name, i) => `($${i + 3}::text IS NULL OR ${FILTER_COLUMNS[name]} = $${i + 3})`);
+const SELECT_PAGE = `SELECT ${COLUMNS} FROM candidates WHERE id > $1 AND ${CONDITIONS.join(' AND ')} ORDER BY id LIMIT $2`;
 
 /** A page of the queue, oldest first. */
 export function readCandidates(database: Queryable, query: CandidateQuery): Promise<Candidate[]> {
-  const { status, domain, technology_slug, after, limit } = query;
-  return database.query<Candidate>(SELECT_PAGE, [status, domain, technology_slug, after ?? '', limit]);
+  const values = [query.after ?? '', query.limit, ...CANDIDATE_FILTERS.map((name) => query[name])];
+  return database.query<Candidate>(SELECT_PAGE, values);
 }
 
 export type CandidateDecision =

@@ -38,3 +38,5 @@ export interface Operation<Query = unknown, Body = unknown> {
 export function operation<Query = unknown, Body = unknown>(declared: Operation<Query, Body>): Operation<Query, Body> {
   return declared;
 }
+
+export type QueryOf<O> = O extends Operation<infer Query, infer _> ? Query : never;

@@ -1,3 +1,4 @@
+import { queryParameters } from '@vitrine/http-api/requests/query-shapes';
 import { account } from '@vitrine/stores/resources/account';
 import { usage } from '@vitrine/stores/resources/billing';
 import { apiIndex, health, versionIndex } from '@vitrine/stores/resources/discovery';
@@ -7,7 +8,9 @@ import { storeResponse } from '@vitrine/stores/resources/store';
 import { technologyPage, technologyResource } from '@vitrine/stores/resources/technology-resource';
 import { z } from 'zod';
 import { operation } from './operation.ts';
-import { integerParameter, textParameter, wordParameter } from './query-parameters.ts';
+
+const { text, oneOf, integerOr } = queryParameters('value');
+const KINDS = technologyKind.options;
 
 const PUBLIC = { method: 'GET', scope: 'none', units: [], status: 200, errors: [] } as const;
 const KEYED = { method: 'GET', units: [], status: 200 } as const;
@@ -128,11 +131,13 @@ export const listTechnologies = operation({
     'Free. Follow next_cursor until it is null for the whole vocabulary; a cursor is valid for 24 hours and for the same filters. Slugs are ' +
     'the join key with profiles and signals.',
   query: z.strictObject({
-    kind: wordParameter(technologyKind.options).describe('Only this kind.'),
-    category: textParameter(1, 64).describe('Only this category, by its slug.'),
-    q: textParameter(2, 64).describe('Prefix of name or slug, case-insensitive.'),
-    cursor: textParameter(1, 1_024).describe('next_cursor of the page before.'),
-    limit: integerParameter(1, 200, 50).describe('Technologies of a page.'),
+    kind: oneOf(KINDS, `must be one of ${KINDS.join(', ')}`).describe('Only this kind.'),
+    category: text(1, 64).describe('Only this category, by its slug.'),
+    q: text(2, 64)
+      .transform((prefix) => prefix?.toLowerCase())
+      .describe('Prefix of name or slug, case-insensitive.'),
+    cursor: text(1, 1_024).describe('next_cursor of the page before.'),
+    limit: integerOr(50, 1, 200).describe('Technologies of a page.'),
   }),
   response: technologyPage,
   errors: ['invalid_request'],

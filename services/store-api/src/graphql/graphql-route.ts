@@ -1,5 +1,6 @@
 import type { Secret } from '@vitrine/config/secret';
 import { codeOf, isFault } from '@vitrine/faults/fault';
+import { NO_QUERY, parseSearch, readQuery } from '@vitrine/http-api/requests/query-shapes';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -9,7 +10,7 @@ import { FAULT_CODES } from '../contract/error-codes.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import { errorBody } from '../contract/error-body.ts';
 import type { PlainExchange, PlainOutcome, PlainRoute } from '../http/plain-route.ts';
-import { NO_QUERY, readBody, readQuery } from '../http/read-request.ts';
+import { readBody } from '../http/read-request.ts';
 import { RequestDeadline } from '../http/request-deadline.ts';
 import { sendResponse } from '../http/send-response.ts';
 import { createSchema } from './create-schema.ts';
@@ -96,7 +97,7 @@ async function serve(
   });
   let operationId = 'graphql.invalid';
   try {
-    readQuery(NO_QUERY, search);
+    readQuery(NO_QUERY, parseSearch(search));
     const params = (await deadline.race(readBody(graphqlParams, request))) as z.output<typeof graphqlParams>;
     const outcome = await deadline.race(executeGraphql(options, params, ending.signal));
     operationId = `graphql.${outcome.operation}`;

@@ -1,6 +1,6 @@
 import type { Analysis } from '@vitrine/stores/analyses/analyses';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
-import { readCandidates, type Candidate, type CandidateStatus } from '@vitrine/stores/evidence/candidates';
+import { readCandidates, type Candidate, type CandidateFilters, type CandidateStatus } from '@vitrine/stores/evidence/candidates';
 import { isStorableText, STORABLE_RULE } from '@vitrine/stores/storable-text';
 import type { GraphqlContext } from './graphql-context.ts';
 import { graphqlError } from './graphql-error.ts';
@@ -31,27 +31,31 @@ const storeAnalysis: Resolver<unknown, { readonly id: string }> = (_, { id }, { 
   isStorableText(id) ? load.analysis.load(id) : null;
 
 const candidates: Resolver<unknown, CandidateArguments> = async (_, args, { pool, candidateCursors }) => {
-  const { status = null, technologySlug = null, first, after = null } = args;
+  const { first, after = null, ...given } = args;
   if (first < 1 || first > MAX_PAGE) throw graphqlError('invalid_request', `first must be 1 to ${MAX_PAGE}`);
-  if (technologySlug !== null && !isStorableText(technologySlug))
-    throw graphqlError('invalid_request', `technologySlug ${STORABLE_RULE}`);
-  const domain = args.domain == null ? null : canonicalDomain(args.domain);
-  if (domain === undefined) throw graphqlError('invalid_request', 'domain must have a public registrable domain');
-  const filter = JSON.stringify([status, domain, technologySlug]);
-  const position = after === null ? null : candidateCursors.open(after, filter);
+  const filters = candidateFilters(given);
+  const list = JSON.stringify(filters);
+  const position = after === null ? null : candidateCursors.open(after, list);
   if (position === undefined)
     throw graphqlError('invalid_request', 'after must be a cursor of this list with the same filters, at most 24 hours old');
-  const query = { status, domain, technology_slug: technologySlug, after: position, limit: first + 1 };
-  const rows = await readCandidates(pool, query);
+  const rows = await readCandidates(pool, { ...filters, after: position, limit: first + 1 });
   const edges = rows
     .slice(0, first)
-    .map((candidate) => ({ cursor: candidateCursors.seal(candidate.id, filter), node: candidateNode(candidate) }));
+    .map((candidate) => ({ cursor: candidateCursors.seal(candidate.id, list), node: candidateNode(candidate) }));
   return {
     edges,
     nodes: edges.map(({ node }) => node),
     pageInfo: { hasNextPage: rows.length > first, endCursor: edges.at(-1)?.cursor ?? null },
   };
 };
+
+function candidateFilters({ status, domain, technologySlug }: Omit<CandidateArguments, 'first' | 'after'>): CandidateFilters {
+  if (technologySlug != null && !isStorableText(technologySlug))
+    throw graphqlError('invalid_request', `technologySlug ${STORABLE_RULE}`);
+  const canonical = domain == null ? null : canonicalDomain(domain);
+  if (canonical === undefined) throw graphqlError('invalid_request', 'domain must have a public registrable domain');
+  return { status: status ?? null, domain: canonical, technology_slug: technologySlug ?? null };
+}
 
 export function candidateNode({ technology_slug, source_url, captured_at, ...candidate }: Candidate) {
   return { ...candidate, technologySlug: technology_slug, sourceUrl: source_url, capturedAt: captured_at };

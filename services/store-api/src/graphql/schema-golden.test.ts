@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { printSchema } from 'graphql';
+import { CANDIDATE_FILTERS } from '@vitrine/stores/evidence/candidates';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createSchema } from './create-schema.ts';
 import { ROOT_FIELDS } from './operation-name.ts';
@@ -17,4 +18,15 @@ test('every root field is counted by its name', () => {
   const schema = createSchema();
   const types = [schema.getQueryType(), schema.getMutationType()];
   expect(types.flatMap((type) => Object.keys(type?.getFields() ?? {}))).toEqual([...ROOT_FIELDS]);
+});
+
+test('every argument of candidates is a filter that is read, or chooses a page', () => {
+  const names =
+    createSchema()
+      .getQueryType()
+      ?.getFields()
+      ['candidates']?.args.map(({ name }) => name) ?? [];
+  const filters = names.filter((name) => name !== 'first' && name !== 'after');
+  const columns = filters.map((name) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+  expect(columns).toEqual(CANDIDATE_FILTERS);
 });

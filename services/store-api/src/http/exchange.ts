@@ -1,3 +1,4 @@
+import { NO_QUERY, parseSearch, readQuery } from '@vitrine/http-api/requests/query-shapes';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { rejection, type ApiRejection, type ApiResult, type ApiRoute } from '../contract/api-exchange.ts';
@@ -8,7 +9,7 @@ import { errorBody } from '../contract/error-body.ts';
 import type { AdmissionControl } from '../admission/admission-control.ts';
 import { KeyGate } from '../admission/key-gate.ts';
 import { rateHeaders } from './rate-headers.ts';
-import { NO_QUERY, readBody, readIdempotencyKey, readQuery } from './read-request.ts';
+import { readBody, readIdempotencyKey } from './read-request.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import { rejectionOfError } from './reject-error.ts';
 import type { RequestEvents } from './request-events.ts';
@@ -110,7 +111,7 @@ export class Exchange {
     return handle({
       id: this.#target.requestId,
       params: this.#target.params,
-      query: readQuery(query ?? NO_QUERY, this.#target.search),
+      query: readQuery(query ?? NO_QUERY, parseSearch(this.#target.search)),
       body: body === undefined ? undefined : await readBody(body, this.#request),
       idempotencyKey,
       ifNoneMatch: this.#request.headers['if-none-match'],

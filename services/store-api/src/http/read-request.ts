@@ -1,8 +1,7 @@
 import { issuePaths, issueText } from '@vitrine/config/issue-text';
 import { Fault } from '@vitrine/faults/fault';
 import type { IncomingMessage } from 'node:http';
-import { parse } from 'node:querystring';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { MAX_IDEMPOTENCY_KEY, MIN_IDEMPOTENCY_KEY } from '../contract/headers.ts';
 
 /** Spec: Limits, request body size. */
@@ -14,17 +13,6 @@ const NAMED_MAX = 10;
 const NAME_MAX_LENGTH = 64;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Of an operation without parameters. */
-export const NO_QUERY = z.strictObject({});
-
-/** Faults: `invalid_query`, which names the parameter. */
-export function readQuery(shape: z.ZodType, search: string): unknown {
-  const values = parse(search, '&', '=', { maxKeys: 0 });
-  const parsed = shape.safeParse(values, { error: issueText });
-  if (parsed.success) return parsed.data;
-  throw new Fault('invalid_query', { say: sentenceOf(parsed.error, 'The query') });
-}
 
 /** Reads a body of at most 256 KB as JSON, which has to arrive within 5 s. Faults: `invalid_body`, which names the field; `body_too_large`;
  *  `body_timeout`. */

@@ -1,38 +1,40 @@
+import { selectBy, type FilterRules } from '@vitrine/http-api/requests/filter-rules';
 import type { Technology } from '@vitrine/registry/technology';
 import { findTechnology, VOCABULARY } from '@vitrine/registry/vocabulary';
 import { listingUrl, type PublicUrls } from '@vitrine/stores/profile/public-urls';
 import type { TechnologyResource } from '@vitrine/stores/resources/technology-resource';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { rejection, respondJson, type ApiRequest, type ApiResult } from '../contract/api-exchange.ts';
+import type { QueryOf } from '../contract/operation.ts';
+import type { listTechnologies as operation } from '../contract/served-operations.ts';
 import type { SignedCursors } from '../cursors/signed-cursors.ts';
 
 const UNKNOWN_CURSOR =
   'cursor must be a next_cursor of this workspace with the same filters, at most 24 hours old; without one, the list begins anew';
 
-/** The query of `GET /v1/technologies`. */
-export interface TechnologyQuery {
-  readonly kind?: string | undefined;
-  readonly category?: string | undefined;
-  readonly q?: string | undefined;
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-}
+type TechnologyQuery = QueryOf<typeof operation>;
+
+/** The rule of each filter. The cursor is bound to all of them too: both follow from the shape of the query. */
+const RULES: FilterRules<Omit<TechnologyQuery, 'cursor' | 'limit'>, Technology> = {
+  kind: ({ kind }, wanted) => kind === wanted,
+  category: ({ category }, wanted) => category === wanted,
+  q: ({ name, slug }, wanted) => name.toLowerCase().startsWith(wanted) || slug.startsWith(wanted),
+};
 
 /** `GET /v1/technologies`. The vocabulary is that of this build, as in profiles and `registry_checksum`; it takes no statement. */
 export function listTechnologies(
-  { query }: ApiRequest<TechnologyQuery>,
+  { query: { cursor, limit, ...filters } }: ApiRequest<TechnologyQuery>,
   caller: AuthenticatedKey,
   cursors: SignedCursors,
   urls: PublicUrls,
 ): ApiResult {
-  const { kind, category, q, cursor, limit } = query;
-  const filter = JSON.stringify([caller.workspace.id, kind ?? null, category ?? null, q?.toLowerCase() ?? null]);
-  const after = cursor === undefined ? '' : cursors.open(cursor, filter);
+  const list = JSON.stringify([caller.workspace.id, filters]);
+  const after = cursor === undefined ? '' : cursors.open(cursor, list);
   if (after === undefined) return rejection('invalid_request', UNKNOWN_CURSOR);
-  const matching = VOCABULARY.filter((technology) => technology.slug > after && isSelected(technology, query));
+  const matching = selectBy(VOCABULARY, filters, RULES).filter(({ slug }) => slug > after);
   const page = matching.slice(0, limit);
   const last = page.at(-1);
-  const next_cursor = last === undefined || matching.length === page.length ? null : cursors.seal(last.slug, filter);
+  const next_cursor = last === undefined || matching.length === page.length ? null : cursors.seal(last.slug, list);
   return respondJson({ data: page.map((technology) => technologyOf(technology, urls)), next_cursor });
 }
 
@@ -47,13 +49,4 @@ export function getTechnology({ params }: ApiRequest, urls: PublicUrls): ApiResu
 export function technologyOf(technology: Technology, urls: PublicUrls): TechnologyResource {
   const { slug, name, kind, category, vendor, website } = technology;
   return { slug, name, kind, category, vendor, website, listing_url: listingUrl(urls, slug) };
-}
-
-function isSelected({ slug, name, kind, category }: Technology, query: TechnologyQuery): boolean {
-  const q = query.q?.toLowerCase();
-  return (
-    (query.kind === undefined || query.kind === kind) &&
-    (query.category === undefined || query.category === category) &&
-    (q === undefined || name.toLowerCase().startsWith(q) || slug.startsWith(q))
-  );
 }
