@@ -4,8 +4,8 @@ import { rejection, type ApiRejection } from '../contract/api-exchange.ts';
 import { FAULT_CODES } from '../contract/error-codes.ts';
 import { REQUEST_TIMEOUT_MS, tooLate } from './request-deadline.ts';
 
-/** Faults of this process of which a client has to know more than that it failed. */
-const SAID_FAULTS: ReadonlySet<string> = new Set(['deadline_exceeded', 'billing_unknown', 'key_unverifiable']);
+/** Faults whose message is sent to the client; of others it learns only that the service failed. */
+const CLIENT_VISIBLE_FAULTS: ReadonlySet<string> = new Set(['deadline_exceeded', 'billing_unknown', 'key_unverifiable']);
 const OVERLOADED = 'The service is overloaded; retry after a second.';
 
 /** A statement that was cancelled, or did not get its lock, after 10 s: the time bound as the database keeps it. */
@@ -21,8 +21,8 @@ export function rejectionOfError(error: unknown, isAdmitted: boolean): ApiReject
   const code = FAULT_CODES[codeOf(error)];
   const details = codeOf(error) === 'body_timeout' ? { status: 408, headers: ['Connection', 'close'] } : {};
   if (code !== undefined && isFault(error)) return rejection(code, error.say, details);
-  const isSaid = isFault(error) && SAID_FAULTS.has(error.code);
-  const message = isSaid ? error.say : 'The service failed; retry once after a few seconds.';
+  const isVisible = isFault(error) && CLIENT_VISIBLE_FAULTS.has(error.code);
+  const message = isVisible ? error.say : 'The service failed; retry once after a few seconds.';
   // Another replica may be able to verify it.
   const again = codeOf(error) === 'key_unverifiable' ? { status: 503, headers: ['Retry-After', '5'] } : {};
   return rejection('internal', message, { cause: error, reason: codeOf(error), ...again });
