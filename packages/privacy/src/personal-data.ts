@@ -1,4 +1,4 @@
-import type { Span } from './scrub.ts';
+import type { Span } from './text-edit.ts';
 
 /** Of an address, before and after its `@`; longer ones do not exist (RFC 5321). */
 const LOCAL_MAX = 64;

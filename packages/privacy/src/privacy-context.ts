@@ -1,8 +1,8 @@
-import { SECRET_NAMES } from './assigned-secrets.ts';
-import { looksSecret } from './bare-values.ts';
-import { CREDENTIAL_REDACTED, CREDENTIAL_PATTERNS } from './scrub.ts';
+import { SECRET_NAMES } from './credentials/assigned-secrets.ts';
+import { looksSecret } from './credentials/bare-values.ts';
+import { CREDENTIAL_REDACTED } from './scrub.ts';
 import { TextPrefilter } from './text-prefilter.ts';
-import { DeniedFields } from './denied-fields.ts';
+import { DeniedFields } from './bodies/denied-fields.ts';
 import { isSecretHeader } from './header-lines.ts';
 import { DETECTORS, type Detector } from './findings.ts';
 import { hasMode, type PrivacyRules } from './privacy-rules.ts';
@@ -25,9 +25,6 @@ export interface PrivacyContext {
   readonly whenOff?: PrivacyContext | undefined;
 }
 
-/** Characters of ASCII that JSON may write as escapes; each could stand for one of the others. */
-const ESCAPES = ['2', '3', '4', '5', '6', '7'].map((digit) => `\\u00${digit}`);
-
 export function openPrivacyContext(rules: PrivacyRules): PrivacyContext {
   const whenOff =
     hasMode(rules, ['off']) && rules.detectors.token_like ? contextOf(credentialRules(rules), credentialFields()) : undefined;
@@ -43,9 +40,9 @@ function contextOf(rules: PrivacyRules, fields: DeniedFields): PrivacyContext {
     placeholder: placeholderPattern(rules.format),
     deniedHeader: headerPattern(rules.deniedHeaders),
     inBodies,
-    bodyPrefilter: prefilterOf(inBodies, [...fields.words, ...ESCAPES]),
+    bodyPrefilter: new TextPrefilter({ detectors: inBodies, words: fields.words }),
     inLines,
-    linePrefilter: prefilterOf(inLines, []),
+    linePrefilter: new TextPrefilter({ detectors: inLines }),
   };
 }
 
@@ -57,16 +54,6 @@ function credentialRules(rules: PrivacyRules): PrivacyRules {
 /** The fields of JSON and forms that correspond to `password=`. Models respond with parts of words as `{"token":"Hello"}`. */
 function credentialFields(): DeniedFields {
   return new DeniedFields(SECRET_NAMES, (name, value) => !/token/i.test(name) || looksSecret(value));
-}
-
-function prefilterOf(detectors: readonly Detector[], words: readonly string[]): TextPrefilter {
-  const credentials = detectors.includes('token_like') ? CREDENTIAL_PATTERNS : { words: [] };
-  return new TextPrefilter({
-    ...credentials,
-    words: [...credentials.words, ...words],
-    characters: detectors.includes('email') ? '@' : '',
-    numbers: detectors.includes('phone') || detectors.includes('ssn'),
-  });
 }
 
 function headerPattern(names: readonly string[]): RegExp | undefined {

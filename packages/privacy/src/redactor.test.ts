@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { BodyKind } from './body-kind.ts';
+import type { BodyKind } from './redaction.ts';
 import { noFindings, type FindingCounts } from './findings.ts';
 import type { PrivacyRules } from './privacy-rules.ts';
 import { openPrivacyContext } from './privacy-context.ts';
@@ -20,7 +20,7 @@ const RULES: PrivacyRules = {
 };
 const redactor = (rules: Partial<PrivacyRules> = {}, workspaceId = 'default') =>
   new Redactor(openPrivacyContext({ ...RULES, ...rules }), workspaceId);
-const bodyOf = (some: Redactor, text: string, kind?: BodyKind) => some.body(text, Buffer.from(text), kind);
+const bodyOf = (some: Redactor, text: string, kind?: BodyKind) => some.body(text, kind);
 const counted = (found: Partial<FindingCounts>) => ({ ...noFindings(), ...found });
 
 interface Case {

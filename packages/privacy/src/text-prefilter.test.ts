@@ -1,52 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CREDENTIAL_PATTERNS, findCredentials } from './scrub.ts';
+import { DETECTORS } from './findings.ts';
+import { findCredentials } from './scrub.ts';
 import { TextPrefilter } from './text-prefilter.ts';
 
-const WORDS = ['"email', 'bearer ', 'sk-', '\\u004', 'password='];
-const prefilter = new TextPrefilter({ words: WORDS, characters: '@', numbers: true });
-
-/** The result of each method, for every alignment of the bytes in memory. */
-function matchesOf(some: TextPrefilter, text: string): boolean[] {
-  const bytes = Buffer.from(`-${text}`).subarray(1);
-  return [
-    some.mayMatch(text),
-    some.mayMatch(`#${text}#`, 1, text.length + 1),
-    some.mayMatchBytes(Buffer.from(text)),
-    some.mayMatchBytes(bytes),
-  ];
-}
-const YES = [true, true, true, true];
-const NO = [false, false, false, false];
+const prefilter = new TextPrefilter({ detectors: DETECTORS, words: ['"email', '"k"'] });
+const credentials = new TextPrefilter({ detectors: ['token_like'] });
+const BEGINNINGS = 'sk- sk_ pk_ rk_ sgk_ ogk_ pat_ github_pat_ svc_live_ xoxb- xoxp_ gho_ ghp_ ghr_ ghs_ ghu_ eyJ bearer'.split(' ');
 
 describe('a prefilter catches', () => {
   test.each([
-    ...WORDS,
-    'a"Email"',
+    '"k":1',
+    '{"Email":1',
     'BEARER x',
-    'x@',
+    'password=',
+    'TOKEN: x',
+    'xxxx@',
     '12-3456',
     '12 3456',
     '12.3456',
-    '+1',
-    '(+49',
+    '+1234',
+    '(+49 1',
     'tel:+1',
-    '\u{1f600}sk-',
-    '\u4f60\u597dsk-\u4f60',
-    'xx\u00e9@',
+    'a\\u0040b',
+    'sk%2Da',
+    '\u{1f600}sk-a',
+    '\u4f60\u597dsk-\u4f60a',
   ])('%j', (text) => {
-    for (const before of ['', 'x', 'xy']) expect(matchesOf(prefilter, `${before.replace(/./g, ' ')}${text} `)).toEqual(YES);
-  });
-
-  test('a word wherever it stands, in any case, among other texts', () => {
-    const noise = fc.string({
-      unit: fc.constantFrom('a', 'b', 'e', 'k', 'r', 's', 't', '0', ' ', '"', '_', '=', '-', '\\', '\u00e9', '\u4f60'),
-    });
-    fc.assert(
-      fc.property(noise, fc.constantFrom(...WORDS), fc.boolean(), noise, (before, word, isUpper, after) => {
-        expect(matchesOf(prefilter, before + (isUpper ? word.toUpperCase() : word) + after)).toEqual(YES);
-      }),
-    );
+    expect(prefilter.mayMatch(text)).toBe(true);
   });
 
   /** A text with some of its characters written as escapes. */
@@ -58,14 +39,8 @@ describe('a prefilter catches', () => {
   const someCharacters = fc.constantFrom(/\p{ASCII}/gu, /\p{ASCII}(?=.)/gu, /[\t ]/g, /\W/g, /[aeiou]/g, /^./g);
 
   test('every text that holds a credential', () => {
-    const credentials = new TextPrefilter(CREDENTIAL_PATTERNS);
-    const { words, prefixes = [] } = CREDENTIAL_PATTERNS;
-    const known = [
-      ...words,
-      ...prefixes.flatMap(({ words, before }) => words.flatMap((word) => before.map((next) => word + next))),
-    ];
     const part = fc.oneof(
-      fc.constantFrom(...known),
+      fc.constantFrom(...BEGINNINGS),
       fc.constantFrom(
         'password',
         'SECRET',
@@ -84,14 +59,13 @@ describe('a prefilter catches', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), someCharacters, fc.nat(5), (parts, which, how) => {
         const text = escaped(parts.join(''), which, how);
-        if (findCredentials(text).length > 0) expect(matchesOf(credentials, text)).toEqual(YES);
+        if (findCredentials(text).length > 0) expect(credentials.mayMatch(text)).toBe(true);
       }),
       { numRuns: 10_000 },
     );
   });
 
   test('every assignment of a secret', () => {
-    const credentials = new TextPrefilter(CREDENTIAL_PATTERNS);
     const blanks = fc.string({ unit: fc.constantFrom(' ', '\t'), maxLength: 8 });
     const name = fc.constantFrom('password', 'Secret', 'TOKEN', '"token"', "'password'", '\\"secret\\"');
     const sign = fc.constantFrom('=', ':', ':=', '=>', '==');
@@ -108,7 +82,7 @@ describe('a prefilter catches', () => {
         (name, before, sign, after, value, which, how) => {
           const text = escaped(`${name}${before}${sign}${after}${value}`, which, how);
           expect(findCredentials(text)).not.toEqual([]);
-          expect(matchesOf(credentials, text)).toEqual(YES);
+          expect(credentials.mayMatch(text)).toBe(true);
         },
       ),
       { numRuns: 10_000 },
@@ -117,22 +91,10 @@ describe('a prefilter catches', () => {
 });
 
 describe('a prefilter lets through', () => {
-  test.each([
-    '',
-    'x',
-    'email',
-    'bear er',
-    'sk',
-    '1-3456',
-    '12-345',
-    '12-34x6',
-    '+',
-    'a+1',
-    '=+1',
-    '/+1',
-    '\\u00e9',
-    'pass word=',
-  ])('%j', (text) => {
-    expect(matchesOf(prefilter, text)).toEqual(NO);
-  });
+  test.each(['', 'x', 'email', 'bear er', 'sk a token a', '1-3456', '12-345', '12-34x6', 'abcd+', 'abc+1', '==+123', '//+123', 'a\\u00e9bc', 'pass word='])(
+    '%j',
+    (text) => {
+      expect(prefilter.mayMatch(text)).toBe(false);
+    },
+  );
 });

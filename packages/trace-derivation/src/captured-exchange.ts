@@ -1,4 +1,4 @@
-import type { BodyKind } from '@vitrine/privacy/body-kind';
+import type { BodyKind } from '@vitrine/privacy/redaction';
 import type { BodyFacts } from './body-facts.ts';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Outcome, Provider } from '@vitrine/traces/trace';

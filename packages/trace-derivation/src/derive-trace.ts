@@ -11,7 +11,7 @@ import { exchangePolicy } from './exchange-policy.ts';
 import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
 import type { Redaction } from '@vitrine/privacy/redaction';
-import { Scrubber } from '@vitrine/privacy/scrubber';
+import { Scrubber } from '@vitrine/privacy/redaction';
 import { LATE_BODY, storedBody, type StoredBody } from './stored-body.ts';
 import { traceMetadata } from './trace-metadata.ts';
 import type { TraceRecord } from '@vitrine/traces/trace-record';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BODY_KINDS } from '@vitrine/privacy/body-kind';
+import { BODY_KINDS } from '@vitrine/privacy/redaction';
 import { BODY_ENDINGS, BODY_PARTS, type CapturedExchange } from './captured-exchange.ts';
 import { ExchangeBatch, unpackExchanges } from './exchange-batch.ts';
 import { createScopeReader } from './scope-table.ts';

@@ -1,4 +1,4 @@
-import { BODY_KINDS } from '@vitrine/privacy/body-kind';
+import { BODY_KINDS } from '@vitrine/privacy/redaction';
 import { BODY_ENDINGS, BODY_PARTS, type CapturedBody, type CapturedExchange } from './captured-exchange.ts';
 import { ScopeTable } from './scope-table.ts';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';

@@ -1,4 +1,4 @@
-import { ASCII } from '@vitrine/privacy/character-codes';
+import { ASCII } from './character-codes.ts';
 import { keyAmong, keyPathsOf, parsed, textOf, type KeyPaths, type WantedKey } from './key-paths.ts';
 
 const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, CR, LF, OPEN_BRACE, OPEN_BRACKET, QUOTE, SPACE, TAB } = ASCII;

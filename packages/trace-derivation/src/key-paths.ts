@@ -1,5 +1,5 @@
 import { invariant } from '@vitrine/faults/invariant';
-import { ASCII } from '@vitrine/privacy/character-codes';
+import { ASCII } from './character-codes.ts';
 
 const { BACKSLASH } = ASCII;
 

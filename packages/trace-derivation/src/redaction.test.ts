@@ -3,14 +3,14 @@ import { scrub } from '@vitrine/privacy/scrub';
 import { headerOf, headerValuesOf } from '@vitrine/privacy/header-lines';
 import { readLineage } from '@vitrine/traces/lineage-headers';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import type { BodyKind } from '@vitrine/privacy/body-kind';
+import type { BodyKind } from '@vitrine/privacy/redaction';
 import type { BodyEnding, CapturedBody } from './captured-exchange.ts';
 import { OpenBody } from './open-body.ts';
 import type { PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
-import { Scrubber } from '@vitrine/privacy/scrubber';
-import { redactPath } from '@vitrine/privacy/redact-path';
+import { Scrubber } from '@vitrine/privacy/redaction';
+import { redactPath } from '@vitrine/privacy/scrub';
 import { storedBody } from './stored-body.ts';
 
 const lines = (...pairs: string[]) => pairs.join('\n');

@@ -1,4 +1,4 @@
-import { ASCII } from '@vitrine/privacy/character-codes';
+import { ASCII } from './character-codes.ts';
 import {
   modelIn,
   RESPONSE_PATHS,

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { CapturePolicy } from './capture-policy.ts';
 import type { OpenBody } from './open-body.ts';
-import { dropIncompleteTail } from '@vitrine/privacy/incomplete-tail';
+import { dropIncompleteTail } from '@vitrine/privacy/bodies/body-framing';
 import type { Redaction } from '@vitrine/privacy/redaction';
 
 export interface StoredBody {
@@ -40,7 +40,7 @@ export function storedBody(
   const plain = truncated || mayBreakOff(body, whole, decoded !== undefined) ? dropIncompleteTail(whole) : whole;
   const isShort = truncated || plain.length < whole.length;
   // A stream that was cut between two events may end in half a secret, too: in what its texts say together.
-  const text = redaction.body(plain, kept, body.captured.kind, isShort || body.captured.ending === 'cut');
+  const text = redaction.body(plain, body.captured.kind, isShort || body.captured.ending === 'cut');
   if (isLate()) return LATE_BODY;
   if (isText) return { text, truncated: isShort, encoding: undefined };
   return { text: Buffer.from(text, 'latin1').toString('base64'), truncated: isShort, encoding: 'base64' };

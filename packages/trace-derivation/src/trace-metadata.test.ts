@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { FindingCounts } from '@vitrine/privacy/findings';
 import type { PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
-import { Scrubber } from '@vitrine/privacy/scrubber';
+import { Scrubber } from '@vitrine/privacy/redaction';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { plainExchange } from './testing/plain-exchange.ts';
 import { traceMetadata } from './trace-metadata.ts';

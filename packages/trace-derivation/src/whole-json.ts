@@ -1,4 +1,4 @@
-import { ASCII } from '@vitrine/privacy/character-codes';
+import { ASCII } from './character-codes.ts';
 import { modelOf, type BodyFacts } from './body-facts.ts';
 import type { BodyPart } from './captured-exchange.ts';
 import { readUsage, type Usage } from './usage.ts';

@@ -1,23 +1,22 @@
-import { findAssignedSecrets } from '@vitrine/privacy/assigned-secrets';
-import { looksSecret } from '@vitrine/privacy/bare-values';
-import { findBearerTokens } from '@vitrine/privacy/bearer-tokens';
-import { framingOf } from '@vitrine/privacy/body-framing';
-import { DeniedFields } from '@vitrine/privacy/denied-fields';
-import { EnclosingNames } from '@vitrine/privacy/enclosing-name';
-import { readEventStream } from '@vitrine/privacy/event-stream';
+import { findAssignedSecrets } from '@vitrine/privacy/credentials/assigned-secrets';
+import { looksSecret } from '@vitrine/privacy/credentials/bare-values';
+import { findBearerTokens } from '@vitrine/privacy/credentials/bearer-tokens';
+import { framingOf } from '@vitrine/privacy/bodies/body-framing';
+import { DeniedFields } from '@vitrine/privacy/bodies/denied-fields';
+import { EnclosingNames } from '@vitrine/privacy/bodies/enclosing-name';
+import { readEventStream } from '@vitrine/privacy/streams/event-stream';
 import { headerOf, headerValuesOf } from '@vitrine/privacy/header-lines';
-import { dropIncompleteTail } from '@vitrine/privacy/incomplete-tail';
-import { decodedString, endOfValue } from '@vitrine/privacy/json-text';
+import { dropIncompleteTail } from '@vitrine/privacy/bodies/body-framing';
+import { decodedString, endOfValue } from '@vitrine/privacy/bodies/json-text';
 import { findEmails, findPhones, findSsns } from '@vitrine/privacy/personal-data';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
-import { redactPath } from '@vitrine/privacy/redact-path';
+import { redactPath } from '@vitrine/privacy/scrub';
 import { Redactor } from '@vitrine/privacy/redactor';
-import { describedValues } from '@vitrine/privacy/schema-values';
+import { describedValues } from '@vitrine/privacy/bodies/schema-values';
 import { findCredentials, isJsonText, scrub } from '@vitrine/privacy/scrub';
-import { Scrubber } from '@vitrine/privacy/scrubber';
-import { findUnescaped } from '@vitrine/privacy/unescaped-text';
+import { Scrubber } from '@vitrine/privacy/redaction';
+import { findUnescaped } from '@vitrine/privacy/credentials/unescaped-text';
 import {
-  bytesOf,
   inArguments,
   inBrokenEvents,
   inEvents,
@@ -53,27 +52,27 @@ export const privacyCases: readonly ForeignBytesCase[] = [
   { of: 'packages/privacy/src/scrub.ts#findCredentials', run: (text) => findCredentials(text, { withMembers: false }) },
   { of: 'packages/privacy/src/scrub.ts#isJsonText', run: isJsonText },
   {
-    of: 'packages/privacy/src/assigned-secrets.ts#findAssignedSecrets',
+    of: 'packages/privacy/src/credentials/assigned-secrets.ts#findAssignedSecrets',
     run: (text) => [true, false].map((isJson) => findAssignedSecrets(text, { isJson, withMembers: true })),
   },
-  { of: 'packages/privacy/src/bare-values.ts#looksSecret', run: (text) => looksSecret(text) },
-  { of: 'packages/privacy/src/bearer-tokens.ts#findBearerTokens', run: findBearerTokens },
+  { of: 'packages/privacy/src/credentials/bare-values.ts#looksSecret', run: (text) => looksSecret(text) },
+  { of: 'packages/privacy/src/credentials/bearer-tokens.ts#findBearerTokens', run: findBearerTokens },
   {
-    of: 'packages/privacy/src/body-framing.ts#framingOf',
+    of: 'packages/privacy/src/bodies/body-framing.ts#framingOf',
     run: (text) => [undefined, 'sse' as const].map((kind) => framingOf(text, kind)),
   },
-  { of: 'packages/privacy/src/unescaped-text.ts#findUnescaped', run: (text) => findUnescaped(text, () => []) },
-  { of: 'packages/privacy/src/redact-path.ts#redactPath', run: (text) => redactPath(`/v1/models?key=${text}`) },
+  { of: 'packages/privacy/src/credentials/unescaped-text.ts#findUnescaped', run: (text) => findUnescaped(text, () => []) },
+  { of: 'packages/privacy/src/scrub.ts#redactPath', run: (text) => redactPath(`/v1/models?key=${text}`) },
   { of: 'packages/privacy/src/personal-data.ts#findEmails', run: findEmails },
   { of: 'packages/privacy/src/personal-data.ts#findPhones', run: findPhones },
   { of: 'packages/privacy/src/personal-data.ts#findSsns', run: findSsns },
   {
-    of: 'packages/privacy/src/denied-fields.ts#DeniedFields',
+    of: 'packages/privacy/src/bodies/denied-fields.ts#DeniedFields',
     run: (text) => [[...fields.membersOf(text)], fields.pairsOf(text), fields.partsOf(text)],
     forms: [plain, inMember, inForm, inPart],
   },
   {
-    of: 'packages/privacy/src/enclosing-name.ts#EnclosingNames',
+    of: 'packages/privacy/src/bodies/enclosing-name.ts#EnclosingNames',
     run: (text) => {
       const names = new EnclosingNames(text);
       for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) names.around(at);
@@ -81,20 +80,20 @@ export const privacyCases: readonly ForeignBytesCase[] = [
     forms: [plain, inMember, (text) => `{"properties":${'{"a":'.repeat(text.length / 5)}`],
   },
   {
-    of: 'packages/privacy/src/schema-values.ts#describedValues',
+    of: 'packages/privacy/src/bodies/schema-values.ts#describedValues',
     run: (text) => describedValues(text, 0, text.length, 'properties'),
   },
   { of: 'packages/privacy/src/header-lines.ts#headerOf', run: (text) => headerOf(text, 'accept'), forms: [plain, inHeaders] },
   { of: 'packages/privacy/src/header-lines.ts#headerValuesOf', run: headerValuesOf, forms: [plain, inHeaders] },
-  { of: 'packages/privacy/src/incomplete-tail.ts#dropIncompleteTail', run: dropIncompleteTail },
-  { of: 'packages/privacy/src/json-text.ts#decodedString', run: decodedString },
+  { of: 'packages/privacy/src/bodies/body-framing.ts#dropIncompleteTail', run: dropIncompleteTail },
+  { of: 'packages/privacy/src/bodies/json-text.ts#decodedString', run: decodedString },
   {
-    of: 'packages/privacy/src/json-text.ts#endOfValue',
+    of: 'packages/privacy/src/bodies/json-text.ts#endOfValue',
     run: (text) => endOfValue(text, 0),
     forms: [plain, (text) => `{${text}`, (text) => `"${text}`],
   },
   {
-    of: 'packages/privacy/src/event-stream.ts#readEventStream',
+    of: 'packages/privacy/src/streams/event-stream.ts#readEventStream',
     run: (text) => [[...readEventStream(text, 'sse').texts], [...readEventStream(text, 'lines').texts]],
     forms: [plain, inEvents, inBrokenEvents],
   },
@@ -102,17 +101,17 @@ export const privacyCases: readonly ForeignBytesCase[] = [
     of: 'packages/privacy/src/redactor.ts#Redactor',
     run: (text) => {
       const redactor = new Redactor(context, 'workspace');
-      for (const kind of [undefined, 'json', 'sse'] as const) redactor.body(text, bytesOf(text), kind, true);
+      for (const kind of [undefined, 'json', 'sse'] as const) redactor.body(text, kind, true);
       redactor.headers(text);
     },
     forms: [plain, inRequest, inArguments, inEvents, inBrokenEvents, inMember, inForm, inPart],
   },
   { of: 'packages/privacy/src/redactor.ts#Redactor.path', run: (text) => new Redactor(context, 'workspace').path(`/v1?${text}`) },
   {
-    of: 'packages/privacy/src/scrubber.ts#Scrubber',
+    of: 'packages/privacy/src/redaction.ts#Scrubber',
     run: (text) => {
       const scrubber = new Scrubber(new Redactor(contextOff.whenOff ?? contextOff, 'workspace'));
-      scrubber.body?.(text, bytesOf(text), 'json', false);
+      scrubber.body?.(text, 'json', false);
       scrubber.headers(text);
     },
     forms: [plain, inRequest, inEvents],

@@ -1,4 +1,4 @@
-import { redactPath } from '@vitrine/privacy/redact-path';
+import { redactPath } from '@vitrine/privacy/scrub';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { RefusedMessage } from './client-connections.ts';

@@ -1,4 +1,4 @@
-import type { BodyKind } from '@vitrine/privacy/body-kind';
+import type { BodyKind } from '@vitrine/privacy/redaction';
 import type { BodyEnding, BodyPart, CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
 import type { BodyBudget } from './body-budget.ts';
 import { StreamingUsageReader } from './streaming-usage-reader.ts';

@@ -1,6 +1,6 @@
 import type { BodyFacts, BodyFactsReader } from '@vitrine/trace-derivation/body-facts';
 import { openBodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
-import type { BodyKind } from '@vitrine/privacy/body-kind';
+import type { BodyKind } from '@vitrine/privacy/redaction';
 import { openDecoder } from '@vitrine/trace-derivation/decode';
 import type { Transform } from 'node:stream';
 

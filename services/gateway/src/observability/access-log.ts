@@ -1,7 +1,7 @@
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { NO_SCOPE, type ExchangeScope } from '@vitrine/traces/exchange-scope';
-import { redactPath } from '@vitrine/privacy/redact-path';
+import { redactPath } from '@vitrine/privacy/scrub';
 import type { Outcome, Provider } from '@vitrine/traces/trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CORRELATION_HEADER, correlationIdOf } from '../correlation-id.ts';

@@ -8,7 +8,7 @@ import { exchangePolicy } from '@vitrine/trace-derivation/exchange-policy';
 import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
 import type { Redaction } from '@vitrine/privacy/redaction';
-import { Scrubber } from '@vitrine/privacy/scrubber';
+import { Scrubber } from '@vitrine/privacy/redaction';
 import { storedBody, type StoredBody } from '@vitrine/trace-derivation/stored-body';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { CostStatus, Provider } from '@vitrine/traces/trace';

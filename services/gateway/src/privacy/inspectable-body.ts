@@ -1,4 +1,4 @@
-import type { BodyKind } from '@vitrine/privacy/body-kind';
+import type { BodyKind } from '@vitrine/privacy/redaction';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 

@@ -36,11 +36,14 @@ export class RequestGuard {
   readonly maxBytes: number;
   readonly #rules: PrivacyRules;
   readonly #context: PrivacyContext;
+  /** For `block`: findings are counted and nothing is sent on, so no placeholder is hashed. */
+  readonly #countingContext: PrivacyContext;
   #held = 0;
 
   constructor(rules: PrivacyRules, maxBytes: number) {
     this.#rules = rules;
     this.#context = openPrivacyContext(rules);
+    this.#countingContext = { ...this.#context, rules: { ...rules, format: '' } };
     this.maxBytes = maxBytes;
   }
 
@@ -66,11 +69,11 @@ export class RequestGuard {
     const { body, contentType } = request;
     const text = body === undefined || body.length === 0 ? undefined : inspectableText(body, contentType);
     if (text !== undefined && 'because' in text) return { rejection: uninspectable(text), findings: '' };
-    const redactor = new Redactor(this.#context, request.scope.workspace_id);
+    const redactor = new Redactor(mode === 'block' ? this.#countingContext : this.#context, request.scope.workspace_id);
     redactor.path(request.path);
     const inPath = { ...redactor.counts };
     const headers = redactedHeaders(request.headers, redactor, this.#rules.deniedHeaders);
-    const redacted = text === undefined || body === undefined ? undefined : redactor.body(text.text, body, text.kind);
+    const redacted = text === undefined || body === undefined ? undefined : redactor.body(text.text, text.kind);
     const findings = hasFindings(redactor.counts) ? findingsText(redactor.counts) : '';
     if (mode === 'block' && findings !== '') return { rejection: blocked(redactor.counts), findings };
     // A redacted path would be another resource.

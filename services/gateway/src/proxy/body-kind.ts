@@ -1,4 +1,4 @@
-import type { BodyKind } from '@vitrine/privacy/body-kind';
+import type { BodyKind } from '@vitrine/privacy/redaction';
 
 /** How a body of this content type is read for usage; undefined: not at all. Compared without case (RFC 9110, 8.3.1); what almost all
  *  send is found without changing it. */

@@ -1,4 +1,4 @@
-import { ASCII } from '@vitrine/privacy/character-codes';
+import { ASCII } from '@vitrine/trace-derivation/character-codes';
 
 const { CR, LF } = ASCII;
 /** The line ends of size and data. */

@@ -1,10 +1,10 @@
-import { mergedSpans, type Span } from './text-span.ts';
+import { mergedSpans, type Span } from '../text-edit.ts';
 
 /** Nested escapes are undone to this depth. */
 const LEVELS_MAX = 4;
 
 /** A text with its escapes undone, and the positions of its characters in the original. */
-export interface UnescapedText {
+interface UnescapedText {
   readonly text: string;
   /** The index in the original text; of an index behind an escape, the one behind the whole escape. */
   readonly originalAt: (index: number) => number;
@@ -15,7 +15,7 @@ const ESCAPE = /(?:%|\\{1,15}u00)([0-9A-Fa-f]{2})/g;
 
 /** Undoes one level of percent-encoding and of JSON's `\u00XX`; undefined when there is none. Bytes beyond ASCII become single
  *  characters of latin-1, which is enough to know that no ASCII letter is there. */
-export function unescapedText(text: string): UnescapedText | undefined {
+function unescapedText(text: string): UnescapedText | undefined {
   if (!text.includes('%') && !text.includes('\\u00')) return undefined;
   /** Positions in the new text of the characters that were escapes, and how much shorter it is after each. */
   const positions: number[] = [];

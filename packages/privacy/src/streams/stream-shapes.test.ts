@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { findCredentials } from './scrub.ts';
+import { findCredentials } from '../scrub.ts';
 import fc from 'fast-check';
-import type { BodyKind } from './body-kind.ts';
+import type { BodyKind } from '../redaction.ts';
 import { parseEvents, randomOf, readJsonLines, readSse, writeJson, writeSse, type SseStyle } from './testing/stream-framing.ts';
 import { joinTexts, SINGLE_SHAPES, TURN_SHAPES, valueAt, type Event, type StreamShape } from './testing/stream-shapes.ts';
-import { noFindings } from './findings.ts';
-import { findEmails, findPhones, findSsns } from './personal-data.ts';
-import type { PrivacyRules } from './privacy-rules.ts';
-import { openPrivacyContext } from './privacy-context.ts';
-import { Redactor } from './redactor.ts';
+import { noFindings } from '../findings.ts';
+import { findEmails, findPhones, findSsns } from '../personal-data.ts';
+import type { PrivacyRules } from '../privacy-rules.ts';
+import { openPrivacyContext } from '../privacy-context.ts';
+import { Redactor } from '../redactor.ts';
 
 const RULES: PrivacyRules = {
   mode: 'redact_storage',
@@ -23,7 +23,7 @@ const RULES: PrivacyRules = {
 const tools = openPrivacyContext(RULES);
 const redacted = (text: string, kind: BodyKind = 'sse') => {
   const some = new Redactor(tools, 'default');
-  return { text: some.body(text, Buffer.from(text), kind), counts: some.counts };
+  return { text: some.body(text, kind), counts: some.counts };
 };
 const holds = (text: string) => [findEmails, findPhones, findSsns, findCredentials].some((find) => find(text).length > 0);
 
@@ -303,7 +303,7 @@ test('of a stream that was cut no text ends with half of a secret', () => {
         events.map((event) => JSON.stringify(event)),
         PLAIN,
       );
-      const cut = new Redactor(tools, 'default').body(text, Buffer.from(text), 'sse', true);
+      const cut = new Redactor(tools, 'default').body(text, 'sse', true);
       expect(joinTexts(shape, parseEvents(readSse(cut))).get('0')).toMatch(/^it is ?\(?(\[\w+\])?$/);
     }
   }

@@ -1,4 +1,4 @@
-import type { Span } from './text-span.ts';
+import type { Span } from '../text-edit.ts';
 
 const BEARER = /bearer(?:[ \t+]|\\{1,15}t){1,8}([A-Za-z0-9._~+/-]+=*)/gi;
 /** A token of this length counts anywhere. "The bearer of bad news" and "bearer bonds" have shorter words; words as

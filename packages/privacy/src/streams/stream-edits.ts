@@ -1,8 +1,7 @@
-import { dropIncompleteTail } from './incomplete-tail.ts';
-import { placeInBody, readEventStream, type Framing, type SplitEvent } from './event-stream.ts';
-import { encodedString } from './json-text.ts';
-import type { StreamText } from './stream-text.ts';
-import { append, mergedEdits, movedEdits, type TextEdit } from './text-edit.ts';
+import { dropIncompleteTail, type Framing } from '../bodies/body-framing.ts';
+import { encodedString } from '../bodies/json-text.ts';
+import { placeInBody, readEventStream, type SplitEvent, type StreamText } from './event-stream.ts';
+import { append, mergedEdits, movedEdits, type TextEdit } from '../text-edit.ts';
 
 /** How the body of a stream is searched. */
 export interface StreamSearch {

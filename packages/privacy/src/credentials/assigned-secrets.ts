@@ -1,11 +1,8 @@
 import { BareValues, looksSecret } from './bare-values.ts';
-import type { Span } from './text-span.ts';
+import type { Span } from '../text-edit.ts';
 
 /** Names with a secret as their value, behind an equals sign or a colon. */
 export const SECRET_NAMES = ['password', 'secret', 'token'] as const;
-
-/** The characters between such a name and its value: every text in which `findAssignedSecrets` finds something holds a name with one of these. */
-export const BEHIND_SECRET_NAMES = ['=', ':', '"', "'", '`', '\\', ' =', ' :', '  ', ' \t', '\t'];
 
 // The name, perhaps in quotes, a sign, perhaps an opening quote: one that a value follows, not what follows a string of JSON or of
 // code. Quotes are written with backslashes in JSON, with more of them in JSON inside of JSON; so are tabs. Every repetition is

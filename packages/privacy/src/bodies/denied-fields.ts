@@ -1,4 +1,4 @@
-import type { Span } from './scrub.ts';
+import type { Span } from '../text-edit.ts';
 import { EnclosingNames } from './enclosing-name.ts';
 import { decodedString, endOfValue } from './json-text.ts';
 import { describedValues } from './schema-values.ts';

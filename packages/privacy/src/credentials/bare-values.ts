@@ -1,5 +1,4 @@
-import { NextMatch } from './next-match.ts';
-import type { Span } from './text-span.ts';
+import type { Span } from '../text-edit.ts';
 
 // A comma ends a value when a blank follows, or another name (of letters) with its value.
 const COMMA = String.raw`,(?!\s|$|[A-Za-z_][A-Za-z_.-]{0,63}[=:](?![=\s&;,"']|$))`;
@@ -74,4 +73,26 @@ function looksOpaque(value: string, isPassword: boolean, hasDigitOrSign: boolean
   if (value.length < 4 || /^(?:\$\w+$|\*+$|[A-Za-z_]+=)/.test(value)) return false;
   if (/^[\d.,:$%/-]+$/.test(value)) return isPassword;
   return hasDigitOrSign && !NUMBERED_TYPE.test(value);
+}
+
+/** Finds the first match of a pattern at or after a position. Positions must ascend: then all searches of a text take one pass together. */
+class NextMatch {
+  readonly #pattern: RegExp;
+  readonly #text: string;
+  #at = -1;
+
+  /** `pattern` is global. */
+  constructor(pattern: RegExp, text: string) {
+    this.#pattern = pattern;
+    this.#text = text;
+  }
+
+  /** `Infinity` when there is none. */
+  from(position: number): number {
+    if (this.#at < position) {
+      this.#pattern.lastIndex = position;
+      this.#at = this.#pattern.exec(this.#text)?.index ?? Infinity;
+    }
+    return this.#at;
+  }
 }
