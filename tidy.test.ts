@@ -452,15 +452,6 @@ describe('folders', () => {
     );
     expectNone(circles);
   });
-
-  test('ARCHITECTURE.md draws the order of the folders of each service and of the operator', () => {
-    const drawn = workspaces
-      .filter(({ dir }) => dir.startsWith('services/') || dir === 'operator')
-      .map(({ dir }) => ({ dir, layers: layersOf(graphs.get(dir) ?? new Map<string, Set<string>>()) }))
-      .filter(({ layers }) => layers.flat().some((room) => room.endsWith('/')))
-      .map(({ dir, layers }) => `${dir}\n${layers.map((layer) => `  ${layer.join(' ')}`).join('\n')}`);
-    for (const block of drawn) expect(read('ARCHITECTURE.md')).toContain(block);
-  });
 });
 
 /** The headings of a page, as links name them. */
@@ -490,6 +481,30 @@ test('a link of a page leads to a file, and to a heading of it', () => {
   const isDead = ({ to, anchor }: (typeof links)[number]) =>
     !existsSync(join(ROOT, to)) || (anchor !== undefined && to.endsWith('.md') && !anchorsOf(to).includes(anchor));
   expectNone(links.filter(isDead).map(({ file, to, anchor = '' }) => `${file}: ${to} ${anchor}`));
+});
+
+test('a page that explains the code names files that exist', () => {
+  const pages = files.filter((file) => /^(?:ARCHITECTURE|CONTRIBUTING|docs\/design\/.*)\.md$/.test(file));
+  const paths = files.map((file) => `/${file.replace('/src/', '/')}`);
+  const named = pages.flatMap((page) =>
+    [...read(page).matchAll(/`([\w./-]+\.(?:ts|js|sql))`/g)].map(([, name = '']) => ({ page, name })),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  const isThere = (name: string) => paths.some((path) => path.endsWith(`/${name.replace('/src/', '/')}`));
+  expectNone(named.filter(({ name }) => !isThere(name)).map(({ page, name }) => `${page}: ${name}`));
+});
+
+test('a source names pages that exist, and their headings', () => {
+  const named = workspaceFiles.flatMap((file) =>
+    [...(texts.get(file) ?? '').matchAll(/\b(docs\/design\/[\w-]+\.md)(?:#([a-z0-9_-]+))?/g)].map(([, page = '', anchor]) => ({
+      file,
+      page,
+      anchor,
+    })),
+  );
+  const isDead = ({ page, anchor }: (typeof named)[number]) =>
+    !files.includes(page) || (anchor !== undefined && !anchorsOf(page).includes(anchor));
+  expectNone(named.filter(isDead).map(({ file, page, anchor = '' }) => `${file}: ${page} ${anchor}`));
 });
 
 describe('docs/failure-modes.md', () => {
@@ -601,20 +616,6 @@ function reachable(graph: ReadonlyMap<string, ReadonlySet<string>>, from: string
     queue.push(...(graph.get(room) ?? []));
   }
   return found;
-}
-
-/** From the top: whatever stands in a layer imports only from the layers below it. */
-function layersOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
-  const heights = new Map<string, number>();
-  const heightOf = (room: string): number => {
-    const known = heights.get(room);
-    if (known !== undefined) return known;
-    const height = 1 + Math.max(-1, ...[...(graph.get(room) ?? [])].map(heightOf));
-    heights.set(room, height);
-    return height;
-  };
-  const layers = Map.groupBy([...graph.keys()].toSorted(), heightOf);
-  return [...layers].toSorted(([a], [b]) => b - a).map(([, rooms]) => rooms);
 }
 
 function expectNone(offenders: readonly string[]): void {
