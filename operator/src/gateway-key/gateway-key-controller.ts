@@ -1,4 +1,5 @@
 import { hasPlanRow } from '@vitrine/plans/plan-rows';
+import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
 import { randomBytes } from 'node:crypto';
 import type { ControllerContext } from '../leadership/controller-context.ts';
@@ -22,25 +23,15 @@ const PROPAGATION_MS = 5_000;
 
 /** The controller of GatewayKeys: all of a cluster, or those of some namespaces, each with watches of its own because its rights are. */
 export function createGatewayKeyController(context: ControllerContext, database: Transactions): Controller {
-  const { config, server, pool, clock, logger, hashes, events, telemetry: observer, propagationMs = PROPAGATION_MS } = context;
+  const { config, server, pool, telemetry: observer } = context;
   const keys: ListWatch<GatewayKeyObject>[] = [];
   const namespaces: ListWatch<NamespaceObject>[] = [];
-  const { default_org: org_id, default_workspace: workspace_id } = config.tenancy;
   const rows = new PostgresManagedKeys(pool, database);
-  const dependencies: GatewayKeyDependencies = {
-    server,
-    rows,
-    hasPlan: async (name) => config.plans.configured.includes(name) || (await hasPlanRow(pool, name)),
-    hashes,
-    logger,
-    clients: config.clients,
-    events,
-    defaultTenant: org_id === undefined || workspace_id === undefined ? undefined : { org_id, workspace_id },
-    cached: { key: (key) => firstOf(keys, key), namespace: (name) => firstOf(namespaces, name) },
-    random: randomBytes,
-    clock,
-    propagationMs,
+  const cached = {
+    key: (key: string) => firstOf(keys, key),
+    namespace: (name: string) => firstOf(namespaces, name),
   };
+  const dependencies = dependenciesOf(context, rows, cached);
   const reconciler = new GatewayKeyReconciler(dependencies);
   const secretOwners = new Map<string, string>();
   const controller = new Controller({
@@ -95,6 +86,28 @@ export function createGatewayKeyController(context: ControllerContext, database:
     controller.workTogether(lost, (claimed) => registerLostKeys(claimed, dependencies, secretLists, signal));
   controller.repeat(SWEEP_MS, sweepRows(rows, pool, { listed, addKeys, registerAgain }));
   return controller;
+}
+
+function dependenciesOf(
+  { config, server, pool, clock, logger, hashes, events, propagationMs = PROPAGATION_MS }: ControllerContext,
+  rows: ManagedKeyRows,
+  cached: GatewayKeyDependencies['cached'],
+): GatewayKeyDependencies {
+  const { default_org: org_id, default_workspace: workspace_id } = config.tenancy;
+  return {
+    server,
+    rows,
+    hasPlan: async (name) => config.plans.configured.includes(name) || (await hasPlanRow(pool, name)),
+    hashes,
+    logger,
+    clients: config.clients,
+    events,
+    defaultTenant: org_id === undefined || workspace_id === undefined ? undefined : { org_id, workspace_id },
+    cached,
+    random: randomBytes,
+    clock,
+    propagationMs,
+  };
 }
 
 function firstOf<T extends WatchedObject>(watches: readonly ListWatch<T>[], key: string): T | undefined {
