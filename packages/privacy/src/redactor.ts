@@ -195,7 +195,8 @@ export class Redactor implements Redaction {
 
   #walkPlain(text: string, start: number, end: number, edits: TextEdit[]): void {
     const plain = text.slice(start, end);
-    if (this.#context.bodyPrefilter.mayMatch(plain)) append(edits, movedEdits(this.#detected(plain, this.#context.inBodies), start));
+    if (this.#context.bodyPrefilter.mayMatch(plain))
+      append(edits, movedEdits(this.#detected(plain, this.#context.inBodies), start));
   }
 
   #detected(text: string, detectors: readonly Detector[]): TextEdit[] {

@@ -36,10 +36,12 @@ const MAX_DEPTH = 32;
 const IDENTITIES = ['index', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'item_id', 'custom_id'];
 const IDENTITY_NAMES: ReadonlySet<string | undefined> = new Set(IDENTITIES);
 /** Members with whole values: names, and values that providers take from lists of theirs or make at random. */
-const WHOLE_NAMES: ReadonlySet<string | undefined> = new Set([
-  ...['id', 'name', 'model', 'role', 'status', 'finish_reason', 'stop_reason', 'service_tier', 'system_fingerprint'],
-  ...['call_id', 'created_at', 'obfuscation', 'type', 'object', 'done'],
-]);
+const WHOLE_NAMES: ReadonlySet<string | undefined> = new Set(
+  (
+    'id name model role status finish_reason stop_reason service_tier system_fingerprint call_id created_at obfuscation type object ' +
+    'done'
+  ).split(' '),
+);
 
 /** The same for all fragments of one text: its path, and what distinguishes it from others there. */
 export function keyOf({ path, container }: TextLeaf): string {
@@ -56,7 +58,12 @@ export function isDelta({ path, container }: TextLeaf): boolean {
 /** Reads the JSON of one event, also when it is cut or broken. A reader of its own because `JSON.parse` returns no positions. */
 export function readEvent(text: string, from: number, to: number): EventLeaves {
   const reader = new EventReader(text, from, to);
-  const isWhole = reader.read(undefined, { path: '', container: containerIn(undefined, undefined), depth: 0, position: undefined });
+  const isWhole = reader.read(undefined, {
+    path: '',
+    container: containerIn(undefined, undefined),
+    depth: 0,
+    position: undefined,
+  });
   return { texts: reader.texts, isWhole };
 }
 
@@ -124,7 +131,12 @@ class EventReader {
     else if ((name === 'type' || name === 'object') && depth === 1) container[name] = this.#decoded(start, end);
     else if (!WHOLE_NAMES.has(name)) {
       const inner = name === undefined ? path : pathOf(path, name);
-      this.texts.push({ start, end, path: inner, container: position === undefined ? container : containerIn(container, position) });
+      this.texts.push({
+        start,
+        end,
+        path: inner,
+        container: position === undefined ? container : containerIn(container, position),
+      });
     }
     return end < this.#to;
   }

@@ -25,7 +25,7 @@ test('every argument of candidates is a filter that is read, or chooses a page',
     createSchema()
       .getQueryType()
       ?.getFields()
-      ['candidates']?.args.map(({ name }) => name) ?? [];
+      .candidates?.args.map(({ name }) => name) ?? [];
   const filters = names.filter((name) => name !== 'first' && name !== 'after');
   const columns = filters.map((name) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
   expect(columns).toEqual(CANDIDATE_FILTERS);
