@@ -11,7 +11,7 @@ import { join, posix } from 'node:path';
 const ROOT = import.meta.dirname;
 
 const ROOT_ENTRIES = words(`
-  README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE docs
+  README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE docs
   packages services operator migrations charts deploy skaffold.yaml e2e bench
   package.json package-lock.json tsconfig.json jest.config.js tidy.test.ts .ci .gitignore .npmrc .oxfmtrc.json .oxlintrc.json`);
 /** What a checkout may also hold. */
@@ -20,7 +20,7 @@ const NAMELESS_FOLDERS = words('shared common utils util helpers lib misc');
 /** Partial templates of Helm begin with an underscore. */
 const KEBAB_CASE = /^(?:\.?[a-z0-9]+(?:[-.][a-z0-9]+)*|_[a-z0-9-]+\.tpl)$/;
 const CAPITALS = words(
-  'README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE Dockerfile Dockerfile.dockerignore Chart.yaml NOTES.txt',
+  'README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE SHA256SUMS Dockerfile Dockerfile.dockerignore Chart.yaml NOTES.txt',
 );
 const SOURCE_MAX_LINES = 400;
 const TEST_MAX_LINES = 800;

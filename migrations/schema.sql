@@ -862,15 +862,6 @@ END
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.drop_trace_partitions(created_before timestamp with time zone, max_days integer DEFAULT 8)
- RETURNS integer
- LANGUAGE sql
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-  SELECT 0;
-$function$
-;
-
 CREATE OR REPLACE FUNCTION public.keep_next_token_hash()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1257,8 +1248,67 @@ CREATE TRIGGER plans_updated AFTER UPDATE ON public.plans FOR EACH ROW WHEN (((n
 CREATE TRIGGER workspace_plans_changed AFTER INSERT OR DELETE ON public.workspace_plans FOR EACH ROW EXECUTE FUNCTION raise_plan_generation();
 CREATE TRIGGER workspace_plans_updated AFTER UPDATE ON public.workspace_plans FOR EACH ROW WHEN ((new.* IS DISTINCT FROM old.*)) EXECUTE FUNCTION raise_plan_generation();
 
+COMMENT ON TABLE analyses IS 'analyses that customers asked for; the result of one is the store itself';
+COMMENT ON TABLE api_keys IS 'keys of the store API, also expired and revoked ones';
+COMMENT ON TABLE audit_events IS 'who changed gateway keys, or was refused';
+COMMENT ON TABLE background_responses IS 'responses that were created in the background, each of which is counted once';
+COMMENT ON TABLE brand_facts IS 'what stores state about who they are, as of their last open observations';
+COMMENT ON TABLE candidates IS 'single claims of evidence, and what became of them';
+COMMENT ON TABLE day_usage IS 'what a key used on a UTC day, by the created_at of its traces: quotas count it';
+COMMENT ON TABLE derivations IS 'what the log of a store adds up to, so that an observation is compared without reading it; can be derived again';
+COMMENT ON TABLE domain_denylist IS 'domains that are never scanned';
+COMMENT ON TABLE evidence IS 'captures that claim relationships between stores and technologies';
+COMMENT ON TABLE evidence_receipts IS 'answers to evidence that was sent, for retries';
+COMMENT ON TABLE gateway_key_store IS 'one row: its id identifies the data, so that another database in its place is noticed';
+COMMENT ON TABLE gateway_keys IS 'keys of gateway clients, also revoked ones';
+COMMENT ON TABLE idempotency_keys IS 'responses to requests with an Idempotency-Key, for retries';
+COMMENT ON TABLE ledger IS 'every billed unit is a row, which nobody may change; in partitions of a month in UTC, called ledger_202601';
+COMMENT ON TABLE ledger_default IS 'rows of months without a partition: a clock was wrong, or nothing has created it yet';
+COMMENT ON TABLE login_links IS 'links that sign a member in once';
+COMMENT ON TABLE members IS 'people of a workspace';
+COMMENT ON TABLE observation_replays IS 'what other rules made of the evidence of an observation, kept because evidence is removed after 180 days';
+COMMENT ON TABLE observations IS 'the log of what scans found, which nobody may change';
+COMMENT ON TABLE operator_leadership IS 'one row: the operator process that leads, and how often the leader has changed';
+COMMENT ON TABLE outbox IS 'messages of committed transactions, until a relay has published them';
+COMMENT ON TABLE pepper_fingerprints IS 'which pepper each version names';
+COMMENT ON TABLE plan_generation IS 'one row: a number that rises with every change of plans and workspace_plans; services poll it where notifications do not reach them';
+COMMENT ON TABLE plans IS 'one row per PlanLimits resource, written by the operator';
+COMMENT ON TABLE quota_reservations IS 'what each gateway process has used of a daily quota on a UTC day, and up to where it may go on';
+COMMENT ON TABLE rate_allotments IS 'which part of a request rate each gateway process may use: together at most the limit';
+COMMENT ON TABLE rate_windows IS 'requests of each store API key in its current minute';
+COMMENT ON TABLE registry_replays IS 'one row for each registry that a scanner ran with; stores follow the newest one alone';
+COMMENT ON TABLE removal_holds IS 'removals of a technology confirmed in this time are not applied before its end: too many stores lost it at once';
+COMMENT ON TABLE request_leases IS 'requests of each store API key in flight';
+COMMENT ON TABLE request_turns IS 'when the next request may be sent to a host, or to the edge that many hosts share, and which scan has its connection';
+COMMENT ON TABLE retention_runs IS 'one row per loop that removes old data';
+COMMENT ON TABLE rule_sets IS 'the rules of each registry that an observation was read by';
+COMMENT ON TABLE scan_jobs IS 'scans that wait, run or ended some days ago';
+COMMENT ON TABLE schema_migrations IS 'the migrations that ran';
+COMMENT ON TABLE signals IS 'changes of stores that observations confirmed';
+COMMENT ON TABLE store_technologies IS 'technologies that a storefront has or had';
+COMMENT ON TABLE stores IS 'one row per storefront: what its last observations add up to';
+COMMENT ON TABLE technologies IS 'the vocabulary of detection; filled by the store API from the registry';
+COMMENT ON TABLE technology_losses IS 'stores that missed a technology for the third time on a day in UTC, held or not; removed after a week';
+COMMENT ON TABLE token_hashes IS 'every hash that a token of a gateway key has or ever had: none is given to another key';
+COMMENT ON TABLE trace_bodies IS 'what only the page of one trace shows; partitions and ids as in traces';
+COMMENT ON TABLE trace_bodies_default IS 'rows of days without a partition: a clock was wrong, or a spool was drained late';
+COMMENT ON TABLE trace_hours IS 'between which created_at the traces of an hour of timestamp were made, so that lists and measures by time read these partitions only';
+COMMENT ON TABLE trace_retention IS 'one row: traces made before removed_before are gone, and remain only in the sums';
+COMMENT ON TABLE trace_sums_by_key_day IS 'as trace_sums_by_key_hour, of UTC days: a month takes a thirtieth of the rows';
+COMMENT ON TABLE trace_sums_by_key_hour IS 'sums of the traces with a timestamp in one UTC hour, by gateway key, credential and model; written with the traces, and kept when they are removed';
+COMMENT ON TABLE trace_sums_by_model_day IS 'as trace_sums_by_model_hour, of UTC days';
+COMMENT ON TABLE trace_sums_by_model_hour IS 'the same sums by tenant and model, for queries without a key';
+COMMENT ON TABLE traces IS 'one row per exchange, in partitions of a day; headers, bodies and metadata are in trace_bodies, so that lists read narrow rows';
+COMMENT ON TABLE traces_default IS 'rows of days without a partition: a clock was wrong, or a spool was drained late';
+COMMENT ON TABLE usage_by_key IS 'the same, by key';
+COMMENT ON TABLE usage_counters IS 'what a workspace has consumed in a billing period; changed in the transactions that write the ledger';
+COMMENT ON TABLE workspace_plans IS 'the plan of each workspace of the gateway that has one';
+COMMENT ON TABLE workspaces IS 'customers of the store API';
+COMMENT ON TABLE writer_statistics IS 'what each writer process has written and dropped, for the diagnostics of the gateway';
+
 COMMENT ON COLUMN api_keys.prefix IS 'tag and first four characters of the secret';
 COMMENT ON COLUMN api_keys.token_mac IS 'HMAC-SHA-256 of the token under the pepper of pepper_version';
+COMMENT ON COLUMN background_responses.response IS 'a hash of the id that the provider gave';
 COMMENT ON COLUMN brand_facts.organization_domain IS 'of the URL of the organisation that the store declares';
 COMMENT ON COLUMN brand_facts.organization_ids IS 'registration numbers, such as vatid:de123456789';
 COMMENT ON COLUMN brand_facts.shop_id IS 'platform:id, as the server states it';
@@ -1311,6 +1361,7 @@ COMMENT ON COLUMN stores.profile_hash IS 'of the text of profile, for ETags';
 COMMENT ON COLUMN stores.rank IS 'from an imported list of domains';
 COMMENT ON COLUMN trace_bodies.metadata IS 'JSON as text: nothing is queried by its keys, and text is written a quarter faster';
 COMMENT ON COLUMN trace_bodies.request_headers IS 'redacted header lines';
+COMMENT ON COLUMN trace_sums_by_key_hour.api_key_hash IS 'in hex; empty for exchanges without a credential';
 COMMENT ON COLUMN trace_sums_by_key_hour.latencies IS 'pairs {bucket, count}; a bucket may be there several times';
 COMMENT ON COLUMN trace_sums_by_model_day.org_id IS '* with workspace_id * : all tenants; no id has this character';
 COMMENT ON COLUMN trace_sums_by_model_hour.org_id IS '* with workspace_id * : all tenants; no id has this character';
@@ -1391,7 +1442,6 @@ ALTER TABLE writer_statistics OWNER TO vitrine_migrations;
 ALTER FUNCTION add_latencies(integer[],integer[]) OWNER TO vitrine_migrations;
 ALTER FUNCTION admit_request(bytea[],text,uuid,jsonb,integer,integer) OWNER TO vitrine_migrations;
 ALTER FUNCTION billing_period_start(integer,timestamp with time zone) OWNER TO vitrine_migrations;
-ALTER FUNCTION drop_trace_partitions(timestamp with time zone,integer) OWNER TO vitrine_migrations;
 ALTER FUNCTION keep_next_token_hash() OWNER TO vitrine_migrations;
 ALTER FUNCTION keep_token_hash() OWNER TO vitrine_migrations;
 ALTER FUNCTION lock_limits(text[]) OWNER TO vitrine_migrations;
@@ -1512,8 +1562,6 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON writer_statistics TO vitrine_trace_write
 GRANT EXECUTE ON FUNCTION add_latencies(integer[],integer[]) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION admit_request(bytea[],text,uuid,jsonb,integer,integer) TO vitrine_store_api;
 GRANT EXECUTE ON FUNCTION billing_period_start(integer,timestamp with time zone) TO vitrine_store_api;
-GRANT EXECUTE ON FUNCTION drop_trace_partitions(timestamp with time zone,integer) TO vitrine_gateway;
-GRANT EXECUTE ON FUNCTION drop_trace_partitions(timestamp with time zone,integer) TO vitrine_trace_writer;
 GRANT EXECUTE ON FUNCTION keep_next_token_hash() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION keep_token_hash() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION lock_limits(text[]) TO vitrine_gateway;

@@ -41,7 +41,12 @@ const TRIGGERS = `
   FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
   WHERE NOT t.tgisinternal AND c.relnamespace = 'public'::regnamespace`;
 
-const COMMENTS = `
+const TABLE_COMMENTS = `
+  SELECT c.relname AS name, format('COMMENT ON TABLE %I IS %L;', c.relname, d.description) AS text
+  FROM pg_description d JOIN pg_class c ON c.oid = d.objoid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')`;
+
+const COLUMN_COMMENTS = `
   SELECT format('%s.%s', c.relname, a.attname) AS name, format('COMMENT ON COLUMN %I.%I IS %L;', c.relname, a.attname, d.description) AS text
   FROM pg_description d JOIN pg_class c ON c.oid = d.objoid AND d.classoid = 'pg_class'::regclass
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.objsubid
@@ -83,14 +88,15 @@ const SECTIONS = [
   INDEXES,
   FUNCTIONS,
   TRIGGERS,
-  COMMENTS,
+  TABLE_COMMENTS,
+  COLUMN_COMMENTS,
   ROLES,
   OWNERS,
   STRAY_PARTITIONS,
   FUNCTION_OWNERS,
 ].concat([SCHEMA_GRANTS, TABLE_GRANTS, FUNCTION_GRANTS]);
 
-/** Tables, indexes, functions, triggers, roles and rights of the schema `public`, as text. */
+/** Tables, indexes, functions, triggers, comments, roles and rights of the schema `public`, as text. */
 export async function describeSchema(database: Queryable): Promise<string> {
   const texts: string[] = [];
   for (const section of SECTIONS) {

@@ -84,6 +84,24 @@ test('--check finds no difference in what time and owners add: partitions of day
   expect((await run(['--check'])).stdout).toMatch(new RegExp(`^unexpected: ALTER TABLE ${partition?.name} OWNER TO`, 'm'));
 });
 
+test('a database made before 0.1.0 is refused with what to do, and one of a later version is not', async () => {
+  await using admin = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
+  const addMigrations = (names: readonly string[]) =>
+    admin.execute('INSERT INTO schema_migrations (name, run_on) SELECT unnest($1::text[]), now()', [names]);
+  await run([]);
+  await addMigrations(['9999-of-a-later-version']);
+  expect((await run([])).code).toBe(0);
+
+  await admin.execute('DELETE FROM schema_migrations');
+  await addMigrations(['0001-roles', '0002-traces', '0045-plain-trace-sums']);
+  for (const args of [[], ['--check']])
+    await expect(run(args)).rejects.toMatchObject({
+      code: 'foreign_schema',
+      say: expect.stringMatching(/0001-roles.* made before 0\.1\.0 and cannot be upgraded\. Create an empty database/),
+    });
+  expect(await admin.query('SELECT name FROM schema_migrations')).toHaveLength(3);
+});
+
 test('started several times at once, it runs each migration once', async () => {
   const source = { dsn: database.dsn, folder: MIGRATIONS_FOLDER };
   const ran = await Promise.all([1, 2, 3].map(() => migrate(source)));

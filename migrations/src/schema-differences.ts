@@ -7,7 +7,7 @@ const KEYS = [
   /^CREATE TRIGGER \S+/,
   /^CREATE ROLE \S+/,
   /^ALTER (?:TABLE|FUNCTION) .+? OWNER/,
-  /^COMMENT ON COLUMN \S+/,
+  /^COMMENT ON (?:TABLE|COLUMN) \S+/,
   /(?<=^GRANT .*)ON .+ TO \S+/,
 ];
 /** Rights beyond those of the migrations count where ours or everybody have them. Other roles, tables and indexes are their owner's matter. */

@@ -13,3 +13,9 @@ test('docs/operations.md says of every table what bounds it, and names no table 
   expect(tables.filter((table) => !isNamed(table))).toEqual([]);
   expect(names.filter((name) => !tables.some((table) => new RegExp(`^${name.replace('*', '\\w+')}$`).test(table)))).toEqual([]);
 });
+
+test('every table has a comment, which psql shows by \\dt+', () => {
+  const schema = read('../schema.sql');
+  const tables = [...schema.matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+)/gm)].map(([, name]) => name);
+  expect(tables.filter((table) => !schema.includes(`COMMENT ON TABLE ${table} IS '`))).toEqual([]);
+});

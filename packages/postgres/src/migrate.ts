@@ -1,4 +1,5 @@
 import type { Secret } from '@vitrine/config/secret';
+import { Fault } from '@vitrine/faults/fault';
 import { readdir } from 'node:fs/promises';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
@@ -21,9 +22,10 @@ export interface MigrationSource {
 }
 
 /** Runs the migrations that the database lacks, all or none, and resolves with their names. Of several processes that start it at once, one
- *  runs them and the others wait. Faults: `invalid_dsn`. */
+ *  runs them and the others wait. Faults: `invalid_dsn`, `foreign_schema`. */
 export async function migrate({ dsn, folder }: MigrationSource): Promise<string[]> {
   await using client = await connect(dsn);
+  refuseOtherMigrations(await namesIn(folder), await ranMigrations(client.client));
   const ran = await runner({
     dbClient: client.client,
     dir: folder,
@@ -37,12 +39,29 @@ export async function migrate({ dsn, folder }: MigrationSource): Promise<string[
   return ran.map(({ name }) => name);
 }
 
-/** The migrations of the folder in their order, and when each ran. Faults: `invalid_dsn`. */
+/** The migrations of the folder in their order, and when each ran. Faults: `invalid_dsn`, `foreign_schema`. */
 export async function listMigrations({ dsn, folder }: MigrationSource): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((file) => file.endsWith('.sql')).map((file) => file.slice(0, -'.sql'.length));
+  const names = await namesIn(folder);
   await using client = await connect(dsn);
   const ranAt = await ranMigrations(client.client);
-  return names.toSorted().map((name) => ({ name, ranAt: ranAt.get(name) }));
+  refuseOtherMigrations(names, ranAt);
+  return names.map((name) => ({ name, ranAt: ranAt.get(name) }));
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql'));
+  return files.map((file) => file.slice(0, -'.sql'.length)).toSorted();
+}
+
+/** Refuses a database made before 0.1.0, whose migrations had other names. One of a newer version has ours, and more after them. */
+function refuseOtherMigrations(names: readonly string[], ran: ReadonlyMap<string, number>): void {
+  const last = names.at(-1) ?? '';
+  const unknown = [...ran.keys()].find((name) => name <= last && !names.includes(name));
+  if (unknown === undefined) return;
+  const say =
+    `the database has run the migration ${unknown}, which no release has: it was made before 0.1.0 and cannot be upgraded. ` +
+    'Create an empty database, name it in the DSN, and run migrate again';
+  throw new Fault('foreign_schema', { say });
 }
 
 async function ranMigrations(client: pg.Client): Promise<ReadonlyMap<string, number>> {
@@ -51,7 +70,7 @@ async function ranMigrations(client: pg.Client): Promise<ReadonlyMap<string, num
   ]);
   if (tables[0]?.found !== true) return new Map();
   const { rows } = await client.query<{ name: string; ran: number }>(
-    `SELECT name, extract(epoch FROM run_on)::float8 * 1000 AS ran FROM public.${MIGRATIONS_TABLE}`,
+    `SELECT name, extract(epoch FROM run_on)::float8 * 1000 AS ran FROM public.${MIGRATIONS_TABLE} ORDER BY id`,
   );
   return new Map(rows.map(({ name, ran }) => [name, ran]));
 }

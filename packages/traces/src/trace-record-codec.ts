@@ -4,8 +4,8 @@ import { RECORD_VERSION } from './encode-trace-record.ts';
 import { TEXT_START, readTexts } from './record-texts.ts';
 import { traceRecord, type TraceRecord } from './trace-record.ts';
 
-/** Of records of JSON alone. */
-const OLDEST_VERSION = 1;
+/** That of the first release. */
+const OLDEST_VERSION = 3;
 
 const envelope = z.object({ version: z.int(), texts: z.array(z.string()).default([]) });
 

@@ -11,14 +11,23 @@ const NOT_IN_IMAGES = [':(exclude,glob)**/*.test.ts', ':(exclude,glob)**/testing
 
 const git = (...args: string[]) => runCommand('git', args).then((output) => output.trim());
 
+/** Commits without it are of before 0.1.0, and their databases cannot be upgraded. */
+const FIRST_RELEASE_MARK = 'migrations/SHA256SUMS';
+
 /** A checkout of the commit before the last one that changed chart or images, with its production dependencies. */
 export async function openOlderCheckout(): Promise<AsyncDisposable & { readonly path: string; readonly commit: string }> {
   const paths = ['--', ...SOURCES, ...NOT_IN_IMAGES];
   const last = await git('rev-list', '--max-count=1', 'HEAD', ...paths);
   const isEdited = (await git('status', '--porcelain', ...paths)) !== '';
-  // A shallow clone ends somewhere: then the upgrade is one of pods only.
-  const before = isEdited ? last : await git('rev-parse', '--verify', `${last}^`).catch(() => last);
-  const commit = before === '' ? 'HEAD' : before;
+  const parent = isEdited ? last : await git('rev-parse', '--verify', `${last}^`).catch(() => '');
+  const hasMark = () =>
+    git('cat-file', '-e', `${parent}:${FIRST_RELEASE_MARK}`).then(
+      () => true,
+      () => false,
+    );
+  const isUpgradable = parent !== '' && (await hasMark());
+  // Otherwise, as in a shallow clone that ends there, the upgrade is one of pods only.
+  const commit = isUpgradable ? parent : 'HEAD';
   const folder = await temporaryFolder('vitrine-older');
   try {
     await runCommand('bash', ['-euo', 'pipefail', '-c', 'git archive "$1" | tar -x -C "$2"', 'archive', commit, folder.path]);

@@ -21,11 +21,8 @@ test('every root field is counted by its name', () => {
 });
 
 test('every argument of candidates is a filter that is read, or chooses a page', () => {
-  const names =
-    createSchema()
-      .getQueryType()
-      ?.getFields()
-      .candidates?.args.map(({ name }) => name) ?? [];
+  const fields = createSchema().getQueryType()?.getFields() ?? {};
+  const names = fields['candidates']?.args.map(({ name }) => name) ?? [];
   const filters = names.filter((name) => name !== 'first' && name !== 'after');
   const columns = filters.map((name) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
   expect(columns).toEqual(CANDIDATE_FILTERS);

@@ -1,11 +1,29 @@
--- As in 0014, for keys without any scope: without a required scope, NOT NULL = ANY ('{}') is true, and they were refused everywhere.
 SET ROLE vitrine_migrations;
+
+-- Both tables are unlogged: after a crash of the server they begin anew, and admission, which writes only here, does not wait for the disk.
+CREATE UNLOGGED TABLE rate_windows (
+  key_id text COLLATE "C" NOT NULL PRIMARY KEY,
+  starts_at timestamptz(3) NOT NULL,
+  requests integer NOT NULL
+) WITH (fillfactor = 50);
+COMMENT ON TABLE rate_windows IS 'requests of each store API key in its current minute';
+
+CREATE UNLOGGED TABLE request_leases (
+  key_id text COLLATE "C" NOT NULL,
+  slot integer NOT NULL,
+  lease_id uuid NOT NULL,
+  expires_at timestamptz(3) NOT NULL,
+  PRIMARY KEY (key_id, slot)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE request_leases IS 'requests of each store API key in flight';
+COMMENT ON COLUMN request_leases.slot IS 'from 0; rows stay and are used again, because rows that come and go leave dead ones for every count to pass';
+COMMENT ON COLUMN request_leases.expires_at IS 'the slot is free from then on: at once when its request ends, after the lease when its process has died';
 
 -- Authenticates a request and admits it, in one round trip: the key by the hashes of its token, revocation, expiry, requests of the current
 -- minute, scope, requests in flight. An admitted request holds a slot by `lease_id` until it is freed or `lease_ms` are over. All requests with a
 -- valid key that a minute has room for count, except those rejected for concurrency, which are to be sent again. Requests of a key take turns
 -- on its row of `rate_windows`, over all replicas. `default_limits`: by plan, for plans without a row.
-CREATE OR REPLACE FUNCTION admit_request(token_macs bytea[], required_scope text, lease_id uuid, default_limits jsonb, window_ms integer, lease_ms integer)
+CREATE FUNCTION admit_request(token_macs bytea[], required_scope text, lease_id uuid, default_limits jsonb, window_ms integer, lease_ms integer)
 RETURNS TABLE (outcome text, key_id text, label text, prefix text, environment text, scopes text[], expires_at timestamptz, workspace_id text,
   workspace_name text, plan text, limits jsonb, requests_left integer, window_ends_in_ms integer, period_starts_at timestamptz,
   period_ends_at timestamptz, lookup_cached bigint, lookup_live bigint, history_query bigint, refresh_requested bigint)
@@ -74,5 +92,9 @@ BEGIN
   RETURN NEXT;
 END
 $$;
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON rate_windows, request_leases TO vitrine_store_api;
+REVOKE EXECUTE ON FUNCTION admit_request(bytea[], text, uuid, jsonb, integer, integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION admit_request(bytea[], text, uuid, jsonb, integer, integer) TO vitrine_store_api;
 
 RESET ROLE;

@@ -1,7 +1,43 @@
 SET ROLE vitrine_migrations;
 
--- When the next request may be sent to a host or to the edge that many hosts share, and which scan has its connection. Unlogged: after a crash
--- of the server everybody begins anew, and a request does not wait for the disk.
+CREATE TABLE scan_jobs (
+  id text COLLATE "C" NOT NULL PRIMARY KEY,
+  domain text COLLATE "C" NOT NULL,
+  cause text COLLATE "C" NOT NULL CHECK (cause IN ('requested', 'routine')),
+  status text COLLATE "C" NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'completed', 'blocked', 'failed')),
+  error text,
+  queued_at timestamptz(3) NOT NULL,
+  started_at timestamptz(3),
+  finished_at timestamptz(3),
+  attempts integer NOT NULL DEFAULT 0,
+  lease_id text COLLATE "C",
+  due_at timestamptz(3)
+);
+-- At most one job of a domain is open, whoever queues it.
+CREATE UNIQUE INDEX scan_jobs_open ON scan_jobs (domain) WHERE status IN ('queued', 'running');
+CREATE INDEX scan_jobs_finished ON scan_jobs (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX scan_jobs_due ON scan_jobs (due_at) WHERE status IN ('queued', 'running') AND due_at IS NOT NULL;
+CREATE INDEX scan_jobs_undelivered ON scan_jobs (queued_at) WHERE status = 'queued' AND due_at IS NULL;
+-- The last scan of a domain is part of its enrich result.
+CREATE INDEX scan_jobs_last_of_domain ON scan_jobs (domain, finished_at DESC) WHERE finished_at IS NOT NULL;
+COMMENT ON TABLE scan_jobs IS 'scans that wait, run or ended some days ago';
+COMMENT ON COLUMN scan_jobs.attempts IS 'attempts that began, without those that were put off or handed back';
+COMMENT ON COLUMN scan_jobs.lease_id IS 'of the process that runs it; only the holder may end the job';
+COMMENT ON COLUMN scan_jobs.due_at IS 'from then on any process may take it: the end of the lease while it runs, its next attempt while it waits; NULL: its message has not come';
+
+CREATE TABLE analyses (
+  id text COLLATE "C" NOT NULL PRIMARY KEY,
+  domain text COLLATE "C" NOT NULL,
+  scan_job_id text COLLATE "C",
+  status text COLLATE "C" NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'completed', 'blocked', 'failed')),
+  error text,
+  created_at timestamptz(3) NOT NULL
+);
+CREATE INDEX analyses_of_job ON analyses (scan_job_id);
+CREATE INDEX analyses_by_time ON analyses (created_at);
+COMMENT ON TABLE analyses IS 'analyses that customers asked for; the result of one is the store itself';
+
+-- Unlogged: after a crash of the server every host begins anew, and a request does not wait for the disk.
 CREATE UNLOGGED TABLE request_turns (
   target text COLLATE "C" NOT NULL PRIMARY KEY,
   next_at timestamptz(3) NOT NULL,
@@ -13,6 +49,7 @@ CREATE UNLOGGED TABLE request_turns (
 ) WITH (fillfactor = 50);
 CREATE INDEX request_turns_by_time ON request_turns (next_at);
 CREATE INDEX request_turns_by_holder ON request_turns (holder) WHERE holder IS NOT NULL;
+COMMENT ON TABLE request_turns IS 'when the next request may be sent to a host, or to the edge that many hosts share, and which scan has its connection';
 COMMENT ON COLUMN request_turns.target IS 'host:NAME, or the edge: edge:shopify, ip:ADDRESS';
 COMMENT ON COLUMN request_turns.interval_ms IS 'between two requests, where the host asked for more than usual, until interval_until';
 COMMENT ON COLUMN request_turns.holder IS 'the scan that has the one connection, until held_until or until it gives it back';
@@ -55,7 +92,12 @@ BEGIN
 END
 $$;
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON request_turns TO vitrine_enrich;
+GRANT SELECT, INSERT, DELETE ON scan_jobs TO vitrine_store_api;
+-- An analysis locks the row of the job that it waits for until it is committed, and a row lock needs the right to change a column.
+GRANT UPDATE (error) ON scan_jobs TO vitrine_store_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON analyses TO vitrine_store_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON scan_jobs, request_turns TO vitrine_enrich;
+GRANT SELECT, UPDATE ON analyses TO vitrine_enrich;
 REVOKE EXECUTE ON FUNCTION take_request_turn(text[], text, integer, integer, integer, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION take_request_turn(text[], text, integer, integer, integer, integer) TO vitrine_enrich;
 
