@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { CATEGORIES } from './categories.ts';
 import { PUBLIC_SUFFIX_LIST } from './registrable-domain.ts';
-import { LITERALS_VERSION } from './rules/literals.ts';
-import { TECHNOLOGY_RULES } from './rules/registry-rules.ts';
+import { LITERAL_VERSIONS } from './rules/literals.ts';
 import { TENANT_SUFFIXES } from './tenant-suffixes.ts';
-import { VOCABULARY } from './vocabulary.ts';
+import { TECHNOLOGY_RULES, VOCABULARY } from './vocabulary.ts';
 
 /** Everything that decides what a domain is and what can be detected on it, in one order whatever the order of the sources. */
 export function canonicalRegistry(): string {
@@ -14,7 +13,7 @@ export function canonicalRegistry(): string {
     rules: Object.entries(TECHNOLOGY_RULES)
       .toSorted(byKey)
       .map(([slug, rules]) => [slug, Object.entries(rules).toSorted(byKey)]),
-    literals: LITERALS_VERSION,
+    literals: LITERAL_VERSIONS,
     tenant_suffixes: TENANT_SUFFIXES.toSorted(),
     public_suffix_list: PUBLIC_SUFFIX_LIST,
   });

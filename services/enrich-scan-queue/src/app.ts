@@ -15,7 +15,7 @@ import { stalledBy } from './health/scanner-state.ts';
 import { ScanTelemetry } from './observability/scan-telemetry.ts';
 import type { EndedRun } from './jobs/job-runner.ts';
 import { RULES } from './observation/rules.ts';
-import { RequestTurns } from './politeness/request-turns.ts';
+import { HostRateLimiter } from './politeness/host-rate-limiter.ts';
 import { createRunScan, type ScanSteps } from './run-scan.ts';
 import { APPLICATION, ScanQueue } from './scan-queue.ts';
 import { createScanSteps } from './scan-steps.ts';
@@ -51,7 +51,7 @@ export async function startScanner(config: ScanConfig, logger: Logger, steps?: S
   });
   stop('close the database', () => pool[Symbol.asyncDispose]());
   const clock = opened.use(new DatabaseClock(pool, { logger }).keepReading());
-  const turns = new RequestTurns(pool);
+  const turns = new HostRateLimiter(pool);
   const runScan = createRunScan({
     pool,
     turns: config.politeness === 'on' ? turns : undefined,

@@ -27,8 +27,8 @@ Example:
     handleUncaught((error) => logger.error({ err: error, next_step: AFTER_BUG }, 'uncaught exception'));
     const signal = untilSignal();
     await using scanner = await startScanner(config, logger);
-    logger.info({ url: scanner.url, config }, 'scanner is listening');
-    logger.info({ signal: await signal }, 'scanner is shutting down');
+    logger.info({ url: scanner.url, config }, 'scanner listening');
+    logger.info({ signal: await signal }, 'scanner shutting down');
     return 0;
   },
 });

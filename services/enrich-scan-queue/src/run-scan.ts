@@ -5,7 +5,7 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import type { RunResult } from './jobs/job-runner.ts';
 import { holdJob, type ClaimedJob } from './jobs/scan-jobs.ts';
-import { NO_LIMITS, type RequestTurns } from './politeness/request-turns.ts';
+import { NO_LIMITS, type HostRateLimiter } from './politeness/host-rate-limiter.ts';
 import { moveNextScan } from './rescan/rescan-scheduler.ts';
 import type { CommittedSignals, ScanCapture, ScanStorefront } from './scan/scan-ports.ts';
 
@@ -25,7 +25,7 @@ export interface ScanSteps {
 export interface RunScanTools extends ScanSteps {
   readonly pool: PostgresPool;
   /** Undefined: politeness is off. */
-  readonly turns: RequestTurns | undefined;
+  readonly turns: HostRateLimiter | undefined;
   readonly cadenceMs: number;
   readonly onCommit: (scope: string, committed: CommittedSignals) => void;
   readonly logger: Logger;
@@ -64,7 +64,7 @@ async function readStorefront({ domain, cause, leaseId }: ClaimedJob, signal: Ab
     // What is not given back is free after a while.
     await turns
       .release(leaseId)
-      .catch((err: unknown) => logger.warn({ ...databaseErrorFields(err), domain }, 'connection of a scan not given back'));
+      .catch((err: unknown) => logger.warn({ ...databaseErrorFields(err), domain }, 'releasing scan connection failed'));
   }
 }
 

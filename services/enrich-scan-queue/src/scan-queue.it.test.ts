@@ -8,7 +8,7 @@ import { createLogger } from '@vitrine/telemetry/logger';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { RunResult } from './jobs/job-runner.ts';
 import type { ClaimedJob } from './jobs/scan-jobs.ts';
-import { RequestTurns } from './politeness/request-turns.ts';
+import { HostRateLimiter } from './politeness/host-rate-limiter.ts';
 import { createRunScan, type RunScanTools } from './run-scan.ts';
 import type { ScanAttempt } from './scan/scan-ports.ts';
 import { queueTestScans, startTestQueue } from './testing/start-test-queue.ts';
@@ -54,7 +54,7 @@ const BLOCKED: ScanAttempt = { outcome: 'blocked', reason: 'challenged', detail:
 const scanWith = (changes: Partial<RunScanTools>) => (pool: PostgresPool) =>
   createRunScan({
     pool,
-    turns: new RequestTurns(pool),
+    turns: new HostRateLimiter(pool),
     scanStorefront: async (domain) => testCapture(domain),
     describe: describeAsDemo,
     commit: commitFirst,

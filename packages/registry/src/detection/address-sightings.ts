@@ -1,7 +1,7 @@
 import type { PageEvidence } from '../evidence/evidence.ts';
 import { findTechnology } from '../vocabulary.ts';
 import type { AddressRule, Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
-import type { Strength } from '../rules/rule-text.ts';
+import type { Strength } from '../technology.ts';
 
 /** Which lists of evidence a list of rules is applied to. */
 const LOADED = ['scripts', 'frames'] as const;

@@ -17,12 +17,12 @@ test('the corpus has at least 250 pages with different names, at least half of t
   expect(sourced.length).toBeGreaterThanOrEqual(CORPUS.length / 2);
 });
 
-test('every page of people who do not know the rules has a name of its own and names the kind of its source', () => {
+test('every page by an independent author has a name of its own and names the kind of its source', () => {
   expect(new Set(INDEPENDENT.map(({ name }) => name)).size).toBe(INDEPENDENT.length);
   expect(INDEPENDENT.filter((page) => sourceKindOf(page) === undefined).map(({ name }) => name)).toEqual([]);
 });
 
-test('of at least 200 pages of live sites, traps and negatives, at least half are re-told from captures', () => {
+test('of at least 200 pages of live sites, traps and negatives, at least half are based on captures', () => {
   expect(OF_LIVE_SITES.length).toBeGreaterThanOrEqual(200);
   expect(new Set(OF_LIVE_SITES.map(({ kind }) => kind))).toEqual(new Set(['positive', 'trap', 'negative']));
   expect(OF_LIVE_SITES.filter(isCaptured).length).toBeGreaterThanOrEqual(OF_LIVE_SITES.length / 2);
@@ -38,9 +38,9 @@ test('labels name pages and technologies that there are, and every technology is
 test.each([
   ['the corpus', CORPUS],
   ['pages that were written without looking at the rules', readCorpus('blind-corpus')],
-  ['pages of people who do not know the rules', INDEPENDENT],
-  ['pages of people who do not know the rules, re-told from captures, and all traps and negatives', OF_LIVE_SITES],
-  ['pages that are re-told from captures alone', INDEPENDENT.filter(isCaptured)],
+  ['pages by independent authors', INDEPENDENT],
+  ['pages by independent authors, based on captures, and all traps and negatives', OF_LIVE_SITES],
+  ['pages that are based on captures alone', INDEPENDENT.filter(isCaptured)],
 ])('no false high, at most 1 %% false medium, recall of at least 95 %%, at least 99 %% of install states: %s', (_, pages) => {
   const figures = corpusFigures(pages, (evidence) => detect(evidence));
   expect(figures.false.high).toEqual([]);

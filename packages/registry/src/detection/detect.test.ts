@@ -1,13 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { extractPageEvidence } from '../evidence/extract-page-evidence.ts';
 import type { StoreEvidence } from '../evidence/evidence.ts';
-import { LITERALS_VERSION } from '../rules/literals.ts';
-import { REGISTRY_INDEX } from '../rules/registry-index.ts';
-import { TECHNOLOGY_RULES } from '../rules/registry-rules.ts';
-import { RuleIndex } from '../rules/rule-index.ts';
+import { LITERAL_VERSIONS } from '../rules/literals.ts';
+import { REGISTRY_INDEX, RuleIndex } from '../rules/rule-index.ts';
 import { readCorpus } from '../testing/corpus.ts';
 import { REMOVABLE_CHANNELS, withoutChannel } from '../testing/corpus-figures.ts';
 import { generatePage } from '../testing/generate-page.ts';
+import { TECHNOLOGY_RULES } from '../vocabulary.ts';
 import { detect } from './detect.ts';
 
 const CORPUS = readCorpus('corpus');
@@ -113,14 +112,10 @@ test('a technology that was seen in a scan is reported or withheld, never neithe
 });
 
 test('rules that came later, applied to evidence from before their literals, withhold what they cannot judge', () => {
-  const later = new RuleIndex(
-    Object.fromEntries(
-      Object.entries(TECHNOLOGY_RULES).map(([slug, rules]) => [slug, { ...rules, literalsSince: LITERALS_VERSION + 1 }]),
-    ),
-  );
+  const later = new RuleIndex(TECHNOLOGY_RULES, { version: LITERAL_VERSIONS.version + 1, since: {} });
   for (const { evidence } of CORPUS) {
     const old = { ...evidence, pages: evidence.pages.map((page) => ({ ...page, inlineNames: [] })) };
-    const current = { ...evidence, pages: evidence.pages.map((page) => ({ ...page, literals: LITERALS_VERSION + 1 })) };
+    const current = { ...evidence, pages: evidence.pages.map((page) => ({ ...page, literals: LITERAL_VERSIONS.version + 1 })) };
     const replayed = detect(old, later);
     const judged = new Set([...replayed.technologies.map(({ slug }) => slug), ...replayed.withheld]);
     expect(detect(current, later).technologies.filter(({ slug }) => !judged.has(slug))).toEqual([]);

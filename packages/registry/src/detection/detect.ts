@@ -1,6 +1,5 @@
 import { PAGE_BOUND, type StoreEvidence } from '../evidence/evidence.ts';
-import { REGISTRY_INDEX } from '../rules/registry-index.ts';
-import type { Channel, RuleIndex } from '../rules/rule-index.ts';
+import { REGISTRY_INDEX, type Channel, type RuleIndex } from '../rules/rule-index.ts';
 import { findTechnology } from '../vocabulary.ts';
 import { channelsRead } from './channels-read.ts';
 import { confidenceOf, type Confidence } from './confidence.ts';
@@ -87,5 +86,5 @@ function notJudged(seen: ReadonlyMap<string, DetectedTechnology>, withheld: Read
 /** Technologies with literals that were not looked for when the evidence was read. */
 function unreadable({ pages }: StoreEvidence, index: RuleIndex): string[] {
   const oldest = Math.min(...pages.map(({ literals }) => literals));
-  return Object.entries(index.rules).flatMap(([slug, { literalsSince = 1 }]) => (literalsSince > oldest ? slug : []));
+  return [...index.literalsSince].flatMap(([slug, since]) => (since > oldest ? slug : []));
 }

@@ -1,6 +1,6 @@
 import type { StoreEvidence } from '../evidence/evidence.ts';
-import { REGISTRY_INDEX } from '../rules/registry-index.ts';
-import type { Strength } from '../rules/rule-text.ts';
+import { REGISTRY_INDEX } from '../rules/rule-index.ts';
+import type { Strength } from '../technology.ts';
 import { detect, type DetectedTechnology } from './detect.ts';
 import { findSightings, type Sighting } from './find-sightings.ts';
 
@@ -9,7 +9,7 @@ export interface Explanation {
   readonly verdict: 'reported' | 'withheld' | 'not reported';
   readonly confidence: DetectedTechnology['confidence'] | null;
   readonly install_state: DetectedTechnology['install_state'] | null;
-  /** One sentence for people. */
+  /** One sentence that states the reason. */
   readonly because: string;
   readonly matches: {
     readonly page_class: string;

@@ -2,7 +2,6 @@ import type { PageEvidence, StoreEvidence } from '../evidence/evidence.ts';
 import type { Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
 import { registrableDomain } from '../registrable-domain.ts';
 import { AddressSightings, type Take } from './address-sightings.ts';
-import { staticHosts } from './static-hosts.ts';
 
 /** A page class of evidence, or `endpoint` for documents. */
 export type SightingPlace = PageEvidence['pageClass'] | 'endpoint';
@@ -136,4 +135,17 @@ function findTheme({ facts }: PageEvidence, index: RuleIndex, take: Take): void 
   const rule =
     schema === undefined ? index.themeIds.get(facts['shopify.theme.theme_store_id'] ?? '') : index.themeSchemas.get(schema);
   if (rule !== undefined) take(rule, 'fact', schema ?? 'theme_store_id', true);
+}
+
+/** Other hosts that have styles, scripts and pictures of the page: they have the site's own files. A vendor's host has scripts alone, or scripts and styles. */
+function staticHosts(page: PageEvidence): Set<string> {
+  const scripts = hostsOf(page.scripts);
+  const images = hostsOf(page.images);
+  return new Set([...hostsOf(page.assets)].filter((host) => scripts.has(host) && images.has(host)));
+}
+
+function hostsOf(addresses: readonly string[]): Set<string> {
+  return new Set(
+    addresses.filter((address) => !address.startsWith('/')).map((address) => address.slice(0, address.indexOf('/'))),
+  );
 }

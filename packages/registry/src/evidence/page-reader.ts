@@ -1,6 +1,6 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import type { TokenizerCallbacks } from 'htmlparser2';
-import { INLINE_LITERALS, LITERALS_VERSION } from '../rules/literals.ts';
+import { INLINE_LITERALS, LITERAL_VERSIONS } from '../rules/literals.ts';
 import { ElementEvidence, type FetchedPageInput } from './element-evidence.ts';
 import { attributeAt, isDataAttribute, tagAt, type AttributeName, type TagName } from './html-names.ts';
 import { InlineScriptReader } from './inline-script.ts';
@@ -40,7 +40,7 @@ export class PageReader implements TokenizerCallbacks {
   }
 
   evidence(): PageEvidence {
-    return this.#elements.evidence(LITERALS_VERSION);
+    return this.#elements.evidence(LITERAL_VERSIONS.version);
   }
 
   onopentagname(start: number, end: number): void {

@@ -1,5 +1,6 @@
-import type { RulesBySlug, TechnologyRules } from './technology-rules.ts';
-import { spellingOf, strengthOf, type Strength } from './rule-text.ts';
+import { spellingOf, strengthOf, type RulesBySlug, type Strength, type TechnologyRules } from '../technology.ts';
+import { TECHNOLOGY_RULES } from '../vocabulary.ts';
+import { LITERAL_VERSIONS, literalsOf, type LiteralVersions } from './literals.ts';
 
 /** Ways by which a technology shows that can fail independently. `hint` is never a rule of its own: it comes from `loads`. */
 export const CHANNELS = [
@@ -30,6 +31,7 @@ type TextList = Exclude<{ [K in keyof TechnologyRules]: TechnologyRules[K] exten
 /** Rules by what is looked up: hosts and names first, then values, parts of paths last. Built once per set of rules. */
 export class RuleIndex {
   readonly rules: RulesBySlug;
+  readonly ruleIds: string[] = [];
   readonly hosts = new Map<string, AddressRule[]>();
   readonly inline = new Map<string, Rule[]>();
   readonly settings = new Map<string, Rule[]>();
@@ -49,15 +51,25 @@ export class RuleIndex {
   readonly themeSchemas = new Map<string, Rule>();
   readonly themeIds = new Map<string, Rule>();
 
-  constructor(rules: RulesBySlug) {
+  /** For each technology the version of literals that added the newest of its own. */
+  readonly literalsSince = new Map<string, number>();
+
+  constructor(rules: RulesBySlug, versions: LiteralVersions = LITERAL_VERSIONS) {
     this.rules = rules;
-    for (const [slug, technology] of Object.entries(rules)) this.#add(slug, technology);
+    for (const [slug, technology] of Object.entries(rules)) {
+      this.#add(slug, technology);
+      const since = literalsOf(technology).map((literal) => versions.since[literal] ?? versions.version);
+      this.literalsSince.set(slug, Math.max(0, ...since));
+    }
   }
 
   #add(slug: string, technology: TechnologyRules): void {
     const each = (list: TextList, usual: Strength, take: (spelling: string, rule: Rule) => void) => {
-      for (const text of technology[list] ?? [])
-        take(spellingOf(text), { slug, id: `${list} ${text}`, strength: strengthOf(text, usual) });
+      for (const text of technology[list] ?? []) {
+        const id = `${list} ${text}`;
+        this.ruleIds.push(id);
+        take(spellingOf(text), { slug, id, strength: strengthOf(text, usual) });
+      }
     };
     each('loads', 'strong', (text, rule) => this.#addAddress(text, rule, 'loads'));
     for (const list of ['refers', 'statics', 'data', 'links'] as const)
@@ -88,8 +100,11 @@ export class RuleIndex {
     each('endpoints', 'strong', (text, rule) => push(this.endpoints, text, rule));
     if (technology.theme !== undefined) {
       const { schema, id } = technology.theme;
-      this.themeSchemas.set(schema, { slug, id: `theme schema_name=${schema}`, strength: 'strong' });
-      this.themeIds.set(String(id), { slug, id: `theme theme_store_id=${id}`, strength: 'strong' });
+      const bySchema: Rule = { slug, id: `theme schema_name=${schema}`, strength: 'strong' };
+      const byId: Rule = { slug, id: `theme theme_store_id=${id}`, strength: 'strong' };
+      this.ruleIds.push(bySchema.id, byId.id);
+      this.themeSchemas.set(schema, bySchema);
+      this.themeIds.set(String(id), byId);
     }
   }
 
@@ -132,3 +147,6 @@ function push<T>(map: Map<string, T[]>, key: string, value: T): void {
   if (values === undefined) map.set(key, [value]);
   else values.push(value);
 }
+
+/** The rules in force, indexed once per process. */
+export const REGISTRY_INDEX: RuleIndex = new RuleIndex(TECHNOLOGY_RULES);

@@ -1,25 +1,31 @@
-import { theme, type TechnologiesByCategory } from '../technology.ts';
+import { theme, type TechnologiesByCategory, type TechnologyEntry } from '../technology.ts';
 
-const STORE = 'https://themes.shopify.com/themes';
+/** @param schema - `schema_name` of the theme, which is its name too.
+ *  @param id - in Shopify's theme store. */
+function shopifyTheme(schema: string, vendor: string | null, id: number): TechnologyEntry {
+  const handle = schema.toLowerCase();
+  const website = `https://themes.shopify.com/themes/${handle}`;
+  return theme(`shopify-theme-${handle}`, schema, vendor, website, { theme: { schema, id }, requires: 'shopify' });
+}
 
-/** Slugs are `shopify-theme-` and the theme's `schema_name`. Vendors of themes outside of Shopify's own are their publishers there. */
+/** Vendors of themes outside of Shopify's own are their publishers in its theme store. */
 export const THEMES: TechnologiesByCategory = {
   theme: [
-    theme('shopify-theme-dawn', 'Dawn', 'Shopify', `${STORE}/dawn`),
-    theme('shopify-theme-debut', 'Debut', 'Shopify', `${STORE}/debut`),
-    theme('shopify-theme-prestige', 'Prestige', 'Maestrooo', `${STORE}/prestige`),
-    theme('shopify-theme-impulse', 'Impulse', 'Archetype Themes', `${STORE}/impulse`),
-    theme('shopify-theme-focal', 'Focal', 'Maestrooo', `${STORE}/focal`),
-    theme('shopify-theme-empire', 'Empire', 'Pixel Union', `${STORE}/empire`),
-    theme('shopify-theme-motion', 'Motion', 'Archetype Themes', `${STORE}/motion`),
-    theme('shopify-theme-symmetry', 'Symmetry', 'Clean Canvas', `${STORE}/symmetry`),
-    theme('shopify-theme-pipeline', 'Pipeline', 'Groupthought', `${STORE}/pipeline`),
-    theme('shopify-theme-testament', 'Testament', null, `${STORE}/testament`),
-    theme('shopify-theme-streamline', 'Streamline', 'Archetype Themes', `${STORE}/streamline`),
-    theme('shopify-theme-brooklyn', 'Brooklyn', 'Shopify', `${STORE}/brooklyn`),
-    theme('shopify-theme-minimal', 'Minimal', 'Shopify', `${STORE}/minimal`),
-    theme('shopify-theme-narrative', 'Narrative', 'Shopify', `${STORE}/narrative`),
-    theme('shopify-theme-supply', 'Supply', 'Shopify', `${STORE}/supply`),
-    theme('shopify-theme-venture', 'Venture', 'Shopify', `${STORE}/venture`),
+    shopifyTheme('Dawn', 'Shopify', 887),
+    shopifyTheme('Debut', 'Shopify', 796),
+    shopifyTheme('Prestige', 'Maestrooo', 855),
+    shopifyTheme('Impulse', 'Archetype Themes', 857),
+    shopifyTheme('Focal', 'Maestrooo', 714),
+    shopifyTheme('Empire', 'Pixel Union', 838),
+    shopifyTheme('Motion', 'Archetype Themes', 847),
+    shopifyTheme('Symmetry', 'Clean Canvas', 568),
+    shopifyTheme('Pipeline', 'Groupthought', 739),
+    shopifyTheme('Testament', null, 623),
+    shopifyTheme('Streamline', 'Archetype Themes', 872),
+    shopifyTheme('Brooklyn', 'Shopify', 730),
+    shopifyTheme('Minimal', 'Shopify', 380),
+    shopifyTheme('Narrative', 'Shopify', 829),
+    shopifyTheme('Supply', 'Shopify', 679),
+    shopifyTheme('Venture', 'Shopify', 775),
   ],
 };

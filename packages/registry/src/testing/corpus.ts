@@ -14,7 +14,7 @@ export const SOURCE_KINDS = ['captured', 'template', 'documentation', 'own'] as 
 export interface LabelledPage {
   readonly name: string;
   readonly kind: string;
-  /** Where the markup comes from; pages of people who do not know the rules begin it with its kind. */
+  /** Where the markup comes from; pages by independent authors, who did not know the rules, begin with its kind. */
   readonly source: string;
   readonly html: string;
   readonly evidence: StoreEvidence;

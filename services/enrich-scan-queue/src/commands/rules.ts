@@ -3,8 +3,7 @@ import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format
 import { textTable } from '@vitrine/command-line/text-table';
 import { usageError } from '@vitrine/command-line/usage-error';
 import { explain } from '@vitrine/registry/detection/explain';
-import { TECHNOLOGY_RULES } from '@vitrine/registry/rules/registry-rules';
-import { findTechnology, VOCABULARY } from '@vitrine/registry/vocabulary';
+import { findTechnology, TECHNOLOGY_RULES, VOCABULARY } from '@vitrine/registry/vocabulary';
 import { readEvidenceFile } from './evidence-file.ts';
 
 export const rulesList = command({

@@ -12,8 +12,7 @@ import { checkUrl } from './network/fetch-url.ts';
 import { CART_PATHS, COLLECTION_PATHS, productAddresses } from './plan/known-addresses.ts';
 import { Coverage } from './plan/coverage.ts';
 import { platformHint } from './plan/platform-hint.ts';
-import { platformLinks } from './plan/platform-links.ts';
-import type { PageLinks } from './plan/page-links.ts';
+import { platformLinks, type PageLinks } from './plan/platform-links.ts';
 
 export const HTML_ACCEPT = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1';
 const JSON_ACCEPT = 'application/json';

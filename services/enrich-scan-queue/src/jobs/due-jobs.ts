@@ -27,7 +27,7 @@ export async function runDueJobs(tools: DueJobsTools): Promise<void> {
     try {
       if (await runFirstDue(tools)) continue;
     } catch (err) {
-      logger.warn({ ...databaseErrorFields(err) }, 'due scan jobs not read');
+      logger.warn({ ...databaseErrorFields(err) }, 'loading due scan jobs failed');
     }
     await wait(pollMs, undefined, { signal }).catch(() => {});
   }

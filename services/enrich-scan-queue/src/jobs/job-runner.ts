@@ -110,12 +110,12 @@ export class JobRunner {
       if (!abort.signal.aborted)
         logger.error({ err, scan_job_id: job.id, domain: job.domain, next_step: AFTER_BUG }, 'scan failed unexpectedly');
       result = { outcome: 'failed', reason: 'internal', detail: messageOf(err) };
-      if (classifyPostgresError(err) !== 'unknown') result = { ...result, detail: 'the database was away' };
+      if (classifyPostgresError(err) !== 'unknown') result = { ...result, detail: 'the database was unavailable' };
     } finally {
       clearTimeout(timer);
     }
     const end = await this.#end(job, result, abort.signal).catch((err: unknown) => {
-      logger.warn({ ...databaseErrorFields(err), scan_job_id: job.id }, 'end of a scan not written');
+      logger.warn({ ...databaseErrorFields(err), scan_job_id: job.id }, 'saving scan result failed');
       return { result: 'undecided' } as const;
     });
     onEnd({ job, ...end, startedAt, endedAt: performance.now() });
@@ -132,7 +132,7 @@ export class JobRunner {
     const { reason } = result;
     const fields = { scan_job_id: job.id, domain: job.domain, reason, error: next.error, attempts: job.attempts };
     if (next.next === 'retry') {
-      logger.info({ ...fields, after_ms: next.afterMs }, 'scan is tried again');
+      logger.info({ ...fields, after_ms: next.afterMs }, 'scan retry scheduled');
       return unlessLost(await jobs.retry(job, next.afterMs, next.error), { result: 'retried', reason });
     }
     logger.info(fields, `scan ${next.status}`);
@@ -158,7 +158,7 @@ export class JobRunner {
         const isLost = ({ job }: Running) => !held.has(job.id) && this.#running.has(job.leaseId);
         for (const { abort } of running.filter(isLost)) abort.abort(new Error('the job was taken over'));
       } catch (err) {
-        logger.warn({ ...databaseErrorFields(err), jobs: running.length }, 'leases of scan jobs not renewed');
+        logger.warn({ ...databaseErrorFields(err), jobs: running.length }, 'renewing scan job leases failed');
       }
     }
   }

@@ -10,7 +10,7 @@ import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/serv
 import { recordSpan } from '@vitrine/telemetry/spans/record-span';
 import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
 import type { EndedRun } from '../jobs/job-runner.ts';
-import type { PolitenessCounters } from '../politeness/request-turns.ts';
+import type { PolitenessCounters } from '../politeness/host-rate-limiter.ts';
 import type { RoutineFigures } from '../rescan/routine-work.ts';
 import type { ReplayFigures } from '../rescan/rules-replay.ts';
 import type { CommittedSignals } from '../scan/scan-ports.ts';

@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ScanConfig } from '../config.ts';
 import { EVIDENCE_RETENTION, removeEvidence } from '../evidence/evidence-retention.ts';
 import type { ScanJobs } from '../jobs/scan-jobs.ts';
-import { RequestTurns } from '../politeness/request-turns.ts';
+import { HostRateLimiter } from '../politeness/host-rate-limiter.ts';
 import { queueRescans } from './rescan-scheduler.ts';
 
 /** A short cadence, as of a demonstration, is looked at more often. */
@@ -113,7 +113,7 @@ export class RoutineWork implements AsyncDisposable {
       const before = run.at - this.#options.config.evidence.retention_days * DAY_MS;
       const removeSome = async () => (signal.aborted ? [] : removeEvidence(this.#pool, before));
       this.#evidenceRemoved += await this.#retentionLog.removeAll(removeSome);
-      await new RequestTurns(this.#pool).removeUnused();
+      await new HostRateLimiter(this.#pool).removeUnused();
     } catch (error) {
       this.#cleanUpFailures += 1;
       throw error;

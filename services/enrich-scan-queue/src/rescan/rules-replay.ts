@@ -53,7 +53,7 @@ export class RulesReplay implements AsyncDisposable {
     while (!this.#stopping.signal.aborted) {
       const hasMore = await this.#replaySome().catch((err: unknown) => {
         this.#remaining = undefined;
-        this.#options.logger.warn({ ...databaseErrorFields(err) }, 'stores to replay not read');
+        this.#options.logger.warn({ ...databaseErrorFields(err) }, 'loading stores for replay failed');
         return false;
       });
       if (!hasMore) await this.#pause(IDLE_MS);

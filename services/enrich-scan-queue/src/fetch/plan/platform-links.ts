@@ -1,4 +1,9 @@
-import type { PageLinks } from './page-links.ts';
+/** Links of the home page, chosen by class, as paths or URLs; the best ones first. */
+export interface PageLinks {
+  readonly product: readonly string[];
+  readonly collection: readonly string[];
+  readonly cart: readonly string[];
+}
 
 /** How a platform forms its paths, where these look like those of no other. */
 const PATTERNS: Readonly<Record<string, Partial<Record<keyof PageLinks, RegExp>>>> = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { storeDatabase, type StoreDatabase } from '@vitrine/stores/testing/store-database';
 import type { RequestTarget } from '../scan/scan-ports.ts';
-import { RequestTurns, type TurnOptions } from './request-turns.ts';
+import { HostRateLimiter, type HostRateLimiterOptions } from './host-rate-limiter.ts';
 
 let database: StoreDatabase;
 beforeAll(async () => (database = await storeDatabase()));
@@ -11,8 +11,8 @@ beforeEach(async () => void (await database.owner.query('TRUNCATE request_turns'
 const signal = new AbortController().signal;
 const at = (host: string, address = '203.0.113.1'): RequestTarget => ({ host, address });
 /** Turns of one replica; an hour between requests, unless the test says otherwise, so that no pause of the machine is long enough. */
-const turnsOf = (options: TurnOptions = {}) =>
-  new RequestTurns(database.as('vitrine_enrich'), { intervalMs: 3_600_000, ...options });
+const turnsOf = (options: HostRateLimiterOptions = {}) =>
+  new HostRateLimiter(database.as('vitrine_enrich'), { intervalMs: 3_600_000, ...options });
 const rowsOf = () =>
   database.owner.query<{ target: string; next_at: number }>('SELECT target, next_at FROM request_turns ORDER BY target');
 

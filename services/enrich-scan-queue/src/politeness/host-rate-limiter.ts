@@ -42,7 +42,7 @@ export interface PolitenessCounters {
   slowDowns: number;
 }
 
-export interface TurnOptions {
+export interface HostRateLimiterOptions {
   readonly intervalMs?: number;
   readonly maxWaitMs?: number;
   readonly backlogMs?: number;
@@ -50,12 +50,12 @@ export interface TurnOptions {
 
 /** One connection and one request a second for each host and for each edge, over all replicas: turns are rows that all of them reserve. One
  *  round trip for each request. Spec: decisions, section 4, Politeness. */
-export class RequestTurns {
+export class HostRateLimiter {
   readonly counters: PolitenessCounters = { waits: 0, waitedMs: 0, putOffs: 0, slowDowns: 0 };
   readonly #database: Queryable;
-  readonly #options: Required<TurnOptions>;
+  readonly #options: Required<HostRateLimiterOptions>;
 
-  constructor(database: Queryable, options: TurnOptions = {}) {
+  constructor(database: Queryable, options: HostRateLimiterOptions = {}) {
     this.#database = database;
     this.#options = { intervalMs: INTERVAL_MS, maxWaitMs: MAX_WAIT_MS, backlogMs: BACKLOG_MS, ...options };
   }

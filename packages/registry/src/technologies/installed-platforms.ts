@@ -1,0 +1,130 @@
+import { platform, type TechnologiesByCategory } from '../technology.ts';
+
+/** Platforms that a store installs, embeds or builds upon. Sources: the documentation of platforms, and the pages that the corpus names. */
+export const INSTALLED_PLATFORMS: TechnologiesByCategory = {
+  'ecommerce-platform': [
+    platform('woocommerce', 'WooCommerce', 'Automattic', 'https://woocommerce.com', {
+      refers: ['c0.wp.com/p/woocommerce/'],
+      loads: ['c0.wp.com/p/woocommerce/'],
+      paths: ['/plugins/woocommerce/', '/plugins/woo-gutenberg-products-block/'],
+      metas: ['generator:woocommerce '],
+      inline: [
+        'wc_add_to_cart_params=',
+        'woocommerce_params=',
+        'wc_order_attribution=',
+        'wc_cart_fragments_params=',
+        'wcSettings=',
+        'wc_single_product_params=',
+        'wc_cart_params=',
+        'wc_checkout_params=',
+      ],
+      cookies: ['wp_woocommerce_session_*', 'woocommerce_items_in_cart', 'woocommerce_cart_hash'],
+      markup: ['+class:woocommerce', '+class:wc', '+class:wc-block'],
+      endpoints: ['woocommerce_products'],
+    }),
+    platform(
+      'magento',
+      'Adobe Commerce (Magento)',
+      'Adobe',
+      'https://business.adobe.com/products/magento/magento-commerce.html',
+      {
+        inline: ['~Mage.Cookies.path=', '+hyva='],
+        markup: [
+          '!type:text/x-magento-init',
+          '!data:mage-init',
+          '!form:/checkout/cart/add/uenc/',
+          'data:media-backend',
+          'data:image-optimizing-origin',
+        ],
+        headers: ['x-magento-tags', 'x-magento-cache-debug', 'x-magento-cache-control', 'x-magento-cache-id', 'x-magento-vary'],
+        cookies: ['X-Magento-Vary', 'mage-*', '~frontend', 'private_content_version', 'section_data_ids', '~form_key'],
+        paths: [
+          '^/skin/frontend/[^/]+/',
+          '~/js/mage/',
+          '^/(?:pub/)?static/(?:version[0-9]+/)?frontend/[^/]+/[^/]+/',
+          '^/(?:pub/)?static/(?:version[0-9]+/)?_cache/(?:merged|minified)/',
+          '/Magento_',
+        ],
+        endpoints: ['~magento_products'],
+      },
+    ),
+    platform('prestashop', 'PrestaShop', 'PrestaShop', 'https://prestashop.com', {
+      headers: ['powered-by:prestashop'],
+      cookies: ['PrestaShop-*'],
+      metas: ['generator:prestashop'],
+      inline: ['prestashop='],
+      paths: ['~/modules/ps_', '~/modules/blockcart/', '~^/themes/[^/]+/(?:assets/)?cache/'],
+    }),
+    platform('opencart', 'OpenCart', 'OpenCart', 'https://www.opencart.com', {
+      markup: ['form:route=product/', 'form:route=checkout/'],
+      cookies: ['OCSESSID'],
+      paths: ['/catalog/view/theme/', '/catalog/view/javascript/'],
+    }),
+    platform('shopware', 'Shopware', 'Shopware', 'https://www.shopware.com', {
+      headers: ['sw-context-token', 'sw-version-id', 'sw-language-id', 'x-shopware-cache-id', 'x-shopware-allow-nocache'],
+      paths: [
+        '^/(?:[^?]*/)?bundles/storefront/[^?]*\\.(?:js|css|woff2?)',
+        '/engine/Shopware/',
+        '~^/web/cache/[0-9]+_[0-9a-f]+\\.',
+        '~^/theme/[0-9a-f]+/(?:css|js)/',
+      ],
+      metas: ['+application-name:*shopware'],
+      cookies: ['sw-states', 'sw-cache-hash'],
+    }),
+    platform('ecwid', 'Ecwid', 'Lightspeed', 'https://www.ecwid.com', {
+      markup: ['class:ecwid'],
+      loads: [
+        'app.ecwid.com/script.js',
+        'app.multiscreenstore.com/script.js',
+        'ecwid.com/script.js',
+        'app.shopsettings.com/script.js',
+        'd2j6dbq0eux0bg.cloudfront.net',
+      ],
+      inline: ['xProductBrowser(', 'Ecwid.OnAPILoaded', 'Ecwid.init(', 'xAddToBag('],
+      sites: ['ecwid.com', 'company.site'],
+    }),
+    platform('commercetools', 'commercetools', 'commercetools', 'https://commercetools.com', {
+      refers: ['commercetools.com'],
+      loads: ['commercetools.com'],
+      data: ['commercetools.com'],
+    }),
+    platform('sap-commerce-cloud', 'SAP Commerce Cloud', 'SAP', 'https://www.sap.com/products/crm/commerce-cloud.html', {
+      data: ['commerce.ondemand.com'],
+      loads: ['commerce.ondemand.com'],
+      metas: ['occ-backend-base-url'],
+      elements: ['cx-storefront', 'cx-page-layout'],
+      paths: ['/_ui/responsive/', '/_ui/addons/', '/_ui/desktop/'],
+      inline: ['~ACC=', '~ACC.config=', 'ACC.config.contextPath=', 'ACC.config.encodedContextPath='],
+    }),
+    platform('zen-cart', 'Zen Cart', null, 'https://www.zen-cart.com', {
+      metas: ['generator:*zen cart'],
+      cookies: ['zenid', '~zenInstallerId'],
+      paths: ['~/includes/templates/'],
+    }),
+    platform('nopcommerce', 'nopCommerce', 'Nop Solutions', 'https://www.nopcommerce.com', {
+      inline: ['~AjaxCart.init('],
+      paths: ['~/js/public.common.js', '/js/public.ajaxcart.js'],
+      metas: ['generator:nopcommerce'],
+      cookies: ['.Nop.*', 'Nop.*'],
+    }),
+    platform('odoo', 'Odoo eCommerce', 'Odoo', 'https://www.odoo.com/app/ecommerce', {
+      metas: ['+generator:odoo'],
+      markup: [
+        '!form:/shop/cart/update',
+        '!form:/shop/cart/update_json',
+        '!form:/shop/address',
+        '+class:oe',
+        '!class:o_wsale',
+        'class:oe_product',
+      ],
+      paths: ['+/web/assets/'],
+      inline: ['+odoo='],
+    }),
+    platform('snipcart', 'Snipcart', 'Duda', 'https://snipcart.com', {
+      loads: ['cdn.snipcart.com/themes/', 'cdn.snipcart.com/scripts/'],
+      refers: ['cdn.snipcart.com'],
+      inline: ['SnipcartSettings='],
+      markup: ['class:snipcart'],
+    }),
+  ],
+};
