@@ -1,6 +1,5 @@
 /** Every way in which a secret of the vocabulary is written, around a part that only one cell of the sweep has. The part is at the
- *  beginning and at the end, so that a form that is only partly redacted is found by the other. Spec: gateway, Credential scrubbing;
- *  decisions, section 6. */
+ *  beginning and at the end, so that a form that is only partly redacted is found by the other. Spec: G13.3, G13.4. */
 export const SECRET_FORMS: Readonly<Record<string, (part: string) => string>> = {
   'sk-': (part) => `sk-${part}${part}`,
   'sk-proj-': (part) => `sk-proj-${part}_${part}`,

@@ -1,6 +1,6 @@
 import type { BenchRow } from '../bench.ts';
 
-/** A figure that is fast or small enough. `figure` of `target` in `case`; its ratio to the bare forwarder where `of` is `ratio`. */
+/** A figure that is fast or small enough. `figure` of `target` in `case`; its ratio to the bare forwarder where `of` is `ratio`. Spec: G20.1 to G20.9. */
 interface Budget {
   readonly case: string;
   readonly target: string;
@@ -10,7 +10,7 @@ interface Budget {
   readonly most?: number;
 }
 
-/** The least ratios of requests a second at 32 and 256 connections and of streams at 16 (decisions of the gateway, section 8). */
+/** The least ratios of requests a second at 32 and 256 connections and of streams at 16. Spec: G20.1 to G20.4. */
 const LEAST: Readonly<Record<string, readonly [json32: number, json256: number, sse16: number]>> = {
   gateway: [0.7, 0.78, 0.85],
   'gateway+limits': [0.66, 0.74, 0.85],

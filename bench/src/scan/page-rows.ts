@@ -22,7 +22,7 @@ import { cpuMicrosOf } from '../proxy/process-cost.ts';
 import type { ScanPlan } from './scan-plan.ts';
 
 const CONCURRENCY = 16;
-/** Spec: pages a second that one core carries. */
+/** Pages a second that one core carries. */
 const PROMISED_PAGES_PER_S = 50;
 const PATIENCE_MS = 600_000;
 

@@ -11,7 +11,7 @@ const OWN_ANNOTATIONS = 'vitrine.dev/';
 /** Of Kubernetes. */
 const SECRET_NAME_MAX = 253;
 
-/** The same for every pass: whatever was done before a crash is found again. Spec: gateway decisions, section 2. */
+/** The same for every pass: whatever was done before a crash is found again. Spec: G8.1. */
 export function keyIdOf({ metadata: { uid }, spec }: GatewayKeyObject): string {
   const { keyId } = (spec ?? {}) as { keyId?: unknown };
   if (typeof keyId === 'string' && keyId !== '') return keyId;

@@ -63,7 +63,7 @@ export interface InspectedConfig<S extends z.ZodType> {
  *  Empty variables are ignored; unknown keys and unknown variables with the prefix are faults.
  *  Every key of milliseconds has a second name without its suffix, which takes a duration such as `3s`.
  *  Faults: `invalid_config`, with every fault at once in `say` and in `log.faults`.
- *  Spec: gateway decisions, section 6. */
+ *  Spec: G16.1 to G16.3. */
 export function readConfig<S extends z.ZodType>(
   schema: S,
   source: ConfigSource,

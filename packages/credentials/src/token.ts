@@ -7,7 +7,7 @@ export const TOKEN_MAX_LENGTH = 256;
  *  repeated header could be read as one token. */
 export const CHOSEN_TOKEN: RegExp = new RegExp(`^[\\x21-\\x2b\\x2d-\\x7e]{${MIN_LENGTH},${TOKEN_MAX_LENGTH}}$`);
 
-/** A new token: the prefix and base64url of 24 random bytes. Spec: gateway decisions, section 2. */
+/** A new token: the prefix and base64url of 24 random bytes. Spec: G8.2. */
 export function createToken(prefix: string, random: (bytes: number) => Buffer): string {
   return prefix + random(RANDOM_BYTES).toString('base64url');
 }

@@ -1,4 +1,4 @@
-/** A denial or a change of a key. Spec: gateway decisions, section 6 (kept 365 days). */
+/** A denial or a change of a key. Spec: G17.2. */
 export interface AuditEvent {
   /** Milliseconds since the epoch. */
   readonly at: number;

@@ -8,7 +8,7 @@ import { effectivePermissions } from './role.ts';
 
 const moment = z.iso.datetime();
 
-/** A gateway key as the API shows it. Spec: gateway decisions, section 2. */
+/** A gateway key as the API shows it. Spec: G8.1 to G8.12. */
 export const gatewayKey = z
   .strictObject({
     id: z.string(),

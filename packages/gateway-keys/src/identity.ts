@@ -1,6 +1,6 @@
 import type { Permission } from './permission.ts';
 
-/** The caller that an accepted gateway key identifies: its tenant and the key. Spec: gateway, Authentication. */
+/** The caller that an accepted gateway key identifies: its tenant and the key. Spec: G9.6. */
 export interface Identity {
   readonly org_id: string;
   readonly workspace_id: string;

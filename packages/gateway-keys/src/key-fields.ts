@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { PERMISSIONS } from './permission.ts';
 
 // The fields of a new key, with the same rules for REST, the command line and the YAML file. An empty text counts as absent; absent
-// fields are generated or have a default. Spec: gateway, Gateway key (create request).
+// fields are generated or have a default. Spec: G8.1 to G8.9.
 
 /** Ids and names are visible everywhere; a token that was pasted into the wrong field must not be. */
 const isPlain = (text: string) => scrub(text).count === 0;

@@ -1,6 +1,6 @@
 import { PERMISSIONS, type Permission } from './permission.ts';
 
-/** The permissions that a role implies. Other roles imply none. Spec: gateway decisions, section 2. */
+/** The permissions that a role implies. Other roles imply none. Spec: G9.5. */
 const IMPLIED = new Map<string, readonly Permission[]>([
   ['owner', PERMISSIONS],
   ['admin', PERMISSIONS],

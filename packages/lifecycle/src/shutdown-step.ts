@@ -1,4 +1,4 @@
-/** The time limit of one shutdown step. Spec: gateway, Shutdown. */
+/** The time limit of one shutdown step. Spec: G19.2. */
 const SHUTDOWN_STEP_TIMEOUT_MS = 5_000;
 
 /** Runs one step of a shutdown within its time limit. A step that fails or times out is reported and skipped, so that later steps still

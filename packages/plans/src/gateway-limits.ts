@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One scope's thresholds; 0 disables one. Spec: gateway, Limits. */
+/** One scope's thresholds; 0 disables one. Spec: G10.1, G10.2. */
 const scopeLimits = z
   .strictObject({
     requests_per_minute: z.int().min(0).max(1_000_000_000).default(0).describe('Requests in any 60 seconds; 0 is no limit.'),

@@ -1,6 +1,6 @@
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 
-/** Why a statement failed, in the order in which the classes are tested. Spec: gateway, Metrics (`error_class`). */
+/** Why a statement failed, in the order in which the classes are tested. Spec: G12.6, G14.28. */
 export const POSTGRES_ERROR_CLASSES = ['timeout', 'connection', 'contention', 'constraint', 'unknown'] as const;
 export type PostgresErrorClass = (typeof POSTGRES_ERROR_CLASSES)[number];
 

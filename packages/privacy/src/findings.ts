@@ -6,7 +6,7 @@ export type Detector = (typeof DETECTORS)[number];
 export const FINDING_KINDS = ['header', ...DETECTORS, 'field_name'] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
-/** Counts by kind. Spec: gateway decisions, section 1, `redaction_counts`. */
+/** Counts by kind. Spec: G4.27. */
 export type FindingCounts = Record<FindingKind, number>;
 
 export function noFindings(): FindingCounts {

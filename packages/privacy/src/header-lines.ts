@@ -1,7 +1,7 @@
 /** The replacement for a secret that is never stored. */
 export const REDACTED = '[REDACTED]';
 
-/** Headers that exist to carry a secret. Spec: gateway decisions, sections 1 and 5. */
+/** Headers that exist to carry a secret. Spec: G4.19, G11.3, G13.9. */
 export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',

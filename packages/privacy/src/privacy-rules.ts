@@ -1,7 +1,7 @@
 import type { Detector } from './findings.ts';
 
 /** `redact_storage` redacts findings in the stored copy, `redact_upstream` also in the request before it is forwarded, and `block`
- *  refuses such requests. Spec: gateway decisions, section 6, `pii.mode`. */
+ *  refuses such requests. Spec: G13.6. */
 export const PRIVACY_MODES = ['off', 'redact_storage', 'redact_upstream', 'block'] as const;
 export type PrivacyMode = (typeof PRIVACY_MODES)[number];
 

@@ -33,7 +33,7 @@ const TYPES: Readonly<Record<FindingKind, string>> = {
 
 /** Redacts in texts of one workspace what the rules forbid to store, and counts it. Texts in which the prefilter finds nothing are returned at
  *  once. The others are walked string by string. JSON stays JSON, and nothing else of it changes. The time grows with the length of
- *  the text only. Never throws. Spec: gateway decisions, section 6, `pii`. */
+ *  the text only. Never throws. Spec: G13.7. */
 export class Redactor implements Redaction {
   readonly counts = noFindings();
   readonly #context: PrivacyContext;

@@ -5,7 +5,7 @@ import { TextPrefilter } from './text-prefilter.ts';
 import { findUnescaped } from './credentials/unescaped-text.ts';
 import { REDACTED } from './header-lines.ts';
 
-/** The replacement for a credential in logs, spans, stored bodies and errors. Spec: gateway, Credential scrubbing. */
+/** The replacement for a credential in logs, spans, stored bodies and errors. Spec: G13.2. */
 export const CREDENTIAL_REDACTED = '[CREDENTIAL_REDACTED]';
 
 // Where a word may begin: not behind a letter or a digit, unless that is the end of an escape in JSON text ("\nsk-...").
@@ -35,7 +35,7 @@ const JSON_BEGINS =
  *  Recognised: `sk-`, `sk-proj-`, `sk-ant-`, `sk_`, `pk_`, `rk_`, `xoxb-`, `ghp_`, `github_pat_`, `pat_`, `sgk_`, `ogk_`, `svc_live_`
  *  tokens, JWTs, bearer tokens, and the values of `password=`, `secret=`, `token=` (`assigned-secrets.ts`); all of them also
  *  percent-encoded and in JSON's escapes. Scrubbing JSON text leaves JSON.
- *  Spec: gateway, Credential scrubbing; decisions, section 6. */
+ *  Spec: G13.1 to G13.4. */
 export function scrub(text: string, replacement: string = CREDENTIAL_REDACTED): { text: string; count: number } {
   if (!prefilter.mayMatch(text)) return { text, count: 0 };
   const found = findIn(text, true);
@@ -74,7 +74,7 @@ const HAS_SECRET_NAME = new RegExp(SECRET_NAME, 'i');
 const QUERY = /\?.*/s;
 
 /** A request path as it may be stored: whatever looks like a credential is redacted, and so are the values of query parameters
- *  that are named like one, also where names and values are percent-encoded. Spec: gateway decisions, section 1, `request_path`. */
+ *  that are named like one, also where names and values are percent-encoded. Spec: G4.6. */
 export function redactPath(path: string): { text: string; count: number } {
   if (!path.includes('?') && !path.includes('%')) return scrub(path, REDACTED);
   const found = [...findCredentials(path), ...findUnescaped(path, findParameters)];

@@ -19,7 +19,7 @@ export function canonicalRegistry(): string {
   });
 }
 
-/** `registry_checksum` of Health: `sha256:` and hex. Spec: Discovery shapes; decisions, section 1. */
+/** `registry_checksum` of Health: `sha256:` and hex. Spec: S2.34, S11.5. */
 export const REGISTRY_CHECKSUM: string = `sha256:${createHash('sha256').update(canonicalRegistry()).digest('hex')}`;
 
 function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {

@@ -1,10 +1,10 @@
 import type { CategorySlug } from './categories.ts';
 
-/** `platform`; `app`: a listing of a platform's marketplace; `service`: a vendor detected outside of one; `theme`. Spec: Resources, TechnologyKind. */
+/** `platform`; `app`: a listing of a platform's marketplace; `service`: a vendor detected outside of one; `theme`. Spec: S2.11. */
 export const TECHNOLOGY_KINDS = ['platform', 'app', 'service', 'theme'] as const;
 export type TechnologyKind = (typeof TECHNOLOGY_KINDS)[number];
 
-/** One entry of the vocabulary. Spec: Resources, Technology; `listing_url` depends on the deployment and is added when rendered. */
+/** One entry of the vocabulary. Spec: S2.24; `listing_url` depends on the deployment and is added when rendered. */
 export interface Technology {
   readonly slug: string;
   readonly name: string;

@@ -1,6 +1,5 @@
 /** Suffixes below which hosted platforms give each store a name, and which the public suffix list does not have: without them all stores of
- *  a platform would be one. They change identities, so a release that changes them needs a migration of the stores below them. Spec: store
- *  intelligence decisions, section 2. */
+ *  a platform would be one. They change identities, so a release that changes them needs a migration of the stores below them. Spec: S4.2. */
 export const TENANT_SUFFIXES: readonly string[] = [
   'bigcartel.com',
   'cafe24.com',

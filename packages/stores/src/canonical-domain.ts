@@ -1,6 +1,6 @@
 import { registrableDomain } from '@vitrine/registry/registrable-domain';
 
-/** Of an input, a host name and a label (RFC 1035). Spec: Limits, domain input length. */
+/** Of an input, a host name and a label (RFC 1035). Spec: S4.5. */
 const MAX_LENGTH = 253;
 const HTTP = /^https?:/i;
 const OTHER_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
@@ -12,7 +12,7 @@ const LABELS = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 
 /** The registrable domain of a host name or URL, which is the identity of a store, in lower case and A-labels; undefined when it has none
- *  on the public internet. Idempotent, and never throws. Spec: store intelligence decisions, section 2. */
+ *  on the public internet. Idempotent, and never throws. Spec: S4.1 to S4.4. */
 export function canonicalDomain(input: string): string | undefined {
   const text = input.trim();
   if (text.length > MAX_LENGTH || CONTROL_CHARACTERS.test(text)) return undefined;

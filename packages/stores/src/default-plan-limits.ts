@@ -3,7 +3,7 @@ import type { PlanSlug } from './resources/enumerations.ts';
 
 const includes = (lookup_cached: number) => ({ lookup_cached, history_query: 0, refresh_requested: 0 });
 
-/** The limits of plans without a row. Spec: Plan limits; decisions, section 3. */
+/** The limits of plans without a row. Spec: S6.6. */
 export const DEFAULT_PLAN_LIMITS: Readonly<Record<PlanSlug, PlanLimits>> = {
   free: {
     rpm: 30,

@@ -7,7 +7,7 @@ const LENGTH = 26;
 const RANDOM_BYTES = 10;
 const RANDOM_BITS = 80n;
 
-/** Prefixes of ids, and what they name. Spec: Resources; decisions, section 3. */
+/** Prefixes of ids, and what they name. Spec: S2.1. */
 export type IdPrefix = 'ws' | 'key' | 'sf' | 'bg' | 'req' | 'job' | 'op' | 'obs' | 'evd' | 'cnd' | 'ana';
 
 /** An id: the prefix and 26 characters, in the order of their milliseconds. `random`: as many random bytes as it is called with. */
@@ -32,7 +32,7 @@ export interface SignalIdentity {
   readonly observation_id: string;
 }
 
-/** The id of a signal: a hash of what it says, without time and chance. Spec: decisions, section 5. */
+/** The id of a signal: a hash of what it says, without time and chance. Spec: S9.13. */
 export function signalId({ storefront_id, type, subject, observation_id }: SignalIdentity): string {
   const hash = createHash('sha256').update(['v1', storefront_id, type, subject, observation_id].join('|')).digest();
   return `evt_${encode(toInteger(hash) >> (256n - BITS_OF_CHARACTER * BigInt(LENGTH)))}`;

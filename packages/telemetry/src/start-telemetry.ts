@@ -55,7 +55,7 @@ export interface TelemetryOptions {
 /** Starts what `config` enables; undefined when that is nothing. Import this module only when something is enabled: it loads the OpenTelemetry SDK
  *  (240 ms, 40 MB). One at a time in a process, because the SDK registers itself globally; disposal makes room for the next, and
  *  does not wait for what was not flushed before.
- *  Spec: Telemetry export configuration, Spans, Metrics; decisions, section 6. */
+ *  Spec: G1.5, G14.4, G14.12 to G14.15. */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry | undefined> {
   const { config, version, scope } = options;
   const parts = telemetryParts(config);

@@ -37,7 +37,7 @@ const NO_LINEAGE = { claim: {}, ignored: 0 };
 
 /** Makes the record of an exchange: reads usage and model, prices them, redacts what may not be stored.
  *  About 5 µs for an exchange of 1 KB and 2 KB without bodies, on a worker thread. Never throws for what a client or a provider
- *  sent. Spec: gateway decisions, sections 1 and 5. */
+ *  sent. Spec: G1.2, G4.1 to G4.27, G11.10. */
 export function deriveTrace(exchange: CapturedExchange, context: DerivationContext, id: Uint8Array<ArrayBuffer>): TraceRecord {
   const { policy, prices, hashCredential } = context;
   const isLate = policy.captureBodies ? deadlineAfter(EXCHANGE_MAX_MS, context.cpuMs) : () => false;
@@ -117,7 +117,7 @@ function storedBodies(
   return bodies.some((body) => body?.isLate === true) ? bodies.map((body) => body && LATE_BODY) : bodies;
 }
 
-/** A client that names no group has that of its own OpenTelemetry trace, if any. Spec: gateway decisions, section 1, Lineage. */
+/** A client that names no group has that of its own OpenTelemetry trace, if any. Spec: G6.5. */
 function groupedBy(otelTraceId: string, claim: LineageClaim): LineageClaim {
   if (otelTraceId === '' || claim.trace_group_id !== undefined) return claim;
   return { trace_group_id: otelTraceId, group_fallback: true, ...claim };

@@ -11,7 +11,7 @@ export function outcomeOf({ outcome }: Pick<CapturedExchange, 'outcome'>, facts:
 }
 
 /** The status that traces and metrics give: what the client got; 499 when it left first, 502 and 504 when the provider failed, also
- *  behind a response that had begun. `outcome` is that of `outcomeOf`. Spec: gateway decisions, section 1. */
+ *  behind a response that had begun. `outcome` is that of `outcomeOf`. Spec: G4.7, G4.8. */
 export function statusOf(
   { outcome: ending, sentStatus }: Pick<CapturedExchange, 'outcome' | 'sentStatus'>,
   outcome: Outcome,

@@ -51,7 +51,7 @@ interface Rates {
   readonly version: string;
 }
 
-/** Prices of `@pydantic/genai-prices` as bundled (it is never asked to refresh itself), overrides first.
+/** Prices of `@pydantic/genai-prices` as bundled (it is never asked to refresh itself), overrides first. Spec: G11.24.
  *  The library finds a model's price once per model and UTC day, in 15 µs; the arithmetic is ours. */
 export function openPriceCatalogue({ override }: { readonly override?: PriceOverride | undefined } = {}): PriceCatalogue {
   const cache = new Map<string, Rates | undefined>();

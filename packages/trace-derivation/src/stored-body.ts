@@ -17,7 +17,7 @@ export const LATE_BODY: StoredBody = { text: undefined, truncated: false, encodi
 
 /** The body as it is stored: decoded, cut at `bodyMaxSize` bytes, secrets hidden; base64 when it is no UTF-8 text. A body whose
  *  content coding cannot be read is stored as it came when bodies are not redacted, and otherwise only when it is text. `isLate`: whether the
- *  exchange has had its time; asked before each step and after the last. Spec: gateway decisions, section 1, `request_body`. */
+ *  exchange has had its time; asked before each step and after the last. Spec: G4.20 to G4.22. */
 export function storedBody(
   body: OpenBody,
   policy: Pick<CapturePolicy, 'bodyMaxSize'>,

@@ -2,7 +2,7 @@ import type { ResponseState } from './body-facts.ts';
 import type { Provider } from '@vitrine/traces/trace';
 
 // What a provider stores is read back with the usage that making it had, again and again. Only making it is charged; and what is made in
-// the background is charged when its usage is first seen. Spec: gateway decisions, section 5.
+// the background is charged when its usage is first seen. Spec: G11.19.
 
 interface ResponsesRequest {
   readonly provider: Provider;

@@ -7,12 +7,12 @@ import type { Redaction } from '@vitrine/privacy/redaction';
 import type { StoredBody } from './stored-body.ts';
 import type { Usage } from './usage.ts';
 
-/** Of a shorter credential the last four characters would be too much of it. Spec: gateway decisions, section 1, `api_key_last4`. */
+/** Of a shorter credential the last four characters would be too much of it. Spec: G4.14. */
 const LAST4_MIN_LENGTH = 16;
 
 /** The `metadata` of a trace as JSON text. What is the same for all traces, or stands in
  *  columns, is added when a trace is read.
- *  Spec: gateway decisions, section 1, Metadata keys. */
+ *  Spec: G4.23 to G4.27. */
 export function traceMetadata(of: {
   readonly exchange: CapturedExchange;
   readonly streaming: boolean;

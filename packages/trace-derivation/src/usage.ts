@@ -1,6 +1,6 @@
 /** What a provider counted for one exchange, in one shape for all of them.
  *  `input_tokens` INCLUDES cache reads and cache writes for every provider, `output_tokens` includes reasoning, and the
- *  other counts are parts of these two. Spec: gateway decisions, section 1. */
+ *  other counts are parts of these two. Spec: G4.9, G11.6, G11.7. */
 export interface Usage {
   readonly input_tokens: number;
   readonly output_tokens: number;

@@ -3,7 +3,7 @@ import { BREAKDOWN_GROUPS, SERIES_GROUPS } from './trace-measures.ts';
 import { credentialHash } from './trace.ts';
 import { z } from 'zod';
 
-// Responses of the analytics endpoints. Spec: gateway decisions, section 3.
+// Responses of the analytics endpoints. Spec: G7.5 to G7.14.
 
 const count = z.int().min(0);
 const amount = z.number().min(0);

@@ -26,7 +26,7 @@ export interface Ancestry {
 
 /** What a run was forked from, back to the root: the line of parents of its first checkpoint, through as many runs as there are; where
  *  clients said no parents, what their run holds before. It leads neither to another tenant nor into another group that a client
- *  named. Spec: gateway decisions, section 1, Lineage. */
+ *  named. Spec: G6.6. */
 export async function readAncestry(
   store: Pick<TraceStore, 'ancestors' | 'checkpoints'>,
   { run, target, tenant, limit }: AncestryRequest,

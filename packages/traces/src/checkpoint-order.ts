@@ -18,7 +18,7 @@ interface Node<T> {
 /** The checkpoints of a conversation from its beginning on: a parent before its children, a lower sequence number before a higher
  *  one (a missing one is inferred), then by `created_at`, then by `id`. Where claims contradict each other, parents win over
  *  numbers, and a cycle is entered at its oldest checkpoint; a parent that is not among them is no parent. The order does not
- *  depend on the input's. Quadratic at worst: 1,000 take some 2 ms. Spec: gateway decisions, section 1, Lineage. */
+ *  depend on the input's. Quadratic at worst: 1,000 take some 2 ms. Spec: G6.10. */
 export function orderCheckpoints<T extends OrderedCheckpoint>(checkpoints: readonly T[]): T[] {
   const rest = linkParents(checkpoints.toSorted(byTime));
   inferSeqs(rest);

@@ -1,5 +1,5 @@
 /** Tokens and money that one key of one workspace used on one UTC day, by the `created_at` of its traces.
- *  Spec: gateway, Limits; decisions, section 6. */
+ *  Spec: G10.5. */
 export interface DayUsage {
   /** `YYYY-MM-DD`. */
   readonly day: string;

@@ -10,7 +10,7 @@ export interface ExchangeScope extends Tenant {
   readonly role: string;
 }
 
-/** With authentication off there is one tenant. Spec: gateway decisions, section 5. */
+/** With authentication off there is one tenant. Spec: G11.13. */
 export const DEFAULT_SCOPE: ExchangeScope = { org_id: 'default', workspace_id: 'default', gateway_key_id: '', role: '' };
 /** A request that was rejected before its key was known belongs to no tenant. */
 export const NO_SCOPE: ExchangeScope = { org_id: '', workspace_id: '', gateway_key_id: '', role: '' };

@@ -3,7 +3,7 @@ import { LINEAGE_HEADERS } from './lineage-headers.ts';
 import { lineageOf, namedGroupOf } from './replay.ts';
 import { traceId, type TraceDetail } from './trace.ts';
 
-/** Where the next exchange of a debug run stands, and the headers that say so. Spec: gateway, Fork response. */
+/** Where the next exchange of a debug run stands, and the headers that say so. Spec: G6.14. */
 export const fork = z
   .strictObject({
     fork_id: z.string().regex(/^fork_[0-9a-f]{16}$/),
@@ -37,7 +37,7 @@ export interface ForkRequest {
 
 /** Branches a conversation off at a checkpoint: says how the next exchange has to be sent, and changes nothing. Undefined when the
  *  checkpoint belongs to another group than the source, and clients named both. `randomHex` gives 16 digits.
- *  Spec: gateway decisions, section 1, Lineage. */
+ *  Spec: G6.16, G6.17, G6.19. */
 export function forkAt({ source, checkpoint, threadId, runId }: ForkRequest, randomHex: () => string): Fork | undefined {
   const from = lineageOf(checkpoint);
   const own = lineageOf(source);

@@ -1,6 +1,6 @@
 import { headerOf } from '@vitrine/privacy/header-lines';
 
-/** Where a client says its exchange stands in a conversation. Spec: gateway decisions, section 1, Lineage. */
+/** Where a client says its exchange stands in a conversation. Spec: G6.1, G6.2, G6.4. */
 export interface LineageClaim {
   /** Whether the group is not of the client's naming, but the trace of its `traceparent`. Such a group is a label that lists can go by,
    *  and no border: each exchange of a conversation may have another. */

@@ -1,7 +1,7 @@
 import type { TraceRecord } from './trace-record.ts';
 import type { WriteError } from './write-error.ts';
 
-/** Why a write failed, in the order the classes are tested. Spec: gateway, Metrics; decisions, section 4. */
+/** Why a write failed, in the order the classes are tested. Spec: G12.6, G14.28. */
 export const FAILURE_CLASSES = ['timeout', 'connection', 'contention', 'constraint', 'unknown'] as const;
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
 

@@ -24,7 +24,7 @@ const replayCheckpoint = traceSummary
   .meta({ id: 'ReplayCheckpoint' });
 type ReplayCheckpoint = z.infer<typeof replayCheckpoint>;
 
-/** A conversation up to one of its checkpoints. Spec: gateway, Replay response. */
+/** A conversation up to one of its checkpoints. Spec: G6.8, G6.9. */
 export const replay = z
   .strictObject({
     source_trace_id: traceId,
@@ -61,7 +61,7 @@ interface History {
 
 /** Replays the conversation of `source` up to `target`: what its run was forked from, back to the root, and the run. Undefined when the
  *  target does not belong to it. A source that says nothing of its lineage stands alone. Reads at most twice `limit` checkpoints
- *  of the run, and as many as are still wanted of what it was forked from. Spec: gateway decisions, section 1, Lineage. */
+ *  of the run, and as many as are still wanted of what it was forked from. Spec: G6.10, G6.11. */
 export async function readReplay(store: Store, request: ReplayRequest): Promise<Replay | undefined> {
   const { source, target } = request;
   const own = lineageOf(source);

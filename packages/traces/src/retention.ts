@@ -2,7 +2,7 @@ import type { RetentionRun } from '@vitrine/lifecycle/retention-clock';
 import { RetentionLog, type Removed } from '@vitrine/telemetry/retention-log';
 import { DAY_MS } from './time-buckets.ts';
 
-/** Roll-ups and quotas outlive their traces. Spec: gateway decisions, section 6. */
+/** Roll-ups and quotas outlive their traces. Spec: G17.1 to G17.3. */
 const ROLLUPS_KEPT_DAYS = 400;
 const INTERVAL_MS = 60_000;
 

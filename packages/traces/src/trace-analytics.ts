@@ -26,7 +26,7 @@ const SPARE_MAX = 8 * 2 ** 20;
 
 /** The responses of the endpoints below `/api/analytics`, of any store's measures. A series is its JSON in UTF-8; whoever has sent it may dispose
  *  of it, and must not read it any more then.
- *  Faults: those of `TraceMeasures`. Spec: gateway decisions, section 3. */
+ *  Faults: those of `TraceMeasures`. Spec: G7.5 to G7.18. */
 export class TraceAnalytics {
   readonly #store: TraceMeasures;
   #spare: JsonBytes | undefined;

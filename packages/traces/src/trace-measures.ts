@@ -20,7 +20,7 @@ export type MeasurePart = (typeof MEASURE_PARTS)[number];
 export const MEASURES_MAX = 100_000;
 
 /** Which traces to measure, and how to divide them. Times are milliseconds since the epoch, both ends inclusive on `timestamp`;
- *  texts match exactly. Spec: gateway, Analytics query parameters. */
+ *  texts match exactly. Spec: G7.1, G7.2, G7.4. */
 export interface MeasureQuery {
   readonly from?: number | undefined;
   readonly to?: number | undefined;

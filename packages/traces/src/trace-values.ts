@@ -1,6 +1,6 @@
 // The values of a trace's enumerated fields, apart from its shapes: a worker thread that stores traces does not load zod.
 
-/** Who ended the exchange, and how (decisions, section 1). */
+/** Who ended the exchange, and how. Spec: G4.8. */
 export const OUTCOMES = ['completed', 'client_closed', 'upstream_error', 'timeout', 'rejected'] as const;
 /** Whether the token counts of a trace can be trusted. */
 export const USAGE_STATUSES = ['reported', 'partial', 'missing', 'undecodable'] as const;

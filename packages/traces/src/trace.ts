@@ -16,7 +16,7 @@ export const traceId = z.string().regex(/^[0-9a-f]{32}$/);
 /** SHA-256 of a provider's credential, in hex. */
 export const credentialHash = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** One exchange as the list shows it (decisions, section 1). Times are RFC 3339 UTC, latencies whole milliseconds. */
+/** One exchange as the list shows it. Times are RFC 3339 UTC, latencies whole milliseconds. Spec: G4.1 to G4.16. */
 export const traceSummary = z
   .strictObject({
     id: traceId.describe('A UUIDv7 without dashes whose time is created_at: sorting by it sorts by time.'),

@@ -12,7 +12,7 @@ export const WRITTEN_INSTRUMENTS = {
   written: counter('svc.trace.written_total', '{trace}', 'Traces written to the store.'),
 };
 
-/** Of the process that writes traces to their store: the gateway, or behind a broker the trace-writer. Spec: gateway, Metrics. */
+/** Of the process that writes traces to their store: the gateway, or behind a broker the trace-writer. Spec: G12.7, G12.11, G14.28 to G14.31. */
 export const WRITE_INSTRUMENTS = {
   writeFailed: counter('svc.trace.write_failed_total', '{trace}', 'Traces that could not be written to the store.', [
     'operation',
@@ -38,7 +38,7 @@ export interface WrittenBatch {
   readonly errorClass: string | undefined;
 }
 
-/** Records one `gateway.trace.write` span, a trace of its own: a batch belongs to no single request. Spec: gateway, Spans. */
+/** Records one `gateway.trace.write` span, a trace of its own: a batch belongs to no single request. Spec: G13.5, G14.23. */
 export function recordWriteSpan(tracer: Tracer, { startedAt, endedAt, batchSize, errorClass }: WrittenBatch): void {
   const error = errorClass === undefined ? {} : { 'gateway.trace.write.error_class': errorClass };
   recordSpan(tracer, {

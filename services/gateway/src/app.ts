@@ -41,7 +41,7 @@ import { createUnparsedHandler } from './proxy/unparsed-request.ts';
 import { UpstreamErrorLog } from './proxy/upstream-error-log.ts';
 import { postgresOptions } from './storage-settings.ts';
 
-/** Traces of rejections that belong to no tenant, a second. Spec: gateway decisions, section 5. */
+/** Traces of rejections that belong to no tenant, a second. Spec: G11.12. */
 const ANONYMOUS_REJECTIONS_PER_SECOND = 10;
 /** Reports of rates come one after the other, and those of quotas; a third one is for cleaning up. */
 const LIMIT_CONNECTIONS = 3;

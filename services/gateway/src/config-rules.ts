@@ -19,7 +19,7 @@ type Parts = DeepPartial<{
 }>;
 
 /** Rules between parts of the configuration. An invalid part is missing here and reported by its schema; the rules check the others.
- *  Spec: gateway decisions, sections 2 and 6. */
+ *  Spec: G9.3, G9.9. */
 export const configRules: readonly ((config: Parts) => readonly ConfigFault[])[] = [
   scrapePort,
   scrapePath,

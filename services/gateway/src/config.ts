@@ -46,7 +46,7 @@ const provider = (upstreamUrl: string, routePrefix: string) =>
   z.strictObject({ upstream: upstream.default(upstreamUrl), prefix: prefix.default(routePrefix) }).prefault({});
 
 /** The gateway's configuration; field names are the YAML keys. Rules between its parts are in `config-rules.ts`.
- *  Spec: gateway decisions, section 6. */
+ *  Spec: G1.7, G16.1 to G16.6. */
 export const gatewayConfig = z
   .strictObject({
     log: z

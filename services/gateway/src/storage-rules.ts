@@ -10,7 +10,7 @@ type Parts = DeepPartial<{
   auth: AuthConfig;
 }>;
 
-/** Which keys the drivers of storage and queue need, and which have no effect. Spec: gateway decisions, sections 4 and 6. */
+/** Which keys the drivers of storage and queue need, and which have no effect. Spec: G12.8, G12.13. */
 export const storageRules: readonly ((config: Parts) => readonly ConfigFault[])[] = [dsn, queueDriver, sharedPepper];
 
 function dsn({ storage }: Parts): ConfigFault[] {

@@ -4,7 +4,7 @@ import { inspectGatewayConfig, type GatewayConfig } from '@vitrine/gateway/confi
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** What the one-process form adds to the services' own configuration. Spec: house, section 5. */
+/** What the one-process form adds to the services' own configuration. Spec: G16.8. */
 const standaloneConfig = z.strictObject({
   data: z.strictObject({ dir: z.string().min(1).default('./data') }).prefault({}),
   /** Whether the store API runs beside the gateway. */

@@ -15,7 +15,7 @@ const SEPARATOR = String.raw`(?:[-_ ]|\\u00(?:2d|5f|20))`;
 const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
 
 /** Fields by their names: whole names, whatever the case of letters, and with `-`, `_`, a space or nothing where a denied name has
- *  one of these: `api_key` is also `apiKey`, `token` is not `max_tokens`. Spec: gateway decisions, section 6, `body.key_denylist`. */
+ *  one of these: `api_key` is also `apiKey`, `token` is not `max_tokens`. Spec: G13.8. */
 export class DeniedFields {
   /** For a prefilter: every JSON text with such a field contains one of these. */
   readonly words: readonly string[];

@@ -4,7 +4,7 @@ import type { Sighting } from './find-sightings.ts';
 export type Confidence = 'high' | 'medium' | 'low';
 
 /** `high`: two independent channels, one of them strong; `medium`: one strong or two weak; `low`: one weak; undefined: nothing that reports.
- *  A hint (preconnect, policy) is as good as a second weak channel and never makes `high`. Spec: Resources, Confidence; decisions, section 4. */
+ *  A hint (preconnect, policy) is as good as a second weak channel and never makes `high`. Spec: S2.7, S8.9. */
 export function confidenceOf(sightings: readonly Sighting[]): Confidence | undefined {
   const strong = channelsOf(sightings, 'strong');
   const weak = channelsOf(sightings, 'weak');

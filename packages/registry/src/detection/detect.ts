@@ -26,7 +26,7 @@ export interface Detection {
   readonly withheld: string[];
 }
 
-/** What the rules make of the evidence of a scan. Pure; the same evidence and rules give the same answer. Spec: decisions, sections 4 and 5. */
+/** What the rules make of the evidence of a scan. Pure; the same evidence and rules give the same answer. Spec: S8.8, S9.10. */
 export function detect(evidence: StoreEvidence, index: RuleIndex = REGISTRY_INDEX): Detection {
   const bySlug = Map.groupBy(findSightings(evidence, index), ({ rule }) => rule.slug);
   const seen = new Map<string, DetectedTechnology>();

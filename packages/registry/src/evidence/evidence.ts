@@ -146,7 +146,7 @@ export type PageEvidence = z.infer<typeof pageEvidence>;
 /** Most pages and facts of documents of one scan. */
 export const PAGE_BOUND = 12;
 
-/** What a scan read, kept so that later rules can be applied to it. Spec: decisions, section 5 (replay). */
+/** What a scan read, kept so that later rules can be applied to it. Spec: S9.10. */
 export const storeEvidence = z.strictObject({
   version: z.literal(1),
   pages: z.array(pageEvidence).max(PAGE_BOUND),

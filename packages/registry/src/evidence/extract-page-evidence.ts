@@ -5,7 +5,7 @@ import { PageReader } from './page-reader.ts';
 
 /**
  * Reads the evidence of one page in one pass, in time linear in its length, whatever is in it. Pure. The text is not changed and nothing
- * is fetched or run. Spec: decisions, section 4 (rules, evidence).
+ * is fetched or run. Spec: S8.8.
  */
 export function extractPageEvidence(page: FetchedPageInput): PageEvidence {
   const reader = new PageReader(page);

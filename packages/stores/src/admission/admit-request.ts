@@ -5,9 +5,9 @@ import { DEFAULT_PLAN_LIMITS } from '../default-plan-limits.ts';
 import type { UnitCounts } from '../resources/billing.ts';
 import type { PlanSlug, Scope } from '../resources/enumerations.ts';
 
-/** Spec: Limits, requests per minute. */
+/** Spec: S6.3. */
 const WINDOW_MS = 60_000;
-/** A process that has died frees the slots of its requests after this. Requests end after 10 s. Spec: decisions, section 3. */
+/** A process that has died frees the slots of its requests after this. Requests end after 10 s. Spec: S6.2. */
 const LEASE_MS = 15_000;
 const DEFAULT_LIMITS = JSON.stringify(DEFAULT_PLAN_LIMITS);
 
@@ -63,7 +63,7 @@ type AdmissionRow = Omit<AuthenticatedKey['key'], 'id'> &
   };
 
 /** Authenticates and admits a request in one round trip; limits hold over all replicas. Without a cache: a revocation holds at the next
- *  request. Spec: decisions, section 3. */
+ *  request. Spec: S5.9, S6.1. */
 export async function admitRequest(
   database: Queryable,
   { token, scope, lease_id }: AdmissionRequest,

@@ -46,8 +46,7 @@ export function sharedFacts(a: BrandFacts, b: BrandFacts): BrandFact[] {
   return shared;
 }
 
-/** Those of the stores that are of the same brand as one: they share two independent facts with it, none of which is everybody's. Spec: decisions,
- *  section 4. */
+/** Those of the stores that are of the same brand as one: they share two independent facts with it, none of which is everybody's. Spec: S8.16. */
 export function storesOfBrand<T extends BrandFacts>(one: BrandFacts, others: readonly T[]): T[] {
   const shared = others.map((other) => ({ other, facts: sharedFacts(one, other) }));
   const counts = (fact: BrandFact) => shared.filter(({ facts }) => facts.includes(fact)).length <= MAX_SHARING;

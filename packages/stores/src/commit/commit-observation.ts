@@ -43,7 +43,7 @@ export interface CommittedObservation {
 }
 
 /** Writes an observation, the state and signals that follow from it, and the profile that shows them, in the caller's transaction; its scan job
- *  completes. Commits of one domain wait for each other. Spec: What the service does; decisions, section 5. */
+ *  completes. Commits of one domain wait for each other. Spec: S1.2 to S1.4, S3.31, S9.13. */
 export async function commitObservation(
   transaction: Transaction,
   observation: Observation,

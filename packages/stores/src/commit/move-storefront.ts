@@ -3,7 +3,7 @@ import type { Transaction } from '@vitrine/postgres/transaction';
 import type { Redirect } from '../signals/derivation-state.ts';
 import { nameOfLock } from './known-store.ts';
 
-/** Spec: decisions, section 4. */
+/** Spec: S8.17. */
 const SCANS_TO_MOVE = 2;
 
 interface Row {
@@ -29,7 +29,7 @@ export interface Mover {
 
 /** Moves a storefront whose domain has redirected permanently to another domain of its brand group in two scans, and resolves with the domain that
  *  it has from then on; undefined when it does not move. It keeps its id, and both domains answer with it. The transaction has the lock of
- *  `domain`; when another commit has that of the other, it moves with the next scan. Spec: Store, storefront_id; decisions, section 4. */
+ *  `domain`; when another commit has that of the other, it moves with the next scan. Spec: S2.3, S8.17. */
 export async function moveStorefront(
   transaction: Transaction,
   { domain, storefront_id, redirect }: Mover,

@@ -1,8 +1,7 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
 import type { RemovalHold } from './known-store.ts';
 
-/** A technology that more than 5 % of its stores, and at least 20 of them, lose in a day is more likely lost by its rules. Spec: decisions,
- *  section 5. */
+/** A technology that more than 5 % of its stores, and at least 20 of them, lose in a day is more likely lost by its rules. Spec: S9.11. */
 const MIN_LOSSES = 20;
 const STORES_OF_A_LOSS = 20;
 /** So many losses hold removals whatever the base is, so that no statement counts more than 20 times as many rows. */

@@ -27,7 +27,7 @@ export interface ReplayContext {
 }
 
 /** Reads the kept evidence of a store by the rules that run, and writes the state and the profile that follow. It makes no signals. Resolves to
- *  false when there was nothing to do: a commit was faster, or the storefront was moving. Spec: decisions, section 5. */
+ *  false when there was nothing to do: a commit was faster, or the storefront was moving. Spec: S9.10. */
 export async function replayStore(transaction: Transaction, storefrontId: string, context: ReplayContext): Promise<boolean> {
   const { rules, urls } = context;
   const [before] = await transaction.query<Row>(SELECT, [storefrontId]);

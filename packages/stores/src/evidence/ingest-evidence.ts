@@ -31,7 +31,7 @@ const INSERT_CANDIDATES = `INSERT INTO candidates (id, evidence_id, domain, tech
   FROM unnest($4::text[], $5::text[], $6::text[], $7::text[]) AS c (id, domain, slug, claim)`;
 
 /** Keeps evidence and makes a candidate of each claim, in the caller's transaction. A retry with the same key gets the receipt of the first
- *  time; while that one is being written it waits. Spec: POST /graphql. */
+ *  time; while that one is being written it waits. Spec: S10.3. */
 export async function ingestEvidence(transaction: Transaction, evidence: EvidenceToIngest): Promise<EvidenceOutcome> {
   const { input, idempotency_key, at, random } = evidence;
   const unknown = await unknownTechnology(transaction, input);

@@ -2,7 +2,7 @@ import type { PlanLimits } from '@vitrine/plans/plan-limits';
 import type { UnitCounts } from '../resources/billing.ts';
 import type { PlanSlug } from '../resources/enumerations.ts';
 
-/** What a plan includes of each unit in a billing period. Spec: decisions, section 3. */
+/** What a plan includes of each unit in a billing period. Spec: S6.7. */
 export function includedUnits({ included, liveRefreshesPerPeriod }: PlanLimits): UnitCounts {
   const { lookup_cached, history_query, refresh_requested } = included;
   return { lookup_cached, lookup_live: liveRefreshesPerPeriod, history_query, refresh_requested };

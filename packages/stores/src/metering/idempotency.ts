@@ -1,7 +1,7 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { createHash } from 'node:crypto';
 
-/** Spec: Limits, idempotency window. */
+/** Spec: S3.9, S6.18. */
 const WINDOW = `interval '24 hours'`;
 /** A domain may have been denied while the response was made. */
 const OVERLAP = `interval '1 minute'`;
@@ -31,7 +31,7 @@ export type IdempotencyClaim =
   | { readonly kind: 'claimed' | 'conflict' | 'denied_since' }
   | { readonly kind: 'replay'; readonly response: StoredResponse };
 
-/** Equal for requests that mean the same: `path` and `body` are canonical, defaults are filled in. Spec: decisions, section 3. */
+/** Equal for requests that mean the same: `path` and `body` are canonical, defaults are filled in. Spec: S6.13. */
 export function requestFingerprint(operationId: string, path: string, body: unknown): Uint8Array {
   return createHash('sha256')
     .update(JSON.stringify([operationId, path, body ?? null]))

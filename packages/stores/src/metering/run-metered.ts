@@ -41,7 +41,7 @@ export type MeteredWork<Database> = (database: Database, isBilled: boolean) => P
 /** Runs a request that may cost: idempotency key, `work`, counters, ledger and stored response are one transaction, which is committed before
  *  this resolves. When anything fails, or the allowance has no room for all of it, nothing is billed and nothing of it remains. The counters
  *  are locked last, so that requests of a workspace wait for each other as shortly as possible. Where the connection breaks at the COMMIT the ledger
- *  is asked what became of it. Faults: `billing_unknown` where that cannot be found out. Spec: decisions, section 3, Metering. */
+ *  is asked what became of it. Faults: `billing_unknown` where that cannot be found out. Spec: S6.11, S6.12. */
 export async function runMetered(
   pool: PostgresPool,
   { charge, idempotency, beforeCommit }: MeteredRequest,

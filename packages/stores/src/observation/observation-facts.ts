@@ -46,7 +46,7 @@ export const organization = z.strictObject({
   identifiers: z.array(text(200)).max(10),
 });
 
-/** What a completed scan found; kept in the log as it is. The census of the catalog completes with the scan. Spec: decisions, section 4. */
+/** What a completed scan found; kept in the log as it is. The census of the catalog completes with the scan. Spec: S8.10 to S8.15. */
 export const observationFacts = z.strictObject({
   version: z.literal(1),
   domain,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Where people and programs reach this deployment; without a final slash. Spec: decisions, section 1, `public`. */
+/** Where people and programs reach this deployment; without a final slash. Spec: S3.31. */
 export interface PublicUrls {
   readonly api_url: string;
   readonly console_url: string;

@@ -52,11 +52,11 @@ export interface StoreState {
     readonly scope: ObservationScope;
     readonly coverage_note: string | null;
   };
-  /** Whether any completed observation showed commerce; without it there is no profile. Spec: decisions, section 1. */
+  /** Whether any completed observation showed commerce; without it there is no profile. Spec: S3.29, S3.30. */
   readonly is_ecommerce: boolean;
 }
 
-/** A confirmed change. Spec: Events. */
+/** A confirmed change. Spec: S9.1. */
 export interface Signal {
   readonly id: string;
   readonly type: SignalType;

@@ -5,6 +5,7 @@ import { dateTime } from './scalars.ts';
 
 const positive = z.int().positive();
 
+/** Spec: S2.27. */
 export const planLimits = z
   .object({
     rpm: positive.describe('Requests per minute for the key.'),
@@ -16,6 +17,7 @@ export const planLimits = z
   })
   .meta({ id: 'PlanLimits' });
 
+/** Spec: S2.26, S6.25. */
 export const account = z
   .object({
     workspace: z.object({ id: z.string(), name: z.string() }),

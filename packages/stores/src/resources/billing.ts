@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, dateTime } from './scalars.ts';
 
-/** Spec: Limits, Billing units. */
+/** Spec: S6.10, S6.22. */
 export const BILLING_UNITS = ['lookup_cached', 'lookup_live', 'history_query', 'refresh_requested'] as const;
 export type BillingUnit = (typeof BILLING_UNITS)[number];
 
@@ -10,6 +10,7 @@ export const unitCounts = z
   .meta({ id: 'UnitCounts', description: 'Billing units.' });
 export type UnitCounts = z.infer<typeof unitCounts>;
 
+/** Spec: S2.28, S6.19. */
 export const period = z
   .object({
     starts_at: dateTime,
@@ -21,6 +22,7 @@ export const period = z
   .meta({ id: 'Period' });
 export type Period = z.infer<typeof period>;
 
+/** Spec: S2.29. */
 export const usage = z
   .object({
     period,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uri } from './scalars.ts';
 
-/** `service` of Health. Spec: decisions, section 1. */
+/** `service` of Health. Spec: S2.33. */
 export const SERVICE = 'store-intelligence';
 
 export const health = z
@@ -17,6 +17,7 @@ export type Health = z.infer<typeof health>;
 
 const authentication = z.object({ scheme: z.literal('bearer'), header: z.string(), keys_url: uri });
 
+/** Spec: S2.35. */
 export const apiIndex = z
   .object({
     name: z.string(),
@@ -28,6 +29,7 @@ export const apiIndex = z
   .meta({ id: 'ApiIndex' });
 export type ApiIndex = z.infer<typeof apiIndex>;
 
+/** Spec: S2.36. */
 export const versionIndex = z
   .object({
     version: z.string(),

@@ -4,9 +4,10 @@ import { ATTEMPT_REASONS } from '../scans/attempt-reason.ts';
 import { count, dateTime } from './scalars.ts';
 import { store } from './store.ts';
 
-/** The contract's maximum of domains in a request. Spec: Limits. */
+/** The contract's maximum of domains in a request. Spec: S3.18. */
 export const MAX_ENRICH_DOMAINS = 100;
 
+/** Spec: S2.30. */
 export const enrichRequest = z
   .strictObject({
     domains: z.array(z.string().min(3).max(253)).min(1).max(MAX_ENRICH_DOMAINS).describe('Host names or URLs.'),
@@ -42,6 +43,7 @@ const enrichResult = z
   })
   .meta({ id: 'EnrichResult' });
 
+/** Spec: S2.32. */
 export const enrichResponse = z
   .object({
     request_id: z.string().describe('Equals the X-Request-Id header.'),

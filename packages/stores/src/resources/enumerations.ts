@@ -1,7 +1,7 @@
 import { TECHNOLOGY_KINDS } from '@vitrine/registry/technology';
 import { z } from 'zod';
 
-// Spec: Resources and their fields, Enumerations.
+// Spec: S2.7 to S2.16.
 
 export const confidence = z.enum(['high', 'medium', 'low']).meta({
   id: 'Confidence',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { dateTime } from './scalars.ts';
 
-/** Spec: Errors, and `concurrency_limited` and `overloaded` of decisions, section 1. */
+/** Spec: S7.1, S7.2. */
 export const ERROR_STATUSES = {
   invalid_request: 400,
   unauthorized: 401,

@@ -10,7 +10,7 @@ import {
 } from './enumerations.ts';
 import { count, dateTime, uri } from './scalars.ts';
 
-// The order of fields is that of the specification, and so that of stored profiles.
+// The order of fields is that of the API, and so that of stored profiles. Spec: S2.2 to S2.6.
 
 const platform = z
   .object({
@@ -34,6 +34,7 @@ const storeTechnology = z
   })
   .meta({ id: 'StoreTechnology' });
 
+/** Spec: S2.17. */
 export const geography = z
   .object({
     country: z.string().length(2).nullable().describe('ISO 3166-1 alpha-2; null when undetermined.'),
@@ -42,6 +43,7 @@ export const geography = z
   .meta({ id: 'Geography' });
 export type Geography = z.infer<typeof geography>;
 
+/** Spec: S2.17. */
 export const industry = z
   .object({
     slug: z.string().nullable().describe('Null when unclassified.'),
@@ -89,9 +91,10 @@ const recentSignal = z
   .meta({ id: 'RecentSignal' });
 export type RecentSignal = z.infer<typeof recentSignal>;
 
-/** Signals of a store in its profile. Spec: Limits. */
+/** Signals of a store in its profile. Spec: S2.21. */
 export const MAX_RECENT_SIGNALS = 5;
 
+/** Spec: S2.2, S2.4. */
 export const store = z
   .object({
     domain: z.string().describe('Canonical registrable domain; the stable identity of the store.'),

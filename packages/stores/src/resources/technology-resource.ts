@@ -15,6 +15,7 @@ export const technologyResource = z
   .meta({ id: 'Technology' });
 export type TechnologyResource = z.infer<typeof technologyResource>;
 
+/** Spec: S2.25. */
 export const technologyPage = z
   .object({
     data: z.array(technologyResource),

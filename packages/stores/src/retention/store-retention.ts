@@ -27,8 +27,7 @@ interface Kept {
   readonly only?: string;
 }
 
-/** What is removed, and how long it is kept. Candidates come before the evidence that they refer to. Spec: decisions, section 3, Retention; ADR
- *  0103 where it is silent. */
+/** What is removed, and how long it is kept. Candidates come before the evidence that they refer to. Spec: S6.23; ADR 0103 where it is silent. */
 const KEPT = {
   idempotency_keys: { column: 'created_at', keptMs: DAY_MS },
   outbox: { column: 'published_at', keptMs: 7 * DAY_MS },

@@ -17,7 +17,7 @@ interface Scanned {
 }
 
 /** Whether a scan would have shown what was seen there: its scope is as wide, it read these pages and channels, and its rules include those that
- *  matched. Spec: decisions, section 5. */
+ *  matched. Spec: S9.9. */
 export function wouldShow(
   scan: Scanned,
   seen: Pick<LastSighting, 'scope' | 'registry_checksum' | 'places'>,

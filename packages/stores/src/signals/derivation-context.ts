@@ -42,7 +42,7 @@ interface SignalFacts {
   readonly confidence: Confidence;
 }
 
-/** A signal that an observation confirms. Spec: decisions, section 5. */
+/** A signal that an observation confirms. Spec: S9.12, S9.13. */
 export function confirmSignal(
   { storefront_id }: Pick<DerivationContext, 'storefront_id'>,
   observation: LoggedObservation,

@@ -27,7 +27,7 @@ export function derive(log: readonly LoggedObservation[], context: DerivationCon
   return derived;
 }
 
-/** The state after one more observation, which is later than those before, and the signals that it confirms. Spec: decisions, section 5. */
+/** The state after one more observation, which is later than those before, and the signals that it confirms. Spec: S9.3 to S9.14. */
 export function deriveNext(
   known: DerivationState | undefined,
   observation: LoggedObservation,

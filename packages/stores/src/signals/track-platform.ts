@@ -29,7 +29,7 @@ interface Tracked {
 }
 
 /** The platform of a store after an open observation. Another one takes its place after two scans that show it and would have shown the one
- *  before; while both are there, the first stays. A weak hint confirms no platform. Spec: decisions, section 5. */
+ *  before; while both are there, the first stays. A weak hint confirms no platform. Spec: S9.5. */
 export function trackPlatform(
   known: TrackedPlatform | null,
   observation: LoggedObservation,

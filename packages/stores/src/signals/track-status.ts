@@ -3,7 +3,7 @@ import { confirmSignal, momentOf, type DerivationContext, type LoggedObservation
 import type { ConfirmedSignal, DerivationState, Misses } from './derivation-state.ts';
 import { platformsOf } from './track-platform.ts';
 
-/** Spec: States and transitions. */
+/** Spec: S9.5. */
 const SCANS_TO_INACTIVITY = 2;
 const LEVEL: Readonly<Record<StoreStatus, number>> = {
   inactive: 0,
@@ -20,7 +20,7 @@ interface Tracked extends Before {
 }
 
 /** The status of a store after a completed observation. It rises at once, and falls after two consecutive scans without a storefront. What a scan
- *  could not show is no sign of absence. Spec: decisions, section 5. */
+ *  could not show is no sign of absence. Spec: S9.5, S9.14, S9.15. */
 export function trackStatus(before: Before | undefined, observation: LoggedObservation, context: DerivationContext): Tracked {
   const { facts, completed_at } = observation;
   const showsCommerce = facts.condition !== 'redirected' && (facts.shows_commerce || facts.shows_products);

@@ -3,7 +3,7 @@ import { includesRules, showsAbsence, wouldShow } from './comparable.ts';
 import { confirmSignal, momentOf, sightingOf, type DerivationContext, type LoggedObservation } from './derivation-context.ts';
 import { compareMoments, type ConfirmedSignal, type Coverage, type TrackedTechnology } from './derivation-state.ts';
 
-/** Spec: States and transitions. */
+/** Spec: S9.4. */
 const MISSES_TO_REMOVAL = 3;
 
 interface Scan {

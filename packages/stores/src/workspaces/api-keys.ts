@@ -11,7 +11,7 @@ const SECRET_BYTES = 32;
 const SHOWN_CHARACTERS = 4;
 /** Keys of a workspace that are neither revoked nor expired. */
 export const MAX_ACTIVE_KEYS = 100;
-/** Spec: Authentication, rule 8. */
+/** Spec: S5.10. */
 const REVOKED_LISTED_MS = 30 * 86_400_000;
 
 /** A key as people see it. Times are milliseconds since the epoch. */
@@ -45,8 +45,8 @@ export type KeyCreation =
 
 const COLUMNS = 'id, workspace_id, label, prefix, scopes, created_by, created_at, expires_at, revoked_at';
 
-/** Creates a key, of which only a keyed hash is stored. Keys of a workspace are created one after the other. Faults: `pepper_mismatch`. Spec:
- *  Authentication, rules 3 to 7. */
+/** Creates a key, of which only a keyed hash is stored. Keys of a workspace are created one after the other. Faults: `pepper_mismatch`.
+ *  Spec: S5.1 to S5.8. */
 export async function createApiKey(transaction: Transaction, hashes: TokenHashes, request: KeyToCreate): Promise<KeyCreation> {
   const { workspace_id, label, scopes, created_by, expires_at, at, random } = request;
   const lock = 'SELECT 1 FROM workspaces WHERE id = $1 FOR NO KEY UPDATE';

@@ -3,7 +3,7 @@ import type { Scope } from '../resources/enumerations.ts';
 const READ_ONLY: readonly Scope[] = ['read:stores', 'read:signals'];
 const READ_AND_WATCH: readonly Scope[] = [...READ_ONLY, 'read:watchlists', 'write:watchlists'];
 
-/** Scopes by preset. Spec: decisions, section 3, Scopes. */
+/** Scopes by preset. Spec: S5.6. */
 export const KEY_PRESETS = {
   read_only: READ_ONLY,
   read_and_watch: READ_AND_WATCH,

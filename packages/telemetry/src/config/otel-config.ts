@@ -19,7 +19,7 @@ export interface OtelConfigOptions {
 export type OtelConfig = Readonly<z.infer<ReturnType<typeof otelConfig>>>;
 
 /** The schema of the configuration under `observability.otel`; field names are the YAML keys. A service extends it with keys of its own.
- *  Spec: Telemetry export configuration; decisions, section 6. */
+ *  Spec: G14.1 to G14.6, G16.7. */
 export function otelConfig({ serviceName, reservedPaths }: OtelConfigOptions) {
   return z.strictObject({
     /** Spans and pushed metrics; the scrape depends on `prometheus_enabled` alone. */

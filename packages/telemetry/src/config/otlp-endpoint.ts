@@ -32,7 +32,7 @@ export function parseEndpoint(text: string): Endpoint | undefined {
 
 /** The address to export to, as a URL: its scheme has precedence over `insecure`; a missing port is the protocol's, unless a URL was given
  *  for HTTP.
- *  Signal paths are appended for HTTP. Spec: Telemetry export configuration; decisions, section 6. */
+ *  Signal paths are appended for HTTP. Spec: G14.1, G14.11. */
 export function exportUrl(
   { endpoint = 'localhost', protocol, insecure }: EndpointSettings,
   signal: 'traces' | 'metrics',

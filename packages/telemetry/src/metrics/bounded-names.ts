@@ -1,13 +1,13 @@
 import { scrub } from '@vitrine/privacy/scrub';
 
-/** Labels for a missing value, and for values beyond the bound. Spec: Metrics. */
+/** Labels for a missing value, and for values beyond the bound. Spec: G14.34. */
 export const UNKNOWN = 'unknown';
 export const OTHER = 'other';
 
 const LABEL_MAX_CHARACTERS = 128;
 
 /** A value as a label may carry it: trimmed, scrubbed, cut at 128 characters, `unknown` when missing or empty.
- *  Spec: Credential scrubbing. */
+ *  Spec: G13.1. */
 export function labelOf(value: string | undefined): string {
   const trimmed = value?.slice(0, 4 * LABEL_MAX_CHARACTERS).trim() ?? '';
   return trimmed === '' ? UNKNOWN : scrub(trimmed).text.slice(0, LABEL_MAX_CHARACTERS);

@@ -2,7 +2,7 @@
 const UNIT_WORDS: Readonly<Record<string, string>> = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
 
 /** A metric's name in the scrape: dots become underscores, a unit appears once, a counter ends with `_total` and a plain ratio with
- *  `_ratio`. It is the name that an OpenTelemetry Collector gives the same metric. Spec: Metrics. */
+ *  `_ratio`. It is the name that an OpenTelemetry Collector gives the same metric. Spec: G14.26. */
 export function scrapeName(name: string, unit: string, kind: 'counter' | 'gauge' | 'histogram'): string {
   const word = unit === '1' && kind === 'gauge' ? 'ratio' : UNIT_WORDS[unit];
   const plain = labelName(name).replace(/_total$/, '');

@@ -36,7 +36,7 @@ export interface CatalogContext {
   readonly previous: CatalogDocument | undefined;
 }
 
-/** How the catalogue of a platform is read, page by page, with GET requests alone. Spec: decisions, section 4. */
+/** How the catalogue of a platform is read, page by page, with GET requests alone. Spec: S8.1, S8.10. */
 export interface CatalogSource {
   /** Of its documents, such as `shopify_products`. */
   readonly kind: string;

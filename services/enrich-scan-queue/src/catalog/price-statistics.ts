@@ -1,4 +1,4 @@
-/** Fewest priced products for statistics, by how much of the catalogue was read. Spec: decisions, section 4. */
+/** Fewest priced products for statistics, by how much of the catalogue was read. Spec: S8.11. */
 const FEWEST_PRICED = { full: 8, first_page: 20, partial: 30 };
 /** Part of the prices that have to be in one currency. */
 const ONE_CURRENCY = 0.95;

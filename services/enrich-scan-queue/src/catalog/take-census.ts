@@ -1,7 +1,7 @@
 import type { CatalogDocument, CatalogPage, CatalogProduct, CatalogSource } from './catalog-page.ts';
 import { priceStatistics, type PriceStatistics } from './price-statistics.ts';
 
-/** Aggregates of a catalogue. Spec: CatalogSummary. */
+/** Aggregates of a catalogue. Spec: S2.18. */
 export interface CatalogCensus extends PriceStatistics {
   readonly product_count: number;
   readonly available_count: number | null;

@@ -11,7 +11,7 @@ export interface FetchConfig {
   readonly loopback_ca: string;
 }
 
-/** How a scanner fetches: the public internet by DNS, and names of the loopback allow-list from this machine. */
+/** How a scanner fetches: the public internet by DNS, and names of the loopback allow-list from this machine. Spec: S8.7. */
 export function createFetchSettings(config: FetchConfig, version: string): FetchSettings {
   return {
     userAgent: userAgentOf(version, config.contact_url),

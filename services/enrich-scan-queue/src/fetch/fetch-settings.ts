@@ -1,7 +1,7 @@
 import type { Dial } from './network/connect-pinned.ts';
 import type { LoopbackHosts, ResolveAddresses } from './network/resolve-host.ts';
 
-/** Bounds of one scan. Spec: decisions, section 4. */
+/** Bounds of one scan. Spec: S8.6. */
 export const FETCH_LIMITS = {
   connectTimeoutMs: 5_000,
   headersTimeoutMs: 10_000,

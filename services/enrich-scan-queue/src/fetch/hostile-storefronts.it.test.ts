@@ -73,7 +73,7 @@ afterAll(async () => {
 const scan = async (domain: string, options: FixtureScanOptions = {}): Promise<ScanCapture | ScanAttempt> =>
   (await scanFixture(domain, { dial: canary.dial, ...options })).result;
 
-/** Spec: decisions, section 4 (safety): only public addresses, for literals, for every resolved address, at every redirect, and after connect. */
+/** Spec: S8.5: only public addresses, for literals, for every resolved address, at every redirect, and after connect. */
 describe('no request reaches an address that is not public', () => {
   const LITERALS =
     `127.0.0.1 127.1 0x7f.1 2130706433 017700000001 0177.0.0.1 0 0.0.0.0 10.0.0.1 169.254.169.254 172.16.0.1 192.168.0.1
@@ -231,7 +231,7 @@ test('a server that closes kept connections without notice is read over new ones
   server.close();
 });
 
-/** Spec: decisions, section 4: TLS verified, no redirect from https to http. */
+/** Spec: S8.6: TLS verified, no redirect from https to http. */
 describe('TLS', () => {
   const authority = createTestCertificate({ names: ['authority'], isAuthority: true });
   const other = createTestCertificate({ names: ['other authority'], isAuthority: true });

@@ -154,7 +154,7 @@ test('a missing robots.txt allows', async () => {
   expect(captureOf(await scan({ platform: 'shopify', robots: null })).scope).toBe('full');
 });
 
-// Spec: decisions, section 4: blocked, challenged, throttled, robots-denied and failed are attempts, never observations.
+// Spec: S8.3: blocked, challenged, throttled, robots-denied and failed are attempts, never observations.
 test.each([
   ['cloudflare-challenge', { outcome: 'blocked', reason: 'challenged' }],
   ['akamai-denied', { outcome: 'blocked', reason: 'challenged' }],

@@ -17,7 +17,7 @@ export interface ScanStorefrontOptions {
 }
 
 /** Reads storefronts: home page, then what the plan wants. What stands in the way of the home page makes an attempt, what stands in the way of
- *  other pages a smaller scope with a note. Spec: decisions, section 4. */
+ *  other pages a smaller scope with a note. Spec: S8.1 to S8.3. */
 export function createScanStorefront({ settings, now }: ScanStorefrontOptions): ScanStorefront {
   const robotsCache = new RobotsCache(now);
   return async (domain, context) => {

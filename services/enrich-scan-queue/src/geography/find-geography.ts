@@ -26,7 +26,7 @@ export interface FoundGeography {
   readonly basis: 'observed' | 'inferred' | null;
 }
 
-/** Weak signals that have to agree. Spec: decisions, section 4. */
+/** Weak signals that have to agree. Spec: S8.12. */
 const FEWEST_SIGNALS = 2;
 
 /** `observed` from settings, else from addresses that agree; `inferred` where two kinds of weak signals agree and no other country has as many. */

@@ -11,7 +11,7 @@ export interface FoundIndustry {
   readonly basis: 'classified' | 'declared' | null;
 }
 
-/** Fewest products of a vote. Spec: decisions, section 4. */
+/** Fewest products of a vote. Spec: S8.13. */
 const FEWEST_PRODUCTS = 10;
 /** More products do not change a vote. */
 const MOST_PRODUCTS = 500;

@@ -29,7 +29,7 @@ export type AfterAttempt =
 
 type FailedAttempt = Extract<ScanAttempt, { outcome: 'blocked' | 'failed' }>;
 
-/** What follows from the n-th attempt (from 1 on) of a job. `random`: from 0 to 1. Spec: decisions, section 4. */
+/** What follows from the n-th attempt (from 1 on) of a job. `random`: from 0 to 1. Spec: S8.3. */
 export function afterAttempt(attempt: FailedAttempt, attempts: number, limits: RetryLimits, random: number): AfterAttempt {
   const { outcome: status, reason, detail, retryAfterMs = 0 } = attempt;
   // An end that cannot be written would be tried again and again.

@@ -24,7 +24,7 @@ export interface DescribedStorefront {
 }
 
 /** The facts of a completed scan, with texts that the database can hold whatever pages have. Pure. A page that is not open is an observation of
- *  status alone. Spec: decisions, section 4. */
+ *  status alone. Spec: S8.15. */
 export function describeStorefront(capture: ScanCapture, detect: Detect): DescribedStorefront {
   return storable(describe(capture, detect));
 }

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { RequestGate, RequestTarget } from '../scan/scan-ports.ts';
 import { edgeOf } from './edge-of.ts';
 
-/** Spec: decisions, section 4: one request a second. */
+/** Spec: S8.4: one request a second. */
 const INTERVAL_MS = 1_000;
 /** Longer than a scan may take: a connection that is not given back, because its process died, is free after that. */
 const HOLD_MS = 70_000;

@@ -30,7 +30,7 @@ export type RescanRun =
   | { readonly result: 'not_leading' };
 
 /** Queues routine scans of the stores whose cadence is over, as far as there is room, and moves their next scan by the cadence: also for a store
- *  whose scan fails, so that it is not asked again and again. One process does so at a time. Spec: decisions, section 4. */
+ *  whose scan fails, so that it is not asked again and again. One process does so at a time. Spec: S8.14. */
 export function queueRescans(pool: PostgresPool, options: RescanOptions): Promise<RescanRun> {
   const { maxOpen, createId } = options;
   return pool.transaction(async (transaction) => {

@@ -2,7 +2,7 @@ import type { AttemptReason } from '@vitrine/stores/scans/attempt-reason';
 import type { PageEvidence } from '@vitrine/registry/evidence/evidence';
 import type { CatalogDocument } from '../catalog/catalog-page.ts';
 
-/** What a page was chosen for. Spec: decisions, section 4. */
+/** What a page was chosen for. Spec: S8.1. */
 export const PAGE_CLASSES = ['home', 'product', 'collection', 'cart'] as const;
 export type PageClass = (typeof PAGE_CLASSES)[number];
 

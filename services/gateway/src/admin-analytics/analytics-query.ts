@@ -9,7 +9,7 @@ const traces = {
   model: text().describe('Only this model, by its exact name.'),
 };
 
-/** Which traces count. Spec: gateway, Analytics query parameters. */
+/** Which traces count. Spec: G7.1. */
 export const tracesQuery = rangeQuery(traces);
 
 /** Setting either switches to the shape of a series; without `bucket` it goes by days then. */

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { breakdownQuery, seriesQuery, tracesQuery } from './analytics-query.ts';
 
-/** The seven endpoints below `/api/analytics`. Spec: gateway, Endpoints and Analytics query parameters; decisions, section 3. */
+/** The seven endpoints below `/api/analytics`. Spec: G2.8, G7.1 to G7.18. */
 export function analyticsRoutes(of: TraceAnalytics): AdminRoute[] {
   return [
     route('usage', 'Sums tokens, over all or as a series.', seriesQuery, shapes.usage, (query) => of.usage(query)),

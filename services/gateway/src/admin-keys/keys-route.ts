@@ -33,7 +33,7 @@ const rotateBody = z
   .strictObject({ token: tokenText.optional().describe('Generated when empty; else one that no key has or ever had.') })
   .meta({ id: 'GatewayKeyRotation', description: 'The new token.' });
 
-/** `/api/gateway-keys`. Spec: gateway, Endpoints; decisions, section 2. */
+/** `/api/gateway-keys`. Spec: G2.9 to G2.12, G8.13 to G8.22. */
 export function keyRoutes(keys: GatewayKeys): AdminRoute[] {
   const permission = 'keys:manage';
   return [

@@ -14,7 +14,7 @@ import { findTrace, readTrace, traceParams } from './read-trace.ts';
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 500;
 
-/** Spec: gateway, GET /api/traces/:id/replay query parameters. */
+/** Spec: G6.7. */
 const replayQuery = z.strictObject({
   checkpoint_id: text().describe('Where to stop; the trace itself when absent.'),
   thread_id: text().describe("The thread to replay, instead of the trace's own."),
@@ -29,7 +29,7 @@ const lineageId = z
   .meta({ pattern: '^\\s*[A-Za-z0-9\\-_.:]{0,128}\\s*$' })
   .optional();
 
-/** Spec: gateway, POST /api/traces/:id/fork body. */
+/** Spec: G6.15, G6.18. */
 const forkBody = z
   .strictObject({
     checkpoint_id: boundedText(1_024).trim().optional().describe('Where to branch off; the trace itself when absent.'),
@@ -38,7 +38,7 @@ const forkBody = z
   })
   .meta({ id: 'ForkRequest', description: 'Where to branch off; nothing at all means {}.' });
 
-/** `GET /api/traces/:id/replay` and `POST /api/traces/:id/fork`. `randomHex` gives 16 digits. Spec: gateway, Endpoints. */
+/** `GET /api/traces/:id/replay` and `POST /api/traces/:id/fork`. `randomHex` gives 16 digits. Spec: G2.6, G2.7, G6.12, G6.13. */
 export function lineageRoutes(store: TraceStore, randomHex: () => string): AdminRoute[] {
   return [
     {

@@ -7,7 +7,7 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 const MAX_TOKENS = 10_000_000;
 
-/** The parameters of `GET /api/traces`. Spec: gateway, GET /api/traces query parameters. */
+/** The parameters of `GET /api/traces`. Spec: G1.10, G5.3 to G5.8. */
 export const listQuery = rangeQuery({
   trace_group_id: text().describe('Only traces of this group.'),
   thread_id: text().describe('Only traces of this thread.'),

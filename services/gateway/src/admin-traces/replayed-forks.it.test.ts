@@ -5,7 +5,7 @@ import { replay, type Replay } from '@vitrine/traces/replay';
 import type { TraceDetail } from '@vitrine/traces/trace';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
-// Where a conversation belongs together, and what a replayed fork shows. Spec: gateway decisions, section 1, Lineage.
+// Where a conversation belongs together, and what a replayed fork shows. Spec: G6.6, G6.10, G6.11.
 
 const TRACES = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(32));
 const traceparent = (trace: string | undefined) => `00-${trace}-b7ad6b7169203331-01`;

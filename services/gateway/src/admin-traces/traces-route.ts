@@ -4,7 +4,7 @@ import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { listQuery, traceQueryOf } from './list-query.ts';
 import { readTrace, traceParams } from './read-trace.ts';
 
-/** `GET /api/traces` and `GET /api/traces/:id`. Spec: gateway, Endpoints. */
+/** `GET /api/traces` and `GET /api/traces/:id`. Spec: G2.4, G2.5, G5.1, G5.2, G5.9. */
 export function traceRoutes(store: TraceStore): AdminRoute[] {
   return [
     {

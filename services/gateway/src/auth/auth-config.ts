@@ -19,7 +19,7 @@ const MAX_PEPPERS = 8;
 
 const given = 'must not be empty';
 
-/** A key of the YAML file. Its plan is one of `plans`. Spec: gateway decisions, section 2. */
+/** A key of the YAML file. Its plan is one of `plans`. Spec: G8.19. */
 const fileKey = z.strictObject({
   id: idText.min(1, given).refine((id) => !isReservedKeyId(id), RESERVED_KEY_ID),
   token: tokenText.min(1, given).transform((token) => new Secret(token)),
@@ -39,7 +39,7 @@ const header = z.string().superRefine((name, context) => {
 });
 
 /** The `auth` part of the configuration; `config-rules.ts` has what its keys have to do with each other.
- *  Spec: gateway, Authentication; decisions, sections 2 and 6. */
+ *  Spec: G1.6, G8.19, G9.1 to G9.3. */
 export const authConfig = z
   .strictObject({
     enabled: z.boolean().default(false),

@@ -27,7 +27,7 @@ export const DEFAULT_CALLER: Caller = { identity: undefined, scope: DEFAULT_SCOP
 /** A caller without an accepted key belongs to no tenant. */
 export const ANONYMOUS_CALLER: Caller = { identity: undefined, scope: NO_SCOPE };
 
-// The texts are the specification's. Spec: gateway decisions, section 2.
+// The texts are the specification's. Spec: G9.7.
 export const UNAUTHORIZED: RejectedCaller = {
   caller: ANONYMOUS_CALLER,
   rejection: { status: 401, error: 'missing or invalid gateway key', reason: 'unauthorized' },

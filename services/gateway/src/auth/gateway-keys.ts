@@ -66,7 +66,7 @@ interface EventDraft extends AuditEvent {
 /** Lists and changes gateway keys, for the admin API and the command line. Rejected changes are audited like accepted ones. An accepted
  *  change is in effect in this process when its promise resolves.
  *  Faults: `forbidden`, `invalid_body`, `gateway_key_not_found`, `gateway_key_exists`, `gateway_key_token_exists`, `gateway_key_managed`,
- *  `gateway_keys_full`, `gateway_keys_read_only`, `key_store_unavailable`, `pepper_mismatch`. Spec: gateway decisions, section 2. */
+ *  `gateway_keys_full`, `gateway_keys_read_only`, `key_store_unavailable`, `pepper_mismatch`. Spec: G8.15 to G8.24. */
 export class GatewayKeys {
   readonly #options: GatewayKeysOptions;
 

@@ -21,7 +21,7 @@ const GATEWAY_HEADERS = new Set([
 ]);
 const PREFIXES = ['proxy-', 'sec-', 'access-control-', 'x-forwarded-'];
 
-/** Why a header cannot carry gateway keys; undefined when it can. Spec: gateway decisions, section 6. */
+/** Why a header cannot carry gateway keys; undefined when it can. Spec: G9.3. */
 export function keyHeaderError(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (!/^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(lower)) return 'must be a header name of at most 64 characters';

@@ -16,7 +16,7 @@ export interface KeyRefreshOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Applies the changes of the store to the ring, and compares the peppers with those of the stored tokens. Spec: gateway decisions, section 2, Propagation. */
+/** Applies the changes of the store to the ring, and compares the peppers with those of the stored tokens. Spec: G2.19, G8.23, G8.24. */
 export class KeyRefresh implements Disposable {
   readonly #options: KeyRefreshOptions;
   readonly #watching = new DisposableStack();

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** Whether a value is a gateway key. Of values that no key has it costs a hash. */
 export type IsGatewayKey = (value: string) => boolean;
 
-/** A gateway key where the provider's credential belongs. Spec: gateway decisions, section 5. */
+/** A gateway key where the provider's credential belongs. Spec: G11.22. */
 export const KEY_IN_CREDENTIAL: Rejection = { status: 401, error: 'gateway key in provider credential', reason: 'unauthorized' };
 
 /** The beginning of tokens that gateways make. */

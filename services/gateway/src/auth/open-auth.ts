@@ -123,7 +123,7 @@ function warnOfKeys(ids: readonly string[], withTakenToken: readonly string[], l
   }
 }
 
-/** Removes audit events after 365 days, at the start and every hour. Spec: gateway decisions, section 6. */
+/** Removes audit events after 365 days, at the start and every hour. Spec: G17.2. */
 function keepAuditRetention(
   store: Pick<AuditLog, 'advanceRetention' | 'removeAuditBefore'>,
   logger: Logger,

@@ -1,4 +1,4 @@
-/** Spec: gateway, Trace-pipeline diagnostics; thresholds: decisions, section 4. */
+/** Spec: G3.9, G12.5. */
 export const PRESSURE_STATES = ['ok', 'elevated', 'high', 'saturated'] as const;
 export type PressureState = (typeof PRESSURE_STATES)[number];
 

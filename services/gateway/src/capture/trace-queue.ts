@@ -21,7 +21,7 @@ const MEMORY_MAX_BYTES = 4 * 1_048_576;
 const BATCH_INTERVAL_MS = 25;
 /** A queue that has dropped a trace counts as full for so long: it is full for moments only, again and again, while the writer works. */
 const SATURATED_FOR_MS = 10_000;
-/** How long a new request may be held back while the queue is about to be full. Spec: gateway decisions, section 4. */
+/** How long a new request may be held back while the queue is about to be full. Spec: G12.3. */
 export const ADMISSION_DELAY_MAX_MS = 100;
 
 export interface TraceQueueOptions {
@@ -46,7 +46,7 @@ export interface TraceLedger {
 }
 
 /** The bounded queue between the proxy and the store: first in, first out, one batch under way, no flush timer. When it is full
- *  the newest trace is dropped and counted. Spec: gateway decisions, section 4. */
+ *  the newest trace is dropped and counted. Spec: G12.1 to G12.4, G12.12. */
 export class TraceQueue {
   readonly counters: QueueCounters = createQueueCounters();
   readonly capacity: number;

@@ -17,7 +17,7 @@ import { debug, debugLast } from './traces/debug.ts';
 import { importCommand } from './traces/import-command.ts';
 import { report } from './traces/report.ts';
 
-/** Every command of the gateway; `collectYoung` collects the young generation. Spec: gateway decisions, section 7. */
+/** Every command of the gateway; `collectYoung` collects the young generation. Spec: G18.1 to G18.8. */
 export const gatewayCommandLine = (collectYoung: () => void = () => {}): CommandLine => ({
   name: 'gateway',
   defaultCommand: 'serve',

@@ -71,7 +71,7 @@ const chainOptions = z.strictObject({
 export type ChainOptions = z.infer<typeof chainOptions>;
 
 /** The JSON of `gateway debug --format json`. Its fields are those of the gateway that first had this command, extended by the tenant,
- *  and in each checkpoint by `outcome`, `usage_status` and `cost_status`. Spec: gateway decisions, section 7. */
+ *  and in each checkpoint by `outcome`, `usage_status` and `cost_status`. Spec: G18.4. */
 export const debugChain = z.strictObject({
   schema_version: z.literal('debug-chain.v1'),
   generated_at: z.iso.datetime(),

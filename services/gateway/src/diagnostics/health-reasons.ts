@@ -1,4 +1,4 @@
-/** Why a running gateway is degraded. Each has a heading in docs/failure-modes.md. Spec: gateway decisions, section 3. */
+/** Why a running gateway is degraded. Each has a heading in docs/failure-modes.md. Spec: G3.4. */
 export const HEALTH_REASONS = [
   'writes_failing',
   'queue_saturated',

@@ -11,7 +11,7 @@ const percentage = z.int().min(0).max(100);
 const moment = z.iso.datetime();
 const pressure = z.enum(PRESSURE_STATES);
 
-/** Spec: gateway, Trace-pipeline diagnostics. The last eight are ours: what was held back or not kept. */
+/** Spec: G3.7 to G3.11. The last eight are ours: what was held back or not kept. */
 export const pipelineDiagnosticsShape = z
   .strictObject({
     schema_version: z.literal('trace-pipeline-diagnostics.v1'),

@@ -1,7 +1,7 @@
 import { operation, type AdminRoute } from '../http/admin-route.ts';
 import { pipelineDiagnosticsShape, type PipelineDiagnostics } from './pipeline-diagnostics.ts';
 
-/** `GET /api/diagnostics/trace-pipeline`. Spec: gateway, Trace-pipeline diagnostics. */
+/** `GET /api/diagnostics/trace-pipeline`. Spec: G2.3. */
 export function pipelineRoutes(diagnose: () => Promise<PipelineDiagnostics>): AdminRoute[] {
   return [
     {

@@ -23,7 +23,7 @@ export interface RunningService {
 }
 
 /** `GET /` and `GET /api/health`. Health never counts rows, because the store keeps its count, and waits for no worker and no other server.
- *  Spec: gateway, Resources; decisions, section 3. */
+ *  Spec: G2.1, G2.2, G3.1 to G3.6, G21.1. */
 export function gatewayServiceRoutes(store: TraceStore, { version, uptimeSec, reasons, spool }: RunningService): AdminRoute[] {
   return serviceRoutes({
     name: 'svc-gateway',

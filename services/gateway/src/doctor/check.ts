@@ -1,4 +1,4 @@
-/** The result of one check of `gateway doctor`. Spec: gateway decisions, section 7. */
+/** The result of one check of `gateway doctor`. Spec: G18.2. */
 export interface Check {
   readonly name: 'config' | 'storage' | 'route_wiring' | 'auth_posture' | 'plans';
   /** `skip`: not run, because an earlier check failed. */

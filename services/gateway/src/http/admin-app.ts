@@ -33,7 +33,7 @@ type AdminApp = (request: IncomingMessage, response: ServerResponse, telemetry?:
 
 const ALLOWED_HEADERS = ['Authorization', 'X-API-Key', 'X-Svc-Gateway-Key'];
 
-/** The admin API: the routes, their OpenAPI document, the probes and the scrape. Spec: gateway, Endpoints. */
+/** The admin API: the routes, their OpenAPI document, the probes and the scrape. Spec: G1.3, G1.8, G2.15 to G2.18, G21.2. */
 export function createAdminApp(routes: readonly AdminRoute[], context: AdminContext): AdminApp {
   const { logger, authorize, keyHeader, version, rawRoutes } = context;
   const telemetryOf = new WeakMap<IncomingMessage, RequestTelemetry>();

@@ -1,7 +1,7 @@
 import type { FaultStatuses } from '@vitrine/http-api/fault-statuses';
 
 /** Every code has a heading in docs/failure-modes.md. A key of the configuration file is changed in that file; denials are logged as such, and
- *  failed key refreshes by the refresh. Spec: gateway, Errors. */
+ *  failed key refreshes by the refresh. Spec: G15.1 to G15.6. */
 export const FAULT_STATUSES: FaultStatuses = {
   statuses: {
     unauthorized: 401,

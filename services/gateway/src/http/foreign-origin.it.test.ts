@@ -3,7 +3,7 @@ import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { join } from 'node:path';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
-// Spec: gateway decisions, section 2: without authentication a foreign Origin may read, and change nothing.
+// Spec: G9.8: without authentication a foreign Origin may read, and change nothing.
 
 const opened = new AsyncDisposableStack();
 let gateway: TestGateway;

@@ -7,7 +7,7 @@ export type QuotaUnit = 'tokens' | 'picoUsd';
 /** Undefined: the quota is not reached. */
 type CheckQuota<T> = (scope: 'key' | 'workspace', unit: QuotaUnit, limit: number, code: QuotaCode) => T | undefined;
 
-/** The result of the first quota that has one, in the order of the specification. A limit of 0 is none. Spec: gateway, Limits, rules 3 to 5. */
+/** The result of the first quota that has one, in the order of the specification. A limit of 0 is none. Spec: G10.4, G10.6. */
 export function firstQuota<T>({ key, workspace }: BoundThresholds, check: CheckQuota<T>): T | undefined {
   return (
     (key.tokensPerDay > 0 ? check('key', 'tokens', key.tokensPerDay, 'KEY_DAILY_TOKENS_EXCEEDED') : undefined) ??

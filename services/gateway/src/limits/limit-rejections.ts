@@ -1,7 +1,7 @@
 import type { Rejection } from '@vitrine/http-api/rejection';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 
-// Statuses, texts, codes and headers: spec, gateway, Errors; decisions, section 5.
+// Statuses, texts, codes and headers. Spec: G10.9 to G10.15.
 
 const RATE_ERRORS = {
   KEY_RATE_LIMIT_EXCEEDED: 'request rate limit exceeded for key',
@@ -16,7 +16,7 @@ const QUOTA_ERRORS = {
 } as const;
 export type QuotaCode = keyof typeof QUOTA_ERRORS;
 
-/** The usage is unknown: a request that cannot be checked is not let through. Spec: gateway, Limits, rule 8. */
+/** The usage is unknown: a request that cannot be checked is not let through. Spec: G10.9. */
 export const LIMIT_CHECK_UNAVAILABLE: Rejection = {
   status: 503,
   error: 'gateway usage limit check unavailable',

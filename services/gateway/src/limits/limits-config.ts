@@ -15,7 +15,7 @@ export const limitsConfig = z
   .prefault({});
 export type LimitsConfig = z.infer<typeof limitsConfig>;
 
-/** `plans`: thresholds by name. Spec: gateway decisions, sections 2 and 6. */
+/** `plans`: thresholds by name. Spec: G10.16. */
 export const plansConfig = z.record(planName, gatewayLimits.prefault({})).default({});
 
 /** The parts of the configuration that usage limits depend on. */

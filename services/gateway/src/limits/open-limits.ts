@@ -27,7 +27,7 @@ export interface OpenLimits extends AsyncDisposable {
 
 /** Opens the usage limits as configured, which follow the changes of live plans. With authentication off nothing is limited, because callers
  *  are unknown; without daily limits the store is never read. A store that cannot be read does not keep the gateway from starting.
- *  Spec: gateway, Limits. */
+ *  Spec: G1.4, G10.3, G10.7. */
 export async function openLimits(
   config: LimitsSettings,
   { plans, ...tools }: Omit<LimitsContext, 'hasDaily'> & { readonly plans?: LivePlans | undefined },

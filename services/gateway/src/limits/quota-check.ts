@@ -13,7 +13,7 @@ export interface ReachedQuota {
 export type QuotaResult = ReachedQuota | 'unavailable' | undefined;
 
 /** Checks the daily quotas of a key and its workspace. Responds with a promise only where a request has to wait, near a quota or for a
- *  database; the promise resolves within a bound and does not reject. Spec: gateway, Limits, rules 3 to 5 and 8. */
+ *  database; the promise resolves within a bound and does not reject. Spec: G10.4 to G10.9. */
 export interface QuotaCheck {
   /** Always the same `names` for one identity. */
   check(names: ScopeNames, thresholds: BoundThresholds): QuotaResult | Promise<QuotaResult>;

@@ -5,7 +5,7 @@ import type { ScopeNames } from './scope-names.ts';
 import { Settlements } from './settlements.ts';
 import { dayText } from './utc-day.ts';
 
-/** How often the store's totals are read: at least every 5 s, and a read takes its time. Spec: gateway decisions, section 6. */
+/** How often the store's totals are read: at least every 5 s, and a read takes its time. Spec: G10.10. */
 const READ_INTERVAL_MS = 4_000;
 /** Older totals are not used. Likewise. */
 export const TOTALS_MAX_AGE_MS = 15_000;
@@ -30,7 +30,7 @@ interface Reading {
 }
 
 /** The usage of keys and workspaces today: the store's totals, what this process has written since, and the number of its exchanges that
- *  have ended but are not written yet. These are queued and settled in order. Spec: gateway, Limits. */
+ *  have ended but are not written yet. These are queued and settled in order. Spec: G10.8, G10.10. */
 export class QuotaLedger {
   readonly #options: QuotaLedgerOptions;
   #day: number;

@@ -10,7 +10,7 @@ export interface RateLimits {
 export type RateResult = { readonly scope: 'key' | 'workspace'; readonly waitMs: number } | 'unavailable' | undefined;
 
 /** Counts requests by key and workspace over a sliding minute. The counter of one process responds synchronously, one that is shared by
- *  processes with a promise, which must resolve within a bound and must not reject. Spec: gateway, Limits, rules 3 and 6. */
+ *  processes with a promise, which must resolve within a bound and must not reject. Spec: G10.4, G10.7. */
 export interface RequestCounter {
   /** An admitted request counts for key and workspace. A rejected one counts for neither: a busy workspace must not use up the limits of
    *  its keys. */

@@ -36,7 +36,7 @@ export interface SharedQuotasOptions {
 }
 
 /** The daily quotas of all processes on one ledger: `limits.counters: shared`. A request waits for the ledger only where this process holds
- *  nothing of its quotas and may get more. Spec: gateway, Limits; decisions, section 6. */
+ *  nothing of its quotas and may get more. Spec: G10.4, G10.7. */
 export class SharedQuotas implements QuotaCheck, AsyncDisposable {
   readonly #options: SharedQuotasOptions;
   readonly #settlements = new Settlements();

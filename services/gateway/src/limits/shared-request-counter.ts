@@ -24,7 +24,7 @@ export interface SharedRequestCounterOptions extends AllotmentTimes {
 }
 
 /** The request rates of all processes on one ledger. A request waits for the ledger only where this process holds nothing of its limits and
- *  may get more: at the first request of a key, and when its rate grows within a second. Spec: gateway, Limits; decisions, section 6. */
+ *  may get more: at the first request of a key, and when its rate grows within a second. Spec: G10.7. */
 export class SharedRequestCounter implements RequestCounter, AsyncDisposable {
   readonly #options: Required<SharedRequestCounterOptions>;
   readonly #windows = new Map<string, SharedWindow>();

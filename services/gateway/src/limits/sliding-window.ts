@@ -6,7 +6,7 @@ const MIN_MARKS = 4;
 
 /** The requests admitted in the last 60 s, such that never more than the limit is admitted in any 60 s: half-open, so that one admitted at
  *  `t` counts until just before `t + 60 s`. Times are milliseconds of a monotonic clock. At most 512 marks of 16 bytes.
- *  Spec: gateway, Limits. */
+ *  Spec: G10.4. */
 export class SlidingWindow {
   /** A ring of marks: the time of the last request of a mark, and their number. */
   #ring = new Float64Array(2 * MIN_MARKS);

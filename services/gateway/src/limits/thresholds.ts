@@ -45,7 +45,7 @@ export class ThresholdTable {
   }
 
   /** A key's plan replaces the configured limits of keys, and its workspace's plan those of workspaces, as a whole: thresholds that a plan
-   *  does not name are unlimited. Spec: gateway decisions, section 2. */
+   *  does not name are unlimited. Spec: G8.9, G8.10. */
   of(identity: Pick<Identity, 'plan' | 'org_id' | 'workspace_id'>): BoundThresholds | UnknownPlan {
     const { plan } = identity;
     const workspacePlan = this.#workspacePlans.get(workspaceName(identity));

@@ -33,7 +33,7 @@ interface BoundLimits {
 type Decision = Rejection | undefined | Promise<Rejection | undefined>;
 
 /** Decides whether a request of a known caller may go on to a provider. Takes less than a microsecond; waits only near a daily quota, and for
- *  shared limits. Spec: gateway, Limits. */
+ *  shared limits. Spec: G10.3 to G10.6. */
 export class UsageGate {
   readonly #options: UsageGateOptions;
   readonly #names = new WeakMap<Identity, ScopeNames>();

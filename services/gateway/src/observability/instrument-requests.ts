@@ -11,7 +11,7 @@ export function instrumentRequests(context: TelemetryContext, routes: readonly P
   return (request, response) => new RequestTelemetry(context, routePatternOf(request.url ?? '', routes), request, response);
 }
 
-/** Spec: gateway, Metrics: the values of `route`. */
+/** Spec: G14.34: the values of `route`. */
 function routePatternOf(target: string, routes: readonly ProviderRoute[]): string {
   const route = routeUnder(target, routes);
   if (route !== undefined) return routeOf(route.provider);

@@ -7,5 +7,5 @@ const otel = otelConfig({ serviceName: 'svc-gateway', reservedPaths: ['/api', '/
 });
 export type GatewayOtelConfig = Readonly<z.infer<typeof otel>>;
 
-/** Telemetry of the gateway. Spec: gateway, Telemetry export configuration. */
+/** Telemetry of the gateway. Spec: G14.1 to G14.6. */
 export const observabilityConfig = z.strictObject({ otel: otel.prefault({}) }).prefault({});

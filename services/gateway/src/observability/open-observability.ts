@@ -22,7 +22,7 @@ import type { GatewayTelemetry } from './start-gateway-telemetry.ts';
 export interface Observability extends Disposable {
   /** Whether requests get spans, whose context then goes on to the providers. */
   readonly hasSpans: boolean;
-  /** The native scrape endpoint; undefined unless it is on. Spec: gateway, Metrics; decisions, section 2. */
+  /** The native scrape endpoint; undefined unless it is on. Spec: G2.13, G9.9. */
   readonly scrape: RawRoute<Permission> | undefined;
   /** Undefined when neither telemetry nor the access log is on. */
   instrumentRequests(routes: readonly ProviderRoute[], access: AccessLog | undefined): InstrumentRequest | undefined;
@@ -34,7 +34,7 @@ export interface Observability extends Disposable {
   observeConnections(connections: ClientConnections, limit: number): void;
   /** `generation`: of the plans that apply. */
   observePlans(generation: () => number): void;
-  /** Two steps of the shutdown. Spec: gateway, Shutdown. */
+  /** Two steps of the shutdown. Spec: G19.1, G19.2. */
   flushSpans(): Promise<void>;
   flushMetrics(): Promise<void>;
 }

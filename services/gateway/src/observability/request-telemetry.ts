@@ -33,7 +33,7 @@ interface Ending {
 
 const NO_TENANT = { org_id: undefined, workspace_id: undefined };
 
-/** Records the spans and metrics of one request, from its first line on. Spec: gateway, Spans, Metrics. */
+/** Records the spans and metrics of one request, from its first line on. Spec: G14.18 to G14.34. */
 export class RequestTelemetry {
   readonly #context: TelemetryContext;
   readonly #route: string;

@@ -12,7 +12,7 @@ type Scrape = Pick<RawRoute, 'path' | 'respond'>;
 const SERVER = { maxConnections: 64, correlationHeader: CORRELATION_HEADER };
 
 /** Serves the scrape on a port of its own, without authentication; nothing unless a scrape and such a port are configured. Faults:
- *  `address_unusable`. Spec: gateway decisions, section 2. */
+ *  `address_unusable`. Spec: G9.9. */
 export async function serveScrape(
   scrape: Scrape | undefined,
   { host, port }: { readonly host: string; readonly port: number | undefined },

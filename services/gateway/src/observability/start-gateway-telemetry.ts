@@ -15,7 +15,7 @@ export interface GatewayTelemetryOptions extends Pick<TelemetryOptions, 'version
   readonly config: GatewayOtelConfig;
 }
 
-/** Starts what `config` enables; undefined when that is nothing. See `startTelemetry`. Spec: gateway, Spans, Metrics. */
+/** Starts what `config` enables; undefined when that is nothing. See `startTelemetry`. Spec: G14.18 to G14.34. */
 export async function startGatewayTelemetry(options: GatewayTelemetryOptions): Promise<GatewayTelemetry | undefined> {
   const telemetry = await startTelemetry({ ...options, scope: 'vitrine.gateway', metricPrefix: 'svc' });
   if (telemetry === undefined) return undefined;

@@ -34,7 +34,7 @@ const scope = z
   .strictObject({ match, mode: mode.optional(), policy_id: policyId.optional() })
   .refine((one) => one.mode !== undefined || one.policy_id !== undefined, 'must set mode or policy_id');
 
-/** What is hidden or refused, and where. Spec: gateway decisions, section 6, `pii`. */
+/** What is hidden or refused, and where. Spec: G13.6, G13.7. */
 export const piiConfig = z
   .strictObject({
     /** Without a value: `redact_storage` when bodies are captured, else `off`. */

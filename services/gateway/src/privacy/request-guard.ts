@@ -30,7 +30,7 @@ export type Verdict = { readonly findings: string } & (
   | { readonly rejection?: undefined; readonly headers: string[]; readonly body: Buffer | undefined }
 );
 
-/** Keeps what the rules forbid from providers: inspects whole requests before they are forwarded. Spec: gateway decisions, section 6. */
+/** Keeps what the rules forbid from providers: inspects whole requests before they are forwarded. Spec: G13.6. */
 export class RequestGuard {
   /** The largest body that is inspected. */
   readonly maxBytes: number;

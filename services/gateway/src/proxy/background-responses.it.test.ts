@@ -10,7 +10,7 @@ import { startScriptedProvider, type ScriptedRequest, type ScriptedResponse } fr
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 // Reading a stored or background response back adds no tokens and no cost, unless it is the first time that a finished usage is seen of
-// one that was created in the background here: then it counts once, on the creating key. Spec: gateway decisions, section 5.
+// one that was created in the background here: then it counts once, on the creating key. Spec: G11.19.
 
 const TOKENS = { a: 'key-a-token-0123456789-0123', b: 'key-b-token-0123456789-0123', other: 'other-token-0123456789-0123' };
 const KEYS = `auth: {enabled: true, keys: [

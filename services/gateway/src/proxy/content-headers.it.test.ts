@@ -4,7 +4,7 @@ import { rawExchange } from '../testing/raw-exchange.ts';
 import { startScriptedProvider, type ScriptedResponse } from '../testing/scripted-provider.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
-// Content types and codings are compared without case. Spec: gateway decisions, section 5.
+// Content types and codings are compared without case. Spec: G11.17.
 
 let script: ScriptedResponse;
 let provider: Awaited<ReturnType<typeof startScriptedProvider>>;

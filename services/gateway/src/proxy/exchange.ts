@@ -26,7 +26,7 @@ import { providerCredential } from './provider-credential.ts';
 import { readRequestBody, type RequestBody } from './request-body.ts';
 
 /** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
- *  captured exchange when it has ended, however it ended. Spec: gateway decisions, section 5. */
+ *  captured exchange when it has ended, however it ended. Spec: G11.1, G11.5, G11.8, G11.9, G11.20. */
 export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandler {
   restartMs: number;
   deadlineAt = Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@ import { isSecretHeader, REDACTED, SECRET_HEADERS } from '@vitrine/privacy/heade
 
 /** Headers of the connection, not of the message. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
-/** In it clients of the gateway that first served this API send their keys. Spec: gateway decisions, section 5. */
+/** In it clients of the gateway that first served this API send their keys. Spec: G11.18. */
 const OLD_KEY_HEADER = 'x-ongoingai-gateway-key';
 const REQUEST_DROPPED = new Set([...HOP_BY_HOP, 'host', 'expect', 'cookie', 'http2-settings', OLD_KEY_HEADER]);
 const REQUEST_DROPPED_PREFIXES = ['x-svc-', 'x-forwarded-', 'proxy-'];
@@ -30,13 +30,13 @@ export interface ReadHeaders {
 /** How a gateway reads headers, which depends on the name of the header that carries its keys. */
 export interface HeaderReaders {
   /** Reads a request's raw headers. On to the provider go all but the connection's own and what `Connection` names, Host, Expect,
-   *  cookies, the gateway key, the gateway's `X-Svc-*` and the client's `X-Forwarded-*`. Spec: gateway decisions, section 5. */
+   *  cookies, the gateway key, the gateway's `X-Svc-*` and the client's `X-Forwarded-*`. Spec: G6.3, G11.3. */
   readonly request: (raw: readonly string[], connection: string | undefined) => ReadHeaders;
-  /** Reads a response's raw headers. All but the hop-by-hop headers and `Set-Cookie` are forwarded to the client. */
+  /** Reads a response's raw headers. All but the hop-by-hop headers and `Set-Cookie` are forwarded to the client. Spec: G11.4. */
   readonly response: (raw: readonly string[], connection: string | undefined) => ReadHeaders;
 }
 
-/** W3C Trace Context: with spans on, the upstream gets the gateway's own. Spec: gateway decisions, section 5. */
+/** W3C Trace Context: with spans on, the upstream gets the gateway's own. Spec: G11.14. */
 export const TRACE_CONTEXT_HEADERS = ['traceparent', 'tracestate'] as const;
 
 /** The readers of a gateway whose keys come in `keyHeader`; that never goes on and is never stored, with authentication on or off.

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { startScriptedProvider } from '../testing/scripted-provider.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
-// Spec: gateway decisions, section 5: a gateway key where the provider's credential belongs is recognised by its value and never forwarded.
+// Spec: G11.22: a gateway key where the provider's credential belongs is recognised by its value and never forwarded.
 
 const TOKEN = 'a-token-of-ones-own-0123456789';
 const OTHER = 'another-key-of-this-house-98765';

@@ -31,7 +31,7 @@ export interface Admission {
   readonly isGatewayKey: IsGatewayKey;
   readonly gate: Gate;
   readonly trail: Pick<AuditTrail, 'denied'>;
-  /** Limits the traces of anonymous rejections. Spec: gateway decisions, section 5. */
+  /** Limits the traces of anonymous rejections. Spec: G11.12. */
   readonly anonymousRejections: RateLimiter;
 }
 
@@ -46,7 +46,7 @@ type HandleProxied = (
 
 /** Handles requests for a provider and requests that must be rejected, and returns whether it did. Malformed requests are rejected before
  *  authentication; then come authentication, the bounds, and the usage limits.
- *  Runs before express, which costs more per request than all of this. Spec: gateway decisions, section 5. */
+ *  Runs before express, which costs more per request than all of this. Spec: G1.1, G2.14, G11.10, G11.11, G11.21, G11.23. */
 export function createProxy(
   routes: readonly UpstreamRoute[],
   context: ProxyContext,

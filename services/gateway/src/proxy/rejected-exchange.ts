@@ -10,7 +10,7 @@ const NO_BODY: CapturedBody = { part: 'body', chunks: [], bytes: 0, kind: undefi
 /** What is known of a request that was rejected; of one that could not be parsed, its request line. */
 export type RejectedRequest = Pick<IncomingMessage, 'rawHeaders' | 'headers' | 'method' | 'url'>;
 
-/** An exchange that the gateway rejected. It has no bodies. Spec: gateway decisions, section 5. */
+/** An exchange that the gateway rejected. It has no bodies. Spec: G11.10, G11.11. */
 export function rejectedExchange(
   request: RejectedRequest,
   of: { provider: Provider; scope: ExchangeScope; status: number; correlationId: string; now: number; credential: string },

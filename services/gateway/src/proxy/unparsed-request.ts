@@ -7,7 +7,7 @@ import { routeUnder, type ProviderRoute } from '../routing/request-target.ts';
 
 /** Leaves a trace of requests below a provider's prefix that could not be parsed, such as those with too many headers (431). Of their headers
  *  nothing is trusted: with authentication on they belong to no tenant, like other anonymous requests, and so many of these
- *  a second have a trace. Spec: gateway decisions, section 5. */
+ *  a second have a trace. Spec: G11.12, G11.13. */
 export function createUnparsedHandler(
   routes: readonly ProviderRoute[],
   context: Pick<ProxyContext, 'clock' | 'headers' | 'onEnd'>,

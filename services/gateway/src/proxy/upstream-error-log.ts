@@ -5,7 +5,7 @@ import type { UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 import type { RequestTelemetry } from '../observability/request-telemetry.ts';
 import { nextStepOf, type ExchangeFailure } from './exchange-failure.ts';
 
-/** Between two lines of one class. Spec: gateway decisions, section 5. */
+/** Between two lines of one class. Spec: G11.16. */
 const INTERVAL_MS = 1_000;
 
 /** A failure of an exchange, and which exchange it was. */

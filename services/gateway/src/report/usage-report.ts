@@ -35,7 +35,7 @@ const recentTrace = traceSummary.pick({
 });
 
 /** The JSON of `gateway report --format json`. Its fields are those of the gateway that first had this command, extended by the tenants.
- *  Providers are ordered by tokens, models and keys by requests, traces from the newest. Spec: gateway decisions, section 7. */
+ *  Providers are ordered by tokens, models and keys by requests, traces from the newest. Spec: G18.3. */
 export const usageReport = z.strictObject({
   schema_version: z.literal('report.v1'),
   generated_at: moment,

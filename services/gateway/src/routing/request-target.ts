@@ -18,7 +18,7 @@ export type RequestTarget<R extends ProviderRoute> =
 const SUSPICIOUS = /[\\#]|\/\/|\/\.|%2e|%2f|%5c/i;
 
 /** Decides where a request goes from its target as it came over the wire. Refused are dot segments (percent-encoded too), `//`,
- *  backslashes, fragments and absolute-form. A prefix matches on a path boundary only. Spec: gateway decisions, section 5. */
+ *  backslashes, fragments and absolute-form. A prefix matches on a path boundary only. Spec: G11.2. */
 export function readTarget<R extends ProviderRoute>(target: string, routes: readonly R[]): RequestTarget<R> {
   if (!target.startsWith('/')) {
     return target === '*'

@@ -121,7 +121,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
   }
 }
 
-/** Spec: none; RFC 2068, section 19.7.1.1, `Keep-Alive: timeout=n`. */
+/** RFC 2068, section 19.7.1.1, `Keep-Alive: timeout=n`. */
 function idleMs(keepAlive: string | undefined): number {
   if (keepAlive === undefined) return IDLE_MS;
   const [, seconds] = /(?:^|[,;\s])timeout=(\d{1,6})(?:$|[,;\s])/i.exec(keepAlive) ?? [];

@@ -9,7 +9,7 @@ import { ConcurrencyLimiter, overloaded } from './concurrency-limiter.ts';
 import { ResponsePacer } from './response-pacer.ts';
 import { MAX_REFUSED_TOKENS, MAX_SEEN_TOKENS, SeenTokens } from './seen-tokens.ts';
 
-/** Connections of this process that look up tokens it has not seen yet. Spec: decisions, section 3. */
+/** Connections of this process that look up tokens it has not seen yet. Spec: S5.11. */
 const UNSEEN_CONNECTIONS = 2;
 /** As many as connections from clients may be open. */
 const MAX_UNSEEN_WAITING = 4_096;
@@ -67,7 +67,7 @@ const UNVERIFIABLE = 'The API key cannot be verified at the moment; try again in
 const nothing = () => {};
 
 /** What this process allows before a request gets a connection: tokens that it has not seen use two connections, and a workspace uses half of
- *  them. Who may have how much over all processes is the database's to say. Spec: decisions, section 3. */
+ *  them. Who may have how much over all processes is the database's to say. Spec: S5.1, S5.11, S5.12, S6.4. */
 export class AdmissionControl {
   /** Delays refusals of keys. */
   readonly refusals: ResponsePacer;

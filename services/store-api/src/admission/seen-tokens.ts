@@ -2,7 +2,7 @@ import type { KeyIdentity } from '@vitrine/stores/admission/identify-key';
 
 /** Tokens whose key is known, of which the least recently used is forgotten first. */
 export const MAX_SEEN_TOKENS = 50_000;
-/** Spec: decisions, section 3. */
+/** Spec: S5.11. */
 export const MAX_REFUSED_TOKENS = 10_000;
 const REFUSED_MS = 5_000;
 

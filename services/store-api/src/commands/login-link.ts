@@ -9,6 +9,7 @@ import { secondOf, withStores } from './with-stores.ts';
 
 const MAX_MS = 86_400_000;
 
+/** Spec: S5.13. */
 export const loginLink = command({
   name: 'login-link',
   summary: 'Makes a link that signs a member of a workspace in to the console, once.',

@@ -13,7 +13,7 @@ interface ErrorRule {
 
 const rule = (status: number, retry: Retry, description: string): ErrorRule => ({ status, billed: false, retry, description });
 
-/** The one table of error codes: status, billing and retry. Spec: Errors; decisions, section 1. */
+/** The one table of error codes: status, billing and retry. Spec: S7.1 to S7.3. */
 export const ERROR_RULES: Readonly<Record<ErrorCode, ErrorRule>> = {
   invalid_request: rule(400, 'with_other_input', 'Body or parameters failed validation; the message names the field.'),
   unauthorized: rule(401, 'never', 'The key is missing, malformed, revoked or expired.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Spec: Authentication, caller correlation. */
+/** Spec: S3.7, S3.8. */
 export const REQUEST_ID: RegExp = /^[A-Za-z0-9_-]{8,64}$/;
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 export const MIN_IDEMPOTENCY_KEY = 8;

@@ -12,7 +12,7 @@ import { CONTRACT_HEADERS, idempotencyKeyHeader, ifNoneMatchHeader, requestIdHea
 import { outcomesOf } from './operation-outcomes.ts';
 import type { Operation } from './operation.ts';
 
-/** Spec: Versioning. */
+/** Spec: S1.9, S11.2. */
 const CONTRACT_VERSION = '1.0.0-draft';
 const KEY = 'apiKey';
 

@@ -18,6 +18,7 @@ const KEYED = { method: 'GET', units: [], status: 200 } as const;
 /** Any JSON object: a document that describes itself. */
 const openapiDocument = z.looseObject({ openapi: z.string() }).meta({ id: 'OpenApiDocument' });
 
+/** Spec: S1.7, S3.1. */
 export const getIndex = operation({
   ...PUBLIC,
   operationId: 'getIndex',
@@ -27,6 +28,7 @@ export const getIndex = operation({
   response: apiIndex,
 });
 
+/** Spec: S1.8, S3.1, S11.3. */
 export const getVersionIndex = operation({
   ...PUBLIC,
   operationId: 'getVersionIndex',
@@ -36,6 +38,7 @@ export const getVersionIndex = operation({
   response: versionIndex,
 });
 
+/** Spec: S3.1. */
 export const getHealth = operation({
   ...PUBLIC,
   operationId: 'getHealth',
@@ -45,6 +48,7 @@ export const getHealth = operation({
   response: health,
 });
 
+/** Spec: S3.1, S3.27, S3.28. */
 export const getOpenapi = operation({
   ...PUBLIC,
   operationId: 'getOpenapi',
@@ -54,6 +58,7 @@ export const getOpenapi = operation({
   response: openapiDocument,
 });
 
+/** Spec: S3.2. */
 export const getAccount = operation({
   ...KEYED,
   operationId: 'getAccount',
@@ -67,6 +72,7 @@ export const getAccount = operation({
   errors: [],
 });
 
+/** Spec: S3.2. */
 export const getUsage = operation({
   ...KEYED,
   operationId: 'getUsage',
@@ -78,6 +84,7 @@ export const getUsage = operation({
   errors: [],
 });
 
+/** Spec: S3.3, S3.10 to S3.13. */
 export const getStore = operation({
   ...KEYED,
   operationId: 'getStore',
@@ -102,6 +109,7 @@ export const getStore = operation({
   errors: ['payment_required', 'not_found', 'conflict'],
 });
 
+/** Spec: S3.4, S3.14 to S3.19. */
 export const enrichStores = operation({
   operationId: 'enrichStores',
   method: 'POST',
@@ -121,6 +129,7 @@ export const enrichStores = operation({
   errors: ['invalid_request', 'payment_required', 'conflict'],
 });
 
+/** Spec: S3.5, S3.20. */
 export const listTechnologies = operation({
   ...KEYED,
   operationId: 'listTechnologies',
@@ -143,6 +152,7 @@ export const listTechnologies = operation({
   errors: ['invalid_request'],
 });
 
+/** Spec: S3.5, S3.21. */
 export const getTechnology = operation({
   ...KEYED,
   operationId: 'getTechnology',

@@ -1,7 +1,7 @@
 import type { Pepper } from '@vitrine/credentials/pepper';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Spec: Limits, cursor validity. */
+/** Spec: S6.24. */
 const VALID_MS = 86_400_000;
 const MAC_BYTES = 16;
 const MAX_CHARACTERS = 1_024;

@@ -2,7 +2,7 @@ import type { PublicUrls } from '@vitrine/stores/profile/public-urls';
 import { SERVICE, type ApiIndex, type Health, type VersionIndex } from '@vitrine/stores/resources/discovery';
 import type { Operation } from '../contract/operation.ts';
 
-/** Spec: Versioning. */
+/** Spec: S2.35, S2.36, S11.1, S11.3. */
 const API_VERSION = 'v1';
 
 const authentication = ({ console_url }: PublicUrls): VersionIndex['authentication'] => ({

@@ -14,7 +14,7 @@ import { runMeteredRequest } from '../metering/run-metered-request.ts';
 import { domainsOf, domainsToScan, enrichInputs, entriesOf, renderEnrichment, type Finding } from './enrichment.ts';
 import { readFindings } from './read-findings.ts';
 
-/** Spec: decisions, section 3. */
+/** Spec: S6.17. */
 const NO_SECOND_SCAN_MS = 3_600_000;
 const NO_SCANS: ReadonlyMap<string, QueuedScan> = new Map();
 
@@ -30,7 +30,7 @@ export interface EnrichContext {
 type EnrichExchange = ApiRequest<unknown, EnrichRequest>;
 
 /** POST /v1/stores/enrich: what is known of each input, billed for what is returned and queued, or refused whole. Without `refresh` and
- *  Idempotency-Key it takes two statements and no transaction. Spec: enrich; decisions, sections 1 and 3. */
+ *  Idempotency-Key it takes two statements and no transaction. Spec: S2.30 to S2.32, S3.14 to S3.18, S6.12, S6.16, S6.17. */
 export async function enrichStores(
   { pool, batchPool, batchTurns, random }: EnrichContext,
   request: EnrichExchange,

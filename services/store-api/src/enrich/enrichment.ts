@@ -35,7 +35,7 @@ export function findingOf(domain: string | undefined, findings: ReadonlyMap<stri
   return domain === undefined ? INVALID_DOMAIN : (findings.get(domain) ?? NOT_IN_CORPUS);
 }
 
-/** Of which `refresh` queues scans: what is stale or not in the corpus. Spec: enrich, rule 4. */
+/** Of which `refresh` queues scans: what is stale or not in the corpus. Spec: S3.17. */
 export function domainsToScan(domains: readonly string[], findings: ReadonlyMap<string, Finding>): string[] {
   return domains.filter((domain) => {
     const finding = findingOf(domain, findings);
@@ -43,8 +43,8 @@ export function domainsToScan(domains: readonly string[], findings: ReadonlyMap<
   });
 }
 
-/** What a batch costs: a unit for each store that it returns, however many inputs mean it, and one for each scan that it has queued. Spec:
- *  enrich, rules 3 and 5. */
+/** What a batch costs: a unit for each store that it returns, however many inputs mean it, and one for each scan that it has queued.
+ *  Spec: S3.16, S6.10. */
 export function entriesOf(findings: ReadonlyMap<string, Finding>, scans: ReadonlyMap<string, QueuedScan>): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const [domain, { match }] of findings) if (match !== 'no_match') entries.push({ domain, unit: 'lookup_cached' });

@@ -42,7 +42,7 @@ export interface GraphqlRouteOptions {
 }
 
 /** `POST /graphql`, for first-party surfaces. What is no request of GraphQL gets the error envelope; errors of one are in its response, whose status
- *  is 200. Spec: POST /graphql; decisions, section 6. */
+ *  is 200. Spec: S3.6, S10.1. */
 export function graphqlRoute({ serviceToken, introspection, ports, refusals, logger }: GraphqlRouteOptions): PlainRoute {
   const isServiceToken = serviceTokenCheck(serviceToken);
   const options: GraphqlOptions = { schema: createSchema(), ports, introspection };

@@ -1,4 +1,4 @@
-/** The schema of `/graphql`; the page docs/api/store-api.graphql is generated from it. Spec: POST /graphql; decisions, section 6. */
+/** The schema of `/graphql`; the page docs/api/store-api.graphql is generated from it. Spec: S10.1 to S10.7. */
 export const SCHEMA_TEXT = `
 """RFC 3339, in UTC."""
 scalar DateTime

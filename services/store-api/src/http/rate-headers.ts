@@ -3,8 +3,8 @@ import { allowanceOf } from '@vitrine/stores/metering/allowance';
 import type { UnitCounts } from '@vitrine/stores/resources/billing';
 import { secondsOf } from '../admission/key-gate.ts';
 
-/** The headers of every response to a key that is known, as names and values in turn. `used`: of the period, after the request. Spec: Rate
- *  headers. */
+/** The headers of every response to a key that is known, as names and values in turn. `used`: of the period, after the request.
+ *  Spec: S3.24, S6.20. */
 export function rateHeaders({ plan, period, requests_left, window_ends_in_ms }: AuthenticatedKey, used: UnitCounts): string[] {
   const allowance = allowanceOf(plan.slug, plan.limits);
   return [

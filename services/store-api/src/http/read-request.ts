@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { MAX_IDEMPOTENCY_KEY, MIN_IDEMPOTENCY_KEY } from '../contract/headers.ts';
 
-/** Spec: Limits, request body size. */
+/** Spec: S3.25, S3.26. */
 const MAX_BODY_BYTES = 262_144;
 /** A body that stalls holds a place of its key. */
 const BODY_TIMEOUT_MS = 5_000;

@@ -12,7 +12,7 @@ const OVERLOADED = 'The service is overloaded; retry after a second.';
 const STATEMENT_TIMEOUTS: ReadonlySet<string> = new Set(['57014', '55P03']);
 
 /** What an error is to a client. `isAdmitted`: whether the request has begun; one that waited for its admission until its time was over was one too
- *  many. Spec: Limits, synchronous request time bound; decisions, section 1. */
+ *  many. Spec: S6.5, S6.21. */
 export function rejectionOfError(error: unknown, isAdmitted: boolean): ApiRejection {
   if (STATEMENT_TIMEOUTS.has(codeOf(error))) return rejectionOfError(tooLate(REQUEST_TIMEOUT_MS, error), isAdmitted);
   const isLate = codeOf(error) === 'deadline_exceeded';

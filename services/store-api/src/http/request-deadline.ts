@@ -1,6 +1,6 @@
 import { Fault } from '@vitrine/faults/fault';
 
-/** Spec: Limits, synchronous request time bound. */
+/** Spec: S6.21. */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
 /** Ends a request that takes too long, or whose client has left, unless it has begun to commit what it bills: from there on the response is

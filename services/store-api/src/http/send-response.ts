@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 
-/** Bodies above it are compressed where the client accepts that. Spec: decisions, section 1. */
+/** Bodies above it are compressed where the client accepts that. Spec: S3.25. */
 const COMPRESS_ABOVE_BYTES = 8_192;
 /** The fastest: profiles repeat themselves, and a batch has 800 KB. */
 const GZIP_OPTIONS = { level: constants.Z_BEST_SPEED };

@@ -25,7 +25,7 @@ export interface CanonicalRequest {
 type Run<Database> = (pool: PostgresPool, request: MeteredRequest, work: MeteredWork<Database>) => Promise<MeteredOutcome>;
 
 /** Runs a request that may cost. What `work` throws rolls everything back; an `ApiResponse` that it throws is the response then, and nothing of
- *  the request remains. Spec: decisions, section 3, Metering. */
+ *  the request remains. Spec: S6.8, S6.9, S6.11 to S6.15. */
 export async function runMeteredRequest<Database>(
   run: Run<Database>,
   pool: PostgresPool,

@@ -10,7 +10,7 @@ export interface StoredProfile {
   readonly last_completed_scan_at: number;
 }
 
-/** Whether a store is fresh for a plan. Spec: MatchOutcome. */
+/** Whether a store is fresh for a plan. Spec: S2.12, S2.23. */
 export function matchOf(lastScanAt: number, freshnessDays: number, now: number): StoreResponse['match'] {
   return now - lastScanAt > freshnessDays * DAY_MS ? 'stale' : 'matched';
 }

@@ -29,7 +29,7 @@ export interface WriterFigures {
   readonly pools: Readonly<Record<string, PoolFigures>>;
 }
 
-/** Metrics and spans of writing; everything here does nothing when telemetry is off. Spec: gateway, Metrics; decisions, section 4. */
+/** Metrics and spans of writing; everything here does nothing when telemetry is off. Spec: G12.9, G14.28 to G14.31. */
 export class WriterTelemetry extends ServiceTelemetry {
   readonly #writes: Recorders<typeof WRITE_INSTRUMENTS> | undefined;
 

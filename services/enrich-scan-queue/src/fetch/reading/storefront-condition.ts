@@ -49,7 +49,7 @@ export interface Condition {
 }
 
 /** Whether what a home page request ended at is an open storefront. A closed, password or parked page is an observation of that alone; a login
- *  that stands before the whole shop counts as a password. Spec: decisions, section 4. */
+ *  that stands before the whole shop counts as a password. Spec: S8.15. */
 export function storefrontCondition({ url, status, text }: ExaminedResponse): Condition {
   const { hostname, pathname } = new URL(url);
   const isNotice = text.length <= MAX_NOTICE_CHARS;

@@ -49,7 +49,7 @@ export interface ConnectionReading {
 }
 
 /** The gateway's metrics. What is counted for every request is kept in `RequestSeries`: adding to an instrument of the SDK by its attributes
- *  takes 0.7 µs, adding to a number nothing. Spec: gateway, Metrics. */
+ *  takes 0.7 µs, adding to a number nothing. Spec: G14.17, G14.27 to G14.34. */
 export class GatewayMetrics {
   /** Undefined unless `observability.otel.genai` is on. */
   readonly genai: GenaiMetrics | undefined;

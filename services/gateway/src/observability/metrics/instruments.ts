@@ -41,7 +41,7 @@ export const REQUEST_INSTRUMENTS = {
   ),
 };
 
-/** The 12 instruments of the specification. Spec: gateway, Metrics. */
+/** The 12 instruments of the specification. Spec: G14.27 to G14.33. */
 export const GATEWAY_INSTRUMENTS = {
   ...QUEUE_INSTRUMENTS,
   ...WRITTEN_INSTRUMENTS,

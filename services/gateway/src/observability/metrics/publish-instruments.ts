@@ -5,7 +5,7 @@ const PUBLISH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** Why traces are lost on their way to the broker: codes of failed results, and all others. */
 export const PUBLISH_DROP_CAUSES = ['spool_full', 'spool_failed', 'record_too_large', 'unknown'] as const;
 
-/** Of publishing to a broker; the metrics of writing are the trace-writer's. Spec: gateway decisions, section 4. */
+/** Of publishing to a broker; the metrics of writing are the trace-writer's. Spec: G12.10. */
 export const PUBLISH_INSTRUMENTS = {
   dropped: counter(
     'svc.trace.publish_dropped_total',

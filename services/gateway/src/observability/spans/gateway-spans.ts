@@ -3,7 +3,7 @@ import { recordWriteSpan, type WrittenBatch } from '@vitrine/traces/write-teleme
 import type { IncomingHttpHeaders } from 'node:http';
 import { RequestSpan } from './request-span.ts';
 
-/** The gateway's spans. Times are those of `performance.now()`. Spec: gateway, Spans. */
+/** The gateway's spans. Times are those of `performance.now()`. Spec: G14.18 to G14.25. */
 export class GatewaySpans {
   readonly #tracer: Tracer;
   readonly #genai: boolean;

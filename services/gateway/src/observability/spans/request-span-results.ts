@@ -41,7 +41,7 @@ export interface SpanEnd extends SpanTenant {
   readonly model?: string | undefined;
 }
 
-/** Prefixes by provider. Spec: gateway, Spans. */
+/** Prefixes by provider. Spec: G14.21. */
 const PREFIXES: Readonly<Record<string, string>> = { openai: '/openai', anthropic: '/anthropic' };
 
 export const AUTH_ALLOWED: SpanResult = { attributes: { 'gateway.auth.result': 'allow' }, failure: undefined };
@@ -118,7 +118,7 @@ function genaiAttributes({ provider, operation }: UpstreamCall, model: string | 
   };
 }
 
-/** Only a status of 5xx is a failure. Spec: gateway, Spans. */
+/** Only a status of 5xx is a failure. Spec: G14.25. */
 function failureOf(status: number): string | undefined {
   return status >= 500 ? `http ${status}` : undefined;
 }
