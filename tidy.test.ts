@@ -507,6 +507,54 @@ test('a source names pages that exist, and their headings', () => {
   expectNone(named.filter(isDead).map(({ file, page, anchor = '' }) => `${file}: ${page} ${anchor}`));
 });
 
+describe('docs/reference', () => {
+  const pages = ['docs/reference/gateway.md', 'docs/reference/store-intelligence.md'];
+  const sections = pages.flatMap((page) => read(page).split(/^## /m).slice(1));
+  const numbersOf = (section: string) => [...section.matchAll(/^- \*\*([GS]\d+\.\d+)\*\* /gm)].map(([, number = '']) => number);
+  const promises = sections.filter((section) => !/^\w+ Not built yet\n/.test(section)).flatMap(numbersOf);
+  /** Such as `Spec: G4.12, G4.20 to G4.22`, with all numbers between two. */
+  const CITED = /\b([GS]\d+)\.(\d+)\b(?:[\s*/]+to[\s*/]+\1\.(\d+)\b)?/g;
+  const cited = files
+    .filter((file) => /\.(?:ts|js|sql|ya?ml|tpl|md)$/.test(file) && ![...pages, 'tidy.test.ts'].includes(file))
+    .flatMap((file) =>
+      [...(texts.get(file) ?? read(file)).matchAll(CITED)].flatMap(([, section, first, last = first]) =>
+        Array.from({ length: Number(last) - Number(first) + 1 }, (_, i) => ({ file, number: `${section}.${Number(first) + i}` })),
+      ),
+    );
+
+  test('a promise stands under the heading of its number, once', () => {
+    expect(promises.length).toBeGreaterThan(400);
+    const all = sections.flatMap((section) => numbersOf(section).map((number) => ({ number, heading: section.split(' ')[0] })));
+    expectNone([
+      ...all
+        .filter(({ number, heading }) => number.split('.')[0] !== heading)
+        .map(({ number, heading }) => `${number}: under ${heading}`),
+      ...all
+        .filter(({ number }, i) => all.findIndex((one) => one.number === number) < i)
+        .map(({ number }) => `${number}: is there twice`),
+    ]);
+  });
+
+  test('a cited promise is there, and is built', () => {
+    const missing = cited.filter(({ number }) => !promises.includes(number));
+    expectNone(missing.map(({ file, number }) => `${file}: ${number}: not among the built promises of docs/reference`));
+  });
+
+  test('a comment that says Spec cites a promise, or a public standard', () => {
+    const other = /\bSpec:(?![\s*/]*(?:[GS]\d+\.\d+\b|RFC \d|W3C |OpenTelemetry, )).*/g;
+    const ruled = sources.filter((file) => file !== 'tidy.test.ts');
+    expectNone(matches(ruled, other, 'cite a number of docs/reference, such as G4.12'));
+  });
+
+  test('prints the promises that no comment and no test cites', () => {
+    const numbers = new Set(cited.map(({ number }) => number));
+    const uncited = promises.filter((number) => !numbers.has(number));
+    process.stdout.write(
+      `docs/reference: ${uncited.length} of ${promises.length} promises are cited nowhere: ${uncited.join(' ')}\n`,
+    );
+  });
+});
+
 describe('docs/failure-modes.md', () => {
   const CODE = /new Fault\(\s*(?:'([a-z][a-z_]*)')?/g;
   const thrown = workspaceFiles

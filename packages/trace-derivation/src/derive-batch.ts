@@ -38,7 +38,7 @@ export function resultsOf({ places }: DerivedBatch, results: readonly RecordResu
 }
 
 /** What the records that were kept add to the days of their keys, those that were there already too: as they were written by an earlier
- *  try of this batch. Spec: gateway, Limits, rule 3. */
+ *  try of this batch. Spec: G10.5. */
 export function usageOf({ records }: DerivedBatch, results: readonly RecordResult[]): DayUsage[] {
   const tally = new UsageTally<ExchangeScope>();
   for (const [at, record] of records.entries()) {

@@ -4,7 +4,7 @@ import type { TraceRecord } from './trace-record.ts';
 
 // A provider's response in the background is created by one exchange and read back by others, each of which reports all of its usage. Its
 // usage counts once, on the key that created it, when a finished response is first seen. Only the store that counts records knows whether
-// this is the first time, so it settles a record in the transaction that writes it. Spec: gateway decisions, section 5.
+// this is the first time, so it settles a record in the transaction that writes it. Spec: G11.19.
 
 /** What an exchange did with a response in the background. `created`: the store remembers it. `finished`: the exchange read it back with its
  *  usage, and the record is written as if that counts here. */

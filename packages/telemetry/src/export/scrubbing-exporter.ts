@@ -3,7 +3,7 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import { scrub } from '@vitrine/privacy/scrub';
 
 /** `exporter`, with credentials removed from the name, attributes, status and trace state of every span. Spans of this project have no
- *  events and no links. Spec: gateway, Credential scrubbing. */
+ *  events and no links. Spec: G13.1. */
 export function scrubbingExporter(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, callback) => exporter.export(spans.map(scrubSpan), callback),

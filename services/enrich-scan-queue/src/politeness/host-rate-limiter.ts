@@ -49,7 +49,7 @@ export interface HostRateLimiterOptions {
 }
 
 /** One connection and one request a second for each host and for each edge, over all replicas: turns are rows that all of them reserve. One
- *  round trip for each request. Spec: decisions, section 4, Politeness. */
+ *  round trip for each request. Spec: S8.4. */
 export class HostRateLimiter {
   readonly counters: PolitenessCounters = { waits: 0, waitedMs: 0, putOffs: 0, slowDowns: 0 };
   readonly #database: Queryable;
