@@ -216,7 +216,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   world = await KeyFixture.open(pool);
   const data = { token: 'mine', second: 'second', third: 'third' };
-  const encoded = Object.entries(data).map(([key, name]) => [key, base64(tokenFor(world, name))]);
+  const encoded = Object.entries(data).map(([key, name]): [string, string] => [key, base64(tokenFor(world, name))]);
   world.fake.put('/api/v1/namespaces/team-a/secrets/mine', { data: Object.fromEntries(encoded) } as object);
   world.fake.put('/api/v1/namespaces/team-a/secrets/other', { data: { token: base64(tokenFor(world, 'other')) } } as object);
 });

@@ -37,10 +37,11 @@ function putReadyKey(name: string): void {
   const object = fake.put(keyPath(name), content) as GatewayKeyObject;
   const spec = gatewayKeySpec.parse({});
   const { annotations, ...metadata } = secretMetadata(object, spec);
-  fake.put(secretPath(name), {
+  const secret = {
     metadata: { ...metadata, annotations: { ...annotations, ...rotationAnnotations(object, spec, Date.now()) } },
-    ...{ data: secretData(createToken('sgk_', randomBytes), keyIdOf(object), CLIENTS) },
-  });
+    data: secretData(createToken('sgk_', randomBytes), keyIdOf(object), CLIENTS),
+  };
+  fake.put(secretPath(name), secret);
 }
 function ready(name: string): Condition | undefined {
   return readConditions(fake.read(keyPath(name))?.status as object | undefined).find(({ type }) => type === 'Ready');
@@ -87,7 +88,7 @@ test('a key whose row is gone is not ready until it is registered', async () => 
   await using _operator = await startTestOperator(fake, database.dsn);
   await waitUntil(async () => (await rows()).length === names.length, { what: 'the rows', timeoutMs: TIMEOUT_MS });
   await allReady(names);
-  const createdAt = new Map((await rows()).map(({ owner_uid, created_at }) => [owner_uid, Number(created_at)]));
+  const createdAt = new Map((await rows()).map(({ owner_uid, created_at }) => [owner_uid, created_at]));
   // A status that was written for the first time after registration would say that the key is ready.
   const early = names.filter((name) => {
     const uid = fake.read(keyPath(name))?.metadata?.uid ?? '';

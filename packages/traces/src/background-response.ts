@@ -1,19 +1,16 @@
 import { hash } from 'node:crypto';
 import type { ExchangeScope } from './exchange-scope.ts';
 import type { TraceRecord } from './trace-record.ts';
+import type { BackgroundRole } from './trace-values.ts';
 
 // A provider's response in the background is created by one exchange and read back by others, each of which reports all of its usage. Its
 // usage counts once, on the key that created it, when a finished response is first seen. Only the store that counts records knows whether
 // this is the first time, so it settles a record in the transaction that writes it. Spec: G11.19.
 
-/** What an exchange did with a response in the background. `created`: the store remembers it. `finished`: the exchange read it back with its
- *  usage, and the record is written as if that counts here. */
-export const BACKGROUND_ROLES = ['created', 'finished'] as const;
-
 /** The record's reference to a response in the background. `response` is the SHA-256 of the provider's id, in hexadecimal: ids are what a
  *  provider or a client made up. */
 export interface BackgroundReference {
-  readonly role: (typeof BACKGROUND_ROLES)[number];
+  readonly role: BackgroundRole;
   readonly response: string;
 }
 

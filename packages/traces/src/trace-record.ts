@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { BACKGROUND_ROLES } from './background-response.ts';
 import { credentialHash, traceId } from './trace.ts';
-import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from './trace-values.ts';
+import { BACKGROUND_ROLES, COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from './trace-values.ts';
 
 const hexBytes = (hex: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(hex, 'hex'));
 

@@ -253,6 +253,11 @@ export const storeCases: readonly ForeignBytesCase[] = [
   { of: 'services/store-api/src/http/routed-url.ts#decodedParams', run: (text) => decodedParams({ domain: text }) },
   { of: 'services/store-api/src/http/request-id.ts#requestIdOf', run: (text) => requestIdOf({ 'x-request-id': text }) },
   {
+    of: 'packages/http-api/src/requests/query-shapes.ts#parseSearch',
+    run: parseSearch,
+    forms: [plain, (text) => `cursor=${text}`],
+  },
+  {
     of: 'packages/http-api/src/requests/query-shapes.ts#readQuery',
     run: (text) => ignoringFaults(() => readQuery(query, parseSearch(text))),
     forms: [plain, (text) => `cursor=${text}`, (text) => text.replaceAll(/[^]{1,4}/g, 'a=b&')],

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { BACKGROUND_ROLES } from '../background-response.ts';
-import { COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from '../trace-values.ts';
+import { BACKGROUND_ROLES, COST_STATUSES, OUTCOMES, PROVIDERS, USAGE_STATUSES } from '../trace-values.ts';
 import type { TraceRecord } from '../trace-record.ts';
 
 /** Often with characters that the codec writes in another way. */
