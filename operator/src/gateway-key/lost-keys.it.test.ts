@@ -76,7 +76,10 @@ test('all keys of a database without rows are registered again with the tokens o
   await waitUntil(async () => (await rows()).length === names.length, { what: 'the rows', timeoutMs: TIMEOUT_MS });
   const uids = names.map((name) => fake.read(keyPath(name))?.metadata?.uid);
   expect(new Set((await rows()).map(({ owner_uid }) => owner_uid))).toEqual(new Set(uids));
-  expect(operator.log.join('')).toContain('lost keys registered again');
+  const sweeps = operator.log.filter((line) => line.includes('lost keys registered again'));
+  const registered = sweeps.map((line) => (JSON.parse(line) as { readonly registered: number }).registered);
+  // The others are those that workers had begun to reconcile.
+  expect(registered.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(names.length - 20);
   await waitUntil(() => names.every((name) => ready(name)?.status === 'True'), { what: 'readiness', timeoutMs: TIMEOUT_MS });
   expect(names.map((name) => fake.read(secretPath(name)))).toEqual(secrets);
 }, 300_000);
