@@ -324,9 +324,9 @@ describe('who may send what', () => {
       return { left, rejected, delayed: sampleOf('svc_store_api_refusal_delayed_total')?.value ?? Number.NaN };
     };
     const before = await counts();
-    await Promise.all(Array.from({ length: 150 }, () => post(QUERY, { token: undefined })));
+    await Promise.all(Array.from({ length: 400 }, () => post(QUERY, { token: undefined })));
     const after = await counts();
-    expect(after.rejected).toBe(before.rejected + 150);
+    expect(after.rejected).toBe(before.rejected + 400);
     expect(after.delayed).toBeGreaterThan(before.delayed);
     const leaving = new AbortController();
     const call = () => fetch(`${api.url}/graphql`, { method: 'POST', signal: leaving.signal });
