@@ -11,7 +11,7 @@ const common = {
 };
 
 /** Tests of the gateway in which the driver of its storage can matter: they run over both. */
-const OVER_POSTGRES = ['admin-{analytics,traces}/*', 'commands/traces/{debug,report,tenants}', 'http/admin-api'];
+const OVER_POSTGRES = ['admin/{analytics,traces}/*', 'admin/http/admin-api', 'cli/traces/{debug,report,tenants}'];
 
 /** Pure tests, tests on servers of this machine, on servers in containers, journeys, the Helm chart, journeys on a Kubernetes cluster (only by
  *  `npm run test:cluster`), and the repository's check of itself. */

@@ -31,7 +31,7 @@ const FUNCTION_P90_MAX_LINES = 40;
 /** A package may import those before it. */
 const STACK =
   words(`faults config lifecycle privacy telemetry worker-threads http-api command-line sqlite postgres kafka outbox credentials
-  traces trace-derivation trace-store-sqlite trace-store-postgres gateway-keys plans registry stores testkit`);
+  traces trace-derivation trace-store-sqlite trace-store-postgres ongoingai-import gateway-keys plans registry stores testkit`);
 
 /** Parsing all sources takes 0.4 s alone and was seen to take 4 s on a busy machine. */
 const PARSING_TIMEOUT_MS = 30_000;
@@ -131,7 +131,7 @@ interface Manifest {
 }
 
 interface Workspace {
-  /** Such as `packages/traces`. */
+  /** Such as `packages/traces/model`. */
   readonly dir: string;
   readonly manifest: Manifest;
 }
@@ -260,7 +260,7 @@ describe('sources', () => {
 
   test('only main.ts of a service changes flags of the process', () => {
     const flags = /\bsetFlagsFromString\b|\b(?:exposeMinorCollection|freeWorkerSemiSpaces)\(\)(?!:)/g;
-    const own = 'packages/lifecycle/src/heap-flags.ts';
+    const own = 'packages/platform/lifecycle/src/heap-flags.ts';
     const ruled = workspaceFiles.filter((file) => file !== own && !isMain(file) && !isTest(file));
     expectNone(matches(ruled, flags, 'take the function as an argument'));
   });
@@ -579,7 +579,7 @@ describe('docs/failure-modes.md', () => {
 
   test('a warning or an error of the way over Kafka to Postgres says what to do next', () => {
     const rooms =
-      /^(?:packages\/(?:kafka|postgres|trace-store-postgres)|services\/trace-writer|services\/gateway\/src\/trace-publisher)\//;
+      /^(?:packages\/(?:platform\/kafka|platform\/postgres|traces\/postgres)|services\/trace-writer|services\/gateway\/src\/recording\/publisher)\//;
     const lines = workspaceFiles
       .filter((file) => rooms.test(file) && !isTestCode(file))
       .flatMap((file) =>
@@ -636,7 +636,8 @@ function words(text: string): string[] {
 
 /** A package's place in the stack; -1 for none. */
 function levelOf(dir: string): number {
-  return STACK.indexOf(posix.basename(dir));
+  const name = workspaces.find((workspace) => workspace.dir === dir)?.manifest.name ?? '';
+  return STACK.indexOf(name.replace('@vitrine/', ''));
 }
 
 function folderGraph(dir: string): ReadonlyMap<string, ReadonlySet<string>> {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, startProcess, type ProcessOptions } from './running-process.ts';
 
-const PRELOADED = join(ROOT, 'packages/lifecycle/src/prepare-node.js');
+const PRELOADED = join(ROOT, 'packages/platform/lifecycle/src/prepare-node.js');
 /** Where machines that come with a Node have it; it may be any version. */
 const OWN_NODE = '/usr/bin/node';
 

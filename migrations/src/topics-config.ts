@@ -14,7 +14,7 @@ const DEAD_LETTER_HEADER_BYTES = 65_536;
 const partitions = z.int().min(1).max(10_000);
 const retentionHours = z.int().min(1).max(87_600);
 
-/** As packages/stores has them; a test of the chart compares them. */
+/** As packages/stores/model has them; a test of the chart compares them. */
 export const SCAN_TOPICS: readonly string[] = ['vitrine.scans.requested', 'vitrine.scans.routine'];
 
 /** Where the topics are created, and how. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PublisherOptions } from '@vitrine/gateway/trace-publisher/publisher-options';
+import type { PublisherOptions } from '@vitrine/gateway/recording/publisher/publisher-options';
 import type { Bench, BenchOutcome, Progress } from '../bench.ts';
 import { forkedWith, type Forked } from '../forked.ts';
 import { kafkaRatio } from './kafka-ratio.ts';
@@ -16,7 +16,7 @@ import { writerRounds } from './writer-rounds.ts';
 const WARM_UP_TRACES = 100_000;
 /** The cost of publishing is the median of so many parts of filling the topic. */
 const FILL_PARTS = 8;
-const PREPARE_NODE = new URL('../../../packages/lifecycle/src/prepare-node.js', import.meta.url).href;
+const PREPARE_NODE = new URL('../../../packages/platform/lifecycle/src/prepare-node.js', import.meta.url).href;
 const SPOOL_MAX_BYTES = 268_435_456;
 const MAX_RECORD_BYTES = 1_000_000;
 

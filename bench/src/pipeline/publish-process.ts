@@ -1,7 +1,7 @@
 // The derivation thread's publisher in a process of its own, so that what it costs can be measured: fills the topic, publishes at a rate
 // beside others, and measures itself. Arguments: PublisherOptions as JSON. Ends with its parent.
-import { openRecordWriter } from '@vitrine/gateway/trace-publisher/kafka-writer-module';
-import type { PublisherFigures, PublisherOptions } from '@vitrine/gateway/trace-publisher/publisher-options';
+import { openRecordWriter } from '@vitrine/gateway/recording/publisher/kafka-writer-module';
+import type { PublisherFigures, PublisherOptions } from '@vitrine/gateway/recording/publisher/publisher-options';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { setTimeout as sleep } from 'node:timers/promises';

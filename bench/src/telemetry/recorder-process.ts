@@ -1,6 +1,6 @@
 import { setImmediate as immediately, setTimeout as wait } from 'node:timers/promises';
 
-import type { GatewayTelemetry } from '@vitrine/gateway/observability/start-gateway-telemetry';
+import type { GatewayTelemetry } from '@vitrine/gateway/telemetry/start-gateway-telemetry';
 
 /** How the recorder is to run. */
 export interface RecorderOrder {
@@ -63,7 +63,7 @@ async function run(requests: number, telemetry: GatewayTelemetry | undefined): P
 
 async function start(otel: Readonly<Record<string, unknown>>): Promise<GatewayTelemetry | undefined> {
   const { readGatewayConfig } = await import('@vitrine/gateway/config');
-  const { startGatewayTelemetry } = await import('@vitrine/gateway/observability/start-gateway-telemetry');
+  const { startGatewayTelemetry } = await import('@vitrine/gateway/telemetry/start-gateway-telemetry');
   return startGatewayTelemetry({
     config: readGatewayConfig(undefined, {}, { observability: { otel } }).observability.otel,
     version: '0.0.0',

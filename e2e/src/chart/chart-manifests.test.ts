@@ -413,7 +413,7 @@ describeWithPrograms([...HELMS, 'kube-score'], 'the chart', () => {
     };
     expect(topicsOf('-enrich-scan-queue')).toEqual(['vitrine.scans.requested', 'vitrine.scans.routine']);
     // Where scans are queued, and where topics are created.
-    for (const file of ['packages/stores/src/scans/queue-scans.ts', 'migrations/src/topics-config.ts'])
+    for (const file of ['packages/stores/model/src/scans/queue-scans.ts', 'migrations/src/topics-config.ts'])
       expect(readFileSync(join(ROOT, file), 'utf8').match(/'vitrine\.scans\.\w+'/g)).toEqual(
         topicsOf('-enrich-scan-queue').map((topic) => `'${topic}'`),
       );

@@ -9,37 +9,38 @@ import { Readiness } from '@vitrine/http-api/probe-routes';
 import { stopServer, type HttpServer, type StoppingServer } from '@vitrine/http-api/server/http-server';
 import { listen } from '@vitrine/http-api/server/listen';
 import { UnparsedLog } from '@vitrine/http-api/connections/unparsed-log';
-import { createAdminApi } from './admin-api.ts';
-import { authorizeBy } from './http/authorize.ts';
+import { createAdminApi } from './admin/admin-api.ts';
+import { authorizeBy } from './admin/http/authorize.ts';
 import { openAuth } from './auth/open-auth.ts';
-import { openKeys, type OpenKeys } from './auth/open-keys.ts';
+import { openKeys, type OpenKeys } from './auth/keys/open-keys.ts';
 import { RateLimiter } from './auth/rate-limiter.ts';
-import { BodyBudget } from './capture/body-budget.ts';
-import type { Drop } from './capture/drop.ts';
-import { DropReport } from './capture/drop-report.ts';
-import type { OpenedTraces } from './opened-traces.ts';
-import { TraceQueue } from './capture/trace-queue.ts';
-import { WriteMonitor } from './capture/write-monitor.ts';
-import { openClocks, type Clocks } from './clocks.ts';
+import { BodyBudget } from './recording/capture/body-budget.ts';
+import type { Drop } from './recording/capture/drop.ts';
+import { DropReport } from './recording/capture/drop-report.ts';
+import type { OpenedTraces } from './recording/opened-traces.ts';
+import { TraceQueue } from './recording/capture/trace-queue.ts';
+import { WriteMonitor } from './recording/capture/write-monitor.ts';
+import { openClocks, type Clocks } from './storage/clocks.ts';
 import type { GatewayConfig } from './config.ts';
-import { healthReasons } from './diagnostics/health-reasons.ts';
-import { createGatewayServer } from './http/gateway-server.ts';
+import { healthReasons } from './admin/diagnostics/health-reasons.ts';
+import { createGatewayServer } from './admin/http/gateway-server.ts';
 import { openLimits } from './limits/open-limits.ts';
-import type { SharedLimits } from './limits/open-request-counter.ts';
-import { openAccessLog, type AccessLog } from './observability/access-log.ts';
-import { openObservability, type Observability } from './observability/open-observability.ts';
-import { serveScrape } from './observability/serve-scrape.ts';
-import { pathRedactor } from './privacy/path-redactor.ts';
-import { openPlans } from './plans/open-plans.ts';
-import { openRequestGuard } from './privacy/request-guard.ts';
-import { Deadlines } from './proxy/deadlines.ts';
-import { headerReaders, TRACE_CONTEXT_HEADERS } from './proxy/forwarded-headers.ts';
-import { openRoutes } from './proxy/open-routes.ts';
-import type { ProxyContext } from './proxy/proxy-context.ts';
+import type { SharedLimits } from './limits/requests/open-request-counter.ts';
+import { openAccessLog, type AccessLog } from './telemetry/access-log.ts';
+import { openObservability, type Observability } from './telemetry/open-observability.ts';
+import { serveScrape } from './telemetry/serve-scrape.ts';
+import { pathRedactor } from '@vitrine/privacy/path-redactor';
+import { openPlans } from './limits/plans/open-plans.ts';
+import { openRequestGuard } from './proxy/privacy/request-guard.ts';
+import { Deadlines } from './proxy/exchange/deadlines.ts';
+import { headerReaders, TRACE_CONTEXT_HEADERS } from './proxy/exchange/forwarded-headers.ts';
+import { openRoutes } from './proxy/routing/open-routes.ts';
+import { routeUnder } from './proxy/routing/request-target.ts';
+import type { ProxyContext } from './proxy/exchange/proxy-context.ts';
 import { createProxy } from './proxy/proxy.ts';
 import { createUnparsedHandler } from './proxy/unparsed-request.ts';
-import { UpstreamErrorLog } from './proxy/upstream-error-log.ts';
-import { postgresOptions } from './storage-settings.ts';
+import { UpstreamErrorLog } from './proxy/exchange/upstream-error-log.ts';
+import { postgresOptions } from './storage/storage-settings.ts';
 
 /** Traces of rejections that belong to no tenant, a second. Spec: G11.12. */
 const ANONYMOUS_REJECTIONS_PER_SECOND = 10;
@@ -50,7 +51,7 @@ const AFTER_FAILED_RETENTION =
   'check err, and the disk of storage.path or the database of storage.dsn; retention runs every 60 s: docs/failure-modes.md#retention-that-fails';
 
 /** What the gateway uses of its process. */
-export interface ProcessTools {
+export interface GatewayOverrides {
   /** Instead of that of the process, or of the database where traces are stored in Postgres. */
   readonly clocks?: Clocks | undefined;
   /** Collects the young generation. Without it, dead buffers of large bodies stay longer. */
@@ -62,7 +63,7 @@ export interface ProcessTools {
 }
 
 /** What `startGateway` opens before the rest of the gateway's modules are loaded. */
-export interface OpenedFirst {
+export interface StartupResources {
   readonly privacy: PrivacyRules;
   readonly traces: OpenedTraces;
   /** On the clock of `performance.now()`. */
@@ -72,11 +73,11 @@ export interface OpenedFirst {
 }
 
 /** Puts the gateway together around its open trace store, listens, and resolves with its URL; see `startGateway`. */
-export async function listenAround(
-  { privacy, traces, startedAt, opened, stop }: OpenedFirst,
+export async function startServer(
+  { privacy, traces, startedAt, opened, stop }: StartupResources,
   config: GatewayConfig,
   logger: Logger,
-  { collectYoung = () => {}, ...process }: ProcessTools,
+  { collectYoung = () => {}, ...process }: GatewayOverrides,
 ): Promise<string> {
   const observability = opened.use(await openObservability(config.observability.otel, logger));
   stop('flush metrics', () => observability.flushMetrics());
@@ -122,7 +123,10 @@ export async function listenAround(
   });
   opened.use(await serveScrape(scrape, { host: config.server.host, port: config.observability.otel.prometheus_port }, logger));
   const access = config.log.access ? openAccessLog(logger, redactPathFor) : undefined;
-  const instrumentRequest = observability.instrumentRequests(routes, access);
+  const instrumentRequest = observability.instrumentRequests(
+    { providers: routes.map(({ provider }) => provider), providerOf: (target) => routeUnder(target, routes)?.provider },
+    access,
+  );
   const created = createGatewayServer(proxy, admin, config.server.max_connections, instrumentRequest);
   const { server, connections } = created;
   observability.observeConnections(connections, config.server.max_connections);

@@ -1,8 +1,8 @@
 import { invalidConfig, inspectConfig, type ConfigSource, type InspectedConfig } from '@vitrine/config/read-config';
 import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
-import { isKeyFile } from './auth/key-files.ts';
-import { configRules } from './config-rules.ts';
+import { isKeyFile } from './auth/keys/key-files.ts';
+import { configRules } from './config/config-rules.ts';
 import { clientServerKeys } from '@vitrine/http-api/server/server-keys';
 import { kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
@@ -10,9 +10,9 @@ import { logKeys } from '@vitrine/telemetry/config/log-keys';
 import { otelVariables } from '@vitrine/telemetry/config/otel-variables';
 import { STORE_DRIVERS } from '@vitrine/traces/trace-store';
 import { limitsConfig, plansConfig } from './limits/limits-config.ts';
-import { oldKeyHint } from './old-gateway/old-names.ts';
-import { observabilityConfig } from './observability/observability-config.ts';
-import { piiConfig } from './privacy/pii-config.ts';
+import { oldKeyHint } from './config/old-names.ts';
+import { observabilityConfig } from './telemetry/observability-config.ts';
+import { piiConfig } from './proxy/privacy/pii-config.ts';
 
 const MEBIBYTE = 1_048_576;
 

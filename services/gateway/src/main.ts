@@ -2,7 +2,7 @@ import { runCommandLine } from '@vitrine/command-line/run-command-line';
 import type { Fault } from '@vitrine/faults/fault';
 import { exposeMinorCollection, freeWorkerSemiSpaces } from '@vitrine/lifecycle/heap-flags';
 import { scrub } from '@vitrine/privacy/scrub';
-import { serve } from './commands/serve.ts';
+import { serve } from './cli/serve.ts';
 
 /** Includes what is otherwise only in the log, because there is no log at a terminal. */
 function messageOf({ code, say, log }: Fault): string {
@@ -19,5 +19,5 @@ const [command = 'serve'] = process.argv.slice(2);
 const program =
   command === 'serve'
     ? { name: 'gateway', defaultCommand: 'serve', commands: [serve(collectYoung)] }
-    : (await import('./commands/registry.ts')).gatewayCommandLine(collectYoung);
+    : (await import('./cli/registry.ts')).gatewayCommandLine(collectYoung);
 await runCommandLine(process, program, messageOf);

@@ -1,5 +1,5 @@
 import { startGateway } from '@vitrine/gateway/start-gateway';
-import { oldSettingsIn, warnOfOldSettings } from '@vitrine/gateway/old-gateway/old-settings';
+import { oldSettingsIn, warnOfOldSettings } from '@vitrine/gateway/config/old-settings';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { startMockAnthropic } from '@vitrine/testkit/mock-anthropic';
 import { startMockOpenai } from '@vitrine/testkit/mock-openai';

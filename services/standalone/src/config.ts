@@ -1,5 +1,5 @@
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
-import { KEY_VARIABLE } from '@vitrine/gateway/commands/connect/gateway-options';
+import { KEY_VARIABLE } from '@vitrine/gateway/cli/connect/gateway-options';
 import { inspectGatewayConfig, type GatewayConfig } from '@vitrine/gateway/config';
 import { join } from 'node:path';
 import { z } from 'zod';

@@ -4,7 +4,7 @@ import { versionCommand } from '@vitrine/command-line/version-command';
 import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import type { Fault } from '@vitrine/faults/fault';
 import { GATEWAY_CONFIG_FILE } from '@vitrine/gateway/config';
-import { VERSION } from '@vitrine/gateway/version';
+import { VERSION } from '@vitrine/gateway/telemetry/version';
 import { exposeMinorCollection, freeWorkerSemiSpaces } from '@vitrine/lifecycle/heap-flags';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { scrub } from '@vitrine/privacy/scrub';

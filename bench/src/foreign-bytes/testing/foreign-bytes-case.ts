@@ -1,6 +1,6 @@
 /** A function that reads foreign bytes, and how it is called with growing inputs. */
 export interface ForeignBytesCase {
-  /** The file and the function or class, such as `packages/privacy/src/scrub.ts#scrub`. */
+  /** The file and the function or class, such as `packages/platform/privacy/src/scrub.ts#scrub`. */
   readonly of: string;
   readonly run: (input: string) => unknown;
   /** How the foreign text stands in an input; by default it is the input. */

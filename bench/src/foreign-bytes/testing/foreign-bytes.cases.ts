@@ -9,8 +9,8 @@ export const FOREIGN_BYTES: readonly ForeignBytesCase[] = [...privacyCases, ...t
 
 /** Functions with such a name that read nothing foreign, and what they read. */
 export const OWN_BYTES: Readonly<Record<string, string>> = {
-  'packages/config/src/durations.ts#parseDuration': 'the configuration',
-  'packages/telemetry/src/config/otlp-endpoint.ts#parseEndpoint': 'the configuration',
-  'packages/trace-derivation/src/price-override.ts#parsePriceOverride': 'a file of the operator',
-  'packages/http-api/src/server/request-error.ts#requestError': 'an event of the parser',
+  'packages/platform/config/src/durations.ts#parseDuration': 'the configuration',
+  'packages/platform/telemetry/src/config/otlp-endpoint.ts#parseEndpoint': 'the configuration',
+  'packages/traces/derivation/src/price-override.ts#parsePriceOverride': 'a file of the operator',
+  'packages/platform/http-api/src/server/request-error.ts#requestError': 'an event of the parser',
 };

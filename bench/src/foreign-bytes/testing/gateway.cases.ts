@@ -1,16 +1,16 @@
-import { genaiOperationName } from '@vitrine/gateway/observability/metrics/genai-operation';
-import { readOldHeaders } from '@vitrine/gateway/old-gateway/old-headers';
-import { parseOldTime } from '@vitrine/gateway/old-gateway/old-time';
-import { inspectableText, uninspectableReason } from '@vitrine/gateway/privacy/inspectable-body';
-import { RequestGuard } from '@vitrine/gateway/privacy/request-guard';
-import { bodyKindOf, contentCodingOf } from '@vitrine/gateway/proxy/body-kind';
-import { headerReaders } from '@vitrine/gateway/proxy/forwarded-headers';
-import { providerCredential } from '@vitrine/gateway/proxy/provider-credential';
-import { readTarget } from '@vitrine/gateway/routing/request-target';
-import { StreamingUsageReader } from '@vitrine/gateway/capture/streaming-usage-reader';
-import { checkCutHead, checkHead } from '@vitrine/gateway/upstream/head-syntax';
-import { readResponseHead } from '@vitrine/gateway/upstream/response-head';
-import { ResponseReader } from '@vitrine/gateway/upstream/response-reader';
+import { genaiOperationName } from '@vitrine/gateway/telemetry/metrics/genai-operation';
+import { readOldHeaders } from '@vitrine/ongoingai-import/old-headers';
+import { parseOldTime } from '@vitrine/ongoingai-import/old-time';
+import { inspectableText, uninspectableReason } from '@vitrine/gateway/proxy/privacy/inspectable-body';
+import { RequestGuard } from '@vitrine/gateway/proxy/privacy/request-guard';
+import { bodyKindOf, contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
+import { headerReaders } from '@vitrine/gateway/proxy/exchange/forwarded-headers';
+import { providerCredential } from '@vitrine/gateway/proxy/routing/provider-credential';
+import { readTarget } from '@vitrine/gateway/proxy/routing/request-target';
+import { StreamingUsageReader } from '@vitrine/gateway/recording/capture/streaming-usage-reader';
+import { checkCutHead, checkHead } from '@vitrine/gateway/proxy/upstream/head-syntax';
+import { readResponseHead } from '@vitrine/gateway/proxy/upstream/response-head';
+import { ResponseReader } from '@vitrine/gateway/proxy/upstream/response-reader';
 import { readRequestLine } from '@vitrine/http-api/connections/request-line';
 import { correlationIdReader } from '@vitrine/http-api/correlation-id';
 import { readDate, readDateTime } from '@vitrine/http-api/requests/rfc3339';
@@ -54,29 +54,29 @@ const inExtension: Form = (text) => `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunk
 const inTrailers: Form = (text) => `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n${text}`;
 
 export const gatewayCases: readonly ForeignBytesCase[] = [
-  { of: 'services/gateway/src/routing/request-target.ts#readTarget', run: (text) => readTarget(`/openai/${text}`, routes) },
+  { of: 'services/gateway/src/proxy/routing/request-target.ts#readTarget', run: (text) => readTarget(`/openai/${text}`, routes) },
   {
-    of: 'services/gateway/src/proxy/provider-credential.ts#providerCredential',
+    of: 'services/gateway/src/proxy/routing/provider-credential.ts#providerCredential',
     run: (text) => providerCredential({ authorization: `Bearer ${text}`, 'x-api-key': text }),
   },
-  { of: 'services/gateway/src/proxy/body-kind.ts#bodyKindOf', run: bodyKindOf },
-  { of: 'services/gateway/src/proxy/body-kind.ts#contentCodingOf', run: contentCodingOf },
+  { of: 'packages/platform/privacy/src/bodies/body-kind.ts#bodyKindOf', run: bodyKindOf },
+  { of: 'packages/platform/privacy/src/bodies/body-kind.ts#contentCodingOf', run: contentCodingOf },
   {
-    of: 'services/gateway/src/proxy/forwarded-headers.ts#headerReaders',
+    of: 'services/gateway/src/proxy/exchange/forwarded-headers.ts#headerReaders',
     run: (text) => [headers.request([text, text, ...text.split(' ')], text), headers.response(text.split(','), text)],
   },
   {
-    of: 'services/gateway/src/privacy/inspectable-body.ts#inspectableText',
+    of: 'services/gateway/src/proxy/privacy/inspectable-body.ts#inspectableText',
     run: (text) => inspectableText(bytesOf(text), 'application/json'),
     forms: [plain, inRequest],
   },
   {
-    of: 'services/gateway/src/privacy/inspectable-body.ts#uninspectableReason',
+    of: 'services/gateway/src/proxy/privacy/inspectable-body.ts#uninspectableReason',
     run: (text) => uninspectableReason({ 'content-type': `application/json; charset=${text}`, 'content-length': text }, 1),
     forms: [plain, (text) => `${text};`.repeat(2)],
   },
   {
-    of: 'services/gateway/src/privacy/request-guard.ts#RequestGuard',
+    of: 'services/gateway/src/proxy/privacy/request-guard.ts#RequestGuard',
     run: (text) =>
       guard.inspect('block', {
         path: `/openai/v1?${text.slice(0, 8_192)}`,
@@ -88,7 +88,7 @@ export const gatewayCases: readonly ForeignBytesCase[] = [
     forms: [plain, inRequest],
   },
   {
-    of: 'services/gateway/src/capture/streaming-usage-reader.ts#StreamingUsageReader',
+    of: 'services/gateway/src/recording/capture/streaming-usage-reader.ts#StreamingUsageReader',
     run: (text) => {
       const reader = new StreamingUsageReader('sse', '', () => {});
       for (const chunk of chunksOf(text)) reader.push(chunk);
@@ -97,22 +97,22 @@ export const gatewayCases: readonly ForeignBytesCase[] = [
     forms: [plain, inEvents, inBrokenEvents],
   },
   {
-    of: 'services/gateway/src/upstream/head-syntax.ts#checkHead',
+    of: 'services/gateway/src/proxy/upstream/head-syntax.ts#checkHead',
     run: (text) => ignoringFaults(() => checkHead(text)),
     forms: [plain, inHead, inHeaderLines],
   },
   {
-    of: 'services/gateway/src/upstream/head-syntax.ts#checkCutHead',
+    of: 'services/gateway/src/proxy/upstream/head-syntax.ts#checkCutHead',
     run: (text) => ignoringFaults(() => checkCutHead(text)),
     forms: [plain, inHead, inHeaderLines],
   },
   {
-    of: 'services/gateway/src/upstream/response-head.ts#readResponseHead',
+    of: 'services/gateway/src/proxy/upstream/response-head.ts#readResponseHead',
     run: (text) => ignoringFaults(() => readResponseHead(text, false)),
     forms: [plain, inHead, inHeaderLines],
   },
   {
-    of: 'services/gateway/src/upstream/response-reader.ts#ResponseReader',
+    of: 'services/gateway/src/proxy/upstream/response-reader.ts#ResponseReader',
     run: (text) =>
       ignoringFaults(() => {
         const reader = new ResponseReader(consumer, false);
@@ -121,16 +121,16 @@ export const gatewayCases: readonly ForeignBytesCase[] = [
     forms: [plain, inHead, inHeaderLines, inChunks, inExtension, inTrailers],
   },
   {
-    of: 'services/gateway/src/observability/metrics/genai-operation.ts#genaiOperationName',
+    of: 'services/gateway/src/telemetry/metrics/genai-operation.ts#genaiOperationName',
     run: (text) => genaiOperationName(`/v1/${text}`),
   },
   {
-    of: 'services/gateway/src/old-gateway/old-time.ts#parseOldTime',
+    of: 'packages/traces/ongoingai-import/src/old-time.ts#parseOldTime',
     run: parseOldTime,
     forms: [plain, (text) => `2026-01-01 00:00:00${text}`],
   },
   {
-    of: 'services/gateway/src/old-gateway/old-headers.ts#readOldHeaders',
+    of: 'packages/traces/ongoingai-import/src/old-headers.ts#readOldHeaders',
     run: (text) => readOldHeaders(text, 'x-key'),
     forms: [
       plain,
@@ -138,12 +138,18 @@ export const gatewayCases: readonly ForeignBytesCase[] = [
       (text) => JSON.stringify({ authorization: [text], accept: text }),
     ],
   },
-  { of: 'packages/http-api/src/connections/request-line.ts#readRequestLine', run: (text) => readRequestLine(bytesOf(text)) },
-  { of: 'packages/http-api/src/correlation-id.ts#correlationIdReader', run: (text) => correlationId({ 'x-request-id': text }) },
   {
-    of: 'packages/http-api/src/requests/rfc3339.ts#readDateTime',
+    of: 'packages/platform/http-api/src/connections/request-line.ts#readRequestLine',
+    run: (text) => readRequestLine(bytesOf(text)),
+  },
+  {
+    of: 'packages/platform/http-api/src/correlation-id.ts#correlationIdReader',
+    run: (text) => correlationId({ 'x-request-id': text }),
+  },
+  {
+    of: 'packages/platform/http-api/src/requests/rfc3339.ts#readDateTime',
     run: readDateTime,
     forms: [plain, (text) => `2026-01-01T00:00:00.${text}Z`],
   },
-  { of: 'packages/http-api/src/requests/rfc3339.ts#readDate', run: readDate },
+  { of: 'packages/platform/http-api/src/requests/rfc3339.ts#readDate', run: readDate },
 ];

@@ -48,31 +48,34 @@ const inHeaders: Form = (text) => `x-customer\n${text.replaceAll('\n', ' ')}\nac
 const inAssignments: Form = (text) => `password: ${text}`;
 
 export const privacyCases: readonly ForeignBytesCase[] = [
-  { of: 'packages/privacy/src/scrub.ts#scrub', run: (text) => scrub(text), forms: [plain, inRequest, inAssignments] },
-  { of: 'packages/privacy/src/scrub.ts#findCredentials', run: (text) => findCredentials(text, { withMembers: false }) },
-  { of: 'packages/privacy/src/scrub.ts#isJsonText', run: isJsonText },
+  { of: 'packages/platform/privacy/src/scrub.ts#scrub', run: (text) => scrub(text), forms: [plain, inRequest, inAssignments] },
+  { of: 'packages/platform/privacy/src/scrub.ts#findCredentials', run: (text) => findCredentials(text, { withMembers: false }) },
+  { of: 'packages/platform/privacy/src/scrub.ts#isJsonText', run: isJsonText },
   {
-    of: 'packages/privacy/src/credentials/assigned-secrets.ts#findAssignedSecrets',
+    of: 'packages/platform/privacy/src/credentials/assigned-secrets.ts#findAssignedSecrets',
     run: (text) => [true, false].map((isJson) => findAssignedSecrets(text, { isJson, withMembers: true })),
   },
-  { of: 'packages/privacy/src/credentials/bare-values.ts#looksSecret', run: (text) => looksSecret(text) },
-  { of: 'packages/privacy/src/credentials/bearer-tokens.ts#findBearerTokens', run: findBearerTokens },
+  { of: 'packages/platform/privacy/src/credentials/bare-values.ts#looksSecret', run: (text) => looksSecret(text) },
+  { of: 'packages/platform/privacy/src/credentials/bearer-tokens.ts#findBearerTokens', run: findBearerTokens },
   {
-    of: 'packages/privacy/src/bodies/body-framing.ts#framingOf',
+    of: 'packages/platform/privacy/src/bodies/body-framing.ts#framingOf',
     run: (text) => [undefined, 'sse' as const].map((kind) => framingOf(text, kind)),
   },
-  { of: 'packages/privacy/src/credentials/unescaped-text.ts#findUnescaped', run: (text) => findUnescaped(text, () => []) },
-  { of: 'packages/privacy/src/scrub.ts#redactPath', run: (text) => redactPath(`/v1/models?key=${text}`) },
-  { of: 'packages/privacy/src/personal-data.ts#findEmails', run: findEmails },
-  { of: 'packages/privacy/src/personal-data.ts#findPhones', run: findPhones },
-  { of: 'packages/privacy/src/personal-data.ts#findSsns', run: findSsns },
   {
-    of: 'packages/privacy/src/bodies/denied-fields.ts#DeniedFields',
+    of: 'packages/platform/privacy/src/credentials/unescaped-text.ts#findUnescaped',
+    run: (text) => findUnescaped(text, () => []),
+  },
+  { of: 'packages/platform/privacy/src/scrub.ts#redactPath', run: (text) => redactPath(`/v1/models?key=${text}`) },
+  { of: 'packages/platform/privacy/src/personal-data.ts#findEmails', run: findEmails },
+  { of: 'packages/platform/privacy/src/personal-data.ts#findPhones', run: findPhones },
+  { of: 'packages/platform/privacy/src/personal-data.ts#findSsns', run: findSsns },
+  {
+    of: 'packages/platform/privacy/src/bodies/denied-fields.ts#DeniedFields',
     run: (text) => [[...fields.membersOf(text)], fields.pairsOf(text), fields.partsOf(text)],
     forms: [plain, inMember, inForm, inPart],
   },
   {
-    of: 'packages/privacy/src/bodies/enclosing-name.ts#EnclosingNames',
+    of: 'packages/platform/privacy/src/bodies/enclosing-name.ts#EnclosingNames',
     run: (text) => {
       const names = new EnclosingNames(text);
       for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) names.around(at);
@@ -80,25 +83,29 @@ export const privacyCases: readonly ForeignBytesCase[] = [
     forms: [plain, inMember, (text) => `{"properties":${'{"a":'.repeat(text.length / 5)}`],
   },
   {
-    of: 'packages/privacy/src/bodies/schema-values.ts#describedValues',
+    of: 'packages/platform/privacy/src/bodies/schema-values.ts#describedValues',
     run: (text) => describedValues(text, 0, text.length, 'properties'),
   },
-  { of: 'packages/privacy/src/header-lines.ts#headerOf', run: (text) => headerOf(text, 'accept'), forms: [plain, inHeaders] },
-  { of: 'packages/privacy/src/header-lines.ts#headerValuesOf', run: headerValuesOf, forms: [plain, inHeaders] },
-  { of: 'packages/privacy/src/bodies/body-framing.ts#dropIncompleteTail', run: dropIncompleteTail },
-  { of: 'packages/privacy/src/bodies/json-text.ts#decodedString', run: decodedString },
   {
-    of: 'packages/privacy/src/bodies/json-text.ts#endOfValue',
+    of: 'packages/platform/privacy/src/header-lines.ts#headerOf',
+    run: (text) => headerOf(text, 'accept'),
+    forms: [plain, inHeaders],
+  },
+  { of: 'packages/platform/privacy/src/header-lines.ts#headerValuesOf', run: headerValuesOf, forms: [plain, inHeaders] },
+  { of: 'packages/platform/privacy/src/bodies/body-framing.ts#dropIncompleteTail', run: dropIncompleteTail },
+  { of: 'packages/platform/privacy/src/bodies/json-text.ts#decodedString', run: decodedString },
+  {
+    of: 'packages/platform/privacy/src/bodies/json-text.ts#endOfValue',
     run: (text) => endOfValue(text, 0),
     forms: [plain, (text) => `{${text}`, (text) => `"${text}`],
   },
   {
-    of: 'packages/privacy/src/streams/event-stream.ts#readEventStream',
+    of: 'packages/platform/privacy/src/streams/event-stream.ts#readEventStream',
     run: (text) => [[...readEventStream(text, 'sse').texts], [...readEventStream(text, 'lines').texts]],
     forms: [plain, inEvents, inBrokenEvents],
   },
   {
-    of: 'packages/privacy/src/redactor.ts#Redactor',
+    of: 'packages/platform/privacy/src/redactor.ts#Redactor',
     run: (text) => {
       const redactor = new Redactor(context, 'workspace');
       for (const kind of [undefined, 'json', 'sse'] as const) redactor.body(text, kind, true);
@@ -106,9 +113,12 @@ export const privacyCases: readonly ForeignBytesCase[] = [
     },
     forms: [plain, inRequest, inArguments, inEvents, inBrokenEvents, inMember, inForm, inPart],
   },
-  { of: 'packages/privacy/src/redactor.ts#Redactor.path', run: (text) => new Redactor(context, 'workspace').path(`/v1?${text}`) },
   {
-    of: 'packages/privacy/src/redaction.ts#Scrubber',
+    of: 'packages/platform/privacy/src/redactor.ts#Redactor.path',
+    run: (text) => new Redactor(context, 'workspace').path(`/v1?${text}`),
+  },
+  {
+    of: 'packages/platform/privacy/src/redaction.ts#Scrubber',
     run: (text) => {
       const scrubber = new Scrubber(new Redactor(contextOff.whenOff ?? contextOff, 'workspace'));
       scrubber.body?.(text, 'json', false);

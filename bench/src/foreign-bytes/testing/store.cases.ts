@@ -113,16 +113,16 @@ function requestOf(text: string, headers: IncomingMessage['headers'] = {}): Inco
 const pageForms = [plain, inScript, inString, inJsonLd, inAttribute, inLinks, inMetas];
 
 export const storeCases: readonly ForeignBytesCase[] = [
-  { of: 'packages/registry/src/evidence/extract-page-evidence.ts#extractPageEvidence', run: pageOf, forms: pageForms },
+  { of: 'packages/stores/registry/src/evidence/extract-page-evidence.ts#extractPageEvidence', run: pageOf, forms: pageForms },
   {
-    of: 'packages/registry/src/detection/detect.ts#detect',
+    of: 'packages/stores/registry/src/detection/detect.ts#detect',
     run: (text) => detect({ version: 1, pages: [pageOf(text)], endpoints: {} }),
     forms: pageForms,
   },
-  { of: 'packages/registry/src/registrable-domain.ts#registrableDomain', run: registrableDomain },
-  { of: 'packages/stores/src/canonical-domain.ts#canonicalDomain', run: canonicalDomain },
-  { of: 'packages/stores/src/storable-text.ts#storable', run: (text) => storable({ [text]: [text] }) },
-  { of: 'packages/stores/src/corpus/corpus-lines.ts#parseCorpusLine', run: (text) => parseCorpusLine({ number: 1, text }) },
+  { of: 'packages/stores/registry/src/registrable-domain.ts#registrableDomain', run: registrableDomain },
+  { of: 'packages/stores/model/src/canonical-domain.ts#canonicalDomain', run: canonicalDomain },
+  { of: 'packages/stores/model/src/storable-text.ts#storable', run: (text) => storable({ [text]: [text] }) },
+  { of: 'packages/stores/model/src/corpus/corpus-lines.ts#parseCorpusLine', run: (text) => parseCorpusLine({ number: 1, text }) },
   {
     of: 'services/enrich-scan-queue/src/fetch/reading/decode-text.ts#decodeText',
     run: (text) => decodeText(bytesOf(text), `text/html; ${text}`),
@@ -253,12 +253,12 @@ export const storeCases: readonly ForeignBytesCase[] = [
   { of: 'services/store-api/src/http/routed-url.ts#decodedParams', run: (text) => decodedParams({ domain: text }) },
   { of: 'services/store-api/src/http/request-id.ts#requestIdOf', run: (text) => requestIdOf({ 'x-request-id': text }) },
   {
-    of: 'packages/http-api/src/requests/query-shapes.ts#parseSearch',
+    of: 'packages/platform/http-api/src/requests/query-shapes.ts#parseSearch',
     run: parseSearch,
     forms: [plain, (text) => `cursor=${text}`],
   },
   {
-    of: 'packages/http-api/src/requests/query-shapes.ts#readQuery',
+    of: 'packages/platform/http-api/src/requests/query-shapes.ts#readQuery',
     run: (text) => ignoringFaults(() => readQuery(query, parseSearch(text))),
     forms: [plain, (text) => `cursor=${text}`, (text) => text.replaceAll(/[^]{1,4}/g, 'a=b&')],
   },

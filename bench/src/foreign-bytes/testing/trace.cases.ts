@@ -93,12 +93,12 @@ function derive(text: string): void {
 
 export const traceCases: readonly ForeignBytesCase[] = [
   {
-    of: 'packages/trace-derivation/src/derive-trace.ts#deriveTrace',
+    of: 'packages/traces/derivation/src/derive-trace.ts#deriveTrace',
     run: derive,
     forms: [plain, inRequest, inArguments, inEvents, inBrokenEvents],
   },
   {
-    of: 'packages/trace-derivation/src/body-facts-reader.ts#openBodyFactsReader',
+    of: 'packages/traces/derivation/src/body-facts-reader.ts#openBodyFactsReader',
     run: (text) => {
       for (const kind of ['json', 'sse'] as const) {
         const reader = openBodyFactsReader(kind);
@@ -109,14 +109,14 @@ export const traceCases: readonly ForeignBytesCase[] = [
     forms: [plain, inUsage, inRequest, inEvents, inBrokenEvents],
   },
   {
-    of: 'packages/trace-derivation/src/decode.ts#decodeWhole',
+    of: 'packages/traces/derivation/src/decode.ts#decodeWhole',
     run: (text) => [
       decodeWhole('gzip', gzipSync(text), { maxBytes: MAX_BYTES, complete: true }),
       decodeWhole('br', brotliCompressSync(text), { maxBytes: MAX_BYTES, complete: true }),
     ],
   },
   {
-    of: 'packages/trace-derivation/src/decode.ts#decodeFar',
+    of: 'packages/traces/derivation/src/decode.ts#decodeFar',
     run: (text) => [
       decodeFar('deflate', bytesOf(text), { maxBytes: MAX_BYTES, complete: true }),
       decodeFar('gzip', gzipSync(text).subarray(0, -9), { maxBytes: MAX_BYTES, complete: true }),
@@ -124,57 +124,61 @@ export const traceCases: readonly ForeignBytesCase[] = [
     ],
   },
   {
-    of: 'packages/trace-derivation/src/key-paths.ts#keyAmong',
+    of: 'packages/traces/derivation/src/key-paths.ts#keyAmong',
     run: (text) => keyAmong(keys, bytesOf(text), 0, text.length),
   },
-  { of: 'packages/trace-derivation/src/key-paths.ts#parsed', run: parsed, forms: [plain, inRequest] },
+  { of: 'packages/traces/derivation/src/key-paths.ts#parsed', run: parsed, forms: [plain, inRequest] },
   {
-    of: 'packages/trace-derivation/src/skip-events.ts#skipIrrelevantEvents',
+    of: 'packages/traces/derivation/src/skip-events.ts#skipIrrelevantEvents',
     run: (text) => [true, false].map((needsModel) => skipIrrelevantEvents(bytesOf(text), 0, needsModel)),
     forms: [plain, inEvents, (text) => `"usage":null${text}`.repeat(2)],
   },
   {
-    of: 'packages/trace-derivation/src/stored-responses.ts#usagePathOf',
+    of: 'packages/traces/derivation/src/stored-responses.ts#usagePathOf',
     run: (text) => usagePathOf({ method: 'POST', path: `/openai/v1/responses/${text}` }),
   },
   {
-    of: 'packages/trace-derivation/src/stored-responses.ts#finishedResponse',
+    of: 'packages/traces/derivation/src/stored-responses.ts#finishedResponse',
     run: (text) => finishedResponse({ provider: 'openai', method: 'GET', path: `/openai/v1/responses/${text}` }, undefined),
   },
   {
-    of: 'packages/trace-derivation/src/whole-json.ts#findRootModel',
+    of: 'packages/traces/derivation/src/whole-json.ts#findRootModel',
     run: (text) => findRootModel(bytesOf(text)),
     forms: [plain, inRequest, (text) => `{${text}"model":"a",${text}}`],
   },
   {
-    of: 'packages/trace-derivation/src/whole-json.ts#findModelOnly',
+    of: 'packages/traces/derivation/src/whole-json.ts#findModelOnly',
     run: (text) => findModelOnly(bytesOf(text)),
     forms: [plain, inRequest],
   },
   {
-    of: 'packages/trace-derivation/src/whole-json.ts#findLastRootUsage',
+    of: 'packages/traces/derivation/src/whole-json.ts#findLastRootUsage',
     run: (text) => findLastRootUsage(bytesOf(text)),
     forms: [plain, inUsage, (text) => `{${text}"usage":{${text}}}`],
   },
-  { of: 'packages/trace-derivation/src/whole-json.ts#readFoundModel', run: (text) => readFoundModel(bytesOf(text)) },
+  { of: 'packages/traces/derivation/src/whole-json.ts#readFoundModel', run: (text) => readFoundModel(bytesOf(text)) },
   {
-    of: 'packages/trace-derivation/src/usage.ts#readUsage',
+    of: 'packages/traces/derivation/src/usage.ts#readUsage',
     run: (text) => readUsage(parsed(`{"prompt_tokens":1,"prompt_tokens_details":{${text}}}`)),
   },
   {
-    of: 'packages/traces/src/lineage-headers.ts#readLineage',
+    of: 'packages/traces/model/src/lineage-headers.ts#readLineage',
     run: (text) => readLineage(text, (value) => value),
     forms: [plain, inLineage],
   },
-  { of: 'packages/traces/src/traceparent.ts#traceIdIn', run: traceIdIn },
-  { of: 'packages/traces/src/record-texts.ts#readTexts', run: (text) => readTexts(text, ['metadata']), forms: [plain, inRecord] },
+  { of: 'packages/traces/model/src/traceparent.ts#traceIdIn', run: traceIdIn },
   {
-    of: 'packages/traces/src/trace-record-codec.ts#decodeTraceRecord',
+    of: 'packages/traces/model/src/record-texts.ts#readTexts',
+    run: (text) => readTexts(text, ['metadata']),
+    forms: [plain, inRecord],
+  },
+  {
+    of: 'packages/traces/model/src/trace-record-codec.ts#decodeTraceRecord',
     run: (text) => ignoringFaults(() => decodeTraceRecord(bytesOf(text))),
     forms: [plain, inRecord],
   },
-  { of: 'packages/traces/src/trace-store.ts#readCursor', run: readCursor },
-  { of: 'packages/kafka/src/spool/record-frames.ts#decodeFrames', run: (text) => decodeFrames(bytesOf(text)) },
+  { of: 'packages/traces/model/src/trace-store.ts#readCursor', run: readCursor },
+  { of: 'packages/platform/kafka/src/spool/record-frames.ts#decodeFrames', run: (text) => decodeFrames(bytesOf(text)) },
   {
     of: 'services/trace-writer/src/consume/decode-records.ts#decodeRecords',
     run: (text) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { DEFAULT_SCOPE, NO_SCOPE } from '@vitrine/traces/exchange-scope';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { authenticateBy, allowAll } from './authenticate.ts';
-import { KeyRing } from './key-ring.ts';
+import { KeyRing } from './keys/key-ring.ts';
 
 const LONG = 'x'.repeat(257);
 const ring = new KeyRing(testHashes, [keyRow('fixed', 'token-of-the-file', { role: 'owner' })]);

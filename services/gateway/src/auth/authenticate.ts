@@ -1,6 +1,6 @@
 import { TOKEN_MAX_LENGTH } from '@vitrine/credentials/token';
 import { DEFAULT_CALLER, forbidden, UNAUTHORIZED, UNVERIFIABLE, type Authenticate } from './caller.ts';
-import type { KeyRing } from './key-ring.ts';
+import type { KeyRing } from './keys/key-ring.ts';
 import { ConnectionTokenCache } from './connection-token-cache.ts';
 
 /** With authentication off every request is allowed. */

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
-import { KeyRing } from './key-ring.ts';
+import { KeyRing } from './keys/key-ring.ts';
 import { ConnectionTokenCache } from './connection-token-cache.ts';
 
 let ring: KeyRing;

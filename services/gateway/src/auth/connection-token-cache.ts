@@ -1,4 +1,4 @@
-import type { KeyRing, RingKey } from './key-ring.ts';
+import type { KeyRing, RingKey } from './keys/key-ring.ts';
 
 interface CachedToken {
   readonly token: string;

@@ -6,8 +6,8 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readGatewayConfig } from '../config.ts';
-import { checkAuth } from '../doctor/auth-check.ts';
-import { openKeys } from './open-keys.ts';
+import { checkAuth } from '../cli/doctor/auth-check.ts';
+import { openKeys } from './keys/open-keys.ts';
 import { startTestGateway, type TestGateway } from '../testing/start-test-gateway.ts';
 
 const OWNER = 'owner-token-0123456789-0123456789';

@@ -1,13 +1,13 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { LivePlans } from '../plans/live-plans.ts';
+import type { LivePlans } from './plans/live-plans.ts';
 import { canHaveDailyLimits } from './can-have-daily-limits.ts';
 import { openGate, type Gate } from './gate.ts';
 import { ineffectiveLimits } from './ineffective-limits.ts';
-import { openQuotas, type LimitsContext, type QuotaUsage } from './open-quotas.ts';
-import { openRequestCounter } from './open-request-counter.ts';
-import type { QuotaCheck } from './quota-check.ts';
+import { openQuotas, type LimitsContext, type QuotaUsage } from './quotas/open-quotas.ts';
+import { openRequestCounter } from './requests/open-request-counter.ts';
+import type { QuotaCheck } from './quotas/quota-check.ts';
 import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
 import type { LimitsSettings } from './limits-config.ts';

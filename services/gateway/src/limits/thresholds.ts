@@ -1,7 +1,7 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
 import type { GatewayLimits, ScopeLimits } from '@vitrine/plans/gateway-limits';
-import { NO_PLANS, type AppliedPlans } from '../plans/live-plans.ts';
+import { NO_PLANS, type AppliedPlans } from './plans/live-plans.ts';
 
 /** The thresholds of one scope; 0 is none. */
 export interface Thresholds {

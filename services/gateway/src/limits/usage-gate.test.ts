@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { rejectionBody } from '@vitrine/http-api/rejection';
-import { NO_PLANS, type AppliedPlans } from '../plans/live-plans.ts';
-import { InMemoryRequestCounter } from './in-memory-request-counter.ts';
+import { NO_PLANS, type AppliedPlans } from './plans/live-plans.ts';
+import { InMemoryRequestCounter } from './requests/in-memory-request-counter.ts';
 import { LIMIT_CHECK_UNAVAILABLE, quotaRejection, rateRejection, unknownPlanRejection } from './limit-rejections.ts';
 import { limitsConfig, plansConfig } from './limits-config.ts';
-import { ProcessQuotas } from './process-quotas.ts';
-import { QuotaLedger } from './quota-ledger.ts';
-import type { RateResult, RequestCounter } from './request-counter.ts';
+import { ProcessQuotas } from './quotas/process-quotas.ts';
+import { QuotaLedger } from './quotas/quota-ledger.ts';
+import type { RateResult, RequestCounter } from './requests/request-counter.ts';
 import { ThresholdTable } from './thresholds.ts';
 import { UsageGate } from './usage-gate.ts';
 

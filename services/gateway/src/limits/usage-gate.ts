@@ -7,8 +7,8 @@ import {
   reservedQuotaRejection,
   unknownPlanRejection,
 } from './limit-rejections.ts';
-import type { QuotaCheck, QuotaResult } from './quota-check.ts';
-import type { RateLimits, RateResult, RequestCounter } from './request-counter.ts';
+import type { QuotaCheck, QuotaResult } from './quotas/quota-check.ts';
+import type { RateLimits, RateResult, RequestCounter } from './requests/request-counter.ts';
 import { scopeNames, type ScopeNames } from './scope-names.ts';
 import { isDaily, type BoundThresholds, type ThresholdTable, type UnknownPlan } from './thresholds.ts';
 

@@ -9,17 +9,17 @@ import { createHttpServer } from '@vitrine/http-api/server/http-server';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { UpstreamPool } from '../upstream/upstream-pool.ts';
+import { UpstreamPool } from './upstream/upstream-pool.ts';
 import { authenticateBy } from '../auth/authenticate.ts';
-import { KeyRing } from '../auth/key-ring.ts';
+import { KeyRing } from '../auth/keys/key-ring.ts';
 import { RateLimiter } from '../auth/rate-limiter.ts';
-import { BodyBudget } from '../capture/body-budget.ts';
-import { TraceQueue } from '../capture/trace-queue.ts';
+import { BodyBudget } from '../recording/capture/body-budget.ts';
+import { TraceQueue } from '../recording/capture/trace-queue.ts';
 import type { Gate } from '../limits/gate.ts';
 import { keyRow, testHashes } from '../testing/key-rows.ts';
 import { rawExchange } from '../testing/raw-exchange.ts';
-import { Deadlines } from './deadlines.ts';
-import { headerReaders } from './forwarded-headers.ts';
+import { Deadlines } from './exchange/deadlines.ts';
+import { headerReaders } from './exchange/forwarded-headers.ts';
 import { createProxy } from './proxy.ts';
 
 const REJECTION = {

@@ -1,6 +1,6 @@
 import { drainRequest } from '@vitrine/http-api/connections/drain-request';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CORRELATION_HEADER } from '../correlation-id.ts';
+import { CORRELATION_HEADER } from '../telemetry/correlation-id.ts';
 
 const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
 const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';

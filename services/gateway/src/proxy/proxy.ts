@@ -6,21 +6,21 @@ import { sendRejection, sendRejectionAndClose } from '@vitrine/http-api/connecti
 import type { Rejection } from '@vitrine/http-api/rejection';
 import { requestError } from '@vitrine/http-api/server/request-error';
 import type { IncomingMessage } from 'node:http';
-import type { AuditTrail } from '../auth/audit-trail.ts';
+import type { AuditTrail } from '../auth/audit/audit-trail.ts';
 import { ANONYMOUS_CALLER, type Authenticate, type Caller } from '../auth/caller.ts';
 import { hasMisplacedKey, KEY_IN_CREDENTIAL, type IsGatewayKey } from '../auth/misplaced-key.ts';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
-import type { TraceQueue } from '../capture/trace-queue.ts';
-import { CORRELATION_HEADER, correlationIdOf } from '../correlation-id.ts';
+import type { TraceQueue } from '../recording/capture/trace-queue.ts';
+import { CORRELATION_HEADER, correlationIdOf } from '../telemetry/correlation-id.ts';
 import type { Gate } from '../limits/gate.ts';
 import { LIMIT_CHECK_UNAVAILABLE } from '../limits/limit-rejections.ts';
-import type { RequestTelemetry } from '../observability/request-telemetry.ts';
-import { Exchange } from './exchange.ts';
+import type { RequestTelemetry } from '../telemetry/request-telemetry.ts';
+import { Exchange } from './exchange/exchange.ts';
 import { allowCrossOriginRead, respondToPreflight, isPreflight } from './preflight.ts';
-import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
-import { providerCredential } from './provider-credential.ts';
-import { rejectedExchange } from './rejected-exchange.ts';
-import { readTarget } from '../routing/request-target.ts';
+import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './exchange/proxy-context.ts';
+import { providerCredential } from './routing/provider-credential.ts';
+import { rejectedExchange } from './exchange/rejected-exchange.ts';
+import { readTarget } from './routing/request-target.ts';
 
 /** Requests in flight at most; more are rejected with 503. */
 const MAX_IN_FLIGHT = 16_384;

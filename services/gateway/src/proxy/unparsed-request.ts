@@ -1,9 +1,9 @@
 import type { RefusedMessage } from '@vitrine/http-api/connections/client-connections';
 import { ANONYMOUS_CALLER } from '../auth/caller.ts';
-import type { ProxyContext } from './proxy-context.ts';
+import type { ProxyContext } from './exchange/proxy-context.ts';
 import type { Admission } from './proxy.ts';
-import { rejectedExchange } from './rejected-exchange.ts';
-import { routeUnder, type ProviderRoute } from '../routing/request-target.ts';
+import { rejectedExchange } from './exchange/rejected-exchange.ts';
+import { routeUnder, type ProviderRoute } from './routing/request-target.ts';
 
 /** Leaves a trace of requests below a provider's prefix that could not be parsed, such as those with too many headers (431). Of their headers
  *  nothing is trusted: with authentication on they belong to no tenant, like other anonymous requests, and so many of these

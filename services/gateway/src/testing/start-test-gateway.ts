@@ -7,8 +7,8 @@ import type { TraceDetail, TracePage, TraceSummary } from '@vitrine/traces/trace
 import { verifyResponses } from '@vitrine/http-api/testing/documented-responses';
 import { startGateway } from '../start-gateway.ts';
 import { readGatewayConfig } from '../config.ts';
-import { CORRELATION_HEADER } from '../correlation-id.ts';
-import type { Clocks } from '../clocks.ts';
+import { CORRELATION_HEADER } from '../telemetry/correlation-id.ts';
+import type { Clocks } from '../storage/clocks.ts';
 import { openTestStorage, type TestStorage } from './test-storage.ts';
 
 /** A gateway in this process between two mock providers, on any free port, with a storage of its own. Every response of

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import { PICO_PER_USD } from '@vitrine/traces/usd';
 import fc from 'fast-check';
-import type { QuotaUsage } from '../open-quotas.ts';
-import type { QuotaCheck, QuotaResult } from '../quota-check.ts';
+import type { QuotaUsage } from '../quotas/open-quotas.ts';
+import type { QuotaCheck, QuotaResult } from '../quotas/quota-check.ts';
 import { scopeNames } from '../scope-names.ts';
 import type { BoundThresholds } from '../thresholds.ts';
 

@@ -1,5 +1,5 @@
-import type { Allotment, AllotmentReport } from '../allotment-ledger.ts';
-import type { WindowTimes } from '../shared-window.ts';
+import type { Allotment, AllotmentReport } from '../shared-quotas/allotment-ledger.ts';
+import type { WindowTimes } from '../requests/shared-window.ts';
 
 interface Row {
   readonly process: string;

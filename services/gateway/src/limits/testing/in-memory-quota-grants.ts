@@ -1,4 +1,4 @@
-import type { QuotaGrant, QuotaGrants, QuotaReport, QuotaReporter } from '../quota-grants.ts';
+import type { QuotaGrant, QuotaGrants, QuotaReport, QuotaReporter } from '../shared-quotas/quota-grants.ts';
 
 interface Row {
   readonly process: string;

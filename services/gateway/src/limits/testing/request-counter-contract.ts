@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { RateLimits, RateResult, RequestCounter } from '../request-counter.ts';
+import type { RateLimits, RateResult, RequestCounter } from '../requests/request-counter.ts';
 import { scopeNames, type ScopeNames } from '../scope-names.ts';
 
 const one = scopeNames('org', 'ws', 'gk_1');

@@ -1,0 +1,45 @@
+import { command } from '@vitrine/command-line/command';
+import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
+import { invalidConfig } from '@vitrine/config/read-config';
+import { isFault } from '@vitrine/faults/fault';
+import { fileFaults } from '../doctor/file-faults.ts';
+import { ineffectiveLimits } from '../../limits/ineffective-limits.ts';
+import { oldSettingSentences } from '../../config/old-settings.ts';
+import { commandOldSettings, inspectCommandConfig } from './command-config.ts';
+
+export const configValidate = command({
+  name: 'config validate',
+  summary: 'Checks whether the gateway would start with this configuration, and lists every error.',
+  usage: '[--format text|json] [--config FILE]',
+  help: `  --format json  for programs
+  --config FILE  the configuration; otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
+
+Environment variables are included. The price list is read, and the places of traces and gateway keys are checked for write access.
+No store is opened, nothing is left behind, and a gateway may be running. Exit code 1: the gateway would not start. Valid settings
+without effect are warnings.
+
+Examples:
+  npm run gateway -- config validate
+  npm run gateway -- config validate --config deploy/gateway.yaml --format json
+`,
+  options: FORMAT_OPTION,
+  run: async ({ values: { config: file, format } }, context) => {
+    let warnings: string[];
+    try {
+      const { config, parts, faults } = inspectCommandConfig(file, context);
+      const all = [...faults, ...fileFaults(parts)];
+      if (config === undefined || all.length > 0) throw invalidConfig(all);
+      warnings = [...ineffectiveLimits(config), ...oldSettingSentences(commandOldSettings(file, context))];
+    } catch (error) {
+      if (format !== 'json' || !isFault(error)) throw error;
+      printResult(context, format, { valid: false, error: error.say, faults: error.log['faults'] ?? [] }, () => '');
+      return 1;
+    }
+    printResult(context, format, { valid: true, warnings }, validText);
+    return 0;
+  },
+});
+
+function validText({ warnings }: { readonly warnings: readonly string[] }): string {
+  return ['The configuration is valid.\n', ...warnings.map((warning) => `Warning: ${warning}.\n`)].join('');
+}

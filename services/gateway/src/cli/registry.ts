@@ -1,0 +1,43 @@
+import type { CommandLine } from '@vitrine/command-line/command';
+import { versionCommand } from '@vitrine/command-line/version-command';
+import { VERSION } from '../telemetry/version.ts';
+import { configValidate } from './config/config-validate.ts';
+import { doctor } from './config/doctor.ts';
+import { diagnostics } from './connect/diagnostics.ts';
+import { env } from './connect/env.ts';
+import { wrap } from './connect/wrap.ts';
+import { audit } from './keys/audit.ts';
+import { keysCreate } from './keys/keys-create.ts';
+import { keysList } from './keys/keys-list.ts';
+import { keysPeppers } from './keys/keys-peppers.ts';
+import { keysRevoke } from './keys/keys-revoke.ts';
+import { keysRotate } from './keys/keys-rotate.ts';
+import { serve } from './serve.ts';
+import { debug, debugLast } from './traces/debug.ts';
+import { importCommand } from './traces/import-command.ts';
+import { report } from './traces/report.ts';
+
+/** Every command of the gateway; `collectYoung` collects the young generation. Spec: G18.1 to G18.8. */
+export const gatewayCommandLine = (collectYoung: () => void = () => {}): CommandLine => ({
+  name: 'gateway',
+  defaultCommand: 'serve',
+  commands: [
+    serve(collectYoung),
+    configValidate,
+    doctor,
+    report,
+    debug,
+    debugLast,
+    diagnostics,
+    env,
+    wrap,
+    importCommand,
+    keysCreate,
+    keysList,
+    keysPeppers,
+    keysRotate,
+    keysRevoke,
+    audit,
+    versionCommand('gateway', VERSION),
+  ],
+});

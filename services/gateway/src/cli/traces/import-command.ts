@@ -1,0 +1,77 @@
+import { DAY_MS } from '@vitrine/traces/time-buckets';
+import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
+import { importReport, importText } from '@vitrine/ongoingai-import/import-report';
+import { openDryTarget, openImportTarget } from '@vitrine/ongoingai-import/import-target';
+import { failedOf, importTraces } from '@vitrine/ongoingai-import/import-traces';
+import { OldTraces } from '@vitrine/ongoingai-import/old-traces';
+import { privacyRules } from '../../proxy/privacy/pii-config.ts';
+import { storagePlace } from '../../storage/storage-settings.ts';
+import { commandConfig } from '../config/command-config.ts';
+import { createProgress } from '@vitrine/command-line/progress';
+import { command } from '@vitrine/command-line/command';
+import { Fault } from '@vitrine/faults/fault';
+import { usageError } from '@vitrine/command-line/usage-error';
+import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
+
+export const importCommand = command({
+  name: 'import',
+  summary: 'Imports the traces of an ongoingai/gateway. Idempotent: each trace is imported once.',
+  usage: '--from FILE [--dry-run] [--format text|json] [--config FILE]',
+  help: `  --from FILE    its trace file, such as ./data/ongoingai.db; that gateway may be running
+  --dry-run      only counts, and writes nothing; this gateway may be running
+  --format json  for programs: import.v1
+  --config FILE  this gateway's configuration
+
+This gateway must not be running. Traces older than tracing.retention_days are skipped, and all bodies while tracing.capture_bodies
+is false; secrets and personal data are redacted as configured. After an interruption, run it again. Progress is on standard error.
+Exit code 1: a trace failed, or not all were read.
+
+Examples:
+  npm run gateway -- import --from ./data/ongoingai.db --dry-run
+  npm run gateway -- import --from ./data/ongoingai.db
+`,
+  options: { from: { type: 'string' }, 'dry-run': { type: 'boolean' }, ...FORMAT_OPTION },
+  run: async ({ values }, context) => {
+    const { from, 'dry-run': dryRun = false } = values;
+    if (from === undefined) throw usageError('import needs --from and a file, such as ./data/ongoingai.db');
+    const { pii, tracing, storage, auth } = commandConfig(values.config, context);
+    if (storage.driver !== 'sqlite')
+      throw new Fault('storage_unusable', {
+        say: `${storagePlace(storage)} cannot be imported to: import writes to a file, so set storage.driver to sqlite`,
+      });
+    const policy = {
+      captureBodies: tracing.capture_bodies,
+      bodyMaxSize: tracing.body_max_size,
+      privacy: privacyRules(pii, tracing.capture_bodies),
+    };
+    // One byte more than is stored, which shows whether a body is longer.
+    using source = new OldTraces(from, tracing.body_max_size + 1);
+    using target = dryRun ? openDryTarget(storage.path) : openImportTarget(storage.path);
+    let isStopped = false;
+    void context.untilSignal().then(() => (isStopped = true));
+    const startedAt = performance.now();
+    const progress = createProgress({
+      total: source.count(),
+      items: 'traces read',
+      now: () => performance.now(),
+      print: (line) => context.stderr.write(line),
+    });
+    const counts = await importTraces({
+      source,
+      target,
+      tools: { policy, privacy: openPrivacyContext(policy.privacy), keyHeader: auth.header },
+      oldestMs: Date.now() - tracing.retention_days * DAY_MS,
+      onProgress: ({ read }) => progress(read),
+      isStopped: () => isStopped,
+    });
+    const report = importReport(counts, {
+      from,
+      into: storage.path,
+      dry_run: dryRun,
+      retention_days: tracing.retention_days,
+      ms: performance.now() - startedAt,
+    });
+    printResult(context, values.format, report, importText);
+    return report.proven && failedOf(counts.failed) === 0 ? 0 : 1;
+  },
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from '@jest/globals';
+import { isFault } from '@vitrine/faults/fault';
+import { z } from 'zod';
+import { gatewayConfig, readGatewayConfig } from '../config.ts';
+
+/** What is said of a configuration, given as the tree that a YAML file would hold. */
+function refusal(tree: unknown, env: Readonly<Record<string, string>> = {}): string {
+  try {
+    readGatewayConfig({ path: 'vitrine.yaml', text: JSON.stringify(tree) }, env);
+  } catch (error) {
+    if (isFault(error)) return error.say;
+    throw error;
+  }
+  return 'accepted';
+}
+
+type Place = readonly string[];
+
+/** Where a value can stand: every leaf, mapping and list; `0` and `gold` are an item and a name of the user's own. */
+function placesIn(schema: unknown, path: Place = []): Place[] {
+  if (schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault || schema instanceof z.ZodOptional)
+    return placesIn(schema.def.innerType, path);
+  if (schema instanceof z.ZodObject)
+    return [path, ...Object.entries(schema.shape).flatMap(([key, inner]) => placesIn(inner, [...path, key]))];
+  if (schema instanceof z.ZodArray) return [path, ...placesIn(schema.element, [...path, '0'])];
+  if (schema instanceof z.ZodPipe) return placesIn(schema.def.in, path);
+  if (schema instanceof z.ZodRecord) return [path, ...placesIn(schema.valueType, [...path, 'gold'])];
+  return [path];
+}
+
+function treeWith(path: Place, value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, key) => (key === '0' ? [inner] : { [key]: inner }), value);
+}
+
+const WRONG: readonly unknown[] = [
+  '',
+  'x',
+  'x'.repeat(3_000),
+  '\n\u0000"{}',
+  -1,
+  0,
+  0.5,
+  1e12,
+  1e30,
+  true,
+  false,
+  null,
+  [],
+  [1],
+  ['', '\n', 'a b', 'x'.repeat(300)],
+  Array.from({ length: 1_100 }, () => ({})),
+  { unheard: 1 },
+  { '': 1, 'bad name!': {} },
+];
+
+/** What zod itself says of a tree, where a shape has no words of its own. */
+function defaultTexts(tree: unknown): string[] {
+  const [plain, marked] = [gatewayConfig.safeParse(tree), gatewayConfig.safeParse(tree, { error: () => 'UNWORDED' })];
+  return (plain.error?.issues ?? []).flatMap(({ message }, i) =>
+    marked.error?.issues[i]?.message === 'UNWORDED' ? [message] : [],
+  );
+}
+
+describe('an invalid value of every key of the configuration', () => {
+  const places = placesIn(gatewayConfig).filter((path) => path.length > 0);
+
+  test('there are at least as many keys as in docs/gateway.md', () => {
+    expect(places.length).toBeGreaterThan(80);
+    expect(places).toContainEqual(['auth', 'keys', '0', 'permissions', '0']);
+    expect(places).toContainEqual(['plans', 'gold', 'per_key', 'max_cost_usd_per_day']);
+  });
+
+  test.each(places.map((path) => [path.join('.'), path] as const))('%s: is said in our own words', (name, path) => {
+    let refused = 0;
+    for (const value of WRONG) {
+      const tree = treeWith(path, value);
+      const said = refusal(tree);
+      const texts = defaultTexts(tree);
+      if (said === 'accepted') continue;
+      refused += 1;
+      expect(said).toMatch(/^the configuration has \d+ faults?\n/);
+      expect(texts.filter((text) => said.includes(text))).toEqual([]);
+      expect(said).not.toMatch(/Invalid |Too (?:small|big)|Unrecognized|expected .* received|undefined|NaN|\[object/);
+      // Each line names a place that is the one with the wrong value, or stands beside or below it.
+      const top = name.split('.', 1)[0] ?? '';
+      const lines = said.split('\n').slice(1);
+      expect(lines.filter((line) => !line.trim().startsWith(top))).toEqual([]);
+    }
+    expect(refused).toBeGreaterThan(0);
+  });
+});
+
+describe('faults name the key, its variable, the rule and the value', () => {
+  test.each([
+    ['a type', { server: { port: '80x' } }, 'server.port (SVC_SERVER_PORT): must be a number, not a string; got "80x"'],
+    ['a bound', { server: { port: 70_000 } }, 'server.port (SVC_SERVER_PORT): must be at most 65535; got 70000'],
+    ['a fraction', { server: { port: 1.5 } }, 'server.port (SVC_SERVER_PORT): must be a whole number, not a fraction; got 1.5'],
+    ['a word', { auth: { store: 'db' } }, 'auth.store (SVC_AUTH_STORE): must be "database" or "file"; got "db"'],
+    [
+      'a switch',
+      { auth: { enabled: 'maybe' } },
+      'auth.enabled (SVC_AUTH_ENABLED): must be true or false, not a string; got "maybe"',
+    ],
+    ['nothing', { server: { host: '' } }, 'server.host (SVC_SERVER_HOST): must not be empty; got ""'],
+    [
+      'a rule of ours',
+      { auth: { header: 'Cookie' } },
+      'auth.header (SVC_AUTH_HEADER): must not be a header that carries another secret; got "Cookie"',
+    ],
+    ['a list for a mapping', { auth: [] }, 'auth: must be an object, not a list'],
+    ['what is missing', { auth: { keys: [{ id: 'k' }] } }, 'auth.keys.0.token: is required, and must be a string'],
+    [
+      'an unknown key',
+      { server: { prot: 1 } },
+      'server.prot: unknown key; known keys: host, port, max_connections, idle_grace_ms',
+    ],
+    ['a bad name', { plans: { 'bad name!': {} } }, 'plans.bad name!: the name must be up to 64 letters, digits, dots, dashes'],
+  ])('%s', (_, tree, line) => {
+    expect(refusal(tree)).toContain(`has 1 fault\n  ${line}`);
+  });
+
+  test('a mistyped variable is reported with the nearest name', () => {
+    expect(refusal({}, { SVC_SERVER_PROT: '1' })).toBe(
+      'the configuration has 1 fault\n  SVC_SERVER_PROT: unknown variable; did you mean SVC_SERVER_PORT?',
+    );
+    expect(refusal({}, { SVC_NOTHING_LIKE_IT: '1' })).toMatch(/SVC_NOTHING_LIKE_IT: unknown variable$/);
+  });
+
+  test('values that may be secret are not repeated', () => {
+    const secret = 'hunter2 hunter2';
+    const said = refusal(
+      {
+        auth: { keys: [{ id: 'k', token: secret }], peppers: [secret] },
+        pii: { replacement: { hash_salt: secret.repeat(100) } },
+        observability: { otel: { endpoint: `http://user:${secret.replace(' ', '-')}@collector` } },
+      },
+      { SVC_PROVIDERS_OPENAI_UPSTREAM: 'https://api.example/v1?key=hunter2', SVC_AUTH_HEADER: '' },
+    );
+    expect(said).toContain('has 5 faults');
+    expect(said).not.toContain('hunter2');
+    expect(said).toContain('got "http://***@collector"');
+    expect(said).toContain('got "https://api.example/v1"');
+  });
+});
+
+describe('faults that span two parts', () => {
+  const key = (fields: object) => ({ token: `token-0123456789-${JSON.stringify(fields).length}-abcdefgh`, ...fields });
+
+  test('are reported with those of one part, all at once', () => {
+    const said = refusal({
+      server: { port: 9464, max_connections: 'many' },
+      providers: { openai: { prefix: '/llm', upstream: 'ftp://x' }, anthropic: { prefix: '/llm/claude' } },
+      observability: { otel: { prometheus_port: 9464, prometheus_path: '/llm/metrics', sampling_ratio: 7 } },
+      auth: {
+        header: 'Cookie',
+        keys: [key({ id: 'a', plan: 'gold' }), { ...key({ id: 'a' }), role: 7 }, { id: 'b' }],
+        peppers: [`1:${'p'.repeat(32)}`, 'nonsense', `1:${'q'.repeat(32)}`],
+      },
+      plans: { silver: { per_key: { requests_per_minute: -1 } } },
+      extra: true,
+    });
+    const paths = said.split('\n').flatMap((line) => /^ {2}([^ :]+)/.exec(line)?.[1] ?? []);
+    expect(paths.toSorted()).toEqual(
+      [
+        'auth.header',
+        'auth.keys.0.plan',
+        'auth.keys.1.id',
+        'auth.keys.1.role',
+        'auth.keys.2.token',
+        'auth.peppers.1',
+        'auth.peppers.2',
+        'extra',
+        'observability.otel.prometheus_path',
+        'observability.otel.prometheus_port',
+        'observability.otel.sampling_ratio',
+        'plans.silver.per_key.requests_per_minute',
+        'providers.anthropic.prefix',
+        'providers.openai.upstream',
+        'server.max_connections',
+      ].toSorted(),
+    );
+    expect(said).toContain('auth.keys.0.plan: unknown plan "gold"; configured plans: silver');
+  });
+
+  test('an invalid part is not reported twice', () => {
+    // Neither is this port the default one, nor does this key have a plan.
+    const said = refusal({
+      server: { port: 'x' },
+      observability: { otel: { prometheus_port: 8080 } },
+      auth: { keys: [key({ id: 'a', plan: 5 })] },
+    });
+    expect(said).toContain('has 2 faults');
+    expect(said).not.toContain('prometheus_port');
+  });
+
+  test('a file store without keys is rejected whatever else is invalid', () => {
+    const said = refusal({ auth: { enabled: true, store: 'file', header: 'Cookie' } });
+    expect(said).toContain('auth.keys (SVC_AUTH_KEYS): must hold a key');
+    expect(said).toContain('has 2 faults');
+  });
+});

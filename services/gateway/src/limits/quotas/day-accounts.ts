@@ -1,0 +1,123 @@
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
+import type { DayUsage } from '@vitrine/traces/day-usage';
+import { scopeNames, scopeNamesOf, type ScopeNames } from '../scope-names.ts';
+import { picoUsd } from '../thresholds.ts';
+
+/** Keys and workspaces together with usage on one day. */
+export const MAX_ACCOUNTS = 100_000;
+
+export interface AccountUsage {
+  tokens: number;
+  /** Trillionths of a dollar. */
+  picoUsd: number;
+}
+
+/** The usage of a key or a workspace on one UTC day: `own` plus `others`. */
+export interface DayAccount {
+  /** Usage of the exchanges that this process wrote. */
+  readonly own: AccountUsage;
+  /** Stored usage beyond that: of other processes, and of earlier runs of this one. */
+  readonly others: AccountUsage;
+  /** Usage of the last read of the store. */
+  readonly stored: AccountUsage;
+  /** At least the usage of every exchange that this process wrote today: the largest sum of a batch over one key. */
+  readonly largest: AccountUsage;
+  /** Exchanges of this process that have ended and are neither written nor dropped, */
+  unsettled: number;
+  /** and the sequence number of the last of them. */
+  lastSequence: number;
+}
+
+export type EndedExchange = Pick<CapturedExchange, 'scope' | 'outcome'>;
+
+export interface ScopeAccounts {
+  readonly key: DayAccount;
+  readonly workspace: DayAccount;
+}
+
+/** The accounts of one UTC day. */
+export class DayAccounts {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly #max: number;
+  readonly #accounts = new Map<string, DayAccount>();
+
+  constructor(day: string, max = MAX_ACCOUNTS) {
+    this.day = day;
+    this.#max = max;
+  }
+
+  /** Undefined when there is no room for another account: then the usage of the scope is unknown. */
+  of(names: ScopeNames): ScopeAccounts | undefined {
+    const key = this.#account(names.key);
+    const workspace = this.#account(names.workspace);
+    return key === undefined || workspace === undefined ? undefined : { key, workspace };
+  }
+
+  /** The accounts that an exchange of this process will be settled in. Rejected requests have no usage, and a caller over its limit must not
+   *  delay others of its workspace. */
+  ofExchange({ scope, outcome }: EndedExchange): ScopeAccounts | undefined {
+    return outcome === 'rejected' ? undefined : this.of(scopeNamesOf(scope));
+  }
+
+  /** A batch of this process was written. */
+  add(usage: readonly DayUsage[]): void {
+    for (const row of usage) {
+      if (row.day !== this.day) continue;
+      const usage = usageIn(row);
+      for (const account of this.#accountsOf(row)) {
+        addTo(account.own, usage);
+        raiseTo(account.largest, usage.tokens, usage.picoUsd);
+      }
+    }
+  }
+
+  /** The store was read. `rows` may include exchanges of this process, but only those that were passed to `add` before: the excess over
+   *  `own` is then usage of others, which never shrinks. So nothing is counted twice, and usage of others that is missed by this read is
+   *  found by the next. */
+  read(rows: readonly DayUsage[]): void {
+    for (const { stored } of this.#accounts.values()) [stored.tokens, stored.picoUsd] = [0, 0];
+    for (const row of rows) {
+      if (row.day !== this.day) continue;
+      const usage = usageIn(row);
+      for (const account of this.#accountsOf(row)) addTo(account.stored, usage);
+    }
+    for (const { stored, own, others } of this.#accounts.values())
+      raiseTo(others, stored.tokens - own.tokens, stored.picoUsd - own.picoUsd);
+  }
+
+  #accountsOf({ org_id, workspace_id, gateway_key_id }: DayUsage): DayAccount[] {
+    const names = scopeNames(org_id, workspace_id, gateway_key_id);
+    return [this.#account(names.key), this.#account(names.workspace)].filter((account) => account !== undefined);
+  }
+
+  #account(name: string): DayAccount | undefined {
+    const known = this.#accounts.get(name);
+    if (known !== undefined || this.#accounts.size >= this.#max) return known;
+    const account = emptyAccount();
+    this.#accounts.set(name, account);
+    return account;
+  }
+}
+
+function emptyAccount(): DayAccount {
+  return { own: nothing(), others: nothing(), stored: nothing(), largest: nothing(), unsettled: 0, lastSequence: 0 };
+}
+
+function nothing(): AccountUsage {
+  return { tokens: 0, picoUsd: 0 };
+}
+
+function usageIn({ total_tokens, cost_usd }: DayUsage): AccountUsage {
+  return { tokens: total_tokens, picoUsd: picoUsd(cost_usd) };
+}
+
+function addTo(to: AccountUsage, more: AccountUsage): void {
+  to.tokens += more.tokens;
+  to.picoUsd += more.picoUsd;
+}
+
+function raiseTo(to: AccountUsage, tokens: number, amount: number): void {
+  to.tokens = Math.max(to.tokens, tokens);
+  to.picoUsd = Math.max(to.picoUsd, amount);
+}

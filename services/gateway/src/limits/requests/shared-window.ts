@@ -1,0 +1,121 @@
+import type { Allotment, AllotmentReport, AllotmentTimes } from '../shared-quotas/allotment-ledger.ts';
+import { fairShares } from '../shared-quotas/fair-shares.ts';
+import { SlidingWindow } from './sliding-window.ts';
+
+/** A first request, or one more than expected, reserves this part of the limit ahead. */
+const AHEAD_PART = 1 / 64;
+/** No process reserves more than this part ahead of its requests. */
+const AHEAD_MAX_PART = 1 / 8;
+/** Reserved for the time until the next report, in requests of the last interval: a rate may double before a request has to wait. */
+const AHEAD_INTERVALS = 2;
+
+export type WindowTimes = Pick<AllotmentTimes, 'windowMs' | 'leaseMs'>;
+
+/** What stands in the way of one more request: nothing, an allotment that is used up and that the ledger might raise (`report`), or the limit. */
+export type WindowState = 'free' | 'report' | 'full';
+
+/** The part of one limit that this process may use: an ordinary sliding window whose limit is the process's allotment.
+ *
+ *  Together the processes never exceed the limit: at the end of any window, each has admitted at most its allotment within it, because an
+ *  allotment is never reduced below what was admitted in the last window; and the allotments add up to the limit at most. A process
+ *  reduces its allotment before it reports that, and raises it after the ledger has. Times are milliseconds of a monotonic clock. */
+export class SharedWindow {
+  readonly name: string;
+  readonly #window: SlidingWindow;
+  readonly #leaseMs: number;
+  #limit = 0;
+  #allotted = 0;
+  /** The fair share: marks that expire beyond it are not used again, but returned with the next report. */
+  #share = Number.POSITIVE_INFINITY;
+  #mayGrow = true;
+  /** When the last report that was successful was sent. */
+  #confirmedAt = Number.NEGATIVE_INFINITY;
+  #admitted = 0;
+  #rejected = 0;
+  /** Requests an interval, with memory of a busier one that has just passed. */
+  #pace = 0;
+  #wanted = 0;
+  /** Requests that wait for a report. */
+  waiting = 0;
+
+  constructor(name: string, { windowMs, leaseMs }: WindowTimes) {
+    this.name = name;
+    this.#window = new SlidingWindow(windowMs);
+    this.#leaseMs = leaseMs;
+  }
+
+  get allotted(): number {
+    return this.#allotted;
+  }
+
+  /** Whether the allotment may be used without a further report. */
+  isConfirmed(now: number): boolean {
+    return now - this.#confirmedAt <= this.#leaseMs;
+  }
+
+  state(limit: number, now: number): WindowState {
+    this.#limit = limit;
+    const isConfirmed = this.isConfirmed(now);
+    if (isConfirmed && this.#window.admitted(now) < this.#usable) return 'free';
+    return !isConfirmed || (this.#mayGrow && this.#usable < limit) ? 'report' : 'full';
+  }
+
+  /** Counts an admitted request. Only after `state` returned `free`. */
+  add(now: number): void {
+    this.#window.add(this.#usable, now);
+    this.#admitted += 1;
+  }
+
+  /** Notes a rejection. Returns how long until a request of this process expires; Infinity when it holds nothing. */
+  reject(now: number): number {
+    this.#rejected += 1;
+    return this.#usable === 0 ? Number.POSITIVE_INFINITY : this.#window.waitMs(this.#usable, now);
+  }
+
+  /** Whether nothing was admitted in the last window, and nothing is held or wanted. */
+  isIdle(now: number): boolean {
+    return this.#allotted === 0 && this.waiting === 0 && this.#window.isIdle(now);
+  }
+
+  /** Whether there is something to report, or the lease has to be renewed. */
+  isDue(now: number): boolean {
+    if (this.#admitted > 0 || this.#rejected > 0 || this.#allotted > this.#window.admitted(now)) return true;
+    return this.#allotted > 0 && now - this.#confirmedAt > this.#leaseMs / 3;
+  }
+
+  /** Begins a report: from now on no more is used than it says. */
+  report(now: number, isLast = false): AllotmentReport {
+    const used = this.#window.admitted(now);
+    this.#pace = Math.max(this.#admitted, Math.floor(this.#pace / 2));
+    const extra = this.waiting > 0 ? Math.floor(this.#limit * AHEAD_PART) : 0;
+    const ahead = Math.min(AHEAD_INTERVALS * this.#pace + extra, Math.ceil(this.#limit * AHEAD_MAX_PART));
+    this.#wanted = isLast ? used : Math.min(this.#limit, used + ahead + this.#rejected + this.waiting);
+    [this.#admitted, this.#rejected] = [0, 0];
+    // An allotment that has not been confirmed in time may be gone, but for what was admitted by it.
+    const usable = this.isConfirmed(now) ? Math.min(this.#usable, this.#wanted) : 0;
+    this.#allotted = Math.max(used, usable);
+    const { name } = this;
+    return {
+      name,
+      limit: this.#limit,
+      held: this.#allotted,
+      used,
+      most: Math.min(this.#wanted, this.#share),
+      wanted: this.#wanted,
+    };
+  }
+
+  /** Ends a report that was sent at `sentAt`. */
+  confirm({ allotted, demands, position, unreported }: Allotment, sentAt: number): void {
+    this.#allotted = allotted;
+    this.#confirmedAt = sentAt;
+    const share = fairShares(Math.max(0, this.#limit - unreported), demands)[position] ?? 0;
+    const demand = demands[position] ?? 0;
+    this.#share = share < demand ? share : Number.POSITIVE_INFINITY;
+    this.#mayGrow = allotted >= this.#wanted && this.#share >= this.#wanted;
+  }
+
+  get #usable(): number {
+    return Math.min(this.#allotted, this.#share, this.#limit);
+  }
+}

@@ -1,0 +1,45 @@
+import type { QuotaUnit } from '../quotas/check-quotas.ts';
+
+/** What a process reports of one daily quota. */
+export interface QuotaReport {
+  /** See `ScopeNames`. */
+  readonly name: string;
+  readonly unit: QuotaUnit;
+  /** Usage in the day, of all processes together. */
+  readonly limit: number;
+  /** What the exchanges of this process have used today. */
+  readonly used: number;
+  /** Up to where it may go on admitting requests from the moment of the report; at least `used`, */
+  readonly held: number;
+  /** and up to where it would like to; at least `held`. */
+  readonly wanted: number;
+}
+
+/** What the ledger returns for a report. */
+export interface QuotaGrant {
+  /** The process may admit requests while it has used less than this; at least `held`. */
+  readonly allotted: number;
+  /** The usage that all processes have reported, this one included, */
+  readonly reported: number;
+  /** and that of stored traces. Neither is more than what was used, and each may lack what the other has. */
+  readonly stored: number;
+  /** Processes that report this quota, this one included. */
+  readonly processes: number;
+}
+
+/** A process on one day: `day` is `YYYY-MM-DD`. Its usage grows from report to report. */
+export interface QuotaReporter {
+  readonly process: string;
+  readonly day: string;
+}
+
+/** Divides what is left of daily quotas among processes: what all have used and what they hold beyond that is the limit at most. */
+export interface QuotaGrants {
+  /** Resolves with one grant for each report, in their order; undefined for one that came after a later one of the same process.
+   *  `sequence` grows from call to call. */
+  report(
+    reporter: QuotaReporter,
+    sequence: number,
+    reports: readonly QuotaReport[],
+  ): Promise<readonly (QuotaGrant | undefined)[]>;
+}

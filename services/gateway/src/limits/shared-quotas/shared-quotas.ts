@@ -1,0 +1,169 @@
+import type { DayUsage } from '@vitrine/traces/day-usage';
+import { DAY_MS } from '@vitrine/traces/time-buckets';
+import { firstQuota } from '../quotas/check-quotas.ts';
+import type { EndedExchange, ScopeAccounts } from '../quotas/day-accounts.ts';
+import type { QuotaCheck, QuotaResult, ReachedQuota } from '../quotas/quota-check.ts';
+import type { QuotaGrants } from './quota-grants.ts';
+import type { QuotaReservation, ReservationState } from '../quotas/quota-reservation.ts';
+import { ReportLoop } from './report-loop.ts';
+import { ReservationDay, type ScopeReservations } from '../quotas/reservation-day.ts';
+import type { ScopeNames } from '../scope-names.ts';
+import { SETTLEMENT_WAIT_MAX_MS, Settlements } from './settlements.ts';
+import type { BoundThresholds } from '../thresholds.ts';
+import { dayText } from '../quotas/utc-day.ts';
+
+/** Quotas in one call of the ledger: some ten milliseconds of the database. */
+const MAX_REPORTS = 512;
+const CALL_MAX_MS = 2_000;
+/** How long a request waits for a report at most. */
+const REPORT_WAIT_MAX_MS = 1_000;
+/** How often a request waits for a report or a settlement at most. */
+const MAX_ATTEMPTS = 4;
+
+export interface SharedQuotasOptions {
+  readonly grants: QuotaGrants;
+  readonly reportIntervalMs: number;
+  /** A process admits nothing by a reservation whose last report was sent longer ago. */
+  readonly leaseMs: number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Milliseconds on a monotonic clock. */
+  readonly steadyClock: () => number;
+  /** Called for every failed report. */
+  readonly onError: (error: unknown) => void;
+  readonly settlementWaitMaxMs?: number;
+  readonly maxAccounts?: number;
+}
+
+/** The daily quotas of all processes on one ledger: `limits.counters: shared`. A request waits for the ledger only where this process holds
+ *  nothing of its quotas and may get more. Spec: G10.4, G10.7. */
+export class SharedQuotas implements QuotaCheck, AsyncDisposable {
+  readonly #options: SharedQuotasOptions;
+  readonly #settlements = new Settlements();
+  readonly #reports: ReportLoop<QuotaReservation>;
+  #day: ReservationDay;
+  #sequence = 0;
+  #isClosing = false;
+
+  constructor(options: SharedQuotasOptions) {
+    this.#options = options;
+    this.#day = this.#newDay(Math.floor(options.clock() / DAY_MS));
+    this.#reports = new ReportLoop({
+      send: (reservations) => this.#send(reservations),
+      due: () => this.#due(),
+      intervalMs: options.reportIntervalMs,
+      maxItems: MAX_REPORTS,
+      callMaxMs: CALL_MAX_MS,
+      waitMaxMs: REPORT_WAIT_MAX_MS,
+      clock: options.steadyClock,
+      onError: options.onError,
+    });
+  }
+
+  check(names: ScopeNames, thresholds: BoundThresholds): QuotaResult | Promise<QuotaResult> {
+    const scope = this.#today().of(names);
+    if (scope === undefined) return 'unavailable';
+    const state = this.#state(scope, thresholds, false);
+    return state === 'report' || state === 'unsettled' ? this.#checkWaiting(names, thresholds) : state;
+  }
+
+  /** The trace queue has taken an exchange, which is unsettled from now on. */
+  taken(exchange: EndedExchange): void {
+    this.#settlements.taken(this.#today().accounts.ofExchange(exchange));
+  }
+
+  /** The oldest `count` unsettled exchanges are written, with this usage, or dropped. */
+  settled(count: number, usage: readonly DayUsage[]): void {
+    this.#today().accounts.add(usage);
+    this.#settlements.settled(count);
+  }
+
+  /** Reports what was used, and returns what is held beyond that. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
+    await this.#reports[Symbol.asyncDispose]();
+  }
+
+  async #checkWaiting(names: ScopeNames, thresholds: BoundThresholds): Promise<QuotaResult> {
+    let isSettled = false;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      // Midnight may have passed.
+      const scope = this.#today().of(names);
+      if (scope === undefined) return 'unavailable';
+      const state = this.#state(scope, thresholds, isSettled);
+      if (state !== 'report' && state !== 'unsettled') return state;
+      const isDone = state === 'report' ? await this.#reported(scope, thresholds) : await this.#settlement(scope.accounts);
+      if (!isDone) return 'unavailable';
+      // What ends from now on was in flight when the request came, and does not delay it again.
+      if (state === 'unsettled') isSettled = true;
+    }
+    // Other requests were faster, again and again.
+    return firstQuota<ReachedQuota>(thresholds, (_scope, _unit, _limit, code) => ({ code, isUsedUp: false }));
+  }
+
+  /** Undefined: no quota is reached. */
+  #state(
+    scope: ScopeReservations,
+    thresholds: BoundThresholds,
+    isSettled: boolean,
+  ): ReachedQuota | 'report' | 'unsettled' | undefined {
+    const now = this.#options.steadyClock();
+    return firstQuota(thresholds, (which, unit, limit, code) => {
+      const state: ReservationState = scope[which][unit].state(limit, now, isSettled);
+      if (state === 'free') return undefined;
+      if (state === 'report' || state === 'unsettled') return state;
+      return { code, isUsedUp: state === 'used up' };
+    });
+  }
+
+  #settlement(accounts: ScopeAccounts): Promise<boolean> {
+    return this.#settlements.settlement(accounts, this.#options.settlementWaitMaxMs ?? SETTLEMENT_WAIT_MAX_MS);
+  }
+
+  /** Resolves after a report of all quotas of the scope that need one: with false when it failed or took too long. */
+  async #reported(scope: ScopeReservations, thresholds: BoundThresholds): Promise<boolean> {
+    const now = this.#options.steadyClock();
+    const unreported: QuotaReservation[] = [];
+    firstQuota<never>(thresholds, (which, unit, limit) => {
+      const reservation = scope[which][unit];
+      if (reservation.state(limit, now, true) === 'report') unreported.push(reservation);
+      return undefined;
+    });
+    for (const reservation of unreported) reservation.waiting += 1;
+    const reported = await Promise.all(unreported.map((reservation) => this.#reports.reported(reservation)));
+    for (const reservation of unreported) reservation.waiting -= 1;
+    return reported.every(Boolean);
+  }
+
+  *#due(): Generator<QuotaReservation> {
+    const now = this.#options.steadyClock();
+    for (const reservation of this.#today().reservations()) if (reservation.isDue(now, this.#isClosing)) yield reservation;
+  }
+
+  async #send(items: readonly QuotaReservation[]): Promise<void> {
+    const day = this.#today();
+    const reservations = items.filter((reservation) => day.has(reservation));
+    if (reservations.length === 0) return;
+    this.#sequence += 1;
+    const sequence = this.#sequence;
+    const sentAt = this.#options.steadyClock();
+    const reports = reservations.map((reservation) => reservation.report(sentAt, this.#isClosing));
+    const grants = await this.#options.grants.report(day, sequence, reports);
+    // A late response would grant what a later report has returned.
+    if (sequence !== this.#sequence) return;
+    for (const [i, reservation] of reservations.entries()) {
+      const grant = grants[i];
+      if (grant !== undefined) reservation.confirm(grant, sentAt);
+    }
+  }
+
+  #today(): ReservationDay {
+    const number = Math.floor(this.#options.clock() / DAY_MS);
+    if (number !== this.#day.number) this.#day = this.#newDay(number);
+    return this.#day;
+  }
+
+  #newDay(number: number): ReservationDay {
+    return new ReservationDay(number, dayText(number), this.#options);
+  }
+}

@@ -1,0 +1,301 @@
+import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
+import { traceIdIn } from '@vitrine/traces/traceparent';
+import { findModelOnly, findRootModel } from '@vitrine/trace-derivation/whole-json';
+import type { Outcome } from '@vitrine/traces/trace';
+import type { ClientResponse, MalformedRequestHandler } from '@vitrine/http-api/connections/client-response';
+import { drainRequest } from '@vitrine/http-api/connections/drain-request';
+import { sendRejection } from '@vitrine/http-api/connections/send-rejection';
+import type { Rejection } from '@vitrine/http-api/rejection';
+import type { IncomingMessage } from 'node:http';
+import { BodyCapture } from '../../recording/capture/body-capture.ts';
+import { CORRELATION_HEADER } from '../../telemetry/correlation-id.ts';
+import type { RequestTelemetry } from '../../telemetry/request-telemetry.ts';
+import { readGuarded, type HeldBody } from '../privacy/read-guarded.ts';
+import type { GuardMode, RequestGuard } from '../privacy/request-guard.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
+import type { UpstreamControl, UpstreamHandler } from '../upstream/upstream-connection.ts';
+import type { UpstreamError } from '../upstream/upstream-error.ts';
+import type { Tracked } from './deadlines.ts';
+import type { ReadHeaders } from './forwarded-headers.ts';
+import { bodyKindOf } from '@vitrine/privacy/bodies/body-kind';
+import { CUT_BY_SHUTDOWN, failureOf, lateFailure, OWN_FAILURE, type ExchangeFailure } from './exchange-failure.ts';
+import { ForwardedResponse, microsSince } from './forwarded-response.ts';
+import type { ProxiedRequest, ProxyContext, UpstreamRoute } from './proxy-context.ts';
+import { providerCredential } from '../routing/provider-credential.ts';
+import { readRequestBody, type RequestBody } from './request-body.ts';
+
+/** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
+ *  captured exchange when it has ended, however it ended. Spec: G11.1, G11.5, G11.8, G11.9, G11.20. */
+export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandler {
+  restartMs: number;
+  deadlineAt = Number.POSITIVE_INFINITY;
+  slot = 0;
+  readonly #context: ProxyContext;
+  readonly #route: UpstreamRoute;
+  readonly #request: IncomingMessage;
+  readonly #response: ClientResponse;
+  readonly #correlationId: string;
+  readonly #telemetry: RequestTelemetry | undefined;
+  readonly #scope: ExchangeScope;
+  readonly #onRejected: (reason: string | undefined) => void;
+  readonly #startedAt: number;
+  readonly #started = performance.now();
+  readonly #sent: BodyCapture;
+  readonly #forwarded: ForwardedResponse;
+  #control: UpstreamControl | undefined;
+  readonly #requestHeaders: ReadHeaders;
+  #outcome: Outcome = 'completed';
+  #failure: ExchangeFailure | undefined;
+  #isOver = false;
+  #findings = '';
+  #held: HeldBody | undefined;
+
+  constructor(
+    context: ProxyContext,
+    route: UpstreamRoute,
+    { request, response, correlationId, telemetry }: ProxiedRequest,
+    scope: ExchangeScope,
+    /** Called with the reason of a rejection after admission. */
+    onRejected: (reason: string | undefined) => void,
+  ) {
+    this.#context = context;
+    this.#startedAt = context.clock();
+    this.#route = route;
+    this.#request = request;
+    this.#response = response;
+    this.#correlationId = correlationId;
+    this.#telemetry = telemetry;
+    this.#scope = scope;
+    this.#onRejected = onRejected;
+    this.#requestHeaders = context.headers.request(request.rawHeaders, request.headers.connection);
+    this.#sent = new BodyCapture(context.budget, context.storedBodyMaxBytes, () => {});
+    this.#forwarded = new ForwardedResponse(response, context, this.#started, () => this.#resume());
+    this.restartMs = context.times.firstByteTimeoutMs;
+    context.deadlines.track(this);
+    response.handler = this;
+    response.on('close', () => this.#onClose());
+  }
+
+  /** Sends the request on. `path` is the checked path at the upstream. */
+  forward(path: string): void {
+    // While the request was delayed its client may have left, or sent something that is not HTTP.
+    if (this.#isOver || this.#outcome !== 'completed') return;
+    const { guard } = this.#context;
+    const guardMode = guard?.modeOf({ provider: this.#route.provider, scope: this.#scope, path: this.#request.url ?? '' });
+    if (guard !== undefined && guardMode !== undefined) return this.#forwardGuarded(path, guard, guardMode);
+    const send = (body: RequestBody) => {
+      if (!this.#isOver) this.#dispatch(path, body);
+    };
+    readRequestBody(this.#request, this.#sent, send, () => this.#touchFirstByte());
+  }
+
+  /** Forwards a request after it was read whole and inspected. Its trace is made of what the client sent. */
+  #forwardGuarded(path: string, guard: RequestGuard, mode: GuardMode): void {
+    const {
+      headers: { 'content-type': contentType },
+      url = '',
+    } = this.#request;
+    this.#held = readGuarded(this.#request, guard, (outcome) => {
+      if (this.#isOver) return;
+      if ('rejection' in outcome) return this.reject(outcome.rejection);
+      const { body } = outcome;
+      const verdict = guard.inspect(mode, {
+        headers: this.#forwardedHeaders(),
+        path: url,
+        scope: this.#scope,
+        contentType,
+        body,
+      });
+      this.#findings = verdict.findings;
+      if (verdict.rejection !== undefined) return this.reject(verdict.rejection);
+      this.#sent.kind = bodyKindOf(contentType);
+      if (body !== undefined && body.length > 0) this.#sent.push(body);
+      this.#dispatch(path, verdict.body, verdict.headers);
+    });
+  }
+
+  /** Responds in the provider's place: the request was delayed, and now must not be forwarded. */
+  reject(rejection: Rejection): void {
+    this.#onRejected(rejection.reason);
+    if (this.#isOver) return;
+    this.#outcome = 'rejected';
+    drainRequest(this.#request);
+    sendRejection(this.#response, rejection, [CORRELATION_HEADER, this.#correlationId]);
+  }
+
+  /** The rest of the request is not HTTP: nothing more of it can be forwarded, and where a next request would begin is unknown. */
+  onMalformedRequest(rejection: Rejection): void {
+    if (this.#isOver) return;
+    this.#outcome = 'rejected';
+    this.#control?.abort(this);
+    sendRejection(this.#response, rejection, [CORRELATION_HEADER, this.#correlationId, 'Connection', 'close']);
+  }
+
+  onHead(head: ResponseHead): void {
+    if (this.#isOver) return;
+    this.#telemetry?.responded(head.status);
+    const headers = this.#context.headers.response(head.headers, head.connection);
+    headers.forwarded.push(CORRELATION_HEADER, this.#correlationId);
+    this.#forwarded.begin(head, headers, this.#request.method === 'HEAD');
+    this.#touch();
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#isOver) return;
+    this.#forwarded.push(chunk);
+    this.#touch();
+  }
+
+  onReadEnd(): void {
+    if (!this.#isOver && !this.#forwarded.flush()) this.#control?.pause(this);
+  }
+
+  onEnd(): void {
+    this.#telemetry?.upstreamEnded();
+    this.#forwarded.end();
+  }
+
+  onError(error: UpstreamError): void {
+    this.#telemetry?.upstreamEnded();
+    if (this.#isOver) return;
+    const failure = failureOf(error);
+    if (failure !== undefined) return this.#fail(failure);
+    this.#outcome = 'client_closed';
+    this.#response.destroy();
+  }
+
+  onDeadline(): void {
+    // The first reason counts.
+    if (this.#isOver || this.#outcome !== 'completed') return;
+    const late = {
+      times: this.#context.times,
+      isRequestWhole: this.#request.complete,
+      hasBegun: this.#forwarded.headers !== undefined,
+      isClientBehind: this.#forwarded.isClientBehind,
+      isGatewayBehind: this.#forwarded.isGatewayBehind,
+      upstream: this.#control?.progress(this),
+    };
+    const failure = this.#context.shutdown.aborted ? CUT_BY_SHUTDOWN : lateFailure(late);
+    if (failure === undefined) this.#response.destroy();
+    else this.#fail(failure);
+  }
+
+  #dispatch(path: string, body: RequestBody, headers = this.#forwardedHeaders()): void {
+    this.#touchFirstByte();
+    const traceParent = this.#telemetry?.sent(path);
+    const { method = '' } = this.#request;
+    try {
+      this.#control = this.#route.pool.send(
+        { method, path, headers: traceParent === undefined ? headers : [...headers, 'traceparent', traceParent], body },
+        this,
+      );
+    } catch (bug) {
+      this.#fail(OWN_FAILURE);
+      throw bug;
+    }
+  }
+
+  /** What is inspected, too: with spans on, the client's trace state was read by its span and comes from there. */
+  #forwardedHeaders(): string[] {
+    const { forwarded } = this.#requestHeaders;
+    const traceState = this.#telemetry?.traceState ?? '';
+    return traceState === '' ? forwarded : [...forwarded, 'tracestate', traceState];
+  }
+
+  /** The provider has failed or was too slow: responds with an error when nothing was sent yet, else breaks the connection, because a
+   *  response that ends normally would look complete. */
+  #fail(failure: ExchangeFailure): void {
+    if (this.#outcome !== 'completed') return;
+    const { outcome, text, upstreamError } = failure;
+    this.#outcome = outcome;
+    this.#failure = failure;
+    const status = outcome === 'timeout' ? 504 : 502;
+    const correlationId = this.#correlationId;
+    const response = this.#response;
+    if (response.headersSent) {
+      this.#forwarded.flush();
+      response.destroy();
+    } else {
+      drainRequest(this.#request);
+      sendRejection(response, { status, error: text, details: { upstream_error: upstreamError } }, [
+        CORRELATION_HEADER,
+        correlationId,
+      ]);
+    }
+    this.#control?.abort(this);
+    this.#context.onFailure({ failure, provider: this.#route.provider, status, correlationId, telemetry: this.#telemetry });
+  }
+
+  /** The response is over: sent whole, or its connection is gone. */
+  #onClose(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#held?.release();
+    const isWhole = this.#response.writableFinished;
+    if (!isWhole && this.#outcome === 'completed') this.#outcome = 'client_closed';
+    if (!isWhole) this.#control?.abort(this);
+    // A provider may respond before it has read everything; what the client still sends is read and dropped.
+    if (!this.#request.complete) drainRequest(this.#request);
+    const latencyUs = microsSince(this.#started);
+    const waits = [this.#sent.finished(), this.#forwarded.finished()].filter((wait) => wait !== undefined);
+    if (waits.length === 0) this.#handOver(latencyUs, isWhole);
+    else void Promise.all(waits).then(() => this.#handOver(latencyUs, isWhole));
+  }
+
+  #handOver(latencyUs: number, isWhole: boolean): void {
+    try {
+      // A response whose stream is cut may continue in the background without saying so.
+      const isResponse = this.#forwarded.isStream && this.#request.url?.includes('/responses') === true;
+      const findModel = isResponse ? findModelOnly : findRootModel;
+      const request = this.#sent.captured(this.#request.complete ? 'whole' : 'cut', 'model', findModel);
+      const response = this.#forwarded.captured(isWhole, request.part === 'model');
+      const exchange = this.#captured(latencyUs, request, response);
+      this.#telemetry?.exchangeEnded(exchange);
+      this.#context.onEnd(exchange, this.#telemetry);
+    } finally {
+      this.#context.deadlines.forget(this);
+    }
+  }
+
+  #captured(latencyUs: number, request: CapturedExchange['request'], response: CapturedExchange['response']): CapturedExchange {
+    const { headers, firstByteUs, chunks } = this.#forwarded;
+    return {
+      provider: this.#route.provider,
+      scope: this.#scope,
+      method: this.#request.method ?? '',
+      path: this.#request.url ?? '',
+      sentStatus: this.#response.headersSent ? this.#response.statusCode : 0,
+      outcome: this.#outcome,
+      startedAt: this.#startedAt,
+      endedAt: this.#context.clock(),
+      latencyUs,
+      firstByteUs,
+      correlationId: this.#correlationId,
+      otelTraceId: traceIdIn(this.#request.headers['traceparent']),
+      requestHeaders: this.#requestHeaders.stored,
+      responseHeaders: headers?.stored ?? '',
+      secretHeaders: this.#requestHeaders.secrets + (headers?.secrets ?? 0),
+      hasLineage: this.#requestHeaders.hasOwn,
+      credential: providerCredential(this.#request.headers),
+      findings: this.#findings,
+      upstreamError: this.#failure?.upstreamError,
+      upstreamErrorDetail: this.#failure?.detail ?? '',
+      request,
+      response,
+      responseChunks: chunks,
+    };
+  }
+
+  #resume(): void {
+    if (!this.#forwarded.isClientBehind && !this.#forwarded.isGatewayBehind) this.#control?.resume(this);
+  }
+
+  #touch(): void {
+    this.restartMs = this.#context.times.idleTimeoutMs;
+  }
+
+  #touchFirstByte(): void {
+    this.restartMs = this.#context.times.firstByteTimeoutMs;
+  }
+}

@@ -1,0 +1,100 @@
+import type { CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
+import { findLastRootUsage } from '@vitrine/trace-derivation/whole-json';
+import type { ServerResponse } from 'node:http';
+import type { BodyBudget } from '../../recording/capture/body-budget.ts';
+import { BodyCapture } from '../../recording/capture/body-capture.ts';
+import type { ResponseHead } from '../upstream/response-head.ts';
+import { bodyKindOf, contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
+import type { ReadHeaders } from './forwarded-headers.ts';
+import { ResponseWriter } from './response-writer.ts';
+
+const findNothing = (): undefined => undefined;
+
+/** A provider's response on its way to the client, with back-pressure, and what its trace gets of it. */
+export class ForwardedResponse {
+  /** Undefined before the head has arrived. */
+  headers: ReadHeaders | undefined;
+  isStream = false;
+  chunks = 0;
+  /** See `CapturedExchange`. */
+  firstByteUs = 0;
+  readonly #writer: ResponseWriter;
+  readonly #body: BodyCapture;
+  readonly #started: number;
+  readonly #onReady: () => void;
+  /** Whether it ends with its connection, so that it is unknown whether it is complete. */
+  #isOpenEnded = false;
+  #expectedBytes = -1;
+
+  /** `started`: when the request arrived, on the clock of `performance.now()`. `onReady` is called when either side of a held response has
+   *  caught up. */
+  constructor(
+    response: ServerResponse,
+    { budget, storedBodyMaxBytes }: { readonly budget: BodyBudget; readonly storedBodyMaxBytes: number },
+    started: number,
+    onReady: () => void,
+  ) {
+    this.#writer = new ResponseWriter(response);
+    this.#body = new BodyCapture(budget, storedBodyMaxBytes, onReady, true);
+    this.#started = started;
+    this.#onReady = onReady;
+  }
+
+  get isClientBehind(): boolean {
+    return this.#writer.isBehind;
+  }
+
+  get isGatewayBehind(): boolean {
+    return this.#body.isBehind;
+  }
+
+  begin(
+    { status, reason, contentType, contentEncoding, contentLength, body }: ResponseHead,
+    headers: ReadHeaders,
+    isHead: boolean,
+  ): void {
+    this.headers = headers;
+    this.#body.kind = bodyKindOf(contentType);
+    this.#body.coding = contentCodingOf(contentEncoding);
+    this.isStream = this.#body.kind === 'sse';
+    this.#isOpenEnded = body.kind === 'open';
+    this.#expectedBytes = contentLength === undefined || isHead ? -1 : contentLength;
+    this.#writer.begin(status, reason, headers.forwarded);
+  }
+
+  /** Takes the next chunk, which may be overwritten after `flush`. */
+  push(chunk: Buffer): void {
+    if (this.chunks === 0 && this.isStream) this.firstByteUs = microsSince(this.#started);
+    this.chunks += 1;
+    this.#body.push(chunk);
+    if (this.#body.bytes === this.#expectedBytes) this.#writer.writeLast(chunk);
+    else this.#writer.write(chunk);
+  }
+
+  /** Sends what has come: a read has ended, or the connection is about to be closed. False: hold the response until `onReady`. */
+  flush(): boolean {
+    const isRoom = this.#writer.flush();
+    if (!isRoom) this.#writer.onceDrained(this.#onReady);
+    return isRoom && !this.#body.isBehind;
+  }
+
+  end(): void {
+    this.#writer.end();
+  }
+
+  /** See `BodyCapture.finished`. */
+  finished(): Promise<void> | undefined {
+    return this.#body.finished();
+  }
+
+  /** `isWhole`: it was sent whole. `isModelFound`: without the request's model, the model of the whole response is used. */
+  captured(isWhole: boolean, isModelFound: boolean): CapturedBody {
+    const ending = isWhole ? (this.#isOpenEnded ? 'open' : 'whole') : 'cut';
+    return this.#body.captured(ending, 'usage', isModelFound ? findLastRootUsage : findNothing);
+  }
+}
+
+/** Whole microseconds since a time of `performance.now()`. */
+export function microsSince(started: number): number {
+  return Math.round((performance.now() - started) * 1_000);
+}
