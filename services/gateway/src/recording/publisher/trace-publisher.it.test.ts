@@ -123,7 +123,7 @@ test('only a full spool drops traces, which are counted by cause, and no request
   expect(drop).toContain('queue.spool.max_bytes');
   const { diagnostics } = (await gateway.get('/api/diagnostics/trace-pipeline')) as { diagnostics: Record<string, unknown> };
   expect(diagnostics).toMatchObject({ write_failures_by_class: { connection: expect.any(Number) }, store_driver: 'postgres' });
-  expect(await gateway.get('/api/health')).toMatchObject({ reasons: ['writes_failing'] });
+  expect(await gateway.get('/api/health')).toMatchObject({ reasons: expect.arrayContaining(['writes_failing']) });
 });
 
 test('diagnostics add up what trace-writers have dropped, and name the last of it', async () => {
