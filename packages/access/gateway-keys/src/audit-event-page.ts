@@ -28,14 +28,18 @@ export const auditEventPage = z
 export type AuditEventPage = z.infer<typeof auditEventPage>;
 
 /** Filters of events; given ones must match exactly. Times are milliseconds since the epoch, both inclusive. */
-export interface AuditQuery {
-  readonly org_id?: string | undefined;
-  readonly workspace_id?: string | undefined;
+/** What audit events are filtered by. A store has a condition for each, and the admin API a parameter. */
+export interface AuditFilters {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly outcome?: ListedAuditEvent['outcome'] | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+}
+
+export interface AuditQuery extends AuditFilters {
+  readonly org_id?: string | undefined;
+  readonly workspace_id?: string | undefined;
   /** From 1 on. */
   readonly limit: number;
   /** Only events older than this one. */

@@ -7,13 +7,14 @@ import type {
   BreakdownGroup,
   Measure,
   MeasurePart,
+  MeasureFilters,
   MeasureQuery,
   SeriesGroup,
   TakeBucket,
   TraceMeasures,
 } from './trace-measures.ts';
 
-export type AnalyticsQuery = Pick<MeasureQuery, 'from' | 'to' | 'provider' | 'model' | 'tenant'>;
+export type AnalyticsQuery = MeasureFilters & Pick<MeasureQuery, 'from' | 'to' | 'tenant'>;
 /** Either of the two selects a series instead of totals; a series has days by default. */
 export type SeriesQuery = AnalyticsQuery & {
   readonly group_by?: SeriesGroup | undefined;

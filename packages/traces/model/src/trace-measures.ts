@@ -19,13 +19,15 @@ export type MeasurePart = (typeof MEASURE_PARTS)[number];
 /** Rows of a result; a query that selects more is rejected. */
 export const MEASURES_MAX = 100_000;
 
+/** Columns of traces and of their sums that measures are filtered by. */
+export const MEASURE_FILTERS = ['provider', 'model'] as const;
+export type MeasureFilters = { readonly [Column in (typeof MEASURE_FILTERS)[number]]?: string | undefined };
+
 /** Which traces to measure, and how to divide them. Times are milliseconds since the epoch, both ends inclusive on `timestamp`;
  *  texts match exactly. Spec: G7.1, G7.2, G7.4. */
-export interface MeasureQuery {
+export interface MeasureQuery extends MeasureFilters {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  readonly provider?: string | undefined;
-  readonly model?: string | undefined;
   /** The tenant of the traces; undefined: all tenants. */
   readonly tenant?: Tenant | undefined;
   readonly groupBy?: Group | undefined;

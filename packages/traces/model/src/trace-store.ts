@@ -4,8 +4,9 @@ import type { Retention } from './retention.ts';
 import type { TraceMeasures } from './trace-measures.ts';
 import type { Checkpoint, TraceDetail, TracePage } from './trace.ts';
 
-/** Which traces to list. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. */
-export interface TraceQuery {
+/** What a list is filtered by. Times are milliseconds since the epoch, both ends inclusive on `timestamp`; strings match exactly. A store has a
+ *  condition for each, and the admin API a parameter: without one of them it does not compile. */
+export interface TraceFilters {
   readonly trace_group_id?: string | undefined;
   readonly thread_id?: string | undefined;
   readonly run_id?: string | undefined;
@@ -17,6 +18,10 @@ export interface TraceQuery {
   readonly max_tokens?: number | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+}
+
+/** Which traces to list. */
+export interface TraceQuery extends TraceFilters {
   /** The tenant of the traces; undefined: all tenants. */
   readonly tenant?: Tenant | undefined;
   /** 1 to 200. */

@@ -5,6 +5,7 @@ import {
   MEASURES_MAX,
   needsPercentiles,
   type MeasurePart,
+  MEASURE_FILTERS,
   type MeasureQuery,
 } from '@vitrine/traces/trace-measures';
 import { ALL_TENANTS } from './all-tenants.ts';
@@ -120,16 +121,17 @@ function tracesIn(query: MeasureQuery, { from, before }: Span, hour: PartHour, w
 }
 
 function select(
-  { groupBy, tenant, provider, model }: MeasureQuery,
+  query: MeasureQuery,
   start: string,
   columns: readonly string[],
   table: string,
   where: Conditions,
   hash: string,
 ): string {
+  const { groupBy, tenant } = query;
   const group = groupBy === undefined ? `''` : groupBy === 'api_key_hash' ? hash : GROUP_COLUMNS[groupBy];
   where.add('org_id =', tenant?.org_id).add('workspace_id =', tenant?.workspace_id);
-  where.add('provider =', provider).add('model =', model);
+  for (const column of MEASURE_FILTERS) where.add(`${column} =`, query[column]);
   return `SELECT ${start} AS bucket, ${group} COLLATE "C" AS grp, ${columns.join(', ')} FROM ${table} ${where.where()}`;
 }
 

@@ -2,7 +2,13 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import { createdAtOf, TRACE_ID } from '@vitrine/traces/trace-id';
-import { cursorOf, type AncestorQuery, type CheckpointQuery, type TraceQuery } from '@vitrine/traces/trace-store';
+import {
+  cursorOf,
+  type AncestorQuery,
+  type CheckpointQuery,
+  type TraceFilters,
+  type TraceQuery,
+} from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { Conditions, uuidOf, type CreatedRange } from './conditions.ts';
 import { createdRangeOf } from './created-range.ts';
@@ -104,20 +110,26 @@ function ofTenant(conditions: Conditions, tenant: Tenant | undefined): Condition
   return conditions.add('org_id =', tenant?.org_id).add('workspace_id =', tenant?.workspace_id);
 }
 
+const CONDITIONS: {
+  readonly [Name in keyof Required<TraceFilters>]: (of: Conditions, query: TraceFilters) => Conditions;
+} = {
+  trace_group_id: (of, { trace_group_id: id }) => of.add('trace_group_id =', id),
+  thread_id: (of, { thread_id: id }) => of.add('thread_id =', id),
+  run_id: (of, { run_id: id }) => of.add('run_id =', id),
+  provider: (of, { provider }) => of.add('provider =', provider),
+  model: (of, { model }) => of.add('model =', model),
+  api_key_hash: (of, { api_key_hash: hash }) => of.add('api_key_hash =', hash && Buffer.from(hash, 'hex')),
+  status: (of, { status }) => of.add('response_status =', status),
+  min_tokens: (of, { min_tokens: tokens }) => of.add('total_tokens >=', tokens),
+  max_tokens: (of, { max_tokens: tokens }) => of.add('total_tokens <=', tokens),
+  from: (of, { from }) => of.addTime('"timestamp" >=', from),
+  to: (of, { to }) => of.addTime('"timestamp" <=', to),
+};
+
 function conditionsOf(query: Omit<TraceQuery, 'limit'>): Conditions {
-  const { after, api_key_hash: hash, status } = query;
-  const conditions = ofTenant(new Conditions(), query.tenant)
-    .add('trace_group_id =', query.trace_group_id)
-    .add('thread_id =', query.thread_id)
-    .add('run_id =', query.run_id)
-    .add('provider =', query.provider)
-    .add('model =', query.model)
-    .add('api_key_hash =', hash === undefined ? undefined : Buffer.from(hash, 'hex'))
-    .add('response_status =', status)
-    .add('total_tokens >=', query.min_tokens)
-    .add('total_tokens <=', query.max_tokens)
-    .addTime('"timestamp" >=', query.from)
-    .addTime('"timestamp" <=', query.to);
+  const { after } = query;
+  const conditions = ofTenant(new Conditions(), query.tenant);
+  for (const add of Object.values(CONDITIONS)) add(conditions, query);
   if (after !== undefined) conditions.add('id <', uuidOf(after)).addTime('created_at <=', createdAtOf(after));
   return conditions;
 }

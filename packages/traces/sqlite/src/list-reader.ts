@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { firstIdOf } from '@vitrine/traces/trace-id';
-import type { TraceQuery } from '@vitrine/traces/trace-store';
+import type { TraceFilters, TraceQuery } from '@vitrine/traces/trace-store';
 import { createdRange } from './created-range.ts';
 import { hexOf, type TraceRow } from './trace-columns.ts';
 import { TOKENS_MAGNITUDE } from './trace-tables.ts';
@@ -10,6 +10,19 @@ export const LINEAGE_IDS = ['trace_group_id', 'thread_id', 'run_id'] as const;
 /** Some of them. */
 export type LineageIds = { readonly [Id in (typeof LINEAGE_IDS)[number]]?: string | undefined };
 
+const CONDITIONS: { readonly [Name in keyof Required<TraceFilters>]: string } = {
+  trace_group_id: 'trace_group_id = ?',
+  thread_id: 'thread_id = ?',
+  run_id: 'run_id = ?',
+  provider: 'provider = ?',
+  model: 'model = ?',
+  api_key_hash: 'api_key_hash = ?',
+  status: 'response_status = ?',
+  min_tokens: 'total_tokens >= ?',
+  max_tokens: 'total_tokens <= ?',
+  from: 'timestamp >= ?',
+  to: 'timestamp <= ?',
+};
 const ORDINARY_STATUS = 200;
 /** So many traces are found by the index on tokens and then ordered by id; where there are more, a page is soon full in the order of ids. */
 const FEW_BY_TOKENS = 20_000;
@@ -40,17 +53,11 @@ export class ListReader {
       where.sql.push(condition);
       where.values.push(value);
     };
-    for (const name of LINEAGE_IDS) add(`${name} = ?`, query[name]);
     add('org_id = ?', tenant?.org_id);
     add('workspace_id = ?', tenant?.workspace_id);
-    add('provider = ?', query.provider);
-    add('model = ?', query.model);
-    add('api_key_hash = ?', query.api_key_hash);
+    for (const [name, condition] of Object.entries(CONDITIONS)) add(condition, query[name as keyof TraceFilters]);
     // The index of statuses holds no others, and SQLite uses it only when the query says so.
     if (status !== undefined && status !== ORDINARY_STATUS) where.sql.push(`response_status <> ${ORDINARY_STATUS}`);
-    add('response_status = ?', status);
-    add('total_tokens >= ?', query.min_tokens);
-    add('total_tokens <= ?', query.max_tokens);
     if (isByTokens) add(`${TOKENS_MAGNITUDE} >= ?`, magnitudeOf(query.min_tokens ?? 0));
     if (isByTokens) add(`${TOKENS_MAGNITUDE} <= ?`, magnitudeOf(query.max_tokens ?? Number.MAX_SAFE_INTEGER));
     add('id < ?', after && hexOf(after));
@@ -59,8 +66,6 @@ export class ListReader {
     if (created === undefined) return undefined;
     add('id >= ?', hexOf(firstIdOf(created.first)));
     add('id < ?', hexOf(firstIdOf(created.last + 1)));
-    add('timestamp >= ?', from);
-    add('timestamp <= ?', to);
     return where;
   }
 

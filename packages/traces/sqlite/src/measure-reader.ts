@@ -3,7 +3,7 @@ import { addLatency, bucketOf } from '@vitrine/traces/latency-histogram';
 import { splitRange, type Span } from '@vitrine/traces/split-range';
 import { bucketStartOf } from '@vitrine/traces/time-buckets';
 import { firstIdOf } from '@vitrine/traces/trace-id';
-import { needsPercentiles, routeOf, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import { MEASURE_FILTERS, needsPercentiles, routeOf, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { picoIn, thousandsIn } from '@vitrine/traces/usd';
 import { bounded, boundsOf, createdRange } from './created-range.ts';
 import { readLatencies } from './latencies-text.ts';
@@ -106,11 +106,11 @@ export class MeasureReader {
   }
 }
 
-function conditionsOf({ provider, model }: MeasureQuery, sql: string[]): { sql: string; values: SQLInputValue[] } {
-  const filters = Object.entries({ provider, model }).filter(([, value]) => value !== undefined);
+function conditionsOf(query: MeasureQuery, sql: string[]): { sql: string; values: SQLInputValue[] } {
+  const given = MEASURE_FILTERS.filter((column) => query[column] !== undefined);
   return {
-    sql: [...sql, ...filters.map(([name]) => `${name} = ?`)].join(' AND '),
-    values: filters.map(([, value]) => value ?? ''),
+    sql: [...sql, ...given.map((column) => `${column} = ?`)].join(' AND '),
+    values: given.map((column) => query[column] ?? ''),
   };
 }
 

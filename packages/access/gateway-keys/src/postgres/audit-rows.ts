@@ -2,7 +2,7 @@ import type { Queryable, Row } from '@vitrine/postgres/connection';
 import type { RetentionLoop } from '@vitrine/postgres/advance-retention';
 import type { Removed } from '@vitrine/telemetry/retention-log';
 import { auditCursorOf } from '../audit-cursor.ts';
-import type { AuditEventPage, AuditQuery, ListedAuditEvent } from '../audit-event-page.ts';
+import type { AuditEventPage, AuditFilters, AuditQuery, ListedAuditEvent } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
 
 const REMOVED_AT_ONCE = 2_000;
@@ -14,6 +14,14 @@ const INSERT = `INSERT INTO audit_events (at, ${TEXT_COLUMNS.join(', ')}) SELECT
 /** Each kind of denial has a bound of its own: denials of unknown callers must not displace those of known callers, nor these the denied
  *  changes of keys. */
 const KINDS_OF_DENIALS = ["actor = ''", "actor <> '' AND action = 'request'", "actor <> '' AND action <> 'request'"];
+
+const CONDITIONS: { readonly [Name in keyof Required<AuditFilters>]: string } = {
+  actor: 'actor =',
+  action: 'action =',
+  outcome: 'outcome =',
+  from: 'at >=',
+  to: 'at <=',
+};
 
 export const AUDIT_RETENTION: RetentionLoop = {
   name: 'audit_events',
@@ -29,14 +37,13 @@ export async function insertAuditEvents(database: Queryable, events: readonly Au
 export async function listAuditEvents(database: Queryable, query: AuditQuery): Promise<AuditEventPage> {
   const conditions: string[] = [];
   const values: unknown[] = [];
-  const add = (left: string, value: unknown) => {
-    if (value !== undefined) conditions.push(`${left} $${values.push(value)}`);
+  // No event has U+0000, which Postgres refuses. The only numbers are times.
+  const add = (left: string, value: string | number | undefined) => {
+    if (value === undefined) return;
+    conditions.push(`${left} $${values.push(typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : new Date(value))}`);
   };
-  // No event has U+0000, which Postgres refuses.
-  for (const field of ['org_id', 'workspace_id', 'actor', 'action', 'outcome'] as const)
-    add(`${field} =`, query[field]?.replaceAll('\0', '\uFFFD'));
-  if (query.from !== undefined) add('at >=', new Date(query.from));
-  if (query.to !== undefined) add('at <=', new Date(query.to));
+  for (const field of ['org_id', 'workspace_id'] as const) add(`${field} =`, query[field]);
+  for (const [name, left] of Object.entries(CONDITIONS)) add(left, query[name as keyof AuditFilters]);
   if (query.after !== undefined)
     conditions.push(`(at, number) < ($${values.push(new Date(query.after.at))}, $${values.push(query.after.number)})`);
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;

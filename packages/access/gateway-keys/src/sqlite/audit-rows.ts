@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { Removed } from '@vitrine/telemetry/retention-log';
 import { auditCursorOf } from '../audit-cursor.ts';
-import type { AuditEventPage, AuditQuery, ListedAuditEvent } from '../audit-event-page.ts';
+import type { AuditEventPage, AuditFilters, AuditQuery, ListedAuditEvent } from '../audit-event-page.ts';
 import type { AuditEvent } from '../audit-event.ts';
 
 const REMOVED_AT_ONCE = 2_000;
@@ -13,6 +13,14 @@ const INSERT =
 /** Each kind of denial has a bound of its own: denials of unknown callers must not displace those of known callers, nor these the denied
  *  changes of keys. */
 const KINDS_OF_DENIALS = ["actor = ''", "actor <> '' AND action = 'request'", "actor <> '' AND action <> 'request'"];
+
+const CONDITIONS: { readonly [Name in keyof Required<AuditFilters>]: string } = {
+  actor: 'actor = ?',
+  action: 'action = ?',
+  outcome: 'outcome = ?',
+  from: 'at >= ?',
+  to: 'at <= ?',
+};
 
 export function insertAuditEvents(database: DatabaseSync, events: readonly AuditEvent[]): void {
   const insert = database.prepare(INSERT);
@@ -30,9 +38,8 @@ export function listAuditEvents(database: DatabaseSync, query: AuditQuery): Audi
     sql.push(condition);
     values.push(value);
   };
-  for (const field of ['org_id', 'workspace_id', 'actor', 'action', 'outcome'] as const) add(`${field} = ?`, query[field]);
-  add('at >= ?', query.from);
-  add('at <= ?', query.to);
+  for (const field of ['org_id', 'workspace_id'] as const) add(`${field} = ?`, query[field]);
+  for (const [name, condition] of Object.entries(CONDITIONS)) add(condition, query[name as keyof AuditFilters]);
   if (query.after !== undefined) {
     sql.push('(at, number) < (?, ?)');
     values.push(query.after.at, query.after.number);

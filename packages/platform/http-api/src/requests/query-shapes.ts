@@ -82,6 +82,9 @@ export const to = () =>
     'Not after: RFC 3339, or a date for its last moment.',
   );
 
+/** One parameter for each filter, and those of `Others`: `satisfies` refuses a parameter that is no filter, and a filter without one. */
+export type FilterShapes<Filters, Others extends string = never> = Readonly<Record<keyof Required<Filters> | Others, z.ZodType>>;
+
 /** A query with `from` and `to`, which its handler gets in milliseconds since the epoch, both inclusive. */
 export function rangeQuery<Fields extends { from: ReturnType<typeof from>; to: ReturnType<typeof to> }>(fields: Fields) {
   return z

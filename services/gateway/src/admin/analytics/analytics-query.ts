@@ -1,13 +1,13 @@
 import { BUCKETS } from '@vitrine/traces/time-buckets';
-import { BREAKDOWN_GROUPS, SERIES_GROUPS } from '@vitrine/traces/trace-measures';
-import { from, oneOf, rangeQuery, text, to } from '@vitrine/http-api/requests/query-shapes';
+import { BREAKDOWN_GROUPS, SERIES_GROUPS, type MeasureFilters } from '@vitrine/traces/trace-measures';
+import { from, oneOf, rangeQuery, text, to, type FilterShapes } from '@vitrine/http-api/requests/query-shapes';
 
 const traces = {
   from: from(),
   to: to(),
   provider: text().describe('Only this provider, such as openai.'),
   model: text().describe('Only this model, by its exact name.'),
-};
+} satisfies FilterShapes<MeasureFilters, 'from' | 'to'>;
 
 /** Which traces count. Spec: G7.1. */
 export const tracesQuery = rangeQuery(traces);

@@ -1,6 +1,15 @@
 import { AUDIT_CURSOR, readAuditCursor } from '@vitrine/gateway-keys/audit-cursor';
-import { AUDIT_ACTIONS, AUDIT_OUTCOMES } from '@vitrine/gateway-keys/audit-event-page';
-import { from, integer, oneOf, parameter, rangeQuery, text, to } from '@vitrine/http-api/requests/query-shapes';
+import { AUDIT_ACTIONS, AUDIT_OUTCOMES, type AuditFilters } from '@vitrine/gateway-keys/audit-event-page';
+import {
+  from,
+  integer,
+  oneOf,
+  parameter,
+  rangeQuery,
+  text,
+  to,
+  type FilterShapes,
+} from '@vitrine/http-api/requests/query-shapes';
 
 export const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
@@ -16,7 +25,7 @@ export const auditFilters = {
     { type: 'string', pattern: AUDIT_CURSOR.source },
     (value, refuse) => readAuditCursor(value) ?? refuse('invalid cursor'),
   ).describe('The next_cursor of the page before.'),
-};
+} satisfies FilterShapes<AuditFilters, 'cursor'>;
 
 /** The parameters of `GET /api/audit-events`. */
 export const auditQuery = rangeQuery({

@@ -1,6 +1,6 @@
 import { CURSOR } from '@vitrine/traces/trace';
-import { readCursor, type TraceQuery } from '@vitrine/traces/trace-store';
-import { from, integer, parameter, rangeQuery, text, to } from '@vitrine/http-api/requests/query-shapes';
+import { readCursor, type TraceFilters, type TraceQuery } from '@vitrine/traces/trace-store';
+import { from, integer, parameter, rangeQuery, text, to, type FilterShapes } from '@vitrine/http-api/requests/query-shapes';
 import type { z } from 'zod';
 
 const DEFAULT_LIMIT = 50;
@@ -25,9 +25,12 @@ export const listQuery = rangeQuery({
     { type: 'string', pattern: CURSOR.source },
     (value, refuse) => readCursor(value) ?? refuse('invalid cursor'),
   ).describe('The next_cursor of the page before.'),
-}).refine(({ min_tokens, max_tokens }) => min_tokens === undefined || max_tokens === undefined || max_tokens >= min_tokens, {
-  message: 'max_tokens must be greater than or equal to min_tokens',
-});
+} satisfies FilterShapes<TraceFilters, 'limit' | 'cursor'>).refine(
+  ({ min_tokens, max_tokens }) => min_tokens === undefined || max_tokens === undefined || max_tokens >= min_tokens,
+  {
+    message: 'max_tokens must be greater than or equal to min_tokens',
+  },
+);
 
 /** What the parameters ask the store for. */
 export function traceQueryOf({ limit, cursor, ...filters }: z.infer<typeof listQuery>): TraceQuery {
