@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { describeSchema } from './describe-schema.ts';
 
 const GOLDEN = new URL('../schema.sql', import.meta.url);
@@ -11,6 +11,5 @@ test('migrations/schema.sql is what the migrations make, on every version of the
   await using database = await templateDatabase();
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const text = HEAD + (await describeSchema(pool));
-  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
-  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+  expect(text).toBe(goldenText(GOLDEN, text));
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { CUSTOM_RESOURCES } from './app.ts';
 import { chartTemplate, customResourceDefinition } from './custom-resources/custom-resource-definition.ts';
 
@@ -10,11 +10,7 @@ test.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as const)
   (_, resource) => {
     const file = new URL(`${resource.plural}.yaml`, FOLDER);
     const text = chartTemplate(resource);
-    if (process.env['GOLDEN'] === 'write') {
-      mkdirSync(FOLDER, { recursive: true });
-      writeFileSync(file, text);
-    }
-    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(text).toBe(goldenText(file, text));
   },
 );
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../running-process.ts';
-import { expectGolden } from './expect-golden.ts';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { CHART } from './render-chart.ts';
 import { valuesTable } from './values-table.ts';
 
@@ -15,7 +15,8 @@ uninstall, docs/adding-a-service.md how a service is added. This page is made of
 
 test('charts/vitrine/README.md documents every value; npm run golden rewrites it', () => {
   const table = valuesTable(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
-  expectGolden(join(CHART, 'README.md'), `${INTRODUCTION}\n${table}\n`);
+  const text = `${INTRODUCTION}\n${table}\n`;
+  expect(text).toBe(goldenText(join(CHART, 'README.md'), text));
 });
 
 test('the chart has the checksum of migrations/sql, which names its Job; npm run golden rewrites it', () => {
@@ -26,7 +27,8 @@ test('the chart has the checksum of migrations/sql, which names its Job; npm run
       .update(`${file}\0`)
       .update(readFileSync(join(folder, file)))
       .update('\0');
-  expectGolden(join(CHART, 'files/migrations.sha256'), `${hash.digest('hex')}\n`);
+  const text = `${hash.digest('hex')}\n`;
+  expect(text).toBe(goldenText(join(CHART, 'files/migrations.sha256'), text));
 });
 
 test('a value without a comment is an error', () => {

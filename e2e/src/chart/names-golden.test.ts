@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { connectionsOf } from './database-connections.ts';
-import { expectGolden } from './expect-golden.ts';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { COMPONENTS, connectionKeys, NAMES_FILE, namesInSources, type NamesFile } from './shared-names.ts';
 
 const INTRODUCTION = '# What services, chart, examples and alerts have in common. Made of the services by `npm run golden`.\n';
@@ -29,5 +29,6 @@ test('charts/vitrine/files/names.yaml has the names of the sources and the conne
     connections: connections as NamesFile['connections'],
     connection_keys: Object.fromEntries(keys.filter(([, found]) => Object.keys(found).length > 0)),
   };
-  expectGolden(NAMES_FILE, INTRODUCTION + stringify(names));
+  const text = INTRODUCTION + stringify(names);
+  expect(text).toBe(goldenText(NAMES_FILE, text));
 });

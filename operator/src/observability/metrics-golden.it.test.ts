@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { noCounts } from '@vitrine/postgres/pool-figures';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { readOperatorConfig } from '../config.ts';
 import { Controller } from '../runtime/controller.ts';
 import { KubernetesClient } from '../runtime/kubernetes-client.ts';
@@ -45,6 +45,5 @@ test('deploy/observability knows the metrics and labels of an operator; npm run 
   }
   const lines = [...labels].map(([name, of]) => [name, ...[...of].toSorted()].join(' '));
   const text = `${lines.toSorted().join('\n')}\n`;
-  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
-  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+  expect(text).toBe(goldenText(GOLDEN, text));
 });

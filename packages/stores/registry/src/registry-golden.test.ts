@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { REGISTRY_CHECKSUM } from './registry-checksum.ts';
 import { LITERAL_VERSIONS, nextLiteralVersions, type LiteralVersions } from './rules/literals.ts';
 
@@ -9,18 +9,13 @@ const ADVICE = 'run `npm run golden` and commit packages/stores/registry/src';
 
 test('registry-checksum.txt is the checksum that clients will see; npm run golden rewrites it', () => {
   const text = `${REGISTRY_CHECKSUM}\n`;
-  if (process.env['GOLDEN'] === 'write') writeFileSync(CHECKSUM, text);
-  expect({ file: 'testdata/registry-checksum.txt', text: readFileSync(CHECKSUM, 'utf8'), advice: ADVICE }).toEqual({
-    file: 'testdata/registry-checksum.txt',
-    text,
-    advice: ADVICE,
-  });
+  const file = 'testdata/registry-checksum.txt';
+  expect({ file, text, advice: ADVICE }).toEqual({ file, text: goldenText(CHECKSUM, text), advice: ADVICE });
   expect(text).toMatch(/^sha256:[0-9a-f]{64}\n$/);
 });
 
 test('literal-versions.json has every literal of rules and no other; npm run golden rewrites it', () => {
-  if (process.env['GOLDEN'] === 'write') writeFileSync(VERSIONS, `${JSON.stringify(LITERAL_VERSIONS, null, 2)}\n`);
-  const recorded = JSON.parse(readFileSync(VERSIONS, 'utf8')) as LiteralVersions;
+  const recorded = JSON.parse(goldenText(VERSIONS, `${JSON.stringify(LITERAL_VERSIONS, null, 2)}\n`)) as LiteralVersions;
   const missing = Object.keys(LITERAL_VERSIONS.since).filter((literal) => !Object.hasOwn(recorded.since, literal));
   const stale = Object.keys(recorded.since).filter((literal) => !Object.hasOwn(LITERAL_VERSIONS.since, literal));
   expect({ file: 'rules/literal-versions.json', missing, stale, advice: ADVICE }).toEqual({

@@ -5,7 +5,7 @@ import { TEXT_START, readTexts } from './record-texts.ts';
 import { traceRecord, type TraceRecord } from './trace-record.ts';
 
 /** That of the first release. */
-const OLDEST_VERSION = 3;
+export const OLDEST_RECORD_VERSION = 3;
 
 const envelope = z.object({ version: z.int(), texts: z.array(z.string()).default([]) });
 
@@ -18,8 +18,8 @@ export function decodeTraceRecord(bytes: Uint8Array): TraceRecord {
   const { data } = envelope.safeParse(head);
   if (data === undefined) throw new Fault('malformed_record', { say: 'the trace record is no JSON object with a version' });
   const { version } = data;
-  if (version < OLDEST_VERSION || version > RECORD_VERSION + 1) {
-    const say = `the trace record has version ${version}; this program reads ${OLDEST_VERSION} to ${RECORD_VERSION + 1}`;
+  if (version < OLDEST_RECORD_VERSION || version > RECORD_VERSION + 1) {
+    const say = `the trace record has version ${version}; this program reads ${OLDEST_RECORD_VERSION} to ${RECORD_VERSION + 1}`;
     throw new Fault('unknown_record_version', { say });
   }
   const texts = readTexts(end === -1 ? '' : line.slice(end), data.texts);

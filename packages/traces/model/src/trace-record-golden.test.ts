@@ -1,15 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
+import { goldenText } from '@vitrine/testkit/golden-text';
+import { changedFiles } from '@vitrine/testkit/shipped-files';
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 import fc from 'fast-check';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { anyTraceRecord } from './testing/any-trace-record.ts';
-import { encodeTraceRecord } from './encode-trace-record.ts';
+import { encodeTraceRecord, RECORD_VERSION } from './encode-trace-record.ts';
 import { TEXT_START } from './record-texts.ts';
-import { decodeTraceRecord } from './trace-record-codec.ts';
+import { decodeTraceRecord, OLDEST_RECORD_VERSION } from './trace-record-codec.ts';
 import type { TraceRecord } from './trace-record.ts';
 
+const FOLDER = join(import.meta.dirname, 'testdata');
+const VERSIONS = Array.from({ length: RECORD_VERSION - OLDEST_RECORD_VERSION + 1 }, (_, i) => OLDEST_RECORD_VERSION + i);
+const fileOf = (version: number) => `trace-records-${version}.txt`;
 /** A record a line. The file of a version stays as it is when the next one comes, which has to read it. */
-const GOLDEN = new URL('./testdata/trace-records-3.txt', import.meta.url);
+const GOLDEN = join(FOLDER, fileOf(RECORD_VERSION));
 
 const PLAIN: TraceRecord = {
   id: new Uint8Array(16).fill(0xa1),
@@ -74,14 +80,19 @@ const FULL: TraceRecord = {
 const RECORDS = [PLAIN, FULL];
 const linesOf = (text: string) => text.trimEnd().split('\n');
 
-test('testdata/trace-records-3.txt holds records as they are encoded; npm run golden rewrites it', () => {
+test('testdata has records as this version encodes them; npm run golden writes them', () => {
   const text = RECORDS.map((record) => `${encodeTraceRecord(record)}\n`).join('');
-  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
-  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+  expect(text).toBe(goldenText(GOLDEN, text));
 });
 
-test('what is kept in the golden file of version 3, is read', () => {
-  expect(linesOf(readFileSync(GOLDEN, 'utf8')).map((line) => decodeTraceRecord(Buffer.from(line)))).toEqual(RECORDS);
+test('the records of a version do not change once they are in testdata/SHA256SUMS', () => {
+  const remedy = 'raise RECORD_VERSION of encode-trace-record.ts';
+  expect(changedFiles(join(FOLDER, 'SHA256SUMS'), VERSIONS.map(fileOf), remedy)).toEqual([]);
+});
+
+test.each(VERSIONS)('records of version %i are read', (version) => {
+  const lines = linesOf(readFileSync(join(FOLDER, fileOf(version)), 'utf8'));
+  expect(lines.map((line) => decodeTraceRecord(Buffer.from(line)))).toEqual(RECORDS);
 });
 
 test('every record is read as it was written, and is one line without tabs, which tools for text can copy', () => {

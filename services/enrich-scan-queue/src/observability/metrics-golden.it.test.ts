@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { noCounts } from '@vitrine/postgres/pool-figures';
 import { signalType } from '@vitrine/stores/resources/enumerations';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { readScanConfig } from '../config.ts';
 import { ScanTelemetry, type ConsumerSums, type ScanFigures } from './scan-telemetry.ts';
 
@@ -54,8 +54,7 @@ test('deploy/observability knows the metrics and labels of a scanner; npm run go
   }
   const lines = [...labels].map(([name, of]) => [name, ...[...of].toSorted()].join(' '));
   const text = `${lines.toSorted().join('\n')}\n`;
-  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
-  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+  expect(text).toBe(goldenText(GOLDEN, text));
 });
 
 test('every counter is there, at 0, from the start', async () => {

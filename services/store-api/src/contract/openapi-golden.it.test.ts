@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { startTestStoreApi } from '../testing/start-test-store-api.ts';
 
 const GOLDEN = new URL('../../../../docs/api/store-api.openapi.json', import.meta.url);
@@ -7,8 +7,7 @@ const GOLDEN = new URL('../../../../docs/api/store-api.openapi.json', import.met
 test('docs/api has the contract of the store API; npm run golden rewrites it', async () => {
   await using api = await startTestStoreApi();
   const text = `${JSON.stringify((await api.request('/v1/openapi.json')).json, undefined, 2)}\n`;
-  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
-  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+  expect(text).toBe(goldenText(GOLDEN, text));
 });
 
 test('every operation has its scope, its billing unit and notes for agents, and GET /v1 lists those that are served', async () => {

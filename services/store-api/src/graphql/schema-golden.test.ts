@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { printSchema } from 'graphql';
 import { CANDIDATE_FILTERS } from '@vitrine/stores/evidence/candidates';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { createSchema } from './create-schema.ts';
 import { ROOT_FIELDS } from './operation-name.ts';
 
@@ -10,8 +10,7 @@ const GOLDEN = new URL('../../../../docs/api/store-api.graphql', import.meta.url
 
 test('the schema is the golden one; npm run golden rewrites it', () => {
   const text = `${printSchema(createSchema())}\n`;
-  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
-  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+  expect(text).toBe(goldenText(GOLDEN, text));
 });
 
 test('every root field is counted by its name', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { parseScrape } from '@vitrine/testkit/parse-scrape';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { startTestStoreApi, type TestStoreApi } from '../testing/start-test-store-api.ts';
 
 const GOLDEN = new URL('../../../../deploy/observability/metrics/store-api.txt', import.meta.url);
@@ -21,8 +21,7 @@ test('deploy/observability knows the metrics and labels of the store API; npm ru
     labels.set(name, new Set([...(labels.get(name) ?? []), ...Object.keys(of)]));
   const lines = [...labels].map(([name, of]) => [name, ...[...of].toSorted()].join(' '));
   const text = `${lines.toSorted().join('\n')}\n`;
-  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
-  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+  expect(text).toBe(goldenText(GOLDEN, text));
 });
 
 async function valueOf(api: TestStoreApi, name: string, wanted: Readonly<Record<string, string>>): Promise<number | undefined> {

@@ -1,9 +1,9 @@
 import { newerText, refuseForeignTables, type OwnTables } from '@vitrine/sqlite/database-file';
 import type { DatabaseSync } from 'node:sqlite';
 
-// Forward only: these have run somewhere and never change; new ones are appended. The file's `user_version` is the number of migrations
-// that were applied to it.
-const MIGRATIONS = [
+/** Forward only: a migration that a release has never changes, and new ones are appended. The `user_version` of a file is the number of
+ *  migrations that were applied to it. */
+export const KEY_MIGRATIONS: readonly string[] = [
   `CREATE TABLE gateway_keys (
      id TEXT NOT NULL PRIMARY KEY,
      org_id TEXT NOT NULL,
@@ -68,7 +68,7 @@ const MIGRATIONS = [
    END;`,
 ];
 /** The schema of a file that this version has opened. */
-export const KEY_SCHEMA_VERSION: number = MIGRATIONS.length;
+export const KEY_SCHEMA_VERSION: number = KEY_MIGRATIONS.length;
 
 /** How a database of gateway keys is recognised, in every version. */
 export const KEY_DATABASE: OwnTables = {
@@ -85,7 +85,7 @@ export function createKeyTables(database: DatabaseSync): void {
     const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
     if (found > KEY_SCHEMA_VERSION) throw new Error(newerText(found, KEY_DATABASE));
     if (found === 0) refuseForeignTables(database, KEY_DATABASE);
-    for (const migration of MIGRATIONS.slice(found)) database.exec(migration);
+    for (const migration of KEY_MIGRATIONS.slice(found)) database.exec(migration);
     database.exec(`PRAGMA user_version = ${KEY_SCHEMA_VERSION}; COMMIT`);
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');

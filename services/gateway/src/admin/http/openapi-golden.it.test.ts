@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { goldenText } from '@vitrine/testkit/golden-text';
 import { startTestGateway, type TestGateway } from '../../testing/start-test-gateway.ts';
 
 const GOLDEN = new URL('../../../../../docs/api/gateway.openapi.json', import.meta.url);
@@ -28,8 +28,7 @@ afterAll(async () => gateway[Symbol.asyncDispose]());
 
 test('docs/api/gateway.openapi.json is what the gateway serves; npm run golden rewrites it', () => {
   const text = `${JSON.stringify(document, null, 2)}\n`;
-  if (process.env['GOLDEN'] === 'write') writeFileSync(GOLDEN, text);
-  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+  expect(text).toBe(goldenText(GOLDEN, text));
 });
 
 describe('the description', () => {

@@ -1,36 +1,35 @@
-PRAGMA journal_mode = WAL;
 CREATE TABLE gateway_keys (
-  id TEXT NOT NULL PRIMARY KEY,
-  org_id TEXT NOT NULL,
-  workspace_id TEXT NOT NULL,
-  name TEXT,
-  description TEXT,
-  created_by TEXT,
-  role TEXT NOT NULL,
-  permissions TEXT NOT NULL,
-  plan TEXT,
-  created_at INTEGER NOT NULL,
-  last_used_at INTEGER,
-  managed_by TEXT,
-  managed_resource TEXT,
-  pepper_version INTEGER NOT NULL,
-  token_mac BLOB NOT NULL,
-  revision INTEGER NOT NULL,
-  revoked_at INTEGER
-) STRICT, WITHOUT ROWID;
+     id TEXT NOT NULL PRIMARY KEY,
+     org_id TEXT NOT NULL,
+     workspace_id TEXT NOT NULL,
+     name TEXT,
+     description TEXT,
+     created_by TEXT,
+     role TEXT NOT NULL,
+     permissions TEXT NOT NULL,
+     plan TEXT,
+     created_at INTEGER NOT NULL,
+     last_used_at INTEGER,
+     managed_by TEXT,
+     managed_resource TEXT,
+     pepper_version INTEGER NOT NULL,
+     token_mac BLOB NOT NULL,
+     revision INTEGER NOT NULL,
+     revoked_at INTEGER
+   ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX gateway_keys_token_mac ON gateway_keys (token_mac);
 CREATE UNIQUE INDEX gateway_keys_revision ON gateway_keys (revision);
 CREATE INDEX gateway_keys_active ON gateway_keys (created_at, id) WHERE revoked_at IS NULL;
 CREATE TABLE audit_events (
-  number INTEGER PRIMARY KEY,
-  at INTEGER NOT NULL,
-  actor TEXT NOT NULL,
-  action TEXT NOT NULL,
-  target TEXT NOT NULL,
-  outcome TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  correlation_id TEXT NOT NULL,
-  org_id TEXT NOT NULL,
-  workspace_id TEXT NOT NULL
-) STRICT;
+     number INTEGER PRIMARY KEY,
+     at INTEGER NOT NULL,
+     actor TEXT NOT NULL,
+     action TEXT NOT NULL,
+     target TEXT NOT NULL,
+     outcome TEXT NOT NULL,
+     reason TEXT NOT NULL,
+     correlation_id TEXT NOT NULL,
+     org_id TEXT NOT NULL,
+     workspace_id TEXT NOT NULL
+   ) STRICT;
 PRAGMA user_version = 1;
