@@ -10,8 +10,9 @@ const common = {
   },
 };
 
-/** Tests of the gateway in which the driver of its storage can matter: they run over both. */
-const OVER_POSTGRES = ['admin/{analytics,traces}/*', 'admin/http/admin-api', 'cli/traces/{debug,report,tenants}'];
+/** Tests of the gateway that run over both drivers of its storage: those of all admin routes, and of the commands that read traces. A test that
+ *  opens the files of SQLite is named `*.sqlite.it.test.ts`. */
+const OVER_POSTGRES = ['admin/!(http)/!(*.sqlite)', 'admin/http/admin-api', 'cli/traces/!(*.sqlite)'];
 
 /** Pure tests, tests on servers of this machine, on servers in containers, journeys, the Helm chart, journeys on a Kubernetes cluster (only by
  *  `npm run test:cluster`), and the repository's check of itself. */

@@ -3,6 +3,7 @@ import { SqliteKeyStore } from '@vitrine/gateway-keys/sqlite/sqlite-key-store';
 import { temporaryFolder } from '@vitrine/testkit/temporary-folder';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { TracePage } from '@vitrine/traces/trace';
+import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { rawTalk } from '../testing/raw-exchange.ts';
@@ -51,31 +52,65 @@ const call = async (path: string, key?: string, init: CallOptions = {}) => {
 const chat = (key?: string, headers: Record<string, string> = {}) =>
   call('/openai/v1/chat/completions', key, { method: 'POST', body: CHAT, headers });
 
+const OPENAPI = JSON.parse(readFileSync(new URL('../../../../docs/api/gateway.openapi.json', import.meta.url), 'utf8')) as {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly security: readonly { readonly GatewayKey: readonly string[] }[] }>>>
+  >;
+};
+
 const MISSING = { error: 'missing or invalid gateway key' };
 const LACKING = { error: 'gateway key does not have required permission' };
 
 describe('the permission matrix', () => {
-  test.each(['/', '/api/health'])('%s is public', async (path) => {
-    expect((await call(path)).status).toBe(200);
+  /** Every operation of the admin API, from its document: method, path with an id in it, and the permission that it names. */
+  const operations = Object.entries(OPENAPI.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security }]) => ({
+      method: method.toUpperCase(),
+      path: path.replace('{id}', 'owner'),
+      permission: security.flatMap(({ GatewayKey }) => GatewayKey).join(),
+    })),
+  );
+  const guarded = operations.filter(({ permission }) => permission !== '');
+
+  test('only these operations are public', async () => {
+    const open = operations.filter(({ permission }) => permission === '').map(({ method, path }) => `${method} ${path}`);
+    expect(open).toEqual(['GET /', 'GET /api/health', 'GET /api/openapi.json']);
+    for (const path of ['/', '/api/health', '/api/openapi.json']) expect((await call(path)).status).toBe(200);
   });
+
+  test.each(guarded)(
+    '$method $path: 401 without a key, 403 with one that lacks $permission',
+    async ({ method, path, permission }) => {
+      const poor = permission === 'keys:manage' ? VIEWER : PROXY_ONLY;
+      const rejected = [
+        await call(path, undefined, { method }),
+        await call(path, 'sgk_wrong', { method }),
+        await call(path, poor, { method }),
+      ];
+      expect(rejected.map(({ status, body }) => [status, body])).toEqual([
+        [401, MISSING],
+        [401, MISSING],
+        [403, LACKING],
+      ]);
+      for (const { headers } of rejected) expect(headers.get('x-svc-correlation-id')).toMatch(/./);
+    },
+  );
+
+  test.each(guarded.filter(({ method }) => method === 'GET'))(
+    'GET $path is open to a key with $permission',
+    async ({ path, permission }) => {
+      const good = permission === 'keys:manage' ? OWNER : VIEWER;
+      expect([200, 404]).toContain((await call(path, good)).status);
+    },
+  );
 
   test.each([
-    ['/api/traces', VIEWER, PROXY_ONLY],
-    ['/api/diagnostics/trace-pipeline', VIEWER, PROXY_ONLY],
-    ['/api/gateway-keys', OWNER, VIEWER],
-    ['/openai/v1/models', PROXY_ONLY, VIEWER],
-    ['/anthropic/v1/models', OWNER, VIEWER],
-  ])('%s: 401 without a key, 403 with one that lacks the permission, 200 with one that has it', async (path, good, poor) => {
-    const responses = [await call(path), await call(path, 'sgk_wrong'), await call(path, poor), await call(path, good)];
+    ['/openai/v1/models', PROXY_ONLY],
+    ['/anthropic/v1/models', OWNER],
+  ])('%s needs proxy:write', async (path, good) => {
+    const responses = [await call(path), await call(path, 'sgk_wrong'), await call(path, VIEWER), await call(path, good)];
     expect(responses.map(({ status }) => status)).toEqual([401, 401, 403, 200]);
     expect(responses.slice(0, 3).map(({ body }) => body)).toEqual([MISSING, MISSING, LACKING]);
-    for (const { headers } of responses) expect(headers.get('x-svc-correlation-id')).toMatch(/./);
-  });
-
-  test.each(['DELETE', 'POST'])('%s of a key needs keys:manage', async (method) => {
-    const path = method === 'POST' ? '/api/gateway-keys/owner/rotate' : '/api/gateway-keys/owner';
-    expect((await call(path, undefined, { method })).status).toBe(401);
-    expect((await call(path, VIEWER, { method })).status).toBe(403);
   });
 
   test('no other header is read, and a key that is sent twice is rejected', async () => {

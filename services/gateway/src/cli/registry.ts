@@ -14,7 +14,7 @@ import { keysRevoke } from './keys/keys-revoke.ts';
 import { keysRotate } from './keys/keys-rotate.ts';
 import { serve } from './serve.ts';
 import { debug, debugLast } from './traces/debug.ts';
-import { importCommand } from './traces/import-command.ts';
+import { importCommand } from './import/import-command.ts';
 import { report } from './traces/report.ts';
 
 /** Every command of the gateway; `collectYoung` collects the young generation. Spec: G18.1 to G18.8. */
