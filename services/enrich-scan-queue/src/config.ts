@@ -70,8 +70,6 @@ export const scanConfig = z
       .strictObject({
         enabled: z.boolean().default(true),
         cadence_ms: z.int().min(1_000).max(31_536_000_000).default(604_800_000),
-        /** Routine scans that may be open at once; beyond it none is queued. */
-        max_open: z.int().min(1).max(100_000).default(1_000),
       })
       .prefault({}),
     evidence: z

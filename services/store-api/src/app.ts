@@ -30,6 +30,8 @@ import { createRoutes, servedOperations } from './routes.ts';
 import { VocabularyWriter } from './vocabulary/vocabulary-writer.ts';
 
 const APPLICATION = 'vitrine-store-api';
+/** They read the profiles of batches: how many batches are read at a time. */
+const BATCH_CONNECTIONS = 2;
 const PROBE_CONNECTIONS = 1;
 
 export interface StoreApi extends AsyncDisposable {
@@ -130,7 +132,7 @@ function controlAdmission({ storage }: StoreApiConfig, database: PostgresPool, p
     database,
     peppers,
     connections: storage.connections,
-    batchConnections: storage.batch_connections,
+    batchConnections: BATCH_CONNECTIONS,
     clock: () => performance.now(),
   });
 }
@@ -141,10 +143,9 @@ function graphqlPorts(config: StoreApiConfig, pool: PostgresPool, nowMs: () => n
 }
 
 function openPools(config: StoreApiConfig) {
-  const { connections, batch_connections: batchConnections } = config.storage;
   return {
-    requests: openPool(config, connections),
-    batches: openPool(config, batchConnections),
+    requests: openPool(config, config.storage.connections),
+    batches: openPool(config, BATCH_CONNECTIONS),
     probe: openPool(config, PROBE_CONNECTIONS),
     jobs: openPool(config, JOB_CONNECTIONS),
   };

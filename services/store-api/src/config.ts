@@ -39,8 +39,6 @@ export const storeApiConfig = z
       dsn: postgresDsn,
       /** Of requests; each holds one for a statement or a transaction. */
       connections: z.int().min(2).max(1_000).default(20),
-      /** Further ones, which read the profiles of batches: how many batches are read at a time. */
-      batch_connections: z.int().min(1).max(100).default(2),
     }),
     /** Where scans that are queued go to; without brokers they stay in the outbox. */
     queue: z.strictObject(brokerKeys).prefault({}),

@@ -9,7 +9,7 @@ test('a database and a broker are enough, and secrets are not printed', () => {
   const config = readWriterConfig(undefined, { ...NEEDED, WRITER_QUEUE_SASL_PASSWORD: 'hunter3' });
   expect(config).toMatchObject({
     server: { port: 9090 },
-    queue: { brokers: ['kafka-1:9092', 'kafka-2:9092'], topic: 'vitrine.traces', batch: 500 },
+    queue: { brokers: ['kafka-1:9092', 'kafka-2:9092'], topic: 'vitrine.traces' },
     observability: { otel: { service_name: 'svc-trace-writer', prometheus_enabled: true } },
   });
   expect(config.storage.dsn.reveal()).toBe(DSN);

@@ -24,8 +24,6 @@ export const writerConfig = z
       .strictObject({
         ...kafkaKeys('vitrine.traces'),
         group: z.string().min(1).max(240).default('vitrine-trace-writer'),
-        /** Records of one transaction. */
-        batch: z.int().min(1).max(4096).default(500),
       })
       .prefault({}),
     tracing: z.strictObject({ retention_days: z.int().min(1).max(3650).default(30) }).prefault({}),

@@ -19,6 +19,8 @@ import { TableFiguresReader, UNKNOWN_TABLES } from './statistics/table-figures.t
 import { StatisticsRow } from './statistics/statistics-row.ts';
 
 const APPLICATION = 'vitrine-trace-writer';
+/** Of one transaction. */
+const BATCH_RECORDS = 500;
 /** The transaction of a batch, statistics and the probe. */
 const WRITE_CONNECTIONS = 3;
 const RETENTION_CONNECTIONS = 1;
@@ -136,7 +138,7 @@ export class Pipeline {
 
   #consume(): KafkaConsumer {
     const { config, client, onBatch } = this.#options;
-    const { topic, group: groupId, batch: maxBatchRecords } = config.queue;
+    const { topic, group: groupId } = config.queue;
     const handle = createRecordHandler(this.#writer, (batch) => {
       this.#written += batch.written;
       this.#duplicates += batch.duplicates;
@@ -148,7 +150,7 @@ export class Pipeline {
         () => false,
       );
     const deadLetters = this.#deadLetters;
-    return new KafkaConsumer(client, { topic, groupId, maxBatchRecords, handle, deadLetters, isAvailable });
+    return new KafkaConsumer(client, { topic, groupId, maxBatchRecords: BATCH_RECORDS, handle, deadLetters, isAvailable });
   }
 }
 

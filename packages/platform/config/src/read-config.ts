@@ -1,14 +1,6 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { z } from 'zod';
 import type { ConfigFault } from './config-fault.ts';
-import {
-  DURATION_FORM,
-  durationKeysOf,
-  suggestDurationKeys,
-  parseDuration,
-  readDurations,
-  type DurationKey,
-} from './durations.ts';
 import { issuePaths, issueText } from './issue-text.ts';
 import { leavesOf, variableName, type Leaf } from './leaves.ts';
 import { nearestOf } from './nearest-of.ts';
@@ -61,7 +53,6 @@ export interface InspectedConfig<S extends z.ZodType> {
 
 /** Reads YAML and environment into a frozen value of `schema`.
  *  Empty variables are ignored; unknown keys and unknown variables with the prefix are faults.
- *  Every key of milliseconds has a second name without its suffix, which takes a duration such as `3s`.
  *  Faults: `invalid_config`, with every fault at once in `say` and in `log.faults`.
  *  Spec: G16.1 to G16.3. */
 export function readConfig<S extends z.ZodType>(
@@ -82,28 +73,16 @@ export function inspectConfig<S extends z.ZodType>(
 ): InspectedConfig<S> {
   const faults: ConfigFault[] = [];
   const leaves = leavesOf(schema);
-  const durations = durationKeysOf(leaves);
   const yaml = source.yaml === undefined ? {} : parseYaml(source.yaml, faults);
-  // Faults name a key of milliseconds by the key that the user wrote.
-  const writtenAs = readDurations(yaml, durations, faults);
   const tree = merged(source.defaults ?? {}, yaml);
-  const variables = new Map(
-    [...leaves, ...durations].map(({ path }) => [path.join('.'), variableName(source.prefix, path)] as const),
-  );
-  for (const { path, value, variable, name = path } of settingsOf(source, leaves, durations, faults)) {
+  const variables = new Map(leaves.map(({ path }) => [path.join('.'), variableName(source.prefix, path)] as const));
+  for (const { path, value, variable } of settingsOf(source, leaves, faults)) {
     setAt(tree, path, value);
-    variables.set(name.join('.'), variable);
-    if (name === path) writtenAs.delete(path.join('.'));
-    else writtenAs.set(path.join('.'), name.join('.'));
+    variables.set(path.join('.'), variable);
   }
   const parsed = parseTree(schema, tree);
   const parts = (parsed.success ? parsed.data : partialValue(schema, tree)) as DeepPartial<z.output<S>>;
-  if (!parsed.success) {
-    const found = parsed.error.issues.flatMap((issue) =>
-      suggestDurationKeys(faultsOfIssue(issue, tree, source), tree, durations, variables),
-    );
-    faults.push(...found.map((fault) => ({ ...fault, path: writtenAs.get(fault.path) ?? fault.path })));
-  }
+  if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => faultsOfIssue(issue, tree, source)));
   faults.push(...rules.flatMap((rule) => rule(parts)));
   // An item of a list has the variable of the list; no variable sets a list of mappings.
   const variableOf = (path: string) =>
@@ -164,20 +143,12 @@ interface Setting {
   readonly path: readonly string[];
   readonly value: unknown;
   readonly variable: string;
-  /** The key that the variable is named after, if it is another. */
-  readonly name?: readonly string[];
 }
 
 /** The settings of the environment, in the order in which they are applied. */
-function settingsOf(
-  source: ConfigSource,
-  leaves: readonly Leaf[],
-  durations: readonly DurationKey[],
-  faults: ConfigFault[],
-): Setting[] {
+function settingsOf(source: ConfigSource, leaves: readonly Leaf[], faults: ConfigFault[]): Setting[] {
   const { env, prefix, named = [], foreign = [] } = source;
   const known = new Map(leaves.map((leaf) => [variableName(prefix, leaf.path), leaf]));
-  const knownDurations = new Map(durations.map((key) => [variableName(prefix, key.path), key]));
   const byPath = new Map(leaves.map((leaf) => [leaf.path.join('.'), leaf]));
   const names = named.map(({ name }) => name);
   const ofNamed = (variable: NamedVariable): Setting[] => {
@@ -193,29 +164,12 @@ function settingsOf(
     if (!name.startsWith(prefix) || text === undefined || text === '') return [];
     const leaf = known.get(name);
     if (leaf !== undefined) return [{ path: leaf.path, value: valueOf(leaf, text), variable: name }];
-    const duration = knownDurations.get(name);
-    if (duration !== undefined) return durationSetting(duration, name, text, source, faults);
     if (!names.includes(name) && !foreign.includes(name))
       faults.push({ path: name, message: `unknown variable${suggestionOf(name, [...known.keys(), ...names, ...foreign])}` });
     return [];
   });
   const winners = named.filter(({ wins }) => wins);
   return [...named.filter(({ wins }) => !wins).flatMap(ofNamed), ...ofPaths, ...winners.flatMap(ofNamed)];
-}
-
-function durationSetting(
-  { path, leaf }: DurationKey,
-  variable: string,
-  text: string,
-  { env, prefix }: ConfigSource,
-  faults: ConfigFault[],
-): Setting[] {
-  const other = variableName(prefix, leaf.path);
-  const ms = parseDuration(text);
-  const isTwice = (env[other] ?? '') !== '';
-  if (isTwice) faults.push({ path: path.join('.'), message: `conflicts with ${other}: set only one of them` });
-  else if (ms === undefined) faults.push({ path: path.join('.'), message: `must be ${DURATION_FORM}` });
-  return isTwice || ms === undefined ? [] : [{ path: leaf.path, value: ms, variable, name: path }];
 }
 
 /** Converts a variable's text to the type of its leaf; a text that does not convert is rejected by the schema, with its path. */

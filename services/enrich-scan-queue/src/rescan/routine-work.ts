@@ -15,6 +15,8 @@ import { queueRescans } from './rescan-scheduler.ts';
 
 /** A short cadence, as of a demonstration, is looked at more often. */
 const SCHEDULE_MS = 10_000;
+/** Routine scans that may be open at once. Beyond it none is queued. */
+const MAX_OPEN_SCANS = 1_000;
 const LOOKS_PER_CADENCE = 10;
 const COUNT_MS = 5_000;
 const CLEAN_UP_MS = 600_000;
@@ -89,9 +91,9 @@ export class RoutineWork implements AsyncDisposable {
   }
 
   async #schedule(): Promise<void> {
-    const { cadence_ms: cadenceMs, max_open: maxOpen } = this.#options.config.rescan;
+    const { cadence_ms: cadenceMs } = this.#options.config.rescan;
     try {
-      const run = await queueRescans(this.#pool, { cadenceMs, maxOpen, createId: newId });
+      const run = await queueRescans(this.#pool, { cadenceMs, maxOpen: MAX_OPEN_SCANS, createId: newId });
       this.#runs[run.result] += 1;
       if (run.result === 'queued') this.#scansQueued += run.scans;
     } catch (error) {
