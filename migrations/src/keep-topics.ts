@@ -2,7 +2,7 @@ import { messageOf } from '@vitrine/faults/fault';
 import type { TopicResult } from '@vitrine/kafka/ensure-topics';
 import { setTimeout as wait } from 'node:timers/promises';
 
-export interface KeepTopicsOptions {
+interface KeepTopicsOptions {
   /** Creates what is missing. */
   readonly ensure: () => Promise<readonly TopicResult[]>;
   readonly intervalMs: number;

@@ -41,10 +41,10 @@ const topicsConfig = z.strictObject({
     })
     .prefault({}),
 });
-export type TopicsConfig = z.infer<typeof topicsConfig>;
+type TopicsConfig = z.infer<typeof topicsConfig>;
 
 /** The options of the command that set a key, which win over its variable. */
-export const KEY_OPTIONS = {
+const KEY_OPTIONS = {
   brokers: 'kafka.brokers',
   topic: 'kafka.topic',
   partitions: 'kafka.partitions',

@@ -13,7 +13,7 @@ const CODERS = {
 type Coding = keyof typeof CODERS;
 
 /** Compresses a body chunk by chunk; `encode` gives all the bytes that are needed to decode its chunk. */
-export interface BodyEncoder extends Disposable {
+interface BodyEncoder extends Disposable {
   readonly encode: (chunk: Buffer) => Promise<Buffer>;
   readonly finish: () => Promise<Buffer>;
 }

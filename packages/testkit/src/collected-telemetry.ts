@@ -1,7 +1,7 @@
 import protobuf from 'protobufjs';
 import { OTLP_SCHEMA } from './otlp-schema.ts';
 
-export type CollectedAttributes = Readonly<Record<string, unknown>>;
+type CollectedAttributes = Readonly<Record<string, unknown>>;
 
 /** A span as a collector got it: ids in hex, `kind` and status code as OTLP numbers (2 server, 3 client; 2 error). */
 export interface CollectedSpan {
@@ -23,7 +23,7 @@ export interface CollectedSpan {
   readonly resource: CollectedAttributes;
 }
 
-export interface CollectedPoint {
+interface CollectedPoint {
   readonly attributes: CollectedAttributes;
   /** Of a sum or a gauge. */
   readonly value?: number;

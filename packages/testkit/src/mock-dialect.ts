@@ -20,7 +20,7 @@ export type RouteResult =
   | { readonly kind: 'json'; readonly body: unknown }
   | { readonly kind: 'events'; readonly events: Iterable<SseEvent> };
 
-export interface MockRoute {
+interface MockRoute {
   readonly takes: 'json' | 'multipart' | 'nothing';
   readonly respond: (call: MockCall) => RouteResult;
 }

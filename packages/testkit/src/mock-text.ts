@@ -16,7 +16,7 @@ export function errorAfter(scenario: Scenario): number {
 }
 
 /** The text of the content chunk number `index`. */
-export function chunkText(scenario: Scenario, index: number): string {
+function chunkText(scenario: Scenario, index: number): string {
   const bytes = scenario.get('chunk-bytes');
   if (bytes === undefined) return WORDS[index % WORDS.length] ?? '';
   return 'vitrine '.repeat(Math.ceil(bytes / 8)).slice(0, bytes);

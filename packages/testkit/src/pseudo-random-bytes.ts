@@ -1,5 +1,5 @@
 const BLOCK_BYTES = 64 * 1024;
-export const DEFAULT_SEED = 0x5eed;
+const DEFAULT_SEED = 0x5eed;
 
 /** `count` bytes that look random and are the same for the same seed, in blocks of at most 64 KiB (xorshift32). */
 export function* pseudoRandomBlocks(count: number, seed: number = DEFAULT_SEED): Generator<Buffer> {

@@ -41,7 +41,7 @@ export const SCENARIOS = {
   split: { does: 'writes in chunks cut inside UTF-8 sequences, CRLF, blank lines and `data:`' },
 } as const satisfies Record<string, ScenarioRow>;
 
-export type ScenarioName = keyof typeof SCENARIOS;
+type ScenarioName = keyof typeof SCENARIOS;
 /** The requested scenarios with their arguments; 1 where there is no argument. */
 export type Scenario = ReadonlyMap<ScenarioName, number>;
 

@@ -12,7 +12,7 @@ import {
 } from './collected-telemetry.ts';
 
 /** How a collector handles an export. */
-export type CollectorBehaviour = 'accept' | 'hang' | 'refuse';
+type CollectorBehaviour = 'accept' | 'hang' | 'refuse';
 
 /** An OpenTelemetry collector for tests: OTLP over HTTP (protobuf and JSON, gzip too) and over gRPC, on any free ports. It keeps
  *  everything that it decoded, oldest first. */

@@ -25,7 +25,7 @@ import { RulesReplay } from './rescan/rules-replay.ts';
 export const APPLICATION = 'vitrine-enrich-scan-queue';
 const CAUSES: readonly ScanCause[] = ['requested', 'routine'];
 
-export interface ScanQueueOptions {
+interface ScanQueueOptions {
   readonly config: ScanConfig;
   /** Undefined without a broker. */
   readonly client: KafkaClient | undefined;

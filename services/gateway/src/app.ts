@@ -63,7 +63,7 @@ export interface GatewayOverrides {
 }
 
 /** What `startGateway` opens before the rest of the gateway's modules are loaded. */
-export interface StartupResources {
+interface StartupResources {
   readonly privacy: PrivacyRules;
   readonly traces: OpenedTraces;
   /** On the clock of `performance.now()`. */

@@ -10,7 +10,7 @@ import type { Stores, StoresReady } from './stores/start-stores.ts';
 /** Between two chunks of a demonstration stream: slow enough to watch. */
 const DEMO_CHUNK_DELAY_MS = 60;
 
-export interface Standalone extends AsyncDisposable {
+interface Standalone extends AsyncDisposable {
   readonly gatewayUrl: string;
   /** The header in which it asks for a key; undefined when it asks for none. */
   readonly keyHeader: string | undefined;
@@ -18,7 +18,7 @@ export interface Standalone extends AsyncDisposable {
   readonly stores: Promise<StoresReady> | undefined;
 }
 
-export interface StandaloneOptions {
+interface StandaloneOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly yaml: { readonly path: string; readonly text: string } | undefined;
   readonly demo: boolean;

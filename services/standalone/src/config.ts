@@ -12,7 +12,7 @@ const standaloneConfig = z.strictObject({
 });
 type StandaloneConfig = z.infer<typeof standaloneConfig>;
 
-export interface AllConfig {
+interface AllConfig {
   readonly standalone: StandaloneConfig;
   readonly gateway: GatewayConfig;
 }

@@ -34,7 +34,7 @@ const APPLICATION = 'vitrine-store-api';
 const BATCH_CONNECTIONS = 2;
 const PROBE_CONNECTIONS = 1;
 
-export interface StoreApi extends AsyncDisposable {
+interface StoreApi extends AsyncDisposable {
   readonly url: string;
 }
 

@@ -16,7 +16,7 @@ import { respondWithStore } from './stores/get-store.ts';
 import { getTechnology, listTechnologies } from './technologies/technology-resources.ts';
 import { apiIndexOf, healthOf, versionIndexOf } from './discovery/discovery-documents.ts';
 
-export interface RouteContext {
+interface RouteContext {
   readonly pool: PostgresPool;
   /** Of `EnrichContext`, as is the next. */
   readonly batchPool: PostgresPool;

@@ -16,7 +16,7 @@ const CLIENT_ID = 'vitrine-trace-writer';
 const CORRELATION_HEADER = 'X-Svc-Correlation-ID';
 const MAX_CONNECTIONS = 256;
 
-export interface TraceWriter extends AsyncDisposable {
+interface TraceWriter extends AsyncDisposable {
   /** Of health and metrics. */
   readonly url: string;
 }

@@ -5,7 +5,7 @@ export const AUDIT_ACTIONS = ['request', 'gateway_key.create', 'gateway_key.rota
 export const AUDIT_OUTCOMES = ['allow', 'deny'] as const;
 
 /** An audit event as the API and the command line show it. Every field is present; unknown ones are ''. */
-export const listedAuditEvent = z
+const listedAuditEvent = z
   .strictObject({
     id: z.string(),
     at: z.iso.datetime(),

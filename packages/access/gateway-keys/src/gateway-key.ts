@@ -39,7 +39,7 @@ export const gatewayKeyPage = z
 export type GatewayKeyPage = z.infer<typeof gatewayKeyPage>;
 
 /** A token that was rotated away, until which time (milliseconds since the epoch) it is accepted all the same. */
-export interface PreviousToken extends TokenHash {
+interface PreviousToken extends TokenHash {
   readonly until: number;
 }
 

@@ -4,7 +4,7 @@ import type { parseArgs } from 'node:util';
 /** Options of a command, as `parseArgs` of node takes them. */
 export type CommandOptions = Readonly<Record<string, CommandOption>>;
 
-export interface CommandOption {
+interface CommandOption {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   readonly multiple?: boolean;
@@ -46,7 +46,7 @@ export interface Command<O extends CommandOptions = CommandOptions> {
   run(input: CommandInput<O>, context: CommandContext): Promise<number>;
 }
 
-export interface CommandInput<O extends CommandOptions> {
+interface CommandInput<O extends CommandOptions> {
   readonly values: Values<O & typeof COMMON_OPTIONS>;
   readonly positionals: readonly string[];
   /** The arguments behind `--` of a command with `runsChild`. */

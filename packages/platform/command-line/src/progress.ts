@@ -1,7 +1,7 @@
 /** Time before the first line of progress, and between two lines. */
 const INTERVAL_MS = 2_000;
 
-export interface ProgressOptions {
+interface ProgressOptions {
   /** The number of items at the end. */
   readonly total: number;
   /** What is counted, in the plural. */

@@ -7,7 +7,7 @@ import { isUsageError } from './usage-error.ts';
 const EXIT_WITHIN_MS = 500;
 
 /** A program as `main.ts` describes it. */
-export interface Program {
+interface Program {
   readonly name: string;
   readonly help: string;
   /** What is printed of a fault; by default its `say`. */

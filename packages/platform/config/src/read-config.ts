@@ -38,7 +38,7 @@ export interface NamedVariable {
 
 /** A rule between parts of a configuration. It receives all valid parts, so that it is checked, and its faults are reported with the
  *  others, although another part is invalid. */
-export type ConfigRule<S extends z.ZodType> = (config: DeepPartial<z.output<S>>) => readonly ConfigFault[];
+type ConfigRule<S extends z.ZodType> = (config: DeepPartial<z.output<S>>) => readonly ConfigFault[];
 
 /** A configuration with all of its faults. */
 export interface InspectedConfig<S extends z.ZodType> {

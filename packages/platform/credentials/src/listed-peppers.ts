@@ -2,7 +2,7 @@ import type { PepperIdentity } from './pepper-identity.ts';
 import { pepperProblem, type StoredPeppers } from './pepper-problem.ts';
 
 /** What a pepper is to this process: the one of new hashes, one that is accepted, or why its hashes cannot be verified. */
-export type PepperState = 'current' | 'accepted' | 'missing' | 'different';
+type PepperState = 'current' | 'accepted' | 'missing' | 'different';
 
 export interface ListedPepper {
   readonly version: number;

@@ -5,7 +5,7 @@ import { pepperProblem, pepperProblemText, type PepperProblem, type StoredPepper
 const CHECK_INTERVAL_MS = 30_000;
 const AT = 'docs/failure-modes.md#pepper_mismatch';
 
-export interface PepperCheckOptions {
+interface PepperCheckOptions {
   readonly configured: readonly PepperIdentity[];
   readonly read: () => Promise<StoredPeppers>;
   readonly logger: {
@@ -72,7 +72,7 @@ export class PepperCheck implements Disposable {
 }
 
 /** Fields of a log line about it. */
-export function pepperProblemFields(problem: PepperProblem, setting: string) {
+function pepperProblemFields(problem: PepperProblem, setting: string) {
   const { kind, pepper_version, hashes } = problem;
   const next_step = `put the pepper of version ${pepper_version} back into ${setting} and start the process again: ${AT}`;
   return { error_class: `pepper_${kind}`, cause: pepperProblemText(problem), pepper_version, hashes, next_step };

@@ -1,5 +1,5 @@
 /** The parts of a fault: `say` may leave the process, `log` may not. */
-export interface FaultDetails {
+interface FaultDetails {
   readonly say: string;
   readonly log?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;

@@ -40,7 +40,7 @@ export interface Operation<Identity = unknown, Permission extends string = never
   handle(request: OperationRequest<Identity, Query, Body>): unknown;
 }
 
-export interface OperationRequest<Identity, Query, Body> {
+interface OperationRequest<Identity, Query, Body> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operationOf, type Route } from './route.ts';
 
 /** What a service says of itself. */
-export interface ServiceState<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS> {
+interface ServiceState<Reason extends string = never, Details extends z.ZodRawShape = typeof NO_DETAILS> {
   readonly name: string;
   readonly version: string;
   readonly uptimeSec: () => number;

@@ -30,7 +30,7 @@ const CONNECTION_CODES = /^(?:ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)\w
 const MAX_CAUSES = 8;
 
 /** Fields of a log line about an error of kafkajs. */
-export interface KafkaErrorFields {
+interface KafkaErrorFields {
   readonly err: unknown;
   readonly error_class: KafkaErrorClass;
   readonly next_step: string;

@@ -31,7 +31,7 @@ export interface SpoolFigures {
 }
 
 /** What is needed of a publisher; `KafkaPublisher` is one. */
-export interface ReadyPublisher extends RecordPublisher {
+interface ReadyPublisher extends RecordPublisher {
   readonly isReady: boolean;
 }
 

@@ -6,7 +6,7 @@ const RETRY_MS = 1_000;
 /** Waiting does not correct credentials. */
 const NOT_AWAITED = ['KafkaJSSASLAuthenticationError'];
 
-export interface BrokerWait {
+interface BrokerWait {
   /** No further attempt begins after this time; the last one may take 10 s. */
   readonly withinMs: number;
   /** Ends the wait. */

@@ -3,7 +3,7 @@ import { runShutdownStep } from './shutdown-step.ts';
 const NEXT_STEP = 'see docs/failure-modes.md#a-shutdown-step-that-fails';
 
 /** What writes the line of a step that failed. */
-export interface StepLog {
+interface StepLog {
   error(fields: object, message: string): void;
 }
 

@@ -7,7 +7,7 @@ import { OutboxCounters, type OutboxFigures } from './outbox-figures.ts';
 import { markPublished, readMessages, type OutboxMessage } from './outbox-message.ts';
 import { failureLog, runRelay, type OutboxLogger, type RelayPass } from './relay-loop.ts';
 
-export interface InProcessRelayOptions {
+interface InProcessRelayOptions {
   /** Of each topic, in the order in which topics are drained: the handlers that otherwise consume from Kafka. */
   readonly handlers: ReadonlyMap<string, RecordHandler>;
   readonly logger: OutboxLogger;

@@ -10,7 +10,7 @@ const READ = `SELECT (SELECT count(*) FROM (SELECT FROM outbox WHERE published_a
   coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 FROM outbox WHERE published_at IS NULL ORDER BY id LIMIT 1), 0)::float8
     AS age`;
 
-export async function readBacklog(pool: PostgresPool): Promise<OutboxBacklog> {
+async function readBacklog(pool: PostgresPool): Promise<OutboxBacklog> {
   const [row] = await pool.query<{ rows: number; age: number }>(READ);
   return { rows: row?.rows ?? 0, oldestAgeMs: Math.max(0, row?.age ?? 0) };
 }

@@ -1,8 +1,8 @@
 import { counter, gauge, type MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
 
 /** Why a message was not published; `refused`: the topic will never take it, or the consumer gave it up. */
-export const OUTBOX_FAILURES = ['unavailable', 'refused', 'database'] as const;
-export type OutboxFailure = (typeof OUTBOX_FAILURES)[number];
+const OUTBOX_FAILURES = ['unavailable', 'refused', 'database'] as const;
+type OutboxFailure = (typeof OUTBOX_FAILURES)[number];
 
 export interface OutboxBacklog {
   /** Messages that are not published, of every topic; at most `MAX_BACKLOG_ROWS` are counted. */

@@ -12,7 +12,7 @@ export interface OutboxMessage {
   readonly created_at: number;
 }
 
-export interface OutboxQuery {
+interface OutboxQuery {
   /** In the order in which they are drained; messages of other topics stay. */
   readonly topics: readonly string[];
   /** Messages to pass over, by id. */

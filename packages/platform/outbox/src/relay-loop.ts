@@ -15,7 +15,7 @@ export interface OutboxLogger {
 /** `more`: go on at once; `idle`: nothing is there; `unavailable`: try again later. */
 export type RelayPass = 'more' | 'idle' | 'unavailable';
 
-export interface RelayLoopOptions {
+interface RelayLoopOptions {
   readonly pass: () => Promise<RelayPass>;
   /** Of a pass that was rejected. */
   readonly onError: (error: unknown) => void;

@@ -7,11 +7,11 @@ const READ_INTERVAL_MS = 60_000;
 const TOLERATED_MS = 30_000;
 
 /** The part of a logger that is needed. */
-export interface ClockLogger {
+interface ClockLogger {
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
-export interface DatabaseClockOptions {
+interface DatabaseClockOptions {
   readonly logger: ClockLogger;
   readonly processClock?: () => number;
   /** Milliseconds on a clock that does not jump. */

@@ -27,7 +27,7 @@ const AFTER_CLASS: Readonly<Record<PostgresErrorClass, string>> = {
 const TLS = /CERT|ERR_TLS|ERR_SSL|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|EPROTO|does not support SSL|no encryption/;
 
 /** Fields of a log line about an error of the database. */
-export interface DatabaseErrorFields {
+interface DatabaseErrorFields {
   readonly err: unknown;
   readonly error_class: PostgresErrorClass;
   readonly next_step: string;

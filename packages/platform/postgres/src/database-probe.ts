@@ -8,7 +8,7 @@ const PROBE_INTERVAL_MS = 5_000;
 /** A database that has not responded for so long counts as one that is away, although the driver still waits for it. */
 const RESPONSE_MS = 5_000;
 
-export interface DatabaseProbeOptions {
+interface DatabaseProbeOptions {
   readonly logger: WaitLogger;
   /** What the service cannot work without; rejects where that fails. */
   readonly probe: (pool: PostgresPool) => Promise<unknown>;

@@ -15,7 +15,7 @@ export interface Migration {
   readonly ranAt: number | undefined;
 }
 
-export interface MigrationSource {
+interface MigrationSource {
   readonly dsn: Secret;
   /** Folder of numbered `.sql` files. */
   readonly folder: string;

@@ -3,7 +3,7 @@ import type { PostgresPool } from './postgres-pool.ts';
 /** How often to look even without a notification: LISTEN may not reach through a pooler. */
 const INTERVAL_MS = 30_000;
 
-export interface NotifiedPollOptions {
+interface NotifiedPollOptions {
   readonly channel: string;
   /** Reads what may have changed. Must not reject. */
   readonly look: () => Promise<void>;

@@ -1,6 +1,6 @@
 import type { Connection, Queryable, Row, StatementOptions } from './connection.ts';
 
-export type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
+type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
 
 export interface TransactionOptions {
   readonly isolation?: Isolation;

@@ -45,7 +45,7 @@ export class DatabaseReadiness {
   }
 }
 
-export interface DatabaseWait {
+interface DatabaseWait {
   readonly logger: WaitLogger;
   readonly signal: AbortSignal;
   readonly readiness?: DatabaseReadiness;

@@ -39,7 +39,7 @@ export interface PrivacyPolicy {
 }
 
 /** The fields of an exchange that rules match: its tenant and key, and its path as the client sent it. */
-export interface PrivacySubject {
+interface PrivacySubject {
   readonly org_id: string;
   readonly workspace_id: string;
   readonly gateway_key_id: string;

@@ -18,7 +18,7 @@ const EMAIL = [/@/];
 const NUMBERS = [/\d\d[-. ]\d{4}/, /\+(?<![\w+/=]\+)\d/];
 
 /** What a prefilter looks for. */
-export interface PrefilterOptions {
+interface PrefilterOptions {
   readonly detectors: readonly Detector[];
   /** Words, whatever the case of letters. */
   readonly words?: readonly string[];

@@ -7,7 +7,7 @@ import { startTelemetry, type Telemetry } from './start-telemetry.ts';
 const AFTER_EXPORT_ERROR =
   'look at the collector and at the protocol of its port: docs/failure-modes.md#telemetry-that-does-not-arrive';
 
-export interface ServiceTelemetryOptions {
+interface ServiceTelemetryOptions {
   readonly config: OtelConfig;
   readonly version: string;
   /** Such as `trace-writer`, of the scope `vitrine.trace-writer`. */

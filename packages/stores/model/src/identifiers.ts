@@ -8,7 +8,7 @@ const RANDOM_BYTES = 10;
 const RANDOM_BITS = 80n;
 
 /** Prefixes of ids, and what they name. Spec: S2.1. */
-export type IdPrefix = 'ws' | 'key' | 'sf' | 'bg' | 'req' | 'job' | 'op' | 'obs' | 'evd' | 'cnd' | 'ana';
+type IdPrefix = 'ws' | 'key' | 'sf' | 'bg' | 'req' | 'job' | 'op' | 'obs' | 'evd' | 'cnd' | 'ana';
 
 /** An id: the prefix and 26 characters, in the order of their milliseconds. `random`: as many random bytes as it is called with. */
 export function createId(prefix: IdPrefix, nowMs: number, random: (bytes: number) => Uint8Array): string {
@@ -23,7 +23,7 @@ export function timeOfId(id: string): number {
 }
 
 /** What makes a signal the same signal on every delivery and replay. */
-export interface SignalIdentity {
+interface SignalIdentity {
   readonly storefront_id: string;
   readonly type: string;
   /** A technology's slug, `from>to` of a migration, or ''. */

@@ -6,7 +6,7 @@ import { TENANT_SUFFIXES } from './tenant-suffixes.ts';
 import { TECHNOLOGY_RULES, VOCABULARY } from './vocabulary.ts';
 
 /** Everything that decides what a domain is and what can be detected on it, in one order whatever the order of the sources. */
-export function canonicalRegistry(): string {
+function canonicalRegistry(): string {
   return JSON.stringify({
     categories: Object.entries(CATEGORIES).toSorted(byKey),
     technologies: VOCABULARY,

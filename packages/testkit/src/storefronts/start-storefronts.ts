@@ -15,7 +15,7 @@ const MAX_REQUEST_BYTES = 64 * 1024;
 const KEEP_ALIVE_TIMEOUT_MS = 60_000;
 const DEFAULT_ROBOTS = 'User-agent: *\nDisallow: /checkout\nDisallow: /admin\n';
 
-export interface StorefrontRequest {
+interface StorefrontRequest {
   readonly scheme: 'http' | 'https';
   readonly host: string;
   readonly method: string;

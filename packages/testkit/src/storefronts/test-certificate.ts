@@ -1,13 +1,13 @@
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
 /** A certificate with its key, both PEM. */
-export interface TestCertificate {
+interface TestCertificate {
   readonly cert: string;
   readonly key: string;
   readonly issuer: { readonly name: string; readonly privateKey: KeyObject };
 }
 
-export interface TestCertificateOptions {
+interface TestCertificateOptions {
   /** DNS names; the first one is the subject. */
   readonly names: readonly string[];
   /** Who signs; by itself when there is none. */

@@ -1,7 +1,7 @@
 import { PassThrough, Transform, type TransformCallback } from 'node:stream';
 import zlib from 'node:zlib';
 
-export interface DecodeOptions {
+interface DecodeOptions {
   /** Of the decoded body, and of every step to it. A body that has more is a bomb. */
   readonly maxBytes: number;
   /** False for a body that was cut: then what can be decoded is, and the missing end is no fault. */

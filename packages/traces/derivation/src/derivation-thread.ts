@@ -13,7 +13,7 @@ const YOUNG_GENERATION_MB = 24;
 /** One batch at a time is under way, and a few calls of the stores that the thread serves. */
 const MAX_PENDING = 16;
 
-export interface DerivationOptions extends Partial<DerivationReports> {
+interface DerivationOptions extends Partial<DerivationReports> {
   readonly policy: CapturePolicy;
   readonly priceOverride: PriceOverride | undefined;
   readonly writer: WriterSource;

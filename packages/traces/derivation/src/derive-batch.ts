@@ -10,7 +10,7 @@ import { usagePathOf } from './stored-responses.ts';
 import type { TokenUse } from './trace-sink.ts';
 
 /** The records of a batch of exchanges, and for each exchange its record's place or why it has none. */
-export interface DerivedBatch {
+interface DerivedBatch {
   readonly records: readonly TraceRecord[];
   readonly places: readonly (number | RecordFailure)[];
 }

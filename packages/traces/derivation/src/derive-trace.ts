@@ -31,7 +31,7 @@ export interface DerivationContext {
 }
 
 /** The work on one exchange, on a thread that all share. Afterwards its bodies are not stored. */
-export const EXCHANGE_MAX_MS = 50;
+const EXCHANGE_MAX_MS = 50;
 
 const NO_LINEAGE = { claim: {}, ignored: 0 };
 

@@ -7,7 +7,7 @@ import type { Checkpoint } from './trace.ts';
 /** How many runs are gone through at most: each is a fork of the one before, and takes up to four reads. */
 const RUNS_MAX = 32;
 
-export interface AncestryRequest {
+interface AncestryRequest {
   /** Checkpoints of one run, in their order. */
   readonly run: readonly Checkpoint[];
   /** The one of them whose ancestors are wanted. */
@@ -17,7 +17,7 @@ export interface AncestryRequest {
   readonly limit: number;
 }
 
-export interface Ancestry {
+interface Ancestry {
   /** From the root on, up to where the run was forked. */
   readonly checkpoints: Checkpoint[];
   /** Whether there are more before them. */

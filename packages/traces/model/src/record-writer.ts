@@ -19,7 +19,7 @@ export interface RecordFailure extends ClassifiedError {
 }
 
 /** A record that was written other than it was derived, because it read back a response in the background; see `settledRecord`. */
-export interface SettledRecord {
+interface SettledRecord {
   readonly settled: TraceRecord;
 }
 

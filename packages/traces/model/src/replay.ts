@@ -39,7 +39,7 @@ export const replay = z
   .meta({ id: 'Replay', description: 'A conversation up to one of its checkpoints.' });
 export type Replay = z.infer<typeof replay>;
 
-export interface ReplayRequest {
+interface ReplayRequest {
   readonly source: TraceDetail;
   readonly target: TraceDetail;
   /** Instead of the source's. */

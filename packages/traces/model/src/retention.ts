@@ -15,7 +15,7 @@ export interface Retention {
   removeOlderThan(createdBeforeMs: number, rollupsBeforeMs?: number): Promise<Removed[]>;
 }
 
-export interface RetentionOptions {
+interface RetentionOptions {
   readonly retentionDays: number;
   readonly logger: ConstructorParameters<typeof RetentionLog>[0];
   readonly onError: (error: unknown) => void;

@@ -6,7 +6,7 @@ export interface Span {
   readonly before: number;
 }
 
-export interface SplitRange {
+interface SplitRange {
   readonly days: readonly Span[];
   readonly hours: readonly Span[];
   /** Parts of hours, at the edges: each lies within one hour. */

@@ -14,7 +14,7 @@ import type {
   TraceMeasures,
 } from './trace-measures.ts';
 
-export type AnalyticsQuery = MeasureFilters & Pick<MeasureQuery, 'from' | 'to' | 'tenant'>;
+type AnalyticsQuery = MeasureFilters & Pick<MeasureQuery, 'from' | 'to' | 'tenant'>;
 /** Either of the two selects a series instead of totals; a series has days by default. */
 export type SeriesQuery = AnalyticsQuery & {
   readonly group_by?: SeriesGroup | undefined;

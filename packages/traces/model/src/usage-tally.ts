@@ -4,7 +4,7 @@ import { DAY_MS } from './time-buckets.ts';
 import { UsdSum } from './usd.ts';
 
 /** `Scope` is the object of a scope, or the number that a store has for it. */
-export interface ScopeUsage<Scope> {
+interface ScopeUsage<Scope> {
   /** Counted from the epoch. */
   readonly day: number;
   readonly scope: Scope;

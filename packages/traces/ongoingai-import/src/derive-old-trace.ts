@@ -18,7 +18,7 @@ import { objectOf, readOldHeaders, type OldHeaders } from './old-headers.ts';
 import type { OldTraceRow } from './old-traces.ts';
 
 /** The source of imported traces and of their estimated cost, in their metadata. */
-export const OLD_GATEWAY = 'ongoingai';
+const OLD_GATEWAY = 'ongoingai';
 
 const ID_MAX = 128;
 

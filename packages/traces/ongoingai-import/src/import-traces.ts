@@ -40,7 +40,7 @@ export interface ImportCounts {
   complete: boolean;
 }
 
-export interface ImportRun {
+interface ImportRun {
   readonly source: Pick<OldTraces, 'after' | 'count' | 'createdAtOf'>;
   readonly target: ImportTarget;
   readonly tools: Pick<OldTraceContext, 'policy' | 'privacy' | 'keyHeader'>;

@@ -46,7 +46,7 @@ export interface PartHour {
   readonly isGone: boolean;
 }
 
-export interface Statement {
+interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
 }

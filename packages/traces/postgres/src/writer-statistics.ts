@@ -11,7 +11,7 @@ const UPSERT = `INSERT INTO writer_statistics
     last_dropped_at = excluded.last_dropped_at, last_dropped_by = excluded.last_dropped_by`;
 
 /** The last trace that a writer dropped. */
-export interface LastDrop {
+interface LastDrop {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** Operation and error class, such as `write_trace timeout`. */
@@ -19,7 +19,7 @@ export interface LastDrop {
 }
 
 /** What one writer process has done since its start. */
-export interface WriterStatistics {
+interface WriterStatistics {
   /** A name that no other process has. */
   readonly writer: string;
   readonly startedAt: Date;

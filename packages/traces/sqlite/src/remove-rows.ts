@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Removed } from '@vitrine/telemetry/retention-log';
 
-export interface OldRows {
+interface OldRows {
   readonly table: string;
   /** When a row was made: milliseconds since the epoch, or a date where `isDate`. */
   readonly column: string;

@@ -4,7 +4,7 @@ import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 
 /** Responses that are remembered; the oldest are forgotten first. They also go with the traces of their time. */
-export const BACKGROUND_RESPONSES_MAX = 65_536;
+const BACKGROUND_RESPONSES_MAX = 65_536;
 /** After so many new ones it is seen to that they are not too many. */
 const CHECKED_EVERY = 256;
 

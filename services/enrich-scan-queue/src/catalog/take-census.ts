@@ -2,7 +2,7 @@ import type { CatalogDocument, CatalogPage, CatalogProduct, CatalogSource } from
 import { priceStatistics, type PriceStatistics } from './price-statistics.ts';
 
 /** Aggregates of a catalogue. Spec: S2.18. */
-export interface CatalogCensus extends PriceStatistics {
+interface CatalogCensus extends PriceStatistics {
   readonly product_count: number;
   readonly available_count: number | null;
   readonly coverage: 'full' | 'first_page' | 'partial';

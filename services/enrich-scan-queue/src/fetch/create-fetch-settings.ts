@@ -3,7 +3,7 @@ import { resolveByDns, type LoopbackHosts } from './network/resolve-host.ts';
 import { FETCH_LIMITS, userAgentOf, type FetchSettings } from './fetch-settings.ts';
 
 /** What configuration says about fetching. */
-export interface FetchConfig {
+interface FetchConfig {
   readonly contact_url: string;
   readonly catalogue_pages: number;
   /** `NAME=ADDRESS:HTTP_PORT:HTTPS_PORT`, each. */

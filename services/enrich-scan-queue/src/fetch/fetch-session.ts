@@ -33,7 +33,7 @@ export class ScanDelayed extends Error {
   }
 }
 
-export interface PageRequest {
+interface PageRequest {
   readonly accept: string;
   readonly limit: BodyLimit;
 }

@@ -5,7 +5,7 @@ import { sitemapLocations } from '../catalog/sitemap-locations.ts';
 const MAX_FILES = 3;
 const DEFAULT_SITEMAP = '/sitemap.xml';
 
-export interface SitemapsOptions {
+interface SitemapsOptions {
   /** Those that robots.txt names on the storefront's host. */
   readonly named: readonly string[];
   readonly platform: string;

@@ -26,7 +26,7 @@ const BINARY = /[^\P{Cc}\s]/gu;
 const SNIFFED_CHARS = 1_000;
 const KEPT_HEADERS = ['x-wp-total', 'x-wp-totalpages', 'resources', 'content-type', 'last-modified'];
 
-export interface StorefrontReading {
+interface StorefrontReading {
   readonly pages: readonly FetchedPage[];
   readonly documents: readonly FetchedDocument[];
   readonly redirects: readonly Redirect[];

@@ -10,7 +10,7 @@ import { RobotsCache } from './robots-cache.ts';
 
 const MAX_DETAIL_LENGTH = 300;
 
-export interface ScanStorefrontOptions {
+interface ScanStorefrontOptions {
   readonly settings: FetchSettings;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

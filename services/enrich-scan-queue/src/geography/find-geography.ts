@@ -21,7 +21,7 @@ export interface GeographyEvidence {
   readonly vatIds: readonly string[];
 }
 
-export interface FoundGeography {
+interface FoundGeography {
   readonly country: string | null;
   readonly basis: 'observed' | 'inferred' | null;
 }

@@ -7,7 +7,7 @@ import { HEALTH_REASONS, healthReasons, type ScannerState } from './scanner-stat
 const count = z.int().min(0);
 const details = { scans_in_flight: count, lag_records: count.optional() };
 
-export interface HealthFigures {
+interface HealthFigures {
   readonly inFlight: number;
   /** Undefined while it is not known. */
   readonly lagRecords: number | undefined;

@@ -1,12 +1,12 @@
 import { DECLARED_INDUSTRIES, INDUSTRY_WORDS } from './industry-words.ts';
 
-export interface ClassifiedProduct {
+interface ClassifiedProduct {
   readonly title: string;
   /** Types, categories and tags. */
   readonly labels: readonly string[];
 }
 
-export interface FoundIndustry {
+interface FoundIndustry {
   readonly slug: string | null;
   readonly basis: 'classified' | 'declared' | null;
 }

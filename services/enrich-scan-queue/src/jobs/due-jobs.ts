@@ -8,7 +8,7 @@ import type { ScanSlots } from './scan-slots.ts';
 const POLL_MS = 1_000;
 const SLOT_WAIT_MS = 5_000;
 
-export interface DueJobsTools {
+interface DueJobsTools {
   readonly jobs: Pick<ScanJobs, 'firstDue' | 'claimDue'>;
   readonly slots: ScanSlots;
   readonly runner: Pick<JobRunner, 'start'>;

@@ -30,7 +30,7 @@ export interface EndedRun {
   readonly endedAt: number;
 }
 
-export interface JobRunnerOptions {
+interface JobRunnerOptions {
   readonly jobs: ScanJobs;
   readonly slots: ScanSlots;
   readonly limits: RetryLimits;

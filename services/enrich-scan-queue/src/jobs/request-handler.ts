@@ -11,7 +11,7 @@ import type { ScanSlots } from './scan-slots.ts';
 const SLOT_WAIT_MS = 5_000;
 const MALFORMED = 'malformed_message';
 
-export interface RequestHandlerTools {
+interface RequestHandlerTools {
   readonly jobs: Pick<ScanJobs, 'claim'>;
   readonly slots: ScanSlots;
   readonly runner: Pick<JobRunner, 'start'>;

@@ -23,7 +23,7 @@ export interface RetryLimits {
   readonly retryMs: number;
 }
 
-export type AfterAttempt =
+type AfterAttempt =
   | { readonly next: 'retry'; readonly afterMs: number; readonly error: string }
   | { readonly next: 'end'; readonly status: 'blocked' | 'failed'; readonly error: string };
 

@@ -2,7 +2,7 @@ import { counter, gauge, histogram } from '@vitrine/telemetry/metrics/instrument
 import { signalType } from '@vitrine/stores/resources/enumerations';
 import { ATTEMPT_REASONS } from '@vitrine/stores/scans/attempt-reason';
 
-export const SCAN_RESULTS = ['completed', 'blocked', 'failed', 'retried', 'put_off', 'handed_back', 'lost', 'undecided'] as const;
+const SCAN_RESULTS = ['completed', 'blocked', 'failed', 'retried', 'put_off', 'handed_back', 'lost', 'undecided'] as const;
 /** Results that have a reason. */
 const WITH_REASON = ['blocked', 'failed', 'retried'] as const;
 const SCAN_SECONDS = [0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 90];

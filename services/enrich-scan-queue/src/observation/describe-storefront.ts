@@ -15,9 +15,9 @@ import type { FetchedDocument, Redirect, ScanCapture } from '../scan/scan-ports.
 import { declaredOrganization, hreflangDomains, ownOrganizations } from './organization-facts.ts';
 
 /** What rules make of the evidence of a scan. */
-export type Detect = (evidence: StoreEvidence) => Detections;
+type Detect = (evidence: StoreEvidence) => Detections;
 
-export interface DescribedStorefront {
+interface DescribedStorefront {
   readonly facts: ObservationFacts;
   /** What replays under other rules read. */
   readonly evidence: StoreEvidence;

@@ -25,9 +25,7 @@ export interface RescanOptions {
 }
 
 /** `not_leading`: another process holds the lock. */
-export type RescanRun =
-  | { readonly result: 'queued'; readonly scans: number; readonly due: number }
-  | { readonly result: 'not_leading' };
+type RescanRun = { readonly result: 'queued'; readonly scans: number; readonly due: number } | { readonly result: 'not_leading' };
 
 /** Queues routine scans of the stores whose cadence is over, as far as there is room, and moves their next scan by the cadence: also for a store
  *  whose scan fails, so that it is not asked again and again. One process does so at a time. Spec: S8.14. */

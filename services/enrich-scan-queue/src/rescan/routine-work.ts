@@ -33,7 +33,7 @@ export interface RoutineFigures {
   readonly jobs: { readonly open: number; readonly delayed: number } | undefined;
 }
 
-export interface RoutineWorkOptions {
+interface RoutineWorkOptions {
   readonly config: Pick<ScanConfig, 'rescan' | 'evidence'>;
   readonly logger: Logger;
   readonly jobs: Pick<ScanJobs, 'counts'>;

@@ -18,7 +18,7 @@ export interface ReplayFigures {
   readonly remaining: number | undefined;
 }
 
-export interface RulesReplayOptions extends ReplayContext {
+interface RulesReplayOptions extends ReplayContext {
   readonly logger: Logger;
   /** 0: none. */
   readonly perSecond: number;

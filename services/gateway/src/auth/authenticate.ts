@@ -6,7 +6,7 @@ import { ConnectionTokenCache } from './connection-token-cache.ts';
 /** With authentication off every request is allowed. */
 export const allowAll: Authenticate = () => DEFAULT_CALLER;
 
-export interface AuthenticateOptions {
+interface AuthenticateOptions {
   readonly header: string;
   /** Whether the keys of the store are recent enough. */
   readonly isFresh: () => boolean;

@@ -22,7 +22,7 @@ const AUDIT_RETENTION_INTERVAL_MS = 3_600_000;
 const LOOK_AT_STORE =
   'look at err and at gateway-keys.db, or the database of storage.dsn; it is tried again: docs/failure-modes.md#key_store_unavailable';
 
-export interface OpenAuth extends AsyncDisposable {
+interface OpenAuth extends AsyncDisposable {
   readonly authenticate: Authenticate;
   readonly isGatewayKey: IsGatewayKey;
   /** Whether keys of the store cannot be refreshed at the moment. */

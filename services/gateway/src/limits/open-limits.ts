@@ -19,7 +19,7 @@ const WHY_UNAVAILABLE = 'docs/failure-modes.md#503-gateway-usage-limit-check-una
 /** Without daily limits no quota is checked. */
 const NO_QUOTAS: QuotaCheck = { check: () => 'unavailable' };
 
-export interface OpenLimits extends AsyncDisposable {
+interface OpenLimits extends AsyncDisposable {
   readonly gate: Gate;
   /** The trace queue reports ended and written exchanges to it; undefined without daily limits. */
   readonly ledger: QuotaUsage | undefined;

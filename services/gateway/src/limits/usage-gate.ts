@@ -12,7 +12,7 @@ import type { RateLimits, RateResult, RequestCounter } from './requests/request-
 import { scopeNames, type ScopeNames } from './scope-names.ts';
 import { isDaily, type BoundThresholds, type ThresholdTable, type UnknownPlan } from './thresholds.ts';
 
-export interface UsageGateOptions {
+interface UsageGateOptions {
   readonly thresholds: ThresholdTable;
   readonly quotas: QuotaCheck;
   readonly counter: RequestCounter;

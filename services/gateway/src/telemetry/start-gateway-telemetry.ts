@@ -11,7 +11,7 @@ export interface GatewayTelemetry extends Omit<Telemetry, 'metrics' | 'tracer'> 
   readonly spans: GatewaySpans | undefined;
 }
 
-export interface GatewayTelemetryOptions extends Pick<TelemetryOptions, 'version' | 'onExportError'> {
+interface GatewayTelemetryOptions extends Pick<TelemetryOptions, 'version' | 'onExportError'> {
   readonly config: GatewayOtelConfig;
 }
 

@@ -23,7 +23,7 @@ export interface StorySignal extends ShownSignal {
   readonly domain: string;
 }
 
-export interface DemoStoryOptions {
+interface DemoStoryOptions {
   readonly pool: PostgresPool;
   readonly storefronts: Pick<Storefronts, 'change'>;
   /** Called once for each signal that is confirmed from now on. */

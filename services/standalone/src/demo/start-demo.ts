@@ -27,7 +27,7 @@ export function demoScanSettings({ loopbackHosts, ca }: Storefronts) {
   };
 }
 
-export interface DemoOptions {
+interface DemoOptions {
   /** In the role of the scanner. */
   readonly dsn: Secret;
   readonly storefronts: Storefronts;

@@ -40,7 +40,7 @@ wait $server; code=$?
 kill $watcher 2>/dev/null
 exit $code`;
 
-export interface PostgresProcessOptions {
+interface PostgresProcessOptions {
   /** Holds everything of the server. */
   readonly folder: string;
   readonly port: number;

@@ -7,7 +7,7 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import type { Storefronts } from '@vitrine/testkit/storefronts/start-storefronts';
 import { startDemo } from '../demo/start-demo.ts';
 
-export interface ScanningOptions {
+interface ScanningOptions {
   readonly config: ScanConfig;
   /** Of the demonstration. */
   readonly demo: { readonly storefronts: Storefronts; readonly print: (text: string) => void } | undefined;

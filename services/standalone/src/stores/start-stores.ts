@@ -50,7 +50,7 @@ export interface Stores extends AsyncDisposable {
   readonly ready: Promise<StoresReady>;
 }
 
-export interface StoresOptions {
+interface StoresOptions {
   /** Holds everything of it. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 
 /** What the store API needs beside its data, made on the first start. */
-export interface StoresFiles {
+interface StoresFiles {
   readonly folder: string;
   readonly password: string;
   /** `VERSION:SECRET`. */

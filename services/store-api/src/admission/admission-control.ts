@@ -29,7 +29,7 @@ export interface VerifyingPeppers {
   verified(keyId: string, hashes: readonly NewTokenHash[], pepperVersion: number): void;
 }
 
-export interface AdmissionDatabase {
+interface AdmissionDatabase {
   readonly database: Queryable;
   /** Of its pool, and of the one that reads batches. */
   readonly connections: number;
@@ -40,7 +40,7 @@ export interface AdmissionDatabase {
 }
 
 /** One request that wants to be admitted. */
-export interface AdmissionCall {
+interface AdmissionCall {
   readonly token: string;
   readonly scope: Scope | undefined;
   readonly leaseId: string;
@@ -49,13 +49,13 @@ export interface AdmissionCall {
 }
 
 /** The outcome of an admission, and what ends the request's share of the connections. */
-export interface Entered {
+interface Entered {
   readonly admission: Admission;
   readonly leave: () => void;
 }
 
 /** Of the busiest workspace, where each has its own. */
-export interface BoundReading {
+interface BoundReading {
   readonly bound: string;
   readonly limit: number;
   readonly used: number;

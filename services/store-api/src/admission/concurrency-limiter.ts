@@ -1,6 +1,6 @@
 import { Fault } from '@vitrine/faults/fault';
 
-export interface ConcurrencyBounds {
+interface ConcurrencyBounds {
   /** Named in faults and metrics. */
   readonly bound: string;
   /** Of each group. */

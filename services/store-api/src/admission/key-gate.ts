@@ -28,7 +28,7 @@ export const REJECTION_REASONS = [
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
 /** A request's place among those of its key that may be in flight. */
-export interface Slot {
+interface Slot {
   /** Undefined where the request was rejected before its key was known. */
   readonly caller: AuthenticatedKey | undefined;
   /** Why it is not admitted; undefined when it is. */

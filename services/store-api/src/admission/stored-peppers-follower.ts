@@ -15,7 +15,7 @@ const BATCH = 500;
 /** Keys that were used and wait to be moved; others are moved when they are used again after a restart. */
 const MAX_WAITING = 50_000;
 
-export interface FollowerContext {
+interface FollowerContext {
   readonly pool: PostgresPool;
   /** When the database serves. */
   readonly ready: Promise<void>;

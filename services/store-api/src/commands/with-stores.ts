@@ -13,7 +13,7 @@ const STATEMENT_TIMEOUT_MS = 3_600_000;
 const SQLSTATE_LENGTH = 5;
 
 /** What a command works with. */
-export interface StoresCommand {
+interface StoresCommand {
   readonly config: StoreApiConfig;
   readonly pool: PostgresPool;
   /** When the command began, in milliseconds since the epoch, by the clock of the database. */

@@ -3,7 +3,7 @@ import { ERROR_RULES, SERVER_STATUSES } from './error-codes.ts';
 import type { Operation } from './operation.ts';
 
 /** A status that an operation may respond with. */
-export interface OperationOutcome {
+interface OperationOutcome {
   readonly status: number;
   /** '' for a success. */
   readonly code: ErrorCode | '';

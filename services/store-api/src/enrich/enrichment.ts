@@ -17,7 +17,7 @@ const NOT_IN_CORPUS: Finding = { match: 'no_match', reason: 'not_in_corpus', las
 const INVALID_DOMAIN: Finding = { match: 'no_match', reason: 'invalid_domain', lastAttempt: null };
 
 /** An input and the domain that it means; undefined when it means none. */
-export interface EnrichInput {
+interface EnrichInput {
   readonly input: string;
   readonly domain: string | undefined;
 }

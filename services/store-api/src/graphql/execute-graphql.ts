@@ -19,13 +19,13 @@ import { MAX_TOKENS, queryLimitError } from './query-limits.ts';
 const MAX_ERRORS = 20;
 
 /** A request as it was parsed from JSON. */
-export interface GraphqlParams {
+interface GraphqlParams {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
   readonly operationName?: string | null | undefined;
 }
 
-export interface GraphqlOutcome {
+interface GraphqlOutcome {
   /** The response as JSON. */
   readonly body: string;
   readonly operation: OperationName;

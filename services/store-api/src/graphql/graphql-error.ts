@@ -4,7 +4,7 @@ import { GraphQLError } from 'graphql';
 
 /** Codes of `extensions.code`, those of the error envelope where both have them. */
 export const GRAPHQL_CODES = ['invalid_request', 'not_found', 'conflict', 'overloaded', 'internal'] as const;
-export type GraphqlCode = (typeof GRAPHQL_CODES)[number];
+type GraphqlCode = (typeof GRAPHQL_CODES)[number];
 
 const OVERLOADED = 'The service is overloaded; retry after a second.';
 const INTERNAL = 'The service failed; retry once after a few seconds.';

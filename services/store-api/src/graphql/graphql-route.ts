@@ -32,7 +32,7 @@ const graphqlParams = z.strictObject({
   extensions: z.record(z.string(), z.unknown()).nullish(),
 });
 
-export interface GraphqlRouteOptions {
+interface GraphqlRouteOptions {
   readonly serviceToken: Secret | undefined;
   readonly introspection: boolean;
   readonly ports: GraphqlPorts;

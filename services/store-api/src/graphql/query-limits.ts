@@ -11,7 +11,7 @@ import {
 export const MAX_TOKENS = 2_000;
 export const MAX_DEPTH = 10;
 export const MAX_ALIASES = 50;
-export const MAX_COST = 2_000;
+const MAX_COST = 2_000;
 
 /** How many items a list is taken for; of `candidates` it is `first`. */
 const LIST_ITEMS: Readonly<Record<string, number>> = { technologies: 20, queueScans: 20 };
@@ -26,7 +26,7 @@ interface Weight {
 
 const NOTHING: Weight = { depth: 0, aliases: 0, cost: 0 };
 
-export interface QueryToCheck {
+interface QueryToCheck {
   readonly document: DocumentNode;
   readonly variables: Readonly<Record<string, unknown>>;
 }

@@ -28,7 +28,7 @@ export interface ExchangeOptions {
 }
 
 /** What the target of a request leads to. */
-export interface ExchangeTarget {
+interface ExchangeTarget {
   readonly requestId: string;
   readonly params: Readonly<Record<string, string | undefined>>;
   readonly search: string;

@@ -16,7 +16,7 @@ export const JOB_CONNECTIONS = 3;
 const AFTER_NO_BROKERS =
   'set queue.brokers (STORE_API_QUEUE_BROKERS), unless another process of this database publishes its outbox';
 
-export interface JobContext {
+interface JobContext {
   readonly pool: PostgresPool;
   /** When the database serves. */
   readonly ready: Promise<void>;

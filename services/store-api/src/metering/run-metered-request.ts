@@ -13,7 +13,7 @@ import { rejection, type ApiRequest, type ApiResponse, type ApiResult } from '..
 const CONFLICT = 'Idempotency-Key was used in the last 24 hours for another operation or input.';
 
 /** What a request that may cost is, after defaults: equal ones are the same for an Idempotency-Key. */
-export interface CanonicalRequest {
+interface CanonicalRequest {
   readonly operationId: string;
   readonly path: string;
   readonly body?: unknown;

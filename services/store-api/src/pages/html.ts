@@ -1,5 +1,5 @@
 /** Text that is HTML already. */
-export interface Html {
+interface Html {
   readonly html: string;
 }
 

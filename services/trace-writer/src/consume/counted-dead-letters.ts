@@ -4,7 +4,7 @@ import { FAILURE_CLASSES, type FailureClass } from '@vitrine/traces/record-write
 import { DECODE_ERRORS } from './decode-records.ts';
 
 /** The reasons that are counted apart; every other is `unknown`. */
-export const DEAD_LETTER_REASONS = [...DECODE_ERRORS, ...FAILURE_CLASSES] as const;
+const DEAD_LETTER_REASONS = [...DECODE_ERRORS, ...FAILURE_CLASSES] as const;
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 
 /** A record that the store refused, when it was given up. */

@@ -10,7 +10,7 @@ const MAX_RECORD_BYTES = 16_777_216;
 /** Why a record is in the dead letter topic, beside the class of a failed write. */
 export const DECODE_ERRORS = ['malformed_record', 'unknown_record_version', 'record_too_large'] as const;
 
-export interface DecodedRecords {
+interface DecodedRecords {
   readonly traces: readonly TraceRecord[];
   /** What each trace was read from. */
   readonly sources: readonly ConsumedRecord[];

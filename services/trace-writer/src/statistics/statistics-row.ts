@@ -9,7 +9,7 @@ const UPDATE_INTERVAL_MS = 5_000;
 /** A record that is given up has failed by itself. */
 const kindOf = (errorClass: string) => `write_batch_fallback ${errorClass}`;
 
-export interface WriterCounts {
+interface WriterCounts {
   readonly written: number;
   readonly deadLetters: ReadonlyMap<DeadLetterReason, number>;
   readonly lastStoreDrop: LastStoreDrop | undefined;

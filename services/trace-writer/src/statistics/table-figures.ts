@@ -4,7 +4,7 @@ import { readPartitionsAhead } from '@vitrine/trace-store-postgres/partitions-ah
 const READ_INTERVAL_MS = 60_000;
 
 /** What is known of the database's tables; undefined until it is, and while the database is away. */
-export interface TableFigures {
+interface TableFigures {
   readonly partitionsAhead: number | undefined;
 }
 

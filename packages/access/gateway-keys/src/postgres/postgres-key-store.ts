@@ -40,7 +40,7 @@ export const MAX_ACTIVE_KEYS = 20_000;
 /** Stored denials of each kind (`audit-rows.ts`): a client that is denied all the time must not fill the disk. */
 const MAX_DENIALS = 1_000_000;
 
-export interface PostgresKeyStoreOptions {
+interface PostgresKeyStoreOptions {
   readonly maxActiveKeys?: number;
   readonly maxDenials?: number;
 }

@@ -2,7 +2,7 @@ import type { Queryable } from '@vitrine/postgres/connection';
 import type { PepperIdentity } from '../pepper-identity.ts';
 
 /** Whose tokens the peppers hash. Two services may use one pepper, or each its own under the same version. */
-export type PepperPurpose = 'gateway_keys' | 'api_keys';
+type PepperPurpose = 'gateway_keys' | 'api_keys';
 
 export function recordedPeppers(database: Queryable, purpose: PepperPurpose): Promise<PepperIdentity[]> {
   const text = `SELECT pepper_version, pepper_fingerprint FROM pepper_fingerprints WHERE purpose = $1 ORDER BY pepper_version`;

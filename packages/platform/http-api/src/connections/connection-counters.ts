@@ -12,7 +12,7 @@ export const CLOSE_REASONS = [
 export type CloseReason = (typeof CLOSE_REASONS)[number];
 
 /** Closed connections by reason, since the server was made; every reason counts from 0. */
-export type CloseCounts = Record<CloseReason, number>;
+type CloseCounts = Record<CloseReason, number>;
 
 export function createCloseCounts(): CloseCounts {
   return Object.fromEntries(CLOSE_REASONS.map((reason) => [reason, 0])) as CloseCounts;

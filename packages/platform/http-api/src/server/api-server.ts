@@ -25,7 +25,7 @@ export interface ApiServer extends AsyncDisposable {
   readonly connections: ClientConnections;
 }
 
-export interface ApiServerOptions extends HttpServerOptions, ListenAt {
+interface ApiServerOptions extends HttpServerOptions, ListenAt {
   readonly logger: Logger;
   /** How long idle connections are kept when it stops, for their next request; at most `MAX_IDLE_GRACE_MS`. */
   readonly idleGraceMs?: number;

@@ -27,7 +27,7 @@ const CLOSE_IDLE_MS = 100;
 const MAX_FREED_LATER_MS = 4_000;
 
 /** Serves a request. One with a `rejection` must not be served: that is its response, the last on its connection. */
-export type ServeRequest = (request: IncomingMessage, response: ClientResponse, rejection?: Rejection) => void;
+type ServeRequest = (request: IncomingMessage, response: ClientResponse, rejection?: Rejection) => void;
 
 const EXPECTATION_FAILED: Rejection = { status: 417, error: 'the expectation cannot be met' };
 

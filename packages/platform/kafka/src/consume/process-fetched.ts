@@ -5,7 +5,7 @@ import type { ConsumedRecord } from './consumed-record.ts';
 /** The group keeps a member only as long as it sends heartbeats. */
 export const HEARTBEAT_MS = 3_000;
 
-export interface FetchedTools extends ProcessorTools {
+interface FetchedTools extends ProcessorTools {
   readonly onCommit: (records: number) => void;
 }
 

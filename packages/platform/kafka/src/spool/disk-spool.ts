@@ -9,7 +9,7 @@ const SEGMENT_BYTES = 4_194_304;
 const PRIVATE_FILE = 0o600;
 const SEGMENT_NAME = /^(\d{16})\.segment$/;
 
-export interface SpoolOptions {
+interface SpoolOptions {
   /** A folder of one process's own. */
   readonly path: string;
   /** Of all files together. */
@@ -27,7 +27,7 @@ interface Segment {
 }
 
 /** The records of the oldest file. */
-export interface OldestSegment {
+interface OldestSegment {
   readonly records: readonly KafkaRecord[];
   /** Deletes the file. */
   remove(): Promise<void>;

@@ -7,7 +7,7 @@ const FRAME_HEADER_BYTES = 8;
 const FIELDS_BYTES = 9;
 const HAS_VALUE = 1;
 
-export interface SegmentContent {
+interface SegmentContent {
   readonly records: readonly KafkaRecord[];
   /** Records whose checksum is wrong, and a torn or unreadable end, which counts as one. */
   readonly damaged: number;

@@ -4,7 +4,7 @@ import { decodedString, endOfValue } from './json-text.ts';
 import { describedValues } from './schema-values.ts';
 
 /** The value of a field with a denied name. */
-export interface DeniedValue extends Span {
+interface DeniedValue extends Span {
   /** The value as written; a JSON string decoded. */
   readonly value: string;
 }

@@ -15,7 +15,7 @@ const ASSIGNMENT = new RegExp(
 const LONGEST_NAME = 32;
 const ALREADY_REDACTED = /^\[[A-Z_]*REDACTED(?::[0-9a-f]+)?\]$/;
 
-export interface AssignmentOptions {
+interface AssignmentOptions {
   /** In JSON a quote without a backslash ends a string. */
   readonly isJson: boolean;
   /** Whether JSON members such as `"password":"x"` count too. */

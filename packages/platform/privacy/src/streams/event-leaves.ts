@@ -9,7 +9,7 @@ export interface TextLeaf {
   readonly container: Container;
 }
 
-export interface EventLeaves {
+interface EventLeaves {
   readonly texts: readonly TextLeaf[];
   /** False when the JSON was cut or is broken. Then the leaves are those before the break. */
   readonly isWhole: boolean;

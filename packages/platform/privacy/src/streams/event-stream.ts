@@ -16,7 +16,7 @@ export interface SplitEvent {
 }
 
 /** The texts and split events of a stream. */
-export interface EventStream {
+interface EventStream {
   /** In the order in which they begin. */
   readonly texts: Iterable<StreamText>;
   readonly splitEvents: readonly SplitEvent[];

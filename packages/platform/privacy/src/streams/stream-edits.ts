@@ -4,7 +4,7 @@ import { placeInBody, readEventStream, type SplitEvent, type StreamText } from '
 import { append, mergedEdits, movedEdits, type TextEdit } from '../text-edit.ts';
 
 /** How the body of a stream is searched. */
-export interface StreamSearch {
+interface StreamSearch {
   /** Edits of a text or of JSON. */
   readonly editsOf: (text: string) => TextEdit[];
   /** Edits of the body as it is written, without the lines that are left out; undefined where it was found to need none. */

@@ -9,7 +9,7 @@ const MAX_MS = 3_600_000;
 const milliseconds = z.int().min(1, 'must be a positive integer').max(MAX_MS);
 
 /** What differs between services. */
-export interface OtelConfigOptions {
+interface OtelConfigOptions {
   /** `service.name` unless it is configured. */
   readonly serviceName: string;
   /** Paths that serve something else: the scrape is neither at one of them nor below. */
@@ -60,7 +60,7 @@ function scrapePath(servedPaths: readonly string[]) {
 }
 
 /** What a configuration enables. */
-export interface TelemetryParts {
+interface TelemetryParts {
   readonly spans: boolean;
   /** Metrics pushed over OTLP. */
   readonly push: boolean;

@@ -10,7 +10,7 @@ export interface Endpoint {
 }
 
 /** The settings that an address is made of. */
-export interface EndpointSettings {
+interface EndpointSettings {
   readonly endpoint?: string | undefined;
   readonly protocol: 'http/protobuf' | 'http/json' | 'grpc';
   readonly insecure: boolean;

@@ -17,7 +17,7 @@ export interface Exemplar {
 let exemplars = 0;
 
 /** What a histogram has counted for one set of attributes, with the newest exemplar of each bucket. */
-export interface DurationPoint extends DataPoint<Histogram> {
+interface DurationPoint extends DataPoint<Histogram> {
   /** By bucket, the last one for what is above all bounds. */
   readonly exemplars: readonly (Exemplar | undefined)[];
 }

@@ -3,7 +3,7 @@ import { DataPointType, type DataPoint, type MetricData, type ResourceMetrics } 
 import { exemplarsOf, type Exemplar } from './duration-series.ts';
 import protobuf from 'protobufjs/minimal.js';
 
-export type MetricsSerializer = typeof JsonMetricsSerializer;
+type MetricsSerializer = typeof JsonMetricsSerializer;
 
 /** Numbers of the fields on the way from a request to a histogram's points. Source: opentelemetry-proto, metrics.proto. */
 const PATH_TO_METRICS = [1, 2, 2] as const;

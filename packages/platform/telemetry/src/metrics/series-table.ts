@@ -2,7 +2,7 @@ import { TupleMap, type Tuple } from '../tuple-map.ts';
 import { OTHER } from './bounded-names.ts';
 import type { MetricAttributes } from './instrument.ts';
 
-export interface SeriesTableOptions<Series> {
+interface SeriesTableOptions<Series> {
   /** Attribute sets that get series of their own. */
   readonly capacity: number;
   /** Attributes that become `other` in any further set. */

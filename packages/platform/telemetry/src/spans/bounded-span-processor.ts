@@ -9,9 +9,9 @@ import {
 } from '@opentelemetry/sdk-trace';
 
 /** Sampled spans that wait for the collector or are on their way to it; each takes about 2 KB. */
-export const MAX_PENDING_SPANS = 16_384;
+const MAX_PENDING_SPANS = 16_384;
 /** Spans in one export. */
-export const MAX_BATCH_SPANS = 1_024;
+const MAX_BATCH_SPANS = 1_024;
 /** Exports under way at once, when all waiting spans are flushed together. */
 export const MAX_EXPORTS_AT_ONCE = MAX_PENDING_SPANS / MAX_BATCH_SPANS + 1;
 /** How long a span waits for others. */

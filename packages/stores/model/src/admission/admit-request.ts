@@ -33,7 +33,7 @@ export type Admission =
   | ({ readonly outcome: 'admitted' | 'rate_limited' | 'forbidden_scope' | 'concurrency_limited' } & AuthenticatedKey)
   | { readonly outcome: 'unknown_key' | 'revoked_key' | 'expired_key' };
 
-export interface AdmissionRequest {
+interface AdmissionRequest {
   /** The hashes under which the token may be stored. */
   readonly token: readonly TokenHash[];
   /** Undefined: any key may. */

@@ -10,12 +10,12 @@ export interface KeyIdentity {
   readonly concurrency: number;
 }
 
-export interface RefusedKey {
+interface RefusedKey {
   readonly outcome: 'unknown_key' | 'revoked_key' | 'expired_key';
 }
 export type KeyLookup = ({ readonly outcome: 'valid' } & KeyIdentity) | RefusedKey;
 /** `pepper_version`: of the stored hash. */
-export type StoredKeyLookup = ({ readonly outcome: 'valid'; readonly pepper_version: number } & KeyIdentity) | RefusedKey;
+type StoredKeyLookup = ({ readonly outcome: 'valid'; readonly pepper_version: number } & KeyIdentity) | RefusedKey;
 
 const IDENTIFY = `SELECT CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked_key' WHEN k.expires_at <= clock_timestamp() THEN 'expired_key'
     ELSE 'valid' END AS outcome, k.id AS key_id, k.workspace_id, k.pepper_version, (coalesce(p.limits, $2::jsonb -> w.plan) ->> 'concurrency')::integer AS concurrency

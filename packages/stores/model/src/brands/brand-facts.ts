@@ -12,7 +12,7 @@ export interface BrandFacts {
   readonly hreflang_domains: readonly string[];
 }
 
-export type BrandFact = 'shop_id' | 'hreflang' | 'organization';
+type BrandFact = 'shop_id' | 'hreflang' | 'organization';
 const FACTS_OF_A_GROUP = 2;
 /** What more stores share is the platform's, an agency's or a marketplace's, and says nothing of a brand. */
 export const MAX_SHARING = 50;

@@ -25,7 +25,7 @@ const UPSERT = `INSERT INTO brand_facts AS b (storefront_id, domain, shop_id, or
     organization_ids = CASE WHEN excluded.organization_ids = '{}' THEN b.organization_ids ELSE excluded.organization_ids END,
     hreflang_domains = CASE WHEN excluded.hreflang_domains = '{}' THEN b.hreflang_domains ELSE excluded.hreflang_domains END`;
 
-export interface BrandGroup {
+interface BrandGroup {
   readonly brand_group_id: string;
   /** Domains of other stores that have to get this group; none while they are in no other. */
   readonly others: readonly string[];

@@ -30,7 +30,7 @@ interface Progress {
 }
 
 /** Stores that this process has to replay now. `remaining`: of all processes; undefined while another one claims. */
-export interface ClaimedReplays {
+interface ClaimedReplays {
   readonly storefrontIds: readonly string[];
   /** Whether there may be more at once. */
   readonly hasMore: boolean;

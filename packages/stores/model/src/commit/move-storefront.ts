@@ -21,7 +21,7 @@ const TAKE_DOMAIN = `UPDATE stores a SET domain = $3, storefront_host = b.storef
   WHERE a.storefront_id = $1 AND b.storefront_id = $2`;
 const GIVE_DOMAIN = 'UPDATE stores SET domain = $2 WHERE storefront_id = $1';
 
-export interface Mover {
+interface Mover {
   readonly domain: string;
   readonly storefront_id: string;
   readonly redirect: Redirect | null;

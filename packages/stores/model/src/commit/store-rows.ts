@@ -54,7 +54,7 @@ const SIGNAL_COLUMNS = [
 const quoted = (columns: readonly string[]) => columns.map((column) => `"${column}"`).join(', ');
 
 /** All that is written when an observation is committed. */
-export interface StoreWrite {
+interface StoreWrite {
   readonly state: StoreState;
   readonly first_observed_at: number;
   readonly last_observation_id: string;

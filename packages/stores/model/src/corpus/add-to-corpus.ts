@@ -9,7 +9,7 @@ export interface CorpusEntry {
   readonly rank: number | null;
 }
 
-export interface CorpusChange {
+interface CorpusChange {
   readonly added: number;
   readonly ranked: number;
 }

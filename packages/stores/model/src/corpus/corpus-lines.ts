@@ -3,15 +3,15 @@ import type { CorpusEntry } from './add-to-corpus.ts';
 
 const MAX_RANK = 2_147_483_647;
 /** A longer line is no domain and rank; no more of it is kept. */
-export const MAX_LINE_CHARACTERS = 1_000;
+const MAX_LINE_CHARACTERS = 1_000;
 
-export interface CorpusLine {
+interface CorpusLine {
   /** From 1. */
   readonly number: number;
   readonly text: string;
 }
 
-export type ParsedCorpusLine =
+type ParsedCorpusLine =
   | { readonly kind: 'entry'; readonly entry: CorpusEntry }
   | { readonly kind: 'empty' }
   | { readonly kind: 'invalid'; readonly line: number; readonly reason: string };

@@ -1,7 +1,7 @@
 import type { Queryable } from '@vitrine/postgres/connection';
 
 /** A domain that is never scanned and never shown. */
-export interface DeniedDomain {
+interface DeniedDomain {
   readonly domain: string;
   readonly reason: string;
   readonly created_at: number;

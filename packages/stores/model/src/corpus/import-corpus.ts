@@ -10,7 +10,7 @@ export interface BadLine {
   readonly reason: string;
 }
 
-export interface CorpusImport {
+interface CorpusImport {
   /** The text of the file. */
   readonly chunks: AsyncIterable<string>;
   /** Whether lines that cannot be read are passed over; otherwise the import ends before the first of them. */
@@ -22,7 +22,7 @@ export interface CorpusImport {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-export interface CorpusImportResult {
+interface CorpusImportResult {
   readonly lines: number;
   readonly added: number;
   readonly ranked: number;

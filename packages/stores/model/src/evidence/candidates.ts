@@ -2,7 +2,7 @@ import type { Queryable } from '@vitrine/postgres/connection';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { addToCorpus } from '../corpus/add-to-corpus.ts';
 
-export const CANDIDATE_STATUSES = ['pending', 'resolved', 'rejected'] as const;
+const CANDIDATE_STATUSES = ['pending', 'resolved', 'rejected'] as const;
 export type CandidateStatus = (typeof CANDIDATE_STATUSES)[number];
 
 /** A claimed relationship and what became of it. Times are milliseconds since the epoch. */
@@ -46,13 +46,13 @@ export function readCandidates(database: Queryable, query: CandidateQuery): Prom
   return database.query<Candidate>(SELECT_PAGE, values);
 }
 
-export type CandidateDecision =
+type CandidateDecision =
   | { readonly kind: 'decided'; readonly candidate: Candidate }
   /** It was decided otherwise before. */
   | { readonly kind: 'conflict'; readonly candidate: Candidate }
   | { readonly kind: 'unknown_candidate' | 'denied_domain' };
 
-export interface CandidateToResolve {
+interface CandidateToResolve {
   readonly id: string;
   /** Canonical; null rejects the claim. */
   readonly domain: string | null;

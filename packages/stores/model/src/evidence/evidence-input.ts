@@ -4,7 +4,7 @@ import { canonicalDomain } from '../canonical-domain.ts';
 import { isStorableText, STORABLE_RULE } from '../storable-text.ts';
 
 /** Claims of one capture. */
-export const MAX_CLAIMS = 100;
+const MAX_CLAIMS = 100;
 const MAX_CLAIM_CHARACTERS = 1_000;
 const MAX_URL_CHARACTERS = 2_048;
 /** Clocks of captures may be ahead of ours by this much. */

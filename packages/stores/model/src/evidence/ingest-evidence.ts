@@ -10,13 +10,13 @@ export interface EvidenceReceipt {
   readonly candidate_ids: readonly string[];
 }
 
-export type EvidenceOutcome =
+type EvidenceOutcome =
   | { readonly kind: 'received' | 'replayed'; readonly receipt: EvidenceReceipt }
   /** The key was used for other evidence. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'unknown_technology'; readonly claim: number };
 
-export interface EvidenceToIngest {
+interface EvidenceToIngest {
   readonly input: EvidenceInput;
   readonly idempotency_key: string;
   readonly at: number;

@@ -27,7 +27,7 @@ export interface IdempotentRequest {
 }
 
 /** `denied_since`: the stored response may show a domain that was put on the denylist later. */
-export type IdempotencyClaim =
+type IdempotencyClaim =
   | { readonly kind: 'claimed' | 'conflict' | 'denied_since' }
   | { readonly kind: 'replay'; readonly response: StoredResponse };
 

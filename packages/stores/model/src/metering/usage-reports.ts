@@ -21,7 +21,7 @@ export function readUsageByKey(database: Queryable, workspaceId: string, periodS
 }
 
 /** A billing period of which counters and ledger do not agree. */
-export interface UsageDifference {
+interface UsageDifference {
   readonly workspace_id: string;
   readonly starts_at: number;
   readonly counters: UnitCounts;

@@ -14,7 +14,7 @@ export const sighting = z.strictObject({ page_class: name, channel: name, rule: 
 export type Sighting = z.infer<typeof sighting>;
 
 /** A technology that was seen; platforms are technologies. */
-export const detectedTechnology = z.strictObject({
+const detectedTechnology = z.strictObject({
   slug,
   install_state: installState.extract(['active', 'configured']),
   confidence,

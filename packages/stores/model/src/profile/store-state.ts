@@ -10,7 +10,7 @@ import type { Geography, Industry, PriceRange } from '../resources/store.ts';
 
 // What is known of a store, as it is stored. Times are milliseconds since the epoch.
 
-export interface PlatformState {
+interface PlatformState {
   readonly slug: string;
   readonly confidence: Confidence;
   readonly first_observed_at: number;
@@ -25,7 +25,7 @@ export interface TechnologyState {
   readonly last_confirmed_at: number;
 }
 
-export interface CatalogState {
+interface CatalogState {
   readonly product_count: number;
   readonly available_count: number | null;
   readonly currency: string | null;

@@ -5,7 +5,7 @@ import { count, dateTime } from './scalars.ts';
 import { store } from './store.ts';
 
 /** The contract's maximum of domains in a request. Spec: S3.18. */
-export const MAX_ENRICH_DOMAINS = 100;
+const MAX_ENRICH_DOMAINS = 100;
 
 /** Spec: S2.30. */
 export const enrichRequest = z

@@ -36,7 +36,6 @@ export const matchOutcome = z.enum(['matched', 'stale', 'no_match', 'error']).me
   id: 'MatchOutcome',
   description: 'stale: matched, but last observed before the freshness window of the plan; no_match says nothing about the site.',
 });
-export type MatchOutcome = z.infer<typeof matchOutcome>;
 
 export const noMatchReason = z.enum(['not_in_corpus', 'invalid_domain', 'not_ecommerce', 'blocked']).meta({
   id: 'NoMatchReason',

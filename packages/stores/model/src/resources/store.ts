@@ -89,7 +89,6 @@ const recentSignal = z
     confidence,
   })
   .meta({ id: 'RecentSignal' });
-export type RecentSignal = z.infer<typeof recentSignal>;
 
 /** Signals of a store in its profile. Spec: S2.21. */
 export const MAX_RECENT_SIGNALS = 5;

@@ -22,4 +22,3 @@ export const technologyPage = z
     next_cursor: z.string().nullable().describe('Null on the last page; valid for 24 hours.'),
   })
   .meta({ id: 'TechnologyPage' });
-export type TechnologyPage = z.infer<typeof technologyPage>;

@@ -21,7 +21,7 @@ export interface RetentionLogger {
   error(fields: object, message: string): void;
 }
 
-export interface RetentionTimes {
+interface RetentionTimes {
   readonly intervalMs?: number;
   /** When the database serves: passes begin then. */
   readonly ready?: Promise<void>;

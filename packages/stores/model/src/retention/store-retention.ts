@@ -38,7 +38,7 @@ const KEPT = {
   evidence_receipts: { column: 'created_at', keptMs: 180 * DAY_MS },
   login_links: { column: 'expires_at', keptMs: 7 * DAY_MS },
 } as const satisfies Record<string, Kept>;
-export type RetainedTable = keyof typeof KEPT;
+type RetainedTable = keyof typeof KEPT;
 export const RETAINED_TABLES = Object.keys(KEPT) as RetainedTable[];
 
 /** A count for each table, from zero. */
@@ -46,7 +46,7 @@ export function noRowsRemoved(): Record<RetainedTable, number> {
   return Object.fromEntries(RETAINED_TABLES.map((table) => [table, 0])) as Record<RetainedTable, number>;
 }
 
-export interface RetentionPass {
+interface RetentionPass {
   readonly removed: Readonly<Record<RetainedTable, number>>;
   readonly partitionsMade: number;
 }

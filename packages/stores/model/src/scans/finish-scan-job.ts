@@ -1,7 +1,7 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
 
 /** How a scan ended. Blocked and failed ones are no observations and change nothing but their job. */
-export interface ScanJobResult {
+interface ScanJobResult {
   readonly id: string;
   readonly status: 'completed' | 'blocked' | 'failed';
   readonly error: string | null;

@@ -23,7 +23,7 @@ export interface QueuedScan {
   readonly state: 'new' | 'open' | 'failed';
 }
 
-export interface ScansToQueue {
+interface ScansToQueue {
   /** Canonical, each once. */
   readonly domains: readonly string[];
   readonly cause: ScanCause;

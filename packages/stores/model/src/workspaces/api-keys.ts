@@ -38,7 +38,7 @@ export interface KeyToCreate {
   readonly random: (bytes: number) => Buffer;
 }
 
-export type KeyCreation =
+type KeyCreation =
   /** The secret is stored nowhere. */
   | { readonly kind: 'created'; readonly key: ApiKey; readonly secret: Secret }
   | { readonly kind: 'unknown_workspace' | 'key_limit_reached' };

@@ -8,13 +8,13 @@ const TAG = 'svc_login_';
 const SECRET_BYTES = 32;
 
 /** Who a login link signs in. */
-export interface Login {
+interface Login {
   readonly workspace_id: string;
   readonly email: string;
   readonly role: 'admin' | 'member';
 }
 
-export interface LoginLinkToCreate {
+interface LoginLinkToCreate {
   readonly workspace_id: string;
   /** In lower case. */
   readonly email: string;

@@ -14,7 +14,7 @@ export interface Workspace {
   readonly created_at: number;
 }
 
-export interface WorkspaceToCreate {
+interface WorkspaceToCreate {
   readonly name: string;
   readonly plan: PlanSlug;
   /** Of the first admin, in lower case. */
@@ -40,7 +40,7 @@ export async function createWorkspace(transaction: Transaction, request: Workspa
   return workspace;
 }
 
-export interface ListedWorkspace extends Workspace {
+interface ListedWorkspace extends Workspace {
   readonly admins: readonly string[];
 }
 

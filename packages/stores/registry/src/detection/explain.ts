@@ -4,7 +4,7 @@ import type { Strength } from '../technology.ts';
 import { detect, type DetectedTechnology } from './detect.ts';
 import { findSightings, type Sighting } from './find-sightings.ts';
 
-export interface Explanation {
+interface Explanation {
   readonly slug: string;
   readonly verdict: 'reported' | 'withheld' | 'not reported';
   readonly confidence: DetectedTechnology['confidence'] | null;

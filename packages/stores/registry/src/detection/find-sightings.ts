@@ -4,7 +4,7 @@ import { registrableDomain } from '../registrable-domain.ts';
 import { AddressSightings, type Take } from './address-sightings.ts';
 
 /** A page class of evidence, or `endpoint` for documents. */
-export type SightingPlace = PageEvidence['pageClass'] | 'endpoint';
+type SightingPlace = PageEvidence['pageClass'] | 'endpoint';
 
 /** That a rule matched. */
 export interface Sighting {

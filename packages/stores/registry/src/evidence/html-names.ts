@@ -19,7 +19,7 @@ export const TAGS = [
 export type TagName = (typeof TAGS)[number] | 'custom' | 'breakout' | 'other';
 
 /** Attributes that are kept of the current element. */
-export const ATTRIBUTES = [
+const ATTRIBUTES = [
   'src', 'href', 'type', 'rel', 'id', 'class', 'name', 'property', 'content', 'action', 'as', 'hreflang', 'lang', 'data-src', 'data-rocket-src', 'data-wpmeteor-src', 'data-wpmeteor-type', 'data-cmplz-src', 'suppressedsrc', 'data-cookieconsent', 'aria-labelledby',
 ] as const; // prettier-ignore
 export type AttributeName = (typeof ATTRIBUTES)[number];

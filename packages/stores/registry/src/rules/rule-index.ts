@@ -17,7 +17,7 @@ export interface Rule {
 }
 
 /** A rule on the path or value that is found below its key. */
-export interface MatchedRule extends Rule {
+interface MatchedRule extends Rule {
   matches(text: string): boolean;
 }
 

@@ -13,7 +13,7 @@ export type Dial = (address: string, port: number) => Socket;
 
 export const dialTcp: Dial = (address, port) => connectTcp({ host: address, port, family: isIP(address), noDelay: true });
 
-export interface PinnedTarget {
+interface PinnedTarget {
   readonly host: CheckedHost;
   readonly scheme: 'http' | 'https';
   readonly port: number;

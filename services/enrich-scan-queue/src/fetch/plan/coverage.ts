@@ -3,7 +3,7 @@ import type { PageClass, ScanCapture } from '../../scan/scan-ports.ts';
 const MAX_NOTE_LENGTH = 400;
 
 /** What became of a page class beside home: read, looked for in vain, or left out because robots.txt excludes it. */
-export type ClassResult = 'read' | 'missing' | 'excluded';
+type ClassResult = 'read' | 'missing' | 'excluded';
 
 /** Keeps account of what a scan covered. A class that robots.txt excludes is not planned; `full` is every planned class read. */
 export class Coverage {

@@ -8,7 +8,7 @@ export interface ExaminedResponse {
 }
 
 /** What stands between the scanner and the storefront. */
-export interface Challenge {
+interface Challenge {
   /** Such as `cloudflare`. */
   readonly vendor: string;
   readonly kind: 'challenged' | 'throttled';

@@ -11,7 +11,7 @@ export const HEALTH_REASONS = [
 export type HealthReason = (typeof HEALTH_REASONS)[number];
 
 /** What is looked at; none of it waits for anything. */
-export interface HealthState {
+interface HealthState {
   readonly writes: { readonly isFailing: boolean };
   readonly queue: { readonly isSaturated: boolean };
   readonly auth: { readonly isRefreshFailing: () => boolean; readonly pepperProblem: () => object | undefined };

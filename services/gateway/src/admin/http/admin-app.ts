@@ -21,7 +21,7 @@ export interface AdminContext {
 }
 
 /** The parts of a request that authorization needs. */
-export interface AuthorizedRequest {
+interface AuthorizedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly method: string;
   readonly path: string;

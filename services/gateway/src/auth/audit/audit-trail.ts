@@ -17,14 +17,14 @@ const AFTER_UNRECORDED =
   'look at total_by_cause, and at the denials in this log for the callers with many of them: docs/failure-modes.md#requests-with-a-gateway-key';
 
 /** A request that was denied. */
-export interface DeniedRequest {
+interface DeniedRequest {
   readonly method: string;
   /** As the client sent it; its query, which may contain secrets, is not stored. */
   readonly path: string;
   readonly correlationId: string;
 }
 
-export interface AuditTrailOptions {
+interface AuditTrailOptions {
   readonly store: Pick<AuditLog, 'appendAudit'>;
   readonly logger: Logger;
   readonly redactPathFor?: RedactPath | undefined;

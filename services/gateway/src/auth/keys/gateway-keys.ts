@@ -46,7 +46,7 @@ export interface KeyMaterial {
   readonly ring: KeyRing;
 }
 
-export interface GatewayKeysOptions {
+interface GatewayKeysOptions {
   readonly store: KeyStore;
   /** False with `auth.store: file`. */
   readonly isMutable: boolean;

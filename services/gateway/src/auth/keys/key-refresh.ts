@@ -7,7 +7,7 @@ export const REFRESH_INTERVAL_MS = 30_000;
 /** and how old the last read may be. Beyond that a revoked key could still be in the ring, so no key of the store is accepted. */
 export const STALE_AFTER_MS = 60_000;
 
-export interface KeyRefreshOptions {
+interface KeyRefreshOptions {
   readonly store: Pick<KeyStore, 'changes' | 'watch'>;
   readonly ring: KeyRing;
   readonly peppers: Pick<PepperCheck, 'check'>;

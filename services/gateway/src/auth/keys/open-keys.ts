@@ -19,7 +19,7 @@ import { KeyRing } from './key-ring.ts';
 import { openKeyStore, type KeyStoreOptions, type OpenKeyStore } from './open-key-store.ts';
 
 /** The parts of the configuration that keys depend on. */
-export interface KeysSettings {
+interface KeysSettings {
   readonly auth: AuthConfig;
   readonly storage: StorageSettings;
 }
@@ -38,7 +38,7 @@ export interface OpenKeys extends AsyncDisposable {
   readonly material: () => KeyMaterial;
 }
 
-export interface KeysOptions extends KeyStoreOptions {
+interface KeysOptions extends KeyStoreOptions {
   /** For the audit of requests. */
   readonly redactPathFor?: RedactPath;
   /** Milliseconds since the epoch; by default that of the process. */

@@ -10,7 +10,7 @@ import { commandConfig } from '../config/command-config.ts';
 import type { CommandContext } from '@vitrine/command-line/command';
 
 /** What a command of gateway keys works with. */
-export interface KeyCommand {
+interface KeyCommand {
   readonly config: GatewayConfig;
   readonly keys: GatewayKeys;
   readonly store: KeyStore;

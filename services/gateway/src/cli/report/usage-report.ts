@@ -62,7 +62,7 @@ export const usageReport = z.strictObject({
 });
 export type UsageReport = z.infer<typeof usageReport>;
 
-export interface ReportRequest {
+interface ReportRequest {
   /** `path`: of a file, or the address of a database. */
   readonly storage: UsageReport['storage'];
   readonly provider?: string | undefined;

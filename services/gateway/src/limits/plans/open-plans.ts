@@ -13,7 +13,7 @@ export interface PlansSettings {
   readonly storage: StorageSettings;
 }
 
-export interface OpenPlans extends AsyncDisposable {
+interface OpenPlans extends AsyncDisposable {
   readonly live: LivePlans;
   readonly poolFigures: () => Readonly<Record<string, PoolFigures>>;
 }

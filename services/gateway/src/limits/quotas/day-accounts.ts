@@ -4,9 +4,9 @@ import { scopeNames, scopeNamesOf, type ScopeNames } from '../scope-names.ts';
 import { picoUsd } from '../thresholds.ts';
 
 /** Keys and workspaces together with usage on one day. */
-export const MAX_ACCOUNTS = 100_000;
+const MAX_ACCOUNTS = 100_000;
 
-export interface AccountUsage {
+interface AccountUsage {
   tokens: number;
   /** Trillionths of a dollar. */
   picoUsd: number;

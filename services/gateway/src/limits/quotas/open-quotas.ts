@@ -31,7 +31,7 @@ export interface QuotaUsage {
   settled(count: number, usage: readonly DayUsage[]): void;
 }
 
-export interface OpenQuotas extends AsyncDisposable {
+interface OpenQuotas extends AsyncDisposable {
   readonly quotas: QuotaCheck;
   readonly usage: QuotaUsage;
   /** Daily limits begin to apply: totals that were not needed until now are read, and checks wait for them. */

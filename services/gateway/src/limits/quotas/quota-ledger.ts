@@ -8,11 +8,11 @@ import { dayText } from './utc-day.ts';
 /** How often the store's totals are read: at least every 5 s, and a read takes its time. Spec: G10.10. */
 const READ_INTERVAL_MS = 4_000;
 /** Older totals are not used. Likewise. */
-export const TOTALS_MAX_AGE_MS = 15_000;
+const TOTALS_MAX_AGE_MS = 15_000;
 /** A read that takes longer is abandoned for the next. */
 const READ_MAX_MS = 10_000;
 
-export interface QuotaLedgerOptions {
+interface QuotaLedgerOptions {
   /** The stored usage of all keys on a UTC day, `YYYY-MM-DD`. */
   readonly totals: (day: string) => Promise<readonly DayUsage[]>;
   /** Milliseconds since the epoch. */

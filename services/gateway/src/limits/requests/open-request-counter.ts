@@ -23,11 +23,11 @@ export interface SharedLimits {
   readonly windowMs?: number;
 }
 
-export interface OpenRequestCounter extends AsyncDisposable {
+interface OpenRequestCounter extends AsyncDisposable {
   readonly counter: RequestCounter;
 }
 
-export interface RequestCounterContext {
+interface RequestCounterContext {
   readonly logger: Logger;
   /** Milliseconds on a monotonic clock. */
   readonly steadyClock: () => number;

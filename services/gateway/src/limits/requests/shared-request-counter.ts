@@ -14,7 +14,7 @@ const WAIT_MAX_MS = 1_000;
 /** Reports that a request waits for at most: requests that came later may have used up what the first one brought. */
 const MAX_ATTEMPTS = 2;
 
-export interface SharedRequestCounterOptions extends AllotmentTimes {
+interface SharedRequestCounterOptions extends AllotmentTimes {
   readonly ledger: AllotmentLedger;
   /** Milliseconds on a monotonic clock. */
   readonly clock: () => number;

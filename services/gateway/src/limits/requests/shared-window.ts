@@ -12,7 +12,7 @@ const AHEAD_INTERVALS = 2;
 export type WindowTimes = Pick<AllotmentTimes, 'windowMs' | 'leaseMs'>;
 
 /** What stands in the way of one more request: nothing, an allotment that is used up and that the ledger might raise (`report`), or the limit. */
-export type WindowState = 'free' | 'report' | 'full';
+type WindowState = 'free' | 'report' | 'full';
 
 /** The part of one limit that this process may use: an ordinary sliding window whose limit is the process's allotment.
  *

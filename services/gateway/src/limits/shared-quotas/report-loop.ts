@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-export interface ReportLoopOptions<T> {
+interface ReportLoopOptions<T> {
   /** Sends one report of at most `maxItems`; rejects when it failed. */
   readonly send: (items: readonly T[]) => Promise<void>;
   /** What the regular report is about. */

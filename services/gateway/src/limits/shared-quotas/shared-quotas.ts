@@ -20,7 +20,7 @@ const REPORT_WAIT_MAX_MS = 1_000;
 /** How often a request waits for a report or a settlement at most. */
 const MAX_ATTEMPTS = 4;
 
-export interface SharedQuotasOptions {
+interface SharedQuotasOptions {
   readonly grants: QuotaGrants;
   readonly reportIntervalMs: number;
   /** A process admits nothing by a reservation whose last report was sent longer ago. */

@@ -16,7 +16,7 @@ export type GuardMode = 'redact_upstream' | 'block';
 const GUARD_MODES: readonly PrivacyMode[] = ['redact_upstream', 'block'] satisfies GuardMode[];
 
 /** A request before it is forwarded: names and values of its forwarded headers, its path as the client sent it, its body. */
-export interface GuardedRequest {
+interface GuardedRequest {
   readonly headers: readonly string[];
   readonly path: string;
   readonly scope: ExchangeScope;

@@ -2,7 +2,7 @@ import { checkHead } from './head-syntax.ts';
 import { malformed } from './upstream-error.ts';
 
 /** How the length of a response's body is known. */
-export type BodyLength =
+type BodyLength =
   | { readonly kind: 'bytes'; readonly bytes: number }
   | { readonly kind: 'chunked' }
   /** It ends with the connection. */

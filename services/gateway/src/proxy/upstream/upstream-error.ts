@@ -2,14 +2,14 @@ import { codeOf } from '@vitrine/faults/fault';
 import { UPSTREAM_ERRORS, type UpstreamErrorClass } from '@vitrine/traces/upstream-error';
 
 /** Why there is no complete response: a class of upstream failure, or a cause on our side. */
-export const UPSTREAM_ERROR_CODES = [
+const UPSTREAM_ERROR_CODES = [
   ...UPSTREAM_ERRORS,
   /** The request's body ended before it was whole: its sender has left. */
   'request_aborted',
   /** A bug in the gateway: the request cannot be written, or its response cannot be forwarded. */
   'request_failed',
 ] as const;
-export type UpstreamErrorCode = UpstreamErrorClass | 'request_aborted' | 'request_failed';
+type UpstreamErrorCode = UpstreamErrorClass | 'request_aborted' | 'request_failed';
 
 /** What ends an exchange with a provider. Its message is shown as `upstream_error_detail`: short, latin-1, without any bytes that the
  *  provider has sent, which may be parts of a body. */

@@ -23,7 +23,7 @@ export interface UpstreamSettings {
   readonly connect_timeout_ms: number;
 }
 
-export interface UpstreamPoolOptions extends UpstreamSettings {
+interface UpstreamPoolOptions extends UpstreamSettings {
   /** Such as `https://api.openai.com`. */
   readonly origin: string;
   /** Certificates to trust instead of the system's; for tests. */

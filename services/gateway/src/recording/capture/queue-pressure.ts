@@ -1,6 +1,6 @@
 /** Spec: G3.9, G12.5. */
 export const PRESSURE_STATES = ['ok', 'elevated', 'high', 'saturated'] as const;
-export type PressureState = (typeof PRESSURE_STATES)[number];
+type PressureState = (typeof PRESSURE_STATES)[number];
 
 /** Whole percent of the capacity in use, rounded down. */
 export function utilizationPct(depth: number, capacity: number): number {

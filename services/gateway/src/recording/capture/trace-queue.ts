@@ -22,9 +22,9 @@ const BATCH_INTERVAL_MS = 25;
 /** A queue that has dropped a trace counts as full for so long: it is full for moments only, again and again, while the writer works. */
 const SATURATED_FOR_MS = 10_000;
 /** How long a new request may be held back while the queue is about to be full. Spec: G12.3. */
-export const ADMISSION_DELAY_MAX_MS = 100;
+const ADMISSION_DELAY_MAX_MS = 100;
 
-export interface TraceQueueOptions {
+interface TraceQueueOptions {
   readonly capacity: number;
   readonly batch: number;
   readonly sink: TraceSink;

@@ -7,7 +7,7 @@ const STUCK_AFTER_MS = 5_000;
 /** While writes fail and nothing else is written, a test write is tried so often. */
 const PROBE_INTERVAL_MS = 5_000;
 
-export interface WriteMonitorOptions {
+interface WriteMonitorOptions {
   readonly sink: TraceSink;
   /** Writes as much as an exchange needs and takes it back; rejects when that fails. */
   readonly probe: () => Promise<void>;

@@ -13,7 +13,7 @@ const FAILURES: Readonly<
   too_large: ['constraint', 'record_too_large', 'the record is too large for the topic without its bodies'],
 };
 
-export interface PublishingWriterOptions {
+interface PublishingWriterOptions {
   readonly publish: (records: readonly KafkaRecord[]) => Promise<readonly WriteResult[]>;
   readonly maxRecordBytes: number;
 }

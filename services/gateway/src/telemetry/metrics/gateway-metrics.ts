@@ -18,7 +18,7 @@ import { requestSeriesData } from './request-series-data.ts';
 import { RequestSeries, type RequestLabels } from './request-series.ts';
 
 /** A request that has ended. */
-export interface EndedRequest extends RequestLabels {
+interface EndedRequest extends RequestLabels {
   /** The status that went to the client; 0 when nothing did. */
   readonly status: number;
   readonly durationMs: number;
@@ -27,21 +27,21 @@ export interface EndedRequest extends RequestLabels {
 }
 
 /** The trace queue; read when metrics are collected. */
-export interface QueueReading {
+interface QueueReading {
   readonly depth: number;
   readonly capacity: number;
   readonly counters: { readonly enqueueAccepted: number };
 }
 
 /** The publisher of traces; read when metrics are collected. */
-export interface PublisherReading {
+interface PublisherReading {
   readonly published: number;
   readonly spoolMaxBytes: number;
   readonly figures: PublisherFigures;
 }
 
 /** The client connections of a server; read when metrics are collected. */
-export interface ConnectionReading {
+interface ConnectionReading {
   readonly open: number;
   readonly limit: number;
   /** Those that were refused or ended, by reason, since the server was made. */

@@ -3,7 +3,7 @@ import type { Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/servi
 import { GENAI_INSTRUMENTS } from './instruments.ts';
 
 /** A request to a provider, in the words of the GenAI conventions. */
-export interface GenaiOperation {
+interface GenaiOperation {
   /** `chat`, `embeddings`, ...: see `genaiOperationName`. */
   readonly operation: string;
   /** `openai` or `anthropic`. */

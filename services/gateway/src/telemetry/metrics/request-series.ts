@@ -26,7 +26,7 @@ export interface RequestLabels {
 }
 
 /** The counters of one set of labels and one status. */
-export interface StatusCounts {
+interface StatusCounts {
   readonly attributes: MetricAttributes;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
