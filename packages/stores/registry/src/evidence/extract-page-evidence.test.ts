@@ -230,6 +230,19 @@ test.each([
   expect(JSON.stringify(evidence).length).toBeLessThan(200_000);
 });
 
+const HTML_MAX_BYTES = 5 * 1_048_576;
+test.each([
+  ['a comment', '/*', '*a'],
+  ['a string', "'", '"a'],
+  ['a template', '`', '$a'],
+  ['a pattern', '(/', '[a]'],
+])('a script that is one long %s does not keep the rest of the page from being read', (_, opening, repeated) => {
+  const filler = repeated.repeat(HTML_MAX_BYTES / repeated.length);
+  expect(read(`<script>${opening}${filler}</script><script src="https://v.com/a.js"></script>`)).toMatchObject({
+    scripts: ['v.com/a.js'],
+  });
+});
+
 test('a list that is full says so', () => {
   const { scripts, truncated } = read(SCRIPTS);
   expect([scripts.length, scripts[0]?.length, truncated]).toEqual([300, 200, ['scripts']]);
