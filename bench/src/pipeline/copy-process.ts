@@ -10,7 +10,7 @@ export interface CopyResult {
   readonly seconds: number;
 }
 
-/** `queue.batch` of the trace-writer. */
+/** As `BATCH_RECORDS` of the trace-writer. */
 const BATCH = 500;
 
 const [dsn = '', rows = ''] = process.argv.slice(2);

@@ -23,6 +23,16 @@ export const productionFiles: readonly string[] = globSync(PRODUCTION, { cwd: RO
 
 const texts = new Map(productionFiles.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
 
+/** Folders of workspaces by the names that imports have. */
+const FOLDERS: ReadonlyMap<string, string> = new Map(
+  globSync('{packages,services,operator,migrations}/**/package.json', { cwd: ROOT, exclude: ['**/node_modules/**'] }).map(
+    (file) => {
+      const { name } = JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as { readonly name: string };
+      return [name, posix.dirname(file.replaceAll('\\', '/'))];
+    },
+  ),
+);
+
 /** All literals; found by a parser, because slashes also divide. */
 export function literalPatterns(): ProductionPattern[] {
   return productionFiles.flatMap((file) => {
@@ -46,12 +56,19 @@ export function importedBy(file: string): ReadonlySet<string> {
   const found = new Set([file]);
   for (const one of found)
     for (const [, specifier = ''] of (texts.get(one) ?? '').matchAll(/^(?:import|export)\b(?! type)[^']*'([^']+)'/gm)) {
-      const target = specifier.startsWith('.')
-        ? posix.join(posix.dirname(one), specifier)
-        : specifier.replace(/^@vitrine\/([^/]+)\/(.+)$/, 'packages/$1/src/$2.ts');
+      const target = targetOf(one, specifier);
       if (texts.has(target)) found.add(target);
     }
   return found;
+}
+
+function targetOf(file: string, specifier: string): string {
+  if (specifier.startsWith('.')) return posix.join(posix.dirname(file), specifier);
+  const [, name = '', path = ''] = /^(@vitrine\/[^/]+)\/(.+)$/.exec(specifier) ?? [];
+  if (name === '') return '';
+  const target = `${FOLDERS.get(name)}/src/${path}.ts`;
+  if (!texts.has(target)) throw new Error(`${file} imports ${specifier}, which is not at ${target}`);
+  return target;
 }
 
 function literalsIn(file: string, text: string): ProductionPattern[] {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Fault } from '@vitrine/faults/fault';
 import { createLogger } from '@vitrine/telemetry/logger';
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { createApiApp } from './api-app.ts';
@@ -63,30 +63,6 @@ test.each([
   const { log, ...response } = await request(routes, path);
   expect(response).toEqual({ status, body: { error } });
   expect(JSON.stringify(log)).not.toContain('canary');
-});
-
-test('bytes are disposed of when all of them have been sent, so that their memory can be used again', async () => {
-  const [size, letter] = [32 * 2 ** 20, 0x61];
-  let isDisposed = false;
-  const disposed = Promise.withResolvers<void>();
-  const bytes = Object.assign(new Uint8Array(size).fill(letter), {
-    [Symbol.dispose]: () => {
-      isDisposed = true;
-      bytes.fill(0);
-      disposed.resolve();
-    },
-  });
-  const large = operation({ summary: '', permission: 'public', status: 200, errors: [], handle: () => bytes });
-  await using server = await listening([{ path: '/large', GET: large }]);
-  const response = await new Promise<IncomingMessage>((resolve) => get(`${server.url}/large`, resolve));
-  // So much does not fit into the buffers between both ends.
-  expect(isDisposed).toBe(false);
-  let received = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    if (chunk.every((byte) => byte === letter)) received += chunk.length;
-  }
-  expect(received).toBe(size);
-  await disposed.promise;
 });
 
 describe('the log of a response', () => {

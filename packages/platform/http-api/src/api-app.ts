@@ -104,14 +104,9 @@ async function serveOperation<Identity, Permission extends string>(
   });
   response.status(operation.status);
   if (operation.status === 204) response.end();
-  else if (result instanceof Uint8Array) sendBytes(response, result);
+  else if (result instanceof Uint8Array)
+    response.type('json').send(Buffer.from(result.buffer, result.byteOffset, result.byteLength));
   else response.json(result);
-}
-
-/** A response closes when all of it is with the operating system, or its client is gone. */
-function sendBytes(response: Response, json: Uint8Array & Partial<Disposable>): void {
-  response.once('close', () => json[Symbol.dispose]?.());
-  response.type('json').send(Buffer.from(json.buffer, json.byteOffset, json.byteLength));
 }
 
 function serveRawRoute<Identity, Permission extends string>(

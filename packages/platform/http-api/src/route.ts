@@ -36,7 +36,7 @@ export interface Operation<Identity = unknown, Permission extends string = never
   readonly response?: z.ZodType;
   /** Error statuses of its own, beside those of every operation (401, 403, 503 for the permission; 400 for a query; 500). */
   readonly errors: readonly number[];
-  /** Returns the response body, or its JSON as bytes; those that are disposable are disposed of when they have been sent. */
+  /** Returns the response body, or its JSON as bytes. */
   handle(request: OperationRequest<Identity, Query, Body>): unknown;
 }
 

@@ -1,35 +1,24 @@
 import type { BucketMeasures, Measure } from './trace-measures.ts';
 
 /** The buckets of measures, which are in their order. */
-export function* bucketsOf(measures: Iterable<Measure>): Generator<BucketMeasures> {
-  let bucket: ReturnType<typeof emptyBucket> | undefined;
-  for (const one of measures) {
-    if (bucket?.bucketStart !== one.bucketStart) {
-      if (bucket !== undefined) yield bucket;
-      bucket = emptyBucket(one.bucketStart);
-    }
-    bucket.groups.push(one.group);
-    bucket.requests.push(one.requests);
-    bucket.inputTokens.push(one.inputTokens);
-    bucket.outputTokens.push(one.outputTokens);
-    bucket.totalTokens.push(one.totalTokens);
-    bucket.costThousands.push(one.cost.thousands);
-    bucket.costPico.push(one.cost.pico);
+export function* bucketsOf(measures: readonly Measure[]): Generator<BucketMeasures> {
+  let from = 0;
+  for (let at = 1; at <= measures.length; at += 1) {
+    if (measures[at]?.bucketStart === measures[from]?.bucketStart) continue;
+    yield bucketOf(measures.slice(from, at));
+    from = at;
   }
-  if (bucket !== undefined) yield bucket;
 }
 
-const column = (): number[] => [];
-
-function emptyBucket(bucketStart: number) {
+function bucketOf(measures: readonly Measure[]): BucketMeasures {
   return {
-    bucketStart,
-    groups: [] as string[],
-    requests: column(),
-    inputTokens: column(),
-    outputTokens: column(),
-    totalTokens: column(),
-    costThousands: column(),
-    costPico: column(),
+    bucketStart: measures[0]?.bucketStart ?? 0,
+    groups: measures.map(({ group }) => group),
+    requests: measures.map(({ requests }) => requests),
+    inputTokens: measures.map(({ inputTokens }) => inputTokens),
+    outputTokens: measures.map(({ outputTokens }) => outputTokens),
+    totalTokens: measures.map(({ totalTokens }) => totalTokens),
+    costThousands: measures.map(({ cost }) => cost.thousands),
+    costPico: measures.map(({ cost }) => cost.pico),
   };
 }

@@ -1,106 +1,57 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { JsonPiece, type JsonBytes } from './json-bytes.ts';
 import type { BucketMeasures, MeasureQuery, TakeBucket } from './trace-measures.ts';
-import { usdOf } from './usd.ts';
+import { roundUsd, usdJson, usdOf } from './usd.ts';
 
-/** Items that are made within one turn of the event loop: half a millisecond of work. */
-const ITEMS_PER_TURN = 1_000;
+/** Items that are written within one turn of the event loop: about a millisecond of work. */
+const ITEMS_PER_TURN = 500;
 
-/** The fields of an item behind its bucket and group. */
-export interface SeriesFields {
-  readonly firstName: string;
-  /** Writes the value of the first one, and the others with their names, of an element of a bucket. */
-  readonly write: (json: JsonBytes, bucket: BucketMeasures, at: number) => void;
+/** Where an item of a series stands; without `group` nothing was grouped. */
+interface ItemPlace {
+  readonly bucket_start: string;
+  readonly group: string | undefined;
 }
 
-const COMMA = new JsonPiece(',');
-const CLOSE = new JsonPiece('}');
-const END = new JsonPiece(']}');
-const OUTPUT_TOKENS = named('output_tokens');
-const TOTAL_TOKENS = named('total_tokens');
-const REQUEST_COUNT = named('request_count');
-const AVG_COST_USD = named('avg_cost_usd');
+/** An item: its place, and the fields of element `at` of its bucket. */
+export type SeriesItem = (place: ItemPlace, bucket: BucketMeasures, at: number) => object;
 
-export const USAGE: SeriesFields = {
-  firstName: 'input_tokens',
-  write(json, { inputTokens, outputTokens, totalTokens }, at) {
-    json.number(inputTokens[at] ?? 0).piece(OUTPUT_TOKENS);
-    json.number(outputTokens[at] ?? 0).piece(TOTAL_TOKENS);
-    json.number(totalTokens[at] ?? 0);
-  },
+export const usageItem: SeriesItem = ({ bucket_start, group }, { inputTokens, outputTokens, totalTokens }, at) => ({
+  bucket_start,
+  group,
+  input_tokens: inputTokens[at],
+  output_tokens: outputTokens[at],
+  total_tokens: totalTokens[at],
+});
+
+export const costItem: SeriesItem = ({ bucket_start, group }, { costThousands, costPico, requests }, at) => {
+  const cost = { thousands: costThousands[at] ?? 0, pico: costPico[at] ?? 0 };
+  const request_count = requests[at] ?? 0;
+  const avg_cost_usd = roundUsd(usdOf(cost.thousands, cost.pico) / request_count);
+  return { bucket_start, group, total_cost_usd: usdJson(cost), request_count, avg_cost_usd };
 };
 
-export const COST: SeriesFields = {
-  firstName: 'total_cost_usd',
-  write(json, { costThousands, costPico, requests }, at) {
-    const [thousands, pico, count] = [costThousands[at] ?? 0, costPico[at] ?? 0, requests[at] ?? 0];
-    json.usd(thousands, pico).piece(REQUEST_COUNT);
-    json.number(count).piece(AVG_COST_USD);
-    json.roundedUsd(usdOf(thousands, pico) / count);
-  },
-};
-
-/** Writes the response of a series. In turns, because thirty thousand items (a month by model and hour) at once would hold the thread, and
- *  with it all requests in flight. */
-export async function writeSeries(
-  json: JsonBytes,
+/** The response of a series as JSON in UTF-8. It is written in turns: thirty thousand items (a month by model and hour) at once would block the
+ *  event loop, and with it all requests in flight. */
+export async function seriesJson(
   { groupBy, bucket }: Pick<MeasureQuery, 'groupBy' | 'bucket'>,
-  fields: SeriesFields,
+  itemOf: SeriesItem,
   eachBucket: (take: TakeBucket) => Promise<void>,
-): Promise<void> {
-  json.piece(new JsonPiece(JSON.stringify({ group_by: groupBy, bucket, items: [] }).slice(0, -']}'.length)));
-  const headsOf = itemHeads(groupBy !== undefined, fields.firstName);
-  let [isFirst, left] = [true, ITEMS_PER_TURN];
+): Promise<Uint8Array> {
+  const start = JSON.stringify({ group_by: groupBy, bucket, items: [] }).slice(0, -']}'.length);
+  const written = [Buffer.from(start)];
+  let items: object[] = [];
+  const write = () => {
+    if (items.length > 0) written.push(Buffer.from(`${written.length > 1 ? ',' : ''}${JSON.stringify(items).slice(1, -1)}`));
+    items = [];
+  };
   await eachBucket(async (of) => {
-    const heads = headsOf(of.groups);
-    const start = new JsonPiece(`{"bucket_start":${JSON.stringify(new Date(of.bucketStart))}`);
-    for (let at = 0; at < heads.length;) {
-      if (!isFirst) json.piece(COMMA);
-      isFirst = false;
-      const end = Math.min(heads.length, at + left);
-      writeItems(json, fields, of, start, heads, at, end);
-      left -= end - at;
-      at = end;
-      if (left > 0) continue;
-      left = ITEMS_PER_TURN;
+    const bucket_start = new Date(of.bucketStart).toISOString();
+    for (const [at, group] of of.groups.entries()) {
+      items.push(itemOf({ bucket_start, group: groupBy && group }, of, at));
+      if (items.length < ITEMS_PER_TURN) continue;
+      write();
       await nextTurn();
     }
   });
-  json.piece(END);
-}
-
-function writeItems(
-  json: JsonBytes,
-  fields: SeriesFields,
-  of: BucketMeasures,
-  start: JsonPiece,
-  heads: readonly JsonPiece[],
-  from: number,
-  before: number,
-): void {
-  for (let at = from; at < before; at += 1) {
-    if (at > from) json.piece(COMMA);
-    json.piece(start).piece(heads[at] ?? END);
-    fields.write(json, of, at);
-    json.piece(CLOSE);
-  }
-}
-
-/** What items have between their bucket and the value of the first field. */
-function itemHeads(isGrouped: boolean, firstName: string): (groups: readonly string[]) => readonly JsonPiece[] {
-  const known = new Map<string, JsonPiece>();
-  let last: { readonly groups: readonly string[]; readonly heads: readonly JsonPiece[] } = { groups: [], heads: [] };
-  return (groups) => {
-    if (groups !== last.groups) last = { groups, heads: groups.map(headOf) };
-    return last.heads;
-  };
-  function headOf(group: string): JsonPiece {
-    const head = known.get(group) ?? new JsonPiece(`${isGrouped ? `,"group":${JSON.stringify(group)}` : ''},"${firstName}":`);
-    known.set(group, head);
-    return head;
-  }
-}
-
-function named(name: string): JsonPiece {
-  return new JsonPiece(`,"${name}":`);
+  write();
+  return Buffer.concat([...written, Buffer.from(']}')]);
 }

@@ -44,7 +44,7 @@ const FIELDS = {
 test('a series is the JSON of the whole, byte for byte, and of the shape that is documented', async () => {
   await fc.assert(
     fc.asyncProperty(
-      // Beyond a thousand items a series is made in several turns.
+      // Beyond 500 items a series is made in several turns.
       fc.tuple(fc.array(measure, { maxLength: 5 }), fc.constantFrom(0, 1, 200, 201, 500)),
       fc.constantFrom('usage' as const, 'cost' as const),
       fc.constantFrom(undefined, ...SERIES_GROUPS),

@@ -1,7 +1,6 @@
 import { bucketsOf } from './buckets-of.ts';
-import { JsonBytes } from './json-bytes.ts';
 import * as responses from './measures-to-response.ts';
-import { COST, USAGE, writeSeries, type SeriesFields } from './series-json.ts';
+import { costItem, seriesJson, usageItem, type SeriesItem } from './series-json.ts';
 import type { Bucket } from './time-buckets.ts';
 import type {
   BreakdownGroup,
@@ -22,26 +21,21 @@ export type SeriesQuery = AnalyticsQuery & {
 };
 export type BreakdownQuery = AnalyticsQuery & { readonly group_by?: BreakdownGroup | undefined };
 
-/** Memory for a series that is kept for the next one: a month by model and hour has 4 MB, and the collector runs for as much that is new. */
-const SPARE_MAX = 8 * 2 ** 20;
-
-/** The responses of the endpoints below `/api/analytics`, of any store's measures. A series is its JSON in UTF-8; whoever has sent it may dispose
- *  of it, and must not read it any more then.
+/** The responses of the endpoints below `/api/analytics`, of any store's measures. A series is its JSON in UTF-8.
  *  Faults: those of `TraceMeasures`. Spec: G7.5 to G7.18. */
 export class TraceAnalytics {
   readonly #store: TraceMeasures;
-  #spare: JsonBytes | undefined;
 
   constructor(store: TraceMeasures) {
     this.#store = store;
   }
 
   usage(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, ['tokens'], responses.usageTotalsOf, USAGE);
+    return this.#totalsOrSeries(query, ['tokens'], responses.usageTotalsOf, usageItem);
   }
 
   cost(query: SeriesQuery): Promise<object> {
-    return this.#totalsOrSeries(query, ['cost'], responses.costTotalsOf, COST);
+    return this.#totalsOrSeries(query, ['cost'], responses.costTotalsOf, costItem);
   }
 
   async models(query: AnalyticsQuery): Promise<object> {
@@ -75,24 +69,16 @@ export class TraceAnalytics {
     query: SeriesQuery,
     parts: readonly MeasurePart[],
     totalsOf: (of: readonly Measure[]) => object,
-    fields: SeriesFields,
+    itemOf: SeriesItem,
   ): Promise<object> {
     const { group_by: groupBy, bucket = groupBy && 'day', ...rest } = query;
     if (bucket === undefined) return totalsOf(await this.#store.measure({ ...rest, groupBy, parts }));
     const of = { ...rest, groupBy, bucket, parts };
-    const json = this.#spare ?? new JsonBytes();
-    this.#spare = undefined;
-    await writeSeries(json, of, fields, (take) => this.#eachBucket(of, take));
-    return Object.assign(json.bytes(), { [Symbol.dispose]: () => this.#keep(json) });
+    return await seriesJson(of, itemOf, (take) => this.#eachBucket(of, take));
   }
 
   async #eachBucket(query: MeasureQuery, take: TakeBucket): Promise<void> {
     if (this.#store.eachBucket !== undefined) return await this.#store.eachBucket(query, take);
     for (const bucket of bucketsOf(await this.#store.measure(query))) await take(bucket);
-  }
-
-  #keep(json: JsonBytes): void {
-    json.clear();
-    if (json.size <= SPARE_MAX) this.#spare = json;
   }
 }

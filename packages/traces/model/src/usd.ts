@@ -63,13 +63,9 @@ export function usdPartsIn(text: string): UsdParts {
 
 /** The double next to an amount's next trillionth: 0.0000061499999999999996 becomes 0.00000615. From 8,192 dollars on it is what it was. */
 export function roundUsd(usd: number): number {
-  return Math.abs(usd) >= EXACT_BELOW_USD ? usd : roundedPico(usd) / PICO_PER_USD;
-}
-
-/** The trillionths next to an amount below `EXACT_BELOW_USD`. */
-export function roundedPico(usd: number): number {
+  if (Math.abs(usd) >= EXACT_BELOW_USD) return usd;
   const dollars = Math.floor(usd);
-  return dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD);
+  return (dollars * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD)) / PICO_PER_USD;
 }
 
 /** A sum of amounts that are not negative, exact to the trillionth however many they are. */

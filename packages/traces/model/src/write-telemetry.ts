@@ -4,7 +4,7 @@ import { recordSpan } from '@vitrine/telemetry/spans/record-span';
 import { FAILURE_CLASSES, WRITE_OPERATIONS } from './record-writer.ts';
 
 const FLUSH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
-/** Batches of a gateway hold 256 unless `queue.batch` says otherwise, and 4,096 at most. */
+/** Batches of a gateway have at most `queue.batch` traces, which is at most 4,096. */
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
 
 /** Traces in the store. */

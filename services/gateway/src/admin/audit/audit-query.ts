@@ -31,4 +31,4 @@ export const auditFilters = {
 export const auditQuery = rangeQuery({
   ...auditFilters,
   limit: integer(0, MAX_LIMIT).describe('How many events a page holds; 0 or absent: 50.'),
-});
+} satisfies FilterShapes<AuditFilters, 'cursor' | 'limit'>);
