@@ -1,5 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { cachedLookup } from './cached-lookup.ts';
 import { writeRequestHead, type UpstreamRequest } from './request-head.ts';
 import {
   UpstreamConnection,
@@ -43,6 +44,7 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
   readonly #idle: UpstreamConnection[] = [];
   readonly #all = new Set<UpstreamConnection>();
   readonly #sweep: NodeJS.Timeout;
+  readonly #lookup = cachedLookup();
   /** For TLS sessions to be resumed. */
   #session: Buffer | undefined;
 
@@ -97,7 +99,14 @@ export class UpstreamPool implements ConnectionOwner, Disposable {
   connect(onread: ReadInto): Socket {
     const { port } = this.#origin;
     const host = this.hostname;
-    const common = { host, onread, noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS };
+    const common = {
+      host,
+      lookup: this.#lookup,
+      onread,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+    };
     if (this.#origin.protocol !== 'https:') return connectTcp({ ...common, port: Number(port || 80) });
     const socket = connectTls({
       ...common,
