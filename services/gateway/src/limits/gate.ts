@@ -6,4 +6,4 @@ import type { Rejection } from '@vitrine/http-api/rejection';
 export type Gate = (caller: Identity) => Rejection | undefined | Promise<Rejection | undefined>;
 
 /** Lets every request through. */
-export const openGate: Gate = () => undefined;
+export const allowAll: Gate = () => undefined;

@@ -3,7 +3,7 @@ import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { LivePlans } from './plans/live-plans.ts';
 import { canHaveDailyLimits } from './can-have-daily-limits.ts';
-import { openGate, type Gate } from './gate.ts';
+import { allowAll, type Gate } from './gate.ts';
 import { ineffectiveLimits } from './ineffective-limits.ts';
 import { openQuotas, type LimitsContext, type QuotaUsage } from './quotas/open-quotas.ts';
 import { openRequestCounter } from './requests/open-request-counter.ts';
@@ -34,7 +34,7 @@ export async function openLimits(
 ): Promise<OpenLimits> {
   const { logger, clock, steadyClock } = tools;
   for (const sentence of ineffectiveLimits(config)) logger.warn(sentence);
-  if (!config.auth.enabled) return { gate: openGate, ledger: undefined, [Symbol.asyncDispose]: async () => {} };
+  if (!config.auth.enabled) return { gate: allowAll, ledger: undefined, [Symbol.asyncDispose]: async () => {} };
   const currentThresholds = () => new ThresholdTable(config.limits, config.plans, plans?.applied);
   let thresholds = currentThresholds();
   const { counters } = config.limits;

@@ -17,7 +17,7 @@ export interface ProcessorTools {
 }
 
 /** Undefined when all records are processed or dead letters; otherwise why that is not possible now. */
-export type Obstacle = { readonly errorClass: string; readonly reason: string } | 'deferred' | undefined;
+export type Hindrance = { readonly errorClass: string; readonly reason: string } | 'deferred' | undefined;
 
 /** Has records processed. When the handler throws, the batch is halved until the record is found that it throws at: that one becomes a
  *  dead letter, and all others are processed. At most 2 calls per record and RECORD_ATTEMPTS for each that fails. */
@@ -25,7 +25,7 @@ export async function processBatch(
   records: readonly ConsumedRecord[],
   tools: ProcessorTools,
   attempt: number = 1,
-): Promise<Obstacle> {
+): Promise<Hindrance> {
   try {
     const result = await tools.handle(records);
     if (result.status === 'deferred') return 'deferred';
@@ -44,7 +44,7 @@ export async function processBatch(
   }
 }
 
-async function processHalves(records: readonly ConsumedRecord[], tools: ProcessorTools): Promise<Obstacle> {
+async function processHalves(records: readonly ConsumedRecord[], tools: ProcessorTools): Promise<Hindrance> {
   const middle = records.length >> 1;
   return (await processBatch(records.slice(0, middle), tools)) ?? (await processBatch(records.slice(middle), tools));
 }
@@ -53,7 +53,7 @@ async function publishDeadLetters(
   rejected: readonly RejectedRecord[],
   attempts: number,
   { deadLetters, onDeadLetter }: ProcessorTools,
-): Promise<Obstacle> {
+): Promise<Hindrance> {
   if (rejected.length === 0) return undefined;
   const letters = rejected.map((one) => deadLetter(one, attempts));
   let results = await deadLetters.publish(letters);

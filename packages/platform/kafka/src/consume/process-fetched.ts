@@ -1,5 +1,5 @@
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
-import { processBatch, type Obstacle, type ProcessorTools } from './batch-processor.ts';
+import { processBatch, type Hindrance, type ProcessorTools } from './batch-processor.ts';
 import type { ConsumedRecord } from './consumed-record.ts';
 
 /** The group keeps a member only as long as it sends heartbeats. */
@@ -11,7 +11,7 @@ interface FetchedTools extends ProcessorTools {
 
 /** Processes what was fetched of one partition in parts, because a fetch may hold many small records, and commits each part. Rejects with
  *  errors of the group, which kafkajs responds to. */
-export async function processFetched(payload: EachBatchPayload, maxRecords: number, tools: FetchedTools): Promise<Obstacle> {
+export async function processFetched(payload: EachBatchPayload, maxRecords: number, tools: FetchedTools): Promise<Hindrance> {
   const { topic, partition, messages } = payload.batch;
   for (let at = 0; at < messages.length && payload.isRunning() && !payload.isStale(); at += maxRecords) {
     const records = messages.slice(at, at + maxRecords).map(recordOf(topic, partition));

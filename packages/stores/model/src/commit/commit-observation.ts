@@ -6,7 +6,7 @@ import { finishScanJob } from '../scans/finish-scan-job.ts';
 import { momentOf, type DerivationContext } from '../signals/derivation-context.ts';
 import { compareMoments, storeStateOf, type ConfirmedSignal, type DerivationState } from '../signals/derivation-state.ts';
 import { deriveNext, type Derived } from '../signals/derive.ts';
-import { replaysNeeded } from '../signals/under-rules.ts';
+import { replaysNeeded } from '../signals/reinterpret-with-rules.ts';
 import { brandFactsOf } from '../brands/brand-facts.ts';
 import { findBrandGroup, joinBrandGroup, saveBrandFacts } from './brand-groups.ts';
 import { deriveStoredLog, heldBy } from './derive-stored-log.ts';

@@ -2,7 +2,7 @@ import type { Transaction } from '@vitrine/postgres/transaction';
 import { momentOf, type DerivationContext, type LoggedObservation } from '../signals/derivation-context.ts';
 import { compareMoments, type ConfirmedSignal, type DerivationState } from '../signals/derivation-state.ts';
 import { deriveNext, type Derived } from '../signals/derive.ts';
-import { replaysNeeded, underRules } from '../signals/under-rules.ts';
+import { replaysNeeded, reinterpretWithRules } from '../signals/reinterpret-with-rules.ts';
 import type { RemovalHold } from './known-store.ts';
 import type { Observation } from '../observation/observation.ts';
 import { readReplays, readRuleIds, replayEvidence, Replays, type Rules } from './rule-sets.ts';
@@ -61,7 +61,7 @@ export async function readUnderRules(
 ): Promise<DerivationState> {
   const { registry_checksum } = rules;
   await replayEvidence(transaction, replaysNeeded(state, registry_checksum), registry_checksum, rules, replays);
-  return underRules(state, registry_checksum, { replay: (id, checksum) => replays.get(id, checksum) });
+  return reinterpretWithRules(state, registry_checksum, { replay: (id, checksum) => replays.get(id, checksum) });
 }
 
 export function heldBy(holds: readonly RemovalHold[]): DerivationContext['isHeld'] {

@@ -4,7 +4,7 @@ import { worlds, type World } from '../testing/scanned-worlds.ts';
 import { momentOf, type LoggedObservation } from './derivation-context.ts';
 import { compareMoments } from './derivation-state.ts';
 import { derive, deriveNext, type Derived } from './derive.ts';
-import { underRules } from './under-rules.ts';
+import { reinterpretWithRules } from './reinterpret-with-rules.ts';
 
 const RUNS = { numRuns: 400 };
 const logOf = ({ scans }: World) => scans.map(({ observation }) => observation);
@@ -71,7 +71,7 @@ function deriveReplayed(world: World, versions: readonly (string | undefined)[])
   for (const [at, observation] of logOf(world).entries()) {
     const next = deriveNext(known?.state, observation, world.context);
     const version = versions[at];
-    const state = version === undefined ? next.state : underRules(next.state, version, world.context);
+    const state = version === undefined ? next.state : reinterpretWithRules(next.state, version, world.context);
     known = { state, signals: [...(known?.signals ?? []), ...next.signals] };
   }
   return known;

@@ -4,7 +4,7 @@ import { CONTEXT, notOpen, observationId, observed, PAGES, seen } from '../testi
 import { T0, DAY_MS } from '../testing/store-states.ts';
 import type { DerivationContext, LoggedObservation } from './derivation-context.ts';
 import { derive } from './derive.ts';
-import { replaysNeeded, underRules } from './under-rules.ts';
+import { replaysNeeded, reinterpretWithRules } from './reinterpret-with-rules.ts';
 import { storeStateOf } from './derivation-state.ts';
 
 const KLAVIYO = seen('klaviyo');
@@ -292,8 +292,8 @@ describe('a state under other rules, without a scan', () => {
   const under = (log: readonly LoggedObservation[], context: DerivationContext) => {
     const { state } = derive(log, context) ?? {};
     if (state === undefined) throw new Error('an empty log');
-    const shown = underRules(state, 'v2', context);
-    expect(underRules(shown, 'v2', context)).toEqual(shown);
+    const shown = reinterpretWithRules(state, 'v2', context);
+    expect(reinterpretWithRules(shown, 'v2', context)).toEqual(shown);
     return storeStateOf(shown, { domain: 'a.com', storefront_id: 'sf_1', brand_group_id: null });
   };
   const day = (ms: number) => (ms - T0) / DAY_MS;

@@ -4,7 +4,7 @@ import { compareMoments, type ConfirmedSignal, type DerivationState, type Redire
 import { isPlatform, platformsOf, trackPlatform } from './track-platform.ts';
 import { trackStatus } from './track-status.ts';
 import { trackMiss, trackSighting } from './track-technologies.ts';
-import { underRules } from './under-rules.ts';
+import { reinterpretWithRules } from './reinterpret-with-rules.ts';
 
 /** A state and the signals that led to it. */
 export interface Derived {
@@ -36,7 +36,7 @@ export function deriveNext(
   const { facts, completed_at, registry_checksum } = observation;
   // A page that is not open is comparable with nothing.
   const isOpen = facts.condition === 'open';
-  const before = isOpen && known !== undefined ? underRules(known, registry_checksum, context) : known;
+  const before = isOpen && known !== undefined ? reinterpretWithRules(known, registry_checksum, context) : known;
   const status = trackStatus(before, observation, context);
   const observed = {
     version: 1 as const,

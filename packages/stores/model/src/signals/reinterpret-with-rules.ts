@@ -19,7 +19,7 @@ type Replay = (seen: { readonly observation_id: string; readonly registry_checks
 /** A state as the rules of a registry see the evidence that was kept. What the last open scan shows by these rules was there and is listed; what
  *  they do not see any more where it was last seen was a mistake of other rules, not a change of the store. No signal comes of it, and what cannot
  *  be read stays. The same rules once more change nothing. Spec: S9.10. */
-export function underRules(
+export function reinterpretWithRules(
   before: DerivationState,
   registry_checksum: string,
   context: Pick<DerivationContext, 'replay'>,

@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Deadlines, DEADLINE_TICK_MS, type Tracked } from './deadlines.ts';
 
-const one = (): Tracked => ({ restartMs: 0, deadlineAt: Number.POSITIVE_INFINITY, slot: 0, onDeadline: () => {} });
+const one = (): Tracked => ({ extendByMs: 0, deadlineAt: Number.POSITIVE_INFINITY, slot: 0, onDeadline: () => {} });
 
 test('watches exactly those that were not forgotten, in whatever order they go', () => {
   fc.assert(
@@ -41,7 +41,7 @@ test('empty resolves when the last is forgotten', async () => {
 
 /** Restarts its deadline on request, and records when. */
 class Timed implements Tracked {
-  restartMs = 0;
+  extendByMs = 0;
   deadlineAt = Number.POSITIVE_INFINITY;
   slot = 0;
   readonly firedAt: number[] = [];
@@ -73,7 +73,7 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
         jest.advanceTimersByTime(3 * DEADLINE_TICK_MS + Math.floor(phaseMs));
         skew = phaseMs % 1;
         const begunAt = clock();
-        timed.restartMs = timeoutMs;
+        timed.extendByMs = timeoutMs;
         skew = 0;
         jest.advanceTimersByTime(timeoutMs + 250);
         const [firedAt = Number.NaN] = timed.firedAt;
@@ -96,12 +96,12 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
         let begunAt = 0;
         let latestTick = 0;
         let longestGap = 0;
-        timed.restartMs = timeoutMs;
+        timed.extendByMs = timeoutMs;
         for (const { kind, afterMs } of steps) {
           now += afterMs;
           if (kind === 'chunk') {
             begunAt = now;
-            timed.restartMs = timeoutMs;
+            timed.extendByMs = timeoutMs;
             timed.firedAt.length = 0;
             longestGap = now - latestTick;
             continue;

@@ -1,7 +1,7 @@
 /** Something that has to get on by a certain time. */
 export interface Tracked {
   /** Set it to begin its time anew: so many milliseconds from now. `Deadlines` takes note at its next tick, and sets it to 0. */
-  restartMs: number;
+  extendByMs: number;
   /** On the clock of `Deadlines`; kept by it. */
   deadlineAt: number;
   /** Its place among the watched; kept by `Deadlines`. */
@@ -70,9 +70,9 @@ export class Deadlines implements Disposable {
     for (let at = this.#tracked.length - 1; at >= 0; at -= 1) {
       const one = this.#tracked[at];
       if (one === undefined) continue;
-      if (one.restartMs > 0) {
-        one.deadlineAt = now + one.restartMs;
-        one.restartMs = 0;
+      if (one.extendByMs > 0) {
+        one.deadlineAt = now + one.extendByMs;
+        one.extendByMs = 0;
       } else if (one.deadlineAt <= now) one.onDeadline();
     }
   }

@@ -28,7 +28,7 @@ import { readRequestBody, type RequestBody } from './request-body.ts';
 /** One request on its way to a provider and back: moves bytes both ways with back-pressure, and hands over exactly one
  *  captured exchange when it has ended, however it ended. Spec: G11.1, G11.5, G11.8, G11.9, G11.20. */
 export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandler {
-  restartMs: number;
+  extendByMs: number;
   deadlineAt = Number.POSITIVE_INFINITY;
   slot = 0;
   readonly #context: ProxyContext;
@@ -71,7 +71,7 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
     this.#requestHeaders = context.headers.request(request.rawHeaders, request.headers.connection);
     this.#sent = new BodyCapture(context.budget, context.storedBodyMaxBytes, () => {});
     this.#forwarded = new ForwardedResponse(response, context, this.#started, () => this.#resume());
-    this.restartMs = context.times.firstByteTimeoutMs;
+    this.extendByMs = context.times.firstByteTimeoutMs;
     context.deadlines.track(this);
     response.handler = this;
     response.on('close', () => this.#onClose());
@@ -292,10 +292,10 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
   }
 
   #touch(): void {
-    this.restartMs = this.#context.times.idleTimeoutMs;
+    this.extendByMs = this.#context.times.idleTimeoutMs;
   }
 
   #touchFirstByte(): void {
-    this.restartMs = this.#context.times.firstByteTimeoutMs;
+    this.extendByMs = this.#context.times.firstByteTimeoutMs;
   }
 }

@@ -29,9 +29,9 @@ const STATUS_AT = 'HTTP/1.1 '.length;
 const REASON_AT = 'HTTP/1.1 200 '.length;
 const MAX_HEADERS = 512;
 
-type Looked = 'content-type' | 'content-encoding' | 'content-length' | 'transfer-encoding' | 'connection' | 'keep-alive';
+type InspectedHeader = 'content-type' | 'content-encoding' | 'content-length' | 'transfer-encoding' | 'connection' | 'keep-alive';
 /** By length, so that other names cost no more than a look at theirs. */
-const LOOKED_AT: ReadonlyMap<number, readonly Looked[]> = Map.groupBy<number, Looked>(
+const INSPECTED: ReadonlyMap<number, readonly InspectedHeader[]> = Map.groupBy<number, InspectedHeader>(
   ['content-type', 'content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'],
   (name) => name.length,
 );
@@ -44,25 +44,25 @@ export function readResponseHead(text: string, isHead: boolean): ResponseHead {
   const end = lineEnd(text, 0);
   const status = Number(text.slice(STATUS_AT, STATUS_AT + 3));
   const headers: string[] = [];
-  const looked: Partial<Record<Looked, string>> = {};
+  const inspected: Partial<Record<InspectedHeader, string>> = {};
   for (let start = end + 2; start < text.length;) {
     const stop = lineEnd(text, start);
-    readField(text, start, stop, headers, looked);
+    readField(text, start, stop, headers, inspected);
     start = stop + 2;
   }
   if (headers.length > 2 * MAX_HEADERS) throw malformed(`more than ${MAX_HEADERS} headers`);
-  const contentLength = lengthOf(looked['content-length']);
-  const { connection } = looked;
+  const contentLength = lengthOf(inspected['content-length']);
+  const { connection } = inspected;
   return {
     status,
     reason: text.slice(REASON_AT, end),
     headers,
-    contentType: looked['content-type'],
-    contentEncoding: looked['content-encoding'],
+    contentType: inspected['content-type'],
+    contentEncoding: inspected['content-encoding'],
     contentLength,
     connection,
-    keepAlive: looked['keep-alive'],
-    body: bodyLength(status, isHead, contentLength, looked['transfer-encoding']),
+    keepAlive: inspected['keep-alive'],
+    body: bodyLength(status, isHead, contentLength, inspected['transfer-encoding']),
     isPersistent: text.startsWith('HTTP/1.1') && connection?.toLowerCase().includes('close') !== true,
   };
 }
@@ -72,18 +72,24 @@ function lineEnd(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
-function readField(text: string, start: number, stop: number, headers: string[], looked: Partial<Record<Looked, string>>): void {
+function readField(
+  text: string,
+  start: number,
+  stop: number,
+  headers: string[],
+  inspected: Partial<Record<InspectedHeader, string>>,
+): void {
   const colon = text.indexOf(':', start);
   const name = text.slice(start, colon);
   const value = valueIn(text, colon + 1, stop);
   headers.push(name, value);
-  const candidates = LOOKED_AT.get(name.length);
+  const candidates = INSPECTED.get(name.length);
   if (candidates === undefined) return;
   const lower = name.toLowerCase();
   const found = candidates.find((candidate) => candidate === lower);
   if (found === undefined) return;
-  const before = looked[found];
-  looked[found] = before === undefined ? value : `${before}, ${value}`;
+  const before = inspected[found];
+  inspected[found] = before === undefined ? value : `${before}, ${value}`;
 }
 
 /** Without the spaces and tabs around it. `trim` takes a no-break space too, which is the last byte of a letter in UTF-8 (\u00e0). */

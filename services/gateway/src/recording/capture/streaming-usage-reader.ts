@@ -7,18 +7,18 @@ import type { Transform } from 'node:stream';
 /** Reads the facts of a body that is not held, as it passes by. A coded body is decoded on the side, with back-pressure: `isBehind` says when the
  *  decoder is behind, and `onDrain` is called when it has caught up. */
 export class StreamingUsageReader {
-  readonly #tap: BodyFactsReader | undefined;
+  readonly #reader: BodyFactsReader | undefined;
   readonly #decoder: Transform | undefined;
   #broken = false;
 
   constructor(kind: BodyKind, coding: string, onDrain: () => void) {
     if (kind === undefined) return;
-    const tap = openBodyFactsReader(kind);
-    this.#tap = tap;
+    const reader = openBodyFactsReader(kind);
+    this.#reader = reader;
     if (coding === '' || coding === 'identity') return;
     this.#decoder = openDecoder(coding);
     if (this.#decoder === undefined) this.#broken = true;
-    this.#decoder?.on('data', (chunk: Buffer) => tap.push(chunk));
+    this.#decoder?.on('data', (chunk: Buffer) => reader.push(chunk));
     this.#decoder?.on('drain', onDrain);
     this.#decoder?.on('error', () => {
       this.#broken = true;
@@ -31,8 +31,8 @@ export class StreamingUsageReader {
   }
 
   push(chunk: Uint8Array): void {
-    if (this.#broken || this.#tap === undefined) return;
-    if (this.#decoder === undefined) this.#tap.push(chunk);
+    if (this.#broken || this.#reader === undefined) return;
+    if (this.#decoder === undefined) this.#reader.push(chunk);
     // It keeps a chunk for longer than its memory may last.
     else this.#decoder.write(Buffer.from(chunk));
   }
@@ -41,7 +41,7 @@ export class StreamingUsageReader {
    *  To be called when `finished` has resolved, if the body is coded. */
   facts(complete: boolean): BodyFacts | undefined {
     if (this.#broken && complete) return undefined;
-    return this.#tap?.end() ?? { model: undefined, usage: undefined, streamError: false, ended: false };
+    return this.#reader?.end() ?? { model: undefined, usage: undefined, streamError: false, ended: false };
   }
 
   /** Waits for the decoder; undefined when there is none to wait for. */
