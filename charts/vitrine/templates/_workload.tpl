@@ -110,7 +110,8 @@ spec:
 {{- if or (dig "autoscaling" "enabled" false .) (dig "keda" "enabled" false .) }}true{{ end }}
 {{- end }}
 
-{{/* A service that waits for its database starts late, and a restart would not help: so startup may take ten minutes. */}}
+{{/* A service that waits for its database starts late, and a restart would not help: so startup may take ten minutes. Pods that are short of
+processor time respond late, all at once: 2 s for a response would leave a Service without any. */}}
 {{- define "vitrine.probes" -}}
 startupProbe:
   httpGet: { path: /livez, port: http }
@@ -120,7 +121,7 @@ startupProbe:
 readinessProbe:
   httpGet: { path: /readyz, port: http }
   periodSeconds: 2
-  timeoutSeconds: 2
+  timeoutSeconds: 5
   failureThreshold: 3
 livenessProbe:
   httpGet: { path: /livez, port: http }
