@@ -1,5 +1,5 @@
 import type { Queryable } from '@vitrine/postgres/connection';
-import { ALL_TENANTS } from '@vitrine/trace-store-postgres/all-tenants';
+import { ALL_TENANTS } from '@vitrine/trace-store-postgres/conditions';
 
 // Every sum that trace-writers keep, and the query of traces that it must equal.
 

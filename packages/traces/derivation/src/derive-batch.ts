@@ -1,9 +1,7 @@
 import { uncounted } from '@vitrine/traces/background-response';
-import type { DayUsage } from '@vitrine/traces/day-usage';
-import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
+import { usageSums, type DayUsage } from '@vitrine/traces/day-usage';
 import { isKept, isSettled, type RecordFailure, type RecordResult } from '@vitrine/traces/record-writer';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
-import { dayUsageOf, UsageTally } from '@vitrine/traces/usage-tally';
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import type { CapturedExchange } from './captured-exchange.ts';
 import { usagePathOf } from './stored-responses.ts';
@@ -40,13 +38,8 @@ export function resultsOf({ places }: DerivedBatch, results: readonly RecordResu
 /** What the records that were kept add to the days of their keys, those that were there already too: as they were written by an earlier
  *  try of this batch. Spec: G10.5. */
 export function usageOf({ records }: DerivedBatch, results: readonly RecordResult[]): DayUsage[] {
-  const tally = new UsageTally<ExchangeScope>();
-  for (const [at, record] of records.entries()) {
-    if (!isKept(results[at])) continue;
-    const { scope, created_at, total_tokens, estimated_cost_usd } = countedRecord(record, results[at]);
-    tally.add(scope, created_at, total_tokens, estimated_cost_usd);
-  }
-  return Array.from(tally.values(), (used) => dayUsageOf(used, used.scope));
+  const kept = records.flatMap((record, at) => (isKept(results[at]) ? countedRecord(record, results[at]) : []));
+  return usageSums(kept).map(({ cost, ...usage }) => ({ ...usage, cost_usd: cost.usd }));
 }
 
 /** The tokens that providers reported, whether their records were kept or lost. */

@@ -1,19 +1,56 @@
-/** Tokens and money that one key of one workspace used on one UTC day, by the `created_at` of its traces.
- *  Spec: G10.5. */
-export interface DayUsage {
+import type { Tenant } from './exchange-scope.ts';
+import { DAY_MS } from './time-buckets.ts';
+import type { TraceRecord } from './trace-record.ts';
+import { UsdSum } from './usd.ts';
+
+/** A gateway key on a UTC day. */
+interface KeyDay extends Tenant {
   /** `YYYY-MM-DD`. */
   readonly day: string;
-  readonly org_id: string;
-  readonly workspace_id: string;
   /** '' for traces that no key made. */
   readonly gateway_key_id: string;
+}
+
+/** Tokens and money that one key of one workspace used on one UTC day, by the `created_at` of its traces.
+ *  Spec: G10.5. */
+export interface DayUsage extends KeyDay {
   readonly requests: number;
   readonly total_tokens: number;
   readonly cost_usd: number;
+}
+
+/** The same while it is added up. */
+export interface UsageSum extends KeyDay {
+  requests: number;
+  total_tokens: number;
+  readonly cost: UsdSum;
 }
 
 /** What every key used. Faults: `trace_store_unavailable`. */
 export interface QuotaTotals {
   /** On a UTC day (`YYYY-MM-DD`), by the `created_at` of the traces; one entry a key, and none for keys without traces. */
   quotaTotals(day: string): Promise<DayUsage[]>;
+}
+
+/** What records add to the days of their keys, ordered by day and key. A key that had two roles has one entry a day. */
+export function usageSums(records: readonly TraceRecord[]): UsageSum[] {
+  const sums = new Map<string, UsageSum>();
+  for (const { scope, created_at, total_tokens, estimated_cost_usd } of records) {
+    const { org_id, workspace_id, gateway_key_id } = scope;
+    const name = `${Math.floor(created_at / DAY_MS)}\0${org_id}\0${workspace_id}\0${gateway_key_id}`;
+    let sum = sums.get(name);
+    if (sum === undefined) {
+      sum = { day: dayOf(created_at), org_id, workspace_id, gateway_key_id, requests: 0, total_tokens: 0, cost: new UsdSum() };
+      sums.set(name, sum);
+    }
+    sum.requests += 1;
+    sum.total_tokens += total_tokens;
+    sum.cost.add(estimated_cost_usd);
+  }
+  return [...sums].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, sum]) => sum);
+}
+
+/** Years beyond 9999 have a sign and a zero in ISO 8601, which Postgres does not read. */
+function dayOf(ms: number): string {
+  return (new Date(ms).toISOString().split('T', 1)[0] ?? '').replace(/^\+0*/, '');
 }

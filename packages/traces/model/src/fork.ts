@@ -36,7 +36,7 @@ export interface ForkRequest {
 }
 
 /** Branches a conversation off at a checkpoint: says how the next exchange has to be sent, and changes nothing. Undefined when the
- *  checkpoint belongs to another group than the source, and clients named both. `randomHex` gives 16 digits.
+ *  checkpoint belongs to another group than the source, and clients named both. `randomHex` returns 16 digits.
  *  Spec: G6.16, G6.17, G6.19. */
 export function forkAt({ source, checkpoint, threadId, runId }: ForkRequest, randomHex: () => string): Fork | undefined {
   const from = lineageOf(checkpoint);

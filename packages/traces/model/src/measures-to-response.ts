@@ -6,7 +6,7 @@ import type { BreakdownGroup, Measure } from './trace-measures.ts';
 type AnalyticsResponse<Shape extends keyof typeof shapes> = z.infer<(typeof shapes)[Shape]>;
 
 export type PrintCost = (cost: UsdParts) => number;
-/** A number; for people. */
+/** A plain number, for tables. */
 export const plainCost: PrintCost = ({ thousands, pico }) => usdOf(thousands, pico);
 
 // Responses of the endpoints, made of measures ordered by bucket and group. What is undefined is not in the JSON. Costs are printed with all

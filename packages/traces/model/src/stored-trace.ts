@@ -1,8 +1,18 @@
 import { headerValuesOf } from '@vitrine/privacy/header-lines';
 import type { ExchangeScope } from './exchange-scope.ts';
 import { TRACE_ID } from './trace-id.ts';
-import type { Checkpoint, GroupSource, Lineage, TraceDetail, TraceSummary } from './trace.ts';
+import type { Checkpoint, GroupSource, Lineage, TraceDetail, TracePage, TraceSummary } from './trace.ts';
 import type { TraceRecord } from './trace-record.ts';
+import { cursorOf } from './trace-store.ts';
+import { wholeMs } from './whole-ms.ts';
+
+/** The columns of a trace that lists show. Times are milliseconds since the epoch. */
+export type StoredSummary = Omit<TraceSummary, 'timestamp' | 'created_at' | 'time_to_first_token_ms' | 'api_key_hash'> & {
+  readonly timestamp: number;
+  readonly created_at: number;
+  /** As hex. */
+  readonly api_key_hash: string | null;
+};
 
 type Stored<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined };
 
@@ -11,6 +21,39 @@ export type StoredLineage = Stored<TraceRecord['lineage']>;
 /** What lists leave out. */
 export type StoredPayload = Pick<TraceRecord, 'request_headers' | 'response_headers' | 'metadata'> &
   Stored<Pick<TraceRecord, 'request_body' | 'response_body'>>;
+
+export function summaryOf(stored: StoredSummary): TraceSummary {
+  const { time_to_first_token_us: firstTokenUs, api_key_hash } = stored;
+  return {
+    id: stored.id,
+    timestamp: new Date(stored.timestamp).toISOString(),
+    created_at: new Date(stored.created_at).toISOString(),
+    provider: stored.provider,
+    model: stored.model,
+    request_method: stored.request_method,
+    request_path: stored.request_path,
+    response_status: stored.response_status,
+    outcome: stored.outcome,
+    input_tokens: stored.input_tokens,
+    output_tokens: stored.output_tokens,
+    total_tokens: stored.total_tokens,
+    usage_status: stored.usage_status,
+    latency_ms: stored.latency_ms,
+    time_to_first_token_ms: wholeMs(firstTokenUs),
+    time_to_first_token_us: firstTokenUs,
+    ...known({ api_key_hash }),
+    estimated_cost_usd: stored.estimated_cost_usd,
+    cost_status: stored.cost_status,
+  };
+}
+
+/** A page of rows, of which one more than `limit` was read where there are more. */
+export function pageOf(items: readonly TraceSummary[], limit: number): TracePage {
+  const page = items.slice(0, limit);
+  const last = page.at(-1);
+  const more = items.length > limit && last !== undefined;
+  return { items: page, ...(more ? { next_cursor: cursorOf(Buffer.from(last.id, 'hex')) } : {}) };
+}
 
 export function checkpointOf(summary: TraceSummary, stored: StoredLineage): Checkpoint {
   return { ...summary, lineage: lineageOf(summary.id, stored), namedGroup: namedGroupOf(stored) };

@@ -1,4 +1,3 @@
-import { bucketsOf } from './buckets-of.ts';
 import * as responses from './measures-to-response.ts';
 import { costItem, seriesJson, usageItem, type SeriesItem } from './series-json.ts';
 import type { Bucket } from './time-buckets.ts';
@@ -9,7 +8,6 @@ import type {
   MeasureFilters,
   MeasureQuery,
   SeriesGroup,
-  TakeBucket,
   TraceMeasures,
 } from './trace-measures.ts';
 
@@ -72,13 +70,7 @@ export class TraceAnalytics {
     itemOf: SeriesItem,
   ): Promise<object> {
     const { group_by: groupBy, bucket = groupBy && 'day', ...rest } = query;
-    if (bucket === undefined) return totalsOf(await this.#store.measure({ ...rest, groupBy, parts }));
-    const of = { ...rest, groupBy, bucket, parts };
-    return await seriesJson(of, itemOf, (take) => this.#eachBucket(of, take));
-  }
-
-  async #eachBucket(query: MeasureQuery, take: TakeBucket): Promise<void> {
-    if (this.#store.eachBucket !== undefined) return await this.#store.eachBucket(query, take);
-    for (const bucket of bucketsOf(await this.#store.measure(query))) await take(bucket);
+    const measures = await this.#store.measure({ ...rest, groupBy, bucket, parts });
+    return bucket === undefined ? totalsOf(measures) : await seriesJson({ groupBy, bucket }, itemOf, measures);
   }
 }

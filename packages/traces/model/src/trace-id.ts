@@ -3,22 +3,14 @@ export const TRACE_ID = /^[0-9a-f]{32}$/;
 
 /** Makes trace ids: UUIDv7 as 16 bytes. The 48-bit time is exactly the trace's `created_at`, and ids of one millisecond count
  *  up, so that the order of ids is the order of (`created_at`, `id`): no store needs a second key to page by.
- *  `randomBytes` gives that many random bytes; 4,096 ids a millisecond keep their order, more only stay unique. */
+ *  `randomBytes` returns that many random bytes; 4,096 ids a millisecond keep their order, more only stay unique. */
 export function createTraceIds(randomBytes: (count: number) => Uint8Array): (createdAtMs: number) => Uint8Array<ArrayBuffer> {
   let lastMs = -1;
   let counter = 0;
   return (createdAtMs) => {
     counter = createdAtMs === lastMs ? counter + 1 : 0;
     lastMs = createdAtMs;
-    const id = new Uint8Array(16);
-    // 48 bits: only the lower 32 can be shifted.
-    const high = Math.floor(createdAtMs / 0x1_0000);
-    id[0] = high >>> 24;
-    id[1] = high >>> 16;
-    id[2] = high >>> 8;
-    id[3] = high;
-    id[4] = createdAtMs >>> 8;
-    id[5] = createdAtMs;
+    const id = firstIdOf(createdAtMs);
     id[6] = 0x70 | ((counter >>> 8) & 0x0f);
     id[7] = counter;
     id.set(randomBytes(8), 8);

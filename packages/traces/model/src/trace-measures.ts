@@ -65,33 +65,11 @@ export interface Measure {
   readonly lastActive: number;
 }
 
-/** The measures of one bucket, column by column: element n of each is of group n. Thirty thousand objects of a month by model and hour take longer to
- *  be made and collected than their numbers to be printed. */
-export interface BucketMeasures {
-  /** Milliseconds since the epoch. */
-  readonly bucketStart: number;
-  /** In the order of a result. Buckets that follow each other may share the array. */
-  readonly groups: readonly string[];
-  /** From here on a column that the query does not need may be empty. */
-  readonly requests: readonly number[];
-  readonly inputTokens: readonly number[];
-  readonly outputTokens: readonly number[];
-  readonly totalTokens: readonly number[];
-  /** Costs in the two numbers of `UsdParts`. */
-  readonly costThousands: readonly number[];
-  readonly costPico: readonly number[];
-}
-
-/** Takes buckets one after the other; the next one is handed over when the last one was taken. */
-export type TakeBucket = (bucket: BucketMeasures) => Promise<void>;
-
 /** Sums that a store keeps beside its traces. Faults: `trace_store_unavailable`, `too_many_groups` (beyond `MEASURES_MAX`). */
 export interface TraceMeasures {
   /** One row for each bucket and group that has traces, ordered by bucket, then by group. An hour whose traces were removed counts whole when
    *  it begins in the range, and not at all otherwise. */
   measure(query: MeasureQuery): Promise<Measure[]>;
-  /** Hands over the same bucket by bucket, of a store that can do so while it reads. The query has a bucket. */
-  eachBucket?(query: MeasureQuery, take: TakeBucket): Promise<void>;
 }
 
 export function tooManyGroups(): Fault {

@@ -32,7 +32,7 @@ export function decodeTraceRecord(bytes: Uint8Array): TraceRecord {
   return read.data;
 }
 
-/** Empty when it is none. */
+/** Empty for bytes that are not UTF-8. */
 function readUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -41,7 +41,7 @@ function readUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Undefined when it is none. */
+/** Undefined for text that is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -80,7 +80,7 @@ export function cursorOf(id: Uint8Array): string {
   return Buffer.from(id).toString('base64url');
 }
 
-/** The id inside a cursor, or undefined when the text is none that `cursorOf` made. */
+/** The id inside a cursor; undefined for text that `cursorOf` did not make. */
 export function readCursor(cursor: string): Uint8Array | undefined {
   const id = Buffer.from(cursor, 'base64url');
   return id.length === 16 && id.toString('base64url') === cursor ? id : undefined;

@@ -11,7 +11,6 @@ export const PICO_PER_THOUSAND = 1e15;
 export const EXACT_BELOW_USD = 8_192;
 
 const DECIMALS = 12;
-const DIGIT_0 = 0x30;
 
 /** An amount that has no bound: see above. */
 export interface UsdParts {
@@ -29,8 +28,6 @@ export function thousandsIn(usd: number): number {
 
 /** The trillionths beside them, rounded: 1e15 at most, which a sum carries over. */
 export function picoIn(usd: number, thousands: number): number {
-  // As `Math.round` does it, at half the time: below 2^50 there is room for the half.
-  if (thousands === 0) return Math.floor(usd * PICO_PER_USD + 0.5);
   // What is below a dollar apart: its product is rounded by next to nothing, and the difference is exact.
   const dollars = Math.floor(usd);
   return (dollars - thousands * 1_000) * PICO_PER_USD + Math.round((usd - dollars) * PICO_PER_USD);
@@ -45,20 +42,14 @@ export function usdOf(thousands: number, pico: number): number {
 /** An amount in digits, all of them. */
 export function usdText(thousands: number, pico: number): string {
   const dollars = BigInt(thousands) * 1_000n + BigInt(Math.floor(pico / PICO_PER_USD));
-  const rest = String(pico % PICO_PER_USD).padStart(12, '0');
+  const rest = String(pico % PICO_PER_USD).padStart(DECIMALS, '0');
   return `${dollars}.${rest}`.replace(/\.?(?<!0)0+$/, '');
 }
 
 /** The amount that not negative digits with at most twelve decimals are, as `usdText` makes them. */
 export function usdPartsIn(text: string): UsdParts {
-  const point = text.indexOf('.');
-  const end = point === -1 ? text.length : point;
-  const from = Math.max(0, end - 3);
-  // Digit by digit, without texts between: a month by model and hour has 30,000 costs.
-  let pico = 0;
-  for (let at = from; at < text.length; at += 1) if (at !== point) pico = pico * 10 + text.charCodeAt(at) - DIGIT_0;
-  for (let decimals = point === -1 ? 0 : text.length - 1 - point; decimals < DECIMALS; decimals += 1) pico *= 10;
-  return { thousands: from === 0 ? 0 : Number(text.slice(0, from)), pico };
+  const [dollars = '', decimals = ''] = text.split('.');
+  return { thousands: Number(dollars.slice(0, -3)), pico: Number(dollars.slice(-3) + decimals.padEnd(DECIMALS, '0')) };
 }
 
 /** The double next to an amount's next trillionth: 0.0000061499999999999996 becomes 0.00000615. From 8,192 dollars on it is what it was. */

@@ -12,7 +12,7 @@ export interface WriteError {
   readonly code: string;
   /** SQLite's extended result code. */
   readonly errcode?: number;
-  /** Where it was thrown, when it is none of the store's: then it is a bug of ours. */
+  /** Where it was thrown, unless the store reported it: then it is a bug of ours. */
   readonly stack?: string;
 }
 

@@ -23,7 +23,7 @@ export const WRITE_INSTRUMENTS = {
   flushBatchSize: histogram('svc.trace.flush_batch_size', '{trace}', 'Traces in one written batch.', BATCH_SIZES),
 };
 
-/** All series of failed writes to one store. They are to be 0 from the start: a rate misses the first increase of a series that begins
+/** All series of failed writes to one store. They start at 0: a rate misses the first increase of a series that begins
  *  above 0. */
 export function writeFailureSeries(store: string): MetricAttributes[] {
   return WRITE_OPERATIONS.flatMap((operation) => FAILURE_CLASSES.map((error_class) => ({ operation, error_class, store })));

@@ -14,7 +14,7 @@ export interface WriterModule {
 
 /** A writer as its module opens it. */
 export interface OpenRecordWriter extends RecordWriter {
-  /** Records in the store, for a writer that knows. */
+  /** Records in the store, if the writer counts them. */
   readonly traceCount?: number;
   /** Calls of its store beside writing, such as retention; see `WriterThread`. */
   call?(argument: unknown): unknown;

@@ -27,10 +27,6 @@ export interface OldTraceContext {
   readonly privacy: PrivacyContext;
   /** The header that carries gateway keys here. */
   readonly keyHeader: string;
-  /** The bytes of a credential's hash. The same object for the same hash, because the writer caches by object. */
-  readonly hashBytes: (hex: string) => Uint8Array<ArrayBuffer>;
-  /** The same object for the same scope, for the same reason. */
-  readonly oneScope: (scope: ExchangeScope) => ExchangeScope;
   /** The new id of an old one, as hex; undefined when the file does not contain the trace. */
   readonly newIdOf: (oldId: string) => string | undefined;
 }
@@ -47,12 +43,12 @@ export function deriveOldTrace(
   if (row.response_status < 100 || row.response_status > 599) return undefined;
   const metadata = objectOf(row.metadata);
   const provider: Provider = row.provider === 'openai' || row.provider === 'anthropic' ? row.provider : 'unknown';
-  const scope = tools.oneScope({
+  const scope: ExchangeScope = {
     org_id: idText(row.org_id) || 'default',
     workspace_id: idText(row.workspace_id) || 'default',
     gateway_key_id: idText(row.gateway_key_id) || idText(metadata['gateway_key_id']),
     role: idText(metadata['role']),
-  });
+  };
   const path = row.request_path || '/';
   const applied = exchangePolicy(tools.policy.privacy, { scope, provider, path });
   const redaction = (): Redaction => (applied.mode === 'off' ? new Scrubber() : new Redactor(tools.privacy, scope.workspace_id));
@@ -87,7 +83,7 @@ export function deriveOldTrace(
     usage_status: total > 0 ? 'reported' : 'missing',
     latency_ms: row.latency_ms,
     time_to_first_token_us: firstTokenUs,
-    api_key_hash: isHash(row.api_key_hash) ? tools.hashBytes(row.api_key_hash) : undefined,
+    api_key_hash: isHash(row.api_key_hash) ? new Uint8Array(Buffer.from(row.api_key_hash, 'hex')) : undefined,
     estimated_cost_usd: cost,
     cost_status: costStatusOf(cost, total, method, row.response_status),
     lineage: claim,

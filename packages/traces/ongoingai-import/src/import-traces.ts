@@ -1,5 +1,4 @@
 import { Fault } from '@vitrine/faults/fault';
-import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import type { WriteResult } from '@vitrine/traces/write-result';
 import { setImmediate } from 'node:timers/promises';
@@ -7,9 +6,6 @@ import { deriveOldTrace, type OldTraceContext } from './derive-old-trace.ts';
 import { oldCreatedAt, type OldTraceRow, type OldTraces } from './old-traces.ts';
 import { newTraceId } from './old-trace-id.ts';
 
-/** Cached hashes of credentials; a gateway has few. */
-const HASHES_MAX = 4_096;
-const SCOPES_MAX = 4_096;
 /** Cached ids of the latest rows: most parents are among them, and a look-up in the file takes 7 µs. */
 const IDS_MAX = 8_192;
 /** Listed rows that could not be imported. */
@@ -153,23 +149,8 @@ function oldTraceTools(
   { source, tools }: Pick<ImportRun, 'source' | 'tools'>,
   newIds: ReadonlyMap<string, Uint8Array>,
 ): OldTraceContext {
-  const hashes = new Map<string, Uint8Array<ArrayBuffer>>();
-  const scopes = new Map<string, ExchangeScope>();
   return {
     ...tools,
-    hashBytes: (hex) => {
-      const bytes = hashes.get(hex) ?? new Uint8Array(Buffer.from(hex, 'hex'));
-      if (hashes.size >= HASHES_MAX) hashes.clear();
-      hashes.set(hex, bytes);
-      return bytes;
-    },
-    oneScope: (scope) => {
-      const text = JSON.stringify(scope);
-      const one = scopes.get(text) ?? scope;
-      if (scopes.size >= SCOPES_MAX) scopes.clear();
-      scopes.set(text, one);
-      return one;
-    },
     newIdOf: (oldId) => {
       const known = newIds.get(oldId);
       const createdAt = known === undefined ? source.createdAtOf(oldId) : undefined;

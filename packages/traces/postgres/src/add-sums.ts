@@ -1,10 +1,9 @@
 import type { Queryable } from '@vitrine/postgres/connection';
-import { bucketStartOf } from '@vitrine/traces/time-buckets';
-import { createdAtOf } from '@vitrine/traces/trace-id';
+import { usageSums, type UsageSum } from '@vitrine/traces/day-usage';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { TraceSums, type TraceSum } from '@vitrine/traces/trace-sums';
-import { usdText, UsdSum } from '@vitrine/traces/usd';
-import { ALL_TENANTS } from './all-tenants.ts';
+import { usdText } from '@vitrine/traces/usd';
+import { ALL_TENANTS } from './conditions.ts';
 import { timeText, type TextRow } from './trace-columns.ts';
 
 type Added<Row> = readonly [name: string, type: string, value: (row: Row) => string, onConflict?: string];
@@ -78,33 +77,19 @@ const KEY_DAYS = sumTable('trace_sums_by_key_day', BY_KEY);
 const MODEL_HOURS = sumTable('trace_sums_by_model_hour', BY_MODEL);
 const MODEL_DAYS = sumTable('trace_sums_by_model_day', BY_MODEL);
 
-interface HourRange {
-  readonly hour: number;
-  first: number;
-  last: number;
-}
-
-const HOURS = new SumTable<HourRange>('trace_hours', [
-  ['hour', 'timestamptz', ({ hour }) => timeText(hour)],
-  ['first_created_at', 'timestamptz', ({ first }) => timeText(first), least('first_created_at')],
-  ['last_created_at', 'timestamptz', ({ last }) => timeText(last), greatest('last_created_at')],
+const HOURS = new SumTable<TraceSum>('trace_hours', [
+  ['hour', 'timestamptz', ({ bucketStart }) => timeText(bucketStart)],
+  ['first_created_at', 'timestamptz', ({ firstCreated }) => timeText(firstCreated), least('first_created_at')],
+  ['last_created_at', 'timestamptz', ({ lastCreated }) => timeText(lastCreated), greatest('last_created_at')],
 ]);
 
-interface KeyUsage {
-  readonly day: string;
-  readonly key: readonly string[];
-  requests: number;
-  totalTokens: number;
-  readonly cost: UsdSum;
-}
-
-const DAY_USAGE = new SumTable<KeyUsage>('day_usage', [
+const DAY_USAGE = new SumTable<UsageSum>('day_usage', [
   ['day', 'date', ({ day }) => day],
-  ['org_id', 'text', ({ key }) => key[0] ?? ''],
-  ['workspace_id', 'text', ({ key }) => key[1] ?? ''],
-  ['gateway_key_id', 'text', ({ key }) => key[2] ?? ''],
+  ['org_id', 'text', (row) => row.org_id],
+  ['workspace_id', 'text', (row) => row.workspace_id],
+  ['gateway_key_id', 'text', (row) => row.gateway_key_id],
   sum('requests', ({ requests }) => requests),
-  sum('total_tokens', ({ totalTokens }) => totalTokens),
+  sum('total_tokens', (row) => row.total_tokens),
   ['cost_usd', 'numeric', ({ cost }) => usdText(cost.thousands, cost.pico), added('cost_usd')],
 ]);
 
@@ -113,46 +98,18 @@ export async function addSums(queryable: Queryable, records: readonly TraceRecor
   const keyHours = TraceSums.ofTraces(records);
   const modelHours = keyHours.byModel();
   const hoursOfAll = modelHours.byModelOfAllTenants();
-  await DAY_USAGE.add(queryable, usageOf(records));
+  await DAY_USAGE.add(queryable, usageSums(records));
   await KEY_HOURS.add(queryable, keyHours.sorted());
   await KEY_DAYS.add(queryable, keyHours.byDay().sorted());
   await MODEL_HOURS.add(queryable, modelHours.sorted());
   await MODEL_DAYS.add(queryable, modelHours.byDay().sorted());
   await MODEL_HOURS.add(queryable, rowsOfAllTenants(hoursOfAll));
   await MODEL_DAYS.add(queryable, rowsOfAllTenants(hoursOfAll.byDay()));
-  await HOURS.add(queryable, hoursOf(records));
+  await HOURS.add(queryable, hoursOfAll.byHour().sorted());
 }
 
 function rowsOfAllTenants(sums: TraceSums): TraceSum[] {
   return sums.sorted().map((sum) => ({ ...sum, key: [ALL_TENANTS.org_id, ALL_TENANTS.workspace_id, ...sum.key] }));
-}
-
-function hoursOf(records: readonly TraceRecord[]): HourRange[] {
-  const hours = new Map<number, HourRange>();
-  for (const { id, timestamp } of records) {
-    const [hour, createdAt] = [bucketStartOf(timestamp, 'hour'), createdAtOf(id)];
-    const range = hours.get(hour) ?? { hour, first: createdAt, last: createdAt };
-    hours.set(hour, range);
-    range.first = Math.min(range.first, createdAt);
-    range.last = Math.max(range.last, createdAt);
-  }
-  return [...hours.values()].toSorted((left, right) => left.hour - right.hour);
-}
-
-/** One row a key and day, whatever roles the key had. */
-function usageOf(records: readonly TraceRecord[]): KeyUsage[] {
-  const rows = new Map<string, KeyUsage>();
-  for (const { id, scope, total_tokens: tokens, estimated_cost_usd: costUsd } of records) {
-    const day = timeText(createdAtOf(id)).split('T')[0] ?? '';
-    const key = [scope.org_id, scope.workspace_id, scope.gateway_key_id];
-    const name = [day, ...key].join('\0');
-    const usage = rows.get(name) ?? { day, key, requests: 0, totalTokens: 0, cost: new UsdSum() };
-    rows.set(name, usage);
-    usage.requests += 1;
-    usage.totalTokens += tokens;
-    usage.cost.add(costUsd);
-  }
-  return [...rows].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, usage]) => usage);
 }
 
 /** Pairs of bucket and count, as a literal of an array. */

@@ -1,5 +1,10 @@
+import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { firstIdOf } from '@vitrine/traces/trace-id';
 import { plain } from './storable-record.ts';
+
+/** The tenant of rows of `trace_sums_by_model_*` that hold the sums of all tenants. No organisation or workspace can have this id (`idText`
+ *  of gateway-keys), while '' belongs to requests that were rejected before their key was known. */
+export const ALL_TENANTS: Tenant = { org_id: '*', workspace_id: '*' };
 
 /** From one `created_at` on and before another, in milliseconds; both may be infinite. */
 export interface CreatedRange {

@@ -1,8 +1,7 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { DAY_MS } from '@vitrine/traces/time-buckets';
 import type { TraceQuery } from '@vitrine/traces/trace-store';
-import { ALL_TENANTS } from './all-tenants.ts';
-import { Conditions, type CreatedRange } from './conditions.ts';
+import { ALL_TENANTS, Conditions, type CreatedRange } from './conditions.ts';
 
 /** Whether a list may read much for little: filters may exclude each other (an index on one of them finds every trace of it), and with
  *  `ORDER BY id LIMIT` the server reads partitions whole for numbers of tokens that they do not have. */

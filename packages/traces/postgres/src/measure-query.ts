@@ -8,8 +8,7 @@ import {
   MEASURE_FILTERS,
   type MeasureQuery,
 } from '@vitrine/traces/trace-measures';
-import { ALL_TENANTS } from './all-tenants.ts';
-import { Conditions } from './conditions.ts';
+import { ALL_TENANTS, Conditions } from './conditions.ts';
 
 type Sums = Readonly<Record<string, string>>;
 type Extremes = Readonly<Record<string, readonly ['min' | 'max', string]>>;

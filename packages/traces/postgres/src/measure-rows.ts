@@ -1,7 +1,6 @@
 import { addLatency, bucketOf, percentileOf, type LatencyCounts } from '@vitrine/traces/latency-histogram';
-import { needsPercentiles, type BucketMeasures, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
+import { needsPercentiles, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { usdPartsIn, type UsdParts } from '@vitrine/traces/usd';
-import { forEachNumber } from './numbers-in.ts';
 
 /** A bucket as `measureStatement` selects it: element n of each array is of group n. Columns that the query does not need are not there. */
 export interface MeasureRow {
@@ -27,7 +26,6 @@ export interface MeasureRow {
   readonly latency?: readonly (string | null)[];
 }
 
-const NONE: readonly number[] = [];
 const NO_COST: UsdParts = { thousands: 0, pico: 0 };
 
 /** The measures of a row, in the order of its groups. */
@@ -61,28 +59,15 @@ export function* measuresIn(query: MeasureQuery, row: MeasureRow): Generator<Mea
   }
 }
 
-/** The same as columns. */
-export function bucketIn(row: MeasureRow): BucketMeasures {
-  const costs = (row.cost_usd ?? []).map(usdPartsIn);
-  return {
-    bucketStart: row.bucket,
-    groups: row.names,
-    requests: row.requests,
-    inputTokens: row.input_tokens ?? NONE,
-    outputTokens: row.output_tokens ?? NONE,
-    totalTokens: row.total_tokens ?? NONE,
-    costThousands: costs.map(({ thousands }) => thousands),
-    costPico: costs.map(({ pico }) => pico),
-  };
-}
-
 function latencyCounts({ latencies, latency }: MeasureRow, at: number): LatencyCounts {
   const counts: LatencyCounts = [];
-  let bucket: number | undefined;
-  forEachNumber(latencies?.[at], (number) => {
-    if (bucket !== undefined) addLatency(counts, bucket, number);
-    bucket = bucket === undefined ? number : undefined;
-  });
-  forEachNumber(latency?.[at], (ms) => addLatency(counts, bucketOf(ms), 1));
+  const pairs = numbersIn(latencies?.[at]);
+  for (let pair = 0; pair < pairs.length; pair += 2) addLatency(counts, pairs[pair] ?? 0, pairs[pair + 1] ?? 0);
+  for (const ms of numbersIn(latency?.[at])) addLatency(counts, bucketOf(ms), 1);
   return counts;
+}
+
+/** The numbers of a text like `12,3,400`. */
+function numbersIn(text: string | null | undefined): readonly number[] {
+  return JSON.parse(`[${text ?? ''}]`) as number[];
 }

@@ -7,11 +7,11 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Removed } from '@vitrine/telemetry/retention-log';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { Measure, MeasureQuery, TakeBucket } from '@vitrine/traces/trace-measures';
+import type { Measure, MeasureQuery } from '@vitrine/traces/trace-measures';
 import type { AncestorQuery, CheckpointQuery, OwnedTraceStore, StoreSummary, TraceQuery } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import type { WriterSource } from '@vitrine/traces/writer-thread';
-import { readBuckets, readMeasures } from './read-measures.ts';
+import { readMeasures } from './read-measures.ts';
 import { readAncestors, readCheckpoints, readPage, readTrace } from './read-traces.ts';
 import { probeWrites } from './probe-writes.ts';
 import { removeTraces, TRACE_RETENTION } from './remove-traces.ts';
@@ -73,10 +73,6 @@ export class PostgresTraceStore implements OwnedTraceStore {
 
   measure(query: MeasureQuery): Promise<Measure[]> {
     return available(readMeasures(this.#pool, query));
-  }
-
-  eachBucket(query: MeasureQuery, take: TakeBucket): Promise<void> {
-    return available(readBuckets(this.#pool, query, take));
   }
 
   async quotaTotals(day: string): Promise<DayUsage[]> {

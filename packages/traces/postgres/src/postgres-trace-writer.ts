@@ -1,14 +1,15 @@
 import { backoffMs } from '@vitrine/postgres/backoff';
 import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
+import type { Transaction } from '@vitrine/postgres/transaction';
 import type { ClassifiedError, RecordFailure, RecordResult, RecordWriter } from '@vitrine/traces/record-writer';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import { setTimeout as wait } from 'node:timers/promises';
 import { addSums } from './add-sums.ts';
-import { copyRows, insertNewRows, type Insert } from './insert-rows.ts';
 import { settleBackground } from './postgres-background-responses.ts';
 import { storableRecord } from './storable-record.ts';
+import { TRACE_BODIES, TRACES } from './trace-columns.ts';
 
 /** Tries of a transaction that met another one: a deadlock, or a lock that was not given in time. */
 const CONTENTION_TRIES = 3;
@@ -91,6 +92,24 @@ export class PostgresTraceWriter implements RecordWriter {
       }),
     );
   }
+}
+
+/** Inserts rows, and returns of each whether it was new. */
+type Insert = (transaction: Transaction, records: readonly TraceRecord[]) => Promise<boolean[]>;
+
+export async function copyRows(transaction: Transaction, records: readonly TraceRecord[]): Promise<boolean[]> {
+  await transaction.copyFrom(TRACES.copy, TRACES.copyText(records));
+  await transaction.copyFrom(TRACE_BODIES.copy, TRACE_BODIES.copyText(records));
+  return records.map(() => true);
+}
+
+async function insertNewRows(transaction: Transaction, records: readonly TraceRecord[]): Promise<boolean[]> {
+  const rows = await transaction.query<{ id: string }>(TRACES.insertNew, TRACES.columnsOf(records));
+  const ids = new Set(rows.map(({ id }) => id.replaceAll('-', '')));
+  // Of records with the same id the first is new.
+  const isNew = records.map(({ id }) => ids.delete(Buffer.from(id).toString('hex')));
+  await transaction.execute(TRACE_BODIES.insertNew, TRACE_BODIES.columnsOf(records.filter((_, at) => isNew[at])));
+  return isNew;
 }
 
 async function againAfterContention<T>(run: () => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { probeRecord } from '@vitrine/traces/probe-record';
 import { addSums } from './add-sums.ts';
-import { copyRows } from './insert-rows.ts';
+import { copyRows } from './postgres-trace-writer.ts';
 
 const ROLLED_BACK = new Error('a probe is rolled back');
 

@@ -1,9 +1,9 @@
 import { pagesOf } from '@vitrine/postgres/pages-of';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { MEASURES_MAX, tooManyGroups, type Measure, type MeasureQuery, type TakeBucket } from '@vitrine/traces/trace-measures';
+import { MEASURES_MAX, tooManyGroups, type Measure, type MeasureQuery } from '@vitrine/traces/trace-measures';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { measureStatement, partHoursOf, type PartHour } from './measure-query.ts';
-import { bucketIn, measuresIn, type MeasureRow } from './measure-rows.ts';
+import { measuresIn, type MeasureRow } from './measure-rows.ts';
 
 /** Buckets that are read at once. */
 const PAGE_ROWS = 100;
@@ -17,11 +17,6 @@ export async function readMeasures(pool: PostgresPool, query: MeasureQuery): Pro
     for (const measure of measuresIn(query, row)) if (measures.push(measure) % MEASURES_PER_TURN === 0) await nextTurn();
   });
   return measures;
-}
-
-/** The measures of a query with a bucket, each bucket as soon as it is read. Faults: `too_many_groups`. */
-export async function readBuckets(pool: PostgresPool, query: MeasureQuery, take: TakeBucket): Promise<void> {
-  await eachRow(pool, query, (row) => take(bucketIn(row)));
 }
 
 async function eachRow(pool: PostgresPool, query: MeasureQuery, use: (row: MeasureRow) => Promise<void>): Promise<void> {

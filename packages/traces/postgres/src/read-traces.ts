@@ -1,17 +1,11 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import { DAY_MS } from '@vitrine/traces/time-buckets';
+import { bucketStartOf, DAY_MS } from '@vitrine/traces/time-buckets';
 import { createdAtOf, TRACE_ID } from '@vitrine/traces/trace-id';
-import {
-  cursorOf,
-  type AncestorQuery,
-  type CheckpointQuery,
-  type TraceFilters,
-  type TraceQuery,
-} from '@vitrine/traces/trace-store';
+import { pageOf } from '@vitrine/traces/stored-trace';
+import type { AncestorQuery, CheckpointQuery, TraceFilters, TraceQuery } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { Conditions, uuidOf, type CreatedRange } from './conditions.ts';
-import { createdRangeOf } from './created-range.ts';
 import { byTokens, countByTokens, FEW, isByTokens, newestOf, SOME } from './by-tokens.ts';
 import { needsMatchingRanges, readMatchingRanges } from './matching-ranges.ts';
 import {
@@ -40,9 +34,24 @@ export async function readPage(pool: PostgresPool, query: TraceQuery): Promise<T
     rows.push(...(await readWindow(pool, query, window, limit + 1 - rows.length)));
     if (rows.length > limit) break;
   }
-  const items = rows.slice(0, limit).map(summaryIn);
-  const last = items[limit - 1];
-  return { items, ...(rows.length > limit && last !== undefined ? { next_cursor: cursorOf(Buffer.from(last.id, 'hex')) } : {}) };
+  return pageOf(rows.map(summaryIn), limit);
+}
+
+/** The `created_at` of the traces of a range of `timestamp`, both ends inclusive, as writers have kept it for each hour; undefined when there
+ *  are none. A trace is made when its exchange ends, which may be hours after it started. */
+async function createdRangeOf(
+  pool: PostgresPool,
+  { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
+): Promise<CreatedRange | undefined> {
+  if (from === undefined && to === undefined) return { from: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY };
+  const hours = new Conditions()
+    .addTime('hour <=', to)
+    .addTime('hour >=', from === undefined ? undefined : bucketStartOf(from, 'hour'));
+  const [row] = await pool.query<{ first: number | null; last: number | null }>(
+    `SELECT min(first_created_at) AS first, max(last_created_at) AS last FROM trace_hours ${hours.where()}`,
+    hours.values,
+  );
+  return row === undefined || row.first === null || row.last === null ? undefined : { from: row.first, before: row.last + 1 };
 }
 
 /** In the order of ids, or by tokens where that reads less. */

@@ -1,9 +1,14 @@
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
-import { checkpointOf, traceDetailOf, type StoredLineage, type StoredPayload } from '@vitrine/traces/stored-trace';
-import type { TraceRecord } from '@vitrine/traces/trace-record';
+import {
+  checkpointOf,
+  summaryOf,
+  traceDetailOf,
+  type StoredLineage,
+  type StoredPayload,
+  type StoredSummary,
+} from '@vitrine/traces/stored-trace';
 import type { Checkpoint, TraceDetail, TraceSummary } from '@vitrine/traces/trace';
 import { roundUsd } from '@vitrine/traces/usd';
-import { wholeMs } from '@vitrine/traces/whole-ms';
 
 const SUMMARY_COLUMNS =
   'id, created_at, "timestamp", provider, model, request_method, request_path, response_status, outcome, input_tokens, output_tokens, ' +
@@ -16,8 +21,7 @@ export const DETAIL_COLUMNS: string =
   `${CHECKPOINT_COLUMNS}, org_id, workspace_id, gateway_key_id, role, ` +
   'request_headers, response_headers, request_body, response_body, metadata';
 
-export type SummaryRow = Omit<TraceRecord, 'id' | 'scope' | 'api_key_hash' | 'estimated_cost_usd' | 'lineage'> & {
-  readonly id: string;
+export type SummaryRow = Omit<StoredSummary, 'api_key_hash' | 'estimated_cost_usd'> & {
   readonly api_key_hash: Buffer | null;
   readonly estimated_cost_usd: string;
 };
@@ -25,28 +29,12 @@ export type CheckpointRow = SummaryRow & StoredLineage;
 export type DetailRow = CheckpointRow & ExchangeScope & StoredPayload;
 
 export function summaryIn(row: SummaryRow): TraceSummary {
-  const { time_to_first_token_us: firstTokenUs, api_key_hash: hash } = row;
-  return {
+  return summaryOf({
+    ...row,
     id: row.id.replaceAll('-', ''),
-    timestamp: new Date(row.timestamp).toISOString(),
-    created_at: new Date(row.created_at).toISOString(),
-    provider: row.provider,
-    model: row.model,
-    request_method: row.request_method,
-    request_path: row.request_path,
-    response_status: row.response_status,
-    outcome: row.outcome,
-    input_tokens: row.input_tokens,
-    output_tokens: row.output_tokens,
-    total_tokens: row.total_tokens,
-    usage_status: row.usage_status,
-    latency_ms: row.latency_ms,
-    time_to_first_token_ms: wholeMs(firstTokenUs),
-    time_to_first_token_us: firstTokenUs,
-    ...(hash === null ? {} : { api_key_hash: hash.toString('hex') }),
+    api_key_hash: row.api_key_hash === null ? null : row.api_key_hash.toString('hex'),
     estimated_cost_usd: roundUsd(Number(row.estimated_cost_usd)),
-    cost_status: row.cost_status,
-  };
+  });
 }
 
 export function checkpointIn(row: CheckpointRow): Checkpoint {

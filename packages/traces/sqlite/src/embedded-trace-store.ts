@@ -15,8 +15,7 @@ import { foreignFile } from '@vitrine/sqlite/database-file';
 import { lockFile } from '@vitrine/sqlite/file-lock';
 import { makeFolder } from '@vitrine/sqlite/make-folder';
 import { measuresIn } from './measure-table.ts';
-import type { ReadCall, ReadMethod } from './read-call.ts';
-import type { SqliteTraceReader } from './sqlite-trace-reader.ts';
+import type { ReadCall, ReadMethod, SqliteTraceReader } from './sqlite-trace-reader.ts';
 import { TRACE_FILE } from './trace-tables.ts';
 import type { WriterCall } from './sqlite-writer-module.ts';
 

@@ -56,7 +56,7 @@ export class ListReader {
     add('org_id = ?', tenant?.org_id);
     add('workspace_id = ?', tenant?.workspace_id);
     for (const [name, condition] of Object.entries(CONDITIONS)) add(condition, query[name as keyof TraceFilters]);
-    // The index of statuses holds no others, and SQLite uses it only when the query says so.
+    // The index contains only other statuses. SQLite uses it only when the query excludes this one.
     if (status !== undefined && status !== ORDINARY_STATUS) where.sql.push(`response_status <> ${ORDINARY_STATUS}`);
     if (isByTokens) add(`${TOKENS_MAGNITUDE} >= ?`, magnitudeOf(query.min_tokens ?? 0));
     if (isByTokens) add(`${TOKENS_MAGNITUDE} <= ?`, magnitudeOf(query.max_tokens ?? Number.MAX_SAFE_INTEGER));

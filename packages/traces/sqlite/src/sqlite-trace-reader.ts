@@ -2,17 +2,17 @@ import { invariant } from '@vitrine/faults/invariant';
 import { DatabaseSync } from 'node:sqlite';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
-import type { StoredPayload } from '@vitrine/traces/stored-trace';
+import { pageOf, summaryOf, type StoredPayload } from '@vitrine/traces/stored-trace';
 import type { MeasureQuery } from '@vitrine/traces/trace-measures';
 import { TRACE_ID } from '@vitrine/traces/trace-id';
-import { cursorOf, type AncestorQuery, type CheckpointQuery, type TraceQuery } from '@vitrine/traces/trace-store';
+import type { AncestorQuery, CheckpointQuery, TraceQuery } from '@vitrine/traces/trace-store';
 import type { Checkpoint, TraceDetail, TracePage } from '@vitrine/traces/trace';
 import { usdOf } from '@vitrine/traces/usd';
 import { LINEAGE_IDS, ListReader, type LineageIds } from './list-reader.ts';
 import { MeasureReader } from './measure-reader.ts';
 import type { MeasureTable } from './measure-table.ts';
 import { tenantsIn } from './sum-tables.ts';
-import { checkpointOf, detailOf, hexOf, summaryOf, type TraceRow } from './trace-columns.ts';
+import { checkpointOf, detailOf, hexOf, type TraceRow } from './trace-columns.ts';
 import { schemaIn } from './trace-tables.ts';
 
 /** How long a read waits for another process's lock. */
@@ -33,10 +33,7 @@ export class SqliteTraceReader implements Disposable {
 
   list(query: TraceQuery): TracePage {
     const rows = this.#atOneMoment(() => this.#lists.rows(query, query.limit + 1));
-    const items = rows.slice(0, query.limit).map(summaryOf);
-    const last = items.at(-1);
-    const more = rows.length > query.limit && last !== undefined;
-    return { items, ...(more ? { next_cursor: cursorOf(Buffer.from(last.id, 'hex')) } : {}) };
+    return pageOf(rows.map(summaryOf), query.limit);
   }
 
   has(id: Uint8Array): boolean {
@@ -111,7 +108,7 @@ export class SqliteTraceReader implements Disposable {
   }
 
   #row(id: string): TraceRow | undefined {
-    return this.#database.prepare('SELECT * FROM traces WHERE id = ?').get(id) as TraceRow | undefined;
+    return this.#database.prepare('SELECT * FROM traces WHERE id = ?').get(id) as unknown as TraceRow | undefined;
   }
 
   /** What is written meanwhile is not seen: traces and sums have to fit together. */
@@ -125,6 +122,26 @@ export class SqliteTraceReader implements Disposable {
       this.#database.exec('COMMIT');
     }
   }
+}
+
+/** The methods of the reader that its thread offers. */
+export type ReadMethod = 'list' | 'get' | 'checkpoints' | 'ancestors' | 'measure';
+
+/** A call of the thread that reads, and its arguments. */
+export interface ReadCall {
+  readonly method: ReadMethod;
+  readonly args: readonly unknown[];
+}
+
+export function callReader(reader: SqliteTraceReader, { method, args }: ReadCall): unknown {
+  return (reader[method] as (...args: readonly unknown[]) => unknown).apply(reader, [...args]);
+}
+
+/** The memory of a result that can be moved to another thread instead of being copied. */
+export function buffersOf({ method }: ReadCall, result: unknown): ArrayBuffer[] {
+  if (method !== 'measure' || result === undefined) return [];
+  const { numbers, order } = result as MeasureTable;
+  return [numbers.buffer, order.buffer];
 }
 
 function openReadOnly(path: string): DatabaseSync {

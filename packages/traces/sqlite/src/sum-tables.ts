@@ -1,9 +1,9 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { usageSums } from '@vitrine/traces/day-usage';
 import { addLatency } from '@vitrine/traces/latency-histogram';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { TraceSums, type TraceSum } from '@vitrine/traces/trace-sums';
-import { dayUsageOf, UsageTally } from '@vitrine/traces/usage-tally';
 import { LATENCIES_ADDED_UP_AT, latenciesText, readLatencies } from './latencies-text.ts';
 
 /** The largest integer that JavaScript reads: sums of what nobody can have stay there. */
@@ -65,12 +65,8 @@ export class SumTables {
   }
 
   #addUsageOf(records: readonly TraceRecord[]): void {
-    const tally = new UsageTally<TraceRecord['scope']>();
-    for (const { scope, created_at, total_tokens, estimated_cost_usd } of records)
-      tally.add(scope, created_at, total_tokens, estimated_cost_usd);
-    for (const usage of tally.values()) {
-      const { day, org_id, workspace_id, gateway_key_id, requests, total_tokens } = dayUsageOf(usage, usage.scope);
-      const { thousands, pico } = usage.cost;
+    for (const { day, org_id, workspace_id, gateway_key_id, requests, total_tokens, cost } of usageSums(records)) {
+      const { thousands, pico } = cost;
       this.#addUsage.run(day, org_id, workspace_id, gateway_key_id, requests, Math.min(total_tokens, MOST), thousands, pico);
     }
   }

@@ -1,13 +1,15 @@
 import type { SQLInputValue } from 'node:sqlite';
+import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import {
   checkpointOf as storedCheckpoint,
+  summaryOf,
   traceDetailOf,
   type StoredLineage,
   type StoredPayload,
+  type StoredSummary,
 } from '@vitrine/traces/stored-trace';
-import type { Checkpoint, TraceDetail, TraceSummary } from '@vitrine/traces/trace';
+import type { Checkpoint, TraceDetail } from '@vitrine/traces/trace';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
-import { wholeMs } from '@vitrine/traces/whole-ms';
 
 export interface Column {
   readonly type: 'TEXT NOT NULL' | 'TEXT' | 'INTEGER NOT NULL' | 'INTEGER' | 'REAL NOT NULL';
@@ -64,35 +66,12 @@ export const TRACE_BODY_COLUMNS: Columns<BodyField | 'id'> = {
 };
 
 /** A row of `traces`. */
-export type TraceRow = Readonly<Record<TraceField, string | number | null>>;
+export type TraceRow = StoredSummary &
+  ExchangeScope &
+  Omit<StoredLineage, 'group_fallback'> & { readonly group_fallback: number | null };
 
 export function hexOf(id: Uint8Array): string {
   return Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('hex');
-}
-
-export function summaryOf(row: TraceRow): TraceSummary {
-  const firstTokenUs = Number(row.time_to_first_token_us);
-  return {
-    id: String(row.id),
-    timestamp: new Date(Number(row.timestamp)).toISOString(),
-    created_at: new Date(Number(row.created_at)).toISOString(),
-    provider: row.provider as TraceSummary['provider'],
-    model: String(row.model),
-    request_method: String(row.request_method),
-    request_path: String(row.request_path),
-    response_status: Number(row.response_status),
-    outcome: row.outcome as TraceSummary['outcome'],
-    input_tokens: Number(row.input_tokens),
-    output_tokens: Number(row.output_tokens),
-    total_tokens: Number(row.total_tokens),
-    usage_status: row.usage_status as TraceSummary['usage_status'],
-    latency_ms: Number(row.latency_ms),
-    time_to_first_token_ms: wholeMs(firstTokenUs),
-    time_to_first_token_us: firstTokenUs,
-    ...(row.api_key_hash === null ? {} : { api_key_hash: String(row.api_key_hash) }),
-    estimated_cost_usd: Number(row.estimated_cost_usd),
-    cost_status: row.cost_status as TraceSummary['cost_status'],
-  };
 }
 
 export function checkpointOf(row: TraceRow): Checkpoint {
@@ -100,13 +79,11 @@ export function checkpointOf(row: TraceRow): Checkpoint {
 }
 
 export function detailOf(row: TraceRow, bodies: StoredPayload): TraceDetail {
-  const [org_id, workspace_id, gateway_key_id, role] = [row.org_id, row.workspace_id, row.gateway_key_id, row.role].map(String);
-  const scope = { org_id, workspace_id, gateway_key_id, role } as TraceRecord['scope'];
-  return traceDetailOf(summaryOf(row), lineageOf(row), scope, bodies);
+  return traceDetailOf(summaryOf(row), lineageOf(row), row, bodies);
 }
 
 function lineageOf(row: TraceRow): StoredLineage {
-  return { ...(row as StoredLineage), group_fallback: row.group_fallback === null ? null : row.group_fallback === 1 };
+  return { ...row, group_fallback: row.group_fallback === null ? null : row.group_fallback === 1 };
 }
 
 function booleanOf(value: boolean | undefined): number | null {

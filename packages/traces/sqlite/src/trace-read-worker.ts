@@ -2,8 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '@vitrine/faults/invariant';
 import { Transfer, serveCalls } from '@vitrine/worker-threads/serve-calls';
-import { buffersOf, callReader, type ReadCall } from './read-call.ts';
-import { SqliteTraceReader } from './sqlite-trace-reader.ts';
+import { buffersOf, callReader, SqliteTraceReader, type ReadCall } from './sqlite-trace-reader.ts';
 
 invariant(parentPort !== null, 'runs on a worker thread');
 const reader = new SqliteTraceReader((workerData as { readonly path: string }).path);

@@ -6,7 +6,7 @@ import { TRACE_COLUMNS, TRACE_BODY_COLUMNS, type Columns } from './trace-columns
 /** Version of the tables below, kept in the file itself (`PRAGMA user_version`). Files of earlier ones are of before the first release. */
 export const SCHEMA_VERSION = 5;
 
-/** What tells a trace file from other databases, in every version. */
+/** How a trace file is recognised, in every version. */
 export const TRACE_FILE: OwnTables = {
   what: 'a Vitrine trace file',
   tables: ['traces', 'totals'],
@@ -41,7 +41,7 @@ const INDEXES = `
   CREATE INDEX traces_by_run ON traces (run_id, id) WHERE run_id IS NOT NULL;`;
 
 // What the traces of an hour or a day add up to (`level`): of a gateway key and credential, of a tenant's model, and of a model of all tenants.
-// What a level does not tell apart is ''. Money is exact: thousands of dollars, and trillionths of a dollar below them.
+// Columns that a level does not distinguish are ''. Money is exact: thousands of dollars, and trillionths of a dollar below them.
 // `latencies` has pairs of bucket and count, as in '51:3,120:1,'.
 const SUMS = `
   CREATE TABLE trace_sums (

@@ -2,7 +2,7 @@ import { Fault, messageOf } from '@vitrine/faults/fault';
 import { addressText } from '@vitrine/postgres/dsn';
 import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { ALL_TENANTS } from '@vitrine/trace-store-postgres/all-tenants';
+import { ALL_TENANTS } from '@vitrine/trace-store-postgres/conditions';
 import { openPostgresTraceStore } from '@vitrine/trace-store-postgres/postgres-trace-store';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { OfflineTraces } from './offline-traces.ts';
