@@ -89,8 +89,8 @@ export class Traffic {
       upstreamError: undefined,
       upstreamErrorDetail: '',
       responseChunks: streaming ? 50 : 1,
-      request: bodyOf('json', 'model', name),
-      response: bodyOf(streaming ? 'sse' : 'json', 'usage', this.#usage(needle, status)),
+      request: bodyOf('json', { model: name }),
+      response: bodyOf(streaming ? 'sse' : 'json', this.#usage(needle, status)),
     };
   }
 
@@ -107,14 +107,14 @@ export class Traffic {
     return place < 0.02 ? 429 : place < 0.025 ? 500 : place < 0.028 ? 503 : 200;
   }
 
-  #usage(needle: Needle | undefined, status: number): string {
-    if (status >= 400) return '';
+  #usage(needle: Needle | undefined, status: number): object | undefined {
+    if (status >= 400) return undefined;
     const isLarge = needle?.startsWith('tokens') === true;
     const input = isLarge
       ? NEEDLE_TOKENS + (needle.endsWith('clustered') ? 100_000 : 0)
       : Math.round(Math.exp(6 + this.#normal()));
     const output = Math.round(Math.exp(5 + this.#normal()));
-    return JSON.stringify({ prompt_tokens: input, completion_tokens: output, total_tokens: input + output });
+    return { usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } };
   }
 
   #normal(): number {
@@ -130,7 +130,8 @@ export class Traffic {
   }
 }
 
-function bodyOf(kind: 'json' | 'sse', part: 'model' | 'usage', text: string): CapturedExchange['request'] {
-  const chunks = text === '' ? [] : [Buffer.from(text)];
-  return { kind, coding: '', part, chunks, bytes: 1_024, facts: undefined };
+function bodyOf(kind: 'json' | 'sse', value: object | undefined): CapturedExchange['request'] {
+  const text = JSON.stringify(value);
+  const chunks = value === undefined ? [] : [Buffer.from(kind === 'sse' ? `data: ${text}\n\n` : text)];
+  return { kind, coding: '', chunks, bytes: 1_024, facts: undefined };
 }

@@ -50,15 +50,15 @@ function deriveAll(): TraceRecord[] {
 }
 
 function withBodies(exchange: CapturedExchange, text: SampleText): CapturedExchange {
-  const model = textOf(exchange.request);
-  const usage = textOf(exchange.response);
+  const { model } = JSON.parse(textOf(exchange.request)) as { readonly model: string };
+  const usage = textOf(exchange.response).replace(/^data: /, '');
   const request = { model, messages: [{ role: 'user', content: text.take(PROMPT_WORDS) }], temperature: 0.2 };
   const response = {
     id: `chatcmpl-${randomBytes(12).toString('base64url')}`,
     object: 'chat.completion',
     model,
     choices: [{ index: 0, message: { role: 'assistant', content: text.take(COMPLETION_WORDS) }, finish_reason: 'stop' }],
-    ...(usage === '' ? {} : { usage: JSON.parse(usage) as unknown }),
+    ...(usage === '' ? {} : (JSON.parse(usage) as object)),
   };
   return { ...exchange, request: jsonBody(request), response: jsonBody(response) };
 }
@@ -69,7 +69,7 @@ function textOf({ chunks }: CapturedBody): string {
 
 function jsonBody(value: object): CapturedBody {
   const bytes = Buffer.from(JSON.stringify(value));
-  return { kind: 'json', coding: '', part: 'body', chunks: [bytes], bytes: bytes.length, ending: 'whole', facts: undefined };
+  return { kind: 'json', coding: '', chunks: [bytes], bytes: bytes.length, ending: 'whole', facts: undefined };
 }
 
 /** Made-up words of which few are frequent, as in a language: how text compresses decides what a record costs. */

@@ -7,7 +7,7 @@ import { bodyKindOf, contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
 import { headerReaders } from '@vitrine/gateway/proxy/exchange/forwarded-headers';
 import { providerCredential } from '@vitrine/gateway/proxy/routing/provider-credential';
 import { readTarget } from '@vitrine/gateway/proxy/routing/request-target';
-import { StreamingUsageReader } from '@vitrine/gateway/recording/capture/streaming-usage-reader';
+import { StreamingUsageReader } from '@vitrine/trace-derivation/streaming-usage-reader';
 import { checkCutHead, checkHead } from '@vitrine/gateway/proxy/upstream/head-syntax';
 import { readResponseHead } from '@vitrine/gateway/proxy/upstream/response-head';
 import { ResponseReader } from '@vitrine/gateway/proxy/upstream/response-reader';
@@ -88,7 +88,7 @@ export const gatewayCases: readonly ForeignBytesCase[] = [
     forms: [plain, inRequest],
   },
   {
-    of: 'services/gateway/src/recording/capture/streaming-usage-reader.ts#StreamingUsageReader',
+    of: 'packages/traces/derivation/src/streaming-usage-reader.ts#StreamingUsageReader',
     run: (text) => {
       const reader = new StreamingUsageReader('sse', '', () => {});
       for (const chunk of chunksOf(text)) reader.push(chunk);

@@ -2,11 +2,10 @@ import { decodeFrames } from '@vitrine/kafka/spool/record-frames';
 import { openBodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
 import { decodeFar, decodeWhole } from '@vitrine/trace-derivation/decode';
 import { deriveTrace } from '@vitrine/trace-derivation/derive-trace';
-import { keyPathsOf, keyAmong, parsed } from '@vitrine/trace-derivation/key-paths';
+import { keyIn, parsed } from '@vitrine/trace-derivation/key-paths';
 import { openPriceCatalogue } from '@vitrine/trace-derivation/price-catalogue';
 import { skipIrrelevantEvents } from '@vitrine/trace-derivation/skip-events';
 import { finishedResponse, usagePathOf } from '@vitrine/trace-derivation/stored-responses';
-import { findLastRootUsage, findModelOnly, findRootModel, readFoundModel } from '@vitrine/trace-derivation/whole-json';
 import { readUsage } from '@vitrine/trace-derivation/usage';
 import { openPrivacyContext } from '@vitrine/privacy/privacy-context';
 import { decodeRecords } from '@vitrine/trace-writer/consume/decode-records';
@@ -52,8 +51,6 @@ const context = {
   hashCredential: () => new Uint8Array(32),
   cpuMs: () => 0,
 };
-const keys = keyPathsOf(['usage.total_tokens', 'model']).roots;
-
 const inUsage: Form = (text) => `{"id":${JSON.stringify(text)},"usage":{"total_tokens":3}}`;
 const inRecord: Form = (text) => `{"version":2,"texts":["metadata"]}\x1e${text}`;
 const inLineage: Form = (text) => `x-svc-thread-id\n${text.replaceAll('\n', ' ')}\n${text}`;
@@ -61,7 +58,7 @@ const inLineage: Form = (text) => `x-svc-thread-id\n${text.replaceAll('\n', ' ')
 function derive(text: string): void {
   const body = (kind: 'json' | 'sse') => {
     const bytes = bytesOf(text);
-    return { kind, coding: '', part: 'body', chunks: [bytes], bytes: bytes.length, ending: 'cut', facts: undefined } as const;
+    return { kind, coding: '', chunks: [bytes], bytes: bytes.length, ending: 'cut', facts: undefined } as const;
   };
   const exchange = {
     provider: 'openai',
@@ -124,13 +121,13 @@ export const traceCases: readonly ForeignBytesCase[] = [
     ],
   },
   {
-    of: 'packages/traces/derivation/src/key-paths.ts#keyAmong',
-    run: (text) => keyAmong(keys, bytesOf(text), 0, text.length),
+    of: 'packages/traces/derivation/src/key-paths.ts#keyIn',
+    run: (text) => keyIn(bytesOf(text), 0, text.length),
   },
   { of: 'packages/traces/derivation/src/key-paths.ts#parsed', run: parsed, forms: [plain, inRequest] },
   {
     of: 'packages/traces/derivation/src/skip-events.ts#skipIrrelevantEvents',
-    run: (text) => [true, false].map((needsModel) => skipIrrelevantEvents(bytesOf(text), 0, needsModel)),
+    run: (text) => [true, false].map((needsModel) => skipIrrelevantEvents(text, 0, needsModel)),
     forms: [plain, inEvents, (text) => `"usage":null${text}`.repeat(2)],
   },
   {
@@ -141,22 +138,6 @@ export const traceCases: readonly ForeignBytesCase[] = [
     of: 'packages/traces/derivation/src/stored-responses.ts#finishedResponse',
     run: (text) => finishedResponse({ provider: 'openai', method: 'GET', path: `/openai/v1/responses/${text}` }, undefined),
   },
-  {
-    of: 'packages/traces/derivation/src/whole-json.ts#findRootModel',
-    run: (text) => findRootModel(bytesOf(text)),
-    forms: [plain, inRequest, (text) => `{${text}"model":"a",${text}}`],
-  },
-  {
-    of: 'packages/traces/derivation/src/whole-json.ts#findModelOnly',
-    run: (text) => findModelOnly(bytesOf(text)),
-    forms: [plain, inRequest],
-  },
-  {
-    of: 'packages/traces/derivation/src/whole-json.ts#findLastRootUsage',
-    run: (text) => findLastRootUsage(bytesOf(text)),
-    forms: [plain, inUsage, (text) => `{${text}"usage":{${text}}}`],
-  },
-  { of: 'packages/traces/derivation/src/whole-json.ts#readFoundModel', run: (text) => readFoundModel(bytesOf(text)) },
   {
     of: 'packages/traces/derivation/src/usage.ts#readUsage',
     run: (text) => readUsage(parsed(`{"prompt_tokens":1,"prompt_tokens_details":{${text}}}`)),

@@ -15,13 +15,13 @@ const NO_TOKENS: Usage = {
 };
 const NOTHING: BodyFacts = { model: undefined, usage: undefined, streamError: false, ended: false };
 
-function tap(kind: 'json' | 'sse', chunks: readonly Uint8Array[]): BodyFacts {
+function read(kind: 'json' | 'sse', chunks: readonly Uint8Array[]): BodyFacts {
   const opened = openBodyFactsReader(kind);
   for (const chunk of chunks) opened.push(chunk);
   return opened.end();
 }
-const sse = (text: string) => tap('sse', [Buffer.from(text)]);
-const json = (text: string) => tap('json', [Buffer.from(text)]);
+const sse = (text: string) => read('sse', [Buffer.from(text)]);
+const json = (text: string) => read('json', [Buffer.from(text)]);
 
 /** Cuts `bytes` at the given places, whatever their order. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
@@ -31,7 +31,7 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
 
 /** Byte by byte no event is ever whole in a chunk, so that nothing is passed over unread. */
 function bytewise(bytes: Uint8Array): BodyFacts {
-  return tap(
+  return read(
     'sse',
     Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)),
   );
@@ -181,10 +181,10 @@ describe('streams', () => {
   describe.each(WRITTEN)('%s', (_, write) => {
     test.each(FACTS)('%s', (_name, text, expected) => {
       const bytes = Buffer.from(write(text));
-      expect(tap('sse', [bytes])).toEqual(expected);
+      expect(read('sse', [bytes])).toEqual(expected);
       expect(bytewise(bytes)).toEqual(expected);
       fc.assert(
-        fc.property(fc.array(fc.nat(bytes.length)), (places) => expect(tap('sse', cut(bytes, places))).toEqual(expected)),
+        fc.property(fc.array(fc.nat(bytes.length)), (places) => expect(read('sse', cut(bytes, places))).toEqual(expected)),
       );
     });
   });
@@ -202,8 +202,8 @@ describe('streams', () => {
       fc.property(stream, fc.array(fc.nat(2_000), { maxLength: 8 }), (chunks, places) => {
         const bytes = Buffer.from(chunks.join(''));
         const expected = bytewise(bytes);
-        expect(tap('sse', [bytes])).toEqual(expected);
-        expect(tap('sse', cut(bytes, places))).toEqual(expected);
+        expect(read('sse', [bytes])).toEqual(expected);
+        expect(read('sse', cut(bytes, places))).toEqual(expected);
       }),
       { numRuns: 20_000 },
     );
@@ -295,7 +295,7 @@ describe('JSON', () => {
     const bytes = Buffer.from(text);
     fc.assert(
       fc.property(fc.array(fc.nat(500)), (places) =>
-        expect(tap('json', cut(bytes, places))).toEqual({ ...NOTHING, ...expected }),
+        expect(read('json', cut(bytes, places))).toEqual({ ...NOTHING, ...expected }),
       ),
     );
   });
@@ -312,7 +312,7 @@ describe('requests', () => {
     ['no JSON', '--boundary\r\nContent-Disposition: form-data; name="model"\r\n\r\nwhisper-1\r\n', undefined],
   ])('the model is %s', (_, text, expected) => {
     expect(
-      tap(
+      read(
         'json',
         Array.from(Buffer.from(text), (byte) => Uint8Array.of(byte)),
       ).model,

@@ -1,8 +1,9 @@
 import { modelIn, RESPONSE_PATHS, STATE_FIELDS, stateIn, usageIn, type BodyFacts, type BodyFactsReader } from './body-facts.ts';
 import { JsonScanner } from './json-scanner.ts';
+import { KeyPaths } from './key-paths.ts';
 import { SseFactsReader } from './sse-facts-reader.ts';
 
-const JSON_PATHS: readonly string[] = [...RESPONSE_PATHS, ...STATE_FIELDS];
+const JSON_PATHS = new KeyPaths([...RESPONSE_PATHS, ...STATE_FIELDS]);
 
 export function openBodyFactsReader(kind: 'json' | 'sse'): BodyFactsReader {
   return kind === 'json' ? new JsonFactsReader() : new SseFactsReader();

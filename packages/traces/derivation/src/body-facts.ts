@@ -56,7 +56,7 @@ export function stateIn(scanner: JsonScanner, prefix: '' | 'response.'): Respons
 }
 
 /** A model's name is text of at most 256 characters without control characters (PostgreSQL cannot store all of those). */
-export function modelOf(value: unknown): string | undefined {
+function modelOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^\P{Cc}{1,256}$/u.test(value) ? value : undefined;
 }
 

@@ -47,27 +47,21 @@ export interface CapturedExchange {
   readonly responseChunks: number;
 }
 
-/** What the chunks of a captured body are: the body from its start, or just the value of it that counts (`whole-json.ts`). */
-export const BODY_PARTS = ['body', 'model', 'usage'] as const;
-export type BodyPart = (typeof BODY_PARTS)[number];
-
 /** How a body ended: `whole` by its length or its last chunk, `open` with its connection, so that it is not known whether something is
  *  missing, `cut` before its end. */
-export const BODY_ENDINGS = [undefined, 'whole', 'open', 'cut'] as const;
-export type BodyEnding = (typeof BODY_ENDINGS)[number];
+export type BodyEnding = 'whole' | 'open' | 'cut' | undefined;
 
-/** One direction's body. As a `body`, `chunks` hold it whole, or its first bytes (see `bytes`), or nothing when it was not kept. */
+/** One direction's body: all of it, its first bytes (see `bytes`), or nothing when it was not kept. */
 export interface CapturedBody {
   /** How usage is read from it; undefined: not at all. */
   readonly kind: BodyKind;
   /** Its content coding, such as `gzip`; '' for none. */
   readonly coding: string;
-  readonly part: BodyPart;
   readonly chunks: readonly Uint8Array[];
   /** Length of the body on the wire. */
   readonly bytes: number;
   /** Undefined: not known. */
   readonly ending?: BodyEnding;
-  /** What an incremental tap read of a body that is not held whole; `undecodable` when its content coding was unknown or broken. */
+  /** What was read from a body that is not held whole, as it passed; `undecodable` when its content coding was unknown or broken. */
   readonly facts: BodyFacts | 'undecodable' | undefined;
 }

@@ -31,8 +31,8 @@ export function decodeWhole(coding: string, body: Buffer, options: DecodeOptions
   return Buffer.isBuffer(found) ? found : undefined;
 }
 
-/** The same, and of a complete body whose coding ends early its beginning, which `endsEarly` tells. Only what ended early is decoded
- *  a second time: a bomb is not. */
+/** The same; of a complete body whose coding ends early, the beginning, with `endsEarly` set. Only such a body is decoded a second time,
+ *  a bomb is not. */
 export function decodeFar(
   coding: string,
   body: Buffer,
@@ -55,7 +55,7 @@ function attempt(coding: string, body: Buffer, options: DecodeOptions): Buffer |
       if (decoded.length > 0) decoded = decodeOne(one, decoded, options);
     }
   } catch (error) {
-    // All three decoders say so of a body whose end is missing, and of nothing else.
+    // All three decoders report this code when the end of a body is missing, and only then.
     return (error as { readonly code?: unknown }).code === 'Z_BUF_ERROR' ? 'ended early' : undefined;
   }
   return decoded.length <= options.maxBytes ? decoded : undefined;
@@ -73,7 +73,7 @@ export function openDecoder(coding: string): Transform | undefined {
   return new LateDecoder((firstByte) => codings.map((one, at) => streamOf(one, at === 0 ? firstByte : undefined)));
 }
 
-/** In the order in which they are to be undone; undefined when one is unknown. */
+/** The codings in decoding order; undefined when one is unknown. */
 function codingsOf(coding: string): Coding[] | undefined {
   const names = coding
     .split(',')

@@ -39,10 +39,9 @@ export class DerivationThread implements TraceSink, WriterThread, ModuleThread {
 
   async write(batch: ExchangeBatch): Promise<BatchResult> {
     const packed = batch.pack();
-    const { value, memory } = await this.#call({ packed }, [packed.bytes.buffer, packed.numbers.buffer]);
+    const { value, memory } = await this.#call({ packed }, [packed.bytes.buffer]);
     // A Buffer comes back from another thread as a plain Uint8Array.
-    const kept = memory && { numbers: memory.numbers, bytes: Buffer.from(memory.bytes.buffer) };
-    return { ...(value as BatchResult), ...(kept && { memory: kept }) };
+    return { ...(value as BatchResult), ...(memory && { memory: Buffer.from(memory.buffer) }) };
   }
 
   async callWriter(argument: unknown): Promise<unknown> {

@@ -15,10 +15,9 @@ import type { CapturePolicy } from './capture-policy.ts';
 import { createCredentialHashes } from './credential-hashes.ts';
 import { deriveBatch, resultsOf, tokensOf, usageOf } from './derive-batch.ts';
 import { deriveTrace } from './derive-trace.ts';
-import { unpackExchanges, type BatchMemory, type PackedExchanges } from './exchange-batch.ts';
+import { unpackExchanges, type PackedExchanges } from './exchange-batch.ts';
 import { openPriceCatalogue } from './price-catalogue.ts';
 import type { PriceOverride } from './price-override.ts';
-import { createScopeReader } from './scope-table.ts';
 import type { BatchResult } from './trace-sink.ts';
 
 /** What is reported of a batch beside its result. */
@@ -45,7 +44,7 @@ export interface DerivationResponse {
   readonly value: unknown;
   readonly traceCount: number;
   /** That of the batch. */
-  readonly memory?: BatchMemory;
+  readonly memory?: Uint8Array<ArrayBuffer>;
 }
 
 invariant(parentPort !== null, 'runs on a worker thread');
@@ -53,7 +52,6 @@ const { policy, priceOverride, writer: source, reportsUsage, reportsTokens } = w
 const { openRecordWriter } = (await import(source.module)) as WriterModule;
 const writer = await openRecordWriter(source.options);
 const modules = new ThreadModules();
-const readScope = createScopeReader();
 const createId = createTraceIds(pooledRandomBytes());
 const context = {
   policy,
@@ -72,10 +70,8 @@ serveCalls(
     const call = argument as DerivationWorkerCall;
     if ('writer' in call) return responseOf(await writer.call?.(call.writer));
     if ('source' in call) return responseOf(await modules.callModule(call.source, call.argument));
-    const { packed } = call;
-    const { numbers, bytes } = packed;
-    const response = { ...responseOf(await write(packed)), memory: { numbers, bytes } };
-    return new Transfer(response, [numbers.buffer, bytes.buffer]);
+    const { bytes: memory } = call.packed;
+    return new Transfer({ ...responseOf(await write(call.packed)), memory }, [memory.buffer]);
   },
   async () => {
     await modules[Symbol.asyncDispose]();
@@ -88,23 +84,20 @@ function responseOf(value: unknown): DerivationResponse {
 }
 
 async function write(packed: PackedExchanges): Promise<BatchResult> {
-  const { count } = packed;
   let bodiesOmitted = 0;
   const derivation = { ...context, onBodiesOmitted: () => (bodiesOmitted += 1) };
-  const batch = deriveBatch(unpackExchanges(packed, readScope), (exchange) =>
-    deriveTrace(exchange, derivation, createId(exchange.endedAt)),
-  );
+  const batch = deriveBatch(unpackExchanges(packed), (exchange) => deriveTrace(exchange, derivation, createId(exchange.endedAt)));
   const tokens = (results: readonly RecordResult[]) => (reportsTokens ? tokensOf(batch, results) : []);
   try {
     const results = await writer.write(batch.records);
     return {
-      ...writeResultOf(resultsOf(batch, results), count),
+      ...writeResultOf(resultsOf(batch, results), batch.places.length),
       usage: reportsUsage ? usageOf(batch, results) : [],
       tokens: tokens(results),
       bodiesOmitted,
     };
   } catch (error) {
-    return { ...allLost(count, writeErrorOf(error)), usage: [], tokens: tokens([]), bodiesOmitted };
+    return { ...allLost(batch.places.length, writeErrorOf(error)), usage: [], tokens: tokens([]), bodiesOmitted };
   }
 }
 

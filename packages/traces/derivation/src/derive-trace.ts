@@ -6,8 +6,7 @@ import { outcomeOf, statusOf } from './exchange-outcome.ts';
 import { readLineage, type LineageClaim } from '@vitrine/traces/lineage-headers';
 import { OpenBody } from './open-body.ts';
 import type { PriceCatalogue } from './price-catalogue.ts';
-import type { PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
-import { exchangePolicy } from './exchange-policy.ts';
+import { policyFor, type PrivacyPolicy } from '@vitrine/privacy/privacy-rules';
 import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
 import type { Redaction } from '@vitrine/privacy/redaction';
@@ -41,14 +40,15 @@ const NO_LINEAGE = { claim: {}, ignored: 0 };
 export function deriveTrace(exchange: CapturedExchange, context: DerivationContext, id: Uint8Array<ArrayBuffer>): TraceRecord {
   const { policy, prices, hashCredential } = context;
   const isLate = policy.captureBodies ? deadlineAfter(EXCHANGE_MAX_MS, context.cpuMs) : () => false;
-  const applied = exchangePolicy(policy.privacy, exchange);
+  const { scope, provider, path } = exchange;
+  const applied = policyFor(policy.privacy, { ...scope, provider, path });
   const sent = openRedaction(exchange, applied, context);
   const received = openRedaction(exchange, applied, context);
   const streaming = exchange.response.kind === 'sse';
   const request = new OpenBody(exchange.request);
   const response = new OpenBody(exchange.response);
-  const requested = request.facts('model')?.model;
-  const facts = responseFacts(response, requested);
+  const requested = request.facts()?.model;
+  const facts = responseFacts(response);
   const charged = chargedUsage(exchange, facts, () => isInBackground(request, response));
   const { usage } = charged;
   const model = sent.line(requested ?? facts?.model ?? 'unknown');
@@ -131,8 +131,8 @@ function openRedaction({ scope }: CapturedExchange, { mode }: PrivacyPolicy, { p
 }
 
 /** What the response reports; undefined when it cannot be decoded, or ends before the usage that it should end with. */
-function responseFacts(body: OpenBody, requested: string | undefined): BodyFacts | undefined {
-  const facts = body.facts(requested === undefined ? undefined : 'usage');
+function responseFacts(body: OpenBody): BodyFacts | undefined {
+  const facts = body.facts();
   return body.endsEarly && facts?.usage === undefined ? undefined : facts;
 }
 
@@ -152,7 +152,7 @@ function costStatus({ path, sentStatus }: CapturedExchange, outcome: Outcome, { 
 /** Anthropic's, and OpenAI's. */
 const COUNTS_TOKENS = /\/(?:count_tokens|responses\/input_tokens)(?:\?|$)/;
 
-/** Whether a response that is not finished is one in the background: as JSON nothing else comes unfinished, and a stream may not say so. */
+/** Whether an unfinished response is made in the background. As JSON nothing else is returned unfinished; a stream need not have the field. */
 function isInBackground(request: OpenBody, response: OpenBody): boolean {
   return response.captured.kind === 'json' || request.facts()?.background === true;
 }

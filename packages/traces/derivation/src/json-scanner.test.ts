@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { JsonScanner } from './json-scanner.ts';
+import { KeyPaths } from './key-paths.ts';
 
 const PATHS = ['model', 'usage', 'response.model', 'response.usage', 'message.usage'];
 
 function scan(chunks: readonly Uint8Array[], paths: readonly string[] = PATHS): Record<string, unknown> {
-  const scanner = new JsonScanner(paths);
+  const scanner = new JsonScanner(new KeyPaths(paths));
   for (const chunk of chunks) scanner.push(chunk);
   return Object.fromEntries(paths.map((path) => [path, scanner.value(path)]));
 }
@@ -113,6 +114,10 @@ describe('JsonScanner', () => {
     expect(scan([Buffer.from(text)])['usage']).toEqual(expected);
   });
 
+  test('a key with a dot is no path', () => {
+    expect(scan([Buffer.from('{"response.usage":1,"response":{"a.usage":2}}')])['response.usage']).toBeUndefined();
+  });
+
   test('a repeated parent that leads nowhere takes its values with it', () => {
     expect(scan([Buffer.from('{"response":{"usage":1},"response":null}')])['response.usage']).toBeUndefined();
   });
@@ -130,7 +135,7 @@ describe('JsonScanner', () => {
   });
 
   test('reads only its part of a chunk', () => {
-    const scanner = new JsonScanner(['usage']);
+    const scanner = new JsonScanner(new KeyPaths(['usage']));
     const chunk = Buffer.from('xx{"usage":"a long string that goes on beyond its part", "usage": 1}');
     scanner.push(chunk, 2, 42);
     scanner.push(Buffer.from('"}}}'), 0, 2);
@@ -138,7 +143,7 @@ describe('JsonScanner', () => {
   });
 
   test('of a repeated key the last value counts', () => {
-    const scanner = new JsonScanner(['model']);
+    const scanner = new JsonScanner(new KeyPaths(['model']));
     scanner.push(Buffer.from('{"model":"a"'));
     expect([scanner.closed, scanner.value('model')]).toEqual([false, 'a']);
     scanner.push(Buffer.from(',"model":"b"}'));
@@ -155,13 +160,13 @@ describe('JsonScanner', () => {
     ['12 ', false],
     ['{"a":}', false],
   ])('whether the root of %j is closed', (text, expected) => {
-    const scanner = new JsonScanner(['model']);
+    const scanner = new JsonScanner(new KeyPaths(['model']));
     scanner.push(Buffer.from(text));
     expect(scanner.closed).toBe(expected);
   });
 
   test('reset forgets everything', () => {
-    const scanner = new JsonScanner(['model']);
+    const scanner = new JsonScanner(new KeyPaths(['model']));
     scanner.push(Buffer.from('{"model":"a","b":"\\'));
     scanner.reset();
     expect(scanner.value('model')).toBeUndefined();
@@ -170,6 +175,6 @@ describe('JsonScanner', () => {
   });
 
   test('paths that lead to one another are a bug of the caller', () => {
-    expect(() => new JsonScanner(['error', 'error.type'])).toThrow(/invariant/);
+    expect(() => new KeyPaths(['error', 'error.type'])).toThrow(/invariant/);
   });
 });

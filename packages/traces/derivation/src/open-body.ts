@@ -3,8 +3,6 @@ import { openBodyFactsReader } from './body-facts-reader.ts';
 import type { CapturedBody } from './captured-exchange.ts';
 import { decodeFar } from './decode.ts';
 import { heldBytes } from './exchange-batch.ts';
-import { joinChunks } from './join-chunks.ts';
-import { findPart, foundFacts, type FoundPart } from './whole-json.ts';
 
 /** A decoded body is read no further than this: only a compression bomb has more in so few compressed bytes. */
 const DECODED_MAX_BYTES = 16 * 1_048_576;
@@ -24,7 +22,7 @@ export class OpenBody {
   }
 
   raw(): Buffer {
-    return (this.#raw ??= joinChunks(this.captured.chunks));
+    return (this.#raw ??= Buffer.concat(this.captured.chunks));
   }
 
   /** Undefined when its content coding is unknown or broken. One that merely ends early is decoded as far as it goes. */
@@ -36,26 +34,22 @@ export class OpenBody {
     return this.#unpacked.found?.decoded;
   }
 
-  /** Whether `decoded` gives only the beginning of what its content coding promised: known once that was called. */
+  /** Whether `decoded` returned only a beginning, because the content coding ended early. Set by `decoded`. */
   get endsEarly(): boolean {
     return this.#unpacked?.found?.endsEarly === true;
   }
 
-  /** What it reports about itself; undefined when it cannot be decoded. With `needed`, everything else may be missing, which spares
-   *  reading most JSON from its first byte to its last. */
-  facts(needed?: FoundPart): BodyFacts | undefined {
-    return (this.#read ??= { facts: this.#readFacts(needed) }).facts;
+  /** What it reports about itself; undefined when it cannot be decoded. */
+  facts(): BodyFacts | undefined {
+    return (this.#read ??= { facts: this.#readFacts() }).facts;
   }
 
-  #readFacts(needed: FoundPart | undefined): BodyFacts | undefined {
-    const { facts, kind, part, bytes } = this.captured;
+  #readFacts(): BodyFacts | undefined {
+    const { facts, kind, bytes } = this.captured;
     if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
-    if (part !== 'body') return foundFacts(part, this.raw());
     if (kind === undefined || bytes === 0) return NO_FACTS;
     const body = this.decoded();
     if (body === undefined) return undefined;
-    const found = kind === 'json' && needed !== undefined ? findPart(needed, body) : undefined;
-    if (needed !== undefined && found !== undefined) return foundFacts(needed, found);
     const reader = openBodyFactsReader(kind);
     reader.push(body);
     return reader.end();

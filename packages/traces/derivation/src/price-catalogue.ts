@@ -104,7 +104,7 @@ function isMatch(match: string, name: string): boolean {
 }
 
 function listedRates(provider: Provider, model: string, at: Date): Rates | undefined {
-  // Loaded with the first model that is to be priced: 22 ms of CPU that no start has to wait for.
+  // Loaded with the first model, so that startup does not wait for it: 22 ms of CPU.
   const { calcPrice } = require(SOURCE) as typeof genaiPrices;
   try {
     const found = calcPrice({}, model, { providerId: provider, timestamp: at });
@@ -136,7 +136,7 @@ function ratesFrom(prices: ModelPrice, source: string, version: string): Rates |
 
 const FREE: Rate = { base: 0, tiers: [] };
 
-/** `unitPico`: what one costs where the list says 1; it gives dollars for a million. */
+/** `unitPico`: trillionths for one token or search per dollar of list price. Lists have dollars per million tokens. */
 function rateOf(price: ModelPrice[string], unitPico: number = PICO_PER_USD / 1_000_000): Rate | undefined {
   if (price === undefined) return undefined;
   if (typeof price === 'number') return { base: picoRate(price, unitPico), tiers: [] };

@@ -64,7 +64,7 @@ describe('stored bodies', () => {
     return new Scrubber(whenOff && new Redactor(whenOff, 'default'));
   };
   const open = (bytes: Buffer, kind?: BodyKind, more: Partial<CapturedBody> = {}) =>
-    new OpenBody({ kind, part: 'body', coding: '', chunks: [bytes], bytes: bytes.length, facts: undefined, ...more });
+    new OpenBody({ kind, coding: '', chunks: [bytes], bytes: bytes.length, facts: undefined, ...more });
   const undecodable = (bytes: Buffer, kind?: BodyKind, more: Partial<CapturedBody> = {}) =>
     open(bytes, kind, { coding: 'unknown', ...more });
   const stored = (text: string, kind?: BodyKind, bodyMaxSize = 1_000) =>
@@ -191,7 +191,7 @@ describe('stored bodies', () => {
       const bytes = coding.split(', ').reduce((body, one) => encode[one as keyof typeof encode](body), stream);
       const body = (whole: boolean): CapturedBody => {
         const length = bytes.length + (whole ? 0 : 1);
-        return { kind: 'sse', coding, part: 'body', chunks: [bytes], bytes: length, facts: undefined };
+        return { kind: 'sse', coding, chunks: [bytes], bytes: length, facts: undefined };
       };
       const of = (one: CapturedBody, bodyMaxSize: number) => storedBody(new OpenBody(one), { bodyMaxSize }, on);
       expect(said(of(body(true), 10_000)?.text)).toBe('to [EMAIL], then');

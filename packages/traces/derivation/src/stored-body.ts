@@ -52,7 +52,7 @@ function mayBreakOff({ captured: { ending, kind } }: OpenBody, text: string, isD
   if (ending === 'whole') return false;
   const looksEnded = /[}\]"\s]/.test(text.at(-1) ?? '"');
   if (ending === 'cut') return !looksEnded;
-  // Nobody can tell. JSON and events tell by how they end; what is still coded is neither.
+  // The end of the connection does not show it. JSON and events show it by their last character; coded bytes do not.
   return kind !== undefined && !looksEnded && (ending === 'open' || isDecoded);
 }
 

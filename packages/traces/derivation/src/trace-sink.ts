@@ -1,7 +1,7 @@
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import type { Provider } from '@vitrine/traces/trace';
 import type { WriteResult } from '@vitrine/traces/write-result';
-import type { BatchMemory, ExchangeBatch } from './exchange-batch.ts';
+import type { ExchangeBatch } from './exchange-batch.ts';
 
 /** Tokens that one exchange used, as the provider reported them. */
 export interface TokenUse {
@@ -22,7 +22,7 @@ export interface BatchResult extends WriteResult {
   /** Records without bodies because their exchanges took too long. */
   readonly bodiesOmitted?: number;
   /** The memory of the batch, when it may be used for another. */
-  readonly memory?: BatchMemory;
+  readonly memory?: Buffer<ArrayBuffer>;
 }
 
 /** Where a trace queue empties to. The batch is the sink's from then on. Rejects only when nothing of it was kept. */

@@ -4,7 +4,7 @@ import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { LAST_CHECKPOINT_SEQ, LINEAGE_ID, type LineageClaim } from '@vitrine/traces/lineage-headers';
 import { OpenBody } from '@vitrine/trace-derivation/open-body';
 import { addFindings, FINDING_KINDS, hasFindings, noFindings, type FindingCounts } from '@vitrine/privacy/findings';
-import { exchangePolicy } from '@vitrine/trace-derivation/exchange-policy';
+import { policyFor } from '@vitrine/privacy/privacy-rules';
 import type { PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
 import type { Redaction } from '@vitrine/privacy/redaction';
@@ -50,7 +50,7 @@ export function deriveOldTrace(
     role: idText(metadata['role']),
   };
   const path = row.request_path || '/';
-  const applied = exchangePolicy(tools.policy.privacy, { scope, provider, path });
+  const applied = policyFor(tools.policy.privacy, { ...scope, provider, path });
   const redaction = (): Redaction => (applied.mode === 'off' ? new Scrubber() : new Redactor(tools.privacy, scope.workspace_id));
   const [sent, received] = [redaction(), redaction()];
   const headers = [row.request_headers, row.response_headers].map((text) => readOldHeaders(text, tools.keyHeader));
@@ -131,7 +131,6 @@ function keptBody(
   const captured = (wholeLength: number): CapturedBody => ({
     kind: bodyKindOf(headers.contentType),
     coding: headers.contentEncoding ?? '',
-    part: 'body',
     chunks: [bytes],
     bytes: wholeLength,
     facts: undefined,

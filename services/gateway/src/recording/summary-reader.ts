@@ -4,7 +4,7 @@ const READ_INTERVAL_MS = 5_000;
 /** A read that has not ended after so long counts as one that failed. */
 export const STUCK_AFTER_MS = 10_000;
 
-/** Reads the summary of a store on another server in intervals, so that health has it without asking, and knows whether the server responds. */
+/** Reads the summary of a store on another server at intervals, so that health checks need no query, and tracks whether the server responds. */
 export class SummaryReader implements Disposable {
   readonly #store: Pick<TraceStore, 'summary'>;
   readonly #steadyClock: () => number;

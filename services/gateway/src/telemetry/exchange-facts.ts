@@ -2,20 +2,15 @@ import type { BodyFacts } from '@vitrine/trace-derivation/body-facts';
 import { openBodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
 import type { CapturedBody, CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import { outcomeOf, statusOf } from '@vitrine/trace-derivation/exchange-outcome';
-import { joinChunks } from '@vitrine/trace-derivation/join-chunks';
 import type { Outcome } from '@vitrine/traces/trace';
-import { findRootModel, readFoundModel } from '@vitrine/trace-derivation/whole-json';
 
 /** A longer captured body is not parsed: that would take the proxy's thread 100 µs and more. */
 const PARSED_MAX_BYTES = 65_536;
 
 /** The model that a request names, where it is cheap to find: `undefined` for a body that is encoded, truncated or not JSON. */
-export function requestModelOf({ part, kind, coding, chunks, bytes, facts }: CapturedBody): string | undefined {
-  if (facts !== undefined) return facts === 'undecodable' ? undefined : facts.model;
-  if (kind !== 'json' || coding !== '' || bytes > PARSED_MAX_BYTES) return undefined;
-  const body = joinChunks(chunks);
-  const found = part === 'model' ? body : body.length === bytes ? findRootModel(body) : undefined;
-  return found === undefined ? undefined : readFoundModel(found);
+export function requestModelOf(body: CapturedBody): string | undefined {
+  const isLong = body.facts === undefined && body.bytes > PARSED_MAX_BYTES;
+  return isLong ? undefined : factsOf(body, 'json')?.model;
 }
 
 /** The status that an exchange's trace will have. */
@@ -26,14 +21,14 @@ export function metricsStatusOf(exchange: Pick<CapturedExchange, 'outcome' | 'se
 /** The outcome that its trace will have, except for streams that end with an error of the provider: those are read later. */
 export function metricsOutcomeOf(exchange: Pick<CapturedExchange, 'outcome' | 'response'>): Outcome {
   // Of the response, only whether a client that left had received everything makes a difference.
-  const facts = exchange.outcome === 'client_closed' ? streamFactsOf(exchange.response) : undefined;
+  const facts = exchange.outcome === 'client_closed' ? factsOf(exchange.response, 'sse') : undefined;
   return outcomeOf(exchange, facts);
 }
 
-function streamFactsOf({ facts, kind, coding, chunks }: CapturedBody): BodyFacts | undefined {
+function factsOf({ facts, kind, coding, chunks }: CapturedBody, wanted: 'json' | 'sse'): BodyFacts | undefined {
   if (facts !== undefined) return facts === 'undecodable' ? undefined : facts;
-  if (kind !== 'sse' || coding !== '') return undefined;
-  const tap = openBodyFactsReader(kind);
-  for (const chunk of chunks) tap.push(chunk);
-  return tap.end();
+  if (kind !== wanted || coding !== '') return undefined;
+  const reader = openBodyFactsReader(kind);
+  for (const chunk of chunks) reader.push(chunk);
+  return reader.end();
 }

@@ -52,5 +52,5 @@ export function plainExchange(tokens: number, fields: Partial<CapturedExchange> 
 
 function jsonBody(value: object): CapturedBody {
   const bytes = Buffer.from(JSON.stringify(value));
-  return { kind: 'json', coding: '', part: 'body', chunks: [bytes], bytes: bytes.length, ending: 'whole', facts: undefined };
+  return { kind: 'json', coding: '', chunks: [bytes], bytes: bytes.length, ending: 'whole', facts: undefined };
 }

@@ -1,7 +1,6 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import { traceIdIn } from '@vitrine/traces/traceparent';
-import { findModelOnly, findRootModel } from '@vitrine/trace-derivation/whole-json';
 import type { Outcome } from '@vitrine/traces/trace';
 import type { ClientResponse, MalformedRequestHandler } from '@vitrine/http-api/connections/client-response';
 import { drainRequest } from '@vitrine/http-api/connections/drain-request';
@@ -245,11 +244,8 @@ export class Exchange implements UpstreamHandler, Tracked, MalformedRequestHandl
 
   #handOver(latencyUs: number, isWhole: boolean): void {
     try {
-      // A response whose stream is cut may continue in the background without saying so.
-      const isResponse = this.#forwarded.isStream && this.#request.url?.includes('/responses') === true;
-      const findModel = isResponse ? findModelOnly : findRootModel;
-      const request = this.#sent.captured(this.#request.complete ? 'whole' : 'cut', 'model', findModel);
-      const response = this.#forwarded.captured(isWhole, request.part === 'model');
+      const request = this.#sent.captured(this.#request.complete ? 'whole' : 'cut');
+      const response = this.#forwarded.captured(isWhole);
       const exchange = this.#captured(latencyUs, request, response);
       this.#telemetry?.exchangeEnded(exchange);
       this.#context.onEnd(exchange, this.#telemetry);

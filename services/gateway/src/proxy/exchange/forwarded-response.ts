@@ -1,5 +1,4 @@
 import type { CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
-import { findLastRootUsage } from '@vitrine/trace-derivation/whole-json';
 import type { ServerResponse } from 'node:http';
 import type { BodyBudget } from '../../recording/capture/body-budget.ts';
 import { BodyCapture } from '../../recording/capture/body-capture.ts';
@@ -7,8 +6,6 @@ import type { ResponseHead } from '../upstream/response-head.ts';
 import { bodyKindOf, contentCodingOf } from '@vitrine/privacy/bodies/body-kind';
 import type { ReadHeaders } from './forwarded-headers.ts';
 import { ResponseWriter } from './response-writer.ts';
-
-const findNothing = (): undefined => undefined;
 
 /** A provider's response on its way to the client, with back-pressure, and what its trace gets of it. */
 export class ForwardedResponse {
@@ -87,10 +84,9 @@ export class ForwardedResponse {
     return this.#body.finished();
   }
 
-  /** `isWhole`: it was sent whole. `isModelFound`: without the request's model, the model of the whole response is used. */
-  captured(isWhole: boolean, isModelFound: boolean): CapturedBody {
-    const ending = isWhole ? (this.#isOpenEnded ? 'open' : 'whole') : 'cut';
-    return this.#body.captured(ending, 'usage', isModelFound ? findLastRootUsage : findNothing);
+  /** `isWhole`: it was sent whole. */
+  captured(isWhole: boolean): CapturedBody {
+    return this.#body.captured(isWhole ? (this.#isOpenEnded ? 'open' : 'whole') : 'cut');
   }
 }
 

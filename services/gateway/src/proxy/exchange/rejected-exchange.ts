@@ -5,7 +5,7 @@ import { traceIdIn } from '@vitrine/traces/traceparent';
 import type { IncomingMessage } from 'node:http';
 import type { HeaderReaders } from './forwarded-headers.ts';
 
-const NO_BODY: CapturedBody = { part: 'body', chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined };
+const NO_BODY: CapturedBody = { chunks: [], bytes: 0, kind: undefined, coding: '', facts: undefined };
 
 /** What is known of a request that was rejected; of one that could not be parsed, its request line. */
 type RejectedRequest = Pick<IncomingMessage, 'rawHeaders' | 'headers' | 'method' | 'url'>;

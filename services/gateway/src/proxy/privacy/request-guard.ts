@@ -1,9 +1,8 @@
 import { findingsText, hasFindings, FINDING_KINDS, type FindingCounts } from '@vitrine/privacy/findings';
-import { hasMode, type PrivacyMode, type PrivacyRules } from '@vitrine/privacy/privacy-rules';
+import { hasMode, policyFor, type PrivacyMode, type PrivacyRules } from '@vitrine/privacy/privacy-rules';
 import { openPrivacyContext, type PrivacyContext } from '@vitrine/privacy/privacy-context';
 import { Redactor } from '@vitrine/privacy/redactor';
 import { isSecretHeader, REDACTED } from '@vitrine/privacy/header-lines';
-import { exchangePolicy } from '@vitrine/trace-derivation/exchange-policy';
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { ExchangeScope } from '@vitrine/traces/exchange-scope';
 import type { Rejection } from '@vitrine/http-api/rejection';
@@ -48,8 +47,8 @@ export class RequestGuard {
   }
 
   /** How an exchange is guarded; undefined: not at all. */
-  modeOf(subject: Pick<CapturedExchange, 'scope' | 'provider' | 'path'>): GuardMode | undefined {
-    const { mode } = exchangePolicy(this.#rules, subject);
+  modeOf({ scope, provider, path }: Pick<CapturedExchange, 'scope' | 'provider' | 'path'>): GuardMode | undefined {
+    const { mode } = policyFor(this.#rules, { ...scope, provider, path });
     return mode === 'redact_upstream' || mode === 'block' ? mode : undefined;
   }
 

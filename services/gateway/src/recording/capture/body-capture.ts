@@ -1,7 +1,7 @@
 import type { BodyKind } from '@vitrine/privacy/redaction';
-import type { BodyEnding, BodyPart, CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
+import type { BodyEnding, CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
+import { StreamingUsageReader } from '@vitrine/trace-derivation/streaming-usage-reader';
 import type { BodyBudget } from './body-budget.ts';
-import { StreamingUsageReader } from './streaming-usage-reader.ts';
 
 /** Up to this size a body is held whole and read later, off the proxy's thread; almost all are. */
 const HELD_WHOLE_MAX_BYTES = 65_536;
@@ -52,28 +52,16 @@ export class BodyCapture {
     return this.#reader?.finished();
   }
 
-  /** Whether the reader is behind: then the stream is to be paused until `onDrain`. */
+  /** Whether the reader is behind. The stream must pause until `onDrain`. */
   get isBehind(): boolean {
     return this.#reader?.isBehind === true;
   }
 
-  /** The body as the trace's maker gets it, once `finished`: what is held of it and what was read; or, when it is held whole and
-   *  bodies are not stored, just the value that `find` finds in it. */
-  captured(ending: BodyEnding, part: 'model' | 'usage', find: (body: Buffer) => Buffer | undefined): CapturedBody {
-    const reader = this.#reader;
-    if (reader !== undefined)
-      return this.#captured(ending, 'body', this.#chunks, reader.facts(ending !== 'cut') ?? 'undecodable');
-    const only = this.#chunks.length === 1 ? this.#chunks[0] : undefined;
-    const isPlainJson = this.kind === 'json' && this.coding === '';
-    if (only === undefined || !isPlainJson || this.#storedMaxBytes > 0) return this.#captured(ending, 'body', this.#chunks);
-    const found = find(Buffer.from(only.buffer, only.byteOffset, only.byteLength));
-    if (found === undefined) return this.#captured(ending, 'body', this.#chunks);
-    this.#budget.give(this.#held - found.length);
-    return this.#captured(ending, part, [found]);
-  }
-
-  #captured(ending: BodyEnding, part: BodyPart, chunks: readonly Uint8Array[], facts?: CapturedBody['facts']): CapturedBody {
-    return { ending, part, chunks, bytes: this.bytes, kind: this.kind, coding: this.coding, facts };
+  /** The body as derivation reads it, once `finished`: the bytes that are held, and the facts that were read as it passed. */
+  captured(ending: BodyEnding): CapturedBody {
+    const { bytes, kind, coding } = this;
+    const facts = this.#reader && (this.#reader.facts(ending !== 'cut') ?? 'undecodable');
+    return { ending, chunks: this.#chunks, bytes, kind, coding, facts };
   }
 
   #hold(chunk: Uint8Array): boolean {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CapturedBody } from '@vitrine/trace-derivation/captured-exchange';
-import { unpackExchanges, type BatchMemory, type ExchangeBatch } from '@vitrine/trace-derivation/exchange-batch';
-import { createScopeReader } from '@vitrine/trace-derivation/scope-table';
+import { unpackExchanges, type ExchangeBatch, type PackedExchanges } from '@vitrine/trace-derivation/exchange-batch';
 import { plainExchange } from '@vitrine/trace-derivation/testing/plain-exchange';
 import type { BatchResult } from '@vitrine/trace-derivation/trace-sink';
 import type { WriteFailure } from '@vitrine/traces/write-result';
@@ -14,7 +13,6 @@ const body = (bytes: number): CapturedBody => ({
   chunks: [new Uint8Array(bytes)],
   bytes,
   kind: undefined,
-  part: 'body',
   coding: '',
   facts: undefined,
 });
@@ -22,11 +20,12 @@ const exchange = (path: string, bytes = 0) => plainExchange(0, { path, request: 
 
 /** A sink whose batches end when the test says so. */
 function heldSink() {
-  const batches: { paths: string[]; memory: BatchMemory; end: (result?: Partial<BatchResult>) => void; fail: () => void }[] = [];
+  const batches: { paths: string[]; memory: PackedExchanges; end: (result?: Partial<BatchResult>) => void; fail: () => void }[] =
+    [];
   const write = (batch: ExchangeBatch) => {
     const { promise, resolve, reject } = Promise.withResolvers<BatchResult>();
     const packed = batch.pack();
-    const paths = [...unpackExchanges(packed, createScopeReader())].map(({ path }) => path);
+    const paths = [...unpackExchanges(packed)].map(({ path }) => path);
     batches.push({
       paths,
       memory: packed,
@@ -258,7 +257,7 @@ describe('the trace queue', () => {
     const { queue, batches } = setUp({ batch: 1 });
     queue.enqueue(exchange('a'));
     await turn();
-    const memory = { numbers: batches[0]!.memory.numbers, bytes: Buffer.alloc(bytes) };
+    const memory = Buffer.alloc(bytes);
     batches[0]?.end({ memory });
     await turn();
     for (const path of ['b', 'c']) {
@@ -268,7 +267,7 @@ describe('the trace queue', () => {
       await turn();
     }
     expect(batches.map(({ paths }) => paths)).toEqual([['a'], ['b'], ['c']]);
-    expect([1, 2].map((at) => batches[at]?.memory.bytes === memory.bytes)).toEqual([isUsed, false]);
+    expect([1, 2].map((at) => batches[at]?.memory.bytes === memory)).toEqual([isUsed, false]);
   });
 
   test('room comes when a batch has left', async () => {

@@ -1,6 +1,6 @@
 import type { CapturedExchange } from '@vitrine/trace-derivation/captured-exchange';
 import type { DayUsage } from '@vitrine/traces/day-usage';
-import { ExchangeBatch, heldBytes, type BatchMemory } from '@vitrine/trace-derivation/exchange-batch';
+import { ExchangeBatch, heldBytes } from '@vitrine/trace-derivation/exchange-batch';
 import type { BatchResult, TraceSink } from '@vitrine/trace-derivation/trace-sink';
 import { writeErrorOf } from '@vitrine/traces/write-error';
 import { allLost } from '@vitrine/traces/write-result';
@@ -57,7 +57,7 @@ export class TraceQueue {
   #waitingCount = 0;
   #underWay = 0;
   #lastBatchBytes = 0;
-  #memory: BatchMemory | undefined;
+  #memory: Buffer<ArrayBuffer> | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #droppedAt = Number.NEGATIVE_INFINITY;
@@ -156,7 +156,7 @@ export class TraceQueue {
   }
 
   #ended(result: BatchResult): void {
-    if (result.memory !== undefined && result.memory.bytes.length <= MEMORY_MAX_BYTES) this.#memory = result.memory;
+    if (result.memory !== undefined && result.memory.length <= MEMORY_MAX_BYTES) this.#memory = result.memory;
     this.counters.written += result.written;
     for (const failure of result.failures) {
       this.counters.writeDropped += failure.count;

@@ -16,8 +16,8 @@ interface WriteMonitorOptions {
   readonly logger: Logger;
 }
 
-/** Writes through a sink and knows whether writes fail: from a batch of which something was lost, or which has been under way for 5 s,
- *  to the next one that is written whole. Without traffic a test write every 5 s finds out whether the store is back. */
+/** Writes through a sink and tracks whether writes fail: from a batch that lost a trace, or has been under way for 5 s, until the next
+ *  one that is written whole. Without traffic a test write every 5 s finds out whether the store is back. */
 export class WriteMonitor implements TraceSink, Disposable {
   readonly #options: WriteMonitorOptions;
   /** When the batch under way was begun; undefined: none is. */
@@ -70,7 +70,7 @@ export class WriteMonitor implements TraceSink, Disposable {
   }
 
   async #probe(): Promise<void> {
-    // One that hangs must not take the places of batches in the line for the worker.
+    // A probe that hangs must not occupy the places of batches in the worker's queue.
     if (this.#isProbing) return this.#probeLater();
     this.#isProbing = true;
     const lost = this.#lost;
@@ -79,7 +79,7 @@ export class WriteMonitor implements TraceSink, Disposable {
       () => false,
     );
     this.#isProbing = false;
-    // What traces came to meanwhile says more.
+    // A batch that was written or lost meanwhile is the newer evidence.
     if (this.#failingSince === undefined || this.#lost !== lost) return;
     if (isWritten) this.#recovered();
     else this.#probeLater();

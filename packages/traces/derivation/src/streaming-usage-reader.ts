@@ -1,8 +1,8 @@
-import type { BodyFacts, BodyFactsReader } from '@vitrine/trace-derivation/body-facts';
-import { openBodyFactsReader } from '@vitrine/trace-derivation/body-facts-reader';
 import type { BodyKind } from '@vitrine/privacy/redaction';
-import { openDecoder } from '@vitrine/trace-derivation/decode';
 import type { Transform } from 'node:stream';
+import { NO_FACTS, type BodyFacts, type BodyFactsReader } from './body-facts.ts';
+import { openBodyFactsReader } from './body-facts-reader.ts';
+import { openDecoder } from './decode.ts';
 
 /** Reads the facts of a body that is not held, as it passes by. A coded body is decoded on the side, with back-pressure: `isBehind` says when the
  *  decoder is behind, and `onDrain` is called when it has caught up. */
@@ -37,14 +37,14 @@ export class StreamingUsageReader {
     else this.#decoder.write(Buffer.from(chunk));
   }
 
-  /** What was read; undefined when the body could not be decoded. A coded body that was cut gives what came before the cut.
+  /** What was read; undefined when the body could not be decoded. Of a coded body that was cut, the facts before the cut.
    *  To be called when `finished` has resolved, if the body is coded. */
   facts(complete: boolean): BodyFacts | undefined {
     if (this.#broken && complete) return undefined;
-    return this.#reader?.end() ?? { model: undefined, usage: undefined, streamError: false, ended: false };
+    return this.#reader?.end() ?? NO_FACTS;
   }
 
-  /** Waits for the decoder; undefined when there is none to wait for. */
+  /** Waits for the decoder; undefined without one. */
   finished(): Promise<void> | undefined {
     const decoder = this.#decoder;
     if (decoder === undefined || this.#broken) return undefined;
