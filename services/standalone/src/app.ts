@@ -5,7 +5,7 @@ import { startMockAnthropic } from '@vitrine/testkit/mock-anthropic';
 import { startMockOpenai } from '@vitrine/testkit/mock-openai';
 import { join } from 'node:path';
 import { readAllConfig } from './config.ts';
-import type { Stores, StoresReady } from './stores/start-stores.ts';
+import type { StoresReady } from './stores/start-stores.ts';
 
 /** Between two chunks of a demonstration stream: slow enough to watch. */
 const DEMO_CHUNK_DELAY_MS = 60;
@@ -14,7 +14,7 @@ interface Standalone extends AsyncDisposable {
   readonly gatewayUrl: string;
   /** The header in which it asks for a key; undefined when it asks for none. */
   readonly keyHeader: string | undefined;
-  /** What is there of the store API when its database is ready; undefined when it is switched off. Faults: `stores_unusable`. */
+  /** Resolves when the database of the store API is ready; undefined when the store API is switched off. Faults: `stores_unusable`. */
   readonly stores: Promise<StoresReady> | undefined;
 }
 
@@ -32,7 +32,7 @@ interface StandaloneOptions {
 /** Runs everything in one process on embedded stores. With `demo`, mock providers stand in for OpenAI and Anthropic, bodies
  *  are captured, and the stores are fixture storefronts that change. Faults: those of `startGateway`, and `invalid_config`. */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
-  const { env, yaml, demo, createLogger, collectYoung } = options;
+  const { env, yaml, demo, createLogger, print, collectYoung } = options;
   await using opened = new AsyncDisposableStack();
   const variables: Record<string, string | undefined> = { ...env };
   if (demo) {
@@ -46,22 +46,16 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const logger = createLogger('svc-gateway', gatewayConfig.log.level);
   warnOfOldSettings(oldSettingsIn(env, yaml !== undefined), logger);
   const gateway = opened.use(await startGateway(gatewayConfig, logger, { collectYoung }));
+  const openStores = async () => {
+    const { startStores } = await import('./stores/start-stores.ts');
+    // Observations of fixtures must not be mixed with observations of the internet.
+    const folder = join(standalone.data.dir, demo ? 'demo-stores' : 'stores');
+    return startStores({ folder, env: variables, createLogger, printDemo: demo ? print : undefined });
+  };
   // After the gateway: loading and starting it takes CPU that would delay the start of the gateway.
-  const stores = standalone.stores.enabled
-    ? opened.use(await openStores(standalone.data.dir, { ...options, env: variables }))
-    : undefined;
+  const stores = standalone.stores.enabled ? opened.use(await openStores()) : undefined;
   const running = opened.move();
   const { auth } = gatewayConfig;
   const keyHeader = auth.enabled ? auth.header : undefined;
   return { gatewayUrl: gateway.url, keyHeader, stores: stores?.ready, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-async function openStores(
-  dataDir: string,
-  { env, createLogger, demo, print }: Pick<StandaloneOptions, 'env' | 'createLogger' | 'demo' | 'print'>,
-): Promise<Stores> {
-  const { startStores } = await import('./stores/start-stores.ts');
-  // What is observed of fixtures must not be mixed with what is observed of the internet.
-  const folder = join(dataDir, demo ? 'demo-stores' : 'stores');
-  return startStores({ folder, env, createLogger, printDemo: demo ? print : undefined });
 }

@@ -13,10 +13,9 @@ import { keepRetention } from '@vitrine/traces/retention';
 import type { WriterConfig } from './config.ts';
 import { CountedDeadLetters } from './consume/counted-dead-letters.ts';
 import { createRecordHandler, type WrittenBatch } from './consume/record-handler.ts';
-import type { PipelineState } from './health/pipeline-state.ts';
+import type { PipelineState } from './health/health-routes.ts';
 import type { WriterFigures } from './observability/writer-telemetry.ts';
-import { TableFiguresReader, UNKNOWN_TABLES } from './statistics/table-figures.ts';
-import { StatisticsRow } from './statistics/statistics-row.ts';
+import { PartitionsAheadReader, StatisticsRow } from './statistics/statistics-row.ts';
 
 const APPLICATION = 'vitrine-trace-writer';
 /** Of one transaction. */
@@ -36,7 +35,7 @@ const NO_CONSUMER: ConsumerFigures = {
   restarts: 0,
 };
 
-export interface PipelineOptions {
+interface PipelineOptions {
   readonly config: WriterConfig;
   readonly client: KafkaClient;
   readonly logger: Logger;
@@ -58,7 +57,7 @@ export class Pipeline {
   #consumer: KafkaConsumer | undefined;
   #statistics: StatisticsRow | undefined;
   #retention: Disposable | undefined;
-  #tables: TableFiguresReader | undefined;
+  #partitions: PartitionsAheadReader | undefined;
 
   /** Connects to the broker, and to nothing else. */
   constructor(options: PipelineOptions) {
@@ -95,7 +94,7 @@ export class Pipeline {
       consumer: this.#consumer?.figures ?? NO_CONSUMER,
       isConsuming: this.#consumer?.status === 'running',
       fallbacks: this.#writer.fallbacks,
-      tables: this.#tables?.figures ?? UNKNOWN_TABLES,
+      partitionsAhead: this.#partitions?.partitionsAhead,
       // Of the store's pools only that of retention is used here.
       pools: { write: this.#pool.figures(), retention: this.#store.poolFigures.traces },
     };
@@ -110,7 +109,7 @@ export class Pipeline {
   async stopConsuming(): Promise<void> {
     this.#isStopping = true;
     this.#retention?.[Symbol.dispose]();
-    this.#tables?.[Symbol.dispose]();
+    this.#partitions?.[Symbol.dispose]();
     await this.#consumer?.[Symbol.asyncDispose]();
     await this.#publisher[Symbol.asyncDispose]();
   }
@@ -132,7 +131,7 @@ export class Pipeline {
       logger,
       onError: (err) => logger.error({ ...databaseErrorFields(err), next_step: AFTER_FAILED_RETENTION }, 'retention failed'),
     });
-    this.#tables = new TableFiguresReader(this.#pool);
+    this.#partitions = new PartitionsAheadReader(this.#pool);
     this.#consumer = this.#consume();
   }
 

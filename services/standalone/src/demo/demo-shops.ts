@@ -1,6 +1,6 @@
 import type { StorefrontOptions } from '@vitrine/testkit/storefronts/storefront';
 
-/** What this program reads of a confirmed signal. */
+/** The fields that the demonstration reads of a confirmed signal. */
 export interface ShownSignal {
   readonly type: string;
   readonly technology: string | null;
@@ -46,7 +46,7 @@ export const DEMO_SHOPS: readonly DemoShop[] = [
   },
 ];
 
-/** Nobody scans it until somebody asks for it; the name belongs to the keeper of the other three. */
+/** Scanned only on request. Its name is reserved like those of the other three. */
 export const UNSCANNED_SHOP: StorefrontOptions = {
   host: 'example.edu',
   name: 'Example Campus Shop',

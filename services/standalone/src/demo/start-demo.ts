@@ -13,7 +13,7 @@ export function startDemoStorefronts(): Promise<Storefronts> {
   return startStorefronts([...shops, UNSCANNED_SHOP]);
 }
 
-/** What the scanner's configuration says of them. */
+/** The scanner's settings for these storefronts. */
 export function demoScanSettings({ loopbackHosts, ca }: Storefronts) {
   const places = Object.entries(loopbackHosts).map(
     ([name, { address, http_port, https_port }]) => `${name}=${address}:${http_port}:${https_port}`,

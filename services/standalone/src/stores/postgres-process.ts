@@ -115,7 +115,7 @@ async function makeData(data: string, password: string, user: ServerUser, env: R
   }
 }
 
-/** Whoever knows the path of something in the folder may open it, as far as its own mode allows. Nothing is taken from a folder that others use. */
+/** Adds the permission to pass through the folder to what is in it. No permission is removed: others may use the folder too. */
 function letPass(folder: string): void {
   const { mode } = statSync(folder);
   if ((mode & PASS) !== PASS) chmodSync(folder, (mode & 0o7777) | PASS);
@@ -126,8 +126,8 @@ function libraryPath(path: string): Record<string, string> {
   return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', [name]: path };
 }
 
-/** The server of a process that was killed stops by itself; a file that names a process which is no server of these data is from before a restart of
- *  the machine or the container, and would keep the new server from starting. */
+/** Waits for the server of a process that was killed, which stops by itself. After a restart of the machine or the container the file names a process that is
+ *  not a server of this data. It is removed, because it would keep the new server from starting. */
 async function endOfOrphan(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
   const giveUpAt = performance.now() + ORPHAN_ENDS_WITHIN_MS;
@@ -149,7 +149,7 @@ async function isServerOf(pid: number, data: string): Promise<boolean> {
 }
 
 function unusable(folder: string, cause: unknown): Fault {
-  // What a program said of its own end; some end without a word.
+  // The error output of a program; some fail without any.
   const said = typeof cause === 'object' && cause !== null && 'stderr' in cause ? String(cause.stderr).trim() : '';
   const reason = said === '' ? messageOf(cause) : said;
   return new Fault('stores_unusable', {

@@ -32,7 +32,7 @@ const MIGRATIONS = fileURLToPath(new URL('../../../../migrations/sql', import.me
 const SCANS = 4;
 const QUIET = { info: () => {}, warn: () => {} };
 
-/** What the first page says of the store API. */
+/** The facts about the store API that the welcome page shows. */
 export interface StoresReady {
   readonly url: string;
   /** Shown once: only the start that made it has it. */
@@ -45,7 +45,7 @@ export interface StoresReady {
   readonly untilEnd: Promise<never>;
 }
 
-export interface Stores extends AsyncDisposable {
+interface Stores extends AsyncDisposable {
   /** Resolves when the database has its tables and the demo store. Faults: `stores_unusable`. */
   readonly ready: Promise<StoresReady>;
 }
@@ -55,7 +55,7 @@ interface StoresOptions {
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly createLogger: (service: string, level: string) => Logger;
-  /** Prints what a demonstration shows; undefined where there is none. */
+  /** Prints the lines of the demonstration; undefined without one. */
   readonly printDemo: ((text: string) => void) | undefined;
 }
 
@@ -94,7 +94,7 @@ export async function startStores({ folder, env, createLogger, printDemo }: Stor
   const scanConfig = readScanConfig(undefined, env, scanDefaults(scanDsn, urls, storefronts));
   const ready = starting.then(async (server) => {
     const untilEnd = server.untilEnd();
-    // Also when nobody waits for it.
+    // A rejection that nothing awaits must not end the process.
     untilEnd.catch(() => {});
     const made = await Promise.race([untilEnd, prepare(admin, urls, stopping.signal, storefronts === undefined)]);
     if (!stopping.signal.aborted) {
@@ -110,7 +110,7 @@ export async function startStores({ folder, env, createLogger, printDemo }: Stor
   return { ready, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** The URLs in responses lead to where it listens, unless it is told others; of any free port they are not known before. */
+/** URLs in responses name the address that it listens on, unless others are configured. With port 0 the address is not known yet. */
 function withOwnUrl(config: StoreApiConfig, env: StoresOptions['env']): StoreApiConfig {
   const { host, port } = config.server;
   const isKnown = port !== 0 && (env['STORE_API_PUBLIC_API_URL'] ?? '') === '';

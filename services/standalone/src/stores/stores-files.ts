@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the store API needs beside its data, made on the first start. */
+/** The secrets of the store API and its database, created on the first start. */
 interface StoresFiles {
   readonly folder: string;
   readonly password: string;
@@ -12,7 +12,7 @@ interface StoresFiles {
   readonly serviceToken: string;
 }
 
-/** The caller holds the lock of the folder. */
+/** The caller must have locked the folder. */
 export function openStoresFiles(folder: string): StoresFiles {
   const pepperFile = join(folder, 'pepper');
   openPepperFile(pepperFile, randomBytes, Date.now());

@@ -1,10 +1,15 @@
+import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
 import type { HandlerResult, RecordHandler, RejectedRecord } from '@vitrine/kafka/consume/consumed-record';
+import { writeErrorOf } from '@vitrine/traces/write-error';
 import { isFailure, type RecordFailure, type RecordResult, type RecordWriter } from '@vitrine/traces/record-writer';
 import type { TraceRecord } from '@vitrine/traces/trace-record';
 import { decodeRecords } from './decode-records.ts';
-import { failureOf, isTemporary } from './write-errors.ts';
 
-/** What became of one batch. Times are those of `performance.now()`. */
+/** Classes of SQLSTATEs that no record causes: the transaction cannot be written here (a read-only standby), tables or rights are missing,
+ *  the disk is full, the server is stopping or damaged (PostgreSQL, Appendix A). */
+const SERVER_STATES = new Set(['25', '42', '53', '57', '58', 'XX']);
+
+/** The result of one batch. Times are those of `performance.now()`. */
 export interface WrittenBatch {
   readonly startedAt: number;
   readonly endedAt: number;
@@ -47,7 +52,7 @@ async function write(writer: RecordWriter, traces: readonly TraceRecord[], onBat
     return end(await writer.write(traces));
   } catch (error) {
     const failure = failureOf(error);
-    // What the store is not the cause of is a record's fault: the consumer halves the batch to find it.
+    // The error is not the store's, so a record causes it: the consumer halves the batch to find that record.
     if (!isTemporary(failure)) throw error;
     return end(traces.map(() => failure));
   }
@@ -55,4 +60,15 @@ async function write(writer: RecordWriter, traces: readonly TraceRecord[], onBat
 
 function unavailable({ error_class: errorClass, error }: RecordFailure): HandlerResult {
   return { status: 'unavailable', errorClass, reason: `${errorClass}: ${error.message}` };
+}
+
+/** Whether the same record may be written later: then it is not the record's fault. */
+function isTemporary({ error_class: errorClass, error }: Pick<RecordFailure, 'error_class' | 'error'>): boolean {
+  if (errorClass === 'unknown') return error.code.length === 5 && SERVER_STATES.has(error.code.slice(0, 2));
+  return errorClass !== 'constraint';
+}
+
+/** An error of the writer as the failure of one record. */
+function failureOf(error: unknown): RecordFailure {
+  return { operation: 'write_trace', error_class: classifyPostgresError(error), error: writeErrorOf(error) };
 }

@@ -3,7 +3,18 @@ import { serviceRoutes } from '@vitrine/http-api/service-routes';
 import type { ConsumerFigures, ConsumerStatus } from '@vitrine/kafka/consume/kafka-consumer';
 import { z } from 'zod';
 import { VERSION } from '../version.ts';
-import { HEALTH_REASONS, healthReasons, type PipelineState } from './pipeline-state.ts';
+
+/** The state of the dependencies, known without a call. */
+export interface PipelineState {
+  /** Why the database cannot be used yet; undefined once it was reached. */
+  readonly databaseReason: string | undefined;
+  /** Undefined before the database was reached. */
+  readonly consumer: ConsumerStatus | undefined;
+  readonly canPublishDeadLetters: boolean;
+}
+
+/** Why the service is degraded. Each has a heading in docs/failure-modes.md. */
+const HEALTH_REASONS = ['database_unavailable', 'broker_unavailable'] as const;
 
 const count = z.int().min(0);
 const details = {
@@ -21,11 +32,7 @@ export function healthRoutes(
   const readDetails = () => {
     const { consumer } = state();
     const { lagRecords, assignedPartitions = 0 } = figures() ?? {};
-    return {
-      ...(consumer !== undefined && { consumer }),
-      ...(lagRecords !== undefined && { lag_records: lagRecords }),
-      assigned_partitions: assignedPartitions,
-    };
+    return { consumer, lag_records: lagRecords, assigned_partitions: assignedPartitions };
   };
   return serviceRoutes({
     name: 'trace-writer',
@@ -36,4 +43,12 @@ export function healthRoutes(
     details,
     readDetails,
   });
+}
+
+function healthReasons({ databaseReason, consumer, canPublishDeadLetters }: PipelineState): (typeof HEALTH_REASONS)[number][] {
+  const applies = {
+    database_unavailable: databaseReason !== undefined || consumer === 'paused',
+    broker_unavailable: !canPublishDeadLetters || consumer === 'connecting',
+  };
+  return HEALTH_REASONS.filter((reason) => applies[reason]);
 }

@@ -11,7 +11,7 @@ const ENV = { WRITER_STORAGE_DSN: 'postgresql://writer@db/vitrine', WRITER_QUEUE
 const CONSUMER = { lagRecords: 1, assignedPartitions: 1, records: 1, deadLetters: 1, rebalances: 1, pauses: 1, restarts: 1 };
 const POOL = { ...noCounts(), connections: 1, idleConnections: 1, maxConnections: 1, waiting: 0 };
 
-test('deploy/observability knows the metrics and labels of a trace-writer; npm run golden rewrites them', async () => {
+test('deploy/observability lists the metrics and labels of a trace-writer; npm run golden rewrites them', async () => {
   const { observability } = readWriterConfig(undefined, ENV);
   using telemetry = await WriterTelemetry.start(observability.otel, createLogger('test', 'silent', { write: () => true }));
   telemetry.batchWritten({ startedAt: 0, endedAt: 1, batchSize: 1, written: 1, duplicates: 0, failures: [] });
@@ -23,7 +23,7 @@ test('deploy/observability knows the metrics and labels of a trace-writer; npm r
     consumer: CONSUMER,
     isConsuming: true,
     fallbacks: { insert: 1, records: 1 },
-    tables: { partitionsAhead: 3 },
+    partitionsAhead: 3,
     pools: { write: POOL },
   }));
   const { body = '' } = (await telemetry.scrape?.(undefined)) ?? {};

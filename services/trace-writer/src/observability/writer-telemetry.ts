@@ -3,6 +3,7 @@ import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';
+import { counter, gauge } from '@vitrine/telemetry/metrics/instrument';
 import type { Recorders } from '@vitrine/telemetry/metrics/service-metrics';
 import { ServiceTelemetry, startServiceTelemetry } from '@vitrine/telemetry/service-telemetry';
 import type { Telemetry } from '@vitrine/telemetry/start-telemetry';
@@ -11,9 +12,34 @@ import { recordWriteSpan, WRITE_INSTRUMENTS, writeFailureSeries, WRITTEN_INSTRUM
 import type { DeadLetterReason, LastStoreDrop } from '../consume/counted-dead-letters.ts';
 import type { WrittenBatch } from '../consume/record-handler.ts';
 import { VERSION } from '../version.ts';
-import { CONSUMER_INSTRUMENTS, TABLE_INSTRUMENTS } from './instruments.ts';
 
 const STORE = 'postgres';
+
+/** Of the records that are consumed; the metrics of writing are those of `WRITE_INSTRUMENTS`. */
+const CONSUMER_INSTRUMENTS = {
+  duplicates: counter('svc.trace.duplicate_total', '{trace}', 'Traces that an earlier delivery had written.'),
+  deadLetters: counter('svc.trace.dead_letter_total', '{record}', 'Records sent to the dead letter topic, by reason.', [
+    'reason',
+  ]),
+  consumed: counter('svc.consumer.records_total', '{record}', 'Records consumed and committed.'),
+  running: gauge('svc.consumer.running', '{consumer}', 'Whether the consumer is in its group and writes: 1 or 0.'),
+  lag: gauge('svc.consumer.lag', '{record}', 'Records behind the end of the assigned partitions.'),
+  partitions: gauge('svc.consumer.partitions', '{partition}', 'Partitions that are assigned to this process.'),
+  rebalances: counter('svc.consumer.rebalances_total', '{rebalance}', 'Rebalances of the consumer group.'),
+  pauses: counter('svc.consumer.pauses_total', '{pause}', 'Pauses because the database could not be written to.'),
+  restarts: counter('svc.consumer.restarts_total', '{restart}', 'Sessions with the broker that ended in an error.'),
+};
+
+/** Of the database's tables. */
+const TABLE_INSTRUMENTS = {
+  fallbacks: counter(
+    'svc.trace.write_fallback_total',
+    '{batch}',
+    'Batches that COPY did not write, by what was tried next: insert (one statement), records (a transaction for each).',
+    ['step'],
+  ),
+  partitionsAhead: gauge('svc.trace.partitions_ahead', '{day}', 'Days after today whose partitions are there.'),
+};
 
 export interface WriterFigures {
   readonly written: number;
@@ -24,8 +50,8 @@ export interface WriterFigures {
   /** Whether it is in its group and writes. */
   readonly isConsuming: boolean;
   readonly fallbacks: WriteFallbacks;
-  /** Undefined while they are not known. */
-  readonly tables: { readonly partitionsAhead: number | undefined };
+  /** Days; undefined while it is not known. */
+  readonly partitionsAhead: number | undefined;
   readonly pools: Readonly<Record<string, PoolFigures>>;
 }
 
@@ -51,19 +77,15 @@ export class WriterTelemetry extends ServiceTelemetry {
     recordWriteSpan(this.tracer, { startedAt, endedAt, batchSize, errorClass: failures[0]?.error_class });
   }
 
-  /** From now on `read` gives the counters whenever metrics are collected. */
+  /** Calls `read` for the counters whenever metrics are collected. */
   observe(read: () => WriterFigures): void {
     const { metrics } = this;
     metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));
-    metrics?.observe(TABLE_INSTRUMENTS, () => {
-      const { fallbacks, tables } = read();
-      const { partitionsAhead = [] } = tables;
-      const series = Object.entries(fallbacks).map(([step, count]) => [{ step }, count] as const);
-      return { fallbacks: series, partitionsAhead };
-    });
-    metrics?.observe({ ...WRITTEN_INSTRUMENTS, ...CONSUMER_INSTRUMENTS }, () => {
-      const { written, duplicates, deadLetters, consumer, isConsuming } = read();
+    metrics?.observe({ ...TABLE_INSTRUMENTS, ...WRITTEN_INSTRUMENTS, ...CONSUMER_INSTRUMENTS }, () => {
+      const { fallbacks, partitionsAhead = [], written, duplicates, deadLetters, consumer, isConsuming } = read();
       return {
+        fallbacks: Object.entries(fallbacks).map(([step, count]) => [{ step }, count] as const),
+        partitionsAhead,
         written,
         duplicates,
         deadLetters: [...deadLetters].map(([reason, count]) => [{ reason }, count] as const),

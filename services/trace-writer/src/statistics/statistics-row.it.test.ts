@@ -12,7 +12,7 @@ const letter = (errorClass: string): KafkaRecord => ({
   headers: { 'dead-letter-error-class': errorClass },
 });
 
-test('the row says how many records the store refused, and when and why the last time; what cannot be read is none of them', async () => {
+test('the row counts the records that the store rejected, with time and reason of the last; unreadable records are not counted', async () => {
   await using database = await templateDatabase();
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test', maxConnections: 1 });
   const letters = new CountedDeadLetters({ publish: async (records) => records.map(() => 'published') });

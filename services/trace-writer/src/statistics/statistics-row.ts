@@ -1,4 +1,5 @@
 import type { Queryable } from '@vitrine/postgres/connection';
+import { readPartitionsAhead } from '@vitrine/trace-store-postgres/partitions-ahead';
 import { putWriterStatistics, removeOldStatistics } from '@vitrine/trace-store-postgres/writer-statistics';
 import { FAILURE_CLASSES } from '@vitrine/traces/record-writer';
 import { randomBytes } from 'node:crypto';
@@ -6,6 +7,7 @@ import { hostname } from 'node:os';
 import type { DeadLetterReason, LastStoreDrop } from '../consume/counted-dead-letters.ts';
 
 const UPDATE_INTERVAL_MS = 5_000;
+const READ_PARTITIONS_INTERVAL_MS = 60_000;
 /** A record that is given up has failed by itself. */
 const kindOf = (errorClass: string) => `write_batch_fallback ${errorClass}`;
 
@@ -59,5 +61,29 @@ export class StatisticsRow implements AsyncDisposable {
     await putWriterStatistics(this.#database, { writer: this.#writer, startedAt: this.#startedAt, ...counts });
     if (this.#last === '') await removeOldStatistics(this.#database);
     this.#last = text;
+  }
+}
+
+/** Reads once a minute for how many days ahead partitions exist. */
+export class PartitionsAheadReader implements Disposable {
+  readonly #timer: NodeJS.Timeout;
+  #partitionsAhead: number | undefined;
+
+  constructor(database: Queryable) {
+    const read = async () => {
+      this.#partitionsAhead = await readPartitionsAhead(database).catch(() => undefined);
+    };
+    this.#timer = setInterval(() => void read(), READ_PARTITIONS_INTERVAL_MS);
+    this.#timer.unref();
+    void read();
+  }
+
+  /** Days; undefined before the first read and while the database is away. */
+  get partitionsAhead(): number | undefined {
+    return this.#partitionsAhead;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
   }
 }
