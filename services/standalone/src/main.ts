@@ -1,4 +1,4 @@
-import { command } from '@vitrine/command-line/command';
+import { command, stringOption, switchOption } from '@vitrine/command-line/command';
 import { runCommandLine } from '@vitrine/command-line/run-command-line';
 import { versionCommand } from '@vitrine/command-line/version-command';
 import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
@@ -17,23 +17,20 @@ const start = command({
   name: 'start',
   summary:
     'Runs Vitrine: the gateway on SVC_SERVER_PORT (8080), the store API on STORE_API_SERVER_PORT (8081), the scanner, data in VITRINE_DATA_DIR (./data).',
-  usage: '[--demo] [--config FILE]',
-  help: `  --demo         also start mock providers, point the gateway at them and capture bodies: no account is needed;
-                 and fixture storefronts that change while the scanner looks at them
-  --config FILE  gateway configuration (YAML); otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
-
-Environment:
+  options: {
+    demo: switchOption(
+      'also start mock providers, point the gateway at them and capture bodies: no account is needed;\n' +
+        'and fixture storefronts that change while the scanner looks at them',
+    ),
+    config: stringOption('FILE', 'gateway configuration (YAML); otherwise SVC_CONFIG, else ./vitrine.yaml when it is there'),
+  },
+  help: `Environment:
   SVC_SERVER_PORT=8080      port of the gateway; every gateway key has such a variable
   STORE_API_SERVER_PORT=8081   port of the store API; every key of its configuration has such a variable
   SCAN_SERVER_PORT=0        port of the scanner's probes and metrics, on 127.0.0.1; 0: any free one. Every key has such a variable
   VITRINE_STORES_ENABLED=true  false: the gateway alone
-  VITRINE_DATA_DIR=./data   where traces and stores are kept
-
-Examples:
-  npm start
-  npm start -- --demo
-`,
-  options: { demo: { type: 'boolean' } },
+  VITRINE_DATA_DIR=./data   where traces and stores are kept`,
+  examples: ['npm start', 'npm start -- --demo'],
   run: async ({ values: { config, demo = false } }, { env, stdout, stderr, untilSignal, handleUncaught }) => {
     const signal = untilSignal();
     await using standalone = await startStandalone({

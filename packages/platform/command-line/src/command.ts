@@ -1,7 +1,7 @@
 import type { ChildExit, ChildProgram } from '@vitrine/lifecycle/run-child';
 import type { parseArgs } from 'node:util';
 
-/** Options of a command, as `parseArgs` of node takes them. */
+/** Options of a command, in the order of its synopsis and help. `parseArgs` of node reads the first three fields. */
 export type CommandOptions = Readonly<Record<string, CommandOption>>;
 
 interface CommandOption {
@@ -10,11 +10,24 @@ interface CommandOption {
   readonly multiple?: boolean;
   /** The values that the option accepts; any text when absent. */
   readonly choices?: readonly string[];
+  /** Its absence is a usage error. */
+  readonly required?: boolean;
+  /** The placeholder of its value, such as `ID`. Of `text|json` the help explains the last. */
+  readonly value?: string;
+  /** Explains the option in the help. An option with neither `help` nor `value` is not in the synopsis. */
+  readonly help?: string;
 }
 
-type Values<O extends CommandOptions> = ReturnType<typeof parseArgs<{ options: O }>>['values'];
+/** An option with a value; `value` is its placeholder. */
+export const stringOption = (value: string, help: string) => ({ type: 'string', value, help }) as const;
 
-/** What a command uses of its process. */
+export const switchOption = (help: string) => ({ type: 'boolean', help }) as const;
+
+type Values<O extends CommandOptions> = ReturnType<typeof parseArgs<{ options: O }>>['values'] & {
+  readonly [name in keyof O as O[name] extends { readonly required: true } ? name : never]: string;
+};
+
+/** The parts of its process that a command uses. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: { write(text: string): void };
@@ -33,13 +46,15 @@ export interface Command<O extends CommandOptions = CommandOptions> {
   readonly name: string;
   /** One sentence for the list of commands. */
   readonly summary: string;
-  /** The synopsis behind the name, such as `ID [--format text|json]`. */
-  readonly usage: string;
-  /** The meaning of its options, and examples. */
-  readonly help: string;
+  /** The placeholder of its positional argument, such as `ID`; a command without it accepts none. */
+  readonly argument?: string;
+  /** The synopsis behind the name, of a command whose `help` explains the options itself. */
+  readonly usage?: string;
+  /** The help below the options. */
+  readonly help?: string;
+  /** Arguments of the program that begin with the command, or other lines for a shell. */
+  readonly examples?: readonly string[];
   readonly options: O;
-  /** The number of positional arguments; 0 by default. */
-  readonly positionals?: number;
   /** Whether the arguments behind `--` are passed to a child program unparsed. */
   readonly runsChild?: boolean;
   /** Resolves to the exit code: 0, or 1 for a negative result. A fault ends the command with 1, `usageError` with 2. */

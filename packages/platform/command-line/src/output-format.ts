@@ -1,15 +1,17 @@
 import { scrub } from '@vitrine/privacy/scrub';
-import type { CommandContext } from './command.ts';
+import { stringOption, type CommandContext } from './command.ts';
 
-/** The option of commands that print text or JSON. */
-export const FORMAT_OPTION = { format: { type: 'string', choices: ['text', 'json'] } } as const;
+/** The option of commands that print text or JSON; `help` says what the JSON is. */
+export const formatOption = (help: string) => ({ ...stringOption('text|json', help), choices: ['text', 'json'] }) as const;
+
+export const FORMAT_OPTION = { format: formatOption('for programs') };
 
 /** A result in the format that `--format` names. */
 export function formatResult<T>(format: string | undefined, result: T, toText: (result: T) => string): string {
   return format === 'json' ? jsonText(result) : toText(result);
 }
 
-/** Prints a result that may hold what clients and providers sent: without credentials. */
+/** Prints a result without credentials: it may contain what clients and providers sent. */
 export function printResult<T>(
   { stdout }: Pick<CommandContext, 'stdout'>,
   format: string | undefined,

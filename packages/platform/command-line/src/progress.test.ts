@@ -4,7 +4,8 @@ import { createProgress } from './progress.ts';
 test('progress is printed every two seconds, with the rate and the time left', () => {
   let now = 0;
   const lines: string[] = [];
-  const progress = createProgress({ total: 100_000, items: 'traces read', now: () => now, print: (line) => lines.push(line) });
+  const stderr = { write: (line: string) => void lines.push(line) };
+  const progress = createProgress({ total: 100_000, items: 'traces read', now: () => now, stderr });
   for (const [at, done] of [
     [500, 5_000],
     [2_000, 20_000],

@@ -16,7 +16,7 @@ export interface JsonRequest<S extends z.ZodType> {
 /** Responses of an admin API are small; a larger one is from something else. */
 const MAX_RESPONSE_BYTES = 1_048_576;
 
-/** Requests JSON from a running service. The headers, which may hold a key, go to this address only: redirects are not followed.
+/** Requests JSON from a running service. The headers may contain a key. Redirects are not followed, so it reaches this address only.
  *  Faults: `service_unreachable`, `service_refused`. */
 export async function requestJson<S extends z.ZodType>(request: JsonRequest<S>): Promise<z.output<S>> {
   const { service, baseUrl, shape } = request;

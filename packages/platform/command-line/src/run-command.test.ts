@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import { codeOf } from '@vitrine/faults/fault';
-import { command, type CommandLine } from './command.ts';
+import { command, stringOption, switchOption, type CommandLine } from './command.ts';
 import { helpText } from './help-text.ts';
+import { FORMAT_OPTION } from './output-format.ts';
 import { runCaptured } from './testing/run-captured.ts';
 import { versionCommand } from './version-command.ts';
 
 const calls: unknown[] = [];
-const record = (name: string, positionals: number) =>
+const record = (name: string, argument?: 'ID') =>
   command({
     name,
     summary: `Does ${name}.`,
-    usage: positionals === 0 ? '[--size N]' : 'ID [--size N]',
     help: `Example of ${name}\n`,
-    options: { size: { type: 'string' }, tag: { type: 'string', multiple: true }, quiet: { type: 'boolean' } },
-    positionals,
+    options: { size: stringOption('N', 'its size'), tag: { type: 'string', multiple: true }, quiet: { type: 'boolean' } },
+    ...(argument === undefined ? {} : { argument }),
     run: async (input) => {
       calls.push([name, { ...input.values }, input.positionals]);
       return 0;
@@ -22,7 +22,6 @@ const record = (name: string, positionals: number) =>
 const around = command({
   name: 'around',
   summary: 'Runs another program.',
-  usage: '-- COMMAND',
   help: 'Example of around\n',
   options: { size: { type: 'string' } },
   runsChild: true,
@@ -31,7 +30,7 @@ const around = command({
     return 7;
   },
 });
-const commands = [record('serve', 0), record('keys make', 0), record('keys end', 1), around, versionCommand('program', '1.2.3')];
+const commands = [record('serve'), record('keys make'), record('keys end', 'ID'), around, versionCommand('program', '1.2.3')];
 const program: CommandLine = { name: 'program', defaultCommand: 'serve', commands };
 
 async function run(...args: string[]) {
@@ -153,5 +152,44 @@ describe('help', () => {
     expect(await run('--help')).toMatchObject({ code: 0, stdout: helpText(program), call: undefined });
     expect(await run('keys', '-h')).toMatchObject({ code: 0, stdout: helpText(program, commands.slice(1, 3)) });
     expect((await run('keys', 'end', '--help')).stdout).toMatch(/usage: program keys end ID[\s\S]*Example of keys end/);
+  });
+
+  test('of a command is made of the table of its options', async () => {
+    const make = command({
+      name: 'keys make',
+      summary: 'Makes a key.',
+      argument: 'ID',
+      options: {
+        owner: { ...stringOption('NAME', 'who owns it'), required: true },
+        tag: { ...stringOption('TEXT', 'a first line\nand a second'), multiple: true },
+        quiet: switchOption('prints nothing'),
+        ...FORMAT_OPTION,
+        config: { type: 'string', value: 'FILE' },
+      },
+      help: 'More about keys.',
+      examples: ['keys make a --owner b', 'keys make a --owner b --format json', 'KEY=a npm run program'],
+      run: async () => 0,
+    });
+    const line = { name: 'program', defaultCommand: 'keys make', commands: [make, ...commands] };
+    expect((await runCaptured(line, ['keys', 'make', '--help'])).stdout)
+      .toBe(`usage: program keys make ID --owner NAME [--tag TEXT]... [--quiet] [--format text|json] [--config FILE]
+
+  keys make  Makes a key.
+
+  --owner NAME   who owns it
+  --tag TEXT     a first line
+                 and a second
+  --quiet        prints nothing
+  --format json  for programs
+
+More about keys.
+
+Examples:
+  npm run program -- keys make a --owner b
+  npm run -s program -- keys make a --owner b --format json
+  KEY=a npm run program
+`);
+    const { code, stderr } = await runCaptured(line, ['keys', 'make', 'a']);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^program: --owner is required\n\nusage: program keys make ID /)]);
   });
 });

@@ -1,7 +1,7 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { parseArgs } from 'node:util';
 import { COMMON_OPTIONS, type Command, type CommandContext, type CommandLine, type CommandOptions } from './command.ts';
-import { helpText } from './help-text.ts';
+import { commandHelp, helpText, synopsisOf } from './help-text.ts';
 import { isUsageError, usageError } from './usage-error.ts';
 
 /** Runs the command that the arguments name and resolves to its exit code. Faults: `unknown_command`, and those of the command. */
@@ -15,14 +15,15 @@ export async function runCommand(program: CommandLine, args: readonly string[], 
   if (wantsHelp && found === undefined && group.length > 0) return print(context, helpText(program, group));
   if (wantsHelp && words.length === 0 && commands.length > 1) return print(context, helpText(program));
   if (found === undefined) throw new Fault('unknown_command', { say: `unknown command: ${name}` });
-  const help = `${helpText(program, [found])}\n${found.help}`;
+  const help = commandHelp(program, found);
   try {
     const { values, positionals } = parseRest(found, rest);
     if (wantsHelp) return print(context, help);
-    const expected = found.positionals ?? 0;
-    if (positionals.length < expected) throw usageError(`${name} needs ${found.usage}`);
-    if (positionals.length > expected)
+    if (found.argument !== undefined && positionals.length === 0) throw usageError(`${name} needs ${synopsisOf(found)}`);
+    if (positionals.length > (found.argument === undefined ? 0 : 1))
       throw new Fault('unknown_command', { say: `unknown command: ${[name, ...positionals].join(' ')}` });
+    for (const [option, { required }] of Object.entries(found.options))
+      if (required === true && values[option] === undefined) throw usageError(`--${option} is required`);
     return await found.run({ values, positionals, childArgs }, context);
   } catch (error) {
     if (!isUsageError(error)) throw error;
@@ -65,8 +66,8 @@ function splitChildArgs(
   return before === undefined || !runsChild ? split(commands, args) : { ...before, childArgs: args.slice(end + 1) };
 }
 
-/** The words of the command's name, and all other arguments in their order. Options may stand before the command, so the options of
- *  all commands are known here: the value of an option is no word of a name. */
+/** The words of the command's name, and all other arguments in their order. Options may stand before the command, so this reads the
+ *  options of all commands: the value of an option is not a word of a name. */
 function split(commands: readonly Command[], args: readonly string[]): { words: string[]; rest: string[]; isVersion: boolean } {
   const options = Object.assign({}, ...commands.map((command) => command.options), COMMON_OPTIONS) as CommandOptions;
   const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });

@@ -10,7 +10,7 @@ const EXIT_WITHIN_MS = 500;
 interface Program {
   readonly name: string;
   readonly help: string;
-  /** What is printed of a fault; by default its `say`. */
+  /** Returns the printed text of a fault; its `say` by default. */
   readonly messageOf?: (fault: Fault) => string;
   /** Resolves to the exit code. */
   readonly main: () => Promise<number>;

@@ -44,14 +44,14 @@ describe('rules', () => {
     expect(text.trim().split('\n')).toHaveLength(VOCABULARY.length + 1);
   });
 
-  test('show has the rules of one technology, and refuses what is none', async () => {
+  test('show has the rules of one technology, and rejects an unknown slug', async () => {
     const { text } = await outputOf((context) => rulesShow.run({ values: {}, positionals: ['stripe'] }, context));
     expect(text).toMatch(/^Stripe \(service, payments\)\n[\s\S]*loads +js\.stripe\.com\n/);
     const unknown = outputOf((context) => rulesShow.run({ values: {}, positionals: ['strip'] }, context));
-    await expect(unknown).rejects.toThrow('SLUG "strip" is no technology');
+    await expect(unknown).rejects.toThrow('SLUG "strip" is not a technology');
   });
 
-  test('explain says which rules matched, where, and why a technology is withheld or not reported', async () => {
+  test('explain shows which rules matched, where, and why a technology is withheld or not reported', async () => {
     const { code, text } = await explained(PAGE, {});
     expect(code).toBe(0);
     expect(text).toContain('stripe: medium active. 1 strong, 0 weak and 0 adding channels.');
@@ -60,7 +60,7 @@ describe('rules', () => {
     expect(text).toContain('shopify-theme-dawn: withheld. Not judged: it is reported only together with shopify');
   });
 
-  test('explain of evidence says the same as of its page', async () => {
+  test('explain prints the same for evidence as for its page', async () => {
     const page = extractPageEvidence({ html: PAGE, url: 'https://shop.example/', pageClass: 'home' });
     const evidence = JSON.stringify({ version: 1, pages: [page], endpoints: {} });
     expect(await explained(evidence, { format: 'json' })).toEqual(await explained(PAGE, { format: 'json' }));
@@ -74,15 +74,15 @@ describe('rules', () => {
     ]);
   });
 
-  test('explain refuses a file that is not there', async () => {
+  test('explain rejects a missing file', async () => {
     const run = outputOf((context) => rulesExplain.run({ values: {}, positionals: ['/nowhere/page.html'] }, context));
     await expect(run).rejects.toThrow(/^FILE cannot be read: .*ENOENT/);
   });
 
   test.each([
-    ['{"version":2}', 'FILE is no evidence'],
+    ['{"version":2}', 'FILE is not valid evidence'],
     ['{broken', 'FILE is neither JSON nor HTML'],
-  ])('explain refuses %s', async (text, message) => {
+  ])('explain rejects %s', async (text, message) => {
     await expect(explained(text, {})).rejects.toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-import { command } from '@vitrine/command-line/command';
+import { command, stringOption } from '@vitrine/command-line/command';
 import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
 import { textTable } from '@vitrine/command-line/text-table';
 import { usageError } from '@vitrine/command-line/usage-error';
@@ -9,27 +9,15 @@ import { readEvidenceFile } from './evidence-file.ts';
 export const rulesList = command({
   name: 'rules list',
   summary: 'Lists the technologies that scans look for, with the number of their rules.',
-  usage: '[--format text|json]',
-  help: `  --format json   for programs
-
-Example:
-  npm run -s enrich-scan-queue -- rules list --format json
-`,
   options: FORMAT_OPTION,
+  examples: ['rules list --format json'],
   run: async ({ values }, context) => {
-    const rows = VOCABULARY.map(({ slug, name, kind, category }) => ({
-      slug,
-      name,
-      kind,
-      category,
-      rules: rulesOf(slug).length,
-    }));
-    const toText = (technologies: typeof rows) =>
-      textTable(
-        ['SLUG', 'NAME', 'KIND', 'CATEGORY', 'RULES'],
-        technologies.map((row) => [row.slug, row.name, row.kind, row.category, String(row.rules)]),
-      );
-    context.stdout.write(formatResult(values.format, rows, toText));
+    const rows = VOCABULARY.map(({ slug, name, kind, category }) => {
+      return { slug, name, kind, category, rules: rulesOf(slug).length };
+    });
+    const cells = rows.map((row) => Object.values(row).map(String));
+    const heads = ['SLUG', 'NAME', 'KIND', 'CATEGORY', 'RULES'];
+    context.stdout.write(formatResult(values.format, rows, () => textTable(heads, cells)));
     return 0;
   },
 });
@@ -37,20 +25,13 @@ Example:
 export const rulesShow = command({
   name: 'rules show',
   summary: 'Shows the rules of one technology by channel.',
-  usage: 'SLUG [--format text|json]',
-  help: `  --format json   for programs
-
-A rule with ~ is weak, one with + only adds to others, one with ! is strong where others are weak.
-
-Example:
-  npm run -s enrich-scan-queue -- rules show klaviyo
-`,
+  argument: 'SLUG',
   options: FORMAT_OPTION,
-  positionals: 1,
-  run: async ({ values, positionals }, context) => {
-    const slug = positionals[0] ?? '';
+  help: 'A rule with ~ is weak, one with + only adds to others, one with ! is strong where others are weak.',
+  examples: ['rules show klaviyo'],
+  run: async ({ values, positionals: [slug = ''] }, context) => {
     const technology = findTechnology(slug);
-    if (technology === undefined) throw usageError(`SLUG ${JSON.stringify(slug)} is no technology; rules list shows them`);
+    if (technology === undefined) throw usageError(`SLUG ${JSON.stringify(slug)} is not a technology; rules list shows all`);
     const { name, kind, category } = technology;
     const result = { ...technology, rules: TECHNOLOGY_RULES[slug] ?? {} };
     const toText = () => `${name} (${kind}, ${category})\n\n${textTable(['LIST', 'RULE'], rulesOf(slug))}`;
@@ -62,26 +43,21 @@ Example:
 export const rulesExplain = command({
   name: 'rules explain',
   summary: 'Explains why a page or the evidence of a scan matched, or did not.',
-  usage: 'FILE [--technology SLUG] [--url URL] [--format text|json]',
+  argument: 'FILE',
+  options: {
+    technology: stringOption('SLUG', 'only this technology; without a match, the rules that were looked for'),
+    url: stringOption('URL', 'where a page of HTML was read; https://shop.example/ by default'),
+    ...FORMAT_OPTION,
+  },
   help: `FILE is evidence as JSON, such as observations.evidence, or a page as HTML.
-
-  --technology SLUG   only this technology; without a match, the rules that were looked for
-  --url URL           where a page of HTML was read; https://shop.example/ by default
-  --format json       for programs
-
-The exit code is 1 when the technology of --technology is not reported.
-
-Example:
-  npm run -s enrich-scan-queue -- rules explain page.html --technology klaviyo
-`,
-  options: { ...FORMAT_OPTION, technology: { type: 'string' }, url: { type: 'string' } },
-  positionals: 1,
-  run: async ({ values, positionals }, context) => {
+The exit code is 1 when the technology of --technology is not reported.`,
+  examples: ['rules explain page.html --technology klaviyo'],
+  run: async ({ values, positionals: [file = ''] }, context) => {
     const { technology } = values;
     if (technology !== undefined && findTechnology(technology) === undefined) {
-      throw usageError(`--technology ${JSON.stringify(technology)} is no technology; rules list shows them`);
+      throw usageError(`--technology ${JSON.stringify(technology)} is not a technology; rules list shows all`);
     }
-    const evidence = await readEvidenceFile(positionals[0] ?? '', values.url ?? 'https://shop.example/');
+    const evidence = await readEvidenceFile(file, values.url ?? 'https://shop.example/');
     const all = explain(evidence);
     const verdicts = technology === undefined ? all : all.filter(({ slug }) => slug === technology);
     const toText = (found: typeof verdicts) => {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { COMMON_OPTIONS, type CommandOptions } from '@vitrine/command-line/command';
+import { commandHelp, synopsisOf } from '@vitrine/command-line/help-text';
 import { runCaptured } from '@vitrine/command-line/testing/run-captured';
 import { VERSION } from '../telemetry/version.ts';
 import { gatewayCommandLine } from './registry.ts';
@@ -44,22 +45,26 @@ test.each(gatewayCommandLine().commands.map((one) => [one.name, one] as const))(
   'the synopsis of %s lists its flags, and its help explains them',
   (_, one) => {
     const { help: _help, ...common } = COMMON_OPTIONS;
+    const synopsis = synopsisOf(one);
     const flags = Object.entries<CommandOptions[string]>({ ...one.options, ...common });
     const flagsIn = (text: string) => [...new Set(Array.from(text.matchAll(/--([a-z-]+)/g), ([, name = '']) => name))];
-    expect(flagsIn(one.usage).toSorted()).toEqual(flags.map(([name]) => name).toSorted());
-    const [explained = ''] = one.help.split(/^Examples?:/m);
+    expect(flagsIn(synopsis).toSorted()).toEqual(flags.map(([name]) => name).toSorted());
+    const [, text = ''] = commandHelp(gatewayCommandLine(), one).split(one.summary);
+    const [explained = ''] = text.split(/^Examples?:/m);
     for (const [name, { type }] of flags) {
       expect(explained).toMatch(new RegExp(`--${name}\\b`));
       // A switch has no value; every other option names its value.
-      expect(one.usage).toMatch(type === 'boolean' ? new RegExp(`--${name}[\\] ]`) : new RegExp(`--${name} [A-Za-z|]+`));
+      expect(synopsis).toMatch(type === 'boolean' ? new RegExp(`--${name}[\\] ]`) : new RegExp(`--${name} [A-Za-z|]+`));
     }
     // Arguments behind `--` are a child program's; an option without brackets is required.
-    const positionals = one.usage.replace(/\[[^\]]*\]\S*|-- .*|--[a-z-]+ \S+/g, '').trim();
-    expect(positionals === '' ? 0 : positionals.split(/\s+/).length).toBe(one.positionals ?? 0);
+    const positionals = synopsis.replace(/\[[^\]]*\]\S*|-- .*|--[a-z-]+ \S+/g, '').trim();
+    expect(positionals === '' ? 0 : positionals.split(/\s+/).length).toBe(one.argument === undefined ? 0 : 1);
   },
 );
 
 test('every command has an example that calls it', () => {
-  for (const { name, help } of gatewayCommandLine().commands)
-    expect(help).toMatch(name === 'serve' ? /npm run gateway\n/ : `npm run gateway -- ${name}`);
+  for (const one of gatewayCommandLine().commands) {
+    const called = one.name === 'serve' ? /npm run gateway\n/ : `npm run gateway -- ${one.name}`;
+    expect(commandHelp(gatewayCommandLine(), one)).toMatch(called);
+  }
 });

@@ -9,17 +9,12 @@ export const serve = (collectYoung: () => void) =>
   command({
     name: 'serve',
     summary: 'Runs the gateway until it receives SIGINT or SIGTERM; the default command.',
-    usage: '[--config FILE]',
+    options: { config: { type: 'string', value: 'FILE' } },
     help: `Forwards /openai/* and /anthropic/* and records every exchange as a trace.
 
 Configuration is one YAML file (--config, else SVC_CONFIG, else ./vitrine.yaml when it is there), then environment variables:
-SVC_ and the key's path in capitals, such as SVC_SERVER_PORT=8080 or SVC_PROVIDERS_OPENAI_UPSTREAM=https://api.openai.com.
-
-Examples:
-  npm run gateway
-  npm run gateway -- --config deploy/gateway.yaml
-`,
-    options: {},
+SVC_ and the key's path in capitals, such as SVC_SERVER_PORT=8080 or SVC_PROVIDERS_OPENAI_UPSTREAM=https://api.openai.com.`,
+    examples: ['npm run gateway', 'npm run gateway -- --config deploy/gateway.yaml'],
     run: async ({ values }, context) => {
       const config = commandConfig(values.config, context);
       const logger = createLogger('svc-gateway', config.log.level, context.stdout);

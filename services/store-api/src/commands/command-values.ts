@@ -7,11 +7,6 @@ const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d:
 const TIME_FORM = 'a number of minutes, hours or days such as 15m, 12h or 90d';
 const MAX_TEXT = 200;
 
-export function requiredOption(option: string, text: string | undefined): string {
-  if (text === undefined) throw usageError(`${option} is required`);
-  return text;
-}
-
 /** A text for people, of at most 200 characters. */
 export function textOption(option: string, text: string): string {
   if (text.length <= MAX_TEXT && !/\p{Cc}/u.test(text)) return text;
@@ -19,8 +14,8 @@ export function textOption(option: string, text: string): string {
 }
 
 /** In lower case. */
-export function emailOption(option: string, text: string | undefined): string {
-  const email = requiredOption(option, text).trim().toLowerCase();
+export function emailOption(option: string, text: string): string {
+  const email = text.trim().toLowerCase();
   if (!z.email().max(254).safeParse(email).success) throw usageError(`${option} must be an e-mail address; got "${email}"`);
   return email;
 }

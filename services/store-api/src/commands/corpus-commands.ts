@@ -1,6 +1,6 @@
 import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
-import { command } from '@vitrine/command-line/command';
-import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { command, switchOption } from '@vitrine/command-line/command';
+import { formatResult } from '@vitrine/command-line/output-format';
 import { createProgress } from '@vitrine/command-line/progress';
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { VOCABULARY } from '@vitrine/registry/vocabulary';
@@ -9,7 +9,7 @@ import { importVocabulary } from '@vitrine/stores/import-vocabulary';
 import { countProfiles, renderProfiles } from '@vitrine/stores/commit/render-profiles';
 import { randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { withStores } from './with-stores.ts';
+import { OUTPUT_OPTIONS, withStores } from './with-stores.ts';
 
 /** Of bad lines so many are printed. */
 const SHOWN_LINES = 20;
@@ -18,16 +18,9 @@ const CHUNK_BYTES = 65_536;
 export const technologiesImport = command({
   name: 'technologies import',
   summary: 'Writes the vocabulary of this version to the database; the service does so when it starts.',
-  usage: '[--format text|json] [--config FILE]',
-  help: `  --format json  for programs
-  --config FILE  the store API's configuration
-
-Entries are added and updated, never removed: slugs are in what customers keep.
-
-Example:
-  npm run store-api -- technologies import
-`,
-  options: FORMAT_OPTION,
+  options: OUTPUT_OPTIONS,
+  help: 'Entries are added and updated, never removed: slugs are in what customers keep.',
+  examples: ['technologies import'],
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ pool }) => {
       const changed = await importVocabulary(pool, VOCABULARY);
@@ -40,21 +33,13 @@ Example:
 export const profilesRender = command({
   name: 'profiles render',
   summary: 'Renders all stored profiles anew, after public URLs or names have changed.',
-  usage: '[--format text|json] [--config FILE]',
-  help: `  --format json  for programs
-  --config FILE  the store API's configuration
-
-The service may be running. Profiles that do not change keep their ETag.
-
-Example:
-  npm run store-api -- profiles render
-`,
-  options: FORMAT_OPTION,
+  options: OUTPUT_OPTIONS,
+  help: 'The service may be running. Profiles that do not change keep their ETag.',
+  examples: ['profiles render'],
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ config, pool }) => {
       const total = await countProfiles(pool);
-      const print = (line: string) => context.stderr.write(line);
-      const progress = createProgress({ total, items: 'profiles', now: () => performance.now(), print });
+      const progress = createProgress({ total, items: 'profiles', stderr: context.stderr });
       const rendered = await renderProfiles(pool, publicUrlsOf(config.public), progress);
       context.stdout.write(formatResult(values.format, { rendered }, () => `${rendered} profiles were rendered.\n`));
     }),
@@ -63,30 +48,23 @@ Example:
 export const corpusImport = command({
   name: 'corpus import',
   summary: 'Adds the domains of a CSV file to the corpus and sets their ranks.',
-  usage: 'FILE [--keep-going] [--format text|json] [--config FILE]',
-  help: `  --keep-going   pass over lines that cannot be read, instead of ending before the first
-  --format json  for programs
-  --config FILE  the store API's configuration
-
-Each line is domain,rank or domain; the first may be the heads of the columns. A domain that stands there twice gets the rank of its last
-line. The file may be imported again. Lines that cannot be read are printed by number, and the exit code is 1.
-
-Examples:
-  npm run store-api -- corpus import domains.csv
-  npm run store-api -- corpus import domains.csv --keep-going --format json
-`,
-  options: { 'keep-going': { type: 'boolean' }, ...FORMAT_OPTION },
-  positionals: 1,
-  run: ({ values, positionals }, context) => {
-    const path = positionals[0] ?? '';
-    return withStores(values.config, context, async ({ pool, now }) => {
+  argument: 'FILE',
+  options: {
+    'keep-going': switchOption('pass over lines that cannot be read, instead of ending before the first'),
+    ...OUTPUT_OPTIONS,
+  },
+  help: `Each line is domain,rank or domain; the first may be the heads of the columns. A domain that stands there twice gets the rank of its last
+line. The file may be imported again. Lines that cannot be read are printed by number, and the exit code is 1.`,
+  examples: ['corpus import domains.csv', 'corpus import domains.csv --keep-going --format json'],
+  run: ({ values, positionals: [path = ''] }, context) =>
+    withStores(values.config, context, async ({ pool, now }) => {
       await using file = await open(path).catch((cause: unknown) => {
         throw new Fault('corpus_unreadable', { say: `${path} cannot be read: ${messageOf(cause)}`, cause });
       });
       const stream = file.createReadStream({ encoding: 'utf8', highWaterMark: CHUNK_BYTES, autoClose: false });
       const { size: total } = await file.stat();
       const print = (line: string) => context.stderr.write(line);
-      const progress = createProgress({ total, items: 'bytes', now: () => performance.now(), print });
+      const progress = createProgress({ total, items: 'bytes', stderr: context.stderr });
       const badLines: BadLine[] = [];
       const result = await importCorpus(pool, {
         chunks: readable(stream, path),
@@ -106,8 +84,7 @@ Examples:
         `${lines} lines: ${added} domains were added, ${ranked} ranks changed, ${bad} lines were not read.${ended}\n`;
       context.stdout.write(formatResult(values.format, { ...result, bad_lines: badLines }, text));
       return bad > 0 ? 1 : 0;
-    });
-  },
+    }),
 });
 
 /** Faults: `corpus_unreadable`. */

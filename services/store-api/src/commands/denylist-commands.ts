@@ -1,25 +1,17 @@
-import { command } from '@vitrine/command-line/command';
-import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { formatResult } from '@vitrine/command-line/output-format';
 import { textTable } from '@vitrine/command-line/text-table';
 import { allowDomain, denyDomain, readDenylist } from '@vitrine/stores/corpus/denylist';
 import { domainOf, textOption } from './command-values.ts';
-import { secondOf, withStores } from './with-stores.ts';
+import { OUTPUT_OPTIONS, secondOf, withStores } from './with-stores.ts';
 
 export const denylistAdd = command({
   name: 'denylist add',
   summary: 'Puts a domain on the denylist: it is not scanned, and responses say that it is blocked.',
-  usage: 'DOMAIN [--reason TEXT] [--format text|json] [--config FILE]',
-  help: `  --reason TEXT  why, for those who read the list
-  --format json  for programs
-  --config FILE  the store API's configuration
-
-What is known of the domain stays, and is shown again when it is removed from the list.
-
-Example:
-  npm run store-api -- denylist add shop.example.org --reason "asked for it on 2026-01-31"
-`,
-  options: { reason: { type: 'string' }, ...FORMAT_OPTION },
-  positionals: 1,
+  argument: 'DOMAIN',
+  options: { reason: stringOption('TEXT', 'why, for those who read the list'), ...OUTPUT_OPTIONS },
+  help: 'The data of the domain stays, and is shown again when the domain is removed from the list.',
+  examples: ['denylist add shop.example.org --reason "asked for it on 2026-01-31"'],
   run: ({ values, positionals }, context) => {
     const domain = domainOf(positionals[0] ?? '');
     const reason = textOption('--reason', values.reason ?? 'no reason given');
@@ -35,17 +27,10 @@ Example:
 export const denylistRemove = command({
   name: 'denylist remove',
   summary: 'Takes a domain from the denylist.',
-  usage: 'DOMAIN [--format text|json] [--config FILE]',
-  help: `  --format json  for programs
-  --config FILE  the store API's configuration
-
-Exits with 1 when the domain was not on the list.
-
-Example:
-  npm run store-api -- denylist remove shop.example.org
-`,
-  options: FORMAT_OPTION,
-  positionals: 1,
+  argument: 'DOMAIN',
+  options: OUTPUT_OPTIONS,
+  help: 'Exits with 1 when the domain was not on the list.',
+  examples: ['denylist remove shop.example.org'],
   run: ({ values, positionals }, context) => {
     const domain = domainOf(positionals[0] ?? '');
     return withStores(values.config, context, async ({ pool, logger }) => {
@@ -61,14 +46,8 @@ Example:
 export const denylistList = command({
   name: 'denylist list',
   summary: 'Lists the denylist by domain.',
-  usage: '[--format text|json] [--config FILE]',
-  help: `  --format json  for programs
-  --config FILE  the store API's configuration
-
-Example:
-  npm run store-api -- denylist list
-`,
-  options: FORMAT_OPTION,
+  options: OUTPUT_OPTIONS,
+  examples: ['denylist list'],
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ pool }) => {
       const denied = await readDenylist(pool);

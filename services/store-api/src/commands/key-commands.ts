@@ -1,6 +1,6 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
-import { command } from '@vitrine/command-line/command';
-import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { formatResult } from '@vitrine/command-line/output-format';
 import { textTable } from '@vitrine/command-line/text-table';
 import { usageError } from '@vitrine/command-line/usage-error';
 import { listedPeppers, PEPPER_HEADS, pepperCells, pepperExitCode } from '@vitrine/credentials/listed-peppers';
@@ -10,8 +10,8 @@ import { createApiKey, listApiKeys, MAX_ACTIVE_KEYS, revokeApiKey, type ApiKey }
 import { readStoredPeppers } from '@vitrine/stores/workspaces/stored-peppers';
 import { KEY_PRESETS, type KeyPreset } from '@vitrine/stores/workspaces/key-presets';
 import { randomBytes } from 'node:crypto';
-import { expiryOption, requiredOption, textOption } from './command-values.ts';
-import { secondOf, withStores } from './with-stores.ts';
+import { expiryOption, textOption } from './command-values.ts';
+import { OUTPUT_OPTIONS, secondOf, withStores, WORKSPACE_OPTION } from './with-stores.ts';
 
 const PRESETS = Object.keys(KEY_PRESETS).map((preset) => preset.replaceAll('_', '-'));
 const MAX_EXPIRY_MS = 3_650 * 86_400_000;
@@ -21,33 +21,27 @@ const HEADS = ['ID', 'WORKSPACE', 'PREFIX', 'SCOPES', 'CREATED', 'EXPIRES', 'STA
 export const keyCreate = command({
   name: 'key create',
   summary: 'Creates a workspace API key and shows its secret once.',
-  usage: '--workspace ID --label TEXT [--preset PRESET | --scope SCOPE...] [--expires WHEN] [--format text|json] [--config FILE]',
-  help: `  --workspace ID   the workspace, as workspace list shows it
-  --label TEXT     what it is for
-  --preset PRESET  ${PRESETS.map((preset) => `${preset}${preset === 'read-only' ? ' (default)' : ''}`).join(', ')}
-  --scope SCOPE    instead of a preset: ${SCOPES.join(', ')}; may be repeated
-  --expires WHEN   a date, a date-time, or a time from now such as 90d; never unless given
-  --format json    for programs
-  --config FILE    the store API's configuration
-
-The secret is stored nowhere. The key works from the next request on.
-
-Examples:
-  npm run store-api -- key create --workspace ws_0123456789abcdefghjkmnpqrs --label ci
-  npm run store-api -- key create --workspace ws_0123456789abcdefghjkmnpqrs --label crm --preset full --expires 90d --format json
-`,
   options: {
-    workspace: { type: 'string' },
-    label: { type: 'string' },
-    preset: { type: 'string', choices: PRESETS },
-    scope: { type: 'string', multiple: true, choices: SCOPES },
-    expires: { type: 'string' },
-    ...FORMAT_OPTION,
+    workspace: WORKSPACE_OPTION,
+    label: { ...stringOption('TEXT', 'what it is for'), required: true },
+    preset: { ...stringOption('PRESET', PRESETS.join(', ').replace('read-only', '$& (default)')), choices: PRESETS },
+    scope: {
+      ...stringOption('SCOPE', `instead of a preset: ${SCOPES.join(', ')}; may be repeated`),
+      multiple: true,
+      choices: SCOPES,
+    },
+    expires: stringOption('WHEN', 'a date, a date-time, or a time from now such as 90d; never unless given'),
+    ...OUTPUT_OPTIONS,
   },
+  help: 'The secret is stored nowhere. The key works from the next request on.',
+  examples: [
+    'key create --workspace ws_0123456789abcdefghjkmnpqrs --label ci',
+    'key create --workspace ws_0123456789abcdefghjkmnpqrs --label crm --preset full --expires 90d --format json',
+  ],
   run: ({ values }, context) => {
     const request = {
-      workspace_id: requiredOption('--workspace', values.workspace),
-      label: textOption('--label', requiredOption('--label', values.label)),
+      workspace_id: values.workspace,
+      label: textOption('--label', values.label),
       scopes: scopesOf(values.preset, values.scope),
       created_by: CREATED_BY,
       random: randomBytes,
@@ -78,16 +72,8 @@ It is shown only once. Send it as Authorization: Bearer <key>.\n`;
 export const keyList = command({
   name: 'key list',
   summary: 'Lists API keys by workspace, those included that were revoked in the last 30 days.',
-  usage: '[--workspace ID] [--format text|json] [--config FILE]',
-  help: `  --workspace ID  only keys of this workspace
-  --format json   for programs
-  --config FILE   the store API's configuration
-
-Examples:
-  npm run store-api -- key list
-  npm run store-api -- key list --workspace ws_0123456789abcdefghjkmnpqrs --format json
-`,
-  options: { workspace: { type: 'string' }, ...FORMAT_OPTION },
+  options: { workspace: stringOption('ID', 'only keys of this workspace'), ...OUTPUT_OPTIONS },
+  examples: ['key list', 'key list --workspace ws_0123456789abcdefghjkmnpqrs --format json'],
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ pool, now }) => {
       const items = (await listApiKeys(pool, values.workspace, now)).map((key) => listed(key, now));
@@ -111,18 +97,11 @@ Examples:
 export const keyRevoke = command({
   name: 'key revoke',
   summary: 'Revokes an API key permanently, from its next request on.',
-  usage: 'ID [--format text|json] [--config FILE]',
-  help: `  --format json  for programs
-  --config FILE  the store API's configuration
-
-Example:
-  npm run store-api -- key revoke key_0123456789abcdefghjkmnpqrs
-`,
-  options: FORMAT_OPTION,
-  positionals: 1,
-  run: ({ values, positionals }, context) => {
-    const id = positionals[0] ?? '';
-    return withStores(values.config, context, async ({ pool, logger, now }) => {
+  argument: 'ID',
+  options: OUTPUT_OPTIONS,
+  examples: ['key revoke key_0123456789abcdefghjkmnpqrs'],
+  run: ({ values, positionals: [id = ''] }, context) =>
+    withStores(values.config, context, async ({ pool, logger, now }) => {
       const key = await revokeApiKey(pool, id, now);
       if (key === undefined) {
         context.stderr.write(`store-api: there is no key ${id}; see store-api key list\n`);
@@ -132,8 +111,7 @@ Example:
       const text = () => `Key ${id} (${key.prefix}...) is revoked since ${secondOf(key.revoked_at ?? now)}.\n`;
       context.stdout.write(formatResult(values.format, listed(key, now), text));
       return 0;
-    });
-  },
+    }),
 });
 
 function scopesOf(preset: string | undefined, scopes: readonly string[] | undefined): readonly Scope[] {
@@ -161,19 +139,11 @@ function auditFields({ id, workspace_id, prefix, scopes, label }: ApiKey) {
 export const keyPeppers = command({
   name: 'key peppers',
   summary: 'Lists the peppers, and how many keys and login links are hashed with each.',
-  usage: '[--format text|json] [--config FILE]',
-  help: `  --format json  for programs
-  --config FILE  the store API's configuration
-
-A pepper that no token has needed for a day can be removed: cursors, which are not counted, are valid for 24 hours.
+  options: OUTPUT_OPTIONS,
+  help: `A pepper that no token has needed for a day can be removed: cursors, which are not counted, are valid for 24 hours.
 docs/operations.md says how to rotate one. Exit code 1: some tokens cannot be
-verified, because their pepper is missing or has another secret.
-
-Examples:
-  npm run store-api -- key peppers
-  npm run store-api -- key peppers --format json
-`,
-  options: FORMAT_OPTION,
+verified, because their pepper is missing or has another secret.`,
+  examples: ['key peppers', 'key peppers --format json'],
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ config, pool }) => {
       const items = listedPeppers(new TokenHashes(config.auth.peppers).identities, await readStoredPeppers(pool));

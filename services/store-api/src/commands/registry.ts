@@ -4,10 +4,9 @@ import { VERSION } from '../version.ts';
 import { corpusImport, profilesRender, technologiesImport } from './corpus-commands.ts';
 import { denylistAdd, denylistList, denylistRemove } from './denylist-commands.ts';
 import { keyCreate, keyList, keyPeppers, keyRevoke } from './key-commands.ts';
-import { loginLink } from './login-link.ts';
 import { serve } from './serve.ts';
 import { reconcile, usage } from './usage-commands.ts';
-import { workspaceCreate, workspaceList } from './workspace-commands.ts';
+import { loginLink, workspaceCreate, workspaceList } from './workspace-commands.ts';
 
 /** Every command of the store API. */
 export const STORE_API_COMMAND_LINE: CommandLine = {

@@ -1,24 +1,16 @@
-import { command } from '@vitrine/command-line/command';
-import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { formatResult } from '@vitrine/command-line/output-format';
 import { textTable } from '@vitrine/command-line/text-table';
 import { readUsageByKey, reconcileUsage } from '@vitrine/stores/metering/usage-reports';
 import { readWorkspaceUsage, type WorkspaceUsage } from '@vitrine/stores/metering/workspace-usage';
 import { BILLING_UNITS } from '@vitrine/stores/resources/billing';
-import { secondOf, withStores } from './with-stores.ts';
+import { OUTPUT_OPTIONS, secondOf, withStores } from './with-stores.ts';
 
 export const usage = command({
   name: 'usage',
   summary: 'Shows what workspaces have consumed in their current billing period.',
-  usage: '[--workspace ID] [--format text|json] [--config FILE]',
-  help: `  --workspace ID  only this workspace, with each of its keys
-  --format json   for programs
-  --config FILE   the store API's configuration
-
-Examples:
-  npm run store-api -- usage
-  npm run store-api -- usage --workspace ws_0123456789abcdefghjkmnpqrs --format json
-`,
-  options: { workspace: { type: 'string' }, ...FORMAT_OPTION },
+  options: { workspace: stringOption('ID', 'only this workspace, with each of its keys'), ...OUTPUT_OPTIONS },
+  examples: ['usage', 'usage --workspace ws_0123456789abcdefghjkmnpqrs --format json'],
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ pool, now }) => {
       const items = await readWorkspaceUsage(pool, values.workspace, now);
@@ -44,16 +36,9 @@ Examples:
 export const reconcile = command({
   name: 'reconcile',
   summary: 'Adds up the ledger and compares it with the counters of workspaces and keys; exits with 1 when they differ.',
-  usage: '[--format text|json] [--config FILE]',
-  help: `  --format json  for programs
-  --config FILE  the store API's configuration
-
-Reads the whole ledger, in one statement: it may run while the service does.
-
-Example:
-  npm run store-api -- reconcile
-`,
-  options: FORMAT_OPTION,
+  options: OUTPUT_OPTIONS,
+  help: 'Reads the whole ledger, in one statement: it may run while the service does.',
+  examples: ['reconcile'],
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ pool }) => {
       const differences = await reconcileUsage(pool);

@@ -1,4 +1,5 @@
-import type { CommandContext } from '@vitrine/command-line/command';
+import { stringOption, type CommandContext } from '@vitrine/command-line/command';
+import { FORMAT_OPTION } from '@vitrine/command-line/output-format';
 import { locateConfigFile, readConfigFile } from '@vitrine/config/config-file';
 import { codeOf, isFault, messageOf } from '@vitrine/faults/fault';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
@@ -6,13 +7,18 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createLogger, type Logger } from '@vitrine/telemetry/logger';
 import { readStoreApiConfig, STORE_API_CONFIG_FILE, type StoreApiConfig } from '../config.ts';
 
+/** The last options of every command. */
+export const OUTPUT_OPTIONS = { ...FORMAT_OPTION, config: stringOption('FILE', "the store API's configuration") };
+
+export const WORKSPACE_OPTION = { ...stringOption('ID', 'the workspace, as workspace list shows it'), required: true } as const;
+
 const APPLICATION = 'vitrine-store-api-command';
 const CONNECTIONS = 5;
 /** Adding up a large ledger takes minutes. */
 const STATEMENT_TIMEOUT_MS = 3_600_000;
 const SQLSTATE_LENGTH = 5;
 
-/** What a command works with. */
+/** The resources of a command. */
 interface StoresCommand {
   readonly config: StoreApiConfig;
   readonly pool: PostgresPool;

@@ -1,41 +1,35 @@
-import { command } from '@vitrine/command-line/command';
-import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { formatResult } from '@vitrine/command-line/output-format';
+import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { textTable } from '@vitrine/command-line/text-table';
+import { publicUrlsOf } from '@vitrine/stores/profile/public-urls';
 import { planSlug, type PlanSlug } from '@vitrine/stores/resources/enumerations';
+import { createLoginToken } from '@vitrine/stores/workspaces/login-links';
 import { createWorkspace, listWorkspaces, type Workspace } from '@vitrine/stores/workspaces/workspaces';
 import { randomBytes } from 'node:crypto';
-import { emailOption, textOption } from './command-values.ts';
-import { configWords, secondOf, withStores } from './with-stores.ts';
+import { emailOption, textOption, timeSpanOption } from './command-values.ts';
+import { configWords, OUTPUT_OPTIONS, secondOf, withStores, WORKSPACE_OPTION } from './with-stores.ts';
 
+/** How long a login link can be valid. */
+const MAX_LINK_MS = 86_400_000;
 const PLANS: readonly string[] = planSlug.options;
 
 export const workspaceCreate = command({
   name: 'workspace create',
   summary: 'Creates a workspace and its first admin.',
-  usage:
-    '--admin EMAIL [--name TEXT] [--plan PLAN] [--gateway-org ID] [--gateway-workspace ID] [--format text|json] [--config FILE]',
-  help: `  --admin EMAIL           its first admin, who invites others
-  --name TEXT             what people call it; the part of the address behind the @ unless given
-  --plan PLAN             ${PLANS.join(', ')}; free unless given
-  --gateway-org ID        its organisation at the AI traffic gateway; default
-  --gateway-workspace ID  its workspace there; default
-  --format json           for programs
-  --config FILE           the store API's configuration
-
-Billing periods begin on the day of the month on which the workspace was created.
-
-Examples:
-  npm run store-api -- workspace create --admin ada@example.com
-  npm run store-api -- workspace create --admin ada@example.com --name Acme --plan growth --format json
-`,
   options: {
-    admin: { type: 'string' },
-    name: { type: 'string' },
-    plan: { type: 'string', choices: PLANS },
-    'gateway-org': { type: 'string' },
-    'gateway-workspace': { type: 'string' },
-    ...FORMAT_OPTION,
+    admin: { ...stringOption('EMAIL', 'its first admin, who invites others'), required: true },
+    name: stringOption('TEXT', 'what people call it; the part of the address behind the @ unless given'),
+    plan: { ...stringOption('PLAN', `${PLANS.join(', ')}; free unless given`), choices: PLANS },
+    'gateway-org': stringOption('ID', 'its organisation at the AI traffic gateway; default'),
+    'gateway-workspace': stringOption('ID', 'its workspace there; default'),
+    ...OUTPUT_OPTIONS,
   },
+  help: 'Billing periods begin on the day of the month on which the workspace was created.',
+  examples: [
+    'workspace create --admin ada@example.com',
+    'workspace create --admin ada@example.com --name Acme --plan growth --format json',
+  ],
   run: ({ values }, context) => {
     const { config, format, plan = 'free', 'gateway-org': org = 'default', 'gateway-workspace': gateway = 'default' } = values;
     const admin = emailOption('--admin', values.admin);
@@ -61,14 +55,8 @@ A key for it:  npm run store-api -- key create --workspace ${workspace.id} --lab
 export const workspaceList = command({
   name: 'workspace list',
   summary: 'Lists all workspaces, oldest first.',
-  usage: '[--format text|json] [--config FILE]',
-  help: `  --format json  for programs
-  --config FILE  the store API's configuration
-
-Example:
-  npm run store-api -- workspace list
-`,
-  options: FORMAT_OPTION,
+  options: OUTPUT_OPTIONS,
+  examples: ['workspace list'],
   run: ({ values }, context) =>
     withStores(values.config, context, async ({ pool }) => {
       const items = (await listWorkspaces(pool)).map(listed);
@@ -85,3 +73,39 @@ Example:
 function listed<W extends Workspace>({ created_at, ...workspace }: W) {
   return { ...workspace, created_at: secondOf(created_at) };
 }
+
+/** Spec: S5.13. */
+export const loginLink = command({
+  name: 'login-link',
+  summary: 'Makes a link that signs a member of a workspace in to the console, once.',
+  options: {
+    workspace: WORKSPACE_OPTION,
+    email: { ...stringOption('EMAIL', 'the member'), required: true },
+    expires: stringOption('SPAN', 'how long the link can be used, such as 15m (default) or 2h; at most 1d'),
+    ...OUTPUT_OPTIONS,
+  },
+  help: 'The link is a secret, and is shown only here. It leads to public.console_url.',
+  examples: ['login-link --workspace ws_0123456789abcdefghjkmnpqrs --email ada@example.com'],
+  run: ({ values }, context) => {
+    const workspace_id = values.workspace;
+    const email = emailOption('--email', values.email);
+    const ttlMs = timeSpanOption('--expires', values.expires ?? '15m', MAX_LINK_MS);
+    return withStores(values.config, context, async ({ config, pool, logger, now: at }) => {
+      const request = { workspace_id, email, at, ttlMs, random: randomBytes };
+      const token = await pool.transaction((transaction) =>
+        createLoginToken(transaction, new TokenHashes(config.auth.peppers), request),
+      );
+      if (token === undefined) {
+        context.stderr.write(`store-api: ${email} is no member of a workspace ${workspace_id}; see store-api workspace list\n`);
+        return 1;
+      }
+      logger.info({ audit: 'login_link_created', workspace_id, email, expires_at: secondOf(at + ttlMs) }, 'login link created');
+      const url = `${publicUrlsOf(config.public).console_url}/login?token=${token.reveal()}`;
+      const result = { url, expires_at: new Date(at + ttlMs).toISOString() };
+      context.stdout.write(
+        formatResult(values.format, result, () => `\n  ${url}\n\nIt signs ${email} in once, until ${secondOf(at + ttlMs)}.\n`),
+      );
+      return 0;
+    });
+  },
+});

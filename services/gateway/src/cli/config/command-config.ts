@@ -1,10 +1,16 @@
-import type { CommandContext } from '@vitrine/command-line/command';
+import { stringOption, type CommandContext } from '@vitrine/command-line/command';
+import { FORMAT_OPTION } from '@vitrine/command-line/output-format';
 import { locateConfigFile, readConfigFile, type ConfigLocation } from '@vitrine/config/config-file';
 import { invalidConfig, type InspectedConfig } from '@vitrine/config/read-config';
 import { GATEWAY_CONFIG_FILE, inspectGatewayConfig, type gatewayConfig, type GatewayConfig } from '../../config.ts';
 import { oldSettingsIn } from '../../config/old-settings.ts';
 
 type Environment = Pick<CommandContext, 'env'>;
+
+export const CONFIG_OPTION = { config: stringOption('FILE', "the gateway's configuration") };
+
+/** The last options of most commands. */
+export const OUTPUT_OPTIONS = { ...FORMAT_OPTION, ...CONFIG_OPTION };
 
 /** The gateway's configuration for a command; `option` is the value of `--config`. Faults: `config_unreadable`, `invalid_config`. */
 export function commandConfig(option: string | undefined, context: Environment): GatewayConfig {

@@ -82,7 +82,7 @@ describe('the price list', () => {
     expect([config.status, config.details[0], storage.status]).toEqual(['fail', line.trim(), 'pass']);
   });
 
-  test('that is valid is no fault', async () => {
+  test('that is valid causes no fault', async () => {
     const prices = join(folder.path, 'prices.yaml');
     writeFileSync(prices, PRICES);
     expect(await validate({ SVC_PRICES_OVERRIDE_PATH: prices })).toEqual([]);
@@ -91,14 +91,14 @@ describe('the price list', () => {
 });
 
 describe('a place for the traces', () => {
-  test('in a folder that exists, or can be created, is no fault', async () => {
+  test('in a folder that exists, or can be created, causes no fault', async () => {
     expect(await validate({})).toEqual([]);
     mkdirSync(join(folder.path, 'data'));
     expect(await validate({})).toEqual([]);
     expect((await diagnose({})).storage.status).toBe('pass');
   });
 
-  test('of a running gateway is no fault', async () => {
+  test('of a running gateway causes no fault', async () => {
     await using gateway = await startTestGateway({ SVC_AUTH_ENABLED: 'true' });
     const own = { SVC_STORAGE_PATH: join(gateway.folder, 'traces.db'), SVC_AUTH_ENABLED: 'true' };
     const before = readdirSync(gateway.folder);

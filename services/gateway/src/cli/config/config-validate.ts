@@ -1,4 +1,4 @@
-import { command } from '@vitrine/command-line/command';
+import { command, stringOption } from '@vitrine/command-line/command';
 import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
 import { invalidConfig } from '@vitrine/config/read-config';
 import { isFault } from '@vitrine/faults/fault';
@@ -10,19 +10,14 @@ import { commandOldSettings, inspectCommandConfig } from './command-config.ts';
 export const configValidate = command({
   name: 'config validate',
   summary: 'Checks whether the gateway would start with this configuration, and lists every error.',
-  usage: '[--format text|json] [--config FILE]',
-  help: `  --format json  for programs
-  --config FILE  the configuration; otherwise SVC_CONFIG, else ./vitrine.yaml when it is there
-
-Environment variables are included. The price list is read, and the places of traces and gateway keys are checked for write access.
+  options: {
+    ...FORMAT_OPTION,
+    config: stringOption('FILE', 'the configuration; otherwise SVC_CONFIG, else ./vitrine.yaml when it is there'),
+  },
+  help: `Environment variables are included. The price list is read, and the places of traces and gateway keys are checked for write access.
 No store is opened, nothing is left behind, and a gateway may be running. Exit code 1: the gateway would not start. Valid settings
-without effect are warnings.
-
-Examples:
-  npm run gateway -- config validate
-  npm run gateway -- config validate --config deploy/gateway.yaml --format json
-`,
-  options: FORMAT_OPTION,
+without effect are warnings.`,
+  examples: ['config validate', 'config validate --config deploy/gateway.yaml --format json'],
   run: async ({ values: { config: file, format } }, context) => {
     let warnings: string[];
     try {

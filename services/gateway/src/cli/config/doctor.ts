@@ -3,7 +3,7 @@ import { isFault } from '@vitrine/faults/fault';
 import { resolve } from 'node:path';
 import type { GatewayConfig } from '../../config.ts';
 import { checkAuth } from '../doctor/auth-check.ts';
-import { overallStatus, type Check } from '../doctor/check.ts';
+import { overallStatus, resultOf, type Check } from '../doctor/check.ts';
 import { fileFaults, priceFaults } from '../doctor/file-faults.ts';
 import { checkPlans } from '../doctor/plan-check.ts';
 import { checkRoutes } from '../doctor/route-check.ts';
@@ -12,25 +12,17 @@ import { ineffectiveLimits } from '../../limits/ineffective-limits.ts';
 import { oldSettingSentences } from '../../config/old-settings.ts';
 import { planNames, readPlans } from '../../limits/plans/read-plans.ts';
 import { command, type CommandContext } from '@vitrine/command-line/command';
-import { commandOldSettings, configLocation, inspectCommandConfig } from './command-config.ts';
-import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
+import { commandOldSettings, configLocation, inspectCommandConfig, OUTPUT_OPTIONS } from './command-config.ts';
+import { printResult } from '@vitrine/command-line/output-format';
 
 export const doctor = command({
   name: 'doctor',
   summary: 'Checks configuration, storage, routes, authentication and plans.',
-  usage: '[--format text|json] [--config FILE]',
-  help: `  --format json  for programs
-  --config FILE  the gateway's configuration
-
-Each check passes, warns or fails; a gateway may be running. Nothing is changed or left behind, and no provider is called.
+  options: OUTPUT_OPTIONS,
+  help: `Each check passes, warns or fails; a gateway may be running. Nothing is changed or left behind, and no provider is called.
 A topic gets one record without value, which trace-writers skip.
-Exit code 1: a check failed.
-
-Examples:
-  npm run gateway -- doctor
-  npm run gateway -- doctor --config deploy/gateway.yaml --format json
-`,
-  options: FORMAT_OPTION,
+Exit code 1: a check failed.`,
+  examples: ['doctor', 'doctor --config deploy/gateway.yaml --format json'],
   run: async ({ values }, context) => {
     const result = await diagnose(values.config, context);
     printResult(context, values.format, result, resultText);
@@ -78,25 +70,17 @@ async function runChecks(file: string | undefined, context: CommandContext): Pro
 }
 
 function invalidConfiguration(details: readonly string[]): Check[] {
-  const skipped = (['storage', 'route_wiring', 'auth_posture', 'plans'] as const).map((name): Check => ({
-    name,
-    status: 'skip',
-    summary: 'skipped: there is no valid configuration',
-    details: [],
-  }));
-  return [{ name: 'config', status: 'fail', summary: 'the configuration is not valid', details }, ...skipped];
+  const skipped = (['storage', 'route_wiring', 'auth_posture', 'plans'] as const).map((name) =>
+    resultOf(name)('skip', 'skipped: there is no valid configuration'),
+  );
+  return [resultOf('config', details)('fail', 'the configuration is not valid'), ...skipped];
 }
 
 /** A valid configuration may still name an unusable file, or have settings without effect. */
 function checkConfig(config: GatewayConfig, old: readonly string[]): Check {
   const idle = [...ineffectiveLimits(config), ...old];
   const fileErrors = priceFaults(config).map(faultText);
-  const found = (status: Check['status'], summary: string): Check => ({
-    name: 'config',
-    status,
-    summary,
-    details: [...fileErrors, ...idle],
-  });
+  const found = resultOf('config', [...fileErrors, ...idle]);
   if (fileErrors.length > 0) return found('fail', 'the configuration names a file that cannot be used');
   if (idle.length > 0) return found('warn', 'the configuration is valid, but a part of it has no effect');
   return found('pass', 'the configuration is valid');

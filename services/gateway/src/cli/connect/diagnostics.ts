@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { keyHeaderError } from '../../auth/key-header.ts';
 import { requestJson } from '@vitrine/command-line/request-json';
-import { command } from '@vitrine/command-line/command';
+import { command, stringOption } from '@vitrine/command-line/command';
 import { usageError } from '@vitrine/command-line/usage-error';
-import { commandConfig } from '../config/command-config.ts';
+import { commandConfig, CONFIG_OPTION } from '../config/command-config.ts';
 import { durationOption, httpUrlOption } from '@vitrine/command-line/option-values';
-import { gatewayKeyOption, gatewayUrl, KEY_VARIABLE } from './gateway-options.ts';
-import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
+import { BASE_URL_OPTION, gatewayKeyOption, gatewayUrl, KEY_VARIABLE } from './gateway-options.ts';
+import { formatOption, printResult } from '@vitrine/command-line/output-format';
 import { textTable } from '@vitrine/command-line/text-table';
 
 const DEFAULT_TIMEOUT_MS = 5_000;
@@ -21,25 +21,18 @@ const responseShape = z.looseObject({
 export const diagnostics = command({
   name: 'diagnostics',
   summary: 'Shows the trace pipeline counters of a running gateway.',
-  usage: '[--base-url URL] [--gateway-key KEY] [--auth-header NAME] [--timeout TIME] [--format text|json] [--config FILE]',
-  help: `  --base-url URL      the gateway's URL; otherwise that of the configuration
-  --gateway-key KEY   a key that may read analytics; better given in ${KEY_VARIABLE}, where other users do not see it
-  --auth-header NAME  the header for the key; otherwise that of the configuration
-  --timeout TIME      time limit of the request: a duration such as 5s, or milliseconds; ${DEFAULT_TIMEOUT_MS}
-  --format json       for programs: trace-pipeline-diagnostics.v1
-  --config FILE       the gateway's configuration
-
-Examples:
-  npm run gateway -- diagnostics
-  npm run gateway -- diagnostics --base-url http://10.0.0.7:8080 --format json
-`,
   options: {
-    'base-url': { type: 'string' },
-    'gateway-key': { type: 'string' },
-    'auth-header': { type: 'string' },
-    timeout: { type: 'string' },
-    ...FORMAT_OPTION,
+    ...BASE_URL_OPTION,
+    'gateway-key': stringOption(
+      'KEY',
+      `a key that may read analytics; better given in ${KEY_VARIABLE}, where other users do not see it`,
+    ),
+    'auth-header': stringOption('NAME', 'the header for the key; otherwise that of the configuration'),
+    timeout: stringOption('TIME', `time limit of the request: a duration such as 5s, or milliseconds; ${DEFAULT_TIMEOUT_MS}`),
+    format: formatOption('for programs: trace-pipeline-diagnostics.v1'),
+    ...CONFIG_OPTION,
   },
+  examples: ['diagnostics', 'diagnostics --base-url http://10.0.0.7:8080 --format json'],
   run: async ({ values }, context) => {
     const timeoutMs = durationOption('--timeout', values.timeout, 1, 600_000) ?? DEFAULT_TIMEOUT_MS;
     const url = httpUrlOption('--base-url', values['base-url']);

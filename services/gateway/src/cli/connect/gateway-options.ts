@@ -1,10 +1,12 @@
 import { baseUrlOf } from '../base-url.ts';
 import type { GatewayConfig } from '../../config.ts';
-import type { CommandContext } from '@vitrine/command-line/command';
+import { stringOption, type CommandContext } from '@vitrine/command-line/command';
 import { usageError } from '@vitrine/command-line/usage-error';
 
 /** The variable of a gateway key: other users see the options of a process, but not its environment. */
 export const KEY_VARIABLE = 'VITRINE_GATEWAY_KEY';
+
+export const BASE_URL_OPTION = { 'base-url': stringOption('URL', "the gateway's URL; otherwise that of the configuration") };
 
 const VISIBLE = /^[\x21-\x7e]+$/;
 
@@ -21,4 +23,9 @@ export function gatewayUrl(option: string | undefined, config: GatewayConfig): s
   if (url === undefined)
     throw usageError('--base-url is needed: server.port is 0, and the port is only in the log of the gateway');
   return url;
+}
+
+/** The base URL variables of the official SDKs. The SDK of OpenAI expects the API version in its base URL, that of Anthropic adds it. */
+export function sdkVariables(baseUrl: string, { openai, anthropic }: GatewayConfig['providers']): Record<string, string> {
+  return { OPENAI_BASE_URL: `${baseUrl}${openai.prefix}/v1`, ANTHROPIC_BASE_URL: `${baseUrl}${anthropic.prefix}` };
 }

@@ -1,18 +1,14 @@
 import { textTable } from '@vitrine/command-line/text-table';
 import { isKnownTenant } from '../offline-traces/tenant-filter.ts';
-import type { ChainCheckpoint, CheckpointDiff, DebugChain } from './debug-chain.ts';
-import { tenantLines } from './read-source.ts';
+import { DIFF_FIELDS, DIFF_PARTS, type ChainCheckpoint, type CheckpointDiff, type DebugChain } from './debug-chain.ts';
+import { lineageNames, tenantLines } from './read-source.ts';
 
 const HEADS = ['STEP', 'TRACE', 'CREATED', 'MODEL', 'STATUS', 'OUTCOME', 'TOKENS', 'COST USD', 'LATENCY', 'SEQ', 'PARENT'];
 
 /** The text of `gateway debug`. */
 export function chainText(shown: DebugChain): string {
   const { source_trace_id: sourceId, chain, diffs = [] } = shown;
-  const ids = [
-    ['group', chain.group_id],
-    ['thread', chain.thread_id],
-    ['run', chain.run_id],
-  ].flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${id}`]));
+  const ids = lineageNames({ ...chain, trace_group_id: chain.group_id });
   const many = chain.checkpoint_count === 1 ? '1 checkpoint' : `${chain.checkpoint_count} checkpoints`;
   const cut = chain.truncated ? ', and there are more than --limit shows' : '';
   return [
@@ -56,10 +52,8 @@ function rowOf(checkpoint: ChainCheckpoint, sourceId: string): string[] {
 }
 
 function diffText(diff: CheckpointDiff): string {
-  const changed = (['provider', 'model', 'request_method', 'request_path', 'response_status'] as const).filter(
-    (field) => diff[`${field}_changed`],
-  );
-  const sizes = (['request_headers', 'response_headers', 'request_body', 'response_body'] as const).flatMap((part) =>
+  const changed = DIFF_FIELDS.filter((field) => diff[`${field}_changed`]);
+  const sizes = DIFF_PARTS.flatMap((part) =>
     diff[`${part}_changed`] ? [`${part} ${diff[`${part}_bytes_from`]} -> ${diff[`${part}_bytes_to`]} bytes`] : [],
   );
   const keys = (['added', 'removed', 'changed'] as const).flatMap((how) => {

@@ -52,7 +52,7 @@ const SAME = {
   response_body_bytes_to: 0,
 };
 
-test('what is the same is no change', () => {
+test('equal fields count as unchanged', () => {
   const to = '2'.repeat(32);
   expect(diffCheckpoints(trace({}), trace({ id: to }))).toEqual({
     from_checkpoint_id: '1'.repeat(32),

@@ -16,35 +16,32 @@ const chainCheckpoint = traceSummary.omit({ api_key_hash: true }).extend({
 });
 export type ChainCheckpoint = z.infer<typeof chainCheckpoint>;
 
+/** Fields of a trace whose change is shown. */
+export const DIFF_FIELDS = ['provider', 'model', 'request_method', 'request_path', 'response_status'] as const;
+/** Parts of an exchange whose change and size are shown. */
+export const DIFF_PARTS = ['request_headers', 'response_headers', 'request_body', 'response_body'] as const;
+export const DIFF_TOKENS = ['input_tokens', 'output_tokens', 'total_tokens'] as const;
+
+/** An object with a key for each name and suffix, in this order. */
+export function keysOf<N extends string, S extends string, V>(
+  names: readonly N[],
+  suffixes: readonly S[],
+  valueOf: (name: N, suffix: S) => V,
+): Record<`${N}${S}`, V> {
+  const entries = names.flatMap((name) => suffixes.map((suffix) => [`${name}${suffix}`, valueOf(name, suffix)]));
+  return Object.fromEntries(entries) as Record<`${N}${S}`, V>;
+}
+
 /** The changes from one checkpoint to the next, without content. */
 const checkpointDiff = z.strictObject({
   from_checkpoint_id: z.string(),
   to_checkpoint_id: z.string(),
-  provider_changed: z.boolean(),
-  model_changed: z.boolean(),
-  request_method_changed: z.boolean(),
-  request_path_changed: z.boolean(),
-  response_status_changed: z.boolean(),
-  input_tokens_delta: z.int(),
-  output_tokens_delta: z.int(),
-  total_tokens_delta: z.int(),
+  ...keysOf([...DIFF_FIELDS, ...DIFF_PARTS], ['_changed'], () => z.boolean()),
+  ...keysOf(DIFF_TOKENS, ['_delta'], () => z.int()),
   latency_delta_ms: z.int(),
   estimated_cost_delta_usd: z.number(),
-  request_headers_changed: z.boolean(),
-  response_headers_changed: z.boolean(),
-  request_body_changed: z.boolean(),
-  response_body_changed: z.boolean(),
-  request_headers_bytes_from: count,
-  request_headers_bytes_to: count,
-  response_headers_bytes_from: count,
-  response_headers_bytes_to: count,
-  request_body_bytes_from: count,
-  request_body_bytes_to: count,
-  response_body_bytes_from: count,
-  response_body_bytes_to: count,
-  metadata_keys_added: z.array(z.string()).optional(),
-  metadata_keys_removed: z.array(z.string()).optional(),
-  metadata_keys_changed: z.array(z.string()).optional(),
+  ...keysOf(DIFF_PARTS, ['_bytes_from', '_bytes_to'], () => count),
+  ...keysOf(['metadata_keys'], ['_added', '_removed', '_changed'], () => z.array(z.string()).optional()),
 });
 export type CheckpointDiff = z.infer<typeof checkpointDiff>;
 

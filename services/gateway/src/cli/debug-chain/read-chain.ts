@@ -5,7 +5,7 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { checkpointOf, conversationOf, withAncestors } from '@vitrine/traces/replay';
 import { tenantOf, type Checkpoint, type TraceDetail } from '@vitrine/traces/trace';
 import type { TraceStore } from '@vitrine/traces/trace-store';
-import type { OfflineTraces } from '../offline-traces/offline-traces.ts';
+import type { OfflineTraces } from '../offline-traces/open-traces.ts';
 import { diffCheckpoints } from './checkpoint-diff.ts';
 import {
   chainCheckpointOf,
@@ -53,16 +53,16 @@ export async function readChain(
     source_timestamp: source.timestamp,
     source: chainCheckpointOf(source, step, options),
     chain: {
-      ...(scope.trace_group_id === undefined ? {} : { group_id: scope.trace_group_id }),
-      ...(scope.thread_id === undefined ? {} : { thread_id: scope.thread_id }),
-      ...(scope.run_id === undefined ? {} : { run_id: scope.run_id }),
+      group_id: scope.trace_group_id,
+      thread_id: scope.thread_id,
+      run_id: scope.run_id,
       target_checkpoint_id: source.id,
       checkpoint_count: steps.length,
       truncated,
       checkpoints: steps,
       lineage_identifier: identifier ?? 'trace_id',
     },
-    ...(options.include_diff ? { diffs } : {}),
+    diffs: options.include_diff ? diffs : undefined,
   };
 }
 

@@ -2,7 +2,7 @@ import { Fault } from '@vitrine/faults/fault';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { tenantOf, type TraceDetail } from '@vitrine/traces/trace';
 import type { CheckpointQuery } from '@vitrine/traces/trace-store';
-import type { OfflineTraces } from '../offline-traces/offline-traces.ts';
+import type { OfflineTraces } from '../offline-traces/open-traces.ts';
 import {
   tenantFlags,
   hasTenantFilter,
@@ -35,7 +35,7 @@ export async function readSource(
 /** Other tenants that have traces with the ids. */
 export async function otherTenants(store: OfflineTraces, scope: LineageScope, own: Tenant): Promise<Tenant[]> {
   if (!hasIds(scope)) return [];
-  return (await store.tenantsWith(scope)).filter((one) => !isSame(one, own));
+  return (await store.tenantsWith(scope)).filter((one) => !matchesTenant(own, one));
 }
 
 export function hasIds(scope: LineageScope): boolean {
@@ -64,16 +64,14 @@ async function selectedTenants(store: OfflineTraces, scope: LineageScope, filter
 }
 
 function ambiguous(scope: LineageScope, tenants: readonly Tenant[]): Fault {
-  const names = [
-    ['group', scope.trace_group_id],
-    ['thread', scope.thread_id],
-    ['run', scope.run_id],
-  ].flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${id}`]));
-  return new Fault('ambiguous_tenant', {
-    say: [`${names.join(' and ')} is in ${tenants.length} tenants; select one:`, ...tenantLines(tenants, tenants.length)].join(
-      '\n',
-    ),
-  });
+  const which = lineageNames(scope).join(' and ');
+  const lines = [`${which} is in ${tenants.length} tenants; select one:`, ...tenantLines(tenants, tenants.length)];
+  return new Fault('ambiguous_tenant', { say: lines.join('\n') });
+}
+
+/** Each id with what it is the id of. */
+export function lineageNames({ trace_group_id: group, thread_id: thread, run_id: run }: LineageScope): string[] {
+  return Object.entries({ group, thread, run }).flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${id}`]));
 }
 
 /** A line for each tenant with the options that select it, and one that counts the others. */
@@ -81,8 +79,4 @@ export function tenantLines(tenants: readonly Tenant[], count: number): string[]
   const named = tenants.slice(0, MAX_NAMED_TENANTS);
   const lines = named.map((tenant) => `  ${isKnownTenant(tenant) ? tenantFlags(tenant) : 'no tenant: unknown callers'}`);
   return count > named.length ? [...lines, `  and ${count - named.length} more`] : lines;
-}
-
-function isSame(one: Tenant, other: Tenant): boolean {
-  return one.org_id === other.org_id && one.workspace_id === other.workspace_id;
 }

@@ -11,7 +11,9 @@ import { pepperSetting, reasonOf } from '../../auth/open-auth.ts';
 import { readKeys } from '../../auth/keys/open-key-store.ts';
 import { openKeys } from '../../auth/keys/open-keys.ts';
 import type { GatewayConfig } from '../../config.ts';
-import type { Check } from './check.ts';
+import { resultOf, type Check } from './check.ts';
+
+const found = resultOf('auth_posture');
 
 /** Checks whether requests need a key, and whether the keys are usable. Creates no files. `plans`: the names of all plans. */
 export async function checkAuth(config: GatewayConfig, plans: readonly string[]): Promise<Check> {
@@ -48,10 +50,6 @@ export async function checkAuth(config: GatewayConfig, plans: readonly string[])
 function pepperLine(pepper: ListedPepper): string {
   const [version, tokens, state] = pepperCells(pepper);
   return `pepper ${version}: ${tokens} tokens; ${state}`;
-}
-
-function found(status: Check['status'], summary: string, details: readonly string[]): Check {
-  return { name: 'auth_posture', status, summary, details };
 }
 
 async function countKeys(config: GatewayConfig, plans: readonly string[]) {

@@ -8,6 +8,13 @@ export interface Check {
   readonly details: readonly string[];
 }
 
+/** Makes results of the check `name`, whose details begin with `known`. */
+export function resultOf(name: Check['name'], known: readonly string[] = []) {
+  return (status: Check['status'], summary: string, more: readonly string[] = []): Check => {
+    return { name, status, summary, details: [...known, ...more] };
+  };
+}
+
 /** The worst status of all checks: `fail`, else `warn`, else `pass`. */
 export function overallStatus(checks: readonly Check[]): 'pass' | 'warn' | 'fail' {
   if (checks.some(({ status }) => status === 'fail')) return 'fail';

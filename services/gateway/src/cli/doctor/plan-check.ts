@@ -1,12 +1,12 @@
 import type { GatewayConfig } from '../../config.ts';
 import { planNames, type ReadPlans } from '../../limits/plans/read-plans.ts';
-import type { Check } from './check.ts';
+import { resultOf, type Check } from './check.ts';
 
 /** Checks whether the plans of rows and of a mounted folder can be used. */
 export function checkPlans({ auth, plans }: Pick<GatewayConfig, 'auth' | 'plans'>, read: readonly ReadPlans[]): Check {
-  const found = (status: Check['status'], summary: string): Check => ({ name: 'plans', status, summary, details });
   const names = planNames(plans, read);
   const details = [`plans: ${names.length === 0 ? 'none' : names.toSorted().join(', ')}`, ...read.map(textOf)];
+  const found = resultOf('plans', details);
   if (!auth.enabled && names.length > 0) return found('warn', 'plans have no effect, because auth.enabled is false');
   if (read.some(({ error }) => error !== undefined))
     return found(

@@ -1,6 +1,6 @@
 import { baseUrlOf } from '../base-url.ts';
 import type { GatewayConfig } from '../../config.ts';
-import type { Check } from './check.ts';
+import { resultOf, type Check } from './check.ts';
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
@@ -8,24 +8,13 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 export function checkRoutes(config: Pick<GatewayConfig, 'server' | 'providers'>): Check {
   const routes = Object.entries(config.providers);
   const details = routes.map(([name, { prefix, upstream }]) => `${name}: ${prefix}/* -> ${upstream}`);
+  const found = resultOf('route_wiring', details);
   const own = baseUrlOf(config);
   const loops = routes.filter(([, { upstream }]) => own !== undefined && isSame(upstream, own));
-  if (loops.length > 0)
-    return {
-      name: 'route_wiring',
-      status: 'fail',
-      summary: `${namesOf(loops)} would be sent to the gateway itself`,
-      details,
-    };
+  if (loops.length > 0) return found('fail', `${namesOf(loops)} would be sent to the gateway itself`);
   const open = routes.filter(([, { upstream }]) => upstream.startsWith('http:') && !LOOPBACK.test(new URL(upstream).hostname));
-  if (open.length > 0)
-    return {
-      name: 'route_wiring',
-      status: 'warn',
-      summary: `credentials for ${namesOf(open)} are sent unencrypted: the upstream is http://`,
-      details,
-    };
-  return { name: 'route_wiring', status: 'pass', summary: 'requests are sent to the upstreams of the providers', details };
+  if (open.length > 0) return found('warn', `credentials for ${namesOf(open)} are sent unencrypted: the upstream is http://`);
+  return found('pass', 'requests are sent to the upstreams of the providers');
 }
 
 function isSame(upstream: string, own: string): boolean {

@@ -1,15 +1,26 @@
 import { isFault, messageOf } from '@vitrine/faults/fault';
+import { createKafkaClient } from '@vitrine/kafka/kafka-client';
+import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
+import { kafkaErrorFields } from '@vitrine/kafka/kafka-error';
+import { tryPublishing } from '@vitrine/kafka/publish/try-publishing';
+import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import { tryWriting } from '@vitrine/sqlite/try-writing';
+import { openPostgresTraceStore } from '@vitrine/trace-store-postgres/postgres-trace-store';
 import { TRACE_FILE } from '@vitrine/trace-store-sqlite/trace-tables';
+import { TOPIC_CHECK_HEADER } from '@vitrine/traces/topic-check';
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openTraces } from '../offline-traces/open-traces.ts';
 import type { GatewayConfig } from '../../config.ts';
 import { postgresOptions, storagePlace } from '../../storage/storage-settings.ts';
-import type { Check } from './check.ts';
-import { checkDatabase } from './database-check.ts';
-import { queueProblems } from './queue-problems.ts';
-import { storageProblems } from './storage-problems.ts';
+import type { PublisherSettings } from '../../recording/publisher/open-publisher.ts';
+import { resultOf, type Check } from './check.ts';
+import { folderProblem, problemOf, storageProblems } from './file-faults.ts';
+
+const MISSING_TABLE = '42P01';
+const CONNECT_TIMEOUT_MS = 3_000;
+const CLIENT_ID = 'vitrine-gateway doctor';
+const NO_LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Checks whether this user can read and write the traces, by writing. Nothing is locked or left behind. */
 export async function checkStorage({ storage, queue }: Pick<GatewayConfig, 'storage' | 'queue'>): Promise<Check> {
@@ -29,12 +40,7 @@ export async function checkStorage({ storage, queue }: Pick<GatewayConfig, 'stor
 
 async function checkFile(config: Pick<GatewayConfig, 'storage'>): Promise<Check> {
   const path = resolve(config.storage.path);
-  const found = (status: Check['status'], summary: string, details: readonly string[] = []): Check => ({
-    name: 'storage',
-    status,
-    summary,
-    details: [`path: ${path}`, ...details],
-  });
+  const found = resultOf('storage', [`path: ${path}`]);
   const problems = storageProblems(path, TRACE_FILE);
   if (!existsSync(path)) {
     if (problems.length > 0) return found('fail', 'the trace file cannot be created', problems);
@@ -43,7 +49,7 @@ async function checkFile(config: Pick<GatewayConfig, 'storage'>): Promise<Check>
   try {
     const details = [`size: ${statSync(path).size} bytes`, await newestTrace(config)];
     if (problems.length > 0) return found('fail', 'the traces cannot be written', [...details, ...problems]);
-    const refusal = writeProblem(path);
+    const refusal = problemOf(`${path}: `, () => tryWriting(path));
     if (refusal !== undefined) return found('fail', 'the traces cannot be written', [...details, refusal]);
     return found('pass', 'the traces can be read and written', details);
   } catch (error) {
@@ -54,17 +60,46 @@ async function checkFile(config: Pick<GatewayConfig, 'storage'>): Promise<Check>
   }
 }
 
-function writeProblem(path: string): string | undefined {
+async function newestTrace(config: Pick<GatewayConfig, 'storage'>): Promise<string> {
+  await using store = await openTraces(config);
+  const [newest] = (await store.list({ limit: 1 })).items;
+  return newest === undefined ? 'no traces' : `newest trace: ${newest.created_at}`;
+}
+
+/** Checks whether this user can read and write the traces of a database. Nothing is left behind. `place`: its address. */
+async function checkDatabase(options: PostgresPoolOptions, place: string): Promise<Check> {
+  const found = resultOf('storage', [`database: ${place}`]);
+  await using store = openPostgresTraceStore({ ...options, maxConnections: 1, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   try {
-    tryWriting(path);
-    return undefined;
+    const [newest] = (await store.list({ limit: 1 })).items;
+    const content = newest === undefined ? 'no traces' : `newest trace: ${newest.created_at}`;
+    return await store.probe().then(
+      () => found('pass', 'the traces can be read and written', [content]),
+      (error: unknown) => found('fail', 'the traces cannot be written', [messageOf(error)]),
+    );
   } catch (error) {
-    return `${path}: ${messageOf(error)}`;
+    const cause = isFault(error) ? error.cause : error;
+    const isMissing = typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === MISSING_TABLE;
+    if (isMissing) return found('fail', 'the database has not all tables: run npm run migrate', [messageOf(cause)]);
+    return found('fail', 'the traces cannot be read', [messageOf(cause)]);
   }
 }
 
-async function newestTrace(config: Pick<GatewayConfig, 'storage'>): Promise<string> {
-  await using store = openTraces(config);
-  const [newest] = (await store.list({ limit: 1 })).items;
-  return newest === undefined ? 'no traces' : `newest trace: ${newest.created_at}`;
+/** The reasons why traces could be neither published nor spooled. One record is published, which trace-writers skip. */
+async function queueProblems(settings: PublisherSettings): Promise<string[]> {
+  const spool = folderProblem(settings.spool.path);
+  return [await topicProblem(settings), spool === undefined ? undefined : `queue.spool.path: ${spool}`].filter(
+    (problem) => problem !== undefined,
+  );
+}
+
+async function topicProblem(settings: PublisherSettings): Promise<string | undefined> {
+  const { topic, brokers } = settings;
+  try {
+    const client = createKafkaClient(kafkaConnection(CLIENT_ID, settings), NO_LOG);
+    await tryPublishing(client, topic, { key: 'check', value: null, headers: { [TOPIC_CHECK_HEADER]: 'doctor' } });
+    return undefined;
+  } catch (error) {
+    return `queue.topic ${topic} at ${brokers.join(', ')}: ${messageOf(error)}: ${kafkaErrorFields(error).next_step}`;
+  }
 }

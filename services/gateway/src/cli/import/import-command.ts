@@ -8,32 +8,25 @@ import { privacyRules } from '../../proxy/privacy/pii-config.ts';
 import { storagePlace } from '../../storage/storage-settings.ts';
 import { commandConfig } from '../config/command-config.ts';
 import { createProgress } from '@vitrine/command-line/progress';
-import { command } from '@vitrine/command-line/command';
+import { command, stringOption, switchOption } from '@vitrine/command-line/command';
 import { Fault } from '@vitrine/faults/fault';
-import { usageError } from '@vitrine/command-line/usage-error';
-import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
+import { formatOption, printResult } from '@vitrine/command-line/output-format';
 
 export const importCommand = command({
   name: 'import',
   summary: 'Imports the traces of an ongoingai/gateway. Idempotent: each trace is imported once.',
-  usage: '--from FILE [--dry-run] [--format text|json] [--config FILE]',
-  help: `  --from FILE    its trace file, such as ./data/ongoingai.db; that gateway may be running
-  --dry-run      only counts, and writes nothing; this gateway may be running
-  --format json  for programs: import.v1
-  --config FILE  this gateway's configuration
-
-This gateway must not be running. Traces older than tracing.retention_days are skipped, and all bodies while tracing.capture_bodies
+  options: {
+    from: { ...stringOption('FILE', 'its trace file, such as ./data/ongoingai.db; that gateway may be running'), required: true },
+    'dry-run': switchOption('only counts, and writes nothing; this gateway may be running'),
+    format: formatOption('for programs: import.v1'),
+    config: stringOption('FILE', "this gateway's configuration"),
+  },
+  help: `This gateway must not be running. Traces older than tracing.retention_days are skipped, and all bodies while tracing.capture_bodies
 is false; secrets and personal data are redacted as configured. After an interruption, run it again. Progress is on standard error.
-Exit code 1: a trace failed, or not all were read.
-
-Examples:
-  npm run gateway -- import --from ./data/ongoingai.db --dry-run
-  npm run gateway -- import --from ./data/ongoingai.db
-`,
-  options: { from: { type: 'string' }, 'dry-run': { type: 'boolean' }, ...FORMAT_OPTION },
+Exit code 1: a trace failed, or not all were read.`,
+  examples: ['import --from ./data/ongoingai.db --dry-run', 'import --from ./data/ongoingai.db'],
   run: async ({ values }, context) => {
     const { from, 'dry-run': dryRun = false } = values;
-    if (from === undefined) throw usageError('import needs --from and a file, such as ./data/ongoingai.db');
     const { pii, tracing, storage, auth } = commandConfig(values.config, context);
     if (storage.driver !== 'sqlite')
       throw new Fault('storage_unusable', {
@@ -50,12 +43,7 @@ Examples:
     let isStopped = false;
     void context.untilSignal().then(() => (isStopped = true));
     const startedAt = performance.now();
-    const progress = createProgress({
-      total: source.count(),
-      items: 'traces read',
-      now: () => performance.now(),
-      print: (line) => context.stderr.write(line),
-    });
+    const progress = createProgress({ total: source.count(), items: 'traces read', stderr: context.stderr });
     const counts = await importTraces({
       source,
       target,

@@ -542,7 +542,7 @@ describe('gateway import', () => {
   });
 
   test('needs a file', async () => {
-    expect(await run([])).toMatchObject({ code: 2, stderr: expect.stringContaining('import needs --from') });
+    expect(await run([])).toMatchObject({ code: 2, stderr: expect.stringContaining('--from is required') });
   });
 
   test('prints a summary as text', async () => {

@@ -5,11 +5,10 @@ import { keyFiles } from '../../auth/keys/key-files.ts';
 import { readKeys } from '../../auth/keys/open-key-store.ts';
 import type { GatewayConfig } from '../../config.ts';
 import { rangeQuery } from '@vitrine/http-api/requests/query-shapes';
-import { queryOptions } from '../query-options.ts';
-import { command } from '@vitrine/command-line/command';
-import { commandConfig } from '../config/command-config.ts';
-import { FORMAT_OPTION, printResult } from '@vitrine/command-line/output-format';
-import { TENANT_OPTIONS, tenantFilterOf } from '../traces/tenant-options.ts';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { commandConfig, CONFIG_OPTION } from '../config/command-config.ts';
+import { formatOption, printResult } from '@vitrine/command-line/output-format';
+import { queryOptions, RANGE_OPTIONS, tenantFilterOf, tenantOptions } from '../query-options.ts';
 import { textTable } from '@vitrine/command-line/text-table';
 import { wholeNumberOption } from '@vitrine/command-line/option-values';
 
@@ -21,41 +20,25 @@ const filterShape = rangeQuery(auditFilters);
 export const audit = command({
   name: 'audit',
   summary: 'Lists changes of gateway keys and denied requests, newest first.',
-  usage:
-    '[--from TIME] [--to TIME] [--action NAME] [--outcome NAME] [--actor ID] [--org-id ID] [--workspace-id ID] ' +
-    '[--limit N] [--cursor TEXT] [--format text|json] [--config FILE]',
-  help: `  --from TIME        not before: RFC 3339, or YYYY-MM-DD for the first moment of a day (UTC)
-  --to TIME          not after: RFC 3339, or YYYY-MM-DD for its last
-  --action NAME      only this action: ${AUDIT_ACTIONS.join(', ')}
-  --outcome NAME     only allowed actions (allow), or denied ones (deny)
-  --actor ID         only actions of this key; system is the command line
-  --org-id ID        only events of this organisation
-  --workspace-id ID  only events of this workspace
-  --limit N          number of events, 1 to ${MAX_LIMIT}; ${DEFAULT_LIMIT}
-  --cursor TEXT      continue where a list ended
-  --format json      for programs: the same as GET /api/audit-events
-  --config FILE      the gateway's configuration
-
-Events of all tenants are shown, and those of unknown callers, which belong to no tenant. A gateway may be running; denials of the last
-second may be missing.
-
-Examples:
-  npm run gateway -- audit
-  npm run gateway -- audit --outcome deny --from 2026-02-01
-  npm run gateway -- audit --action gateway_key.revoke --org-id acme --limit 10
-  npm run -s gateway -- audit --actor gk_0123456789abcdef --format json
-`,
   options: {
-    from: { type: 'string' },
-    to: { type: 'string' },
-    action: { type: 'string' },
-    outcome: { type: 'string' },
-    actor: { type: 'string' },
-    limit: { type: 'string' },
-    cursor: { type: 'string' },
-    ...TENANT_OPTIONS,
-    ...FORMAT_OPTION,
+    ...RANGE_OPTIONS,
+    action: stringOption('NAME', `only this action: ${AUDIT_ACTIONS.join(', ')}`),
+    outcome: stringOption('NAME', 'only allowed actions (allow), or denied ones (deny)'),
+    actor: stringOption('ID', 'only actions of this key; system is the command line'),
+    ...tenantOptions('events'),
+    limit: stringOption('N', `number of events, 1 to ${MAX_LIMIT}; ${DEFAULT_LIMIT}`),
+    cursor: stringOption('TEXT', 'continue where a list ended'),
+    format: formatOption('for programs: the same as GET /api/audit-events'),
+    ...CONFIG_OPTION,
   },
+  help: `Events of all tenants are shown, and those of unknown callers, which belong to no tenant. A gateway may be running; denials of the last
+second may be missing.`,
+  examples: [
+    'audit',
+    'audit --outcome deny --from 2026-02-01',
+    'audit --action gateway_key.revoke --org-id acme --limit 10',
+    'audit --actor gk_0123456789abcdef --format json',
+  ],
   run: async ({ values }, context) => {
     const limit = wholeNumberOption('--limit', values.limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT;
     const { from, to, action, outcome, actor, cursor } = values;

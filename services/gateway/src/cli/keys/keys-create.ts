@@ -6,8 +6,9 @@ import { z } from 'zod';
 import type { NewKeyRequest } from '../../auth/keys/gateway-keys.ts';
 import { unknownPlanText } from '../../config/config-rules.ts';
 import { planNames, readPlans } from '../../limits/plans/read-plans.ts';
-import { command } from '@vitrine/command-line/command';
-import { FORMAT_OPTION, formatResult } from '@vitrine/command-line/output-format';
+import { command, stringOption } from '@vitrine/command-line/command';
+import { formatResult } from '@vitrine/command-line/output-format';
+import { OUTPUT_OPTIONS } from '../config/command-config.ts';
 import { tokenText, withKeys } from './with-keys.ts';
 
 const requestShape = z.object({
@@ -27,44 +28,27 @@ const FIELD_OPTIONS: Readonly<Record<string, string>> = {
   permissions: '--permission',
 };
 
+const PERMISSION_HELP = `granted in addition to those of the role: ${PERMISSIONS.join(', ')}; may be repeated`;
+
 export const keysCreate = command({
   name: 'keys create',
   summary: 'Creates a gateway key and shows its token once.',
-  usage:
-    '[--role ROLE] [--permission P]... [--org ID] [--workspace ID] [--id ID] [--name TEXT] [--description TEXT] [--plan NAME] ' +
-    '[--format text|json] [--config FILE]',
-  help: `  --role ROLE         owner, admin, developer (default), member or viewer
-  --permission P      granted in addition to those of the role: ${PERMISSIONS.join(', ')}; may be repeated
-  --org ID            organisation; default
-  --workspace ID      workspace; default
-  --id ID             the key's id; generated when not given
-  --name TEXT         what to call it
-  --description TEXT  what it is for
-  --plan NAME         the plan with its limits, of the configuration, Postgres or limits.plans_dir
-  --format json       for programs
-  --config FILE       the gateway's configuration
-
-The gateway may be running: it accepts the key about a second later.
-
-Examples:
-  npm run gateway -- keys create --role owner --name first
-  npm run gateway -- keys create --org acme --workspace search --name ci --format json
-`,
   options: {
-    role: { type: 'string' },
-    permission: { type: 'string', multiple: true },
-    org: { type: 'string' },
-    workspace: { type: 'string' },
-    id: { type: 'string' },
-    name: { type: 'string' },
-    description: { type: 'string' },
-    plan: { type: 'string' },
-    ...FORMAT_OPTION,
+    role: stringOption('ROLE', 'owner, admin, developer (default), member or viewer'),
+    permission: { ...stringOption('P', PERMISSION_HELP), multiple: true },
+    org: stringOption('ID', 'organisation; default'),
+    workspace: stringOption('ID', 'workspace; default'),
+    id: stringOption('ID', "the key's id; generated when not given"),
+    name: stringOption('TEXT', 'what to call it'),
+    description: stringOption('TEXT', 'what it is for'),
+    plan: stringOption('NAME', 'the plan with its limits, of the configuration, Postgres or limits.plans_dir'),
+    ...OUTPUT_OPTIONS,
   },
+  help: 'The gateway may be running: it accepts the key about a second later.',
+  examples: ['keys create --role owner --name first', 'keys create --org acme --workspace search --name ci --format json'],
   run: ({ values }, context) => {
-    const { config, format, org: org_id, workspace: workspace_id, permission: permissions } = values;
-    const { id, name, description, role, plan } = values;
-    const request = readRequest({ org_id, workspace_id, permissions, id, name, description, role, plan });
+    const { config, format, org: org_id, workspace: workspace_id, permission: permissions, ...fields } = values;
+    const request = readRequest({ ...fields, org_id, workspace_id, permissions });
     return withKeys(config, context, async (of) => {
       if (request.plan !== undefined) rejectUnknownPlan(request.plan, planNames(of.config.plans, await readPlans(of.config)));
       const key = await of.keys.create(of.actor, request);

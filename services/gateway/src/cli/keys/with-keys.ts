@@ -9,7 +9,7 @@ import type { GatewayConfig } from '../../config.ts';
 import { commandConfig } from '../config/command-config.ts';
 import type { CommandContext } from '@vitrine/command-line/command';
 
-/** What a command of gateway keys works with. */
+/** The resources of a command that reads or changes gateway keys. */
 interface KeyCommand {
   readonly config: GatewayConfig;
   readonly keys: GatewayKeys;

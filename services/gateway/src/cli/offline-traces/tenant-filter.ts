@@ -23,8 +23,6 @@ export function isKnownTenant({ org_id, workspace_id }: Tenant): boolean {
 
 /** The command line options that select a tenant. */
 export function tenantFlags({ org_id, workspace_id }: TenantFilter): string {
-  return [
-    ...(org_id === undefined ? [] : [`--org-id ${org_id}`]),
-    ...(workspace_id === undefined ? [] : [`--workspace-id ${workspace_id}`]),
-  ].join(' ');
+  const flags = Object.entries({ 'org-id': org_id, 'workspace-id': workspace_id });
+  return flags.flatMap(([name, id]) => (id === undefined ? [] : [`--${name} ${id}`])).join(' ');
 }

@@ -1,13 +1,12 @@
-import { keyRowsOf, modelRowsOf, plainCost, summaryOf, type PrintCost } from '@vitrine/traces/measures-to-response';
+import { keyRowsOf, modelRowsOf, plainCost, sumOfCosts, summaryOf, type PrintCost } from '@vitrine/traces/measures-to-response';
 import { keyRows, modelRows, summary } from '@vitrine/traces/analytics-shapes';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import type { Group, Measure, MeasurePart } from '@vitrine/traces/trace-measures';
 import { traceSummary, type TraceSummary } from '@vitrine/traces/trace';
 import { STORE_DRIVERS, type TraceQuery } from '@vitrine/traces/trace-store';
 import { z } from 'zod';
-import type { OfflineTraces } from '../offline-traces/offline-traces.ts';
+import type { OfflineTraces } from '../offline-traces/open-traces.ts';
 import { hasTenantFilter, matchesTenant } from '../offline-traces/tenant-filter.ts';
-import { mergeMeasures } from './merge-measures.ts';
 
 /** Listed tenants of a report. */
 const MAX_NAMED_TENANTS = 20;
@@ -80,18 +79,21 @@ interface ReportRequest {
   readonly printCost: PrintCost;
 }
 
-/** What the report has of them. */
+/** The measures that the report shows. */
 const MEASURED = ['tokens', 'cost', 'latency', 'firstToken', 'lastActive'] as const satisfies readonly MeasurePart[];
+
+const TOKENS = ['inputTokens', 'outputTokens', 'totalTokens'] as const;
+const SUMMED = ['requests', 'errors4xx', 'errors5xx', ...TOKENS, 'latencyMs', 'streams', 'firstTokenUs'] as const;
 
 /** Sums up the traces of a store, of all tenants or of those that match the filter. Faults: those of the store. */
 export async function readReport(
   store: OfflineTraces,
-  { storage, limit, now, printCost, ...filters }: ReportRequest,
+  { storage, limit, now, printCost, org_id, workspace_id, ...range }: ReportRequest,
 ): Promise<UsageReport> {
-  const { org_id, workspace_id, ...range } = filters;
+  const { provider, model } = range;
   const all = await store.tenants();
   const tenants = all.filter((tenant) => matchesTenant({ org_id, workspace_id }, tenant));
-  // Roll-ups hold the sums of all tenants together; those of some tenants are added up here.
+  // Roll-ups store the sums of all tenants together. Those of some tenants are added up here.
   const parts = hasTenantFilter({ org_id, workspace_id }) ? tenants : [undefined];
   const measure = async (groupBy: Group): Promise<readonly Measure[]> =>
     mergeMeasures(await Promise.all(parts.map((tenant) => store.measure({ ...range, tenant, groupBy, parts: MEASURED }))));
@@ -110,7 +112,7 @@ export async function readReport(
     schema_version: 'report.v1',
     generated_at: now.toISOString(),
     storage,
-    filters: { ...filtersOf(filters), limit },
+    filters: { provider, model, from: momentOf(range.from), to: momentOf(range.to), org_id, workspace_id, limit },
     tenants: tenants.slice(0, MAX_NAMED_TENANTS),
     tenant_count: tenants.length,
     tenants_total: all.length,
@@ -133,20 +135,39 @@ async function newestOf(
   return newestFirst.slice(0, query.limit);
 }
 
-type ReportFilters = Pick<ReportRequest, 'provider' | 'model' | 'from' | 'to' | 'org_id' | 'workspace_id'>;
-
-function filtersOf({ provider, model, from, to, org_id, workspace_id }: ReportFilters) {
-  return {
-    ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined ? {} : { model }),
-    ...(from === undefined ? {} : { from: new Date(from).toISOString() }),
-    ...(to === undefined ? {} : { to: new Date(to).toISOString() }),
-    ...(org_id === undefined ? {} : { org_id }),
-    ...(workspace_id === undefined ? {} : { workspace_id }),
-  };
+function momentOf(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
 function recentOf(trace: TraceSummary): UsageReport['recent_traces'][number] {
   const { id, timestamp, provider, model, response_status, total_tokens, estimated_cost_usd, latency_ms, request_path } = trace;
   return { id, timestamp, provider, model, response_status, total_tokens, estimated_cost_usd, latency_ms, request_path };
+}
+
+/** Sums measures of several tenants by group. Buckets and percentiles are dropped, because percentiles cannot be summed. */
+export function mergeMeasures(parts: readonly (readonly Measure[])[]): readonly Measure[] {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const byGroup = new Map<string, Measure>();
+  for (const measure of parts.flat()) {
+    const known = byGroup.get(measure.group);
+    byGroup.set(measure.group, known === undefined ? measure : sumOf(known, measure));
+  }
+  return [...byGroup.values()].toSorted((left, right) => (left.group < right.group ? -1 : 1));
+}
+
+function sumOf(one: Measure, other: Measure): Measure {
+  const summed = SUMMED.map((name) => [name, one[name] + other[name]]);
+  return {
+    ...one,
+    ...(Object.fromEntries(summed) as Pick<Measure, (typeof SUMMED)[number]>),
+    bucketStart: 0,
+    cost: sumOfCosts([one, other]),
+    latencyMsMin: Math.min(one.latencyMsMin, other.latencyMsMin),
+    latencyMsMax: Math.max(one.latencyMsMax, other.latencyMsMax),
+    p50Ms: 0,
+    p95Ms: 0,
+    p99Ms: 0,
+    lastActive: Math.max(one.lastActive, other.lastActive),
+  };
 }

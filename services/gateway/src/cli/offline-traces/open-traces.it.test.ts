@@ -3,7 +3,7 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { templateDatabase } from '@vitrine/testkit/template-database';
 import { PostgresTraceWriter } from '@vitrine/trace-store-postgres/postgres-trace-writer';
 import { plainTrace } from '@vitrine/traces/testing/plain-trace';
-import { openPostgresTraces } from './postgres-traces.ts';
+import { openPostgresTraces } from './open-traces.ts';
 
 test('the tenants of a database are those of its traces, without the rows that sum up all of them', async () => {
   await using database = await templateDatabase();

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Measure } from '@vitrine/traces/trace-measures';
 import { usdJson } from '@vitrine/traces/usd';
-import { mergeMeasures } from './merge-measures.ts';
+import { mergeMeasures } from './usage-report.ts';
 
 const measure = (thousands: number, pico: number) => ({ group: 'm', requests: 1, cost: { thousands, pico } }) as Measure;
 
