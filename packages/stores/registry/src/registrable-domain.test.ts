@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createRequire } from 'node:module';
-import { PUBLIC_SUFFIX_LIST, registrableDomain } from './registrable-domain.ts';
-import { TENANT_SUFFIXES } from './tenant-suffixes.ts';
+import { PUBLIC_SUFFIX_LIST, registrableDomain, TENANT_SUFFIXES } from './registrable-domain.ts';
 import { parse } from 'tldts';
 
 test('the version of the public suffix list in the checksum is that which is installed', () => {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CATEGORIES } from './categories.ts';
-import { PUBLIC_SUFFIX_LIST } from './registrable-domain.ts';
+import { PUBLIC_SUFFIX_LIST, TENANT_SUFFIXES } from './registrable-domain.ts';
 import { LITERAL_VERSIONS } from './rules/literals.ts';
-import { TENANT_SUFFIXES } from './tenant-suffixes.ts';
 import { TECHNOLOGY_RULES, VOCABULARY } from './vocabulary.ts';
 
 /** Everything that decides what a domain is and what can be detected on it, in one order whatever the order of the sources. */

@@ -17,9 +17,9 @@ export interface Technology {
 }
 
 /**
- * What tells that a store has a technology: texts by channel. Everything is data, so that it is part of the checksum.
+ * The marks by which a technology is detected: texts by channel. All of it is data, so that it is part of the checksum.
  *
- * A text that begins with `~` is weak; one with `+` only adds to others and reports nothing alone; the others are strong, that is, nobody but
+ * A text that begins with `~` is weak; one with `+` only adds to others and reports nothing alone; the others are strong: only
  * the technology makes them. In `markup` only texts with `!` are strong; `settings`, `refers`, `statics`, `data` and `links` are always weak.
  */
 export interface TechnologyRules {
@@ -63,7 +63,7 @@ export interface TechnologyRules {
   readonly theme?: { readonly schema: string; readonly id: number };
   /** Reported only together with this platform. */
   readonly requires?: string;
-  /** Reported only where a platform is known that is none of these: their edge has it for all stores. */
+  /** Platforms whose edge has it for all their stores. Reported only where the platform is known and not among them. */
   readonly suppliedBy?: readonly string[];
   /** Technologies whose marks this one imitates. */
   readonly excludes?: readonly string[];

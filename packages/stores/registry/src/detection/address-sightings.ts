@@ -1,6 +1,6 @@
 import type { PageEvidence } from '../evidence/evidence.ts';
 import { findTechnology } from '../vocabulary.ts';
-import type { AddressRule, Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
+import type { Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
 import type { Strength } from '../technology.ts';
 
 /** Which lists of evidence a list of rules is applied to. */
@@ -15,7 +15,7 @@ export type Take = (rule: Rule, channel: Channel, found: string, loads: boolean)
 /** Looks up hosts of addresses by suffix of whole labels. Each host of a scan is looked up once. */
 export class AddressSightings {
   readonly #index: RuleIndex;
-  readonly #byHost = new Map<string, readonly AddressRule[]>();
+  readonly #byHost = new Map<string, readonly Rule[]>();
 
   constructor(index: RuleIndex) {
     this.#index = index;
@@ -52,15 +52,15 @@ export class AddressSightings {
     }
   }
 
-  #apply(addresses: readonly string[], list: AddressRule['list'], channel: Channel, loads: boolean, take: Take): void {
+  #apply(addresses: readonly string[], list: Rule['list'], channel: Channel, loads: boolean, take: Take): void {
     for (const found of addresses) {
-      const address = found.startsWith('cdn.shopify.com/proxy/') ? found.replace(PROXIED, '') : found;
+      const address = found.replace(PROXIED, '');
       const slash = address.indexOf('/');
       if (slash === 0) continue;
       const rules = this.#rulesOf(slash === -1 ? address : address.slice(0, slash));
       for (const rule of rules) {
         // A vendor's own site is linked to by many; a host below it is for this store.
-        if (list === 'links' && address === rule.host) continue;
+        if (list === 'links' && address === rule.key) continue;
         if (rule.list !== list || !rule.matches(slash === -1 ? '/' : address.slice(slash))) continue;
         // A host alone in code is in lists of what to block as often as before a path.
         if (channel === 'inline' && slash === address.length - 1)
@@ -70,14 +70,11 @@ export class AddressSightings {
     }
   }
 
-  #rulesOf(host: string): readonly AddressRule[] {
+  #rulesOf(host: string): readonly Rule[] {
     const known = this.#byHost.get(host);
     if (known !== undefined) return known;
-    let rules: readonly AddressRule[] = [];
-    for (let at = 0; at !== -1; at = nextLabel(host, at)) {
-      const found = this.#index.hosts.get(at === 0 ? host : host.slice(at));
-      if (found !== undefined) rules = rules.length === 0 ? found : [...rules, ...found];
-    }
+    const labels = host.split('.');
+    const rules = labels.flatMap((_, at) => this.#index.findHost(labels.slice(at).join('.')));
     this.#byHost.set(host, rules);
     return rules;
   }
@@ -85,10 +82,4 @@ export class AddressSightings {
 
 function weaker(strength: Strength): Strength {
   return strength === 'strong' ? 'weak' : 'adds';
-}
-
-/** Where the next label begins; -1 after the last. */
-function nextLabel(host: string, from: number): number {
-  const dot = host.indexOf('.', from);
-  return dot === -1 ? -1 : dot + 1;
 }

@@ -1,13 +1,29 @@
-import { PAGE_BOUND, type StoreEvidence } from '../evidence/evidence.ts';
-import { REGISTRY_INDEX, type Channel, type RuleIndex } from '../rules/rule-index.ts';
+import { PAGE_BOUND, type PageEvidence, type StoreEvidence } from '../evidence/evidence.ts';
+import { CHANNELS, REGISTRY_INDEX, type Channel, type RuleIndex } from '../rules/rule-index.ts';
+import type { Strength } from '../technology.ts';
 import { findTechnology } from '../vocabulary.ts';
-import { channelsRead } from './channels-read.ts';
-import { confidenceOf, type Confidence } from './confidence.ts';
 import { findSightings, type Sighting } from './find-sightings.ts';
 
 /** Sightings of one technology that are kept: one per class of pages, channel and rule. */
 const SIGHTING_BOUND = 64;
 const RULE_TEXT_BOUND = 200;
+
+type Confidence = 'high' | 'medium' | 'low';
+
+/** Lists of evidence that a channel is read from: where one was full, the channel is not complete. */
+const SOURCES: Readonly<Partial<Record<Channel, readonly string[]>>> = {
+  host: ['scripts', 'inertScripts', 'frames'],
+  inline: ['inlineUrls', 'inlineNames', 'inlineIds'],
+  asset: ['assets', 'images', 'forms'],
+  data: ['dataHosts'],
+  cookie: ['cookies'],
+  meta: ['metas'],
+  path: ['scripts', 'frames', 'assets', 'forms'],
+  markup: ['forms', 'elements', 'attributes', 'classes', 'scriptIds'],
+  app: ['scripts', 'appBlocks', 'emptyAppBlocks', 'webPixels'],
+  link: ['linkHosts'],
+  hint: ['hints'],
+};
 
 /** The names are those of the log of observations (`Detections` of packages/stores/model). */
 export interface DetectedTechnology {
@@ -22,11 +38,11 @@ export interface Detection {
   readonly pages: Record<string, Channel[]>;
   /** By slug; platforms are technologies. */
   readonly technologies: DetectedTechnology[];
-  /** Seen, or not looked for when the evidence was read, and not judged: neither there nor absent. */
+  /** Neither present nor absent: seen but not judged, or not looked for when the evidence was read. */
   readonly withheld: string[];
 }
 
-/** What the rules make of the evidence of a scan. Pure; the same evidence and rules give the same answer. Spec: S8.8, S9.10. */
+/** Applies the rules to the evidence of a scan. Pure. Spec: S8.8, S9.10. */
 export function detect(evidence: StoreEvidence, index: RuleIndex = REGISTRY_INDEX): Detection {
   const bySlug = Map.groupBy(findSightings(evidence, index), ({ rule }) => rule.slug);
   const seen = new Map<string, DetectedTechnology>();
@@ -70,7 +86,7 @@ function imitated(seen: ReadonlyMap<string, DetectedTechnology>, index: RuleInde
     .filter((slug) => seen.has(slug));
 }
 
-/** Technologies that only a platform gives a meaning to, and the platform is not known, or has them for all its stores. */
+/** Technologies that are reported only with a platform, where it is unknown or has them for all its stores. */
 function notJudged(seen: ReadonlyMap<string, DetectedTechnology>, withheld: ReadonlySet<string>, index: RuleIndex): string[] {
   const isSure = ({ slug, confidence }: DetectedTechnology) => confidence !== 'low' && !withheld.has(slug);
   const platforms = new Set(
@@ -87,4 +103,32 @@ function notJudged(seen: ReadonlyMap<string, DetectedTechnology>, withheld: Read
 function unreadable({ pages }: StoreEvidence, index: RuleIndex): string[] {
   const oldest = Math.min(...pages.map(({ literals }) => literals));
   return [...index.literalsSince].flatMap(([slug, since]) => (since > oldest ? slug : []));
+}
+
+/** `high`: two independent channels, one of them strong; `medium`: one strong or two weak; `low`: one weak; undefined: nothing that reports.
+ *  A hint (preconnect, policy) is as good as a second weak channel and never makes `high`. Spec: S2.7, S8.9. */
+function confidenceOf(sightings: readonly Sighting[]): Confidence | undefined {
+  const strong = channelsOf(sightings, 'strong');
+  const weak = channelsOf(sightings, 'weak');
+  if (strong.size === 0 && weak.size === 0) return undefined;
+  const all = new Set([...strong, ...weak, ...channelsOf(sightings, 'adds')]);
+  const independent = all.has('hint') ? all.size - 1 : all.size;
+  if (strong.size > 0) return independent > 1 ? 'high' : 'medium';
+  return all.size > 1 ? 'medium' : 'low';
+}
+
+/** Channels in which rules of this strength matched. */
+export function channelsOf(sightings: readonly Sighting[], strength: Strength): Set<Channel> {
+  return new Set(sightings.filter(({ rule }) => rule.strength === strength).map(({ channel }) => channel));
+}
+
+/** Per class of pages the channels that could be read on every page of it. */
+function channelsRead(pages: readonly PageEvidence[], endpoints: Readonly<Record<string, string>>): Record<string, Channel[]> {
+  const read: Record<string, Channel[]> = {};
+  for (const { pageClass, truncated } of pages) {
+    const before: readonly Channel[] = read[pageClass] ?? CHANNELS.filter((channel) => channel !== 'endpoint');
+    read[pageClass] = before.filter((channel) => !SOURCES[channel]?.some((list) => truncated.includes(list)));
+  }
+  if (Object.keys(endpoints).length > 0) read['endpoint'] = ['endpoint'];
+  return read;
 }

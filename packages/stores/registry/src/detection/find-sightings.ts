@@ -1,12 +1,12 @@
 import type { PageEvidence, StoreEvidence } from '../evidence/evidence.ts';
-import type { Channel, Rule, RuleIndex } from '../rules/rule-index.ts';
+import { PART, PATTERN, type Channel, type Rule, type RuleIndex } from '../rules/rule-index.ts';
 import { registrableDomain } from '../registrable-domain.ts';
 import { AddressSightings, type Take } from './address-sightings.ts';
 
 /** A page class of evidence, or `endpoint` for documents. */
 type SightingPlace = PageEvidence['pageClass'] | 'endpoint';
 
-/** That a rule matched. */
+/** A match of a rule. */
 export interface Sighting {
   readonly place: SightingPlace;
   readonly channel: Channel;
@@ -26,46 +26,51 @@ export function findSightings(evidence: StoreEvidence, index: RuleIndex): Sighti
     findOnPage(page, index, addresses, (rule, channel, found, loads) => sightings.push({ place, channel, rule, found, loads }));
   }
   for (const name of Object.keys(evidence.endpoints)) {
-    for (const rule of index.endpoints.get(name) ?? []) {
+    for (const rule of index.find('endpoints', name)) {
       sightings.push({ place: 'endpoint', channel: 'endpoint', rule, found: name, loads: true });
     }
   }
   return sightings;
 }
 
+/** Takes the rules of a list that have a key, and match the value. `found` and `value` are the key unless they are given. */
+type Find = (list: Rule['list'], key: string, channel: Channel, loads: boolean, found?: string, value?: string) => void;
+
 function findOnPage(page: PageEvidence, index: RuleIndex, addresses: AddressSightings, take: Take): void {
+  const find: Find = (list, key, channel, loads, found = key, value = found) => {
+    for (const rule of index.find(list, key)) if (rule.matches(value)) take(rule, channel, found, loads);
+  };
   const statics = staticHosts(page);
   addresses.find(page, statics, take);
-  findInCode(page, index, take);
-  findInResponse(page, index, take);
+  findInCode(page, find);
+  findInResponse(page, find);
   findInPaths(page, statics, index, take);
-  findInMarkup(page, index, take);
-  findApps(page, index, take);
-  findTheme(page, index, take);
+  findInMarkup(page, find);
+  for (const rule of index.find('markup', PATTERN)) {
+    const found = page.forms.find(rule.matches);
+    if (found !== undefined) take(rule, 'markup', found, false);
+  }
+  findApps(page, find);
+  findTheme(page, find);
 }
 
-function findInCode(page: PageEvidence, index: RuleIndex, take: Take): void {
+function findInCode(page: PageEvidence, find: Find): void {
   for (const name of page.inlineNames) {
-    for (const rule of index.inline.get(name) ?? []) take(rule, 'inline', name, true);
-    for (const rule of index.settings.get(name) ?? []) take(rule, 'inline', name, false);
+    find('inline', name, 'inline', true);
+    find('settings', name, 'inline', false);
   }
   for (const found of page.inlineIds) {
     const isInJson = found.startsWith('json:');
-    const id = isInJson ? found.slice('json:'.length) : found;
-    for (const rule of index.inlineIds) if (rule.matches(id)) take(rule, 'inline', found, !isInJson);
+    find('inline', PATTERN, 'inline', !isInJson, found, isInJson ? found.slice('json:'.length) : found);
   }
 }
 
-function findInResponse(page: PageEvidence, index: RuleIndex, take: Take): void {
-  for (const [name, value] of Object.entries(page.headers)) {
-    for (const rule of index.headers.get(name) ?? []) if (rule.matches(value)) take(rule, 'header', name, true);
-  }
-  for (const [name, value] of Object.entries(page.metas)) {
-    for (const rule of index.metas.get(name) ?? []) if (rule.matches(value)) take(rule, 'meta', name, false);
-  }
+function findInResponse(page: PageEvidence, find: Find): void {
+  for (const [name, value] of Object.entries(page.headers)) find('headers', name, 'header', true, name, value);
+  for (const [name, value] of Object.entries(page.metas)) find('metas', name, 'meta', false, name, value);
   for (const name of page.cookies) {
-    for (const rule of index.cookies.get(name) ?? []) take(rule, 'cookie', name, true);
-    for (const rule of index.cookieStarts) if (rule.matches(name)) take(rule, 'cookie', name, true);
+    find('cookies', name, 'cookie', true);
+    find('cookies', PATTERN, 'cookie', true, name);
   }
 }
 
@@ -83,42 +88,32 @@ function findInPaths(page: PageEvidence, statics: ReadonlySet<string>, index: Ru
   }
   if (paths.length === 0) return;
   const all = paths.join('\n');
-  for (const rule of index.paths) if (all.includes(rule.part)) take(rule, 'path', rule.part, true);
-  for (const rule of index.pathPatterns) {
-    const found = paths.find((path) => rule.matches(path));
+  for (const rule of index.find('paths', PART)) if (all.includes(rule.spelling)) take(rule, 'path', rule.spelling, true);
+  for (const rule of index.find('paths', PATTERN)) {
+    const found = paths.find(rule.matches);
     if (found !== undefined) take(rule, 'path', found, true);
   }
 }
 
-function findInMarkup(page: PageEvidence, index: RuleIndex, take: Take): void {
-  for (const name of page.elements) for (const rule of index.elements.get(name) ?? []) take(rule, 'markup', `<${name}>`, false);
-  const look = (key: string) => {
-    const rules = index.markup.get(key);
-    if (rules !== undefined) for (const rule of rules) take(rule, 'markup', key, false);
-  };
-  for (const name of page.attributes) look(`data:${name}`);
-  for (const name of page.classes) look(`class:${name}`);
-  for (const id of page.scriptIds) look(id.startsWith('type:') ? id : `id:${id}`);
-  for (const rule of index.forms) {
-    const found = page.forms.find((address) => rule.matches(address));
-    if (found !== undefined) take(rule, 'markup', found, false);
-  }
+function findInMarkup(page: PageEvidence, find: Find): void {
+  for (const name of page.elements) find('elements', name, 'markup', false, `<${name}>`);
+  for (const name of page.attributes) find('markup', `data:${name}`, 'markup', false);
+  for (const name of page.classes) find('markup', `class:${name}`, 'markup', false);
+  for (const id of page.scriptIds) find('markup', id.startsWith('type:') ? id : `id:${id}`, 'markup', false);
 }
 
 const EXTENSION = /^cdn\.shopify\.com\/extensions\/[^/]+\/([a-z][a-z0-9-]*)\/assets\//;
 
-function findApps(page: PageEvidence, index: RuleIndex, take: Take): void {
-  for (const handle of page.appBlocks) for (const rule of index.apps.get(handle) ?? []) take(rule, 'app', handle, true);
-  for (const handle of page.emptyAppBlocks) for (const rule of index.apps.get(handle) ?? []) take(rule, 'app', handle, false);
+function findApps(page: PageEvidence, find: Find): void {
+  for (const handle of page.appBlocks) find('apps', handle, 'app', true);
+  for (const handle of page.emptyAppBlocks) find('apps', handle, 'app', false);
   for (const address of page.scripts) {
-    const name = address.startsWith('cdn.shopify.com/extensions/') ? EXTENSION.exec(address)?.[1] : undefined;
+    const name = EXTENSION.exec(address)?.[1];
     if (name === undefined) continue;
     const slug = withoutVersion(name);
-    for (const key of [slug, `ext:${slug}`]) for (const rule of index.apps.get(key) ?? []) take(rule, 'app', address, true);
+    for (const key of [slug, `ext:${slug}`]) find('apps', key, 'app', true, address);
   }
-  for (const pixel of page.webPixels) {
-    for (const rule of index.pixels.get(pixel) ?? []) take(rule, 'app', pixel, !pixel.startsWith('setting:'));
-  }
+  for (const pixel of page.webPixels) find('pixels', pixel, 'app', !pixel.startsWith('setting:'));
 }
 
 /** `reviews-v2-17` is a release of `reviews`. */
@@ -128,13 +123,12 @@ function withoutVersion(name: string): string {
   return parts.join('-');
 }
 
-/** Only the theme that visitors see, never a draft that somebody previews. */
-function findTheme({ facts }: PageEvidence, index: RuleIndex, take: Take): void {
+/** Only the published theme, never the preview of a draft. */
+function findTheme({ facts }: PageEvidence, find: Find): void {
   if (facts['shopify.theme.role'] !== 'main') return;
-  const schema = facts['shopify.theme.schema_name'];
-  const rule =
-    schema === undefined ? index.themeIds.get(facts['shopify.theme.theme_store_id'] ?? '') : index.themeSchemas.get(schema);
-  if (rule !== undefined) take(rule, 'fact', schema ?? 'theme_store_id', true);
+  const { 'shopify.theme.schema_name': schema, 'shopify.theme.theme_store_id': id } = facts;
+  if (schema === undefined) find('theme', `theme_store_id=${id}`, 'fact', true, 'theme_store_id');
+  else find('theme', `schema_name=${schema}`, 'fact', true, schema);
 }
 
 /** Other hosts that have styles, scripts and pictures of the page: they have the site's own files. A vendor's host has scripts alone, or scripts and styles. */

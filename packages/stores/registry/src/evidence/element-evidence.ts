@@ -1,5 +1,5 @@
 import { META_BOUND, TEXT_BOUND, type PageClass, type PageEvidence } from './evidence.ts';
-import { EvidenceList } from './evidence-list.ts';
+import { createEvidenceLists, listValues } from './evidence-list.ts';
 import { InlineEvidence } from './inline-evidence.ts';
 import { JsonLdReader } from './json-ld.ts';
 import { AddressReader, type PageAddress } from './page-address.ts';
@@ -11,15 +11,17 @@ type Attributes = ReadonlyMap<AttributeName, string>;
 
 /** Distinct values of `class` that are taken apart. */
 const CLASS_VALUES_BOUND = 3_000;
-/** Letters of a first part of a class that names nobody, and of a second part that is layout. */
+/** Most characters of a first part of a class that identifies no vendor, and of a second part that is layout. */
 const SHORT_PART = 2;
 const LAYOUT_PART = 4;
+const CLASS_PARTS = /^(.[^-_]*)(?:[-_]([^-_]*))?/s;
+/** One attribute is read up to here. */
+const CLASS_BOUND = 1_000;
 /** Where scripts have their address: optimizers and consent tools move it. */
 const SOURCES = ['src', 'data-rocket-src', 'data-wpmeteor-src', 'data-cmplz-src', 'suppressedsrc', 'data-src'] as const;
 /** Metas that are text about the page. */
 const PROSE = /description|keywords|title|^twitter:|og:image/i;
 const HINT = /^(?:preconnect|dns-prefetch|prefetch)$/;
-const LISTS = ['scripts', 'inertScripts', 'assets', 'frames', 'images', 'forms', 'hints', 'cookies', 'elements', 'attributes', 'classes', 'scriptIds', 'appBlocks', 'emptyAppBlocks', 'hreflang', 'linkHosts'] as const; // prettier-ignore
 
 /** A page as it was fetched: decoded to text, after redirects. */
 export interface FetchedPageInput {
@@ -35,18 +37,15 @@ export interface FetchedPageInput {
 
 /** Collects the evidence of elements of one page. */
 export class ElementEvidence {
+  readonly lists = createEvidenceLists();
   readonly inline: InlineEvidence;
+  readonly jsonLd = new JsonLdReader();
   readonly #page: FetchedPageInput;
   readonly #addresses: AddressReader;
   readonly #host: string;
-  readonly #lists = Object.fromEntries(LISTS.map((name) => [name, new EvidenceList(name)])) as Record<
-    (typeof LISTS)[number],
-    EvidenceList
-  >;
   readonly #metas: Record<string, string> = {};
   #metaCount = 0;
-  readonly #jsonLd = new JsonLdReader();
-  readonly #links = new PageLinks(this.#lists.linkHosts);
+  readonly #links = new PageLinks(this.lists.linkHosts);
   readonly #classValues = new Set<string>();
   #lang: string | null = null;
   #title: string | null = null;
@@ -57,15 +56,15 @@ export class ElementEvidence {
     this.#page = page;
     this.#host = URL.parse(page.url)?.hostname ?? '';
     this.#addresses = new AddressReader(this.#host);
-    this.inline = new InlineEvidence(page.html, this.#addresses, this.#lists);
-    for (const cookie of page.cookies ?? []) this.#lists.cookies.add(cookie);
-    addPolicyHosts(page.headers ?? {}, this.#lists.hints);
+    this.inline = new InlineEvidence(page.html, this.#addresses, this.lists);
+    for (const cookie of page.cookies ?? []) this.lists.cookies.add(cookie);
+    addPolicyHosts(page.headers ?? {}, this.lists.hints);
   }
 
   element(tag: TagName, attributes: Attributes): void {
     if (tag === 'a') this.#read(attributes.get('href'), (address) => this.#links.add(address));
     else if (tag === 'img' || tag === 'source')
-      this.#read(attributes.get('src') ?? attributes.get('data-src'), (address) => this.#lists.images.add(shortened(address))); // prettier-ignore
+      this.#read(attributes.get('src') ?? attributes.get('data-src'), (address) => this.lists.images.add(shortened(address))); // prettier-ignore
     else if (tag === 'link') this.#link(attributes);
     else if (tag === 'meta') this.#meta(attributes);
     else if (tag === 'iframe') this.#load('frames', attributes.get('src') ?? attributes.get('data-src'));
@@ -84,52 +83,19 @@ export class ElementEvidence {
     this.#load(isLoaded ? 'scripts' : 'inertScripts', source, isLoaded);
   }
 
-  scriptType(type: string): void {
-    this.#lists.scriptIds.add(`type:${type.toLowerCase()}`);
-  }
-
-  paymentIcon(id: string): void {
-    this.#lists.attributes.add(id.slice(0, 60));
-  }
-
-  customElement(name: string): void {
-    this.#lists.elements.add(name.toLowerCase());
-  }
-
-  dataAttribute(html: string, start: number, end: number): void {
-    if (end - start <= 60) this.#lists.attributes.add(html.slice(start + 5, end).toLowerCase());
-  }
-
   /** First parts of classes, and two where the first has only one or two letters: `jdgm` of `jdgm-widget`, `w-commerce`. */
   classes(value: string): void {
     if (value === '' || this.#classValues.size >= CLASS_VALUES_BOUND || this.#classValues.has(value)) return;
     this.#classValues.add(value);
-    let start = -1;
-    let second = -1;
-    let isDone = false;
-    for (let i = 0; i <= value.length && i < TEXT_BOUND * 5; i++) {
-      const code = i < value.length ? value.charCodeAt(i) : 0x20;
-      if (code <= 0x20) {
-        if (start !== -1 && !isDone) this.#class(value, start, second, i);
-        start = -1;
-        second = -1;
-        isDone = false;
-      } else if (start === -1) start = i;
-      else if ((code === 0x2d || code === 0x5f) && !isDone) {
-        this.#class(value, start, second, i);
-        isDone = second !== -1 || i - start > SHORT_PART;
-        second = i + 1;
-      }
+    const names = value.slice(0, CLASS_BOUND).split(/[\t\n\f\r ]+/);
+    if (value.length > CLASS_BOUND) names.pop();
+    for (const name of names) {
+      const [twoParts = '', first = '', second = ''] = CLASS_PARTS.exec(name) ?? [];
+      if (first === '') continue;
+      this.lists.classes.add(first);
+      // `mt-4` and `w-full` are layout.
+      if (first.length <= SHORT_PART && second.length > LAYOUT_PART) this.lists.classes.add(twoParts);
     }
-  }
-
-  #class(value: string, start: number, second: number, end: number): void {
-    // `mt-4` and `w-full` are layout.
-    if (second === -1 || end - second > LAYOUT_PART) this.#lists.classes.add(value.slice(start, end));
-  }
-
-  jsonLd(json: string): void {
-    this.#jsonLd.read(json);
   }
 
   title(text: string): void {
@@ -145,21 +111,14 @@ export class ElementEvidence {
 
   endAppBlock(): void {
     if (this.#appBlock === undefined) return;
-    (this.inline.hasLoader ? this.#lists.appBlocks : this.#lists.emptyAppBlocks).add(this.#appBlock);
+    (this.inline.hasLoader ? this.lists.appBlocks : this.lists.emptyAppBlocks).add(this.#appBlock);
     this.#appBlock = undefined;
   }
 
   evidence(literals: number): PageEvidence {
     this.endAppBlock();
-    const { inline } = this;
-    const bounded = [...Object.values(this.#lists), inline.urls, inline.names, inline.ids, inline.dataHosts, inline.webPixels];
-    const truncated = bounded.filter(({ isTruncated }) => isTruncated).map(({ name }): string => name);
+    const truncated = Object.values(this.lists).flatMap(({ isTruncated, name }) => (isTruncated ? [name as string] : []));
     if (this.#metaCount > META_BOUND) truncated.push('metas');
-    const lists = Object.fromEntries(LISTS.map((name) => [name, this.#lists[name].values()])) as Record<
-      (typeof LISTS)[number],
-      string[]
-    >;
-    const { product, collection, cart } = this.#links;
     return {
       version: 1,
       pageClass: this.#page.pageClass,
@@ -168,25 +127,20 @@ export class ElementEvidence {
       status: this.#page.status ?? 200,
       literals,
       truncated,
-      ...lists,
-      inlineUrls: inline.urls.values(),
-      inlineNames: inline.names.values(),
-      inlineIds: inline.ids.values(),
-      dataHosts: inline.dataHosts.values(),
-      webPixels: inline.webPixels.values(),
+      ...listValues(this.lists),
       headers: headerEvidence(this.#page.headers ?? {}),
       metas: this.#metas,
-      facts: inline.settings.facts,
-      jsonLd: this.#jsonLd.facts(),
+      facts: this.inline.settings.facts,
+      jsonLd: this.jsonLd.facts,
       lang: this.#lang,
       title: this.#title,
       canonical: this.#canonical,
-      links: { product: [...product], collection: [...collection], cart: [...cart] },
+      links: this.#links.links,
     };
   }
 
   #id(id: string | undefined): void {
-    if (id !== undefined) this.#lists.scriptIds.add(id);
+    if (id !== undefined) this.lists.scriptIds.add(id);
   }
 
   #read(value: string | undefined, take: (address: PageAddress) => void): void {
@@ -197,7 +151,7 @@ export class ElementEvidence {
 
   #load(list: 'scripts' | 'inertScripts' | 'assets' | 'frames' | 'forms', value: string | undefined, loads = true): void {
     this.#read(value, ({ host, path }) => {
-      this.#lists[list].add(host + path);
+      this.lists[list].add(host + path);
       if (loads) this.inline.hasLoader = true;
     });
   }
@@ -205,12 +159,12 @@ export class ElementEvidence {
   #link(attributes: Attributes): void {
     const rel = (attributes.get('rel') ?? '').trim().toLowerCase();
     const href = attributes.get('href');
-    if (HINT.test(rel)) this.#read(href, ({ host }) => host !== '' && this.#lists.hints.add(host));
+    if (HINT.test(rel)) this.#read(href, ({ host }) => host !== '' && this.lists.hints.add(host));
     else if (rel === 'canonical') this.#canonical ??= cut(href);
     else if (rel === 'alternate' && attributes.has('hreflang')) {
-      this.#lists.hreflang.add(`${attributes.get('hreflang') ?? ''} ${href ?? ''}`);
+      this.lists.hreflang.add(`${attributes.get('hreflang') ?? ''} ${href ?? ''}`);
     } else if (rel === 'preload' && (attributes.get('as') ?? '').toLowerCase() === 'script') {
-      // What is fetched with the page is run: frameworks name the scripts that they start later so.
+      // Frameworks preload the scripts that they run later.
       this.#load('scripts', href);
     } else if (rel === 'stylesheet' || rel === 'modulepreload' || rel === 'preload') this.#load('assets', href, false);
   }

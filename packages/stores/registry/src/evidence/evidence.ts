@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Why a page was read. What is planned per class is the business of the scan. */
+/** Why a page was read. The scan decides which pages of a class it reads. */
 export const PAGE_CLASSES = ['home', 'product', 'collection', 'cart', 'other'] as const;
 export type PageClass = (typeof PAGE_CLASSES)[number];
 
@@ -64,7 +64,7 @@ const jsonLdProduct = z.strictObject({
 });
 export type JsonLdProduct = z.infer<typeof jsonLdProduct>;
 
-/** What structured data of a page says; `failed` blocks were not JSON or too long. */
+/** Structured data of a page. `failed` blocks were not JSON or too long. */
 const jsonLd = z.strictObject({
   types: z.array(text).max(40),
   organizations: z.array(jsonLdOrganization).max(5),
@@ -91,7 +91,7 @@ export const pageEvidence = z.strictObject({
   /** Lists that were full, so that what is missing there proves nothing. */
   truncated: z.array(text).max(40),
   scripts: listOf('scripts'),
-  /** Scripts that wait for consent or for code of the page, by their tags or in their code. What is in a template is nowhere. */
+  /** Scripts that wait for consent or for code of the page, by their tags or in their code. Scripts in a template are not evidence. */
   inertScripts: listOf('inertScripts'),
   assets: listOf('assets'),
   frames: listOf('frames'),
@@ -102,9 +102,9 @@ export const pageEvidence = z.strictObject({
   inlineUrls: listOf('inlineUrls'),
   /** Literals of rules that executable inline scripts have in their code, outside of strings and comments. */
   inlineNames: listOf('inlineNames'),
-  /** Ids of tags and containers of Google, such as `GTM-XXXX`; `json:` and the id in scripts that hold JSON. */
+  /** Ids of tags and containers of Google, such as `GTM-XXXX`. In JSON scripts with the prefix `json:`. */
   inlineIds: listOf('inlineIds'),
-  /** Hosts in scripts that hold JSON. */
+  /** Hosts in JSON scripts. */
   dataHosts: listOf('dataHosts'),
   /** Hosts of preconnect, dns-prefetch and the content security policy, and names of hosts alone in code: one weak channel. */
   hints: listOf('hints'),
@@ -150,7 +150,7 @@ export const PAGE_BOUND = 12;
 export const storeEvidence = z.strictObject({
   version: z.literal(1),
   pages: z.array(pageEvidence).max(PAGE_BOUND),
-  /** Documents that were read, such as `/meta.json`, and those of their facts that tell platforms: `shopify.myshopify_domain`. */
+  /** Documents that were read, such as `/meta.json`, and their facts that identify platforms: `shopify.myshopify_domain`. */
   endpoints: record(FACT_BOUND),
 });
 export type StoreEvidence = z.infer<typeof storeEvidence>;

@@ -1,28 +1,25 @@
 import { withoutWww, type AddressReader, type PageAddress } from './page-address.ts';
 
-/** Pictures and fonts in the JSON of products are no loaders, and there are thousands. */
+/** Pictures and fonts load nothing, and the JSON of products has thousands of them. */
 const MEDIA = /\.(?:jpe?g|png|gif|webp|avif|svg|ico|mp4|webm|woff2?|ttf)(?:[?&]|$)/i;
 const ESCAPE = /\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\(.)/g;
 /** Top-level domains of hosts that vendors write without a scheme. */
 const BARE =
-  /^(?:[a-z0-9-]+\.){1,5}(?:com|net|io|co|org|tv|ai|chat|app|me|dev|cloud|ms|shop|store|de|uk|eu|fr|jp|it|es|nl|br|in|cn)(?:[/:?]|$)/i;
+  /^[a-z0-9][a-z0-9-]*\.(?:[a-z0-9-]+\.){0,4}(?:com|net|io|co|org|tv|ai|chat|app|me|dev|cloud|ms|shop|store|de|uk|eu|fr|jp|it|es|nl|br|in|cn)(?:[/:?]|$)/i;
 const TAG_SOURCE = /^<(?:script|iframe|img)\b[^>]{0,300}?\bsrc=\\?["']?([^"'\s>\\]+)/i;
 
 /** The address that is the whole of a string literal in a script; undefined for anything else. */
 export function inlineAddress(literal: string, hasEscape: boolean, addresses: AddressReader): PageAddress | undefined {
   const text = written(hasEscape ? unescaped(literal) : literal);
-  const first = text.charCodeAt(0);
-  if (first === 0x3c) {
+  if (text.startsWith('<')) {
     const source = TAG_SOURCE.exec(text)?.[1];
     return source === undefined ? undefined : addresses.read(source);
   }
   if (MEDIA.test(text)) return undefined;
-  if (text.startsWith('//') || text.startsWith('https://') || text.startsWith('http://')) return addresses.read(text);
-  if (!isLetterOrDigit(first) || !text.includes('.') || !BARE.test(text)) return undefined;
-  const slash = text.indexOf('/');
-  const host = slash === -1 ? text : text.slice(0, slash);
+  if (/^(?:https?:)?\/\//.test(text)) return addresses.read(text);
+  if (!BARE.test(text)) return undefined;
   // `theme.app` is a property of something, `cdn.attn.tv` and `vendor.com/x.js` are hosts.
-  const isHost = slash !== -1 || withoutWww(host).split('.').length > 2;
+  const isHost = text.includes('/') || withoutWww(text).split('.').length > 2;
   return isHost ? addresses.readBare(text) : undefined;
 }
 
@@ -41,8 +38,4 @@ function unescaped(literal: string): string {
   return literal.replace(ESCAPE, (_, unicode?: string, hex?: string, other?: string) =>
     other === undefined ? String.fromCharCode(Number.parseInt(unicode ?? hex ?? '', 16)) : other,
   );
-}
-
-function isLetterOrDigit(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
 }

@@ -1,105 +1,78 @@
 import { inlineAddress } from './inline-address.ts';
-import { EvidenceList } from './evidence-list.ts';
-import type { InlineScriptSink } from './inline-script.ts';
+import type { EvidenceLists } from './evidence-list.ts';
 import type { AddressReader } from './page-address.ts';
 import { PlatformSettings } from './platform-settings.ts';
 
 const TAG_ID = /^(?:GTM|G|GT|AW|DC|UA)-[A-Z0-9][A-Z0-9-]{3,14}$/;
+/** By their first characters: an address, a tag, an id. Most strings of code are names, classes and messages. */
+const CAN_BE_ADDRESS = /^(?:\/\/|\/?\\\/|<|%3|[A-Z][^[-\uFFFF].{0,18}$|[A-Za-z0-9-]+\.|h[A-Za-z0-9-]{0,4}:)/s;
 /** Addresses of one host that are kept: the JSON of a catalogue must not push the loaders out. */
 const PER_HOST = 8;
 /** String literals of a page that are looked at as addresses: 2 MB of code have fewer. */
 const TEXTS_BOUND = 50_000;
 
-/** What inline scripts of a page show. */
-export class InlineEvidence implements InlineScriptSink {
-  readonly urls = new EvidenceList('inlineUrls');
-  readonly names = new EvidenceList('inlineNames');
-  readonly ids = new EvidenceList('inlineIds');
-  readonly dataHosts = new EvidenceList('dataHosts');
-  readonly webPixels = new EvidenceList('webPixels');
-  readonly settings = new PlatformSettings(this.webPixels);
-  /** What the current script holds: code that runs, JSON, or code that waits for consent. */
+/** Collects the evidence of the inline scripts of one page. */
+export class InlineEvidence {
+  readonly settings: PlatformSettings;
+  /** The kind of the current script: code that runs, JSON, or code that waits for consent. */
   mode: 'code' | 'data' | 'blocked' = 'code';
   /** Whether something that loads was seen since the last reset, for app blocks. */
   hasLoader = false;
   readonly #html: string;
   readonly #addresses: AddressReader;
-  readonly #inertScripts: EvidenceList;
-  readonly #hints: EvidenceList;
+  readonly #lists: EvidenceLists;
   readonly #perHost = new Map<string, number>();
   #texts = 0;
 
-  constructor(
-    html: string,
-    addresses: AddressReader,
-    lists: { readonly inertScripts: EvidenceList; readonly hints: EvidenceList },
-  ) {
-    this.#inertScripts = lists.inertScripts;
-    this.#hints = lists.hints;
+  constructor(html: string, addresses: AddressReader, lists: EvidenceLists) {
     this.#html = html;
     this.#addresses = addresses;
+    this.#lists = lists;
+    this.settings = new PlatformSettings(lists.webPixels);
   }
 
+  /** A literal of a rule stands in the code. */
   name(spelling: string): void {
     if (this.mode === 'blocked') return;
     if (this.mode === 'code') this.hasLoader = true;
-    this.names.add(spelling);
+    this.#lists.inlineNames.add(spelling);
   }
 
+  /** A string literal without white space, or a tag that the code writes. Positions are in the page. Escapes are still there. */
   text(start: number, end: number, hasEscape: boolean): void {
-    if (!canBeAddress(this.#html, start, end) || ++this.#texts > TEXTS_BOUND) return;
     const literal = this.#html.slice(start, end);
+    if (literal.length < 5 || !CAN_BE_ADDRESS.test(literal) || ++this.#texts > TEXTS_BOUND) return;
     if (TAG_ID.test(literal)) {
       if (isContainerOfOptimize(this.#html, start, end)) return;
-      if (this.mode !== 'blocked') this.ids.add(this.mode === 'data' ? `json:${literal}` : literal);
+      if (this.mode !== 'blocked') this.#lists.inlineIds.add(this.mode === 'data' ? `json:${literal}` : literal);
       return;
     }
     const address = inlineAddress(literal, hasEscape, this.#addresses);
     if (address === undefined) return;
     if (this.mode === 'data') {
-      if (address.host !== '') this.dataHosts.add(address.host);
+      if (address.host !== '') this.#lists.dataHosts.add(address.host);
       return;
     }
     if (this.mode === 'blocked') {
-      if (address.host !== '') this.#inertScripts.add(address.host + address.path);
+      if (address.host !== '') this.#lists.inertScripts.add(address.host + address.path);
       return;
     }
     // Lists of hosts to block or to allow have their names alone.
     if (!/[/?]/.test(literal)) {
-      this.#hints.add(address.host);
+      this.#lists.hints.add(address.host);
       return;
     }
     const count = (this.#perHost.get(address.host) ?? 0) + 1;
     this.#perHost.set(address.host, count);
     this.hasLoader = true;
-    if (count <= PER_HOST) this.urls.add(address.host + address.path);
+    if (count <= PER_HOST) this.#lists.inlineUrls.add(address.host + address.path);
   }
 
+  /** A name whose value platforms state, and where its value begins. */
   setting(name: string, valueAt: number): void {
     if (this.mode === 'blocked') return;
     this.settings.read(name, this.#html, valueAt, this.#html.length);
   }
-}
-
-/** Looks at the first characters only: most strings of code are names, classes and messages. */
-function canBeAddress(html: string, start: number, end: number): boolean {
-  const length = end - start;
-  if (length < 5) return false;
-  const first = html.charCodeAt(start);
-  const second = html.charCodeAt(start + 1);
-  if (first === 0x2f) return second === 0x2f || (second === 0x5c && html.charCodeAt(start + 2) === 0x2f);
-  if (first === 0x5c) return second === 0x2f;
-  if (first === 0x3c) return true;
-  if (first === 0x25) return second === 0x33;
-  if (first >= 0x41 && first <= 0x5a && length <= 20 && html.charCodeAt(start + 1) <= 0x5a) return true;
-  for (let i = start; i < end; i++) {
-    const code = html.charCodeAt(i);
-    if (code === 0x2e) return i > start;
-    // `https:` and names of hosts only.
-    const isHost = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
-    if (!isHost && code !== 0x2d && !(code >= 0x30 && code <= 0x39)) return code === 0x3a && i - start <= 5 && first === 0x68;
-  }
-  return false;
 }
 
 /** Google Optimize has ids as Tag Manager has, in `ga('require', 'GTM-X')` and as the key of what hides the page until it is there. */

@@ -1,27 +1,21 @@
-import { hashOf, isNamePart, type InlineLiterals } from '../rules/inline-literals.ts';
-
-/** What a reader of scripts reports. Positions are in the page. */
-export interface InlineScriptSink {
-  /** A literal of a rule stands in the code. */
-  name(spelling: string): void;
-  /** A string literal that can be an address or an id, without white space; or a tag that the code writes. Escapes are still there. */
-  text(start: number, end: number, hasEscape: boolean): void;
-  /** A name whose value platforms state, and where its value begins. */
-  setting(name: string, valueAt: number): void;
-}
+import { matchesAt } from '../rules/inline-literals.ts';
+import { INLINE_LITERALS } from '../rules/literals.ts';
+import type { InlineEvidence } from './inline-evidence.ts';
 
 /** Names after which platforms write settings as JSON, with `=` or `:`. */
 const SETTINGS = [
   'Shopify.theme', 'Shopify.shop', 'webPixelsConfigList', 'initData', 'myshopifyDomain', 'stripeConnected', 'paypalConnected',
   'Facebook Pixel', 'TikTok Pixel', 'Snapchat Pixel', 'Pinterest Pixel', 'Pinterest', 'Google Gtag Pixel', 'Google Analytics',
 ] as const; // prettier-ignore
-const SLOTS = 1_024;
-const SETTING_SLOTS = new Uint8Array(SLOTS);
-for (const name of SETTINGS) SETTING_SLOTS[hashOf(name.split('.')[0] ?? '') & (SLOTS - 1)] = 1;
+const SETTING_HEADS = new Set(SETTINGS.map((name) => name.split('.', 1)[0]));
+const NAME_PART = /[\w$]/;
 
 const OTHER = 0, NAME = 1, QUOTE = 2, SLASH = 3, SPACE = 4, DIGIT = 5, OPEN = 6, CLOSE = 7, VALUE_END = 8; // prettier-ignore
 const KINDS = new Uint8Array(128);
-for (let code = 0; code < 128; code++) if (isNamePart(code)) KINDS[code] = code >= 0x30 && code <= 0x39 ? DIGIT : NAME;
+for (let code = 0; code < 128; code++) {
+  const character = String.fromCharCode(code);
+  if (NAME_PART.test(character)) KINDS[code] = /\d/.test(character) ? DIGIT : NAME;
+}
 for (let code = 0; code <= 0x20; code++) KINDS[code] = SPACE;
 for (const [characters, kind] of [
   ['"\'`', QUOTE],
@@ -34,7 +28,9 @@ for (const [characters, kind] of [
 }
 
 /** Words after which a slash begins a pattern, not a division. */
-const BEFORE_PATTERN = ['return', 'typeof', 'case', 'in', 'of', 'delete', 'void', 'else', 'do'];
+const BEFORE_PATTERN = /(?:return|typeof|case|in|of|delete|void|else|do)(?![\w$])/y;
+/** Letters outside ASCII count as parts of a name. */
+const NAME_REST = /[\w$\u0080-\uFFFF]*/y;
 const STRING_BOUND = 400;
 const NESTING_BOUND = 64;
 
@@ -44,12 +40,9 @@ const NESTING_BOUND = 64;
  */
 export class InlineScriptReader {
   readonly #html: string;
-  readonly #literals: InlineLiterals;
-  readonly #sink: InlineScriptSink;
-  readonly #found: (spelling: string) => void;
+  readonly #evidence: InlineEvidence;
   /** Depth of braces at which each open `${` began. */
-  readonly #templates = new Int32Array(NESTING_BOUND);
-  #templateCount = 0;
+  readonly #templates: number[] = [];
   #braces = 0;
   #end = 0;
   // Where the next ones are, so that no search passes the same text twice.
@@ -57,17 +50,15 @@ export class InlineScriptReader {
   #commentEnd = -1;
   #noPatternBefore = 0;
 
-  constructor(html: string, literals: InlineLiterals, sink: InlineScriptSink) {
+  constructor(html: string, evidence: InlineEvidence) {
     this.#html = html;
-    this.#literals = literals;
-    this.#sink = sink;
-    this.#found = (spelling) => sink.name(spelling);
+    this.#evidence = evidence;
   }
 
   read(start: number, end: number): void {
     const html = this.#html;
     this.#end = end;
-    this.#templateCount = 0;
+    this.#templates.length = 0;
     this.#braces = 0;
     let i = start;
     // Whether the last token can end a value, after which a slash divides, and where it began if it was a word.
@@ -81,7 +72,7 @@ export class InlineScriptReader {
         continue;
       }
       if (kind === SLASH) {
-        const isDivision: boolean = isAfterValue && (word === -1 || !isBeforePattern(html, word));
+        const isDivision: boolean = isAfterValue && (word === -1 || !matchesAt(BEFORE_PATTERN, html, word));
         const next = html.charCodeAt(i + 1);
         const isComment = next === 0x2f || next === 0x2a;
         i = this.#afterSlash(i, next, isDivision);
@@ -108,28 +99,26 @@ export class InlineScriptReader {
   }
 
   #readName(start: number): number {
-    const html = this.#html;
-    const end = this.#end;
-    let hash = 0;
-    let i = start;
-    for (; i < end; i++) {
-      const code = html.charCodeAt(i);
-      if (code < 128 && KINDS[code] !== NAME && KINDS[code] !== DIGIT) break;
-      hash = (Math.imul(hash, 31) + code) | 0;
-    }
-    this.#literals.matchName(html, hash, start, i - start, i, this.#found);
-    if (SETTING_SLOTS[hash & (SLOTS - 1)] === 1) this.#readSetting(start, i);
-    return i;
+    matchesAt(NAME_REST, this.#html, start);
+    const end = Math.min(NAME_REST.lastIndex, this.#end);
+    this.#reportName(this.#html.slice(start, end), end);
+    if (SETTING_HEADS.has(this.#html.slice(start, end))) this.#readSetting(start, end);
+    return end;
+  }
+
+  /** @param next - where the chain or operator after the name begins */
+  #reportName(name: string, next: number): void {
+    for (const spelling of INLINE_LITERALS.ofName(this.#html, name, next)) this.#evidence.name(spelling);
   }
 
   #readSetting(start: number, after: number): void {
     for (const name of SETTINGS) {
       if (!this.#html.startsWith(name, start)) continue;
       let at = Math.max(start + name.length, after);
-      if (isNamePart(this.#html.charCodeAt(at))) continue;
+      if (NAME_PART.test(this.#html.charAt(at))) continue;
       while (at < this.#end && this.#html.charCodeAt(at) <= 0x20) at++;
       const operator = this.#html.charCodeAt(at);
-      if (operator === 0x3d || operator === 0x3a) this.#sink.setting(name, at + 1);
+      if (operator === 0x3d || operator === 0x3a) this.#evidence.setting(name, at + 1);
     }
   }
 
@@ -137,7 +126,6 @@ export class InlineScriptReader {
   #readString(start: number, quote: number): number {
     const html = this.#html;
     const end = this.#end;
-    let hash = 0;
     let hasEscape = false;
     let hasSpace = false;
     let i = start + 1;
@@ -153,41 +141,35 @@ export class InlineScriptReader {
       } else if (code === 0x24 && quote === 0x60 && html.charCodeAt(i + 1) === 0x7b) {
         // What stands before the first value is the host of an address, or its beginning.
         const head = i - start - 1;
-        if (!hasSpace && head >= 3 && head <= STRING_BOUND) this.#sink.text(start + 1, i, hasEscape);
+        if (!hasSpace && head >= 3 && head <= STRING_BOUND) this.#evidence.text(start + 1, i, hasEscape);
         this.#openTemplate();
         return i + 2;
       }
-      hash = (Math.imul(hash, 31) + code) | 0;
     }
     i = Math.min(i, end);
     const length = i - start - 1;
-    if (length >= 3 && length <= STRING_BOUND) this.#reportString(start + 1, length, hash, hasSpace, hasEscape);
+    if (length >= 3 && length <= STRING_BOUND) this.#reportString(start + 1, i, hasSpace, hasEscape);
     return i + 1;
   }
 
-  #reportString(start: number, length: number, hash: number, hasSpace: boolean, hasEscape: boolean): void {
+  #reportString(start: number, end: number, hasSpace: boolean, hasEscape: boolean): void {
     const html = this.#html;
-    const after = start + length + 1;
-    if (length <= this.#literals.maxLength) {
-      this.#literals.matchString(html, hash, start, length, this.#found);
-      // window['fbq'] is the name fbq.
-      if (html.charCodeAt(start - 2) === 0x5b && html.charCodeAt(after) === 0x5d) {
-        this.#literals.matchName(html, hash, start, length, after + 1, this.#found);
-      } else if (SETTING_SLOTS[hash & (SLOTS - 1)] === 1) this.#readSetting(start, after);
-    }
-    if (!hasSpace || isWrittenTag(html, start, start + length)) this.#sink.text(start, start + length, hasEscape);
+    const text = html.slice(start, end);
+    for (const spelling of INLINE_LITERALS.ofString(text)) this.#evidence.name(spelling);
+    // window['fbq'] is the name fbq.
+    if (html[start - 2] === '[' && html[end + 1] === ']') this.#reportName(text, end + 2);
+    else if (SETTING_HEADS.has(text)) this.#readSetting(start, end + 1);
+    if (!hasSpace || isWrittenTag(html, start, end)) this.#evidence.text(start, end, hasEscape);
   }
 
   #openTemplate(): void {
-    if (this.#templateCount < NESTING_BOUND) this.#templates[this.#templateCount] = this.#braces;
-    this.#templateCount++;
+    if (this.#templates.length < NESTING_BOUND) this.#templates.push(this.#braces);
   }
 
   /** A brace that ends `${` goes on with the template around it. */
   #closeBrace(at: number): number {
-    const depth = this.#templateCount <= NESTING_BOUND ? this.#templates[this.#templateCount - 1] : undefined;
-    if (this.#templateCount > 0 && depth === this.#braces) {
-      this.#templateCount--;
+    if (this.#templates.at(-1) === this.#braces) {
+      this.#templates.pop();
       return this.#readTemplateRest(at + 1);
     }
     this.#braces--;
@@ -232,10 +214,6 @@ export class InlineScriptReader {
     this.#noPatternBefore = i;
     return start + 1;
   }
-}
-
-function isBeforePattern(code: string, word: number): boolean {
-  return BEFORE_PATTERN.some((keyword) => code.startsWith(keyword, word) && !isNamePart(code.charCodeAt(word + keyword.length)));
 }
 
 function orEnd(index: number, end: number): number {

@@ -10,40 +10,31 @@ const BOUNDS = { types: 40, organizations: 5, products: 20, sameAs: 20, countrie
 const IDENTIFIERS = ['vatID', 'leiCode', 'duns', 'taxID'];
 const ORGANIZATION = /(?:Organization|Store|Corporation|LocalBusiness|Brand)$/;
 
-type Node = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Collects what blocks of JSON-LD say. Broken blocks are counted and skipped. */
+/** Reads the facts of JSON-LD blocks. Broken blocks are counted and skipped. */
 export class JsonLdReader {
-  readonly #types = new Set<string>();
-  readonly #organizations: JsonLdOrganization[] = [];
-  readonly #products: JsonLdProduct[] = [];
-  readonly #origins = new Set<string>();
-  readonly #returns = new Set<string>();
-  #failed = 0;
+  readonly facts: JsonLdFacts = {
+    types: [],
+    organizations: [],
+    products: [],
+    shippingOrigins: [],
+    returnCountries: [],
+    failed: 0,
+  };
   #blocks = 0;
   #nodes = 0;
 
   read(json: string): void {
     if (json.length > BLOCK_BOUND || ++this.#blocks > BLOCKS_BOUND) {
-      this.#failed++;
+      this.facts.failed++;
       return;
     }
     try {
       this.#visit(JSON.parse(json), 0);
     } catch {
-      this.#failed++; // Counted in the evidence: a page with a broken block is not a page without products.
+      this.facts.failed++; // Counted in the evidence: a page with a broken block is not a page without products.
     }
-  }
-
-  facts(): JsonLdFacts {
-    return {
-      types: [...this.#types],
-      organizations: this.#organizations,
-      products: this.#products,
-      shippingOrigins: [...this.#origins],
-      returnCountries: [...this.#returns],
-      failed: this.#failed,
-    };
   }
 
   #visit(value: unknown, depth: number): void {
@@ -52,25 +43,23 @@ export class JsonLdReader {
       for (const item of value as unknown[]) this.#visit(item, depth + 1);
       return;
     }
-    const node = value as Node;
+    const node = value as JsonObject;
     for (const type of typesOf(node)) this.#take(type, node);
     for (const child of Object.values(node)) this.#visit(child, depth + 1);
   }
 
-  #take(type: string, node: Node): void {
-    if (this.#types.size < BOUNDS.types) this.#types.add(type);
-    if (ORGANIZATION.test(type) && this.#organizations.length < BOUNDS.organizations) {
-      this.#organizations.push(organizationOf(type, node));
-    }
-    if ((type === 'Product' || type === 'ProductGroup') && this.#products.length < BOUNDS.products) {
-      this.#products.push(productOf(node));
-    }
-    if (type === 'OfferShippingDetails') addCountry(this.#origins, countryOf(objectOf(node['shippingOrigin'])));
-    if (type === 'MerchantReturnPolicy') addCountry(this.#returns, textOf(node['returnPolicyCountry']));
+  #take(type: string, node: JsonObject): void {
+    const { types, organizations, products, shippingOrigins, returnCountries } = this.facts;
+    addDistinct(types, type, BOUNDS.types);
+    if (ORGANIZATION.test(type) && organizations.length < BOUNDS.organizations) organizations.push(organizationOf(type, node));
+    if (/^Product(?:Group)?$/.test(type) && products.length < BOUNDS.products) products.push(productOf(node));
+    if (type === 'OfferShippingDetails')
+      addDistinct(shippingOrigins, countryOf(objectOf(node['shippingOrigin'])), BOUNDS.countries);
+    if (type === 'MerchantReturnPolicy') addDistinct(returnCountries, textOf(node['returnPolicyCountry']), BOUNDS.countries);
   }
 }
 
-function organizationOf(type: string, node: Node): JsonLdOrganization {
+function organizationOf(type: string, node: JsonObject): JsonLdOrganization {
   return {
     type,
     name: textOf(node['name']),
@@ -85,7 +74,7 @@ function organizationOf(type: string, node: Node): JsonLdOrganization {
   };
 }
 
-function productOf(node: Node): JsonLdProduct {
+function productOf(node: JsonObject): JsonLdProduct {
   const offer = objectOf([node['offers']].flat()[0]);
   const specification = objectOf([offer['priceSpecification']].flat()[0]);
   return {
@@ -99,25 +88,26 @@ function productOf(node: Node): JsonLdProduct {
   };
 }
 
-function countryOf(node: Node): string | null {
+function countryOf(node: JsonObject): string | null {
   const address = objectOf([node['address']].flat()[0]);
   const country = address['addressCountry'] ?? node['addressCountry'];
   return textOf(country) ?? textOf(objectOf(country)['name']);
 }
 
-function addCountry(countries: Set<string>, country: string | null): void {
-  if (country !== null && countries.size < BOUNDS.countries) countries.add(country);
+function addDistinct(values: string[], value: string | null, bound: number): void {
+  if (value !== null && values.length < bound && !values.includes(value)) values.push(value);
 }
 
-function typesOf(node: Node): string[] {
+function typesOf(node: JsonObject): string[] {
   return [node['@type']].flat().flatMap((type) => {
     const name = textOf(type);
     return name === null ? [] : [name.slice(name.lastIndexOf('/') + 1)];
   });
 }
 
-function objectOf(value: unknown): Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Node) : {};
+/** Empty for a value that is not an object. */
+export function objectOf(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
 function textOf(value: unknown): string | null {

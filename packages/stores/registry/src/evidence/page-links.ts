@@ -1,4 +1,5 @@
 import { withoutWww, type PageAddress } from './page-address.ts';
+import type { PageEvidence } from './evidence.ts';
 import type { EvidenceList } from './evidence-list.ts';
 
 const PRODUCT =
@@ -14,9 +15,7 @@ const ADDRESS_BOUND = 200;
 
 /** Sorts the links of a page for the page plan. */
 export class PageLinks {
-  readonly product = new Set<string>();
-  readonly collection = new Set<string>();
-  readonly cart = new Set<string>();
+  readonly links: PageEvidence['links'] = { product: [], collection: [], cart: [] };
   readonly #seen = new Set<string>();
   readonly #hosts: EvidenceList;
 
@@ -33,12 +32,13 @@ export class PageLinks {
     this.#seen.add(path);
     const query = path.indexOf('?');
     const plain = query === -1 ? path : path.slice(0, query);
-    if (CART.test(path)) addBounded(this.cart, path, BOUNDS.cart);
-    else if (PRODUCT.test(plain)) addBounded(this.product, plain, BOUNDS.product);
-    else if (COLLECTION.test(plain)) addBounded(this.collection, plain, BOUNDS.collection);
+    if (CART.test(path)) this.#add('cart', path);
+    else if (PRODUCT.test(plain)) this.#add('product', plain);
+    else if (COLLECTION.test(plain)) this.#add('collection', plain);
   }
-}
 
-function addBounded(paths: Set<string>, path: string, bound: number): void {
-  if (paths.size < bound) paths.add(path);
+  #add(name: keyof typeof BOUNDS, path: string): void {
+    const paths = this.links[name];
+    if (paths.length < BOUNDS[name] && !paths.includes(path)) paths.push(path);
+  }
 }

@@ -1,5 +1,6 @@
 import { FACT_BOUND, TEXT_BOUND } from './evidence.ts';
 import type { EvidenceList } from './evidence-list.ts';
+import { objectOf, type JsonObject } from './json-ld.ts';
 
 /** A setting is read from so many characters at most. */
 const WINDOW = 32_768;
@@ -10,8 +11,6 @@ const PIXEL_SETTINGS = ['pixel_type', 'pixel_id', 'mailchimp_store_id', 'account
 /** Where trackers of Shopify's own analytics have their ids. */
 const TRACKER_IDS = ['pixelIds', 'pixelId', 'trackingId', 'conversionId'];
 const PINTEREST_ID = /^[0-9]{10,16}$/;
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Settings that Shopify writes into inline scripts. Nothing that depends on the visitor, such as `Shopify.country`. */
 export class PlatformSettings {
@@ -36,13 +35,13 @@ export class PlatformSettings {
     else if (name === 'webPixelsConfigList' && Array.isArray(value)) this.#readPixels(value as unknown[]);
   }
 
-  #readTheme(theme: Json): void {
+  #readTheme(theme: JsonObject): void {
     for (const field of ['name', 'schema_name', 'schema_version', 'theme_store_id', 'role']) {
       this.#state(`shopify.theme.${field}`, theme[field]);
     }
   }
 
-  #readShop(shop: Json): void {
+  #readShop(shop: JsonObject): void {
     this.#state('shopify.shop', shop['myshopifyDomain']);
     this.#state('shopify.country_code', shop['countryCode']);
     this.#state('shopify.name', shop['name']);
@@ -67,7 +66,7 @@ export class PlatformSettings {
   }
 
   /** Trackers that Shopify's own analytics ran before there were web pixels: `"Facebook Pixel":{"pixelIds":["1"]}`. */
-  #readTracker(name: string, tracker: Json): void {
+  #readTracker(name: string, tracker: JsonObject): void {
     const ids = TRACKER_IDS.flatMap((field) => tracker[field]);
     const isPinterest = typeof tracker['id'] === 'string' && PINTEREST_ID.test(tracker['id']);
     if (name === 'Pinterest' ? isPinterest : ids.some((id) => typeof id === 'string' && id !== '')) this.#pixels.add(name);
@@ -79,7 +78,7 @@ export class PlatformSettings {
   }
 }
 
-function parse(value: unknown): Json {
+function parse(value: unknown): JsonObject {
   if (typeof value !== 'string') return {};
   try {
     return objectOf(JSON.parse(value));
@@ -117,8 +116,4 @@ function endOfValue(html: string, start: number, end: number): number | undefine
     if (depth === 0 && !isInString) return i + 1;
   }
   return undefined;
-}
-
-function objectOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }

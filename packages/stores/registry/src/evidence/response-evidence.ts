@@ -1,30 +1,17 @@
 import { HEADER_BOUND, TEXT_BOUND } from './evidence.ts';
 import { EvidenceList } from './evidence-list.ts';
 
-/** Header fields by lower-case name, as node:http and undici give them. */
+/** Header fields by lower-case name, as node:http and undici return them. */
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Fields whose value says who made it. Of the others only the name is kept: values are ids and times of one request. */
 const WITH_VALUE = new Set([
-  'content-language',
-  'powered',
-  'powered-by',
-  'server',
-  'via',
-  'x-cache',
-  'x-generator',
-  'x-platform',
-  'x-powered-by',
-  'x-powered-cms',
-  'x-served-by',
-  'x-cdn',
-  'x-shopid',
-  'x-shopify-stage',
-]);
+  'content-language', 'powered', 'powered-by', 'server', 'via', 'x-cache', 'x-generator', 'x-platform', 'x-powered-by', 'x-powered-cms', 'x-served-by', 'x-cdn', 'x-shopid', 'x-shopify-stage',
+]); // prettier-ignore
 const NAMES = /^(?:x-|cf-|sw-|nel$|surrogate-key$|fastly-|akamai-|oc-|weglot-|platform$|server-timing$|liferay-portal$|ki-)/;
 const CSP = ['content-security-policy', 'content-security-policy-report-only'];
 const HOST_IN_POLICY = /^(?:https?:\/\/|wss?:\/\/)?(?:\*\.)?((?:[a-z0-9-]+\.)+[a-z]{2,})(?:[:/]|$)/i;
-/** A policy is read up to here: hosts beyond do not tell more. */
+/** A longer policy is cut. */
 const POLICY_BOUND = 16_384;
 
 /** The fields of the allowed list. Values are cut to 200. Visitor data (country in `server-timing`) is left out: only names of metrics are kept. */

@@ -1,109 +1,67 @@
 /**
  * Literals that rules look for in the code of inline scripts, in four forms:
  * `Shopify.shop=` an assignment, also as `window['Shopify'].shop =`; `fbq('init` a call whose first argument starts so; `algoliasearch(` any
- * call; `BCData` the name anywhere in code; `"1380b703-...` a string literal or JSON key of exactly this value. Never text in comments or
- * parts of strings: a mention is no use.
+ * call; `BCData` the name anywhere in code; `"1380b703-...` a string literal or JSON key of exactly this value. Text in comments and
+ * parts of strings never match: to mention a name is not to use it.
  */
 interface Literal {
   readonly spelling: string;
-  readonly head: string;
   /** What follows the head in the chain, such as `.shop`. */
   readonly rest: string;
-  readonly form: 'name' | 'assigned' | 'called' | 'string';
+  readonly form: 'string' | keyof typeof USES;
   readonly argument: string;
 }
 
 const FORM = /^(?:"(?<text>[^"]+)|(?<head>[\w$]+)(?<rest>(?:\.[\w$]+)*)(?<form>=|\((?:'(?<argument>[^']*))?)?)$/;
-const TABLE_SIZE = 4_096;
-/** White space between a name and what follows it. */
-const GAP_BOUND = 16;
+/** What follows a name in code, by the form of the literal. An assignment is `=` but not `==` or `=>`, `||=` or `??=`. */
+const USES = {
+  name: /(?![\w$])/y,
+  assigned: /\s{0,16}(?:=(?:[^=>]|$)|\|\|=|\?\?=)/y,
+  called: /\s{0,16}\(/y,
+  calledWith: /\s{0,16}\(\s{0,16}["'`]/y,
+};
 
-/** The literals of all rules, found by the hash of an identifier that the reader computes while it passes it. */
+/** The literals of all rules, by the identifier or string that they begin with. */
 export class InlineLiterals {
-  readonly #table: (Literal[] | undefined)[] = Array.from({ length: TABLE_SIZE }, () => undefined);
-  readonly maxLength: number;
+  readonly #byHead = new Map<string, Literal[]>();
 
   constructor(spellings: Iterable<string>) {
-    let maxLength = 0;
     for (const spelling of new Set(spellings)) {
-      const literal = parseLiteral(spelling);
-      const slot = hashOf(literal.head) & (TABLE_SIZE - 1);
-      (this.#table[slot] ??= []).push(literal);
-      maxLength = Math.max(maxLength, literal.head.length);
-    }
-    this.maxLength = maxLength;
-  }
-
-  /** The literals of a name in code at `start`; `next` is where the chain or operator after it begins. */
-  matchName(code: string, hash: number, start: number, length: number, next: number, found: (spelling: string) => void): void {
-    const literals = this.#table[hash & (TABLE_SIZE - 1)];
-    if (literals === undefined) return;
-    for (const literal of literals) {
-      if (literal.form === 'string' || literal.head.length !== length || !code.startsWith(literal.head, start)) continue;
-      if (continues(code, next, literal)) found(literal.spelling);
+      const { head, ...literal } = parseLiteral(spelling);
+      this.#byHead.set(head, [...(this.#byHead.get(head) ?? []), literal]);
     }
   }
 
-  /** The literals that are a whole string. */
-  matchString(code: string, hash: number, start: number, length: number, found: (spelling: string) => void): void {
-    const literals = this.#table[hash & (TABLE_SIZE - 1)];
-    if (literals === undefined) return;
-    for (const literal of literals) {
-      const isThis = literal.form === 'string' && literal.head.length === length && code.startsWith(literal.head, start);
-      if (isThis) found(literal.spelling);
-    }
+  /** The literals of a name in code. `next` is where the chain or operator after the name begins. */
+  ofName(code: string, name: string, next: number): string[] {
+    const literals = this.#byHead.get(name) ?? [];
+    return literals.filter((literal) => continues(code, next, literal)).map(({ spelling }) => spelling);
+  }
+
+  /** The literals that are this whole string. */
+  ofString(text: string): string[] {
+    const literals = this.#byHead.get(text) ?? [];
+    return literals.filter(({ form }) => form === 'string').map(({ spelling }) => spelling);
   }
 }
 
-function parseLiteral(spelling: string): Literal {
+function parseLiteral(spelling: string): Literal & { readonly head: string } {
   const groups = FORM.exec(spelling)?.groups;
   if (groups === undefined) throw new Error(`${spelling} is not a literal of inline scripts`);
-  const { text, head, rest = '', form, argument = '' } = groups;
+  const { text, head = '', rest = '', form, argument = '' } = groups;
   if (text !== undefined) return { spelling, head: text, rest, form: 'string', argument };
-  return { spelling, head: head ?? '', rest, form: form === undefined ? 'name' : form === '=' ? 'assigned' : 'called', argument };
-}
-
-/** The same hash is computed by the reader of scripts. */
-export function hashOf(name: string): number {
-  let hash = 0;
-  for (let i = 0; i < name.length; i++) hash = (Math.imul(hash, 31) + name.charCodeAt(i)) | 0;
-  return hash;
+  const call = argument === '' ? 'called' : 'calledWith';
+  return { spelling, head, rest, form: form === undefined ? 'name' : form === '=' ? 'assigned' : call, argument };
 }
 
 function continues(code: string, from: number, { rest, form, argument }: Literal): boolean {
-  if (!code.startsWith(rest, from)) return false;
-  let at = from + rest.length;
-  if (isNamePart(code.charCodeAt(at))) return false;
-  if (form === 'name') return true;
-  at = skipSpace(code, at);
-  if (form === 'assigned') return isAssignment(code, at);
-  if (code.charCodeAt(at) !== 0x28) return false;
-  if (argument === '') return true;
-  at = skipSpace(code, at + 1);
-  const quote = code.charCodeAt(at);
-  return (quote === 0x27 || quote === 0x22 || quote === 0x60) && code.startsWith(argument, at + 1);
+  const at = from + rest.length;
+  if (form === 'string' || !code.startsWith(rest, from) || !matchesAt(USES.name, code, at)) return false;
+  return matchesAt(USES[form], code, at) && code.startsWith(argument, USES[form].lastIndex);
 }
 
-/** `=` but not `==` or `=>`, `||=` and `??=`. */
-function isAssignment(code: string, at: number): boolean {
-  const first = code.charCodeAt(at);
-  const second = code.charCodeAt(at + 1);
-  if (first === 0x3d) return second !== 0x3d && second !== 0x3e;
-  return (first === 0x7c || first === 0x3f) && second === first && code.charCodeAt(at + 2) === 0x3d;
-}
-
-function skipSpace(code: string, from: number): number {
-  let at = from;
-  while (at - from < GAP_BOUND && code.charCodeAt(at) <= 0x20) at++;
-  return at;
-}
-
-export function isNamePart(code: number): boolean {
-  return (
-    (code >= 0x61 && code <= 0x7a) ||
-    (code >= 0x41 && code <= 0x5a) ||
-    (code >= 0x30 && code <= 0x39) ||
-    code === 0x5f ||
-    code === 0x24
-  );
+/** @param pattern - sticky */
+export function matchesAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
 }

@@ -14,114 +14,96 @@ export interface Rule {
   /** As in `TechnologyRules`, with the sign of its strength and the name of its list: `loads js.stripe.com`. */
   readonly id: string;
   readonly strength: Strength;
+  readonly list: RuleList;
+  /** Without the sign of its strength. */
+  readonly spelling: string;
+  /** What is looked up: a host, a name, or `PATTERN`. */
+  readonly key: string;
+  /** On the path or value that is found with the key. */
+  readonly matches: (text: string) => boolean;
 }
 
-/** A rule on the path or value that is found below its key. */
-interface MatchedRule extends Rule {
-  matches(text: string): boolean;
-}
+/** The key of rules that are compared with each text of the evidence. */
+export const PATTERN = '*';
+/** The key of rules that are a part of a path: all of them are looked for in all paths at once. */
+export const PART = '';
 
-export interface AddressRule extends MatchedRule {
-  readonly list: 'loads' | 'refers' | 'statics' | 'data' | 'links' | 'sites';
-  readonly host: string;
-}
+/** Lists of `TechnologyRules` with texts, and the two texts of a theme. */
+const LISTS = [
+  'loads', 'refers', 'statics', 'data', 'links', 'sites', 'inline', 'settings', 'headers', 'metas', 'cookies', 'paths', 'elements', 'markup', 'apps', 'pixels', 'endpoints', 'theme',
+] as const; // prettier-ignore
+type RuleList = (typeof LISTS)[number];
+const ADDRESSES = new Set<RuleList>(['loads', 'refers', 'statics', 'data', 'links', 'sites']);
+/** Lists whose texts are weak unless a sign says otherwise. */
+const WEAK = new Set<RuleList>(['refers', 'statics', 'data', 'links', 'settings', 'markup']);
 
-type TextList = Exclude<{ [K in keyof TechnologyRules]: TechnologyRules[K] extends readonly string[] | undefined ? K : never }[keyof TechnologyRules], undefined | 'suppliedBy' | 'excludes'>; // prettier-ignore
-
-/** Rules by what is looked up: hosts and names first, then values, parts of paths last. Built once per set of rules. */
+/** Rules by what is looked up. Built once per set of rules. */
 export class RuleIndex {
   readonly rules: RulesBySlug;
   readonly ruleIds: string[] = [];
-  readonly hosts = new Map<string, AddressRule[]>();
-  readonly inline = new Map<string, Rule[]>();
-  readonly settings = new Map<string, Rule[]>();
-  readonly inlineIds: MatchedRule[] = [];
-  readonly headers = new Map<string, MatchedRule[]>();
-  readonly metas = new Map<string, MatchedRule[]>();
-  readonly cookies = new Map<string, Rule[]>();
-  readonly cookieStarts: MatchedRule[] = [];
-  readonly paths: (Rule & { readonly part: string })[] = [];
-  readonly pathPatterns: MatchedRule[] = [];
-  readonly elements = new Map<string, Rule[]>();
-  readonly markup = new Map<string, Rule[]>();
-  readonly forms: MatchedRule[] = [];
-  readonly apps = new Map<string, Rule[]>();
-  readonly pixels = new Map<string, Rule[]>();
-  readonly endpoints = new Map<string, Rule[]>();
-  readonly themeSchemas = new Map<string, Rule>();
-  readonly themeIds = new Map<string, Rule>();
-
   /** For each technology the version of literals that added the newest of its own. */
   readonly literalsSince = new Map<string, number>();
+  readonly #hosts = new Map<string, Rule[]>();
+  readonly #lists = Object.fromEntries(LISTS.map((list) => [list, new Map()])) as Record<RuleList, Map<string, Rule[]>>;
 
   constructor(rules: RulesBySlug, versions: LiteralVersions = LITERAL_VERSIONS) {
     this.rules = rules;
     for (const [slug, technology] of Object.entries(rules)) {
-      this.#add(slug, technology);
+      for (const list of LISTS) for (const text of textsOf(technology, list)) this.#add(slug, list, text);
       const since = literalsOf(technology).map((literal) => versions.since[literal] ?? versions.version);
       this.literalsSince.set(slug, Math.max(0, ...since));
     }
   }
 
-  #add(slug: string, technology: TechnologyRules): void {
-    const each = (list: TextList, usual: Strength, take: (spelling: string, rule: Rule) => void) => {
-      for (const text of technology[list] ?? []) {
-        const id = `${list} ${text}`;
-        this.ruleIds.push(id);
-        take(spellingOf(text), { slug, id, strength: strengthOf(text, usual) });
-      }
-    };
-    each('loads', 'strong', (text, rule) => this.#addAddress(text, rule, 'loads'));
-    for (const list of ['refers', 'statics', 'data', 'links'] as const)
-      each(list, 'weak', (text, rule) => this.#addAddress(text, rule, list));
-    each('sites', 'strong', (text, rule) => this.#addAddress(text, rule, 'sites'));
-    each('inline', 'strong', (text, rule) => {
-      if (text.startsWith('id:')) this.inlineIds.push({ ...rule, matches: (id) => id.startsWith(text.slice(3)) });
-      else push(this.inline, text, rule);
-    });
-    each('settings', 'weak', (text, rule) => push(this.settings, text, rule));
-    each('headers', 'strong', (text, rule) => addValue(this.headers, text, rule));
-    each('metas', 'strong', (text, rule) => addValue(this.metas, text, rule));
-    each('cookies', 'strong', (text, rule) => {
-      if (text.endsWith('*')) this.cookieStarts.push({ ...rule, matches: (name) => name.startsWith(text.slice(0, -1)) });
-      else push(this.cookies, text, rule);
-    });
-    each('paths', 'strong', (text, rule) => {
-      if (text.startsWith('^')) this.pathPatterns.push({ ...rule, matches: patternOf(text) });
-      else this.paths.push({ ...rule, part: text });
-    });
-    each('elements', 'strong', (text, rule) => push(this.elements, text, rule));
-    each('markup', 'weak', (text, rule) => {
-      if (text.startsWith('form:')) this.forms.push({ ...rule, matches: (address) => address.includes(text.slice(5)) });
-      else push(this.markup, text, rule);
-    });
-    each('apps', 'strong', (text, rule) => push(this.apps, text, rule));
-    each('pixels', 'strong', (text, rule) => push(this.pixels, text, rule));
-    each('endpoints', 'strong', (text, rule) => push(this.endpoints, text, rule));
-    if (technology.theme !== undefined) {
-      const { schema, id } = technology.theme;
-      const bySchema: Rule = { slug, id: `theme schema_name=${schema}`, strength: 'strong' };
-      const byId: Rule = { slug, id: `theme theme_store_id=${id}`, strength: 'strong' };
-      this.ruleIds.push(bySchema.id, byId.id);
-      this.themeSchemas.set(schema, bySchema);
-      this.themeIds.set(String(id), byId);
-    }
+  /** The rules of a list that have this key. */
+  find(list: RuleList, key: string): readonly Rule[] {
+    return this.#lists[list].get(key) ?? [];
   }
 
-  #addAddress(text: string, rule: Rule, list: AddressRule['list']): void {
-    const end = text.search(/[/ ]/);
-    const host = end === -1 ? text : text.slice(0, end);
-    push(this.hosts, host, { ...rule, list, host, matches: end === -1 ? () => true : pathMatcher(text.slice(end).trimStart()) });
+  /** The address rules of all lists that have exactly this host. */
+  findHost(host: string): readonly Rule[] {
+    return this.#hosts.get(host) ?? [];
+  }
+
+  #add(slug: string, list: RuleList, text: string): void {
+    const id = `${list} ${text}`;
+    this.ruleIds.push(id);
+    const strength = strengthOf(text, WEAK.has(list) ? 'weak' : 'strong');
+    const spelling = spellingOf(text);
+    const rule: Rule = { slug, id, strength, list, spelling, matches: () => true, ...keyOf(list, spelling) };
+    const rules = ADDRESSES.has(list) ? this.#hosts : this.#lists[list];
+    rules.set(rule.key, [...(rules.get(rule.key) ?? []), rule]);
   }
 }
 
-function addValue(rules: Map<string, MatchedRule[]>, text: string, rule: Rule): void {
+function textsOf({ theme, ...rules }: TechnologyRules, list: RuleList): readonly string[] {
+  if (list !== 'theme') return rules[list] ?? [];
+  return theme === undefined ? [] : [`schema_name=${theme.schema}`, `theme_store_id=${theme.id}`];
+}
+
+type RuleKey = Pick<Rule, 'key'> & Partial<Pick<Rule, 'matches'>>;
+
+function keyOf(list: RuleList, text: string): RuleKey {
+  if (ADDRESSES.has(list)) return addressKey(text);
+  if (list === 'headers' || list === 'metas') return valueKey(text);
+  if (list === 'paths') return text.startsWith('^') ? { key: PATTERN, matches: patternOf(text) } : { key: PART };
+  if (list === 'inline' && text.startsWith('id:')) return { key: PATTERN, matches: (id) => id.startsWith(text.slice(3)) };
+  if (list === 'cookies' && text.endsWith('*')) return { key: PATTERN, matches: (name) => name.startsWith(text.slice(0, -1)) };
+  if (list === 'markup' && text.startsWith('form:')) return { key: PATTERN, matches: (form) => form.includes(text.slice(5)) };
+  return { key: text };
+}
+
+function addressKey(text: string): RuleKey {
+  const end = text.search(/[/ ]/);
+  return end === -1 ? { key: text } : { key: text.slice(0, end), matches: pathMatcher(text.slice(end).trimStart()) };
+}
+
+function valueKey(text: string): RuleKey {
   const colon = text.indexOf(':', 1);
   const name = colon === -1 ? text : text.slice(0, colon);
-  const value = text.slice(name.length + 1);
   // Names of metas have colons too: `p:domain_verify` and `oke:subscriber_id` are names where no value could follow.
-  if (/^(?:p|oke)$/.test(name)) push(rules, text, { ...rule, matches: () => true });
-  else push(rules, name, { ...rule, matches: colon === -1 ? () => true : valueMatcher(value) });
+  if (colon === -1 || /^(?:p|oke)$/.test(name)) return { key: text };
+  return { key: name, matches: valueMatcher(text.slice(colon + 1)) };
 }
 
 function valueMatcher(value: string): (text: string) => boolean {
@@ -140,12 +122,6 @@ function pathMatcher(text: string): (path: string) => boolean {
 function patternOf(text: string): (path: string) => boolean {
   const pattern = new RegExp(text);
   return (path) => pattern.test(path);
-}
-
-function push<T>(map: Map<string, T[]>, key: string, value: T): void {
-  const values = map.get(key);
-  if (values === undefined) map.set(key, [value]);
-  else values.push(value);
 }
 
 /** The rules in force, indexed once per process. */
