@@ -14,11 +14,10 @@ import { healthRoutes } from './health/health-routes.ts';
 import { stalledBy } from './health/scanner-state.ts';
 import { ScanTelemetry } from './observability/scan-telemetry.ts';
 import type { EndedRun } from './jobs/job-runner.ts';
-import { RULES } from './observation/rules.ts';
 import { HostRateLimiter } from './politeness/host-rate-limiter.ts';
 import { createRunScan, type ScanSteps } from './run-scan.ts';
 import { APPLICATION, ScanQueue } from './scan-queue.ts';
-import { createScanSteps } from './scan-steps.ts';
+import { createScanSteps, RULES } from './scan-steps.ts';
 import { VERSION } from './version.ts';
 
 const CORRELATION_HEADER = 'X-Svc-Correlation-ID';

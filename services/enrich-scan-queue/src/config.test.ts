@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { documentedKeys } from '@vitrine/testkit/documented-keys';
-import { createFetchSettings } from './fetch/create-fetch-settings.ts';
+import { createFetchSettings } from './fetch/fetch-settings.ts';
 import { readScanConfig, scanConfig } from './config.ts';
 
 const DSN = 'postgresql://scanner:hunter2@db/vitrine';

@@ -53,7 +53,7 @@ export const scanConfig = z
     environment: z.enum(['production', 'development']).default('production'),
     fetch: z
       .strictObject({
-        /** In the User-Agent: where people read who scans them and how to stop it. */
+        /** In the User-Agent: a page for site owners that explains who scans them and how to stop it. */
         contact_url: url.prefault('http://127.0.0.1:8081/docs'),
         /** Pages of a catalogue that are read in a scan; most platforms have 100 to 250 products on a page. */
         catalogue_pages: z.int().min(1).max(100).default(1),
@@ -79,7 +79,7 @@ export const scanConfig = z
         replay_per_second: z.int().min(0).max(1_000).default(10),
       })
       .prefault({}),
-    /** Where people and programs reach this deployment: the URLs in profiles. */
+    /** Public URLs of this deployment, as they appear in profiles. */
     public: z.strictObject(publicUrlKeys).prefault({}),
     observability: z.strictObject({ otel: otel.prefault({}) }).prefault({}),
   })

@@ -9,13 +9,13 @@ import { NO_LIMITS, type HostRateLimiter } from './politeness/host-rate-limiter.
 import { moveNextScan } from './rescan/rescan-scheduler.ts';
 import type { CommittedSignals, ScanCapture, ScanStorefront } from './scan/scan-ports.ts';
 
-/** What a completed scan says: the observation, but for its id and job. Pure. */
+/** Makes the observation of a completed scan, without its id and job. Pure. */
 export type Describe = (capture: ScanCapture) => Pick<Observation, 'facts' | 'evidence' | 'registry_checksum'>;
 
-/** Writes an observation and what follows from it in the caller's transaction, with the end of its job. Resolves with what became of signals. */
+/** Writes an observation and what follows from it in the caller's transaction, with the end of its job. Resolves with the changes of signals. */
 export type Commit = (transaction: Transaction, completed: Omit<Observation, 'id'>) => Promise<CommittedSignals>;
 
-/** What reads a storefront, and what follows from what it read. */
+/** The steps of a scan. */
 export interface ScanSteps {
   readonly scanStorefront: ScanStorefront;
   readonly describe: Describe;
@@ -61,7 +61,7 @@ async function readStorefront({ domain, cause, leaseId }: ClaimedJob, signal: Ab
   try {
     return await scanStorefront(domain, { gate: turns.gateOf(leaseId, cause), signal });
   } finally {
-    // What is not given back is free after a while.
+    // A connection that could not be released expires.
     await turns
       .release(leaseId)
       .catch((err: unknown) => logger.warn({ ...databaseErrorFields(err), domain }, 'releasing scan connection failed'));

@@ -53,7 +53,7 @@ export class ScanQueue {
   readonly #jobs: ScanJobs;
   readonly #slots: ScanSlots;
   readonly #runner: JobRunner;
-  /** Without a broker there are none. */
+  /** Empty without a broker. */
   readonly #deadLetters: ReadonlyMap<ScanCause, KafkaPublisher>;
   readonly #publishers: ReadonlyMap<string, KafkaPublisher>;
   readonly #database: DatabaseProbe;

@@ -5,7 +5,6 @@ import { sitemapLocations } from '@vitrine/enrich-scan-queue/catalog/sitemap-loc
 import { structuredProducts } from '@vitrine/enrich-scan-queue/catalog/structured-products';
 import { retryAfterOf } from '@vitrine/enrich-scan-queue/fetch/fetch-session';
 import { checkRedirect } from '@vitrine/enrich-scan-queue/fetch/network/fetch-url';
-import { productAddresses } from '@vitrine/enrich-scan-queue/fetch/plan/known-addresses';
 import { platformHint } from '@vitrine/enrich-scan-queue/fetch/plan/platform-hint';
 import { platformLinks } from '@vitrine/enrich-scan-queue/fetch/plan/platform-links';
 import { decodeText } from '@vitrine/enrich-scan-queue/fetch/reading/decode-text';
@@ -91,7 +90,7 @@ const captureOf = (text: string) => ({
   scope: 'full' as const,
   coverageNote: text,
   storefrontCondition: 'open' as const,
-  pages: [{ class: 'home' as const, url: URL_OF_SHOP, status: 200, evidence: pageOf(text) }],
+  pages: [pageOf(text)],
   documents: ['shopify_meta', 'shopify_products'].map((kind) => ({
     kind,
     url: URL_OF_SHOP,
@@ -153,11 +152,6 @@ export const storeCases: readonly ForeignBytesCase[] = [
   {
     of: 'services/enrich-scan-queue/src/fetch/plan/platform-hint.ts#platformHint',
     run: (text) => platformHint({ headers: { server: text }, cookieNames: linesOf(text), text }),
-  },
-  {
-    of: 'services/enrich-scan-queue/src/fetch/plan/known-addresses.ts#productAddresses',
-    run: (text) => KINDS.map((kind) => productAddresses(kind, jsonOf(text))),
-    forms: [plain, inProducts],
   },
   {
     of: 'services/enrich-scan-queue/src/fetch/network/fetch-url.ts#checkRedirect',

@@ -17,9 +17,11 @@ export interface CatalogProduct {
   readonly currency: string | null;
   /** Whether a variant can be bought; null where the endpoint does not say. */
   readonly isAvailable: boolean | null;
+  /** Of its page: a path or a URL. */
+  readonly address: string | null;
 }
 
-/** What one page of a catalogue holds. */
+/** One page of a catalogue. */
 export interface CatalogPage {
   readonly products: readonly CatalogProduct[];
   /** As many products as were requested, so that there may be more. */
@@ -28,7 +30,7 @@ export interface CatalogPage {
   readonly declaredTotal: number | null;
 }
 
-/** What is known when a page is requested. */
+/** State of a scan when it requests a page. */
 export interface CatalogContext {
   /** Paths of collections that the home page links to. */
   readonly collections: readonly string[];
@@ -40,15 +42,15 @@ export interface CatalogContext {
 export interface CatalogSource {
   /** Of its documents, such as `shopify_products`. */
   readonly kind: string;
-  /** Whether a page lists all that there is to know of a product; addresses in a sitemap do not. */
+  /** Whether a page lists products with their facts. A sitemap lists addresses only. */
   readonly listsProducts: boolean;
   /** Whether its pages together are the catalogue; false where they are a part at best, and their number a lower bound. */
   readonly isWhole: boolean;
   /** Its prices are in the one currency that structured data of the shop's pages states. */
   readonly hasCurrencyOnPages?: boolean;
-  /** Path and query of a page on the storefront's host; undefined: there is none to request.
+  /** Path and query of a page on the storefront's host. Undefined when there is no such page.
    *  @param page - from 1. */
   request(page: number, context: CatalogContext): string | undefined;
-  /** undefined: not what this endpoint answers, which is no page and no evidence of an empty catalogue. */
+  /** Undefined when the document is not a response of this endpoint. That is not evidence of an empty catalogue. */
   read(document: CatalogDocument): CatalogPage | undefined;
 }

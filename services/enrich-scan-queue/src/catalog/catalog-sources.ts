@@ -1,9 +1,8 @@
 import type { CatalogSource } from './catalog-page.ts';
 import { bigCartelProducts } from './sources/big-cartel-products.ts';
 import { magentoProducts } from './sources/magento-products.ts';
-import { productSitemap } from './sources/product-sitemap.ts';
 import { shopifyProducts } from './sources/shopify-products.ts';
-import { sitemapProducts } from './sources/sitemap-products.ts';
+import { productSitemap, sitemapProducts } from './sources/sitemap-products.ts';
 import { squarespaceProducts } from './sources/squarespace-products.ts';
 import { vtexProducts } from './sources/vtex-products.ts';
 import { woocommerceProducts } from './sources/woocommerce-products.ts';

@@ -1,11 +1,11 @@
-/** Readers for JSON that a storefront sent: what is not of the expected type is null, never an error. */
+/** Readers for JSON that a storefront sent. A value of an unexpected type is null, never an error. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function objectOf(value: unknown): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
-/** undefined: no list. Items that are no objects are left out. */
+/** Undefined for a value that is not a list. Items that are not objects are left out. */
 export function objectsOf(value: unknown): readonly JsonObject[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.map(objectOf).filter((item) => Object.keys(item).length > 0);
@@ -41,3 +41,16 @@ export function currencyOf(value: unknown): string | null {
 }
 
 export const textsOf = (...values: readonly unknown[]): string[] => values.map(textOf).filter((text) => text !== null);
+
+/** The first 20 items of a list. Empty for a value that is not a list. */
+export function labelsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, 20) : [];
+}
+
+/** The names of the first 20 objects of a list. */
+export const namesOf = (value: unknown): unknown[] => (objectsOf(value) ?? []).slice(0, 20).map(({ name }) => name);
+
+/** The address of a page by the part that the endpoint states; null without one. */
+export function addressOf(value: unknown, prefix = '', suffix = ''): string | null {
+  return typeof value === 'string' && value !== '' ? `${prefix}${value}${suffix}` : null;
+}

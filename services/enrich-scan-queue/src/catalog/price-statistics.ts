@@ -1,18 +1,17 @@
+import type { ObservationFacts } from '@vitrine/stores/observation/observation-facts';
+
 /** Fewest priced products for statistics, by how much of the catalogue was read. Spec: S8.11. */
 const FEWEST_PRICED = { full: 8, first_page: 20, partial: 30 };
 /** Part of the prices that have to be in one currency. */
 const ONE_CURRENCY = 0.95;
 
-export interface Price {
+interface Price {
   readonly amount: number;
   /** null where the endpoint states none. */
   readonly currency: string | null;
 }
 
-export interface PriceStatistics {
-  readonly currency: string | null;
-  readonly price_range: { readonly p25: number; readonly median: number; readonly p75: number } | null;
-}
+type PriceStatistics = Pick<NonNullable<ObservationFacts['catalog']>, 'currency' | 'price_range'>;
 
 /** The currency of a catalogue and its quartiles, or null where they would be a guess.
  *  @param shopCurrency - of the shop's settings; it stands for prices without one, and nothing else does */
@@ -46,7 +45,7 @@ function quantile(sorted: Float64Array, part: number): number {
   return a + (b - a) * (rank - low);
 }
 
-/** Decimal places of a currency; 2 for codes that nobody knows. */
+/** Decimal places of a currency. 2 for an unknown code. */
 function minorDigits(currency: string): number {
   return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }

@@ -1,3 +1,5 @@
+import { withoutWww } from '@vitrine/registry/evidence/page-address';
+
 /** How addresses of products look on a platform, where those of other pages in the same sitemap do not. */
 const PRODUCT_PATHS: Readonly<Record<string, RegExp>> = {
   'big-cartel': /^\/product\/[^/]+$/,
@@ -15,7 +17,7 @@ const PRODUCT_PATHS: Readonly<Record<string, RegExp>> = {
   'wix-stores': /\/product-page\/[^/]+$/,
   woocommerce: /\/(?:product|produkt|produit|producto|prodotto|produto)\/[^/]+/,
 };
-/** What is the same in all addresses of a product, in whatever language and category it is shown. */
+/** The part that all addresses of a product share, in any language and category. */
 const PRODUCT_IDS: Readonly<Record<string, RegExp>> = {
   ecwid: /-p(\d+)\/?$/,
   odoo: /-(\d+)$/,
@@ -27,7 +29,7 @@ const PRODUCT_FILE = /product|produkt|produit|produto|prodott/i;
 const OTHER_FILE = /attribute|blog|brand|categor|cat[-_.]|collection|image|manufacturer|page|post|review|tag|vendor|video/i;
 const MAX_ADDRESS_LENGTH = 2_048;
 
-/** What a file of a sitemap is about, by its name: products, something else, or it cannot be told. */
+/** The subject of a sitemap file, by its name. */
 export function subjectOf(file: string): 'products' | 'other' | 'unknown' {
   const name =
     file
@@ -75,5 +77,3 @@ function pathOf(address: string, host: string): string | undefined {
   const path = `${url.pathname}${url.search}`;
   return path === '/' ? undefined : path;
 }
-
-const withoutWww = (host: string) => host.replace(/^www\./, '');

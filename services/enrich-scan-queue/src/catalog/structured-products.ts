@@ -15,7 +15,7 @@ export function structuredProducts(
     const known = byId.get(id);
     const isContradicted = known !== undefined && (known.price !== price || known.currency !== currency);
     const stated = isContradicted ? { price: null, currency: null } : { price, currency };
-    byId.set(id, { id, title: name ?? '', labels: textsOf(category), ...stated, isAvailable: null });
+    byId.set(id, { id, title: name ?? '', labels: textsOf(category), ...stated, isAvailable: null, address: null });
   }
   return [...byId.values()];
 }

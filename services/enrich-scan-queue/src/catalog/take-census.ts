@@ -1,12 +1,6 @@
+import type { ObservationFacts } from '@vitrine/stores/observation/observation-facts';
 import type { CatalogDocument, CatalogPage, CatalogProduct, CatalogSource } from './catalog-page.ts';
-import { priceStatistics, type PriceStatistics } from './price-statistics.ts';
-
-/** Aggregates of a catalogue. Spec: S2.18. */
-interface CatalogCensus extends PriceStatistics {
-  readonly product_count: number;
-  readonly available_count: number | null;
-  readonly coverage: 'full' | 'first_page' | 'partial';
-}
+import { priceStatistics } from './price-statistics.ts';
 
 export interface ShopSettings {
   /** ISO 4217, as the settings of the shop state it, never as a visitor sees it. */
@@ -16,11 +10,12 @@ export interface ShopSettings {
 }
 
 export interface CatalogRead {
-  readonly census: CatalogCensus;
+  /** Spec: S2.18. */
+  readonly census: NonNullable<ObservationFacts['catalog']>;
   readonly products: readonly CatalogProduct[];
 }
 
-/** Counts what the pages of a catalogue hold; null when no page was read, which says nothing about the catalogue.
+/** Counts the products on the pages of a catalogue. Null when no page could be read.
  *  @param documents - of the source, in the order of their pages
  *  @param structured - products in structured data of pages, whose prices stand for those of a source that lists none */
 export function takeCensus(

@@ -2,9 +2,8 @@ import type { Redirect, ScanRequestContext } from '../scan/scan-ports.ts';
 import { ROBOT_NAME, type FetchSettings } from './fetch-settings.ts';
 import { FetchError, toFetchError } from './network/fetch-error.ts';
 import { checkRedirect } from './network/fetch-url.ts';
-import { HostConnection, type HttpResponse } from './network/host-connection.ts';
+import { HostConnection, type HttpRequest, type HttpResponse } from './network/host-connection.ts';
 import { resolveHost, type CheckedHost } from './network/resolve-host.ts';
-import type { BodyLimit } from './network/read-body.ts';
 import { decodeText } from './reading/decode-text.ts';
 import { ALLOW_ALL, parseRobots, type RobotsRules } from './reading/parse-robots.ts';
 import { recognizeChallenge } from './reading/recognize-challenge.ts';
@@ -33,10 +32,7 @@ export class ScanDelayed extends Error {
   }
 }
 
-interface PageRequest {
-  readonly accept: string;
-  readonly limit: BodyLimit;
-}
+type PageRequest = Omit<HttpRequest, 'url'>;
 
 /** All requests of one scan: robots.txt before the first one to an origin, the gate before each, every hop of a redirect checked like the first,
  *  and bot defences recognised in whatever comes back. Rejects with FetchError and ScanDelayed only. */

@@ -1,5 +1,6 @@
-import type { Dial } from './network/connect-pinned.ts';
-import type { LoopbackHosts, ResolveAddresses } from './network/resolve-host.ts';
+import type { ScanConfig } from '../config.ts';
+import { dialTcp, type Dial } from './network/connect-pinned.ts';
+import { resolveByDns, type LoopbackHosts, type ResolveAddresses } from './network/resolve-host.ts';
 
 /** Bounds of one scan. Spec: S8.6. */
 export const FETCH_LIMITS = {
@@ -40,7 +41,30 @@ export interface FetchSettings {
 /** The name of the scanner in robots.txt. */
 export const ROBOT_NAME = 'VitrineBot';
 
-/** The User-Agent of all requests; the address is where people find out about the scanner and how to stop it. */
+/** The User-Agent of all requests. Its URL explains the scanner and how to stop it. */
 export function userAgentOf(version: string, contactUrl: string): string {
   return `Mozilla/5.0 (compatible; ${ROBOT_NAME}/${version}; +${contactUrl})`;
+}
+
+/** How a scanner fetches: the public internet by DNS, and names of the loopback allow-list from this machine. Spec: S8.7. */
+export function createFetchSettings(config: ScanConfig['fetch'], version: string): FetchSettings {
+  return {
+    userAgent: userAgentOf(version, config.contact_url),
+    limits: { ...FETCH_LIMITS, maxCataloguePages: config.catalogue_pages },
+    resolve: resolveByDns,
+    loopbackHosts: parseLoopbackHosts(config.loopback_hosts),
+    ca: config.loopback_ca === '' ? undefined : config.loopback_ca,
+    dial: dialTcp,
+  };
+}
+
+/** Of entries that configuration has checked. */
+function parseLoopbackHosts(entries: readonly string[]): LoopbackHosts {
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const [name = '', place = ''] = entry.split('=');
+      const [address = '', http = '', https = ''] = place.split(':');
+      return [name, { address, http_port: Number(http), https_port: Number(https) }];
+    }),
+  );
 }

@@ -10,7 +10,7 @@ interface SitemapsOptions {
   readonly named: readonly string[];
   readonly platform: string;
   readonly host: string;
-  /** Resolves with the text of a file, empty where there is none. */
+  /** Resolves with the text of a file, or with an empty text where it is missing. */
   readonly readXml: (address: string) => Promise<string>;
 }
 

@@ -1,45 +1,41 @@
+import type { PageClass, PageEvidence } from '@vitrine/registry/evidence/evidence';
 import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
+import { withoutWww } from '@vitrine/registry/evidence/page-address';
 import type { CatalogSource } from '../catalog/catalog-page.ts';
 import { catalogSourceOf } from '../catalog/catalog-sources.ts';
 import { sitemapProducts } from '../catalog/sources/sitemap-products.ts';
-import type { FetchedDocument, FetchedPage, PageClass, Redirect } from '../scan/scan-ports.ts';
+import type { FetchedDocument, Redirect } from '../scan/scan-ports.ts';
 import { ScanDelayed, type FetchSession, type SessionResponse } from './fetch-session.ts';
 import type { FetchLimits } from './fetch-settings.ts';
 import { FetchError } from './network/fetch-error.ts';
 import type { BodyLimit } from './network/read-body.ts';
 import { readProductPaths } from './read-sitemaps.ts';
 import { checkUrl } from './network/fetch-url.ts';
-import { CART_PATHS, COLLECTION_PATHS, productAddresses } from './plan/known-addresses.ts';
 import { Coverage } from './plan/coverage.ts';
 import { platformHint } from './plan/platform-hint.ts';
-import { platformLinks, type PageLinks } from './plan/platform-links.ts';
+import { CART_PATHS, COLLECTION_PATHS, platformLinks, type PageLinks } from './plan/platform-links.ts';
 
 export const HTML_ACCEPT = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1';
 const JSON_ACCEPT = 'application/json';
 const XML_ACCEPT = 'application/xml,text/xml;q=0.9,*/*;q=0.1';
 /** Failed requests after the home page, until the rest is left out. */
 const MAX_FAILURES = 3;
+/** Addresses of product pages that are taken from a catalogue. */
+const MAX_FOUND = 3;
 /** Addresses of a class. */
 const MAX_TRIED = 2;
-/** Control characters that are no white space: no text has them, and a few are mistakes of a page. */
+/** Control characters other than white space. A few are mistakes of a page, many mean that it is not text. */
 const BINARY = /[^\P{Cc}\s]/gu;
 const SNIFFED_CHARS = 1_000;
 const KEPT_HEADERS = ['x-wp-total', 'x-wp-totalpages', 'resources', 'content-type', 'last-modified'];
-
-interface StorefrontReading {
-  readonly pages: readonly FetchedPage[];
-  readonly documents: readonly FetchedDocument[];
-  readonly redirects: readonly Redirect[];
-  readonly coverage: Coverage;
-}
 
 /** Reads what the plan wants beside the home page: the catalogue endpoints of the platform, then one page of each class. Each class and each
  *  document may fail by itself; a bot defence, throttling, the deadline or the gate ends the reading, and what was read stays. */
 export class StorefrontReader {
   readonly #session: FetchSession;
   readonly #limits: FetchLimits;
-  readonly #home: FetchedPage;
-  readonly #pages: FetchedPage[] = [];
+  readonly #home: PageEvidence;
+  readonly #pages: PageEvidence[] = [];
   readonly #documents: FetchedDocument[] = [];
   readonly #redirects: Redirect[] = [];
   readonly #coverage = new Coverage();
@@ -58,8 +54,8 @@ export class StorefrontReader {
     this.#home = toPage('home', home);
   }
 
-  async read(): Promise<StorefrontReading> {
-    const { links } = this.#home.evidence;
+  async read() {
+    const { links } = this.#home;
     const [platform, own] = [this.#platform, this.#ownLinks];
     const collections = [...links.collection, ...own.collection, ...known(platform, COLLECTION_PATHS)];
     const found = platform === undefined ? [] : await this.#readCatalog(platform, collections);
@@ -92,7 +88,7 @@ export class StorefrontReader {
       const document = await this.#readDocument(source.kind, path, source.listsProducts ? JSON_ACCEPT : XML_ACCEPT);
       const read = document && source.read(document);
       if (document === undefined || read === undefined) break;
-      found ??= productAddresses(source.kind, document.body);
+      found ??= read.products.flatMap(({ address }) => address ?? []).slice(0, MAX_FOUND);
       previous = document;
       if (!source.listsProducts || !read.isFull) break;
     }
@@ -205,14 +201,13 @@ export function isPage({ status, contentType, text }: SessionResponse): boolean 
   return status >= 200 && status < 300 && isHtml && /<[a-z!]/i.test(text) && !isBinary(text.slice(0, SNIFFED_CHARS));
 }
 
-/** A body that was packed twice, or in another charset than it says, is no page in which something could be missed. */
+/** A body that was compressed twice, or is in another charset than declared, is not a page: nothing could be found in it. */
 function isBinary(head: string): boolean {
   return (head.match(BINARY)?.length ?? 0) > head.length / 20;
 }
 
-function toPage(pageClass: PageClass, { url, status, headers, cookieNames, text }: SessionResponse): FetchedPage {
-  const page = { html: text, url: url.href, pageClass, status, headers, cookies: cookieNames };
-  return { class: pageClass, url: url.href, status, evidence: extractPageEvidence(page) };
+function toPage(pageClass: PageClass, { url, status, headers, cookieNames, text }: SessionResponse): PageEvidence {
+  return extractPageEvidence({ html: text, url: url.href, pageClass, status, headers, cookies: cookieNames });
 }
 
 function keptHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
@@ -224,11 +219,7 @@ function known(platform: string | undefined, paths: Readonly<Record<string, stri
   return path === undefined ? [] : [path];
 }
 
-function withoutWww(hostname: string): string {
-  return hostname.replace(/^www\./, '');
-}
-
-/** Undefined for what is no JSON. Nesting that overflows the stack of the parser is none either. */
+/** Undefined for text that is not JSON, or is nested so deeply that the parser fails. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -29,7 +29,7 @@ function captureOf({ result }: Awaited<ReturnType<typeof scan>>): ScanCapture {
 const summary = ({ scope, storefrontCondition, pages, documents }: ScanCapture) => ({
   scope,
   storefrontCondition,
-  pages: pages.map((page) => page.class).join(' '),
+  pages: pages.map(({ pageClass }) => pageClass).join(' '),
   documents: documents.map(({ kind }) => kind).join(' '),
 });
 
@@ -75,7 +75,7 @@ test.each([
 
 test('names of cookies are kept, and no value', async () => {
   const capture = captureOf(await scan({ platform: 'magento' }));
-  expect(capture.pages[0]?.evidence.cookies).toEqual(['PHPSESSID', 'X-Magento-Vary', 'mage-messages']);
+  expect(capture.pages[0]?.cookies).toEqual(['PHPSESSID', 'X-Magento-Vary', 'mage-messages']);
   expect(JSON.stringify(capture)).not.toContain('9bf9a599');
 });
 

@@ -81,7 +81,7 @@ async function captureStorefront(
   };
 }
 
-/** A home page that is no page says nothing about a store. */
+/** Throws for a home page that is not an HTML page: it proves nothing about a store. */
 function refuseNoPage(home: SessionResponse): void {
   const { status, headers, url, contentType } = home;
   const retryAfterMs = retryAfterOf(headers['retry-after']);

@@ -16,27 +16,9 @@ const BY_PHONE = pairsOf(
 
 /** Top-level domains of countries that shops of all countries use. */
 const GENERIC_TLDS = new Set([
-  'ac',
-  'ai',
-  'am',
-  'cc',
-  'co',
-  'fm',
-  'gg',
-  'io',
-  'is',
-  'la',
-  'ly',
-  'me',
-  'sh',
-  'shop',
-  'so',
-  'st',
-  'to',
-  'tv',
-  'ws',
-]);
-/** Codes of registries and of ICU that are no country of ISO 3166-1. */
+  'ac', 'ai', 'am', 'cc', 'co', 'fm', 'gg', 'io', 'is', 'la', 'ly', 'me', 'sh', 'shop', 'so', 'st', 'to', 'tv', 'ws',
+]); // prettier-ignore
+/** Codes of registries and of ICU that are not countries of ISO 3166-1. */
 const NO_COUNTRIES = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'XK', 'ZZ']);
 const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 

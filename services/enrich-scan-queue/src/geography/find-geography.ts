@@ -1,3 +1,4 @@
+import type { ObservationFacts } from '@vitrine/stores/observation/observation-facts';
 import {
   countryCode,
   countryOfCurrency,
@@ -21,16 +22,11 @@ export interface GeographyEvidence {
   readonly vatIds: readonly string[];
 }
 
-interface FoundGeography {
-  readonly country: string | null;
-  readonly basis: 'observed' | 'inferred' | null;
-}
-
 /** Weak signals that have to agree. Spec: S8.12. */
 const FEWEST_SIGNALS = 2;
 
 /** `observed` from settings, else from addresses that agree; `inferred` where two kinds of weak signals agree and no other country has as many. */
-export function findGeography(evidence: GeographyEvidence): FoundGeography {
+export function findGeography(evidence: GeographyEvidence): ObservationFacts['geography'] {
   const settings = countryCode(evidence.settingsCountry);
   if (settings !== null) return { country: settings, basis: 'observed' };
   const addresses = countriesOf(evidence.addressCountries, countryCode);

@@ -11,7 +11,7 @@ const SLOT_WAIT_MS = 5_000;
 interface DueJobsTools {
   readonly jobs: Pick<ScanJobs, 'firstDue' | 'claimDue'>;
   readonly slots: ScanSlots;
-  readonly runner: Pick<JobRunner, 'start'>;
+  readonly runner: Pick<JobRunner, 'claim'>;
   readonly logger: Logger;
   readonly signal: AbortSignal;
   /** Called in each round. */
@@ -37,16 +37,5 @@ export async function runDueJobs(tools: DueJobsTools): Promise<void> {
 async function runFirstDue({ jobs, slots, runner, signal }: DueJobsTools): Promise<boolean> {
   const cause = await jobs.firstDue();
   if (cause === undefined || !(await slots.take(cause, SLOT_WAIT_MS))) return false;
-  try {
-    const job = signal.aborted ? undefined : await jobs.claimDue();
-    if (job !== undefined) {
-      runner.start(job);
-      return true;
-    }
-  } catch (error) {
-    slots.release();
-    throw error;
-  }
-  slots.release();
-  return false;
+  return runner.claim(async () => (signal.aborted ? undefined : jobs.claimDue()));
 }

@@ -19,7 +19,7 @@ const AFTER_LOST_LEASE = 'nothing was written: another process has the job: docs
 /** How a run ended. `completed`: its observation is committed, with the end of the job. `lost`: another process has the job. */
 export type RunResult = { readonly outcome: 'completed' } | { readonly outcome: 'lost' } | ScanAttempt;
 
-/** What became of a job: what metrics count. */
+/** The end of a run, for metrics. */
 export interface EndedRun {
   readonly job: ClaimedJob;
   /** `retried`: another attempt follows; `put_off`: its host is busy; `handed_back`: the process stops; `undecided`: the database was away. */
@@ -67,31 +67,42 @@ export class JobRunner {
     this.#renewing = this.#renewLeases();
   }
 
-  /** The caller has taken a slot, which is released at the end of the run. */
-  start(job: ClaimedJob): void {
-    const abort = new AbortController();
-    const ended = this.#run(job, abort).finally(() => {
-      this.#running.delete(job.leaseId);
-      this.#options.slots.release();
-    });
-    this.#running.set(job.leaseId, { job, abort, ended });
+  /** Claims a job for a slot that the caller has taken, and runs it. Releases the slot after the run, or when there is no job. Resolves with
+   *  whether there was one. */
+  async claim(claimJob: () => Promise<ClaimedJob | undefined>): Promise<boolean> {
+    let job: ClaimedJob | undefined;
+    try {
+      job = await claimJob();
+      if (job !== undefined) this.#start(job);
+    } finally {
+      if (job === undefined) this.#options.slots.release();
+    }
+    return job !== undefined;
   }
 
   /** Gives running scans a while to end, and hands the others back. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    const all = () => Promise.all([...this.#running.values()].map(({ ended }) => ended));
     const late = new AbortController();
-    await Promise.race([all(), wait(DRAIN_MS, undefined, { signal: late.signal }).catch(() => {})]);
+    await Promise.race([this.settle(), wait(DRAIN_MS, undefined, { signal: late.signal }).catch(() => {})]);
     late.abort();
     for (const { abort } of this.#running.values()) abort.abort(new Error('the process stops'));
-    await all();
+    await this.settle();
     await this.#renewing;
   }
 
   /** Resolves when no job runs: after `stop`, one whose claim was under way is handed back at once. */
   async settle(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+  }
+
+  #start(job: ClaimedJob): void {
+    const abort = new AbortController();
+    const ended = this.#run(job, abort).finally(() => {
+      this.#running.delete(job.leaseId);
+      this.#options.slots.release();
+    });
+    this.#running.set(job.leaseId, { job, abort, ended });
   }
 
   async #run(job: ClaimedJob, abort: AbortController): Promise<void> {

@@ -14,7 +14,7 @@ const MALFORMED = 'malformed_message';
 interface RequestHandlerTools {
   readonly jobs: Pick<ScanJobs, 'claim'>;
   readonly slots: ScanSlots;
-  readonly runner: Pick<JobRunner, 'start'>;
+  readonly runner: Pick<JobRunner, 'claim'>;
   /** A job that another delivery has taken, or that has ended. */
   readonly onDuplicate: () => void;
 }
@@ -32,17 +32,10 @@ export function createRequestHandler(cause: ScanCause, { jobs, slots, runner, on
       }
       if (!(await slots.take(cause, SLOT_WAIT_MS))) return { status: 'deferred' };
       try {
-        const job = await jobs.claim(request.scan_job_id);
-        if (job !== undefined) {
-          runner.start(job);
-          continue;
-        }
-        onDuplicate();
+        if (!(await runner.claim(() => jobs.claim(request.scan_job_id)))) onDuplicate();
       } catch (error) {
-        slots.release();
         return { status: 'unavailable', errorClass: classifyPostgresError(error), reason: messageOf(error) };
       }
-      slots.release();
     }
     return { status: 'done', rejected };
   };

@@ -21,27 +21,18 @@ export interface ClaimedJob {
   readonly queuedAt: number;
 }
 
-interface JobRow {
-  readonly id: string;
-  readonly domain: string;
-  readonly cause: ScanCause;
-  readonly attempts: number;
-  readonly lease_id: string;
-  readonly queued_at: number;
-}
-
 const seconds = (parameter: string) => `make_interval(secs => ${parameter}::double precision / 1000)`;
 const OPEN = `status IN ('queued', 'running')`;
 const TAKE = `SET status = 'running', lease_id = $1, due_at = now() + ${seconds('$2')}, started_at = coalesce(started_at, now()), attempts = attempts + 1`;
 /** Analyses run with their job. */
 const claimOf = (condition: string) => `WITH claimed AS (
-    UPDATE scan_jobs ${TAKE} WHERE ${condition} RETURNING id, domain, cause, attempts, lease_id, queued_at
+    UPDATE scan_jobs ${TAKE} WHERE ${condition} RETURNING id, domain, cause, attempts, lease_id AS "leaseId", queued_at AS "queuedAt"
   ), analysed AS (
     UPDATE analyses a SET status = 'running' FROM claimed c WHERE a.scan_job_id = c.id AND a.status = 'queued'
   )
   SELECT * FROM claimed`;
 const CLAIM = claimOf(`id = $3 AND status = 'queued' AND (due_at IS NULL OR due_at <= now())`);
-/** Two indexes; jobs that somebody asked for come first. */
+/** Uses two indexes. Requested jobs come first. */
 const dueBy = (undelivered: string) => `SELECT id, cause FROM (
     (SELECT id, cause, due_at AS at FROM scan_jobs WHERE ${OPEN} AND due_at <= now() ORDER BY due_at LIMIT 100)
     UNION ALL
@@ -73,7 +64,8 @@ export class ScanJobs {
 
   /** Takes a job whose message has come; undefined when it runs, has ended, or waits for its next attempt. */
   async claim(id: string): Promise<ClaimedJob | undefined> {
-    return jobOf(await this.#pool.query<JobRow>(CLAIM, [randomUUID(), this.#leaseMs, id]));
+    const [job] = await this.#pool.query<ClaimedJob>(CLAIM, [randomUUID(), this.#leaseMs, id]);
+    return job;
   }
 
   /** The cause of the job that `claimDue` would take. */
@@ -84,7 +76,8 @@ export class ScanJobs {
 
   /** Takes a job that is to be tried again, whose process has died, or whose message has not come. */
   async claimDue(): Promise<ClaimedJob | undefined> {
-    return jobOf(await this.#pool.query<JobRow>(CLAIM_DUE, [randomUUID(), this.#leaseMs, this.#undeliveredMs]));
+    const [job] = await this.#pool.query<ClaimedJob>(CLAIM_DUE, [randomUUID(), this.#leaseMs, this.#undeliveredMs]);
+    return job;
   }
 
   /** Resolves with the ids of those that are still this process's. */
@@ -104,7 +97,7 @@ export class ScanJobs {
     return this.#giveBack(job, afterMs, 1, null);
   }
 
-  /** Ends a job that is no observation. False when the lease is lost. */
+  /** Ends a job without an observation. False when the lease is lost. */
   async end(job: ClaimedJob, status: 'blocked' | 'failed', error: string): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       if (!(await holdJob(transaction, job))) return false;
@@ -128,10 +121,4 @@ export class ScanJobs {
 /** Whether this process still has the job; it keeps it until the transaction ends. */
 export async function holdJob(transaction: Transaction, { id, leaseId }: ClaimedJob): Promise<boolean> {
   return (await transaction.query(`SELECT 1 FROM scan_jobs WHERE ${HOLDS} FOR UPDATE`, [id, leaseId])).length === 1;
-}
-
-function jobOf([row]: readonly JobRow[]): ClaimedJob | undefined {
-  if (row === undefined) return undefined;
-  const { id, domain, cause, attempts, lease_id: leaseId, queued_at: queuedAt } = row;
-  return { id, domain, cause, attempts, leaseId, queuedAt };
 }

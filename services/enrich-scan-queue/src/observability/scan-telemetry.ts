@@ -79,7 +79,7 @@ export class ScanTelemetry extends ServiceTelemetry {
     for (const { type } of withdrawn) this.#runs?.withdrawn.add(1, { type });
   }
 
-  /** From now on these give the counters whenever metrics are collected. */
+  /** Reads the counters whenever metrics are collected. */
   observe(read: () => ScanFigures, politeness: PolitenessCounters): void {
     const { metrics } = this;
     metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { extractPageEvidence } from '@vitrine/registry/evidence/extract-page-evidence';
-import type { PageClass } from '@vitrine/registry/evidence/evidence';
+import type { PageClass, PageEvidence } from '@vitrine/registry/evidence/evidence';
 import { observationFacts, type Detections } from '@vitrine/stores/observation/observation-facts';
-import type { FetchedPage, ScanCapture } from '../scan/scan-ports.ts';
+import type { ScanCapture } from '../scan/scan-ports.ts';
 import { describeStorefront } from './describe-storefront.ts';
 
 const SEEN: Detections = {
@@ -20,8 +20,8 @@ const SEEN: Detections = {
 };
 const NOTHING: Detections = { pages: { home: ['header', 'host'] }, technologies: [], withheld: [] };
 
-function page(html: string, pageClass: Exclude<PageClass, 'other'> = 'home', url = 'https://example.com/'): FetchedPage {
-  return { class: pageClass, url, status: 200, evidence: extractPageEvidence({ html, url, pageClass }) };
+function page(html: string, pageClass: PageClass = 'home', url = 'https://example.com/'): PageEvidence {
+  return extractPageEvidence({ html, url, pageClass });
 }
 const capture = (more: Partial<ScanCapture> = {}): ScanCapture => ({
   domain: 'example.com',

@@ -14,7 +14,7 @@ import { findIndustry } from '../industry/find-industry.ts';
 import type { FetchedDocument, Redirect, ScanCapture } from '../scan/scan-ports.ts';
 import { declaredOrganization, hreflangDomains, ownOrganizations } from './organization-facts.ts';
 
-/** What rules make of the evidence of a scan. */
+/** Applies rules to the evidence of a scan. */
 type Detect = (evidence: StoreEvidence) => Detections;
 
 interface DescribedStorefront {
@@ -30,12 +30,11 @@ export function describeStorefront(capture: ScanCapture, detect: Detect): Descri
 }
 
 function describe(capture: ScanCapture, detect: Detect): DescribedStorefront {
-  const { domain, storefrontHost, scope, coverageNote, documents } = capture;
+  const { domain, storefrontHost, scope, coverageNote, pages, documents } = capture;
   const permanent_redirect = permanentRedirect(domain, capture.redirects);
   // What was read is the other domain's.
   const condition = permanent_redirect === null ? capture.storefrontCondition : 'redirected';
-  const pages = capture.pages.map(({ evidence }) => evidence);
-  const evidence: StoreEvidence = { version: 1, pages, endpoints: endpointFacts(documents) };
+  const evidence: StoreEvidence = { version: 1, pages: [...pages], endpoints: endpointFacts(documents) };
   const detections = detect(evidence);
   const showsPlatform = detections.technologies.some(isSurePlatform);
   const base = {
@@ -113,7 +112,7 @@ const showsProduct = ({ jsonLd, metas }: PageEvidence) =>
 const present = (...values: readonly (string | null | undefined)[]) =>
   values.filter((value) => typeof value === 'string' && value !== '') as string[];
 
-/** Endpoints that answered, and what they tell of the platform. */
+/** Endpoints that answered, and facts of the platform that they state. */
 function endpointFacts(documents: readonly FetchedDocument[]): Record<string, string> {
   const facts: Record<string, string> = {};
   for (const { kind, status, body } of documents) {
@@ -139,7 +138,7 @@ function settingsOf(pages: readonly PageEvidence[], documents: readonly FetchedD
 
 type Catalog = CatalogRead & { readonly source: CatalogSource };
 
-/** The first source whose documents hold a page: a platform's endpoint comes before sitemaps. */
+/** Reads the first source with a readable page. The endpoint of a platform comes before sitemaps. */
 function readCatalog(
   documents: readonly FetchedDocument[],
   settings: StatedSettings,

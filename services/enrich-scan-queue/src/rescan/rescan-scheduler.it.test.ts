@@ -4,7 +4,7 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createId } from '@vitrine/stores/identifiers';
 import { storeDatabase, type StoreDatabase } from '@vitrine/stores/testing/store-database';
 import { randomBytes } from 'node:crypto';
-import { removeEvidence } from '../evidence/evidence-retention.ts';
+import { removeEvidence } from './routine-work.ts';
 import { queueRescans, type RescanOptions } from './rescan-scheduler.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,14 +1,13 @@
 import { RetentionClock } from '@vitrine/lifecycle/retention-clock';
-import { advanceRetention } from '@vitrine/postgres/advance-retention';
+import { advanceRetention, type RetentionLoop } from '@vitrine/postgres/advance-retention';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { createId } from '@vitrine/stores/identifiers';
 import type { Logger } from '@vitrine/telemetry/logger';
-import { RetentionLog } from '@vitrine/telemetry/retention-log';
+import { RetentionLog, type Removed } from '@vitrine/telemetry/retention-log';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ScanConfig } from '../config.ts';
-import { EVIDENCE_RETENTION, removeEvidence } from '../evidence/evidence-retention.ts';
 import type { ScanJobs } from '../jobs/scan-jobs.ts';
 import { HostRateLimiter } from '../politeness/host-rate-limiter.ts';
 import { queueRescans } from './rescan-scheduler.ts';
@@ -21,6 +20,19 @@ const LOOKS_PER_CADENCE = 10;
 const COUNT_MS = 5_000;
 const CLEAN_UP_MS = 600_000;
 const DAY_MS = 86_400_000;
+
+const REMOVED_AT_ONCE = 500;
+
+const EVIDENCE_RETENTION: RetentionLoop = {
+  name: 'evidence',
+  newest: 'SELECT max(completed_at) AS newest FROM observations WHERE evidence IS NOT NULL',
+};
+
+const REMOVE_EVIDENCE = `WITH emptied AS (
+    UPDATE observations SET evidence = NULL WHERE id IN (
+      SELECT id FROM observations WHERE evidence IS NOT NULL AND completed_at < $1
+      ORDER BY completed_at LIMIT ${REMOVED_AT_ONCE} FOR UPDATE SKIP LOCKED) RETURNING completed_at)
+  SELECT 'observations.evidence' AS what, count(*) AS count, min(completed_at) AS oldest, max(completed_at) AS newest FROM emptied`;
 
 export interface RoutineFigures {
   /** Runs of the scheduler by result. */
@@ -39,7 +51,7 @@ interface RoutineWorkOptions {
   readonly jobs: Pick<ScanJobs, 'counts'>;
 }
 
-/** What is done beside the jobs: queueing routine scans, counting open jobs, removing old evidence. Each at its interval, one at a time; a failure is
+/** Periodic work: queueing routine scans, counting open jobs, removing old evidence. Each at its interval, one at a time; a failure is
  *  logged and the next round tries again. */
 export class RoutineWork implements AsyncDisposable {
   readonly #pool: PostgresPool;
@@ -125,4 +137,10 @@ export class RoutineWork implements AsyncDisposable {
 
 function newId(): string {
   return createId('job', Date.now(), randomBytes);
+}
+
+/** Removes the evidence of observations that were completed before a moment, 500 of them at a time; resolves with what it removed. */
+export async function removeEvidence(pool: PostgresPool, beforeMs: number): Promise<Removed[]> {
+  const removed = await pool.query<Removed>(REMOVE_EVIDENCE, [new Date(beforeMs)]);
+  return removed.filter(({ count }) => count > 0);
 }

@@ -1,19 +1,7 @@
 import type { AttemptReason } from '@vitrine/stores/scans/attempt-reason';
+import type { StorefrontCondition } from '@vitrine/stores/observation/observation-facts';
 import type { PageEvidence } from '@vitrine/registry/evidence/evidence';
 import type { CatalogDocument } from '../catalog/catalog-page.ts';
-
-/** What a page was chosen for. Spec: S8.1. */
-export const PAGE_CLASSES = ['home', 'product', 'collection', 'cart'] as const;
-export type PageClass = (typeof PAGE_CLASSES)[number];
-
-/** A page that was read. Its text (at most 5 MiB) is gone when its evidence is: 16 scans at once would hold hundreds of MiB. */
-export interface FetchedPage {
-  readonly class: PageClass;
-  /** After redirects. */
-  readonly url: string;
-  readonly status: number;
-  readonly evidence: PageEvidence;
-}
 
 /** A document of JSON or XML: a catalogue endpoint, `/meta.json`, a sitemap. */
 export interface FetchedDocument extends CatalogDocument {
@@ -27,9 +15,6 @@ export interface Redirect {
   readonly status: number;
 }
 
-/** `closed`, `password` and `parked` pages say nothing but that; of a scan that ends on another domain no page is read. */
-export type StorefrontCondition = 'open' | 'closed' | 'password' | 'parked' | 'redirected';
-
 /** What a completed scan read. Times are milliseconds since the epoch. */
 export interface ScanCapture {
   readonly domain: string;
@@ -39,17 +24,18 @@ export interface ScanCapture {
   readonly scope: 'full' | 'partial' | 'homepage_only';
   readonly coverageNote: string | null;
   readonly storefrontCondition: StorefrontCondition;
-  readonly pages: readonly FetchedPage[];
+  /** Evidence only: the texts (at most 5 MiB each) of 16 concurrent scans would take hundreds of MiB. */
+  readonly pages: readonly PageEvidence[];
   readonly documents: readonly FetchedDocument[];
   readonly redirects: readonly Redirect[];
 }
 
-/** A scan that read nothing to rely on: it changes nothing but its job. `delayed` is no attempt: the host or its edge is busy with other scans. */
+/** A scan without a result. It changes only its job. `delayed`: the host or its edge is busy with other scans; the attempt does not count. */
 export type ScanAttempt =
   | {
       readonly outcome: 'blocked' | 'failed';
       readonly reason: AttemptReason;
-      /** For people; nothing secret, at most a line. */
+      /** Human-readable, at most a line, without secrets. */
       readonly detail: string;
       readonly retryAfterMs?: number;
     }

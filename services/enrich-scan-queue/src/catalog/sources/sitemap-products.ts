@@ -1,4 +1,5 @@
-import type { CatalogSource } from '../catalog-page.ts';
+import type { CatalogPage, CatalogSource } from '../catalog-page.ts';
+import { sitemapLocations } from '../sitemap-locations.ts';
 
 /** The most that a scan keeps: of three files of a sitemap. */
 const MAX_PRODUCTS = 150_000;
@@ -12,8 +13,25 @@ export const sitemapProducts: CatalogSource = {
   request: () => undefined,
   read: ({ status, body }) => {
     if (status !== 200 || !Array.isArray(body)) return undefined;
-    const addresses = (body as unknown[]).filter((address) => typeof address === 'string').slice(0, MAX_PRODUCTS);
-    const products = addresses.map((id) => ({ id, title: '', labels: [], price: null, currency: null, isAvailable: null }));
-    return { products, isFull: true, declaredTotal: null };
+    return pageOf((body as unknown[]).filter((address) => typeof address === 'string').slice(0, MAX_PRODUCTS));
   },
 };
+
+/** The same of one sitemap that a platform has for its products. */
+export function productSitemap(kind: string, path: string): CatalogSource {
+  return {
+    kind,
+    listsProducts: false,
+    isWhole: false,
+    request: () => path,
+    read: ({ status, body }) => {
+      if (status !== 200 || typeof body !== 'string' || !body.includes('<urlset')) return undefined;
+      return pageOf(sitemapLocations(body));
+    },
+  };
+}
+
+function pageOf(addresses: readonly string[]): CatalogPage {
+  const unknown = { title: '', labels: [], price: null, currency: null, isAvailable: null };
+  return { products: addresses.map((address) => ({ id: address, address, ...unknown })), isFull: true, declaredTotal: null };
+}

@@ -1,64 +1,56 @@
-import type { CatalogDocument, CatalogProduct, CatalogSource } from '../catalog-page.ts';
-import { countOf, currencyOf, idOf, numberOf, objectOf, objectsOf, textOf, textsOf, type JsonObject } from '../json-fields.ts';
-import { anyAvailable, lowestPrice, type Offer } from '../lowest-price.ts';
+import type { CatalogDocument, CatalogSource } from '../catalog-page.ts';
+import { jsonCatalog, type Offer } from '../json-catalog.ts';
+import {
+  addressOf,
+  countOf,
+  currencyOf,
+  labelsOf,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf,
+  type JsonObject,
+} from '../json-fields.ts';
 
 const JSON_FORMAT = 'format=json';
 /** Of a price in minor units and the same in major ones. */
 const MINOR_UNITS = [1, 100, 1_000];
 
 /** A store page as JSON, which any page of Squarespace is with `?format=json`. A shop may have several store pages, so one is a part. */
-export const squarespaceProducts: CatalogSource = {
+export const squarespaceProducts: CatalogSource = jsonCatalog({
   kind: 'squarespace_products',
-  listsProducts: true,
   isWhole: false,
   request: (page, { collections, previous }) => {
     const path = page === 1 ? collections[0] : nextPageOf(previous);
     return path === undefined ? undefined : `${path}${path.includes('?') ? '&' : '?'}${JSON_FORMAT}`;
   },
-  read: ({ status, body }) => {
-    const { collection, items: list } = objectOf(body);
-    const isStore = textOf(objectOf(collection)['typeName'])?.startsWith('products') === true;
-    const items = status === 200 && isStore ? objectsOf(list) : undefined;
-    if (items === undefined) return undefined;
-    return {
-      products: items.map(readProduct).filter((one) => one !== null),
-      isFull: objectOf(objectOf(body)['pagination'])['nextPage'] === true,
-      declaredTotal: null,
-    };
+  itemsOf: (body) => {
+    const { collection, items } = objectOf(body);
+    return textOf(objectOf(collection)['typeName'])?.startsWith('products') === true ? items : undefined;
   },
-};
+  isFull: (_, body) => objectOf(objectOf(body)['pagination'])['nextPage'] === true,
+  readItem: (item) => {
+    const variants = objectsOf(objectOf(item['structuredContent'])['variants']) ?? [];
+    const currencies = new Set(variants.map((variant) => currencyOf(objectOf(variant['priceMoney'])['currency'])));
+    const [currency] = currencies.size === 1 ? currencies : [null];
+    const offers = variants.map((variant) => offerOf(variant, currency !== null));
+    const labels = [item['categories'], item['tags']].flatMap(labelsOf);
+    return { id: item['id'], title: item['title'], labels, currency, offers, address: addressOf(item['fullUrl']) };
+  },
+});
 
 function nextPageOf(document: CatalogDocument | undefined): string | undefined {
   const next = textOf(objectOf(objectOf(document?.body)['pagination'])['nextPageUrl']);
   return next?.startsWith('/') === true && !next.startsWith('//') ? next : undefined;
 }
 
-function readProduct(item: JsonObject): CatalogProduct | null {
-  const id = idOf(item['id']);
-  if (id === null) return null;
-  const variants = objectsOf(objectOf(item['structuredContent'])['variants']) ?? [];
-  const offers = variants.map(offerOf);
-  const currencies = new Set(variants.map((variant) => currencyOf(objectOf(variant['priceMoney'])['currency'])));
-  const [currency = null] = currencies;
-  const labels = [item['categories'], item['tags']].flatMap((list) =>
-    Array.isArray(list) ? (list as unknown[]).slice(0, 20) : [],
-  );
-  return {
-    id,
-    title: textOf(item['title']) ?? '',
-    labels: textsOf(...labels),
-    price: currencies.size === 1 && currency !== null ? lowestPrice(offers) : null,
-    currency: currencies.size === 1 ? currency : null,
-    isAvailable: anyAvailable(offers),
-  };
-}
-
-function offerOf(variant: JsonObject): Offer {
+function offerOf(variant: JsonObject, isPriced: boolean): Offer {
   const isOnSale = variant['onSale'] === true;
   const [money, minor] = isOnSale ? [variant['salePriceMoney'], variant['salePrice']] : [variant['priceMoney'], variant['price']];
   const stock = countOf(variant['qtyInStock']);
   const isAvailable = variant['unlimited'] === true ? true : stock === null ? null : stock > 0;
-  return { price: agreedPrice(numberOf(objectOf(money)['value']), numberOf(minor)), isAvailable };
+  const price = agreedPrice(numberOf(objectOf(money)['value']), numberOf(minor));
+  return { price: isPriced ? price : null, isAvailable };
 }
 
 /** The price in major units; none where the one in minor units is another. */

@@ -11,7 +11,7 @@ const DEFAULT_PORTS = { http: 80, https: 443 };
 const MAX_COOKIE_NAMES = 100;
 const MAX_COOKIE_NAME_LENGTH = 200;
 
-interface HttpRequest {
+export interface HttpRequest {
   readonly url: URL;
   readonly accept: string;
   readonly limit: BodyLimit;

@@ -11,7 +11,7 @@ import {
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 import { FetchError } from './fetch-error.ts';
 
-/** What is asked for. */
+/** The value of Accept-Encoding. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br, zstd';
 /** RFC 9659: windows of zstd in HTTP have at most 8 MiB. Without it a frame may ask for 128 MiB of memory. */
 const ZSTD_WINDOW_LOG = 23;

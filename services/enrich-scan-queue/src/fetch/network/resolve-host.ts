@@ -10,19 +10,8 @@ const DNS_TRIES = 2;
 const MAX_ADDRESSES = 64;
 /** No name below these is on the public internet (RFC 6761, RFC 7686, RFC 9476). */
 const NOT_PUBLIC = new Set([
-  'localhost',
-  'local',
-  'internal',
-  'onion',
-  'arpa',
-  'test',
-  'invalid',
-  'example',
-  'alt',
-  'lan',
-  'home',
-  'corp',
-]);
+  'localhost', 'local', 'internal', 'onion', 'arpa', 'test', 'invalid', 'example', 'alt', 'lan', 'home', 'corp',
+]); // prettier-ignore
 
 /** All addresses of a name; none when it has none. */
 export type ResolveAddresses = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -61,7 +50,7 @@ export async function resolveByDns(hostname: string, signal: AbortSignal): Promi
 }
 
 /** Resolves and checks a host of a URL: a literal is checked as it is, of a name every address, and one that is not public refuses the name.
- *  What it gives is connected to without another lookup. Throws FetchError: `dns`, `refused_address`. */
+ *  The result is connected to without another lookup. Throws FetchError: `dns`, `refused_address`. */
 export async function resolveHost(
   urlHostname: string,
   { resolve, loopbackHosts }: { readonly resolve: ResolveAddresses; readonly loopbackHosts: LoopbackHosts },

@@ -1,8 +1,9 @@
-import type { PageClass, ScanCapture } from '../../scan/scan-ports.ts';
+import type { PageClass } from '@vitrine/registry/evidence/evidence';
+import type { ScanCapture } from '../../scan/scan-ports.ts';
 
 const MAX_NOTE_LENGTH = 400;
 
-/** What became of a page class beside home: read, looked for in vain, or left out because robots.txt excludes it. */
+/** The result of a page class other than home. `excluded`: by robots.txt. */
 type ClassResult = 'read' | 'missing' | 'excluded';
 
 /** Keeps account of what a scan covered. A class that robots.txt excludes is not planned; `full` is every planned class read. */
@@ -24,7 +25,7 @@ export class Coverage {
     return results.includes('missing') ? 'partial' : 'full';
   }
 
-  /** For people; null when there is nothing to say. */
+  /** Human-readable. Null when the scan covered everything. */
   get text(): string | null {
     const missing = [...this.#results].filter(([, result]) => result === 'missing').map(([pageClass]) => pageClass);
     const notes = [...this.#notes, ...(missing.length === 0 ? [] : [`No ${missing.join(', ')} page was read.`])];

@@ -2,7 +2,8 @@ import type { SessionResponse } from '../fetch-session.ts';
 
 interface Hint {
   readonly platform: string;
-  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** Part of the value, by name. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly cookies?: readonly string[];
   readonly texts?: readonly string[];
 }
@@ -11,11 +12,7 @@ interface Hint {
 const HINTS: readonly Hint[] = [
   {
     platform: 'shopify',
-    headers: [
-      ['powered-by', 'shopify'],
-      ['x-shopid', ''],
-      ['x-shopify-stage', ''],
-    ],
+    headers: { 'powered-by': 'shopify', 'x-shopid': '', 'x-shopify-stage': '' },
     texts: ['/cdn/shop/', 'Shopify.shop', '.myshopify.com"'],
   },
   {
@@ -25,38 +22,29 @@ const HINTS: readonly Hint[] = [
   },
   {
     platform: 'vtex',
-    headers: [
-      ['powered', 'vtex'],
-      ['server', 'vtex io'],
-    ],
+    headers: { powered: 'vtex', server: 'vtex io' },
     cookies: ['VtexWorkspace', 'vtex_session'],
     texts: ['.vtexassets.com/'],
   },
   {
     platform: 'magento',
-    headers: [
-      ['x-magento-tags', ''],
-      ['x-magento-cache-debug', ''],
-    ],
+    headers: { 'x-magento-tags': '', 'x-magento-cache-debug': '' },
     cookies: ['X-Magento-Vary'],
     texts: ['text/x-magento-init', 'data-mage-init'],
   },
   { platform: 'bigcommerce', cookies: ['fornax_anonymousId'], texts: ['bigcommerce.com/s-', 'content="bigcommerce.'] },
   { platform: 'squarespace-commerce', texts: ['Static.SQUARESPACE_CONTEXT'] },
-  { platform: 'wix-stores', headers: [['x-wix-request-id', '']], texts: ['1380b703-ce81-ff05-f115-39571d94dfcd'] },
-  { platform: 'prestashop', headers: [['powered-by', 'prestashop']], texts: ['var prestashop =', 'content="PrestaShop'] },
+  { platform: 'wix-stores', headers: { 'x-wix-request-id': '' }, texts: ['1380b703-ce81-ff05-f115-39571d94dfcd'] },
+  { platform: 'prestashop', headers: { 'powered-by': 'prestashop' }, texts: ['var prestashop =', 'content="PrestaShop'] },
   {
     platform: 'shopware',
-    headers: [
-      ['sw-context-token', ''],
-      ['sw-version-id', ''],
-    ],
+    headers: { 'sw-context-token': '', 'sw-version-id': '' },
     texts: ['/bundles/storefront/'],
   },
   { platform: 'opencart', cookies: ['OCSESSID'], texts: ['catalog/view/javascript/', 'route=common/home'] },
   {
     platform: 'salesforce-commerce-cloud',
-    headers: [['x-dw-request-base-id', '']],
+    headers: { 'x-dw-request-base-id': '' },
     cookies: ['dwsid'],
     texts: ['/on/demandware.'],
   },
@@ -73,7 +61,7 @@ export function platformHint({
   text: html,
 }: Pick<SessionResponse, 'headers' | 'cookieNames' | 'text'>): string | undefined {
   const isHinted = (hint: Hint) =>
-    hint.headers?.some(([name, value]) => headers[name]?.toLowerCase().includes(value) ?? false) === true ||
+    Object.entries(hint.headers ?? {}).some(([name, value]) => headers[name]?.toLowerCase().includes(value)) ||
     hint.cookies?.some((name) => cookieNames.includes(name)) === true ||
     hint.texts?.some((text) => html.includes(text)) === true;
   return HINTS.find(isHinted)?.platform;

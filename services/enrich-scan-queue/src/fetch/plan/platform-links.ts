@@ -1,9 +1,7 @@
+import type { PageEvidence } from '@vitrine/registry/evidence/evidence';
+
 /** Links of the home page, chosen by class, as paths or URLs; the best ones first. */
-export interface PageLinks {
-  readonly product: readonly string[];
-  readonly collection: readonly string[];
-  readonly cart: readonly string[];
-}
+export type PageLinks = PageEvidence['links'];
 
 /** How a platform forms its paths, where these look like those of no other. */
 const PATTERNS: Readonly<Record<string, Partial<Record<keyof PageLinks, RegExp>>>> = {
@@ -21,7 +19,32 @@ const PATTERNS: Readonly<Record<string, Partial<Record<keyof PageLinks, RegExp>>
   bigcommerce: { collection: /^\/[\w-]+\/$/ },
   'salesforce-commerce-cloud': { collection: /^\/(?:c|s)\/[\w-]+/, product: /\/[\w-]+\.html$/ },
 };
-/** Pages of every shop that are none of the classes. */
+/** Where carts are, for home pages whose links are drawn by scripts. */
+export const CART_PATHS: Readonly<Record<string, string>> = {
+  shopify: '/cart',
+  woocommerce: '/cart/',
+  magento: '/checkout/cart/',
+  bigcommerce: '/cart.php',
+  prestashop: '/cart?action=show',
+  opencart: '/index.php?route=checkout/cart',
+  'squarespace-commerce': '/cart',
+  'wix-stores': '/cart-page',
+  shopware: '/checkout/cart',
+  'big-cartel': '/cart',
+  nuvemshop: '/comprar/',
+  odoo: '/shop/cart',
+};
+
+/** Collections that every shop of a platform has. */
+export const COLLECTION_PATHS: Readonly<Record<string, string>> = {
+  shopify: '/collections/all',
+  woocommerce: '/shop/',
+  'big-cartel': '/products',
+  nuvemshop: '/produtos/',
+  odoo: '/shop',
+  opencart: '/index.php?route=product/search',
+};
+/** Pages that every shop has and that belong to no class. */
 const OTHER_PAGES =
   /about|account|blog|contact|faq|help|imprint|legal|log-?in|news|pages?\b|policy|privacy|register|returns|shipping|sign|terms|track|wishlist/i;
 const MAX_LINKS = 3_000;
@@ -30,7 +53,7 @@ const MAX_PER_CLASS = 3;
 
 /** The links of a home page that match how its platform forms paths: for where the general patterns find none. */
 export function platformLinks(html: string, platform: string | undefined): PageLinks {
-  const links: Record<keyof PageLinks, string[]> = { product: [], collection: [], cart: [] };
+  const links: PageLinks = { product: [], collection: [], cart: [] };
   const patterns = Object.entries(PATTERNS[platform ?? ''] ?? {}) as [keyof PageLinks, RegExp][];
   if (patterns.length === 0) return links;
   for (const path of hrefsOf(html)) {

@@ -1,10 +1,10 @@
-/** What robots.txt says to one robot. Spec: RFC 9309; Crawl-delay is no part of it, and honoured. */
+/** The rules of robots.txt for one robot. Spec: RFC 9309. Crawl-delay is honoured although it is not part of it. */
 export interface RobotsRules {
   readonly isAllowed: (pathAndQuery: string) => boolean;
   readonly crawlDelayMs: number | undefined;
   /** Addresses of sitemaps, at most 20. */
   readonly sitemaps: readonly string[];
-  /** Characters that the rules keep in memory: the text, because parts of a string hold the whole. */
+  /** Characters that the rules keep in memory: the whole text, because a substring references it. */
   readonly weight: number;
 }
 

@@ -7,7 +7,7 @@ export interface ExaminedResponse {
   readonly text: string;
 }
 
-/** What stands between the scanner and the storefront. */
+/** A bot defence or throttling in front of the storefront. */
 interface Challenge {
   /** Such as `cloudflare`. */
   readonly vendor: string;

@@ -1,4 +1,4 @@
-import type { StorefrontCondition } from '../../scan/scan-ports.ts';
+import type { StorefrontCondition } from '@vitrine/stores/observation/observation-facts';
 import type { ExaminedResponse } from './recognize-challenge.ts';
 
 /** Longer pages are not those of closed or parked sites, whatever words they have. */
