@@ -1,6 +1,6 @@
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
 import type { ConfigFault } from '@vitrine/config/config-fault';
-import { listenKeys } from '@vitrine/http-api/server/server-keys';
+import { listenKeys } from '@vitrine/http-api/server/http-server';
 import { planName } from '@vitrine/plans/plan-limits';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { logKeys } from '@vitrine/telemetry/config/log-keys';

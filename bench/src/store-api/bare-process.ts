@@ -1,6 +1,6 @@
 import { admitRequest, releaseRequest } from '@vitrine/stores/admission/admit-request';
 import { createId } from '@vitrine/stores/identifiers';
-import { allowanceOf } from '@vitrine/stores/metering/allowance';
+import { allowanceOf } from '@vitrine/stores/default-plan-limits';
 import { chargeUsage } from '@vitrine/stores/metering/charge-usage';
 import type { Queryable } from '@vitrine/postgres/connection';
 import { COLUMN_TYPES } from '@vitrine/postgres/column-types';

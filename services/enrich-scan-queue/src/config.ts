@@ -1,7 +1,7 @@
 import type { ConfigFault } from '@vitrine/config/config-fault';
 import type { DeepPartial } from '@vitrine/config/partial-value';
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
-import { listenKeys } from '@vitrine/http-api/server/server-keys';
+import { listenKeys } from '@vitrine/http-api/server/http-server';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { publicUrlKeys } from '@vitrine/stores/profile/public-urls';

@@ -1,6 +1,6 @@
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
-import type { Observation } from '@vitrine/stores/observation/observation';
+import type { Observation } from '@vitrine/stores/observation/observation-facts';
 import type { Logger } from '@vitrine/telemetry/logger';
 import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
 import type { RunResult } from './jobs/job-runner.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { authConfig } from './auth/auth-config.ts';
 import { isKeyFile } from './auth/keys/key-files.ts';
 import { configRules } from './config/config-rules.ts';
-import { clientServerKeys } from '@vitrine/http-api/server/server-keys';
+import { clientServerKeys } from '@vitrine/http-api/server/http-server';
 import { kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { logKeys } from '@vitrine/telemetry/config/log-keys';

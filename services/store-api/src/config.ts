@@ -1,7 +1,7 @@
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
 import { Secret } from '@vitrine/config/secret';
 import { pepperShape } from '@vitrine/credentials/pepper-shape';
-import { clientServerKeys } from '@vitrine/http-api/server/server-keys';
+import { clientServerKeys } from '@vitrine/http-api/server/http-server';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { publicUrlKeys } from '@vitrine/stores/profile/public-urls';

@@ -48,7 +48,7 @@ export function createRoutes(context: RouteContext): ApiRoute[] {
     keyed(served.enrichStores, (request, caller) => enrichStores(context, request, caller)),
     keyed(served.listTechnologies, (request, caller) => listTechnologies(request, caller, technologyCursors, urls)),
     keyed(served.getTechnology, (request) => getTechnology(request, urls)),
-    ...LATER_OPERATIONS.map(unserved),
+    ...LATER_OPERATIONS.map((operation) => ({ operation, handle: undefined })),
   ];
   const versionIndex = respondJson(versionIndexOf(urls, servedOperations(routes)));
   const openapi = lazily(async () => {
@@ -82,8 +82,4 @@ export function servedOperations(routes: readonly ApiRoute[]): Operation[] {
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());
-}
-
-function unserved(operation: Operation): ApiRoute {
-  return { operation, handle: undefined };
 }

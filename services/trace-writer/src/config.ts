@@ -1,5 +1,5 @@
 import { inspectConfig, invalidConfig, type ConfigSource } from '@vitrine/config/read-config';
-import { listenKeys } from '@vitrine/http-api/server/server-keys';
+import { listenKeys } from '@vitrine/http-api/server/http-server';
 import { kafkaKeyFaults, kafkaKeys } from '@vitrine/kafka/kafka-config';
 import { postgresDsn } from '@vitrine/postgres/postgres-config';
 import { logKeys } from '@vitrine/telemetry/config/log-keys';

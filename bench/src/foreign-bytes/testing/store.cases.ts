@@ -22,14 +22,13 @@ import { registrableDomain } from '@vitrine/registry/registrable-domain';
 import { KeyGate } from '@vitrine/store-api/admission/key-gate';
 import { executeGraphql } from '@vitrine/store-api/graphql/execute-graphql';
 import { createSchema } from '@vitrine/store-api/graphql/create-schema';
-import { requestIdOf } from '@vitrine/store-api/http/request-id';
-import { requestTarget } from '@vitrine/store-api/http/request-target';
-import { decodedParams, routedUrl } from '@vitrine/store-api/http/routed-url';
+import { requestIdOf } from '@vitrine/store-api/http/envelope-rejections';
+import { requestTarget, decodedParams, routedUrl } from '@vitrine/store-api/http/routed-url';
 import { parseSearch, queryParameters, readQuery } from '@vitrine/http-api/requests/query-shapes';
 import { readBody } from '@vitrine/store-api/http/read-request';
-import { isNotModified } from '@vitrine/store-api/stores/store-response';
+import { isNotModified } from '@vitrine/store-api/stores/get-store';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
-import { parseCorpusLine } from '@vitrine/stores/corpus/corpus-lines';
+import { parseCorpusLine } from '@vitrine/stores/corpus/import-corpus';
 import { storable } from '@vitrine/stores/storable-text';
 import { Readable } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
@@ -121,7 +120,10 @@ export const storeCases: readonly ForeignBytesCase[] = [
   { of: 'packages/stores/registry/src/registrable-domain.ts#registrableDomain', run: registrableDomain },
   { of: 'packages/stores/model/src/canonical-domain.ts#canonicalDomain', run: canonicalDomain },
   { of: 'packages/stores/model/src/storable-text.ts#storable', run: (text) => storable({ [text]: [text] }) },
-  { of: 'packages/stores/model/src/corpus/corpus-lines.ts#parseCorpusLine', run: (text) => parseCorpusLine({ number: 1, text }) },
+  {
+    of: 'packages/stores/model/src/corpus/import-corpus.ts#parseCorpusLine',
+    run: (text) => parseCorpusLine({ number: 1, text }),
+  },
   {
     of: 'services/enrich-scan-queue/src/fetch/reading/decode-text.ts#decodeText',
     run: (text) => decodeText(bytesOf(text), `text/html; ${text}`),
@@ -239,13 +241,13 @@ export const storeCases: readonly ForeignBytesCase[] = [
     forms: [plain, (text) => `query { ${text} }`, (text) => `query { a(b: ${JSON.stringify(text)}) }`],
   },
   {
-    of: 'services/store-api/src/http/request-target.ts#requestTarget',
+    of: 'services/store-api/src/http/routed-url.ts#requestTarget',
     run: requestTarget,
     forms: [plain, (text) => `https://${text}`],
   },
   { of: 'services/store-api/src/http/routed-url.ts#routedUrl', run: (text) => routedUrl(`/${text}`) },
   { of: 'services/store-api/src/http/routed-url.ts#decodedParams', run: (text) => decodedParams({ domain: text }) },
-  { of: 'services/store-api/src/http/request-id.ts#requestIdOf', run: (text) => requestIdOf({ 'x-request-id': text }) },
+  { of: 'services/store-api/src/http/envelope-rejections.ts#requestIdOf', run: (text) => requestIdOf({ 'x-request-id': text }) },
   {
     of: 'packages/platform/http-api/src/requests/query-shapes.ts#parseSearch',
     run: parseSearch,
@@ -274,5 +276,5 @@ export const storeCases: readonly ForeignBytesCase[] = [
     run: (text) => new KeyGate(refusing as never, () => false).enter(requestOf(text), undefined),
     forms: [plain, (text) => `Bearer ${text}`, (text) => `Bearer svc_live_${text}`],
   },
-  { of: 'services/store-api/src/stores/store-response.ts#isNotModified', run: (text) => isNotModified(text, '"a"') },
+  { of: 'services/store-api/src/stores/get-store.ts#isNotModified', run: (text) => isNotModified(text, '"a"') },
 ];

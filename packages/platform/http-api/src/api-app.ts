@@ -1,14 +1,13 @@
 import type { Logger } from '@vitrine/telemetry/logger';
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { correlationIdReader } from './correlation-id.ts';
-import type { FaultStatuses } from './fault-statuses.ts';
-import type { ApiDescription } from './openapi/api-description.ts';
+import { type FaultStatuses, sendFault } from './send-fault.ts';
+import type { ApiDescription } from './openapi/openapi-document.ts';
 import { openapiRoute } from './openapi/openapi-route.ts';
 import { NO_QUERY, parseSearch, readQuery } from './requests/query-shapes.ts';
 import { readJsonBody } from './requests/read-json-body.ts';
 import { methodsOf, type Operation, type Route } from './route.ts';
-import { sendFault } from './send-fault.ts';
 
 export interface ApiAppOptions<Identity, Permission extends string> {
   readonly logger: Logger;
@@ -33,6 +32,18 @@ const NO_FAULTS: FaultStatuses = { statuses: {}, expected: [] };
 
 export type ApiApp = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** An express application that sends no headers of its own and matches paths as they are written: `/api/traces/` is another one than
+ *  `/api/traces`. */
+export function createExpressApp(parseQuery: false | typeof parseSearch): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  app.set('query parser', parseQuery);
+  return app;
+}
+
 /** An express application for the routes below `/` and `/api`, and for their OpenAPI document. Every path responds to OPTIONS with 204, to other
  *  methods with 405 and `Allow`; a query parameter that an operation does not have is rejected; errors are always JSON. */
 export function createApiApp<Identity = unknown, Permission extends string = never>(
@@ -41,13 +52,7 @@ export function createApiApp<Identity = unknown, Permission extends string = nev
 ): ApiApp {
   const { correlationHeader } = options.description;
   const correlationIdOf = correlationIdReader(correlationHeader);
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing');
-  // `/api/traces/` is another path than `/api/traces`.
-  app.enable('strict routing');
-  app.set('query parser', parseSearch);
+  const app = createExpressApp(parseSearch);
   const allowedHeaders = ['Content-Type', ...(options.allowedHeaders ?? [])].join(', ');
   app.use((request, response, next) => {
     response.setHeader(correlationHeader, correlationIdOf(request.headers));

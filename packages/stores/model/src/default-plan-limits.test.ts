@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { planLimits } from '@vitrine/plans/plan-limits';
-import { DEFAULT_PLAN_LIMITS } from './default-plan-limits.ts';
-import { allowanceOf } from './metering/allowance.ts';
+import { DEFAULT_PLAN_LIMITS, allowanceOf } from './default-plan-limits.ts';
 import type { PlanSlug } from './resources/enumerations.ts';
 
 test.each<[PlanSlug, number, number, number, number, number, number, number]>([

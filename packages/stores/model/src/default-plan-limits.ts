@@ -1,5 +1,6 @@
 import type { PlanLimits } from '@vitrine/plans/plan-limits';
 import type { PlanSlug } from './resources/enumerations.ts';
+import type { UnitCounts } from './resources/billing.ts';
 
 const includes = (lookup_cached: number) => ({ lookup_cached, history_query: 0, refresh_requested: 0 });
 
@@ -42,3 +43,14 @@ export const DEFAULT_PLAN_LIMITS: Readonly<Record<PlanSlug, PlanLimits>> = {
     included: includes(0),
   },
 };
+
+/** What a plan includes of each unit in a billing period. Spec: S6.7. */
+export function includedUnits({ included, liveRefreshesPerPeriod }: PlanLimits): UnitCounts {
+  const { lookup_cached, history_query, refresh_requested } = included;
+  return { lookup_cached, lookup_live: liveRefreshesPerPeriod, history_query, refresh_requested };
+}
+
+/** Where requests of a plan stop; undefined for partners, which are metered without a stop. */
+export function allowanceOf(slug: PlanSlug, limits: PlanLimits): UnitCounts | undefined {
+  return slug === 'partner' ? undefined : includedUnits(limits);
+}

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ATTEMPT_REASONS } from '@vitrine/stores/scans/attempt-reason';
+import { ATTEMPT_REASONS } from '@vitrine/stores/scans/finish-scan-job';
 import { afterAttempt } from './retry-policy.ts';
 
 const LIMITS = { maxAttempts: 3, retryMs: 1_000 };

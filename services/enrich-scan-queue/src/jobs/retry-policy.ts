@@ -1,6 +1,6 @@
 import { backoffMs } from '@vitrine/postgres/backoff';
 import { storable } from '@vitrine/stores/storable-text';
-import type { AttemptReason } from '@vitrine/stores/scans/attempt-reason';
+import type { AttemptReason } from '@vitrine/stores/scans/finish-scan-job';
 import type { ScanAttempt } from '../scan/scan-ports.ts';
 
 /** What may end otherwise a little later. A challenge, a rule of robots.txt or a refused address does not. */

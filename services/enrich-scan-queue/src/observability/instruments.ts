@@ -1,6 +1,6 @@
 import { counter, gauge, histogram } from '@vitrine/telemetry/metrics/instrument';
 import { signalType } from '@vitrine/stores/resources/enumerations';
-import { ATTEMPT_REASONS } from '@vitrine/stores/scans/attempt-reason';
+import { ATTEMPT_REASONS } from '@vitrine/stores/scans/finish-scan-job';
 
 const SCAN_RESULTS = ['completed', 'blocked', 'failed', 'retried', 'put_off', 'handed_back', 'lost', 'undecided'] as const;
 /** Results that have a reason. */

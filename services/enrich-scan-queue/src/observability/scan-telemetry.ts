@@ -1,7 +1,7 @@
 import { OUTBOX_INSTRUMENTS, outboxReadings, type OutboxFigures } from '@vitrine/outbox/outbox-figures';
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
-import { RETENTION_INSTRUMENTS } from '@vitrine/stores/retention/keep-store-retention';
+import { RETENTION_INSTRUMENTS } from '@vitrine/stores/retention/store-retention';
 import { SCAN_TOPICS, type ScanCause } from '@vitrine/stores/scans/queue-scans';
 import type { OtelConfig } from '@vitrine/telemetry/config/otel-config';
 import type { Logger } from '@vitrine/telemetry/logger';

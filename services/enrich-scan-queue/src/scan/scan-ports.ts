@@ -1,4 +1,4 @@
-import type { AttemptReason } from '@vitrine/stores/scans/attempt-reason';
+import type { AttemptReason } from '@vitrine/stores/scans/finish-scan-job';
 import type { StorefrontCondition } from '@vitrine/stores/observation/observation-facts';
 import type { PageEvidence } from '@vitrine/registry/evidence/evidence';
 import type { CatalogDocument } from '../catalog/catalog-page.ts';

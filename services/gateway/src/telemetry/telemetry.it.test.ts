@@ -4,7 +4,7 @@ import { parseScrape, type ScrapeFamily } from '@vitrine/testkit/parse-scrape';
 import { startTestCollector, type TestCollector } from '@vitrine/testkit/test-collector';
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import type { TraceDetail } from '@vitrine/traces/trace';
-import { CLOSE_REASONS } from '@vitrine/http-api/connections/connection-counters';
+import { CLOSE_REASONS } from '@vitrine/http-api/connections/client-connections';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { rawExchange, type RawResponse } from '../testing/raw-exchange.ts';

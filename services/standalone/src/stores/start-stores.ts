@@ -13,8 +13,7 @@ import { readStoreApiConfig, type StoreApiConfig } from '@vitrine/store-api/conf
 import { urlOf } from '@vitrine/http-api/server/listen';
 import { commitDemoStore } from '@vitrine/stores/demo/demo-store';
 import { importVocabulary } from '@vitrine/stores/import-vocabulary';
-import { createApiKey } from '@vitrine/stores/workspaces/api-keys';
-import { KEY_PRESETS } from '@vitrine/stores/workspaces/key-presets';
+import { createApiKey, KEY_PRESETS } from '@vitrine/stores/workspaces/api-keys';
 import { createWorkspace, listWorkspaces } from '@vitrine/stores/workspaces/workspaces';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { Storefronts } from '@vitrine/testkit/storefronts/start-storefronts';

@@ -1,5 +1,5 @@
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
-import { includedUnits } from '@vitrine/stores/metering/allowance';
+import { includedUnits } from '@vitrine/stores/default-plan-limits';
 import type { KeyUsage } from '@vitrine/stores/metering/usage-reports';
 import type { Account } from '@vitrine/stores/resources/account';
 import type { Period, UnitCounts, Usage } from '@vitrine/stores/resources/billing';

@@ -1,8 +1,14 @@
 import { Fault } from '@vitrine/faults/fault';
 import type { NewTokenHash, TokenHashes } from '@vitrine/credentials/token-hashes';
 import type { Queryable } from '@vitrine/postgres/connection';
-import { admitRequest, releaseRequest, type Admission } from '@vitrine/stores/admission/admit-request';
-import { identifyKey, type KeyIdentity, type KeyLookup } from '@vitrine/stores/admission/identify-key';
+import {
+  admitRequest,
+  releaseRequest,
+  type Admission,
+  identifyKey,
+  type KeyIdentity,
+  type KeyLookup,
+} from '@vitrine/stores/admission/admit-request';
 import type { Scope } from '@vitrine/stores/resources/enumerations';
 import type { ErrorCode } from '@vitrine/stores/resources/error-response';
 import { ConcurrencyLimiter, overloaded } from './concurrency-limiter.ts';

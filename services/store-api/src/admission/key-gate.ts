@@ -33,7 +33,6 @@ interface Slot {
   readonly caller: AuthenticatedKey | undefined;
   /** Why it is not admitted; undefined when it is. */
   readonly rejection: ApiRejection | undefined;
-  readonly isHeld: boolean;
 }
 
 /** Admission of one request: its key, its limits, the slot that it holds until `release`, and its share of the connections until `leave`. */
@@ -72,18 +71,18 @@ export class KeyGate {
 
   async #enter(request: IncomingMessage, scope: Scope | undefined): Promise<Slot> {
     const token = tokenOf(request);
-    if (typeof token !== 'string') return { caller: undefined, rejection: token, isHeld: false };
+    if (typeof token !== 'string') return { caller: undefined, rejection: token };
     const call = { token, scope, leaseId: this.#leaseId, isOver: this.#isOver };
     const { admission, leave } = await this.#control.enter(call);
     this.#leave = leave;
-    if (!('key' in admission)) return { caller: undefined, rejection: rejectionOf(admission, scope), isHeld: false };
-    const isHeld = admission.outcome === 'admitted';
-    return { caller: admission, rejection: isHeld ? undefined : rejectionOf(admission, scope), isHeld };
+    const caller = 'key' in admission ? admission : undefined;
+    return { caller, rejection: admission.outcome === 'admitted' ? undefined : rejectionOf(admission, scope) };
   }
 
   async #release(): Promise<void> {
     const slot = await this.#entering?.catch(() => undefined);
-    if (slot?.isHeld === true && slot.caller !== undefined) await this.#control.release(slot.caller.key.id, this.#leaseId);
+    if (slot?.caller === undefined || slot.rejection !== undefined) return;
+    await this.#control.release(slot.caller.key.id, this.#leaseId);
   }
 }
 

@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { EventEmitter } from 'node:events';
 import { ResponsePacer } from './response-pacer.ts';
+
+const responseOf = () => Object.assign(new EventEmitter(), { closed: false });
 
 test('refusals are sent at once until they are many, then 200 a second, each at most 8 s later', () => {
   let now = 0;
@@ -16,14 +19,15 @@ test('refusals are sent at once until they are many, then 200 a second, each at 
 test('a refusal whose client has left waits for nothing, nor does one of a process that stops', async () => {
   const pacer = new ResponsePacer(() => 0);
   for (let n = 0; n < 5_000; n += 1) pacer.delayMs();
-  const leaving = new AbortController();
-  const paced = pacer.pace(leaving.signal);
-  leaving.abort();
+  const leaving = responseOf();
+  const paced = pacer.pace(leaving);
+  leaving.emit('close');
   await paced;
-  await pacer.pace(leaving.signal);
-  const staying = new AbortController();
-  const delayed = pacer.pace(staying.signal);
+  await pacer.pace(Object.assign(leaving, { closed: true }));
+  const staying = responseOf();
+  const delayed = pacer.pace(staying);
   pacer.open();
   await delayed;
-  await pacer.pace(staying.signal);
+  await pacer.pace(staying);
+  expect([leaving.listenerCount('close'), staying.listenerCount('close')]).toEqual([0, 0]);
 });

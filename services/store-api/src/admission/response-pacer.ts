@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { EventEmitter } from 'node:events';
 
 /** So many refusals a second are sent when they are ready, and a burst of so many at once; later ones are delayed. A client that sends its next
  *  request when it has its response cannot take the processors from others then: over 1,300 connections, 500 a second made the p95 of others 2.5
@@ -8,6 +8,9 @@ const BURST = 100;
 /** 1,300 connections wait for 6.5 s. */
 const MAX_DELAY_MS = 8_000;
 const INTERVAL_MS = 1_000 / PER_SECOND;
+
+/** A `ServerResponse`. */
+type PacedResponse = EventEmitter & { readonly closed: boolean };
 
 /** Sends responses that cost their clients nothing at a bounded rate. */
 export class ResponsePacer {
@@ -30,26 +33,18 @@ export class ResponsePacer {
   }
 
   /** Resolves when the response may be sent, or has no client any more. */
-  async paceResponse(response: ServerResponse): Promise<void> {
-    if (response.closed) return;
-    const leaving = new AbortController();
-    response.once('close', () => leaving.abort());
-    await this.pace(leaving.signal);
-  }
-
-  /** Resolves when the response may be sent, or `signal` says that nobody waits for it. */
-  pace(signal: AbortSignal): Promise<void> {
-    const delayMs = this.#isOpen || signal.aborted ? 0 : this.delayMs();
+  pace(response: PacedResponse): Promise<void> {
+    const delayMs = this.#isOpen || response.closed ? 0 : this.delayMs();
     if (delayMs === 0) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', end);
+      response.off('close', end);
       this.#waiting.delete(end);
       resolve();
     };
     const timer = setTimeout(end, delayMs);
-    signal.addEventListener('abort', end);
+    response.once('close', end);
     this.#waiting.add(end);
     return promise;
   }

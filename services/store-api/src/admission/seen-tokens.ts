@@ -1,4 +1,4 @@
-import type { KeyIdentity } from '@vitrine/stores/admission/identify-key';
+import type { KeyIdentity } from '@vitrine/stores/admission/admit-request';
 
 /** Tokens whose key is known, of which the least recently used is forgotten first. */
 export const MAX_SEEN_TOKENS = 50_000;

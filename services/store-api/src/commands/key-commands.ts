@@ -6,9 +6,16 @@ import { usageError } from '@vitrine/command-line/usage-error';
 import { listedPeppers, PEPPER_HEADS, pepperCells, pepperExitCode } from '@vitrine/credentials/listed-peppers';
 import { TokenHashes } from '@vitrine/credentials/token-hashes';
 import { SCOPES, type Scope } from '@vitrine/stores/resources/enumerations';
-import { createApiKey, listApiKeys, MAX_ACTIVE_KEYS, revokeApiKey, type ApiKey } from '@vitrine/stores/workspaces/api-keys';
+import {
+  createApiKey,
+  listApiKeys,
+  MAX_ACTIVE_KEYS,
+  revokeApiKey,
+  type ApiKey,
+  KEY_PRESETS,
+  type KeyPreset,
+} from '@vitrine/stores/workspaces/api-keys';
 import { readStoredPeppers } from '@vitrine/stores/workspaces/stored-peppers';
-import { KEY_PRESETS, type KeyPreset } from '@vitrine/stores/workspaces/key-presets';
 import { randomBytes } from 'node:crypto';
 import { expiryOption, textOption } from './command-values.ts';
 import { OUTPUT_OPTIONS, secondOf, withStores, WORKSPACE_OPTION } from './with-stores.ts';

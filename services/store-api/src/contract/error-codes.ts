@@ -1,4 +1,5 @@
-import type { ErrorCode } from '@vitrine/stores/resources/error-response';
+import type { ErrorCode, ErrorResponse } from '@vitrine/stores/resources/error-response';
+import type { Operation } from './operation.ts';
 
 /** What a client can do about an error. */
 export type Retry = 'never' | 'with_other_input' | 'once_after_seconds' | 'after_retry_after' | 'after_reset_at';
@@ -47,3 +48,30 @@ export const FAULT_CODES: Readonly<Record<string, ErrorCode>> = {
   body_too_large: 'invalid_request',
   body_timeout: 'invalid_request',
 };
+
+/** The envelope of every error. Spec: S2.37. */
+export function errorBody(code: ErrorCode, message: string, request_id: string, reset_at?: string): ErrorResponse {
+  return { error: { code, message, request_id, ...(reset_at === undefined ? {} : { reset_at }) } };
+}
+
+/** A status that an operation may respond with. */
+interface OperationOutcome {
+  readonly status: number;
+  /** '' for a success. */
+  readonly code: ErrorCode | '';
+}
+
+/** Of every operation with a key: 403 although any scope does for some, because the contract is one for all. */
+const KEYED: readonly ErrorCode[] = ['unauthorized', 'forbidden_scope', 'rate_limited', 'overloaded', 'concurrency_limited'];
+
+/** Everything that an operation may respond with; the document and the counters follow from it. */
+export function outcomesOf(operation: Operation): OperationOutcome[] {
+  const { errors, scope, status, isConditional } = operation;
+  const codes: ErrorCode[] = ['invalid_request', ...errors, ...(scope === 'none' ? [] : KEYED), 'internal'];
+  return [
+    { status, code: '' } as const,
+    ...(isConditional === true ? [{ status: 304, code: '' } as const] : []),
+    ...[...new Set(codes)].map((code) => ({ status: ERROR_RULES[code].status, code })),
+    ...Object.keys(SERVER_STATUSES).map((serverStatus) => ({ status: Number(serverStatus), code: 'invalid_request' as const })),
+  ].toSorted((a, b) => a.status - b.status);
+}

@@ -1,15 +1,10 @@
+import { createApiDocument, jsonOf } from '@vitrine/http-api/openapi/openapi-document';
 import { errorResponse, type ErrorCode } from '@vitrine/stores/resources/error-response';
 import { z } from 'zod';
-import {
-  createDocument,
-  type ZodOpenApiOperationObject,
-  type ZodOpenApiOverride,
-  type ZodOpenApiResponseObject,
-} from 'zod-openapi';
+import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import type { ApiRoute } from './api-exchange.ts';
-import { ERROR_RULES, SERVER_STATUSES } from './error-codes.ts';
+import { ERROR_RULES, SERVER_STATUSES, outcomesOf } from './error-codes.ts';
 import { CONTRACT_HEADERS, idempotencyKeyHeader, ifNoneMatchHeader, requestIdHeader } from './headers.ts';
-import { outcomesOf } from './operation-outcomes.ts';
 import type { Operation } from './operation.ts';
 
 /** Spec: S1.9, S11.2. */
@@ -30,36 +25,23 @@ export function contractDocument(routes: readonly ApiRoute[], apiUrl: string) {
     const { path, method } = operation;
     paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation, handle !== undefined) };
   }
-  return createDocument(
-    {
-      openapi: '3.1.1',
-      info: {
-        title: 'Vitrine Store Intelligence API',
-        version: CONTRACT_VERSION,
-        description: DESCRIPTION,
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      servers: [{ url: apiUrl }],
-      paths,
-      components: {
-        headers: CONTRACT_HEADERS,
-        responses: errorResponses(),
-        securitySchemes: {
-          [KEY]: { type: 'http', scheme: 'bearer', description: 'A workspace API key: `Authorization: Bearer svc_live_...`.' },
-        },
+  return createApiDocument({
+    title: 'Vitrine Store Intelligence API',
+    version: CONTRACT_VERSION,
+    description: DESCRIPTION,
+    url: apiUrl,
+    // Additive changes must not break clients.
+    hasOpenResponses: true,
+    paths,
+    components: {
+      headers: CONTRACT_HEADERS,
+      responses: errorResponses(),
+      securitySchemes: {
+        [KEY]: { type: 'http', scheme: 'bearer', description: 'A workspace API key: `Authorization: Bearer svc_live_...`.' },
       },
     },
-    { override },
-  );
+  });
 }
-
-/** Additive changes must not break clients, so responses may have more fields; and what would say the same twice is removed. */
-const override: ZodOpenApiOverride = ({ jsonSchema, io }) => {
-  if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-};
 
 function describeOperation(operation: Operation, isServed: boolean): ZodOpenApiOperationObject {
   const { operationId, path, summary, scope, units, agentNotes, params, query, body, isIdempotent, isConditional } = operation;
@@ -140,8 +122,4 @@ function headersOf(
   if (status === 200 || status === 304) names.push('Vary');
   if (isIdempotent === true && (status === 200 || status === 404)) names.push('Idempotent-Replayed');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
-}
-
-function jsonOf(schema: z.ZodType) {
-  return { 'application/json': { schema } };
 }

@@ -4,8 +4,7 @@ import { usage } from '@vitrine/stores/resources/billing';
 import { apiIndex, health, versionIndex } from '@vitrine/stores/resources/discovery';
 import { enrichRequest, enrichResponse } from '@vitrine/stores/resources/enrichment';
 import { technologyKind } from '@vitrine/stores/resources/enumerations';
-import { storeResponse } from '@vitrine/stores/resources/store';
-import { technologyPage, technologyResource } from '@vitrine/stores/resources/technology-resource';
+import { storeResponse, technologyPage, technologyResource } from '@vitrine/stores/resources/store';
 import { z } from 'zod';
 import { operation } from './operation.ts';
 

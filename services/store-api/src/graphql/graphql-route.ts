@@ -6,9 +6,8 @@ import type { Logger } from '@vitrine/telemetry/logger';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { ResponsePacer } from '../admission/response-pacer.ts';
-import { FAULT_CODES } from '../contract/error-codes.ts';
+import { FAULT_CODES, errorBody } from '../contract/error-codes.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
-import { errorBody } from '../contract/error-body.ts';
 import type { PlainExchange, PlainOutcome, PlainRoute } from '../http/plain-route.ts';
 import { readBody } from '../http/read-request.ts';
 import { RequestDeadline } from '../http/request-deadline.ts';
@@ -18,7 +17,7 @@ import { executeGraphql, type GraphqlOptions } from './execute-graphql.ts';
 import { GRAPHQL_CODES } from './graphql-error.ts';
 import type { GraphqlPorts } from './graphql-context.ts';
 import { OPERATION_NAMES } from './operation-name.ts';
-import { serviceTokenCheck } from './service-token.ts';
+import { createHash, timingSafeEqual } from 'node:crypto';
 
 const JSON_TYPE = 'application/json';
 const UNAUTHORIZED =
@@ -37,7 +36,7 @@ interface GraphqlRouteOptions {
   readonly introspection: boolean;
   readonly ports: GraphqlPorts;
   /** Delays responses to calls without the service token. */
-  readonly refusals: Pick<ResponsePacer, 'paceResponse'>;
+  readonly refusals: Pick<ResponsePacer, 'pace'>;
   readonly logger: Logger;
 }
 
@@ -46,26 +45,17 @@ interface GraphqlRouteOptions {
 export function graphqlRoute({ serviceToken, introspection, ports, refusals, logger }: GraphqlRouteOptions): PlainRoute {
   const isServiceToken = serviceTokenCheck(serviceToken);
   const options: GraphqlOptions = { schema: createSchema(), ports, introspection };
-  const handle = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    { requestId, search }: PlainExchange,
-  ): Promise<PlainOutcome> => {
-    const headers = [REQUEST_ID_HEADER, requestId];
-    if (!isServiceToken(request.headersDistinct['authorization'] ?? [])) {
-      await refusals.paceResponse(response);
-      const refused = { operationId: 'graphql.invalid', code: 'unauthorized', reason: 'service_token' } as const;
-      if (response.closed) return { ...refused, status: 0 };
-      const body = JSON.stringify(errorBody('unauthorized', UNAUTHORIZED, requestId));
-      await sendResponse(request, response, {
-        status: 401,
-        headers: [...headers, 'WWW-Authenticate', 'Bearer'],
-        body,
-        type: JSON_TYPE,
-      });
-      return refused;
-    }
-    return serve(options, request, response, { requestId, search, headers, logger });
+  const handle: PlainRoute['handle'] = async (request, response, exchange) => {
+    if (isServiceToken(request.headersDistinct['authorization'] ?? []))
+      return serve(options, logger, request, response, exchange);
+    await refusals.pace(response);
+    const refused = { operationId: 'graphql.invalid', code: 'unauthorized', reason: 'service_token' } as const;
+    if (response.closed) return { ...refused, status: 0 };
+    const { requestId } = exchange;
+    const body = JSON.stringify(errorBody('unauthorized', UNAUTHORIZED, requestId));
+    const headers = [REQUEST_ID_HEADER, requestId, 'WWW-Authenticate', 'Bearer'];
+    await sendResponse(request, response, { status: 401, headers, body, type: JSON_TYPE });
+    return refused;
   };
   return { methods: ['POST'], path: '/graphql', operationId: 'graphql.invalid', counted: GRAPHQL_OPERATIONS, handle };
 }
@@ -76,19 +66,14 @@ const GRAPHQL_OPERATIONS = OPERATION_NAMES.map((name) => ({
   outcomes: ['', ...GRAPHQL_CODES].map((code) => ({ status: 200, code })),
 }));
 
-interface Serving {
-  readonly requestId: string;
-  readonly search: string;
-  readonly headers: readonly string[];
-  readonly logger: Logger;
-}
-
 async function serve(
   options: GraphqlOptions,
+  logger: Logger,
   request: IncomingMessage,
   response: ServerResponse,
-  { requestId, search, headers, logger }: Serving,
+  { requestId, search }: PlainExchange,
 ): Promise<PlainOutcome> {
+  const headers = [REQUEST_ID_HEADER, requestId];
   using deadline = new RequestDeadline();
   const ending = new AbortController();
   response.once('close', () => {
@@ -116,4 +101,21 @@ async function serve(
     await sendResponse(request, response, { status: 400, headers, body, type: JSON_TYPE });
     return { operationId, code: 'invalid_request' };
   }
+}
+
+const BEARER = /^Bearer +(\S+)$/i;
+
+/** Returns a check of `Authorization` header values against the service token, in constant time. Without a configured token it rejects
+ *  every request. */
+export function serviceTokenCheck(token: Secret | undefined): (authorization: readonly string[]) => boolean {
+  const expected = token === undefined ? undefined : digestOf(token.reveal());
+  return (authorization) => {
+    const [, sent = ''] = (authorization.length === 1 && BEARER.exec(authorization[0] ?? '')) || [];
+    return expected !== undefined && timingSafeEqual(digestOf(sent), expected);
+  };
+}
+
+/** Of one length, whatever was sent. */
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

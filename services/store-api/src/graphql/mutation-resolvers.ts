@@ -7,6 +7,7 @@ import { ingestEvidence } from '@vitrine/stores/evidence/ingest-evidence';
 import { createId } from '@vitrine/stores/identifiers';
 import { queueScans } from '@vitrine/stores/scans/queue-scans';
 import { isStorableText, STORABLE_RULE } from '@vitrine/stores/storable-text';
+import { fieldOf } from '../http/read-request.ts';
 import { graphqlError } from './graphql-error.ts';
 import { candidateNode, type Resolver } from './query-resolvers.ts';
 
@@ -42,8 +43,7 @@ function readEvidence({ sourceUrl, capturedAt, claims }: EvidenceArguments['inpu
   const names = ['input', ...(issue?.path ?? [])].map((part) =>
     typeof part === 'number' ? part : (FIELD_NAMES[String(part)] ?? part),
   );
-  const field = names.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`)).join('');
-  throw graphqlError('invalid_request', `${field} ${issue?.message}`);
+  throw graphqlError('invalid_request', `${fieldOf(names)} ${issue?.message}`);
 }
 
 const ingest: Resolver<unknown, EvidenceArguments> = async (_, { idempotencyKey, input }, { pool, nowMs, random }) => {

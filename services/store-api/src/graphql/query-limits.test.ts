@@ -3,7 +3,7 @@ import { getOperationAST, parse } from 'graphql';
 import { operationNameOf } from './operation-name.ts';
 import { MAX_ALIASES, MAX_DEPTH, queryLimitError } from './query-limits.ts';
 import { Secret } from '@vitrine/config/secret';
-import { serviceTokenCheck } from './service-token.ts';
+import { serviceTokenCheck } from './graphql-route.ts';
 
 const STORE_PAGE = `query ($domain: String!) {
   store(domain: $domain) {

@@ -28,45 +28,25 @@ export interface StoreNode {
 }
 
 type TechnologyRow = Omit<TechnologyNode, 'listingUrl'>;
-interface EdgeRow extends TechnologyRow {
-  readonly storefront_id: string;
-  readonly install_state: string;
-  readonly confidence: string;
-  readonly first_seen_at: number;
-  readonly last_seen_at: number;
-}
-interface StoreRow {
+/** Columns have the names of the schema. */
+type EdgeRow = TechnologyRow & Omit<TechnologyEdgeNode, 'technology' | 'active'> & { readonly storefrontId: string };
+interface StoreRow extends StoreNode {
   readonly requested: string;
-  readonly domain: string;
-  readonly storefront_host: string;
-  readonly storefront_id: string;
-  readonly name: string | null;
-  readonly rank: number | null;
-  readonly state: string;
-  readonly first_observed_at: number | null;
-  readonly last_completed_scan_at: number | null;
-  readonly product_count: number | null;
-  readonly available_count: number | null;
-  readonly currency: string | null;
-  readonly price_p25: string | null;
-  readonly price_median: string | null;
-  readonly price_p75: string | null;
-  readonly catalog_as_of: number | null;
-  readonly catalog_coverage: string | null;
 }
 
 const TECHNOLOGY = 't.slug, t.name, t.kind, t.category, t.vendor, t.website';
 /** The domain that a storefront has left leads to the storefront. */
-const SELECT_STORES = `SELECT a.domain AS requested, s.domain, s.storefront_host, s.storefront_id, s.name, s.rank, s.state, s.first_observed_at,
-    s.last_completed_scan_at, s.product_count, s.available_count, s.currency, s.price_p25, s.price_median, s.price_p75, s.catalog_as_of,
-    s.catalog_coverage
+const SELECT_STORES = `SELECT a.domain AS requested, s.domain, s.storefront_host AS "storefrontHost", s.storefront_id AS "storefrontId", s.name,
+    s.rank, s.state, s.first_observed_at AS "firstObservedAt", s.last_completed_scan_at AS "lastObservedAt", s.product_count AS "productCount",
+    s.available_count AS "availableCount", s.currency, s.price_p25 AS p25, s.price_median AS median, s.price_p75 AS p75,
+    s.catalog_as_of AS "asOf", s.catalog_coverage AS coverage
   FROM stores a JOIN stores s ON s.storefront_id = coalesce(a.moved_to, a.storefront_id)
   WHERE a.domain = ANY ($1) AND NOT EXISTS (SELECT FROM domain_denylist d WHERE d.domain IN (a.domain, s.domain))`;
-const SELECT_EDGES = `SELECT e.storefront_id, e.install_state, e.confidence, e.first_observed_at AS first_seen_at, e.last_confirmed_at AS last_seen_at,
-    ${TECHNOLOGY}
+const SELECT_EDGES = `SELECT e.storefront_id AS "storefrontId", e.install_state AS "installState", e.confidence,
+    e.first_observed_at AS "firstSeenAt", e.last_confirmed_at AS "lastSeenAt", ${TECHNOLOGY}
   FROM store_technologies e JOIN technologies t USING (slug) WHERE e.storefront_id = ANY ($1) ORDER BY e.storefront_id, t.slug`;
-const SELECT_PLATFORMS = `SELECT s.storefront_id, CASE s.state WHEN 'inactive' THEN 'inactive' ELSE 'active' END AS install_state,
-    s.platform_confidence AS confidence, s.platform_first_observed_at AS first_seen_at, s.platform_last_confirmed_at AS last_seen_at, ${TECHNOLOGY}
+const SELECT_PLATFORMS = `SELECT s.storefront_id AS "storefrontId", CASE s.state WHEN 'inactive' THEN 'inactive' ELSE 'active' END AS "installState",
+    s.platform_confidence AS confidence, s.platform_first_observed_at AS "firstSeenAt", s.platform_last_confirmed_at AS "lastSeenAt", ${TECHNOLOGY}
   FROM stores s JOIN technologies t ON t.slug = s.platform WHERE s.storefront_id = ANY ($1)`;
 const SELECT_TECHNOLOGIES = `SELECT ${TECHNOLOGY} FROM technologies t WHERE t.slug = ANY ($1)`;
 
@@ -89,14 +69,14 @@ export class StoreReads {
   /** By id of the storefront. */
   async technologies(storefrontIds: readonly string[]): Promise<ReadonlyMap<string, TechnologyEdgeNode[]>> {
     const rows = await this.#database.query<EdgeRow>(SELECT_EDGES, [storefrontIds], { name: 'graphql_technologies' });
-    const byStore = Map.groupBy(rows, ({ storefront_id }) => storefront_id);
+    const byStore = Map.groupBy(rows, ({ storefrontId }) => storefrontId);
     return new Map([...byStore].map(([id, edges]) => [id, edges.map((edge) => this.#edge(edge))]));
   }
 
   /** By id of the storefront. */
   async platforms(storefrontIds: readonly string[]): Promise<ReadonlyMap<string, TechnologyEdgeNode>> {
     const rows = await this.#database.query<EdgeRow>(SELECT_PLATFORMS, [storefrontIds], { name: 'graphql_platforms' });
-    return new Map(rows.map((row) => [row.storefront_id, this.#edge(row)]));
+    return new Map(rows.map((row) => [row.storefrontId, this.#edge(row)]));
   }
 
   /** By slug. */
@@ -105,46 +85,18 @@ export class StoreReads {
     return new Map(rows.map((row) => [row.slug, this.#technology(row)]));
   }
 
-  #edge(row: EdgeRow): TechnologyEdgeNode {
-    return {
-      technology: this.#technology(row),
-      active: row.install_state === 'active',
-      installState: row.install_state,
-      confidence: row.confidence,
-      firstSeenAt: row.first_seen_at,
-      lastSeenAt: row.last_seen_at,
-    };
+  #edge({ storefrontId: _, installState, confidence, firstSeenAt, lastSeenAt, ...technology }: EdgeRow): TechnologyEdgeNode {
+    const active = installState === 'active';
+    return { technology: this.#technology(technology), active, installState, confidence, firstSeenAt, lastSeenAt };
   }
 
-  #technology({ slug, name, kind, category, vendor, website }: TechnologyRow): TechnologyNode {
-    return { slug, name, kind, category, vendor, website, listingUrl: listingUrl(this.#urls, slug) };
+  #technology(technology: TechnologyRow): TechnologyNode {
+    return { ...technology, listingUrl: listingUrl(this.#urls, technology.slug) };
   }
 }
 
 function storeNode(row: StoreRow): StoreNode {
-  return {
-    domain: row.domain,
-    storefrontHost: row.storefront_host,
-    storefrontId: row.storefront_id,
-    name: row.name,
-    rank: row.rank,
-    state: row.state,
-    firstObservedAt: row.first_observed_at,
-    lastObservedAt: row.last_completed_scan_at,
-    catalog: catalogOf(row),
-  };
-}
-
-function catalogOf(row: StoreRow) {
-  if (row.catalog_as_of === null) return null;
-  const { price_p25, price_median, price_p75 } = row;
-  const priceRange = { p25: Number(price_p25), median: Number(price_median), p75: Number(price_p75) };
-  return {
-    productCount: row.product_count,
-    availableCount: row.available_count,
-    currency: row.currency,
-    priceRange: price_median === null ? null : priceRange,
-    asOf: row.catalog_as_of,
-    coverage: row.catalog_coverage,
-  };
+  const { requested: _, productCount, availableCount, currency, p25, median, p75, asOf, coverage, ...store } = row;
+  const priceRange = median === null ? null : { p25: Number(p25), median: Number(median), p75: Number(p75) };
+  return { ...store, catalog: asOf === null ? null : { productCount, availableCount, currency, priceRange, asOf, coverage } };
 }

@@ -1,6 +1,7 @@
 import { probeRoutes, type Readiness } from '@vitrine/http-api/probe-routes';
 import type { PlainRoute } from '../http/plain-route.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
+import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 
 /** The probes of every service, as routes of this one. */
 export function storeApiProbeRoutes(readiness: Readiness<string>): PlainRoute[] {
@@ -13,4 +14,11 @@ export function storeApiProbeRoutes(readiness: Readiness<string>): PlainRoute[] 
       await route.respond(request, response);
     },
   }));
+}
+
+/** What every request needs of the tables and of the role's rights; rejects where that is missing, and on a server that takes no writes. */
+export async function canServe(pool: PostgresPool): Promise<void> {
+  await pool.query('SELECT FROM api_keys, stores, idempotency_keys LIMIT 0');
+  // It changes no row, and is refused where none could be changed.
+  await pool.query('UPDATE request_leases SET expires_at = expires_at WHERE FALSE');
 }

@@ -1,26 +1,15 @@
-import type { ApiApp } from '@vitrine/http-api/api-app';
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import { createExpressApp, type ApiApp } from '@vitrine/http-api/api-app';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { ApiRoute } from '../contract/api-exchange.ts';
-import { Exchange, type ExchangeOptions } from './exchange.ts';
+import { Exchange, type Arrival, type ExchangeOptions } from './exchange.ts';
 import type { PlainRoute, RouteMethod } from './plain-route.ts';
-import { requestIdOf } from './request-id.ts';
-import { requestTarget } from './request-target.ts';
-import { decodedParams, routedUrl, routeTemplate } from './routed-url.ts';
+import { requestIdOf } from './envelope-rejections.ts';
+import { requestTarget, decodedParams, routedUrl, routeTemplate } from './routed-url.ts';
 import { sendFailure, servePlain } from './serve-plain.ts';
 
 export interface ApiAppOptions extends ExchangeOptions {
   readonly routes: readonly ApiRoute[];
   readonly plainRoutes: readonly PlainRoute[];
-}
-
-/** What is known of a request before it is routed. */
-interface Arrival {
-  readonly requestId: string;
-  /** Path and query as they were sent. */
-  readonly path: string;
-  readonly search: string;
-  /** Of `performance.now()`. */
-  readonly startedAt: number;
 }
 
 type Handler = RequestHandler<Params, unknown, unknown, unknown, Arrival>;
@@ -30,13 +19,7 @@ const VERBS = { GET: 'get', HEAD: 'head', POST: 'post', PATCH: 'patch', DELETE: 
 
 /** The express application of the store API: one table of routes, keys before everything below `/v1`, and the envelope for every error. */
 export function createApiApp(options: ApiAppOptions): ApiApp {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.disable('query parser');
-  app.enable('case sensitive routing');
-  // `/v1/` is another path than `/v1`.
-  app.enable('strict routing');
+  const app = createExpressApp(false);
   for (const [path, handlers] of handlersByPath(options)) {
     const rejectMethod = exchangeHandler(options, undefined, [...handlers.keys()].join(', '));
     const route = app.route(routeTemplate(path));

@@ -1,9 +1,10 @@
-import type { RejectionFormat } from '@vitrine/http-api/rejection-format';
+import type { RejectionFormat } from '@vitrine/http-api/rejection';
 import type { ErrorCode } from '@vitrine/stores/resources/error-response';
-import { errorBody } from '../contract/error-body.ts';
-import { ERROR_RULES } from '../contract/error-codes.ts';
-import { REQUEST_ID_HEADER } from '../contract/headers.ts';
-import { newRequestId, requestIdOf } from './request-id.ts';
+import { errorBody, ERROR_RULES } from '../contract/error-codes.ts';
+import { REQUEST_ID_HEADER, REQUEST_ID } from '../contract/headers.ts';
+import { createId } from '@vitrine/stores/identifiers';
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 
 /** The envelope for what is rejected before it is a request of this API: messages that cannot be parsed among them. */
 export const ENVELOPE_REJECTIONS: RejectionFormat = {
@@ -16,4 +17,14 @@ export const ENVELOPE_REJECTIONS: RejectionFormat = {
 function codeOfStatus(status: number): ErrorCode {
   const codes = Object.keys(ERROR_RULES) as ErrorCode[];
   return codes.find((code) => ERROR_RULES[code].status === status) ?? (status < 500 ? 'invalid_request' : 'internal');
+}
+
+/** The id that the client sent, where it follows the rule; else a new one. Spec: S3.8. */
+export function requestIdOf(headers: IncomingHttpHeaders): string {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newRequestId();
+}
+
+function newRequestId(): string {
+  return createId('req', Date.now(), randomBytes);
 }

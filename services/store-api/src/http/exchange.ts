@@ -2,18 +2,16 @@ import { NO_QUERY, parseSearch, readQuery } from '@vitrine/http-api/requests/que
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { rejection, type ApiRejection, type ApiResult, type ApiRoute } from '../contract/api-exchange.ts';
-import { ERROR_RULES } from '../contract/error-codes.ts';
+import { ERROR_RULES, errorBody } from '../contract/error-codes.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import type { Operation } from '../contract/operation.ts';
-import { errorBody } from '../contract/error-body.ts';
 import type { AdmissionControl } from '../admission/admission-control.ts';
 import { KeyGate } from '../admission/key-gate.ts';
-import { rateHeaders } from './rate-headers.ts';
+import { rateHeaders, sendResponse } from './send-response.ts';
 import { readBody, readIdempotencyKey } from './read-request.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import { rejectionOfError } from './reject-error.ts';
 import type { RequestEvents } from './request-events.ts';
-import { sendResponse } from './send-response.ts';
 
 /** A response waits for its slot to be freed, so that a client that sends the next request finds it free; not for a database that hangs. */
 const RELEASE_WAIT_MS = 1_000;
@@ -27,17 +25,22 @@ export interface ExchangeOptions {
   readonly timeoutMs?: number;
 }
 
-/** What the target of a request leads to. */
-interface ExchangeTarget {
+/** What is known of a request before it is routed. */
+export interface Arrival {
   readonly requestId: string;
-  readonly params: Readonly<Record<string, string | undefined>>;
-  readonly search: string;
+  /** Path and query as they were sent. */
   readonly path: string;
+  readonly search: string;
+  /** Of `performance.now()`. */
+  readonly startedAt: number;
+}
+
+/** What the target of a request leads to. */
+interface ExchangeTarget extends Arrival {
+  readonly params: Readonly<Record<string, string | undefined>>;
   /** The methods of the path; undefined where there is no such path. */
   readonly allow: string | undefined;
   readonly isBelowVersion: boolean;
-  /** Of `performance.now()`. */
-  readonly startedAt: number;
 }
 
 /** One request from admission to its response. */
@@ -141,7 +144,7 @@ export class Exchange {
 
   /** A client that sends again at once when it is refused must not take the time of others. */
   async #pace(result: ApiResult): Promise<void> {
-    if (result.kind === 'rejection') await this.#options.admission.pacerOf(result.code)?.paceResponse(this.#response);
+    if (result.kind === 'rejection') await this.#options.admission.pacerOf(result.code)?.pace(this.#response);
   }
 
   #rejectRoute(): ApiRejection {

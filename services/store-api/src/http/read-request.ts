@@ -1,11 +1,13 @@
 import { issuePaths, issueText } from '@vitrine/config/issue-text';
 import { Fault } from '@vitrine/faults/fault';
+import { readJson, readBodyBytes } from '@vitrine/http-api/requests/read-json-body';
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { MAX_IDEMPOTENCY_KEY, MIN_IDEMPOTENCY_KEY } from '../contract/headers.ts';
 
 /** Spec: S3.25, S3.26. */
 const MAX_BODY_BYTES = 262_144;
+const TOO_LARGE = `The body must have at most ${MAX_BODY_BYTES} bytes`;
 /** A body that stalls holds a place of its key. */
 const BODY_TIMEOUT_MS = 5_000;
 /** Of unknown names in an error. */
@@ -17,9 +19,13 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** Reads a body of at most 256 KB as JSON, which has to arrive within 5 s. Faults: `invalid_body`, which names the field; `body_too_large`;
  *  `body_timeout`. */
 export async function readBody(shape: z.ZodType, request: IncomingMessage): Promise<unknown> {
-  const parsed = shape.safeParse(parseJson(await readInTime(request)), { error: issueText });
+  const bytes = await readInTime(request);
+  const parsed = shape.safeParse(
+    readJson(() => UTF8.decode(bytes), 'The body must be JSON in UTF-8'),
+    { error: issueText },
+  );
   if (parsed.success) return parsed.data;
-  throw invalidBody(sentenceOf(parsed.error, 'The body'));
+  throw invalidBody(sentenceOf(parsed.error));
 }
 
 /** Faults: `invalid_body`. */
@@ -47,44 +53,26 @@ async function readBytes(request: IncomingMessage): Promise<Uint8Array> {
   if (type !== undefined && !JSON_TYPE.test(type.trim())) throw invalidBody('Content-Type must be application/json in UTF-8');
   // A body that is small on the wire could be of any size.
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw invalidBody('Content-Encoding must be identity');
-  if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks);
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(UTF8.decode(bytes)) as unknown;
-  } catch (cause) {
-    throw new Fault('invalid_body', { say: 'The body must be JSON in UTF-8', cause });
-  }
+  if (Number(length ?? 0) > MAX_BODY_BYTES) throw new Fault('body_too_large', { say: TOO_LARGE });
+  const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  return readBodyBytes(body, { maxBytes: MAX_BODY_BYTES, tooLarge: TOO_LARGE, readMaxBytes: MAX_BODY_BYTES });
 }
 
 /** What is wrong, first of all a name that is not known: it may be another one, misspelt. */
-function sentenceOf({ issues }: z.ZodError, whole: string): string {
+function sentenceOf({ issues }: z.ZodError): string {
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
-  if (issue === undefined) return `${whole} is invalid`;
+  if (issue === undefined) return 'The body is invalid';
   const names = issuePaths(issue).slice(0, NAMED_MAX).map(fieldOf);
   if (issue.code === 'unrecognized_keys') return `${names.join(', ')}: ${issue.message}`;
-  return `${names[0] === '' ? whole : names[0]} ${issue.message}`;
+  return `${names[0] === '' ? 'The body' : names[0]} ${issue.message}`;
 }
 
 /** Such as `domains[3]`; '' for the whole. */
-function fieldOf(path: readonly PropertyKey[]): string {
+export function fieldOf(path: readonly PropertyKey[]): string {
   const parts = path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`));
   return parts.join('').slice(0, NAME_MAX_LENGTH);
 }
 
 function invalidBody(say: string): Fault {
   return new Fault('invalid_body', { say });
-}
-
-function tooLarge(): Fault {
-  return new Fault('body_too_large', { say: `The body must have at most ${MAX_BODY_BYTES} bytes` });
 }

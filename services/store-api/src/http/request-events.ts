@@ -15,16 +15,16 @@ export interface ServedRequest {
   readonly code: string;
   /** Why a request was not admitted; undefined for one that was. */
   readonly reason: string | undefined;
-  readonly workspaceId: string | undefined;
-  readonly keyId: string | undefined;
+  readonly workspaceId?: string | undefined;
+  readonly keyId?: string | undefined;
   /** Times of `performance.now()`. */
   readonly startedAt: number;
   /** Undefined where there was no admission. */
-  readonly admittedAt: number | undefined;
+  readonly admittedAt?: number | undefined;
   readonly endedAt: number;
   readonly billed: Partial<UnitCounts>;
   /** The request whose response was replayed. */
-  readonly replayOf: string | undefined;
+  readonly replayOf?: string | undefined;
   readonly error: unknown;
 }
 

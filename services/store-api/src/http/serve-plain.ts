@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '@vitrine/stores/resources/error-response';
-import { errorBody } from '../contract/error-body.ts';
-import { ERROR_RULES } from '../contract/error-codes.ts';
+import { errorBody, ERROR_RULES } from '../contract/error-codes.ts';
 import { REQUEST_ID_HEADER } from '../contract/headers.ts';
 import { rejectionOfError } from './reject-error.ts';
 import type { PlainExchange, PlainOutcome, PlainRoute } from './plain-route.ts';
@@ -35,13 +34,9 @@ export async function servePlain(
     status: outcome?.status ?? response.statusCode,
     code: code === '' ? (outcome?.code ?? '') : code,
     reason: code === 'overloaded' ? code : outcome?.reason,
-    workspaceId: undefined,
-    keyId: undefined,
     startedAt,
-    admittedAt: undefined,
     endedAt: performance.now(),
     billed: {},
-    replayOf: undefined,
     error,
   });
 }

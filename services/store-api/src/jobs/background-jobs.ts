@@ -4,7 +4,7 @@ import { KafkaPublisher } from '@vitrine/kafka/publish/kafka-publisher';
 import { OUTBOX_INSTRUMENTS, outboxReadings } from '@vitrine/outbox/outbox-figures';
 import { OutboxRelay } from '@vitrine/outbox/outbox-relay';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
-import { RETENTION_INSTRUMENTS, StoreRetention } from '@vitrine/stores/retention/keep-store-retention';
+import { RETENTION_INSTRUMENTS, StoreRetention } from '@vitrine/stores/retention/store-retention';
 import { SCAN_TOPICS } from '@vitrine/stores/scans/queue-scans';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
@@ -26,24 +26,22 @@ interface JobContext {
 
 /** What the store API does beside requests: it publishes the scans that it has queued, and removes what is old. */
 export class BackgroundJobs implements AsyncDisposable {
-  readonly #publishers: readonly KafkaPublisher[];
+  readonly #publishers: readonly KafkaPublisher[] = [];
   readonly #relay: OutboxRelay | undefined;
   readonly #retention: StoreRetention;
 
   /** Faults: `kafka_credentials_unreadable`. */
   constructor({ queue }: StoreApiConfig, { pool, ready, logger, metrics }: JobContext) {
-    const isPublishing = queue.brokers.length > 0;
-    if (!isPublishing) logger.warn({ next_step: AFTER_NO_BROKERS }, 'scans that are queued are not published');
-    const client = isPublishing ? createKafkaClient(kafkaConnection(CLIENT_ID, queue), logger) : undefined;
-    this.#publishers =
-      client === undefined ? [] : Object.values(SCAN_TOPICS).map((topic) => new KafkaPublisher(client, { topic }));
-    const publishers = new Map(this.#publishers.map((publisher) => [publisher.topic, publisher]));
-    const relay = isPublishing ? new OutboxRelay(pool, { publishers, logger }) : undefined;
-    const retention = new StoreRetention(pool, logger, { ready });
-    if (relay !== undefined) metrics?.observe(OUTBOX_INSTRUMENTS, () => outboxReadings(relay.figures));
-    metrics?.observe(RETENTION_INSTRUMENTS, () => retention.readings());
-    this.#relay = relay;
-    this.#retention = retention;
+    if (queue.brokers.length > 0) {
+      const client = createKafkaClient(kafkaConnection(CLIENT_ID, queue), logger);
+      this.#publishers = Object.values(SCAN_TOPICS).map((topic) => new KafkaPublisher(client, { topic }));
+      const publishers = new Map(this.#publishers.map((publisher) => [publisher.topic, publisher]));
+      const relay = new OutboxRelay(pool, { publishers, logger });
+      this.#relay = relay;
+      metrics?.observe(OUTBOX_INSTRUMENTS, () => outboxReadings(relay.figures));
+    } else logger.warn({ next_step: AFTER_NO_BROKERS }, 'scans that are queued are not published');
+    this.#retention = new StoreRetention(pool, logger, { ready });
+    metrics?.observe(RETENTION_INSTRUMENTS, () => this.#retention.readings());
   }
 
   /** Waits for what is in progress, and ends the connections to the broker. */

@@ -2,7 +2,7 @@ import { invariant } from '@vitrine/faults/invariant';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { createId } from '@vitrine/stores/identifiers';
-import { allowanceOf } from '@vitrine/stores/metering/allowance';
+import { allowanceOf } from '@vitrine/stores/default-plan-limits';
 import { requestFingerprint, type NewResponse } from '@vitrine/stores/metering/idempotency';
 import type { MeteredOutcome, MeteredRequest, MeteredResult, MeteredWork } from '@vitrine/stores/metering/run-metered';
 import type { UnitCounts } from '@vitrine/stores/resources/billing';

@@ -4,10 +4,10 @@ import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { canonicalDomain } from '@vitrine/stores/canonical-domain';
 import { runMeteredRead, type MeteredResult } from '@vitrine/stores/metering/run-metered';
 import { rejection, type ApiRequest, type ApiResponse, type ApiResult } from '../contract/api-exchange.ts';
-import { errorBody } from '../contract/error-body.ts';
+import { errorBody } from '../contract/error-codes.ts';
 import { getStore } from '../contract/served-operations.ts';
 import { runMeteredRequest } from '../metering/run-metered-request.ts';
-import { composeStoreResponse, isNotModified, matchOf, type StoredProfile } from './store-response.ts';
+import type { StoreResponse } from '@vitrine/stores/resources/store';
 
 const NOT_FOUND = 'There is no profile of this domain; that is no statement about the site.';
 /** What is on the denylist has no profile for anybody, nor has a domain whose storefront has moved to one that is. */
@@ -56,3 +56,32 @@ function notModified(etag: string): Error & ApiResponse {
     headers: ['ETag', etag, 'Cache-Control', 'private, no-cache', 'Vary', 'Accept-Encoding'],
   } as const);
 }
+
+const DAY_MS = 86_400_000;
+
+/** A store as its row has it: the profile is text that is never parsed. */
+interface StoredProfile {
+  readonly profile: string;
+  readonly profile_hash: string;
+  /** Milliseconds since the epoch. */
+  readonly last_completed_scan_at: number;
+}
+
+/** Whether a store is fresh for a plan. Spec: S2.12, S2.23. */
+function matchOf(lastScanAt: number, freshnessDays: number, now: number): StoreResponse['match'] {
+  return now - lastScanAt > freshnessDays * DAY_MS ? 'stale' : 'matched';
+}
+
+/** The body and the weak ETag, which a compressed body has too, of StoreResponse, around the profile as it is stored. */
+function composeStoreResponse({ profile, profile_hash }: StoredProfile, match: StoreResponse['match']) {
+  return { body: `{"match":"${match}","store":${profile}}`, etag: `W/"${match}-${profile_hash}"` };
+}
+
+/** Whether one of the entity tags of If-None-Match is `etag`, by the weak comparison (RFC 9110, 13.1.2). */
+export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim());
+  return tags.includes('*') || tags.some((tag) => opaqueTag(tag) === opaqueTag(etag));
+}
+
+const opaqueTag = (tag: string) => tag.replace(/^W\//, '');

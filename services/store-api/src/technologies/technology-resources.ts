@@ -1,8 +1,8 @@
-import { selectBy, type FilterRules } from '@vitrine/http-api/requests/filter-rules';
+import { selectBy, type FilterRules } from '@vitrine/http-api/requests/query-shapes';
 import type { Technology } from '@vitrine/registry/technology';
 import { findTechnology, VOCABULARY } from '@vitrine/registry/vocabulary';
 import { listingUrl, type PublicUrls } from '@vitrine/stores/profile/public-urls';
-import type { TechnologyResource } from '@vitrine/stores/resources/technology-resource';
+import type { TechnologyResource } from '@vitrine/stores/resources/store';
 import type { AuthenticatedKey } from '@vitrine/stores/admission/admit-request';
 import { rejection, respondJson, type ApiRequest, type ApiResult } from '../contract/api-exchange.ts';
 import type { QueryOf } from '../contract/operation.ts';

@@ -1,10 +1,8 @@
 import { codeOf } from '@vitrine/faults/fault';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { RejectionFormat } from '../rejection-format.ts';
-import type { Rejection } from '../rejection.ts';
+import type { RejectionFormat, Rejection } from '../rejection.ts';
 import { ClientResponse } from './client-response.ts';
-import { createCloseCounts, type CloseReason } from './connection-counters.ts';
 import { readRequestLine, type RequestLine } from './request-line.ts';
 import { sendRejection, sendRejectionOnSocket } from './send-rejection.ts';
 
@@ -215,4 +213,22 @@ function parserRejection(code: string): [CloseReason, Rejection] {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return ['request_timeout', { status: 408, error: 'the request did not arrive in time' }];
   return ['malformed_request', { status: 400, error: 'the request could not be parsed' }];
+}
+
+/** Why the server closed a client's connection, or did not accept it. */
+export const CLOSE_REASONS = [
+  /** The connection limit was reached. */
+  'connection_limit',
+  'connect_method',
+  'malformed_request',
+  'header_overflow',
+  'request_timeout',
+  /** The client did not read its response. */
+  'client_stalled',
+] as const;
+export type CloseReason = (typeof CLOSE_REASONS)[number];
+
+/** Closed connections by reason, since the server was made; every reason counts from 0. */
+export function createCloseCounts(): Record<CloseReason, number> {
+  return Object.fromEntries(CLOSE_REASONS.map((reason) => [reason, 0])) as Record<CloseReason, number>;
 }

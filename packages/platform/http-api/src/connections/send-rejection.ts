@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { STATUS_CODES } from '../node-http.ts';
-import type { RejectionFormat } from '../rejection-format.ts';
-import { rejectionBody, type Rejection } from '../rejection.ts';
+import { type RejectionFormat, rejectionBody, type Rejection } from '../rejection.ts';
 
 /** Sends a rejection in JSON; the response's head must not have been sent. `headers` come before the rejection's own, and are names and values
  *  in turn, the correlation id among them. */

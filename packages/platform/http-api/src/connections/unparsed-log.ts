@@ -1,8 +1,7 @@
 import { redactPath } from '@vitrine/privacy/scrub';
 import { LogThrottle } from '@vitrine/telemetry/log-throttle';
 import type { Logger } from '@vitrine/telemetry/logger';
-import type { RefusedMessage } from './client-connections.ts';
-import type { CloseReason } from './connection-counters.ts';
+import type { RefusedMessage, CloseReason } from './client-connections.ts';
 
 const INTERVAL_MS = 10_000;
 

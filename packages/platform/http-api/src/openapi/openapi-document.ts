@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { createDocument, type ZodObjectInput, type ZodOpenApiOperationObject, type ZodOpenApiOverride } from 'zod-openapi';
+import {
+  createDocument,
+  type ZodObjectInput,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiOverride,
+} from 'zod-openapi';
 import { CORRELATION_ID } from '../correlation-id.ts';
 import type { Operation, Route } from '../route.ts';
-import type { ApiDescription } from './api-description.ts';
-import { ERROR_STATUSES, errorStatusesOf } from './error-statuses.ts';
 
 /** A route of any service: the document does not depend on identities. */
 export type DocumentedRoute = Route<never, string>;
@@ -25,40 +29,54 @@ const errorBody = z
 export function describeApi(routes: readonly DocumentedRoute[], description: ApiDescription) {
   const { title, version, summary, security } = description;
   const paths = routes.map((route) => [route.path.replaceAll(/:(\w+)/g, '{$1}'), describePath(route, description)] as const);
-  return createDocument(
-    {
-      openapi: '3.1.1',
-      info: {
-        title,
-        version,
-        description: `${summary} ${RULES}`,
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      servers: [{ url: '/' }],
-      paths: Object.fromEntries(paths),
-      components: {
-        responses: errorResponses(routes, description),
-        headers: {
-          Correlation: {
-            description: 'The id of this request in logs, spans and traces.',
-            required: true,
-            schema: { type: 'string', pattern: CORRELATION_ID.source },
-          },
-          Allow: { description: 'The methods of the path.', required: true, schema: { type: 'string' } },
+  return createApiDocument({
+    title,
+    version,
+    description: `${summary} ${RULES}`,
+    url: '/',
+    paths: Object.fromEntries(paths),
+    components: {
+      responses: errorResponses(routes, description),
+      headers: {
+        Correlation: {
+          description: 'The id of this request in logs, spans and traces.',
+          required: true,
+          schema: { type: 'string', pattern: CORRELATION_ID.source },
         },
-        ...(security && {
-          securitySchemes: {
-            [security.name]: { type: 'apiKey', in: 'header', name: security.header, description: security.description },
-          },
-        }),
+        Allow: { description: 'The methods of the path.', required: true, schema: { type: 'string' } },
       },
+      ...(security && {
+        securitySchemes: {
+          [security.name]: { type: 'apiKey', in: 'header', name: security.header, description: security.description },
+        },
+      }),
     },
-    { override },
-  );
+  });
+}
+
+interface ApiDocument extends Pick<ZodOpenApiObject, 'paths' | 'components'> {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  /** Of the server. */
+  readonly url: string;
+  /** Whether clients must accept response fields that the document does not have. */
+  readonly hasOpenResponses?: boolean;
+}
+
+/** The OpenAPI 3.1 document of any API of Vitrine. */
+export function createApiDocument({ title, version, description, url, hasOpenResponses = false, ...described }: ApiDocument) {
+  const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
+  const override: ZodOpenApiOverride = ({ jsonSchema, io }) => {
+    if (hasOpenResponses && io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    simplify(jsonSchema);
+  };
+  const info = { title, version, description, license };
+  return createDocument({ openapi: '3.1.1', info, servers: [{ url }], ...described }, { override });
 }
 
 /** Removes what would say the same twice, and fields that exist to be rejected. */
-const override: ZodOpenApiOverride = ({ jsonSchema }) => {
+function simplify(jsonSchema: Parameters<ZodOpenApiOverride>[0]['jsonSchema']): void {
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
@@ -66,7 +84,7 @@ const override: ZodOpenApiOverride = ({ jsonSchema }) => {
   if (jsonSchema['param'] !== undefined) delete jsonSchema.description;
   const { properties = {} } = jsonSchema;
   for (const [name, schema] of Object.entries(properties)) if (isDeepStrictEqual(schema, { not: {} })) delete properties[name];
-};
+}
 
 function describePath(route: DocumentedRoute, description: ApiDescription): Record<string, ZodOpenApiOperationObject> {
   const operations = METHODS.flatMap((method) => {
@@ -134,6 +152,60 @@ function operationIdOf(path: string, method: string): string {
   return method.toLowerCase() + (name === '' ? 'Service' : name);
 }
 
-function jsonOf(schema: z.ZodType) {
+/** The content of a body in JSON. */
+export function jsonOf(schema: z.ZodType) {
   return { 'application/json': { schema } };
+}
+
+/** What an API's document says beside its routes. */
+export interface ApiDescription {
+  readonly title: string;
+  readonly version: string;
+  /** One sentence, before the rules that all APIs follow. */
+  readonly summary: string;
+  /** The response header that carries the correlation id; also the first request header that one is accepted from. */
+  readonly correlationHeader: string;
+  /** How callers authenticate; absent for a service without authorization. */
+  readonly security?: SecurityScheme;
+  /** Descriptions of error statuses that differ from the general ones. */
+  readonly statuses?: Readonly<Record<number, string>>;
+}
+
+interface SecurityScheme {
+  readonly name: string;
+  /** The request header that carries the credential. */
+  readonly header: string;
+  readonly description: string;
+}
+
+/** Descriptions of error statuses; a service may have its own. */
+const ERROR_STATUSES: Readonly<Record<number, string>> = {
+  400: 'The request, its query or its body is not valid.',
+  401: 'The credential is missing or not valid.',
+  403: 'The caller does not have the permission.',
+  404: "There is nothing of this id, or it is another tenant's.",
+  405: 'The path has no such method.',
+  408: 'The request did not arrive in time.',
+  409: 'It is there already.',
+  413: 'The body is too large.',
+  417: 'The request expects something that cannot be met.',
+  431: 'The headers are too large.',
+  500: 'Something went wrong here.',
+  501: 'The service cannot do it.',
+  503: 'The service is not available.',
+};
+
+/** Possible for every request: it is malformed or has an unknown parameter, its method is another one, it is rejected before it reaches a route, or
+ *  the service fails. */
+const OF_ANY_REQUEST = [400, 405, 408, 417, 431, 500];
+
+/** An operation's own error statuses, and those of its permission and its body. */
+function errorStatusesOf({ errors, permission, body }: Pick<Operation<never, string>, 'errors' | 'permission' | 'body'>) {
+  const statuses = [
+    ...errors,
+    ...OF_ANY_REQUEST,
+    ...(body === undefined ? [] : [413]),
+    ...(permission === 'public' ? [] : [401, 403, 503]),
+  ];
+  return [...new Set(statuses)].toSorted((a, b) => a - b);
 }

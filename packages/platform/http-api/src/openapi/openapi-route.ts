@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Route } from '../route.ts';
-import type { ApiDescription } from './api-description.ts';
-import type { DocumentedRoute } from './openapi-document.ts';
+import type { ApiDescription, DocumentedRoute } from './openapi-document.ts';
 
 const document = z
   .looseObject({

@@ -4,8 +4,8 @@ import { ClientConnections } from '../connections/client-connections.ts';
 import { ClientRequest } from '../connections/client-request.ts';
 import { ClientResponse } from '../connections/client-response.ts';
 import { createServer } from '../node-http.ts';
-import { plainRejections, type RejectionFormat } from '../rejection-format.ts';
-import type { Rejection } from '../rejection.ts';
+import { plainRejections, type RejectionFormat, type Rejection } from '../rejection.ts';
+import { z } from 'zod';
 
 /** A request's head has to arrive within this. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -121,3 +121,19 @@ export function stopServer({ server, connections }: HttpServer, idleGraceMs: num
   connections.endAfterResponses(() => (freedAt = performance.now()));
   return { idleClosed: idleClosed.promise, closed: closed.promise };
 }
+
+/** Keys under `server` of every service: where it listens. */
+export const listenKeys = (port: number) => ({
+  host: z.string().min(1).default('0.0.0.0'),
+  /** 0: any free port. */
+  port: z.int().min(0).max(65_535).default(port),
+});
+
+/** The same of services that clients use. */
+export const clientServerKeys = (port: number, maxConnections: number) => ({
+  ...listenKeys(port),
+  /** Further connections are closed at once. */
+  max_connections: z.int().min(1).max(65_535).default(maxConnections),
+  /** How long a stopping service keeps idle connections for their next request, whose response closes them. */
+  idle_grace_ms: z.int().min(0).max(MAX_IDLE_GRACE_MS).default(IDLE_GRACE_MS),
+});

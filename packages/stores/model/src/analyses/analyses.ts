@@ -8,8 +8,7 @@ import { queueScans } from '../scans/queue-scans.ts';
 const MAX_ATTEMPTS = 5;
 const DENIED = 'the domain is on the denylist';
 
-const ANALYSIS_STATUSES = ['queued', 'running', 'completed', 'blocked', 'failed'] as const;
-export type AnalysisStatus = (typeof ANALYSIS_STATUSES)[number];
+export type AnalysisStatus = 'queued' | 'running' | 'completed' | 'blocked' | 'failed';
 
 /** A scan that somebody waits for. */
 export interface Analysis {

@@ -10,12 +10,12 @@ import { finishScanJob } from '../scans/finish-scan-job.ts';
 import { queueScans } from '../scans/queue-scans.ts';
 import { momentOf, type LoggedObservation } from '../signals/derivation-context.ts';
 import { compareMoments, storeStateOf } from '../signals/derivation-state.ts';
-import { derive } from '../signals/derive.ts';
+import { deriveLog } from '../testing/derive-log.ts';
 import { CONTEXT, notOpen, observed, PAGES, seen } from '../testing/observations.ts';
 import { storeDatabase, type StoreDatabase } from '../testing/store-database.ts';
 import { DAY_MS, idOf, T0, URLS } from '../testing/store-states.ts';
 import { commitObservation, renderStoredProfile, type CommitContext, type CommittedObservation } from './commit-observation.ts';
-import type { Observation } from '../observation/observation.ts';
+import type { Observation } from '../observation/observation-facts.ts';
 import type { Rules } from './rule-sets.ts';
 import { readRecentSignals, readStoreState } from './store-rows.ts';
 
@@ -74,7 +74,7 @@ const signalsOf = ({ storefront_id }: TestStore) =>
 const profileOf = async (testStore: TestStore) => store.parse(JSON.parse(String((await rowOf(testStore))?.['profile'])));
 /** What the ordered log adds up to. */
 function expectedOf({ domain, storefront_id, observations }: TestStore, context = CONTEXT) {
-  const derived = derive(observations, { ...context, storefront_id });
+  const derived = deriveLog(observations, { ...context, storefront_id });
   if (derived === undefined) throw new Error('an empty log');
   const state = storeStateOf(derived.state, { domain, storefront_id, brand_group_id: null });
   return { state, derived, signals: derived.signals.toSorted((a, b) => (a.id < b.id ? -1 : 1)) };

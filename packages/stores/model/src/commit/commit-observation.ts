@@ -1,7 +1,6 @@
 import type { Transaction } from '@vitrine/postgres/transaction';
 import type { PublicUrls } from '../profile/public-urls.ts';
 import { renderProfile, type RenderedProfile } from '../profile/render-profile.ts';
-import type { StoreState } from '../profile/store-state.ts';
 import { finishScanJob } from '../scans/finish-scan-job.ts';
 import { momentOf, type DerivationContext } from '../signals/derivation-context.ts';
 import { compareMoments, storeStateOf, type ConfirmedSignal, type DerivationState } from '../signals/derivation-state.ts';
@@ -11,10 +10,10 @@ import { brandFactsOf } from '../brands/brand-facts.ts';
 import { findBrandGroup, joinBrandGroup, saveBrandFacts } from './brand-groups.ts';
 import { deriveStoredLog, heldBy } from './derive-stored-log.ts';
 import { lockDomain, readKnownStore, type KnownStore, type RemovalHold } from './known-store.ts';
-import type { Observation } from '../observation/observation.ts';
+import type { Observation } from '../observation/observation-facts.ts';
 import { moveStorefront } from './move-storefront.ts';
 import { recordLosses } from './removal-breaker.ts';
-import { readRuleIds, replayEvidence, Replays, saveRuleSet, type Rules } from './rule-sets.ts';
+import { readRuleIds, replayEvidence, replayKey, saveRuleSet, type Replays, type Rules } from './rule-sets.ts';
 import { readRecentSignals, readSignalIds, readStoreState, shareProfile, withdrawSignals, writeStore } from './store-rows.ts';
 
 export interface CommitContext {
@@ -60,8 +59,8 @@ export async function commitObservation(
 
   const arrival = arrivalOf(known, observation);
   const isLate = arrival === 'late';
-  const { state, signals, held, holds } = isLate
-    ? await deriveLate(transaction, storefront_id, observation, rules)
+  const { state, signals, held, holds }: Change = isLate
+    ? { ...(await deriveStoredLog(transaction, storefront_id, observation, rules)), held: [], holds: [] }
     : await deriveInOrder(transaction, { ...known, storefront_id }, observation, rules);
   const domain = known.domain ?? observation.facts.domain;
   // What a late one states may be out of date.
@@ -105,17 +104,6 @@ const NOTHING = { signals: [], held: [], holds: [], withdrawn: [] };
 
 type Change = Derived & Pick<CommittedObservation, 'held' | 'holds'>;
 
-async function deriveLate(
-  transaction: Transaction,
-  storefront_id: string,
-  observation: Observation,
-  rules: Rules | undefined,
-): Promise<Change> {
-  const derived = await deriveStoredLog(transaction, storefront_id, observation, rules);
-  if (derived === undefined) throw new Error('invariant violated: a log with an observation is empty');
-  return { ...derived, held: [], holds: [] };
-}
-
 async function deriveInOrder(
   transaction: Transaction,
   known: KnownStore & { readonly storefront_id: string },
@@ -124,14 +112,19 @@ async function deriveInOrder(
 ): Promise<Change> {
   const { storefront_id } = known;
   const before = known.derivation ?? undefined;
-  const replays = new Replays();
+  const replays: Replays = new Map();
   const { registry_checksum } = observation;
   const needed = observation.facts.condition === 'open' ? replaysNeeded(before, registry_checksum) : [];
   await replayEvidence(transaction, needed, registry_checksum, rules, replays);
   const ruleIds = await readRuleIds(transaction, [registry_checksum, ...registriesOf(before)]);
   const deriveWith = (holds: readonly RemovalHold[]) => {
     const isHeld = heldBy(holds);
-    const context: DerivationContext = { storefront_id, ruleIds, isHeld, replay: (id, checksum) => replays.get(id, checksum) };
+    const context: DerivationContext = {
+      storefront_id,
+      ruleIds,
+      isHeld,
+      replay: (id, checksum) => replays.get(replayKey(id, checksum)),
+    };
     return deriveNext(before, observation, context);
   };
   // A loss that was held before is a loss of its own day. Without holds, because a removal that is held is a loss, too.
@@ -169,18 +162,14 @@ export async function renderStoredProfile(transaction: Transaction, domain: stri
 }
 
 async function renderLocked(transaction: Transaction, domain: string, urls: PublicUrls): Promise<boolean> {
-  const text = 'SELECT storefront_id FROM stores WHERE domain = $1 AND moved_to IS NULL';
-  const [row] = await transaction.query<{ storefront_id: string }>(text, [domain]);
+  const select = 'SELECT storefront_id FROM stores WHERE domain = $1 AND moved_to IS NULL';
+  const [row] = await transaction.query<{ storefront_id: string }>(select, [domain]);
   const state = row && (await readStoreState(transaction, row.storefront_id));
   if (state?.is_ecommerce !== true) return false;
-  await writeProfile(transaction, state, urls);
-  return true;
-}
-
-async function writeProfile(transaction: Transaction, state: StoreState, urls: PublicUrls): Promise<void> {
   const profile = renderProfile(state, await readRecentSignals(transaction, state.storefront_id), urls);
   const text = `UPDATE stores SET profile = $2, profile_hash = $3, is_ecommerce = true, last_completed_scan_at = $4
     WHERE storefront_id = $1 OR moved_to = $1`;
   const at = new Date(state.observation.last_completed_scan_at);
   await transaction.execute(text, [state.storefront_id, profile.text, profile.hash, at]);
+  return true;
 }

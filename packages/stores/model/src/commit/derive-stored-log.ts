@@ -1,11 +1,12 @@
+import { invariant } from '@vitrine/faults/invariant';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { momentOf, type DerivationContext, type LoggedObservation } from '../signals/derivation-context.ts';
 import { compareMoments, type ConfirmedSignal, type DerivationState } from '../signals/derivation-state.ts';
 import { deriveNext, type Derived } from '../signals/derive.ts';
 import { replaysNeeded, reinterpretWithRules } from '../signals/reinterpret-with-rules.ts';
 import type { RemovalHold } from './known-store.ts';
-import type { Observation } from '../observation/observation.ts';
-import { readReplays, readRuleIds, replayEvidence, Replays, type Rules } from './rule-sets.ts';
+import type { Observation } from '../observation/observation-facts.ts';
+import { readReplays, readRuleIds, replayEvidence, replayKey, type Replays, type Rules } from './rule-sets.ts';
 
 /** Observations that are in memory at once: a few megabytes. */
 const PAGE = 100;
@@ -20,22 +21,20 @@ const SELECT_HOLDS = 'SELECT slug, held_from AS "from", held_until AS until FROM
 export async function deriveStoredLog(
   transaction: Transaction,
   storefront_id: string,
-  arrived: Observation | undefined,
+  arrived: Observation,
   rules: Rules | undefined,
-): Promise<Derived | undefined> {
-  const replays = new Replays();
-  await readReplays(transaction, storefront_id, replays);
-  const replayed = rules !== undefined && arrived?.evidence !== undefined ? rules.detect(arrived.evidence) : undefined;
-  if (replayed !== undefined && rules !== undefined && arrived !== undefined)
-    replays.set(arrived.id, rules.registry_checksum, replayed);
+): Promise<Derived> {
+  const replays = await readReplays(transaction, storefront_id);
+  const replayed = arrived.evidence === undefined ? undefined : rules?.detect(arrived.evidence);
+  if (replayed !== undefined && rules !== undefined) replays.set(replayKey(arrived.id, rules.registry_checksum), replayed);
   const checksums = await transaction.query<{ registry_checksum: string }>(SELECT_CHECKSUMS, [storefront_id]);
-  const named = [...checksums.map((row) => row.registry_checksum), ...(arrived === undefined ? [] : [arrived.registry_checksum])];
+  const named = [...checksums.map((row) => row.registry_checksum), arrived.registry_checksum];
   const holds = await transaction.query<RemovalHold>(SELECT_HOLDS);
   const context: DerivationContext = {
     storefront_id,
     ruleIds: await readRuleIds(transaction, named),
     isHeld: heldBy(holds),
-    replay: (id, checksum) => replays.get(id, checksum),
+    replay: (id, checksum) => replays.get(replayKey(id, checksum)),
   };
   let state: DerivationState | undefined;
   const signals: ConfirmedSignal[] = [];
@@ -47,7 +46,7 @@ export async function deriveStoredLog(
     state = derived.state;
     signals.push(...derived.signals);
   }
-  if (state === undefined) return undefined;
+  invariant(state !== undefined, 'a log with an observation is not empty');
   // The store is not replayed again when its log ends under earlier rules than those that run.
   return { state: rules === undefined ? state : await readUnderRules(transaction, state, rules, replays), signals };
 }
@@ -61,7 +60,7 @@ export async function readUnderRules(
 ): Promise<DerivationState> {
   const { registry_checksum } = rules;
   await replayEvidence(transaction, replaysNeeded(state, registry_checksum), registry_checksum, rules, replays);
-  return reinterpretWithRules(state, registry_checksum, { replay: (id, checksum) => replays.get(id, checksum) });
+  return reinterpretWithRules(state, registry_checksum, { replay: (id, checksum) => replays.get(replayKey(id, checksum)) });
 }
 
 export function heldBy(holds: readonly RemovalHold[]): DerivationContext['isHeld'] {
@@ -72,9 +71,9 @@ export function heldBy(holds: readonly RemovalHold[]): DerivationContext['isHeld
 async function* readLog(
   transaction: Transaction,
   storefront_id: string,
-  arrived: LoggedObservation | undefined,
+  arrived: LoggedObservation,
 ): AsyncGenerator<LoggedObservation> {
-  let waiting = arrived;
+  let waiting: LoggedObservation | undefined = arrived;
   let after = { at: 0, observation_id: '' };
   for (;;) {
     const page = await transaction.query<LoggedObservation>(SELECT_PAGE, [

@@ -3,7 +3,7 @@ import type { Transaction } from '@vitrine/postgres/transaction';
 import type { Signal } from '../profile/store-state.ts';
 import { MAX_RECENT_SIGNALS } from '../resources/store.ts';
 import type { DerivationState } from '../signals/derivation-state.ts';
-import type { Observation } from '../observation/observation.ts';
+import type { Observation } from '../observation/observation-facts.ts';
 
 /** Removals of a technology that are confirmed in this time are not applied in it. */
 export interface RemovalHold {

@@ -4,7 +4,7 @@ import { renderProfile } from '../profile/render-profile.ts';
 import { storeStateOf, type DerivationState } from '../signals/derivation-state.ts';
 import { readUnderRules } from './derive-stored-log.ts';
 import { lockDomain } from './known-store.ts';
-import { Replays, type Rules } from './rule-sets.ts';
+import type { Rules } from './rule-sets.ts';
 import { readRecentSignals, shareProfile, writeStore } from './store-rows.ts';
 
 interface Row {
@@ -39,7 +39,7 @@ export async function replayStore(transaction: Transaction, storefrontId: string
     await transaction.execute(MARK, [storefrontId, rules.registry_checksum]);
     return true;
   }
-  const derivation = await readUnderRules(transaction, known.state, rules, new Replays());
+  const derivation = await readUnderRules(transaction, known.state, rules, new Map());
   const { domain, brand_group_id } = known;
   const state = storeStateOf(derivation, { domain, storefront_id: storefrontId, brand_group_id });
   const recent = await readRecentSignals(transaction, storefrontId);

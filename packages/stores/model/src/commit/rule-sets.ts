@@ -13,17 +13,11 @@ export interface Rules {
   readonly detect: (evidence: unknown) => Detections | undefined;
 }
 
-/** What rules make of evidence that was kept, by observation and registry. */
-export class Replays {
-  readonly #known = new Map<string, Detections>();
+/** What rules make of evidence that was kept, by `replayKey`. */
+export type Replays = Map<string, Detections>;
 
-  get(observation_id: string, registry_checksum: string): Detections | undefined {
-    return this.#known.get(`${observation_id} ${registry_checksum}`);
-  }
-
-  set(observation_id: string, registry_checksum: string, detections: Detections): void {
-    this.#known.set(`${observation_id} ${registry_checksum}`, detections);
-  }
+export function replayKey(observation_id: string, registry_checksum: string): string {
+  return `${observation_id} ${registry_checksum}`;
 }
 
 export async function saveRuleSet(transaction: Transaction, { registry_checksum, ids }: Rules): Promise<void> {
@@ -69,7 +63,7 @@ export async function replayEvidence(
     const known = own === registry_checksum ? facts : detections;
     const replayed = known ?? (canReplay ? rules.detect(evidence) : undefined);
     if (replayed === undefined) continue;
-    replays.set(id, registry_checksum, replayed);
+    replays.set(replayKey(id, registry_checksum), replayed);
     if (known === null) fresh.push({ id, detections: replayed });
   }
   if (fresh.length === 0) return;
@@ -80,11 +74,10 @@ export async function replayEvidence(
 }
 
 /** Everything that was kept of a store's replays. */
-export async function readReplays(transaction: Transaction, storefront_id: string, replays: Replays): Promise<void> {
+export async function readReplays(transaction: Transaction, storefront_id: string): Promise<Replays> {
   const rows = await transaction.query<{ observation_id: string; registry_checksum: string; detections: Detections }>(
     `SELECT r.* FROM observation_replays r JOIN observations o ON o.id = r.observation_id WHERE o.storefront_id = $1`,
     [storefront_id],
   );
-  for (const { observation_id, registry_checksum, detections } of rows)
-    replays.set(observation_id, registry_checksum, detections);
+  return new Map(rows.map((row) => [replayKey(row.observation_id, row.registry_checksum), row.detections]));
 }

@@ -3,7 +3,7 @@ import type { Transaction } from '@vitrine/postgres/transaction';
 import type { RenderedProfile } from '../profile/render-profile.ts';
 import type { Signal, StoreState, TechnologyState } from '../profile/store-state.ts';
 import type { ConfirmedSignal, DerivationState } from '../signals/derivation-state.ts';
-import type { Observation } from '../observation/observation.ts';
+import type { Observation } from '../observation/observation-facts.ts';
 import { MAX_RECENT_SIGNALS } from '../resources/store.ts';
 
 /** Columns of `stores` that a state fills, each with its value. */
@@ -70,9 +70,9 @@ interface StoreWrite {
 function writeStatement(write: StoreWrite): { text: string; values: unknown[] } {
   const values: unknown[] = [];
   const put = (value: unknown, type = '') => `$${values.push(value ?? null)}${type}`;
-  const putRows = <T extends object>(rows: readonly T[], columns: readonly (keyof T)[], types: readonly string[]) =>
+  const putRows = <T extends object>(rows: readonly T[], columns: readonly (keyof T & string)[]) =>
     columnsOf(rows, columns)
-      .map((column, i) => put(column, `::${types[i]}[]`))
+      .map((column, i) => put(column, columns[i]?.endsWith('_at') === true ? '::timestamptz[]' : '::text[]'))
       .join(', ');
   const { state, profile, observation, signals } = write;
   const names = [...NAMES, 'last_observation_id', 'profile', 'profile_hash'];
@@ -80,7 +80,7 @@ function writeStatement(write: StoreWrite): { text: string; values: unknown[] } 
   const id = put(state.storefront_id, '::text');
   const store = [...NAMES.map((name) => COLUMNS[name]?.(state)), ...own].map((value) => put(value)).join(', ');
   const updates = names.filter((name) => !KEPT.has(name)).map((name) => `${name} = excluded.${name}`);
-  const technologies = putRows(state.technologies, TECHNOLOGY_COLUMNS, ['text', 'text', 'text', 'timestamptz', 'timestamptz']);
+  const technologies = putRows(state.technologies, TECHNOLOGY_COLUMNS);
   const slugs = put(
     state.technologies.map(({ slug }) => slug),
     '::text[]',
@@ -108,13 +108,11 @@ function writeStatement(write: StoreWrite): { text: string; values: unknown[] } 
       INSERT INTO observations (storefront_id, id, scan_job_id, started_at, completed_at, scope, registry_checksum, facts, evidence)
       SELECT ${id}, ${logged} WHERE ${put(observation !== undefined, '::boolean')}
     )
-    INSERT INTO signals (storefront_id, ${quoted(SIGNAL_COLUMNS)}) SELECT ${id}, * FROM unnest(${putRows(signals, SIGNAL_COLUMNS, SIGNAL_TYPES)})
+    INSERT INTO signals (storefront_id, ${quoted(SIGNAL_COLUMNS)}) SELECT ${id}, * FROM unnest(${putRows(signals, SIGNAL_COLUMNS)})
     ON CONFLICT (id) DO UPDATE SET withdrawn_at = NULL, observation_id = excluded.observation_id, effective_at = excluded.effective_at,
       confirmed_at = excluded.confirmed_at, confidence = excluded.confidence`;
   return { text, values };
 }
-
-const SIGNAL_TYPES = ['text', 'text', 'text', 'text', 'text', 'text', 'timestamptz', 'timestamptz', 'text'];
 
 /** Types and values in the order of columns. */
 function rowOfObservation(observation: Observation | undefined): (readonly [string, unknown])[] {
@@ -181,40 +179,26 @@ export function readRecentSignals(database: Queryable, storefrontId: string): Pr
 }
 
 function stateOf(row: Row, technologies: readonly TechnologyState[]): StoreState {
-  const { platform, catalog_as_of, price_median, product_count, available_count, currency, ...others } = row;
-  const platformDates = {
+  const { platform, catalog_as_of, product_count, available_count, currency, catalog_coverage: coverage } = row;
+  const { domain, storefront_host, storefront_id, brand_group_id, name, last_completed_scan_at, scope, coverage_note } = row;
+  const identity = { domain, storefront_host, storefront_id, brand_group_id, name };
+  const [p25, median, p75] = [Number(row['price_p25']), Number(row['price_median']), Number(row['price_p75'])];
+  const price_range = row['price_median'] === null ? null : { p25, median, p75 };
+  const catalog = { product_count, available_count, currency, price_range, as_of: catalog_as_of, coverage };
+  const confirmed = {
     first_observed_at: row['platform_first_observed_at'],
     last_confirmed_at: row['platform_last_confirmed_at'],
   };
-  const range = { p25: Number(row['price_p25']), median: Number(price_median), p75: Number(row['price_p75']) };
   return {
-    domain: others['domain'],
-    storefront_host: others['storefront_host'],
-    storefront_id: others['storefront_id'],
-    brand_group_id: others['brand_group_id'],
-    name: others['name'],
-    platform: platform === null ? null : { slug: platform, confidence: others['platform_confidence'], ...platformDates },
-    status: { state: others['state'], as_of: others['state_as_of'] },
+    ...identity,
     technologies,
-    geography: { country: others['country'], basis: others['country_basis'] },
-    industry: { slug: others['industry'], basis: others['industry_basis'] },
-    catalog:
-      catalog_as_of === null
-        ? null
-        : {
-            product_count,
-            available_count,
-            currency,
-            price_range: price_median === null ? null : range,
-            as_of: catalog_as_of,
-            coverage: others['catalog_coverage'],
-          },
-    observation: {
-      last_completed_scan_at: others['last_completed_scan_at'],
-      scope: others['scope'],
-      coverage_note: others['coverage_note'],
-    },
-    is_ecommerce: others['is_ecommerce'],
+    platform: platform === null ? null : { slug: platform, confidence: row['platform_confidence'], ...confirmed },
+    status: { state: row['state'], as_of: row['state_as_of'] },
+    geography: { country: row['country'], basis: row['country_basis'] },
+    industry: { slug: row['industry'], basis: row['industry_basis'] },
+    catalog: catalog_as_of === null ? null : catalog,
+    observation: { last_completed_scan_at, scope, coverage_note },
+    is_ecommerce: row['is_ecommerce'],
   } as StoreState;
 }
 

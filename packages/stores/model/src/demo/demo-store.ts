@@ -3,7 +3,7 @@ import { REGISTRY_CHECKSUM } from '@vitrine/registry/registry-checksum';
 import { createId } from '../identifiers.ts';
 import { commitObservation } from '../commit/commit-observation.ts';
 import { lockDomain } from '../commit/known-store.ts';
-import type { Observation } from '../observation/observation.ts';
+import type { Observation } from '../observation/observation-facts.ts';
 import type { PublicUrls } from '../profile/public-urls.ts';
 import { DEMO_FACTS } from './demo-facts.ts';
 

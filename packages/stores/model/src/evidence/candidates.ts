@@ -2,8 +2,7 @@ import type { Queryable } from '@vitrine/postgres/connection';
 import type { Transaction } from '@vitrine/postgres/transaction';
 import { addToCorpus } from '../corpus/add-to-corpus.ts';
 
-const CANDIDATE_STATUSES = ['pending', 'resolved', 'rejected'] as const;
-export type CandidateStatus = (typeof CANDIDATE_STATUSES)[number];
+export type CandidateStatus = 'pending' | 'resolved' | 'rejected';
 
 /** A claimed relationship and what became of it. Times are milliseconds since the epoch. */
 export interface Candidate {
@@ -30,14 +29,9 @@ export interface CandidateQuery extends CandidateFilters {
 }
 
 const COLUMNS = 'id, domain, technology_slug, claim, source_url, captured_at, status';
-/** The column of each filter; the statement has a condition for each. */
-const FILTER_COLUMNS: Readonly<Record<keyof CandidateFilters, string>> = {
-  status: 'status',
-  domain: 'domain',
-  technology_slug: 'technology_slug',
-};
-export const CANDIDATE_FILTERS = Object.keys(FILTER_COLUMNS) as (keyof CandidateFilters)[];
-const CONDITIONS = CANDIDATE_FILTERS.map((name, i) => `($${i + 3}::text IS NULL OR ${FILTER_COLUMNS[name]} = $${i + 3})`);
+/** The columns that a list can be filtered by; the statement has a condition for each. */
+export const CANDIDATE_FILTERS = ['status', 'domain', 'technology_slug'] as const satisfies readonly (keyof CandidateFilters)[];
+const CONDITIONS = CANDIDATE_FILTERS.map((name, i) => `($${i + 3}::text IS NULL OR ${name} = $${i + 3})`);
 const SELECT_PAGE = `SELECT ${COLUMNS} FROM candidates WHERE id > $1 AND ${CONDITIONS.join(' AND ')} ORDER BY id LIMIT $2`;
 
 /** A page of the queue, oldest first. */

@@ -2,12 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
 import { randomBytes } from 'node:crypto';
-import { DEFAULT_PLAN_LIMITS } from '../default-plan-limits.ts';
+import { DEFAULT_PLAN_LIMITS, allowanceOf } from '../default-plan-limits.ts';
 import { createId } from '../identifiers.ts';
 import type { PlanSlug } from '../resources/enumerations.ts';
 import { addKey, storeDatabase, type StoreDatabase } from '../testing/store-database.ts';
 import { T0 } from '../testing/store-states.ts';
-import { allowanceOf } from './allowance.ts';
 import type { LedgerEntry } from './charge-usage.ts';
 import { requestFingerprint } from './idempotency.ts';
 import { runMetered, runMeteredRead, type MeteredRequest, type MeteredResult } from './run-metered.ts';

@@ -1,9 +1,8 @@
 import type { PlanLimits } from '@vitrine/plans/plan-limits';
 import type { Queryable } from '@vitrine/postgres/connection';
-import { DEFAULT_PLAN_LIMITS } from '../default-plan-limits.ts';
+import { DEFAULT_PLAN_LIMITS, includedUnits } from '../default-plan-limits.ts';
 import { BILLING_UNITS, type UnitCounts } from '../resources/billing.ts';
 import type { PlanSlug } from '../resources/enumerations.ts';
-import { includedUnits } from './allowance.ts';
 
 /** What a workspace has consumed in its current billing period. Times are milliseconds since the epoch. */
 export interface WorkspaceUsage {

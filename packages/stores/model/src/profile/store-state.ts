@@ -10,19 +10,15 @@ import type { Geography, Industry, PriceRange } from '../resources/store.ts';
 
 // What is known of a store, as it is stored. Times are milliseconds since the epoch.
 
-interface PlatformState {
+export interface PlatformState {
   readonly slug: string;
   readonly confidence: Confidence;
   readonly first_observed_at: number;
   readonly last_confirmed_at: number;
 }
 
-export interface TechnologyState {
-  readonly slug: string;
+export interface TechnologyState extends PlatformState {
   readonly install_state: InstallState;
-  readonly confidence: Confidence;
-  readonly first_observed_at: number;
-  readonly last_confirmed_at: number;
 }
 
 interface CatalogState {

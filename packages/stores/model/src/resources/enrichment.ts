@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { matchOutcome, noMatchReason } from './enumerations.ts';
-import { ATTEMPT_REASONS } from '../scans/attempt-reason.ts';
+import { ATTEMPT_REASONS } from '../scans/finish-scan-job.ts';
 import { count, dateTime } from './scalars.ts';
 import { store } from './store.ts';
 

@@ -5,8 +5,7 @@ import { period, unitCounts, usage } from './billing.ts';
 import { apiIndex, health, versionIndex } from './discovery.ts';
 import { enrichRequest, enrichResponse } from './enrichment.ts';
 import { errorResponse } from './error-response.ts';
-import { storeResponse } from './store.ts';
-import { technologyPage, technologyResource } from './technology-resource.ts';
+import { storeResponse, technologyPage, technologyResource } from './store.ts';
 
 const fieldsOf = ({ shape }: z.ZodObject) => Object.keys(shape).join(' ');
 

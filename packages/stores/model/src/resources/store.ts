@@ -7,6 +7,7 @@ import {
   observationScope,
   signalType,
   storeStatus,
+  technologyKind,
 } from './enumerations.ts';
 import { count, dateTime, uri } from './scalars.ts';
 
@@ -118,3 +119,24 @@ export const storeResponse = z
   .object({ match: matchOutcome.extract(['matched', 'stale']), store })
   .meta({ id: 'StoreResponse', description: 'A store and whether it is fresh for the plan.' });
 export type StoreResponse = z.infer<typeof storeResponse>;
+
+export const technologyResource = z
+  .object({
+    slug: z.string().describe('Canonical identifier, the join key everywhere.'),
+    name: z.string(),
+    kind: technologyKind,
+    category: z.string().describe('Category slug; one for each technology.'),
+    vendor: z.string().nullable(),
+    website: uri.nullable(),
+    listing_url: uri.nullable().describe('Public page.'),
+  })
+  .meta({ id: 'Technology' });
+export type TechnologyResource = z.infer<typeof technologyResource>;
+
+/** Spec: S2.25. */
+export const technologyPage = z
+  .object({
+    data: z.array(technologyResource),
+    next_cursor: z.string().nullable().describe('Null on the last page; valid for 24 hours.'),
+  })
+  .meta({ id: 'TechnologyPage' });

@@ -1,11 +1,14 @@
-import type { RetentionLoop } from '@vitrine/postgres/advance-retention';
+import { type RetentionLoop, advanceRetention } from '@vitrine/postgres/advance-retention';
 import { tryLockByName } from '@vitrine/postgres/advisory-lock';
 import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import type { Transaction } from '@vitrine/postgres/transaction';
-import type { Removed } from '@vitrine/telemetry/retention-log';
+import { type Removed, RetentionLog } from '@vitrine/telemetry/retention-log';
+import { RetentionClock } from '@vitrine/lifecycle/retention-clock';
+import { databaseErrorFields } from '@vitrine/postgres/database-error-fields';
+import { counter } from '@vitrine/telemetry/metrics/instrument';
 
 const LOCK = 'vitrine.store_retention';
-export const STORE_RETENTION: RetentionLoop = {
+const STORE_RETENTION: RetentionLoop = {
   name: 'store_api',
   newest: 'SELECT created_at AS newest FROM outbox ORDER BY id DESC LIMIT 1',
 };
@@ -46,21 +49,16 @@ export function noRowsRemoved(): Record<RetainedTable, number> {
   return Object.fromEntries(RETAINED_TABLES.map((table) => [table, 0])) as Record<RetainedTable, number>;
 }
 
-interface RetentionPass {
-  readonly removed: Readonly<Record<RetainedTable, number>>;
-  readonly partitionsMade: number;
-}
-
 /** Removes what is older than its time, and makes the partitions of the ledger for the months ahead. Resolves to undefined when another
  *  replica does it. Each batch is a transaction of its own, so a pass that fails keeps what it has done, which `onRemoved` was told. */
 export async function applyStoreRetention(
   pool: PostgresPool,
   nowMs: number,
   { batch = BATCH, onRemoved = () => {} }: { readonly batch?: number; readonly onRemoved?: (removed: Removed) => void } = {},
-): Promise<RetentionPass | undefined> {
+): Promise<Readonly<Record<RetainedTable, number>> | undefined> {
   const removed = noRowsRemoved();
   // Waits for rows that are being written, so it has a transaction of its own; a lock inside of it lets one replica do it.
-  const [made] = await pool.query<{ made: number }>('SELECT make_ledger_partitions($1) AS made', [MONTHS_AHEAD]);
+  await pool.query('SELECT make_ledger_partitions($1)', [MONTHS_AHEAD]);
   for (const table of RETAINED_TABLES) {
     for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
       const gone = await pool.transaction(async (transaction) =>
@@ -72,7 +70,7 @@ export async function applyStoreRetention(
       if (gone.count < batch) break;
     }
   }
-  return { removed, partitionsMade: made?.made ?? 0 };
+  return removed;
 }
 
 async function removeBatch(transaction: Transaction, table: RetainedTable, nowMs: number, batch: number): Promise<Removed> {
@@ -85,4 +83,82 @@ async function removeBatch(transaction: Transaction, table: RetainedTable, nowMs
     [new Date(nowMs - keptMs), batch],
   );
   return removed ?? { what: table, count: 0, oldest: 0, newest: 0 };
+}
+
+const INTERVAL_MS = 600_000;
+const AT = 'docs/failure-modes.md#retention-of-the-store-api-that-fails';
+
+export const RETENTION_INSTRUMENTS = {
+  removed: counter('svc.retention.removed_total', '{row}', 'Rows that were removed because of their age, by table.', ['table']),
+  failures: counter('svc.retention.failures_total', '{failure}', 'Passes of retention that failed.'),
+};
+
+/** The part of a logger that retention needs. */
+interface RetentionLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+interface RetentionTimes {
+  readonly intervalMs?: number;
+  /** When the database serves: passes begin then. */
+  readonly ready?: Promise<void>;
+}
+
+/** Applies retention by the clock of the database, at once and every ten minutes; one replica at a time does something. */
+export class StoreRetention implements AsyncDisposable {
+  readonly #pool: PostgresPool;
+  readonly #logger: RetentionLogger;
+  readonly #clock = new RetentionClock(() => performance.now());
+  readonly #log: RetentionLog;
+  #timer: NodeJS.Timeout | undefined;
+  #isDisposed = false;
+  readonly #removed = noRowsRemoved();
+  #failures = 0;
+  #pass: Promise<void> | undefined;
+
+  constructor(pool: PostgresPool, logger: RetentionLogger, { intervalMs = INTERVAL_MS, ready }: RetentionTimes = {}) {
+    this.#pool = pool;
+    this.#logger = logger;
+    this.#log = new RetentionLog(logger);
+    if (ready === undefined) this.#begin(intervalMs);
+    else void ready.then(() => this.#begin(intervalMs));
+  }
+
+  /** What `RETENTION_INSTRUMENTS` show. */
+  readings() {
+    return { removed: RETAINED_TABLES.map((table) => [{ table }, this.#removed[table]] as const), failures: this.#failures };
+  }
+
+  /** Waits for the pass in progress. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    clearInterval(this.#timer);
+    await this.#pass;
+  }
+
+  #begin(intervalMs: number): void {
+    if (this.#isDisposed) return;
+    const start = () => void (this.#pass ??= this.#apply().finally(() => (this.#pass = undefined)));
+    this.#timer = setInterval(start, intervalMs);
+    this.#timer.unref();
+    start();
+  }
+
+  async #apply(): Promise<void> {
+    const all: Removed[] = [];
+    try {
+      const run = await advanceRetention(this.#pool, this.#clock, STORE_RETENTION);
+      this.#log.began(run);
+      const removed = await applyStoreRetention(this.#pool, run.at, { onRemoved: (gone) => void all.push(gone) });
+      for (const table of RETAINED_TABLES) this.#removed[table] += removed?.[table] ?? 0;
+    } catch (err) {
+      this.#failures += 1;
+      const fields = databaseErrorFields(err);
+      this.#logger.error({ ...fields, next_step: `${fields.next_step}; ${AT}` }, 'store retention failed');
+    } finally {
+      this.#log.removed(all);
+    }
+  }
 }

@@ -1,9 +1,8 @@
 import { signalId } from '../identifiers.ts';
-import type { Detections, ObservationFacts } from '../observation/observation-facts.ts';
-import type { Observation } from '../observation/observation.ts';
+import type { DetectedTechnology, Detections, Observation } from '../observation/observation-facts.ts';
 import type { Confidence, SignalType } from '../resources/enumerations.ts';
 import type { RuleIds } from './comparable.ts';
-import type { ConfirmedSignal, LastSighting, Moment } from './derivation-state.ts';
+import type { ConfirmedSignal, Coverage, LastSighting, Moment, TrackedPlatform, TrackedTechnology } from './derivation-state.ts';
 
 /** An entry of the log: what signals are derived from. */
 export type LoggedObservation = Pick<Observation, 'id' | 'completed_at' | 'registry_checksum' | 'facts'>;
@@ -25,11 +24,34 @@ export function momentOf({ id, completed_at }: LoggedObservation): Moment {
 /** What an observation says of a technology, to be compared with later ones. */
 export function sightingOf(
   observation: LoggedObservation,
-  { sightings }: ObservationFacts['technologies'][number],
+  { sightings }: DetectedTechnology,
   platform: string | null,
 ): LastSighting {
   const { registry_checksum, facts } = observation;
   return { ...momentOf(observation), scope: facts.scope, registry_checksum, platform, places: sightings };
+}
+
+/** A technology as of a sighting. It may have been seen by earlier scans, which other rules had read. */
+export function technologySeen(
+  known: TrackedTechnology | undefined,
+  { slug, install_state, confidence }: DetectedTechnology,
+  sighting: LastSighting,
+  coverages: readonly Coverage[],
+): TrackedTechnology {
+  const { at } = sighting;
+  const seenAt = coverages.filter(({ seen }) => seen.includes(slug)).map((coverage) => coverage.at);
+  const first_observed_at = known?.first_observed_at ?? Math.min(at, ...seenAt);
+  const state = { slug, install_state, confidence, first_observed_at, last_confirmed_at: at };
+  return { ...state, sighting, misses: null, is_retracted: false };
+}
+
+/** A platform as of a sighting. */
+export function platformSeen(
+  { slug, confidence }: DetectedTechnology,
+  sighting: LastSighting,
+  first_observed_at: number,
+): TrackedPlatform {
+  return { slug, confidence, first_observed_at, last_confirmed_at: sighting.at, sighting, successor: null };
 }
 
 interface SignalFacts {

@@ -1,6 +1,6 @@
 import type { Sighting } from '../observation/observation-facts.ts';
-import type { Signal, StoreState } from '../profile/store-state.ts';
-import type { Confidence, InstallState, ObservationScope } from '../resources/enumerations.ts';
+import type { PlatformState, Signal, StoreState, TechnologyState } from '../profile/store-state.ts';
+import type { ObservationScope } from '../resources/enumerations.ts';
 
 /** A place in the log of a store. */
 export interface Moment {
@@ -23,23 +23,14 @@ export interface Misses {
   readonly first: Moment;
 }
 
-export interface TrackedTechnology {
-  readonly slug: string;
-  readonly install_state: InstallState;
-  readonly confidence: Confidence;
-  readonly first_observed_at: number;
-  readonly last_confirmed_at: number;
+export interface TrackedTechnology extends TechnologyState {
   readonly sighting: LastSighting;
   readonly misses: Misses | null;
-  /** Its last sighting is none under the rules of today: it is not shown, and a later sighting is no addition. */
+  /** No longer detected by the current rules where it was last seen: it is not shown, and a later sighting is no addition. */
   readonly is_retracted: boolean;
 }
 
-export interface TrackedPlatform {
-  readonly slug: string;
-  readonly confidence: Confidence;
-  readonly first_observed_at: number;
-  readonly last_confirmed_at: number;
+export interface TrackedPlatform extends PlatformState {
   readonly sighting: LastSighting;
   /** Another platform that was seen once in place of this one. */
   readonly successor: { readonly slug: string; readonly first: Moment } | null;
@@ -92,35 +83,13 @@ export function compareMoments(a: Moment, b: Moment): number {
 
 /** The state as it is shown and stored in columns. */
 export function storeStateOf(derived: DerivationState, identity: Pick<StoreState, Identity>): StoreState {
-  const { storefront_host, name, platform, status, geography, industry, catalog, observation, is_ecommerce } = derived;
-  const technologies = derived.technologies
-    .filter(({ is_retracted }) => !is_retracted)
-    .map((technology) => ({
-      slug: technology.slug,
-      install_state: technology.install_state,
-      confidence: technology.confidence,
-      first_observed_at: technology.first_observed_at,
-      last_confirmed_at: technology.last_confirmed_at,
-    }));
+  const { version: _v, last: _l, registry_checksum: _r, absence: _a, coverages: _c, redirect: _d, ...state } = derived;
+  const platformOf = ({ sighting: _, successor: __, ...platform }: TrackedPlatform) => platform;
+  const technologyOf = ({ sighting: _, misses: __, is_retracted: ___, ...technology }: TrackedTechnology) => technology;
   return {
     ...identity,
-    storefront_host,
-    name,
-    platform:
-      platform === null
-        ? null
-        : {
-            slug: platform.slug,
-            confidence: platform.confidence,
-            first_observed_at: platform.first_observed_at,
-            last_confirmed_at: platform.last_confirmed_at,
-          },
-    status,
-    technologies,
-    geography,
-    industry,
-    catalog,
-    observation,
-    is_ecommerce,
+    ...state,
+    platform: state.platform && platformOf(state.platform),
+    technologies: state.technologies.filter(({ is_retracted }) => !is_retracted).map(technologyOf),
   };
 }

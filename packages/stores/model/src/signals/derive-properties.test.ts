@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { worlds, type World } from '../testing/scanned-worlds.ts';
 import { momentOf, type LoggedObservation } from './derivation-context.ts';
 import { compareMoments } from './derivation-state.ts';
-import { derive, deriveNext, type Derived } from './derive.ts';
+import { deriveLog } from '../testing/derive-log.ts';
+import { deriveNext, type Derived } from './derive.ts';
 import { reinterpretWithRules } from './reinterpret-with-rules.ts';
 
 const RUNS = { numRuns: 400 };
@@ -19,7 +20,7 @@ function arrive(arrivals: readonly LoggedObservation[], { context }: World): Der
     const isLate = known !== undefined && compareMoments(momentOf(observation), known.state.last) < 0;
     // Through JSON, as the state is kept.
     const before = known === undefined ? undefined : (JSON.parse(JSON.stringify(known.state)) as Derived['state']);
-    const next = isLate ? derive([...log.values()], context) : deriveNext(before, observation, context);
+    const next = isLate ? deriveLog([...log.values()], context) : deriveNext(before, observation, context);
     known = next && { state: next.state, signals: isLate ? next.signals : [...(known?.signals ?? []), ...next.signals] };
   }
   return known;
@@ -33,7 +34,7 @@ test('any order, repetition and lateness of a log make the states and signals of
   });
   fc.assert(
     fc.property(deliveries, ([world, delivery]) => {
-      expect(arrive(delivery, world)).toEqual(derive(logOf(world), world.context));
+      expect(arrive(delivery, world)).toEqual(deriveLog(logOf(world), world.context));
     }),
     RUNS,
   );
@@ -42,7 +43,7 @@ test('any order, repetition and lateness of a log make the states and signals of
 test('scans that lose pages or channels, and changes of rules, make no signal of a technology that was there all the time', () => {
   fc.assert(
     fc.property(worlds(true), (world) => {
-      const { signals = [] } = derive(logOf(world), world.context) ?? {};
+      const { signals = [] } = deriveLog(logOf(world), world.context) ?? {};
       expect(signals.filter(({ technology, type }) => technology !== null || type === 'platform_migrated')).toEqual([]);
     }),
     RUNS,
@@ -53,7 +54,7 @@ test('an addition has an earlier scan without the technology, a removal three si
   fc.assert(
     fc.property(worlds(false), (world) => {
       const open = world.scans.filter(({ observation }) => observation.facts.condition === 'open');
-      for (const { type, technology, confirmed_at } of derive(logOf(world), world.context)?.signals ?? []) {
+      for (const { type, technology, confirmed_at } of deriveLog(logOf(world), world.context)?.signals ?? []) {
         if (technology === null) continue;
         const until = open.filter(({ observation }) => observation.completed_at <= confirmed_at);
         const without = until.filter(({ truth }) => truth[technology] === undefined);
@@ -105,7 +106,7 @@ test('read again by the rules of the next scan before it, a store is what it wou
     fc.property(worlds(false), (world) => {
       const log = logOf(world);
       const early = log.map((_, at) => (log[at + 1]?.facts.condition === 'open' ? log[at + 1]?.registry_checksum : undefined));
-      expect(deriveReplayed(world, early)).toEqual(derive(log, world.context));
+      expect(deriveReplayed(world, early)).toEqual(deriveLog(log, world.context));
     }),
     RUNS,
   );
@@ -114,7 +115,7 @@ test('read again by the rules of the next scan before it, a store is what it wou
 test('ids are unique, and the state is bounded', () => {
   fc.assert(
     fc.property(worlds(false), (world) => {
-      const { signals = [], state } = derive(logOf(world), world.context) ?? {};
+      const { signals = [], state } = deriveLog(logOf(world), world.context) ?? {};
       expect(new Set(signals.map(({ id }) => id)).size).toBe(signals.length);
       expect(state?.coverages.length).toBeLessThanOrEqual(6);
     }),
@@ -125,7 +126,7 @@ test('ids are unique, and the state is bounded', () => {
 test('these worlds have additions, removals, holds and changes of rules', () => {
   const types = fc
     .sample(worlds(false), { numRuns: 300, seed: 1 })
-    .flatMap((world) => derive(logOf(world), world.context)?.signals ?? []);
+    .flatMap((world) => deriveLog(logOf(world), world.context)?.signals ?? []);
   const count = (type: string) => types.filter((signal) => signal.type === type).length;
   expect(count('technology_added')).toBeGreaterThan(30);
   expect(count('technology_removed')).toBeGreaterThan(30);

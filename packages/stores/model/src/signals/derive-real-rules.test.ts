@@ -7,7 +7,7 @@ import { DEMO_FACTS } from '../demo/demo-facts.ts';
 import { CONTEXT, observationId } from '../testing/observations.ts';
 import { DAY_MS, T0 } from '../testing/store-states.ts';
 import type { LoggedObservation } from './derivation-context.ts';
-import { derive } from './derive.ts';
+import { deriveLog } from '../testing/derive-log.ts';
 
 const CORPUS = readCorpus('corpus').flatMap(({ evidence }) => evidence.pages);
 const CLASSES = ['home', 'product', 'collection'] as const;
@@ -48,7 +48,7 @@ test('scans that lose pages or lists of a store on which nothing happens make no
         const facts = { ...DEMO_FACTS, ...detect({ ...store, pages }), scope: scan.scope };
         return { id: observationId(day), completed_at: T0 + day * DAY_MS, registry_checksum: 'v1', facts };
       });
-      const signals = derive(log, CONTEXT)?.signals ?? [];
+      const signals = deriveLog(log, CONTEXT)?.signals ?? [];
       expect(signals.filter(({ type }) => type.startsWith('technology_') || type === 'platform_migrated')).toEqual([]);
     }),
     { numRuns: 300 },

@@ -3,7 +3,7 @@ import { signalId } from '../identifiers.ts';
 import { CONTEXT, notOpen, observationId, observed, PAGES, seen } from '../testing/observations.ts';
 import { T0, DAY_MS } from '../testing/store-states.ts';
 import type { DerivationContext, LoggedObservation } from './derivation-context.ts';
-import { derive } from './derive.ts';
+import { deriveLog } from '../testing/derive-log.ts';
 import { replaysNeeded, reinterpretWithRules } from './reinterpret-with-rules.ts';
 import { storeStateOf } from './derivation-state.ts';
 
@@ -20,7 +20,7 @@ const verified = (day: number) => observed(day, [], { shows_products: false, cat
 /** Signals as `type subject first-day>confirmed-day`, without those of the first observation. */
 function signalsOf(log: readonly LoggedObservation[], context = CONTEXT): string[] {
   const day = (ms: number) => (ms - T0) / DAY_MS;
-  return (derive(log, context)?.signals ?? [])
+  return (deriveLog(log, context)?.signals ?? [])
     .filter(
       ({ type, confirmed_at }) => type !== 'store_first_observed' && (type !== 'store_became_active' || day(confirmed_at) > 1),
     )
@@ -154,11 +154,11 @@ test.each<[string, LoggedObservation[], string[]]>([
 ])('%s', (_, log, expected) => {
   expect(signalsOf(log)).toEqual(expected);
   // However it is delivered.
-  expect(derive([...log, ...log].toReversed(), CONTEXT)).toEqual(derive(log, CONTEXT));
+  expect(deriveLog([...log, ...log].toReversed(), CONTEXT)).toEqual(deriveLog(log, CONTEXT));
 });
 
 test('states follow: status, platform, technologies with their dates', () => {
-  const stateAfter = (...log: LoggedObservation[]) => derive(log, CONTEXT)?.state;
+  const stateAfter = (...log: LoggedObservation[]) => deriveLog(log, CONTEXT)?.state;
   expect(stateAfter(noShop(1))).toMatchObject({ status: { state: 'reachable' }, is_ecommerce: false });
   expect(stateAfter(verified(1))).toMatchObject({ status: { state: 'verified_ecommerce' }, is_ecommerce: true });
   expect(stateAfter(noShop(1), notOpen(2), notOpen(3), noShop(4))).toMatchObject({ status: { state: 'reachable' } });
@@ -174,8 +174,8 @@ test('states follow: status, platform, technologies with their dates', () => {
 });
 
 test('a page that is not open changes nothing but status and dates', () => {
-  const before = derive([observed(1, [KLAVIYO])], CONTEXT)?.state;
-  const after = derive([observed(1, [KLAVIYO]), notOpen(2)], CONTEXT)?.state;
+  const before = deriveLog([observed(1, [KLAVIYO])], CONTEXT)?.state;
+  const after = deriveLog([observed(1, [KLAVIYO]), notOpen(2)], CONTEXT)?.state;
   expect({ ...after, last: null, observation: null, absence: null }).toEqual({
     ...before,
     last: null,
@@ -187,16 +187,16 @@ test('a page that is not open changes nothing but status and dates', () => {
 test('a statement stays where a later scan guesses, and what a scan did not learn stays', () => {
   const unknown = { geography: { country: null, basis: null }, industry: { slug: null, basis: null }, catalog: null, name: null };
   const guess = { geography: { country: 'US', basis: 'inferred' as const } };
-  const first = derive([bare(1)], CONTEXT)?.state;
+  const first = deriveLog([bare(1)], CONTEXT)?.state;
   for (const changes of [unknown, guess]) {
-    const { geography, industry, catalog, name } = derive([bare(1), bare(2, changes)], CONTEXT)?.state ?? {};
+    const { geography, industry, catalog, name } = deriveLog([bare(1), bare(2, changes)], CONTEXT)?.state ?? {};
     expect([geography, industry, name]).toEqual([first?.geography, first?.industry, first?.name]);
     expect(catalog?.as_of).toBe('catalog' in changes ? T0 + DAY_MS : T0 + 2 * DAY_MS);
   }
 });
 
 test('the id of a signal is that of its fact and of the first observation in the new state', () => {
-  const { signals = [] } = derive([observed(1, [KLAVIYO]), bare(2), bare(3), bare(4)], CONTEXT) ?? {};
+  const { signals = [] } = deriveLog([observed(1, [KLAVIYO]), bare(2), bare(3), bare(4)], CONTEXT) ?? {};
   const { storefront_id } = CONTEXT;
   expect(signals.at(-1)).toMatchObject({
     id: signalId({ storefront_id, type: 'technology_removed', subject: 'klaviyo', observation_id: observationId(2) }),
@@ -209,7 +209,7 @@ test('a removal that is held is applied at the next completed observation after 
   const context = { ...CONTEXT, isHeld: (slug: string, at: number) => slug === 'klaviyo' && at < T0 + 5 * DAY_MS };
   const log = [observed(1, [KLAVIYO]), bare(2), bare(3), bare(4)];
   expect(signalsOf(log, context)).toEqual([]);
-  expect(derive(log, context)?.state.technologies).toMatchObject([{ install_state: 'active', misses: { count: 3 } }]);
+  expect(deriveLog(log, context)?.state.technologies).toMatchObject([{ install_state: 'active', misses: { count: 3 } }]);
   expect(signalsOf([...log, bare(5, HOME_ONLY)], context)).toEqual(['technology_removed klaviyo 2>5']);
   expect(signalsOf([...log, observed(5, [KLAVIYO]), bare(6)], context)).toEqual([]);
 });
@@ -270,18 +270,18 @@ test.each([
 });
 
 test('a technology that was never there under new rules is not shown', () => {
-  const { state } = derive([observed(1, [KLAVIYO]), V2(2)], replayed({ 1: [] })) ?? {};
+  const { state } = deriveLog([observed(1, [KLAVIYO]), V2(2)], replayed({ 1: [] })) ?? {};
   expect(state?.technologies).toMatchObject([{ slug: 'klaviyo', is_retracted: true }]);
 });
 
 test('evidence that lacks what the new rules read retracts nothing', () => {
   const context = { ...CONTEXT, replay: () => ({ pages: { home: ['meta'] }, technologies: [], withheld: [] }) };
-  const { state } = derive([observed(1, [KLAVIYO]), V2(2)], context) ?? {};
+  const { state } = deriveLog([observed(1, [KLAVIYO]), V2(2)], context) ?? {};
   expect(state?.technologies).toMatchObject([{ slug: 'klaviyo', is_retracted: false, install_state: 'active' }]);
 });
 
 test('the evidence that a change of rules needs is that of coverages and of last sightings', () => {
-  const { state } = derive([observed(1, [KLAVIYO]), bare(2, HOME_ONLY), bare(3)], CONTEXT) ?? {};
+  const { state } = deriveLog([observed(1, [KLAVIYO]), bare(2, HOME_ONLY), bare(3)], CONTEXT) ?? {};
   expect(replaysNeeded(state, 'v2')).toEqual([3, 1].map((day) => observationId(day)));
   expect([replaysNeeded(state, 'v1'), replaysNeeded(undefined, 'v2')]).toEqual([[], []]);
 });
@@ -290,7 +290,7 @@ describe('a state under other rules, without a scan', () => {
   const HOTJAR = seen('hotjar');
   const WEAK = { confidence: 'low' as const };
   const under = (log: readonly LoggedObservation[], context: DerivationContext) => {
-    const { state } = derive(log, context) ?? {};
+    const { state } = deriveLog(log, context) ?? {};
     if (state === undefined) throw new Error('an empty log');
     const shown = reinterpretWithRules(state, 'v2', context);
     expect(reinterpretWithRules(shown, 'v2', context)).toEqual(shown);

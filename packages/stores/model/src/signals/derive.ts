@@ -1,6 +1,6 @@
 import { withCoverage } from './comparable.ts';
 import { momentOf, type DerivationContext, type LoggedObservation } from './derivation-context.ts';
-import { compareMoments, type ConfirmedSignal, type DerivationState, type Redirect } from './derivation-state.ts';
+import type { ConfirmedSignal, DerivationState, Redirect } from './derivation-state.ts';
 import { isPlatform, platformsOf, trackPlatform } from './track-platform.ts';
 import { trackStatus } from './track-status.ts';
 import { trackMiss, trackSighting } from './track-technologies.ts';
@@ -14,18 +14,6 @@ export interface Derived {
 
 /** More are as good as two. */
 const MAX_REDIRECTS = 2;
-
-/** What a log adds up to, in whatever order and however often its entries come; undefined without entries. */
-export function derive(log: readonly LoggedObservation[], context: DerivationContext): Derived | undefined {
-  const entries = [...new Map(log.map((observation) => [observation.id, observation])).values()];
-  entries.sort((a, b) => compareMoments(momentOf(a), momentOf(b)));
-  let derived: Derived | undefined;
-  for (const observation of entries) {
-    const { state, signals } = deriveNext(derived?.state, observation, context);
-    derived = { state, signals: [...(derived?.signals ?? []), ...signals] };
-  }
-  return derived;
-}
 
 /** The state after one more observation, which is later than those before, and the signals that it confirms. Spec: S9.3 to S9.14. */
 export function deriveNext(

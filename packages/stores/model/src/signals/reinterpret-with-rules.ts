@@ -1,5 +1,5 @@
 import type { Detections, DetectedTechnology } from '../observation/observation-facts.ts';
-import type { DerivationContext } from './derivation-context.ts';
+import { platformSeen, technologySeen, type DerivationContext } from './derivation-context.ts';
 import {
   compareMoments,
   type Coverage,
@@ -38,11 +38,13 @@ export function reinterpretWithRules(
     const { observation_id, at, scope } = last;
     return { observation_id, at, scope, registry_checksum, platform, places: sightings };
   };
-  const platform = found ? platformSeen(found, sightingOf(found, found.slug)) : kept;
+  const platform = found ? platformSeen(found, sightingOf(found, found.slug), last.at) : kept;
   const bySlug = new Map(technologies.map((technology) => [technology.slug, technology]));
   for (const detected of shown.technologies.filter((one) => !isPlatform(one))) {
-    const sighting = sightingOf(detected, platform?.slug ?? null);
-    bySlug.set(detected.slug, technologySeen(bySlug.get(detected.slug), detected, sighting, coverages));
+    const known = bySlug.get(detected.slug);
+    // A removed technology stays removed until a scan shows it.
+    if (known?.install_state === 'inactive' || (known && compareMoments(known.sighting, last) >= 0)) continue;
+    bySlug.set(detected.slug, technologySeen(known, detected, sightingOf(detected, platform?.slug ?? null), coverages));
   }
   return { ...state, platform, technologies: [...bySlug.values()].toSorted((a, b) => (a.slug < b.slug ? -1 : 1)) };
 }
@@ -94,31 +96,4 @@ function platformUnder(registry_checksum: string, known: TrackedPlatform, replay
 /** Evidence of another version may lack what the new rules read. */
 function isReadable({ places }: LastSighting, { pages }: Detections): boolean {
   return places.every(({ page_class, channel }) => pages[page_class]?.includes(channel));
-}
-
-/** A removed technology stays removed until a scan shows it. */
-function technologySeen(
-  known: TrackedTechnology | undefined,
-  { slug, install_state, confidence }: DetectedTechnology,
-  sighting: LastSighting,
-  coverages: readonly Coverage[],
-): TrackedTechnology {
-  if (known?.install_state === 'inactive') return known;
-  if (known !== undefined && compareMoments(known.sighting, sighting) >= 0) return known;
-  const sightedAt = coverages.filter(({ seen }) => seen.includes(slug)).map(({ at }) => at);
-  return {
-    slug,
-    install_state,
-    confidence,
-    first_observed_at: known?.first_observed_at ?? Math.min(sighting.at, ...sightedAt),
-    last_confirmed_at: sighting.at,
-    sighting,
-    misses: null,
-    is_retracted: false,
-  };
-}
-
-function platformSeen({ slug, confidence }: DetectedTechnology, sighting: LastSighting): TrackedPlatform {
-  const { at } = sighting;
-  return { slug, confidence, first_observed_at: at, last_confirmed_at: at, sighting, successor: null };
 }

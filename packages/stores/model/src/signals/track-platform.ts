@@ -2,7 +2,14 @@ import { findTechnology } from '@vitrine/registry/vocabulary';
 import type { Detections, DetectedTechnology } from '../observation/observation-facts.ts';
 import type { Confidence } from '../resources/enumerations.ts';
 import { wouldShow } from './comparable.ts';
-import { confirmSignal, momentOf, sightingOf, type DerivationContext, type LoggedObservation } from './derivation-context.ts';
+import {
+  confirmSignal,
+  momentOf,
+  platformSeen,
+  sightingOf,
+  type DerivationContext,
+  type LoggedObservation,
+} from './derivation-context.ts';
 import type { ConfirmedSignal, TrackedPlatform } from './derivation-state.ts';
 
 const STRENGTH: Readonly<Record<Confidence, number>> = { high: 2, medium: 1, low: 0 };
@@ -64,7 +71,5 @@ function rank({ slug }: DetectedTechnology, { successor }: TrackedPlatform): num
 }
 
 function seenNow(detected: DetectedTechnology, observation: LoggedObservation, first_observed_at: number): TrackedPlatform {
-  const { slug, confidence } = detected;
-  const sighting = sightingOf(observation, detected, slug);
-  return { slug, confidence, first_observed_at, last_confirmed_at: observation.completed_at, sighting, successor: null };
+  return platformSeen(detected, sightingOf(observation, detected, detected.slug), first_observed_at);
 }

@@ -1,6 +1,13 @@
 import type { DetectedTechnology } from '../observation/observation-facts.ts';
 import { includesRules, showsAbsence, wouldShow } from './comparable.ts';
-import { confirmSignal, momentOf, sightingOf, type DerivationContext, type LoggedObservation } from './derivation-context.ts';
+import {
+  confirmSignal,
+  momentOf,
+  sightingOf,
+  technologySeen,
+  type DerivationContext,
+  type LoggedObservation,
+} from './derivation-context.ts';
 import { compareMoments, type ConfirmedSignal, type Coverage, type TrackedTechnology } from './derivation-state.ts';
 
 /** Spec: S9.4. */
@@ -23,20 +30,11 @@ interface Tracked {
 /** A technology that the scan shows. */
 export function trackSighting(known: TrackedTechnology | undefined, detected: DetectedTechnology, scan: Scan): Tracked {
   const { observation, coverages, context } = scan;
-  const { slug, install_state, confidence } = detected;
+  const { slug, confidence } = detected;
   const sighting = sightingOf(observation, detected, scan.platform?.slug ?? null);
   const earlier = coverages.filter((coverage) => known === undefined || compareMoments(coverage, known.sighting) > 0);
   const seenBefore = earlier.filter(({ seen }) => seen.includes(slug));
-  const technology: TrackedTechnology = {
-    slug,
-    install_state,
-    confidence,
-    first_observed_at: known?.first_observed_at ?? Math.min(observation.completed_at, ...seenBefore.map(({ at }) => at)),
-    last_confirmed_at: observation.completed_at,
-    sighting,
-    misses: null,
-    is_retracted: false,
-  };
+  const technology = technologySeen(known, detected, sighting, coverages);
   const isAddition =
     known === undefined || known.install_state === 'inactive'
       ? seenBefore.length === 0 &&

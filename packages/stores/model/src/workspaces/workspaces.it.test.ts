@@ -5,8 +5,7 @@ import type { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { admitRequest } from '../admission/admit-request.ts';
 import { storeDatabase, type StoreDatabase } from '../testing/store-database.ts';
-import { createApiKey, listApiKeys, MAX_ACTIVE_KEYS, revokeApiKey, type KeyToCreate } from './api-keys.ts';
-import { KEY_PRESETS } from './key-presets.ts';
+import { createApiKey, listApiKeys, MAX_ACTIVE_KEYS, revokeApiKey, type KeyToCreate, KEY_PRESETS } from './api-keys.ts';
 import { createLoginToken, redeemLoginToken } from './login-links.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
 

@@ -1,5 +1,5 @@
 import { codeOf, messageOf } from '@vitrine/faults/fault';
-import type { AttemptReason } from '@vitrine/stores/scans/attempt-reason';
+import type { AttemptReason } from '@vitrine/stores/scans/finish-scan-job';
 
 /** Why a request got no response that can be used. Thrown and caught inside of this folder only. */
 export class FetchError extends Error {

@@ -1,7 +1,7 @@
 import type { Identity } from '@vitrine/gateway-keys/identity';
 import type { Permission } from '@vitrine/gateway-keys/permission';
 import { createApiApp, type RawRoute } from '@vitrine/http-api/api-app';
-import type { ApiDescription } from '@vitrine/http-api/openapi/api-description';
+import type { ApiDescription } from '@vitrine/http-api/openapi/openapi-document';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestTelemetry } from '../../telemetry/request-telemetry.ts';

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { ClientConnections } from '@vitrine/http-api/connections/client-connections';
+import { ClientConnections, createCloseCounts } from '@vitrine/http-api/connections/client-connections';
 import { ClientResponse } from '@vitrine/http-api/connections/client-response';
-import { createCloseCounts } from '@vitrine/http-api/connections/connection-counters';
-import { plainRejections } from '@vitrine/http-api/rejection-format';
+import { plainRejections } from '@vitrine/http-api/rejection';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isExpected, statusOf } from '@vitrine/http-api/fault-statuses';
+import { isExpected, statusOf } from '@vitrine/http-api/send-fault';
 import { FAULT_STATUSES } from './fault-statuses.ts';
 
 test.each([

@@ -1,4 +1,4 @@
-import type { FaultStatuses } from '@vitrine/http-api/fault-statuses';
+import type { FaultStatuses } from '@vitrine/http-api/send-fault';
 
 /** Every code has a heading in docs/failure-modes.md. A key of the configuration file is changed in that file; denials are logged as such, and
  *  failed key refreshes by the refresh. Spec: G15.1 to G15.6. */
