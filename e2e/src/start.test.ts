@@ -13,6 +13,9 @@ const PATH = (process.env['PATH'] ?? '')
   .filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
   .join(delimiter);
 
+/** npm and a start before the end that is expected; the 20 s of a shutdown are not what these tests are about. */
+const END_MS = 120_000;
+
 const npmStart = (args: readonly string[], env: Readonly<Record<string, string>>) =>
   startProcess({ command: ['npm', 'start', ...(args.length === 0 ? [] : ['--', ...args])], env: { PATH, ...env } });
 
@@ -142,20 +145,20 @@ describeWithPrograms(['curl'], 'npm start -- --demo', () => {
 describe('the command line', () => {
   test('--help says what can be given, and ends with 0', async () => {
     await using running = npmStart(['--help'], {});
-    expect(await running.end()).toEqual({ code: 0, signal: null });
+    expect(await running.end(END_MS)).toEqual({ code: 0, signal: null });
     for (const word of ['usage:', '--demo', '--config', '--help', '--version', 'SVC_SERVER_PORT', 'VITRINE_DATA_DIR'])
       expect(running.stdout).toContain(word);
   });
 
   test.each(['--version', '-v'])('%s prints the version, and ends with 0', async (option) => {
     await using running = npmStart([option], {});
-    expect(await running.end()).toEqual({ code: 0, signal: null });
+    expect(await running.end(END_MS)).toEqual({ code: 0, signal: null });
     expect(running.stdout).toMatch(/\n\d+\.\d+\.\d+\n$/);
   });
 
   test.each([[['--config', 'a.yaml', '--config', 'b.yaml']], [['--config', '']]])('%j is a usage error', async (args) => {
     await using running = npmStart(args, {});
-    expect(await running.end()).toEqual({ code: 2, signal: null });
+    expect(await running.end(END_MS)).toEqual({ code: 2, signal: null });
     expect(running.stderr).toContain('--config');
     expect(running.stderr).toContain('usage:');
   });
@@ -164,7 +167,7 @@ describe('the command line', () => {
     '%s is a usage error: it is named, with the help, and ends with 2',
     async (option) => {
       await using running = npmStart([option], {});
-      expect(await running.end()).toEqual({ code: 2, signal: null });
+      expect(await running.end(END_MS)).toEqual({ code: 2, signal: null });
       expect(running.stderr).toContain(option);
       expect(running.stderr).toContain('usage:');
       expect(running.stdout).not.toContain('Vitrine is running');

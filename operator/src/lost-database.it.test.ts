@@ -62,11 +62,20 @@ const allAre = (status: Condition['status']) =>
     timeoutMs: TIMEOUT_MS,
   });
 /** Names of objects with an event of this reason. */
-const told = (reason: string) =>
-  ['team-a', 'vitrine']
-    .flatMap((namespace) => fake.paths(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`))
-    .map((path) => fake.read(path) as { reason?: string; regarding?: { name: string } })
-    .flatMap((event) => (event.reason === reason ? [event.regarding?.name] : []));
+const namesWithEvent = (reason: string) =>
+  new Set(
+    ['team-a', 'vitrine']
+      .flatMap((namespace) => fake.paths(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`))
+      .map((path) => fake.read(path) as { reason?: string; regarding?: { name: string } })
+      .flatMap((event) => (event.reason === reason ? [event.regarding?.name] : [])),
+  );
+/** Keys have an event `RowMissing` too where their statuses can be written within 5 s, which a busy machine does not manage
+ *  (`lost-keys.ts`). gateway-key.it.test.ts proves that one. */
+const allHaveEvents = () =>
+  waitUntil(() => namesWithEvent('RowRestored').size === NAMES.length && namesWithEvent('RowMissing').has('pro'), {
+    what: 'the events',
+    timeoutMs: TIMEOUT_MS,
+  });
 async function rows() {
   await using pool = new PostgresPool({ dsn: database.dsn, applicationName: 'test' });
   const keys = await pool.query<{ plan: string }>('SELECT plan FROM gateway_keys WHERE revoked_at IS NULL');
@@ -85,9 +94,9 @@ test('after a database that came back without rows every key and plan says so, a
   expect(ready(keyPath('one'))?.status).toBe('True');
   await sql(`CREATE DATABASE ${database.name}`, new Secret(server.href));
   await migrate({ dsn: database.dsn, folder: MIGRATIONS_FOLDER });
-  await waitUntil(() => told('RowMissing').length === NAMES.length + 1, { what: 'the events', timeoutMs: TIMEOUT_MS });
+  await allHaveEvents();
   await allAre('True');
-  expect(new Set(told('RowMissing'))).toEqual(new Set([...NAMES, 'pro']));
+  expect(namesWithEvent('RowRestored')).toEqual(new Set(NAMES));
   expect([await rows(), secrets()]).toEqual([{ keys: NAMES.length, plans: ['pro'] }, before]);
   expect(restarts).toBe(1);
 }, 180_000);
@@ -95,7 +104,7 @@ test('after a database that came back without rows every key and plan says so, a
 test('rows that a restored copy lacks, or has in another form, are repaired within seconds, without a restart', async () => {
   const before = secrets();
   await sql('DELETE FROM gateway_keys; DELETE FROM plans');
-  await waitUntil(() => told('RowMissing').length === NAMES.length + 1, { what: 'the events', timeoutMs: TIMEOUT_MS });
+  await allHaveEvents();
   await allAre('True');
   await sql("UPDATE gateway_keys SET role = 'owner', revision = revision + 100, changed_by = 'psql'");
   await waitUntil(async () => (await sql("SELECT FROM gateway_keys WHERE role = 'owner'")).length === 0, {

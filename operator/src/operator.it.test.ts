@@ -10,7 +10,6 @@ import { failing, startFakeApiServer, type FakeApiServer } from './testing/fake-
 import { startTestOperator, type TestOperator } from './testing/start-test-operator.ts';
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/vitrine/leases/vitrine-operator';
-const SLOW_MS = 20_000;
 
 let stack: AsyncDisposableStack;
 let fake: FakeApiServer;
@@ -25,10 +24,7 @@ afterEach(() => stack.disposeAsync());
 
 const holder = () => (fake.read(LEASE) as Lease | undefined)?.spec?.holderIdentity ?? '';
 const becomes = (operator: TestOperator, wanted: object) =>
-  waitUntil(async () => JSON.stringify(await healthOf(operator)) === JSON.stringify(wanted), {
-    what: JSON.stringify(wanted),
-    timeoutMs: SLOW_MS,
-  });
+  waitUntil(async () => JSON.stringify(await healthOf(operator)) === JSON.stringify(wanted), { what: JSON.stringify(wanted) });
 async function healthOf(operator: TestOperator) {
   const [, { status, reasons, role }] = await operator.get('/api/health');
   return { status, role, ...(reasons !== undefined && { reasons }) };
@@ -67,7 +63,7 @@ test('while the database accepts connections and never answers an operator respo
   await using proxy = await openTcpProxy(database.dsn);
   proxy.hang();
   const operator = stack.use(await startTestOperator(fake, proxy.dsn));
-  await waitUntil(async () => (await healthOf(operator)).status === 'degraded', { what: 'leadership', timeoutMs: SLOW_MS });
+  await waitUntil(async () => (await healthOf(operator)).status === 'degraded', { what: 'leadership' });
   expect((await getPromptly(`${operator.url}/livez`))[0]).toBe(200);
   expect((await getPromptly(`${operator.url}/api/health`))[1]['reasons']).toEqual(['database_unavailable']);
   await proxy.open();
@@ -138,7 +134,6 @@ test('keys of other namespaces than the watched ones are left alone', async () =
   stack.use(await startTestOperator(fake, database.dsn, { OPERATOR_WATCH_NAMESPACES: 'team-b' }));
   await waitUntil(() => fake.read('/api/v1/namespaces/team-b/secrets/ci-gateway-key') !== undefined, {
     what: 'the Secret',
-    timeoutMs: SLOW_MS,
   });
   expect(fake.requests.filter((request) => request.includes('/team-a'))).toEqual([]);
 });

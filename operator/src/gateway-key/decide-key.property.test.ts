@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { TokenHash } from '@vitrine/credentials/token-hashes';
 import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import { PERMISSIONS } from '@vitrine/gateway-keys/permission';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { decideKey, isSettled, type KeyAction, type Settled } from './decide-key.ts';
 import { FINALIZER, gatewayKeySpec, type GatewayKeyObject } from './gateway-key-resource.ts';
@@ -235,7 +236,7 @@ test('from any state, also after crashes, the steps end: ready with an accepted 
     // Deciding again changes nothing.
     expect(decideKey(observe(world))).toMatchObject({ ready: { status: 'True' } });
   });
-  fc.assert(property, { numRuns: 5_000 });
+  fc.assert(property, { numRuns: propertyRuns(5_000) });
 });
 
 test('a rotation never leaves the Secret with a token that is not accepted, wherever the process ends', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { planDocument, planDocumentText } from '@vitrine/plans/plan-document';
 import { planLimits, type PlanLimits } from '@vitrine/plans/plan-limits';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { decide, type Decision, type Observed, type Step } from './decide.ts';
 import { FINALIZER, PAUSED, type PlanLimitsObject } from './plan-limits-resource.ts';
@@ -208,6 +209,6 @@ test('whatever happens between passes, and wherever a pass crashes, the next one
       // A pass in which nothing has changed does nothing.
       expect(decide(world.observe()).steps).toEqual([]);
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });

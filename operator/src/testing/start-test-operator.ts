@@ -9,8 +9,8 @@ import type { FakeApiServer } from './fake-api-server.ts';
 
 /** Of every operator in tests. */
 export const PEPPER = `1:${'p'.repeat(40)}`;
-/** Long, because an operator ends when a busy machine keeps it from renewing its Lease. */
-const TIMES = { leaseMs: 20_000, renewMs: 15_000, retryMs: 100 };
+/** Long, because an operator ends when a busy machine keeps it from renewing its Lease. A request for it times out after `retryMs`. */
+const TIMES = { leaseMs: 60_000, renewMs: 50_000, retryMs: 1_000 };
 
 /** An operator in this process, on any free port. */
 export interface TestOperator extends AsyncDisposable {

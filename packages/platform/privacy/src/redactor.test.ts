@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -7,19 +8,10 @@ import { noFindings, type FindingCounts } from './findings.ts';
 import type { PrivacyRules } from './privacy-rules.ts';
 import { openPrivacyContext } from './privacy-context.ts';
 import { Redactor } from './redactor.ts';
+import { TEST_RULES } from './testing/test-rules.ts';
 
-const RULES: PrivacyRules = {
-  mode: 'redact_storage',
-  policyId: 'p',
-  detectors: { email: true, phone: true, ssn: true, token_like: true },
-  deniedHeaders: ['authorization', 'x-user', 'x-team.name'],
-  deniedFields: ['email', 'phone', 'password', 'token', 'secret', 'ssn', 'api_key', 'authorization'],
-  format: '[{type}]',
-  salt: 'salt',
-  scopes: [],
-};
 const redactor = (rules: Partial<PrivacyRules> = {}, workspaceId = 'default') =>
-  new Redactor(openPrivacyContext({ ...RULES, ...rules }), workspaceId);
+  new Redactor(openPrivacyContext({ ...TEST_RULES, ...rules }), workspaceId);
 const bodyOf = (some: Redactor, text: string, kind?: BodyKind) => some.body(text, kind);
 const counted = (found: Partial<FindingCounts>) => ({ ...noFindings(), ...found });
 
@@ -86,7 +78,7 @@ describe('bodies', () => {
         for (const secret of ['alice@example', '45-6789', '12345678', 'canary', '"password":"hunter'])
           expect(redacted).not.toContain(secret);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -97,37 +89,6 @@ describe('bodies', () => {
       b: 'c',
     });
     for (let at = 0; at <= text.length; at += 1) expect(bodyOf(redactor(), text.slice(0, at), 'json')).not.toContain('hu');
-  });
-
-  test.each([
-    ['quotes', '"'.repeat(300_000)],
-    ['backslashes', `{"a":"${'\\\\'.repeat(150_000)}@`],
-    ['signs of addresses', 'a@'.repeat(150_000)],
-    ['one long local part', `${'a'.repeat(300_000)}@b`],
-    ['base64', `{"a":"${Buffer.alloc(225_000, 'x+1@').toString('base64')}", "b":"@"}`],
-    ['digits', '1-'.repeat(150_000) + '12-3456'],
-    ['pluses', '+1'.repeat(150_000)],
-    ['denied names', '"token":'.repeat(40_000)],
-    ['denied names with braces', '{"token":{'.repeat(30_000)],
-    ['names of parts', '; name="token"\r\n'.repeat(20_000)],
-    ['brackets of a form', 'a[='.repeat(100_000)],
-    ['addresses of a form', 'a%40b.com='.repeat(30_000)],
-    ['fragments', 'data: {"text":"a@'.repeat(20_000)],
-    ['lines of events that never end', 'data: {"text":"a@\n'.repeat(20_000)],
-    ['one event of many lines', `data: {"a":[0\n${'data: ,"a@b.com"\n'.repeat(20_000)}data: ]}\n\n`],
-    ['texts in turns', Array.from({ length: 6_000 }, (_, at) => `data: {"index":${at % 99},"delta":"a@b.com "}\n\n`).join('')],
-    ['keys', Array.from({ length: 9_000 }, (_, at) => `{"k${at % 3_000}":"a@b${at}.com"}\n`).join('')],
-    ['brackets', `data: ${'['.repeat(300_000)}`],
-    ['line ends', '\r'.repeat(300_000)],
-    ['schemas', `{"properties":{${'"token":{"type":"string"},'.repeat(12_000)}"a":{}}}`],
-    ['schemas in schemas', '{"properties":{"token":{"type":"object",'.repeat(8_000)],
-    ['schemas behind schemas', `${'{"b":'.repeat(9_000)}1${',"token":{"type":"string"}}'.repeat(9_000)}`],
-  ])('take a time that grows with their length only: %s', (_, text) => {
-    for (const kind of ['json', 'sse', undefined] as const) {
-      const started = performance.now();
-      bodyOf(redactor(), text, kind);
-      expect(performance.now() - started).toBeLessThan(3_000);
-    }
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { findCredentials, scrub } from './scrub.ts';
@@ -103,7 +104,7 @@ describe('scrub', () => {
         const text = JSON.stringify({ value }, null, indent);
         expect(shape(JSON.parse(scrub(text).text))).toEqual(shape({ value }));
       }),
-      { numRuns: 3_000 },
+      { numRuns: propertyRuns(3_000) },
     );
   });
 
@@ -116,7 +117,7 @@ describe('scrub', () => {
       fc.property(texts, (text) => {
         expect(scrub(text).text.split(/[\r\n]/).length).toBe(text.split(/[\r\n]/).length);
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     );
   });
 

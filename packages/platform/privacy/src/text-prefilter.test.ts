@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { DETECTORS } from './findings.ts';
 import { findCredentials } from './scrub.ts';
@@ -63,7 +64,7 @@ describe('a prefilter catches', () => {
         const text = escaped(parts.join(''), which, how);
         if (findCredentials(text).length > 0) expect(credentials.mayMatch(text)).toBe(true);
       }),
-      { numRuns: 10_000 },
+      { numRuns: propertyRuns(10_000) },
     );
   });
 
@@ -87,7 +88,7 @@ describe('a prefilter catches', () => {
           expect(credentials.mayMatch(text)).toBe(true);
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: propertyRuns(10_000) },
     );
   });
 });

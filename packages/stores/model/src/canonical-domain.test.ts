@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { canonicalDomain } from './canonical-domain.ts';
 
@@ -79,7 +80,7 @@ describe('the canonical domain', () => {
           expect(domain).toMatch(/^[a-z0-9.-]{3,253}$/);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import * as fc from 'fast-check';
 import type { BodyFacts } from './body-facts.ts';
 import { openBodyFactsReader } from './body-facts-reader.ts';
@@ -205,7 +206,7 @@ describe('streams', () => {
         expect(read('sse', [bytes])).toEqual(expected);
         expect(read('sse', cut(bytes, places))).toEqual(expected);
       }),
-      { numRuns: 20_000 },
+      { numRuns: propertyRuns(20_000) },
     );
   });
 

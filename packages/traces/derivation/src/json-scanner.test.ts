@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import * as fc from 'fast-check';
 import { JsonScanner } from './json-scanner.ts';
 import { KeyPaths } from './key-paths.ts';
@@ -65,7 +66,7 @@ describe('JsonScanner', () => {
         const expected = Object.fromEntries(PATHS.map((path) => [path, lookUp(root, path)]));
         expect(scan(cut(Buffer.from(text), at))).toEqual(expected);
       }),
-      { numRuns: 3_000 },
+      { numRuns: propertyRuns(3_000) },
     );
   });
 
@@ -95,7 +96,7 @@ describe('JsonScanner', () => {
         const bytes = Buffer.from(tokens.join(''));
         expect(scan(cut(bytes, at))).toEqual(scan([bytes]));
       }),
-      { numRuns: 3_000 },
+      { numRuns: propertyRuns(3_000) },
     );
   });
 

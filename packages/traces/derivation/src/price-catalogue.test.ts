@@ -1,6 +1,7 @@
 import { calcPrice, findProvider, type ModelInfo } from '@pydantic/genai-prices';
 import { describe, expect, test } from '@jest/globals';
 import { codeOf, messageOf } from '@vitrine/faults/fault';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { openPriceCatalogue } from './price-catalogue.ts';
@@ -84,6 +85,8 @@ const EVERY_MODEL = PRICED.flatMap((provider) =>
   (findProvider({ providerId: provider })?.models ?? []).map((model) => [provider, model.id, model] as const),
 );
 const HOURLY = ['gpt-transcribe', 'whisper-1'];
+/** There are more than 100 models. */
+const RUNS_OF_EACH_MODEL = propertyRuns(300) / 5;
 
 describe('the catalogue against its library', () => {
   test.each(EVERY_MODEL.filter(([, id]) => !HOURLY.includes(id)))('%s %s costs the same', (provider, _id, model) => {
@@ -101,7 +104,7 @@ describe('the catalogue against its library', () => {
         if (expected === undefined) expect(cost).toBeUndefined();
         else expect(Math.abs((cost ?? Number.NaN) - expected)).toBeLessThanOrEqual(1e-12 + expected * 1e-12);
       }),
-      { numRuns: 60 },
+      { numRuns: RUNS_OF_EACH_MODEL },
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { isInOrder, MOMENT_PATTERN, notAfter, notBefore, readDate, readDateTime, type Moment } from './rfc3339.ts';
 
@@ -123,7 +124,7 @@ describe('date-times', () => {
         expect(moment && exact(moment)).toBe(reference(text));
         expect(text).toMatch(new RegExp(MOMENT_PATTERN));
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     );
   });
 
@@ -133,7 +134,7 @@ describe('date-times', () => {
         const moment = readDateTime(text);
         expect(moment && exact(moment)).toBe(reference(text));
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import { findCredentials } from '../scrub.ts';
 import fc from 'fast-check';
 import type { BodyKind } from '../redaction.ts';
@@ -6,21 +7,11 @@ import { parseEvents, randomOf, readJsonLines, readSse, writeJson, writeSse, typ
 import { joinTexts, SINGLE_SHAPES, TURN_SHAPES, valueAt, type Event, type StreamShape } from './testing/stream-shapes.ts';
 import { noFindings } from '../findings.ts';
 import { findEmails, findPhones, findSsns } from '../personal-data.ts';
-import type { PrivacyRules } from '../privacy-rules.ts';
 import { openPrivacyContext } from '../privacy-context.ts';
 import { Redactor } from '../redactor.ts';
+import { TEST_RULES } from '../testing/test-rules.ts';
 
-const RULES: PrivacyRules = {
-  mode: 'redact_storage',
-  policyId: 'p',
-  detectors: { email: true, phone: true, ssn: true, token_like: true },
-  deniedHeaders: [],
-  deniedFields: ['email', 'phone', 'password', 'token', 'secret', 'ssn', 'api_key', 'authorization'],
-  format: '[{type}]',
-  salt: 'salt',
-  scopes: [],
-};
-const tools = openPrivacyContext(RULES);
+const tools = openPrivacyContext(TEST_RULES);
 const redacted = (text: string, kind: BodyKind = 'sse') => {
   const some = new Redactor(tools, 'default');
   return { text: some.body(text, kind), counts: some.counts };
@@ -388,7 +379,7 @@ describe('any stream', () => {
           if (shape.isJson === true) expect(JSON.parse(joined)).toMatchObject({ n: 1 });
         }
       }),
-      { numRuns: 300, seed: 12 },
+      { numRuns: propertyRuns(300), seed: 12 },
     );
   });
 
@@ -403,7 +394,7 @@ describe('any stream', () => {
           expect(redacted(text, framing === undefined ? 'json' : 'sse')).toEqual({ text, counts: noFindings() });
         },
       ),
-      { numRuns: 300, seed: 12 },
+      { numRuns: propertyRuns(300), seed: 12 },
     );
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { worlds, type World } from '../testing/scanned-worlds.ts';
 import { momentOf, type LoggedObservation } from './derivation-context.ts';
@@ -7,7 +8,7 @@ import { deriveLog } from '../testing/derive-log.ts';
 import { deriveNext, type Derived } from './derive.ts';
 import { reinterpretWithRules } from './reinterpret-with-rules.ts';
 
-const RUNS = { numRuns: 400 };
+const RUNS = { numRuns: propertyRuns(400) };
 const logOf = ({ scans }: World) => scans.map(({ observation }) => observation);
 
 /** What is known after entries have arrived one by one: a late one makes the log be derived again. */

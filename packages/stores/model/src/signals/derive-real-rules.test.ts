@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { detect } from '@vitrine/registry/detection/detect';
 import { LIST_BOUNDS, type PageEvidence, type StoreEvidence } from '@vitrine/registry/evidence/evidence';
 import { readCorpus } from '@vitrine/registry/testing/corpus';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { DEMO_FACTS } from '../demo/demo-facts.ts';
 import { CONTEXT, observationId } from '../testing/observations.ts';
@@ -51,6 +52,6 @@ test('scans that lose pages or lists of a store on which nothing happens make no
       const signals = deriveLog(log, CONTEXT)?.signals ?? [];
       expect(signals.filter(({ type }) => type.startsWith('technology_') || type === 'platform_migrated')).toEqual([]);
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import type { DayUsage } from '@vitrine/traces/day-usage';
 import fc from 'fast-check';
 import { DayAccounts } from './day-accounts.ts';
@@ -374,7 +375,7 @@ describe('the quota ledger, however batches, losses, reads and the writes of oth
       fc.asyncProperty(steps(alone), async (script) => {
         await play(script, (world) => expect(known(world)).toEqual(figures(sum(world.own, [50, 0, 20]))));
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -389,7 +390,7 @@ describe('the quota ledger, however batches, losses, reads and the writes of oth
         });
         expect(known(world)).toEqual(figures(world.stored));
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });

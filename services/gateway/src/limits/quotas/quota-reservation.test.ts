@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { DayAccounts, type DayAccount } from './day-accounts.ts';
 import { QuotaReservation } from './quota-reservation.ts';
@@ -173,7 +174,7 @@ describe('reservations of several processes, however requests, settlements, repo
         });
         expect(world.used).toBeLessThanOrEqual(limit + inFlight);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -190,7 +191,7 @@ describe('reservations of several processes, however requests, settlements, repo
         });
         expect(world.used).toBeLessThanOrEqual(limit + inFlight);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -211,7 +212,7 @@ describe('reservations of several processes, however requests, settlements, repo
         last.report();
         expect(last.reservation.state(limit, world.now)).toBe('used up');
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import type { AllotmentReport } from '../shared-quotas/allotment-ledger.ts';
 import { SharedWindow } from './shared-window.ts';
@@ -124,7 +125,7 @@ describe('windows of several processes', () => {
           expect(world.most).toBeLessThanOrEqual(limit);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
+import { propertyRuns } from '@vitrine/testkit/property-runs';
 import fc from 'fast-check';
 import { Deadlines, DEADLINE_TICK_MS, type Tracked } from './deadlines.ts';
 
@@ -114,7 +115,7 @@ describe('a deadline is never early, and late by 250 ms at most', () => {
           for (const at of timed.firedAt) expect(at).toBeGreaterThanOrEqual(begunAt + timeoutMs);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     );
   });
 });
