@@ -1,7 +1,7 @@
 import type { PoolFigures } from '@vitrine/postgres/pool-figures';
 import { POOL_INSTRUMENTS, poolReadings } from '@vitrine/postgres/pool-instruments';
 import type { Recorders, ServiceMetrics } from '@vitrine/telemetry/metrics/service-metrics';
-import type { SpanIds } from '@vitrine/telemetry/active-span';
+import type { SpanIds } from '@vitrine/telemetry/metrics/duration-series';
 import { WRITE_INSTRUMENTS, WRITTEN_INSTRUMENTS } from '@vitrine/traces/write-telemetry';
 import type { WriteFailure } from '@vitrine/traces/write-result';
 import type { PublisherFigures } from '../../recording/publisher/publisher-options.ts';
