@@ -24,19 +24,9 @@ export function isSecretHeader(name: string): boolean {
 
 /** The first value of a header, trimmed. `name` is lower-case. */
 export function headerOf(lines: string, name: string): string | undefined {
-  for (let start = 0; start < lines.length;) {
-    const end = endOfLine(lines, start);
-    const valueEnd = endOfLine(lines, end + 1);
-    if (lines.slice(start, end).toLowerCase() === name)
-      return end === lines.length ? undefined : lines.slice(end + 1, valueEnd).trim();
-    start = valueEnd + 1;
-  }
-  return undefined;
-}
-
-function endOfLine(lines: string, from: number): number {
-  const end = lines.indexOf('\n', from);
-  return end < 0 ? lines.length : end;
+  const parts = lines.split('\n');
+  const at = parts.findIndex((part, index) => index % 2 === 0 && part.toLowerCase() === name);
+  return at === -1 ? undefined : parts[at + 1]?.trim();
 }
 
 /** Header lines as the API shows them: lower-case name -> values in the order they came. */

@@ -21,7 +21,7 @@ export interface PrivacyContext {
   /** The same for texts other than bodies: a credential is never stored there, whatever is configured. */
   readonly inLines: readonly Detector[];
   readonly linePrefilter: TextPrefilter;
-  /** For bodies where the mode is `off`: credentials alone. Undefined when no mode is, or they are not to be looked for. */
+  /** For bodies where the mode is `off`: only credentials. Undefined when no mode is `off`, or credentials are not detected. */
   readonly whenOff?: PrivacyContext | undefined;
 }
 

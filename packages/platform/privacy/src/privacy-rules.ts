@@ -47,7 +47,7 @@ interface PrivacySubject {
   readonly path: string;
 }
 
-/** The policy of an exchange: that of the scope which matches by most of its fields, of several the first; else the general one. */
+/** The policy of an exchange: of the matching scope with the most fields, the first of several, else the general policy. */
 export function policyFor(rules: PrivacyRules, subject: PrivacySubject): PrivacyPolicy {
   const { mode, policyId, scopes } = rules;
   if (scopes.length === 0) return rules;

@@ -31,9 +31,8 @@ const TYPES: Readonly<Record<FindingKind, string>> = {
   field_name: 'FIELD',
 };
 
-/** Redacts in texts of one workspace what the rules forbid to store, and counts it. Texts in which the prefilter finds nothing are returned at
- *  once. The others are walked string by string. JSON stays JSON, and nothing else of it changes. The time grows with the length of
- *  the text only. Never throws. Spec: G13.7. */
+/** Redacts in texts of one workspace what the rules forbid to store, and counts it. Texts without a match of the prefilter are returned unchanged; in
+ *  others every string is searched. JSON stays JSON, and nothing else changes. The time is linear in the text. Never throws. Spec: G13.7. */
 export class Redactor implements Redaction {
   readonly counts = noFindings();
   readonly #context: PrivacyContext;
@@ -163,7 +162,7 @@ export class Redactor implements Redaction {
     return isJson ? this.#edits(said, depth + 1) : this.#detected(said, this.#context.inBodies);
   }
 
-  /** A form says everything percent-encoded, an `@` too. It holds no white space, as everything does that people write. */
+  /** In a form everything is percent-encoded, also `@`. It has no white space. */
   #formEdits(text: string): TextEdit[] {
     if (!text.includes('=') || /\s/.test(text.trimEnd())) return [];
     return Array.from(text.matchAll(/[^&]+/g)).flatMap(({ index, 0: pair }) => this.#pairEdits(pair, index));
@@ -238,7 +237,7 @@ export class Redactor implements Redaction {
   }
 }
 
-/** Also of what was cut or is broken: at least ASCII is read, which is what is looked for. */
+/** In cut or broken text at least ASCII is decoded, which the detectors need. */
 function percentDecoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,6 +1,6 @@
 import { findAssignedSecrets } from './credentials/assigned-secrets.ts';
 import { findBearerTokens } from './credentials/bearer-tokens.ts';
-import { mergedSpans, replacedSpans, type Span } from './text-edit.ts';
+import { editedText, mergedSpans, type Span } from './text-edit.ts';
 import { TextPrefilter } from './text-prefilter.ts';
 import { findUnescaped } from './credentials/unescaped-text.ts';
 import { REDACTED } from './header-lines.ts';
@@ -39,7 +39,7 @@ const JSON_BEGINS =
 export function scrub(text: string, replacement: string = CREDENTIAL_REDACTED): { text: string; count: number } {
   if (!prefilter.mayMatch(text)) return { text, count: 0 };
   const found = findIn(text, true);
-  return { text: replacedSpans(text, found, replacement), count: found.length };
+  return { text: replaced(text, found, replacement), count: found.length };
 }
 
 /** The spans of credentials in a text, in order: what `scrub` would replace. `withMembers: false` leaves out members of JSON that
@@ -81,10 +81,17 @@ export function redactPath(path: string): { text: string; count: number } {
   // In a query a plus is a blank.
   if (path.includes('+')) found.push(...findCredentials(path.replace(QUERY, (query) => query.replaceAll('+', ' '))));
   const spans = mergedSpans(found);
-  return { text: replacedSpans(path, spans, REDACTED), count: spans.length };
+  return { text: replaced(path, spans, REDACTED), count: spans.length };
 }
 
 function findParameters(text: string): Span[] {
   if (!HAS_SECRET_NAME.test(text)) return [];
   return Array.from(text.matchAll(SECRET_PARAMETER), ({ index, 0: value }) => ({ start: index, end: index + value.length }));
+}
+
+function replaced(text: string, spans: readonly Span[], replacement: string): string {
+  return editedText(
+    text,
+    spans.map((span) => ({ ...span, text: replacement })),
+  );
 }

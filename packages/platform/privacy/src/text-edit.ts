@@ -18,28 +18,14 @@ export function mergedSpans(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-/** The text with each span replaced; they are in their order and do not overlap. */
-export function replacedSpans(text: string, spans: readonly Span[], replacement: string): string {
-  if (spans.length === 0) return text;
-  let replaced = '';
-  let at = 0;
-  for (const { start, end } of spans) {
-    replaced += text.slice(at, start) + replacement;
-    at = end;
-  }
-  return replaced + text.slice(at);
-}
-
-/** A part of a text that is to be replaced, and what was found there. */
-export interface TextEdit {
-  readonly start: number;
-  readonly end: number;
+/** A replacement for a part of a text, and what was found there. */
+export interface TextEdit extends Span {
   readonly text: string;
   readonly kinds: readonly FindingKind[];
 }
 
 /** The text with its edits made; they are in their order and do not overlap. */
-export function editedText(text: string, edits: readonly TextEdit[]): string {
+export function editedText(text: string, edits: readonly Omit<TextEdit, 'kinds'>[]): string {
   let edited = '';
   let at = 0;
   for (const edit of edits) {
@@ -76,4 +62,15 @@ export function mergedEdits(edits: readonly TextEdit[]): TextEdit[] {
     else if (edit.end > last.end) kept[kept.length - 1] = { ...last, end: edit.end };
   }
   return kept;
+}
+
+/** How many of the positions from 0 to `count` satisfy `isBefore`, which holds for the first ones only. Found by bisection. */
+export function countBefore(count: number, isBefore: (at: number) => boolean): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

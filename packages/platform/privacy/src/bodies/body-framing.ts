@@ -7,19 +7,12 @@ export type Framing = 'sse' | 'lines';
 
 /** Events as they begin when their content type says otherwise: some fields or comments, and one that is JSON. */
 const EVENTS = /^\ufeff?(?:(?:data|event|id|retry)?:[^\r\n]*[\r\n]+){0,8}?data: ?[{[]/;
-const QUOTE = 0x22;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** How a body is divided into events; undefined: it is a single value. By what it looks like rather than by its content type:
  *  NDJSON has many, and a provider may respond to a streaming request with an error in JSON. Cost: two searches for a line feed. */
 export function framingOf(text: string, kind: BodyKind): Framing | undefined {
-  // A text that begins so is JSON, as almost every body is.
-  const isObject = text.charCodeAt(0) === OPEN_BRACE;
-  if (kind === 'sse' && (!(isObject || /^\s*[{[]/.test(text)) || /[\r\n]data:/.test(text))) return 'sse';
-  if (!isObject && EVENTS.test(text)) return 'sse';
+  if (kind === 'sse' && (!/^\s*[{[]/.test(text) || /[\r\n]data:/.test(text))) return 'sse';
+  if (EVENTS.test(text)) return 'sse';
   return isInLines(text) ? 'lines' : undefined;
 }
 
@@ -38,12 +31,10 @@ function isInLines(text: string): boolean {
 function isBetween(text: string, lineFeed: number): boolean {
   let before = lineFeed - 1;
   while (before > 0 && isBlank(text.charCodeAt(before))) before -= 1;
-  const last = text.charCodeAt(before);
-  if (last !== CLOSE_BRACE && last !== CLOSE_BRACKET && last !== QUOTE) return false;
+  if (!'}]"'.includes(text[before] ?? '-')) return false;
   let after = lineFeed + 1;
   while (after < text.length && isBlank(text.charCodeAt(after))) after += 1;
-  const first = text.charCodeAt(after);
-  return first === OPEN_BRACE || first === OPEN_BRACKET || first === QUOTE;
+  return '{["'.includes(text[after] ?? '-');
 }
 
 /** White space, and the separator of JSON text sequences. */

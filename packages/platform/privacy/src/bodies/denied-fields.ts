@@ -1,7 +1,7 @@
 import type { Span } from '../text-edit.ts';
 import { EnclosingNames } from './enclosing-name.ts';
 import { decodedString, endOfValue } from './json-text.ts';
-import { describedValues } from './schema-values.ts';
+import { describedValues, NOTHING } from './schema-values.ts';
 
 /** The value of a field with a denied name. */
 interface DeniedValue extends Span {
@@ -12,7 +12,6 @@ interface DeniedValue extends Span {
 /** A larger object is no description of a field. */
 const SCHEMA_MAX_LENGTH = 65_536;
 const SEPARATOR = String.raw`(?:[-_ ]|\\u00(?:2d|5f|20))`;
-const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
 
 /** Fields by their names: whole names, whatever the case of letters, and with `-`, `_`, a space or nothing where a denied name has
  *  one of these: `api_key` is also `apiKey`, `token` is not `max_tokens`. Spec: G13.8. */
@@ -38,9 +37,8 @@ export class DeniedFields {
     this.#part = new RegExp(`(?<=; *name="${any}"[^\\r\\n]*\\r?\\n(?:[^\\r\\n]+\\r?\\n){0,8}\\r?\\n)[^\\r\\n]+`, 'gi');
   }
 
-  /** Values of denied members in JSON text, cut or whole, and in texts that hold some JSON. What says nothing (`null`, `true`, what is
-   *  empty) is left. Of a description of such a member, in a JSON Schema, only the values that it names count. It has to be where
-   *  descriptions do, because data may look the same. */
+  /** Values of denied members in JSON text, cut or whole, and in texts that contain JSON. Empty values, `null` and booleans do not count. Where the
+   *  member is described by a JSON Schema, only the values in the description count, and only where descriptions stand: data may look the same. */
   *membersOf(text: string): Generator<DeniedValue> {
     const member = new RegExp(text.includes('\\u00') ? this.#escapedMember : this.#member);
     const names = new EnclosingNames(text);

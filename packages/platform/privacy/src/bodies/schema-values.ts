@@ -4,7 +4,7 @@ import { decodedString, endOfString, endOfValue, isSpace } from './json-text.ts'
 /** Deeper schemas are treated as data. */
 const MAX_DEPTH = 32;
 /** Words and empty values, which hold no secret. */
-const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
+export const NOTHING = /^(?:|""|true|false|null|[{[]\s*[}\]])$/;
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
 
 /** A description that is being read. */
@@ -59,9 +59,8 @@ const HOLDERS = new Map<string, Read>([
   ...keywords('dependencies', schemaOrNames),
 ]);
 
-/** Values that the description of a field in a JSON Schema names: a default, constants, examples, and those of extensions (`x-`).
- *  `holder` is the name of the member that holds the object with the description. Undefined when that holds no descriptions, and when
- *  the text between the two places is no description, or was cut: something in it is no keyword, or not what belongs to the keyword. */
+/** Values in the description of a field in a JSON Schema: a default, constants, examples, and those of extensions (`x-`). `holder`: the name of the
+ *  member around the description. Undefined when that member has no descriptions, or the text is not a whole, valid description. */
 export function describedValues(json: string, start: number, end: number, holder: string | undefined): Span[] | undefined {
   const read = HOLDERS.get(holder ?? '');
   const reading = { cursor: new JsonCursor(json, start, end), values: [] };

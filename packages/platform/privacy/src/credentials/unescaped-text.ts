@@ -1,4 +1,4 @@
-import { mergedSpans, type Span } from '../text-edit.ts';
+import { countBefore, mergedSpans, type Span } from '../text-edit.ts';
 
 /** Nested escapes are undone to this depth. */
 const LEVELS_MAX = 4;
@@ -33,7 +33,10 @@ function unescapedText(text: string): UnescapedText | undefined {
   }
   if (copied === 0) return undefined;
   unescaped += text.slice(copied);
-  return { text: unescaped, originalAt: (index) => index + (shortened[countBelow(positions, index)] ?? 0) };
+  return {
+    text: unescaped,
+    originalAt: (index) => index + (shortened[countBefore(positions.length, (at) => (positions[at] ?? 0) < index)] ?? 0),
+  };
 }
 
 const unmoved = (index: number) => index;
@@ -50,16 +53,4 @@ export function findUnescaped(text: string, find: (text: string) => Span[]): Spa
     level = unescapedText(level.text);
   }
   return found.length < 2 ? found : mergedSpans(found);
-}
-
-/** How many of the sorted numbers are less than `limit`. */
-function countBelow(sorted: readonly number[], limit: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? 0) < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

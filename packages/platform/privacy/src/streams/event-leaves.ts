@@ -58,12 +58,8 @@ export function isDelta({ path, container }: TextLeaf): boolean {
 /** Reads the JSON of one event, also when it is cut or broken. A reader of its own because `JSON.parse` returns no positions. */
 export function readEvent(text: string, from: number, to: number): EventLeaves {
   const reader = new EventReader(text, from, to);
-  const isWhole = reader.read(undefined, {
-    path: '',
-    container: containerIn(undefined, undefined),
-    depth: 0,
-    position: undefined,
-  });
+  const container = containerIn(undefined, undefined);
+  const isWhole = reader.read(undefined, { path: '', container, depth: 0, position: undefined });
   return { texts: reader.texts, isWhole };
 }
 
@@ -131,12 +127,8 @@ class EventReader {
     else if ((name === 'type' || name === 'object') && depth === 1) container[name] = this.#decoded(start, end);
     else if (!WHOLE_NAMES.has(name)) {
       const inner = name === undefined ? path : pathOf(path, name);
-      this.texts.push({
-        start,
-        end,
-        path: inner,
-        container: position === undefined ? container : containerIn(container, position),
-      });
+      const own = position === undefined ? container : containerIn(container, position);
+      this.texts.push({ start, end, path: inner, container: own });
     }
     return end < this.#to;
   }

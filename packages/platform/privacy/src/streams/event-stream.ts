@@ -1,7 +1,7 @@
 import { isDelta, keyOf, readEvent, type TextLeaf } from './event-leaves.ts';
 import { linesOf, type Framing } from '../bodies/body-framing.ts';
 import { decodedString, endOfString, isSpace } from '../bodies/json-text.ts';
-import type { Span } from '../text-edit.ts';
+import { countBefore, type Span } from '../text-edit.ts';
 
 /** A `data` line: where it starts, and the span of its data. */
 interface DataLine extends Span {
@@ -109,13 +109,7 @@ function afterByteOrderMark(text: string): number {
 
 /** The position in the body of a character of a split event. */
 export function placeInBody({ parts }: SplitEvent, at: number): number {
-  let low = 0;
-  for (let high = parts.length; high - low > 1;) {
-    const middle = (low + high) >> 1;
-    if ((parts[middle]?.at ?? 0) <= at) low = middle;
-    else high = middle;
-  }
-  const part = parts[low];
+  const part = parts[countBefore(parts.length, (index) => (parts[index]?.at ?? 0) <= at) - 1];
   return part === undefined ? at : part.start + at - part.at;
 }
 
@@ -132,8 +126,8 @@ function isJson(text: string): boolean {
 export class StreamText {
   /** Whether its events say that they carry fragments; else they may as well carry whole texts. */
   readonly isDelta: boolean;
-  /** Positions of the fragments between their quotes: start and end in turns. */
-  readonly spans: number[] = [];
+  /** Positions of the fragments, between their quotes. */
+  readonly spans: Span[] = [];
   /** The decoded fragments, joined. */
   joined = '';
   #first = '';
@@ -147,7 +141,7 @@ export class StreamText {
     const fragment = fragmentAt(stream, start, end);
     if (this.spans.length === 0) this.#first = fragment;
     else if (this.#isConstant) this.#isConstant = fragment === this.#first;
-    this.spans.push(start, end);
+    this.spans.push({ start, end });
     this.joined += fragment;
   }
 
@@ -158,16 +152,12 @@ export class StreamText {
 
   /** Whether a cut stream may hold only its beginning. */
   get isOpenEnded(): boolean {
-    return this.isFragmented || (this.isDelta && this.spans.length === 2);
+    return this.isFragmented || (this.isDelta && this.spans.length === 1);
   }
 
   /** The decoded fragments and their positions. */
-  *fragmentsIn(stream: string): Generator<{ readonly start: number; readonly end: number; readonly fragment: string }> {
-    for (let at = 0; at + 1 < this.spans.length; at += 2) {
-      const start = this.spans[at]!;
-      const end = this.spans[at + 1]!;
-      yield { start, end, fragment: fragmentAt(stream, start, end) };
-    }
+  *fragmentsIn(stream: string): Generator<Span & { readonly fragment: string }> {
+    for (const { start, end } of this.spans) yield { start, end, fragment: fragmentAt(stream, start, end) };
   }
 }
 

@@ -82,15 +82,14 @@ function splitEventEdits(event: SplitEvent, { editsOf }: StreamSearch): TextEdit
 /** Edits that are not inside of a fragment: what a fragment says is edited with its text. */
 function outsideOf(texts: readonly StreamText[], edits: readonly TextEdit[]): readonly TextEdit[] {
   if (edits.length === 0) return edits;
-  // Fragments do not overlap: sorted by themselves, starts and ends are in the same order.
-  const starts = Float64Array.from(texts.flatMap(({ spans }) => spans.filter((_, at) => at % 2 === 0))).toSorted();
-  const ends = Float64Array.from(texts.flatMap(({ spans }) => spans.filter((_, at) => at % 2 === 1))).toSorted();
+  // Fragments do not overlap.
+  const fragments = texts.flatMap(({ spans }) => spans).toSorted((a, b) => a.start - b.start);
   let next = 0;
   return edits
     .toSorted((a, b) => a.start - b.start)
     .filter((edit) => {
-      while ((ends[next] ?? Infinity) < edit.start) next += 1;
-      return edit.start < (starts[next] ?? Infinity) || edit.end > (ends[next] ?? 0);
+      while ((fragments[next]?.end ?? Infinity) < edit.start) next += 1;
+      return edit.start < (fragments[next]?.start ?? Infinity) || edit.end > (fragments[next]?.end ?? 0);
     });
 }
 
