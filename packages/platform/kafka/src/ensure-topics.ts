@@ -1,8 +1,8 @@
+import { Fault, messageOf } from '@vitrine/faults/fault';
 import type { Admin } from 'kafkajs';
 import kafkajs from 'kafkajs';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { KafkaClient } from './kafka-client.ts';
-import { refusedTopics } from './refused-topics.ts';
+import { withAdmin, type KafkaClient } from './kafka-client.ts';
 
 /** A minute for brokers that have just started. */
 const LEADER_TRIES = 300;
@@ -34,16 +34,13 @@ export interface TopicResult {
   readonly differences: readonly string[];
 }
 
-/** Creates the topics that are missing and adds missing partitions; run again, it changes nothing. Partitions are never taken away and
- *  settings never changed: those may be an operator's. Rejects with kafkajs' error when no broker can be reached. Faults:
- *  `topics_refused`. */
-export async function ensureTopics({ kafka }: KafkaClient, topics: readonly TopicSettings[]): Promise<readonly TopicResult[]> {
-  const admin = kafka.admin();
-  try {
-    await admin.connect();
+/** Creates missing topics and adds missing partitions; run again, it changes nothing. It never removes partitions or changes settings, which may be
+ *  an operator's. Rejects with kafkajs' error when no broker can be reached. Faults: `topics_refused`. */
+export function ensureTopics(client: KafkaClient, topics: readonly TopicSettings[]): Promise<readonly TopicResult[]> {
+  const ensure = async (admin: Admin) => {
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter(({ topic }) => !existing.has(topic));
-    // False when another process has just created one of them, which is as good.
+    // Results in false when another process has just created one of them, which is fine.
     if (missing.length > 0) await admin.createTopics({ topics: missing.map(topicRequest), waitForLeaders: false });
     await untilLed(
       admin,
@@ -53,14 +50,13 @@ export async function ensureTopics({ kafka }: KafkaClient, topics: readonly Topi
     for (const settings of topics)
       results.push(missing.includes(settings) ? { result: 'created', settings, differences: [] } : await adjust(admin, settings));
     return results;
-  } catch (error) {
+  };
+  return withAdmin(client, ensure).catch((error: unknown) => {
     throw refusedTopics(error) ?? error;
-  } finally {
-    await admin.disconnect();
-  }
+  });
 }
 
-/** A broker may not know a topic for a moment that it has just created, which kafkajs' own wait takes for an error. */
+/** A broker may report a topic as unknown just after it was created, which kafkajs' own wait treats as an error. */
 async function untilLed(admin: Admin, names: readonly string[]): Promise<void> {
   for (let tries = 1; names.length > 0; tries += 1) {
     try {
@@ -112,4 +108,24 @@ function differencesOf(found: TopicSettings, wanted: TopicSettings): string[] {
     .map(([name, kafkaName]) => [name as keyof typeof KAFKA_NAMES, kafkaName] as const)
     .filter(([name]) => found[name] !== wanted[name] && !isDefault(name))
     .map(([name, kafkaName]) => `${kafkaName}: ${found[name]} instead of ${wanted[name]}`);
+}
+
+/** The settings that a broker's error is about, by the type of kafkajs' error. */
+const REFUSED_SETTINGS: Readonly<Record<string, string>> = {
+  INVALID_REPLICATION_FACTOR: 'replication_factor',
+  INVALID_PARTITIONS: 'partitions',
+  INVALID_TOPIC_EXCEPTION: 'topic',
+};
+
+/** The fault for a broker's refusal to create topics; undefined for any other error. */
+function refusedTopics(error: unknown): Fault | undefined {
+  const { errors = [error] } = error as { readonly errors?: readonly unknown[] };
+  const refusals = errors.map((one) => one as { readonly type?: string; readonly topic?: string });
+  if (!refusals.every(({ type }) => typeof type === 'string')) return undefined;
+  const lines = refusals.map((refusal) => {
+    const { type = '', topic } = refusal;
+    const parts = [topic, REFUSED_SETTINGS[type], `${messageOf(refusal)} (${type})`];
+    return parts.filter((part) => part !== undefined).join(': ');
+  });
+  return new Fault('topics_refused', { say: `the broker refused to create topics\n  ${lines.join('\n  ')}`, cause: error });
 }

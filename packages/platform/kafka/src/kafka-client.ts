@@ -1,7 +1,8 @@
 import type { Secret } from '@vitrine/config/secret';
-import { Kafka, logLevel, type KafkaConfig, type SASLOptions } from 'kafkajs';
+import { Kafka, logLevel, type Admin, type KafkaConfig, type SASLOptions } from 'kafkajs';
 import { debugLogCreator, type KafkaLog } from './kafka-log.ts';
 import { registerZstd } from './codec/zstd-codec.ts';
+import type { KafkaRecord } from './kafka-record.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -48,10 +49,55 @@ export function createKafkaClient(connection: KafkaConnection, log: KafkaLog): K
     const { key, ...certificates } = tls;
     config.ssl = { ...certificates, ...(key === undefined ? {} : { key: key.reveal() }) };
   }
-  if (sasl !== undefined) config.sasl = saslOptions(sasl);
+  if (sasl !== undefined) {
+    const options: SASLOptions = { ...sasl, password: sasl.password.reveal() };
+    config.sasl = options;
+  }
   return { kafka: new Kafka(config), brokers, log };
 }
 
-function saslOptions({ mechanism, username, password }: KafkaSasl): SASLOptions {
-  return { mechanism, username, password: password.reveal() };
+/** Runs `work` on a connection for administration, and closes it. Rejects with kafkajs' error where no broker responds. */
+export async function withAdmin<T>({ kafka }: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await work(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** Rejects with kafkajs' error where no broker responds, or the topic does not exist. Creates nothing. */
+export async function findTopic(client: KafkaClient, topic: string): Promise<void> {
+  await withAdmin(client, (admin) => admin.fetchTopicMetadata({ topics: [topic] }));
+}
+
+/** Publishes one record, once and acknowledged by all replicas. Rejects with kafkajs' error where a publisher of this user could not
+ *  either. */
+export async function tryPublishing(
+  client: KafkaClient,
+  topic: string,
+  { key, value, headers = {} }: KafkaRecord,
+): Promise<void> {
+  // A producer would only report that there is no leader.
+  await findTopic(client, topic);
+  const producer = client.kafka.producer({ allowAutoTopicCreation: false, idempotent: true, maxInFlightRequests: 1 });
+  try {
+    await producer.connect();
+    await producer.send({ topic, acks: -1, messages: [{ key, value, headers }] });
+  } finally {
+    await producer.disconnect();
+  }
+}
+
+/** Rejects when `work` takes longer than `timeoutMs`; the work itself goes on, and its late failure is not an unhandled rejection. */
+export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  work.catch(() => {});
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no result within ${timeoutMs} ms`)), timeoutMs);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

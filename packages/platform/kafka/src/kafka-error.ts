@@ -1,18 +1,8 @@
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 
-/** What is wrong between this process and the brokers, in the order in which it is tested. */
-export type KafkaErrorClass =
-  | 'authentication'
-  | 'authorization'
-  | 'tls'
-  | 'topic'
-  | 'coordinator'
-  | 'timeout'
-  | 'connection'
-  | 'unknown';
-
 const AT = 'docs/failure-modes.md#broker_unavailable';
-const NEXT_STEPS: Readonly<Record<KafkaErrorClass, string>> = {
+/** By class, in the order in which the classes are tested. */
+const NEXT_STEPS = {
   authentication: `correct queue.sasl.mechanism, username and password: the broker refused them: ${AT}`,
   authorization: `give the user of queue.sasl its rights on topic and group (kafka-acls.sh): ${AT}`,
   tls: `look at queue.tls.enabled, at the authority in queue.tls.ca_path, at the broker's certificate and name, and at queue.tls.cert_path and key_path where the broker requires a client certificate: ${AT}`,
@@ -23,6 +13,9 @@ const NEXT_STEPS: Readonly<Record<KafkaErrorClass, string>> = {
   unknown: `look at err, and at the log of the brokers: ${AT}`,
 };
 
+/** Why a request to the brokers failed. */
+export type KafkaErrorClass = keyof typeof NEXT_STEPS;
+
 /** Codes of OpenSSL and Node for a certificate or handshake that was refused. */
 const TLS_CODES =
   /CERT|ERR_TLS|ERR_SSL|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|Client network socket disconnected/;
@@ -30,13 +23,7 @@ const CONNECTION_CODES = /^(?:ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)\w
 const MAX_CAUSES = 8;
 
 /** Fields of a log line about an error of kafkajs. */
-interface KafkaErrorFields {
-  readonly err: unknown;
-  readonly error_class: KafkaErrorClass;
-  readonly next_step: string;
-}
-
-export function kafkaErrorFields(err: unknown): KafkaErrorFields {
+export function kafkaErrorFields(err: unknown): { err: unknown; error_class: KafkaErrorClass; next_step: string } {
   const error_class = classifyKafkaError(err);
   return { err, error_class, next_step: NEXT_STEPS[error_class] };
 }
@@ -50,7 +37,7 @@ export function classifyKafkaError(error: unknown): KafkaErrorClass {
   if (has(/UNKNOWN_TOPIC|INVALID_TOPIC|KafkaJSTopicMetadata/, kindOf)) return 'topic';
   if (has(/GROUP_LOAD_IN_PROGRESS|COORDINATOR/, kindOf)) return 'coordinator';
   if (has(/TIMED_OUT|Timeout|ETIMEDOUT/, kindOf) || has(/^no result within|timeout/i, messageOf)) return 'timeout';
-  return has(CONNECTION_CODES, codeOf) || has(CONNECTION_CODES, nameOf) ? 'connection' : 'unknown';
+  return has(CONNECTION_CODES, codeOf) || has(CONNECTION_CODES, (cause) => textOf(cause, 'name')) ? 'connection' : 'unknown';
 }
 
 /** kafkajs wraps the error of each layer in one of its own. */
@@ -64,10 +51,6 @@ function causesOf(error: unknown): object[] {
 /** Its name, and what the protocol calls it. */
 function kindOf(error: object): string {
   return `${textOf(error, 'name')} ${textOf(error, 'type')} ${codeOf(error)}`;
-}
-
-function nameOf(error: object): string {
-  return textOf(error, 'name');
 }
 
 function textOf(error: object, field: string): string {

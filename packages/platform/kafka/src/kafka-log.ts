@@ -11,7 +11,7 @@ export interface KafkaLog {
 }
 
 /** kafkajs logs an error for every response that it retries, so its lines are kept for debugging only. What an operator has to know
- *  (a broker that is away, records that were not published, a consumer that was restarted) this package logs itself, once per change. */
+ *  (an unavailable broker, records that were not published, a restarted consumer) this package logs itself, once per change. */
 export function debugLogCreator(log: KafkaLog): logCreator {
   return () =>
     ({ namespace, label, log: { message, ...details } }) => {

@@ -20,8 +20,7 @@ export type WriteResult = 'published' | SpoolResult | 'too_large';
 export interface SpoolFigures {
   readonly spooledRecords: number;
   readonly spooledBytes: number;
-  /** Since when the spool holds records, in milliseconds since the epoch; of those of an earlier process since the start of this one. Undefined:
-   *  it holds none. */
+  /** Since when the spool has records, in milliseconds since the epoch: at the earliest the start of this process. Undefined: it is empty. */
   readonly spoolingSince: number | undefined;
   /** Records that came out of the spool into the topic. */
   readonly drainedRecords: number;
@@ -35,9 +34,9 @@ interface ReadyPublisher extends RecordPublisher {
   readonly isReady: boolean;
 }
 
-/** Publishes records, or keeps them on disk while that is not possible and publishes them later, in order. While the spool has records,
- *  new ones go behind them, except that they wait while its last file is published: otherwise a constant load would go through the disk
- *  for ever. Records may be published twice, with the same key; lost are only those that a result names. */
+/** Publishes records, or spools them on disk while that is not possible and publishes them later, in order. While the spool has records, new ones are
+ *  spooled behind them. While its last file is published they wait instead: otherwise a constant load would never leave the disk. Records may be
+ *  published twice, with the same key. Only records with such a result are lost. */
 export class SpoolingPublisher implements AsyncDisposable {
   readonly #publisher: ReadyPublisher;
   readonly #spool: DiskSpool;
@@ -88,7 +87,7 @@ export class SpoolingPublisher implements AsyncDisposable {
     return published.map((result, at) => (isLeft(at) ? (spooled.next().value ?? 'spool_failed') : (result as WriteResult)));
   }
 
-  /** Publishes what the spool holds, for `timeoutMs` at most; the rest stays on disk. Resolves to how many records that are. */
+  /** Publishes records of the spool, for `timeoutMs` at most. Resolves to the number of records left on disk. */
   async drain(timeoutMs: number): Promise<number> {
     const deadline = performance.now() + timeoutMs;
     while (this.#draining !== undefined && performance.now() < deadline) {

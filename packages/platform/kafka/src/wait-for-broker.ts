@@ -1,6 +1,6 @@
 import { Fault, messageOf } from '@vitrine/faults/fault';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { KafkaClient } from './kafka-client.ts';
+import { withAdmin, type KafkaClient } from './kafka-client.ts';
 
 const RETRY_MS = 1_000;
 /** Waiting does not correct credentials. */
@@ -20,7 +20,7 @@ export async function waitForBroker(client: KafkaClient, { withinMs, signal, onW
   const deadline = performance.now() + withinMs;
   let isReported = false;
   for (;;) {
-    const error = await connectionError(client);
+    const error = await withAdmin(client, async () => undefined).catch((caught: unknown) => caught as Error);
     if (error === undefined) return;
     const isLast = NOT_AWAITED.includes(error.name) || performance.now() + RETRY_MS > deadline;
     if (!isLast && !isReported) onWaiting(error);
@@ -31,17 +31,5 @@ export async function waitForBroker(client: KafkaClient, { withinMs, signal, onW
         say: `no connection to ${client.brokers.join(', ')}: ${messageOf(error)}`,
         cause: error,
       });
-  }
-}
-
-async function connectionError({ kafka }: KafkaClient): Promise<Error | undefined> {
-  const admin = kafka.admin();
-  try {
-    await admin.connect();
-    return undefined;
-  } catch (error) {
-    return error as Error;
-  } finally {
-    await admin.disconnect();
   }
 }

@@ -21,9 +21,8 @@ export class RetentionClock {
     this.#steadyClock = steadyClock;
   }
 
-  /** The run after `last`, which is that of any process. `nowMs` is the store's clock. A store that has kept no run begins at `newestMs`, when
-   *  its newest row was made. The time since the last run is taken from the steady clock; only at the start of a process from the store's,
-   *  and then as an hour at most. */
+  /** The run after `last`, the last run of any process. `nowMs`: the store's clock. The first run of a store begins at `newestMs`, when its newest row
+   *  was made. The steady clock measures the time since the last run; at the start of a process the store's clock does, up to an hour. */
   next(last: RetentionRun | undefined, nowMs: number, newestMs: number = nowMs): RetentionRun {
     const steadyMs = this.#steadyClock();
     const { at, ranAt } = last ?? { at: newestMs, ranAt: Number.NEGATIVE_INFINITY };

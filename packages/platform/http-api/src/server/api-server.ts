@@ -1,4 +1,4 @@
-import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
+import { runShutdownStep } from '@vitrine/lifecycle/shutdown-steps';
 import { scrub } from '@vitrine/privacy/scrub';
 import type { Logger } from '@vitrine/telemetry/logger';
 import type { ApiApp } from '../api-app.ts';

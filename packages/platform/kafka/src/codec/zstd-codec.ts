@@ -12,10 +12,8 @@ const codec = {
   decompress: async (buffer: Buffer) => zstdDecompressSync(buffer, { maxOutputLength: MAX_BATCH_BYTES }),
 };
 
-/** kafkajs ships gzip alone and takes other codecs from this table. Registering again changes nothing.
- *
- *  Both ways are synchronous: handing each batch to Node's thread pool costs more CPU than compressing it. Whoever publishes much does so
- *  on a worker thread. */
+/** kafkajs ships only gzip and takes other codecs from this table. Registering again changes nothing. Both directions are synchronous: passing each
+ *  batch to Node's thread pool costs more CPU than compressing it. The gateway publishes on a worker thread. */
 export function registerZstd(): void {
   const { CompressionCodecs, CompressionTypes } = kafkajs;
   CompressionCodecs[CompressionTypes.ZSTD] = () => codec;

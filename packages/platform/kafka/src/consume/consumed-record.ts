@@ -19,13 +19,13 @@ export interface RejectedRecord {
   readonly reason: string;
 }
 
-/** `done`: all records but the rejected ones are processed, durably. `unavailable`: what the handler writes to is away; the same records
+/** `done`: all records but the rejected ones are processed, durably. `unavailable`: the handler's store is unavailable; the same records
  *  are delivered again when it is back. `deferred`: not now; they are delivered again at once, after the group was heard. */
 export type HandlerResult =
   | { readonly status: 'done'; readonly rejected?: readonly RejectedRecord[] }
   | { readonly status: 'deferred' }
   | { readonly status: 'unavailable'; readonly errorClass: string; readonly reason: string };
 
-/** Processes records of one partition, in order. Records may be delivered more than once. What it throws is taken as the fault of a
- *  record among them. */
+/** Processes records of one partition, in order. Records may be delivered more than once. A thrown error is attributed to one of
+ *  the records. */
 export type RecordHandler = (records: readonly ConsumedRecord[]) => Promise<HandlerResult>;

@@ -1,24 +1,18 @@
-import type { KafkaClient } from '../kafka-client.ts';
-import { withDeadline } from '../with-deadline.ts';
+import { withAdmin, withDeadline, type KafkaClient } from '../kafka-client.ts';
 
 const TIMEOUT_MS = 4_000;
 
-/** Records of `partitions` that the group has not committed. Over a connection of its own, so that it is read while the consumer waits. */
+/** Records of `partitions` that the group has not committed. Uses a connection of its own, because the consumer's may be waiting. */
 export async function readLag(
-  { kafka }: KafkaClient,
+  client: KafkaClient,
   { topic, groupId }: { readonly topic: string; readonly groupId: string },
   partitions: readonly number[],
 ): Promise<number> {
-  const admin = kafka.admin();
-  const read = async () => {
-    try {
-      await admin.connect();
-      return [await admin.fetchTopicOffsets(topic), await admin.fetchOffsets({ groupId, topics: [topic] })] as const;
-    } finally {
-      await admin.disconnect();
-    }
-  };
-  const [ends, [group]] = await withDeadline(read(), TIMEOUT_MS);
+  const read = withAdmin(
+    client,
+    async (admin) => [await admin.fetchTopicOffsets(topic), await admin.fetchOffsets({ groupId, topics: [topic] })] as const,
+  );
+  const [ends, [group]] = await withDeadline(read, TIMEOUT_MS);
   const committed = new Map(group?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
   let lag = 0;
   for (const { partition, high, low } of ends) {

@@ -1,10 +1,9 @@
-import { runShutdownStep } from '@vitrine/lifecycle/shutdown-step';
+import { runShutdownStep } from '@vitrine/lifecycle/shutdown-steps';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { KafkaClient } from '../kafka-client.ts';
+import { withDeadline, type KafkaClient } from '../kafka-client.ts';
 import { kafkaErrorFields } from '../kafka-error.ts';
 import type { RecordPublisher } from '../publish/publish-result.ts';
-import { withDeadline } from '../with-deadline.ts';
 import type { RecordHandler, RejectedRecord } from './consumed-record.ts';
 import { readLag } from './consumer-lag.ts';
 import { HEARTBEAT_MS, processFetched } from './process-fetched.ts';
@@ -18,8 +17,6 @@ export interface ConsumerOptions {
   /** Whether what the handler writes to is back; asked every `probeMs` while the consumer is paused. */
   readonly isAvailable: () => Promise<boolean>;
   readonly maxBatchRecords?: number;
-  readonly maxBytesPerPartition?: number;
-  readonly sessionTimeoutMs?: number;
   readonly probeMs?: number;
   readonly lagIntervalMs?: number;
 }
@@ -49,18 +46,18 @@ type Counters = { -readonly [name in keyof ConsumerFigures]: ConsumerFigures[nam
 
 const DEFAULTS = {
   maxBatchRecords: 500,
-  maxBytesPerPartition: 1_048_576,
-  sessionTimeoutMs: 15_000,
   probeMs: 1_000,
   lagIntervalMs: 5_000,
 };
+const MAX_BYTES_PER_PARTITION = 1_048_576;
+const SESSION_TIMEOUT_MS = 15_000;
 const REBALANCE_TIMEOUT_MS = 30_000;
 const FETCH_WAIT_MS = 500;
 const RESTART_MS = 1_000;
 const DISCONNECT_TIMEOUT_MS = 2_000;
 
 /** Consumes one topic in a group: a batch is handled, then its offset committed, so that a record is delivered at least once. Connects by
- *  itself and begins a new session after every error, because kafkajs gives a consumer up for good after some. */
+ *  itself and begins a new session after every error, because kafkajs stops a consumer for good after some. */
 export class KafkaConsumer implements AsyncDisposable {
   readonly #client: KafkaClient;
   readonly #options: ConsumerOptions & typeof DEFAULTS;
@@ -136,14 +133,13 @@ export class KafkaConsumer implements AsyncDisposable {
   }
 
   #createConsumer(): Consumer {
-    const { groupId, sessionTimeoutMs, maxBytesPerPartition } = this.#options;
     const consumer = this.#client.kafka.consumer({
-      groupId,
-      sessionTimeout: sessionTimeoutMs,
+      groupId: this.#options.groupId,
+      sessionTimeout: SESSION_TIMEOUT_MS,
       rebalanceTimeout: REBALANCE_TIMEOUT_MS,
       heartbeatInterval: HEARTBEAT_MS,
       maxWaitTimeInMs: FETCH_WAIT_MS,
-      maxBytesPerPartition,
+      maxBytesPerPartition: MAX_BYTES_PER_PARTITION,
       allowAutoTopicCreation: false,
       // Restarting is done here, after errors of every kind.
       retry: { retries: 5, restartOnFailure: () => Promise.resolve(false) },
@@ -235,7 +231,7 @@ export class KafkaConsumer implements AsyncDisposable {
       try {
         this.#counters.lagRecords = await readLag(this.#client, { topic, groupId }, this.#assigned);
       } catch (error) {
-        this.#client.log.debug({ err: error, topic }, 'consumer lag not read');
+        this.#client.log.debug({ err: error, topic }, 'reading consumer lag failed');
       }
     }
   }

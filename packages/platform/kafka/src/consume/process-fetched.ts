@@ -29,7 +29,7 @@ export async function processFetched(payload: EachBatchPayload, maxRecords: numb
 }
 
 async function withHeartbeat<T>(payload: EachBatchPayload, work: () => Promise<T>): Promise<T> {
-  // What a heartbeat says of a rebalance, the one after the part says again.
+  // The heartbeat after the part reports a rebalance again.
   const timer = setInterval(() => void payload.heartbeat().catch(() => {}), HEARTBEAT_MS);
   try {
     return await work();

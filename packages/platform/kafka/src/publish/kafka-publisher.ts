@@ -1,9 +1,7 @@
 import { codeOf } from '@vitrine/faults/fault';
 import kafkajs, { type CompressionTypes, type Producer } from 'kafkajs';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { KafkaClient } from '../kafka-client.ts';
-import { withDeadline } from '../with-deadline.ts';
-import { findTopic } from '../find-topic.ts';
+import { findTopic, withDeadline, type KafkaClient } from '../kafka-client.ts';
 import { classifyKafkaError, kafkaErrorFields, type KafkaErrorClass } from '../kafka-error.ts';
 import type { KafkaRecord } from '../kafka-record.ts';
 import type { PublishResult, RecordPublisher } from './publish-result.ts';
@@ -38,11 +36,9 @@ interface Session {
   readonly end: () => void;
 }
 
-/** Publishes to one topic by an idempotent producer with acks of all replicas. Connects by itself, and again after each failure; until
- *  then `publish` results in `unavailable` at once.
- *
- *  After any failed send the producer is replaced: kafkajs takes the sequence numbers back, and would give those of records that the
- *  broker may have written to other records, which the broker would then discard as duplicates. */
+/** Publishes to one topic by an idempotent producer with acks of all replicas. Connects by itself, and again after each failure. While it is not
+ *  connected, `publish` results in `unavailable` at once. Every failed send replaces the producer: kafkajs reuses the sequence numbers of records
+ *  that the broker may have written, and the broker would discard the next records as duplicates. */
 export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   readonly topic: string;
   readonly #client: KafkaClient;
@@ -75,10 +71,6 @@ export class KafkaPublisher implements RecordPublisher, AsyncDisposable {
   /** Why records are `unavailable`: the class of the last failure, until a later connection. */
   get failedBy(): KafkaErrorClass | undefined {
     return this.#failedBy;
-  }
-
-  get pendingBytes(): number {
-    return this.#batcher.pendingBytes;
   }
 
   async publish(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {

@@ -13,23 +13,14 @@ export interface BatchLimits {
   readonly maxPendingBytes: number;
 }
 
-/** A call of `publish`, and how many of its records are not settled. */
-interface Call {
-  readonly results: PublishResult[];
-  open: number;
-  readonly resolve: (results: readonly PublishResult[]) => void;
-}
-
-/** The record of a call at a place. No closure for each: these took a microsecond a record. */
 interface PendingRecord {
   readonly record: KafkaRecord;
   readonly bytes: number;
-  readonly call: Call;
-  readonly at: number;
+  readonly settle: (result: PublishResult) => void;
 }
 
 /** Collects records into sends by count, bytes and time, with one send in flight: kafkajs sends nothing later and joins nothing, and a
- *  batch of 200 costs a quarter of the CPU per record of single ones. Of records with keys, a send goes to all leaders of their partitions at once. */
+ *  batch of 200 costs a quarter of the CPU per record of single ones. A send goes to the leaders of all partitions of its records at once. */
 export class RecordBatcher implements RecordPublisher {
   readonly #limits: BatchLimits;
   readonly #send: (records: readonly KafkaRecord[]) => Promise<readonly PublishResult[]>;
@@ -48,21 +39,20 @@ export class RecordBatcher implements RecordPublisher {
   }
 
   publish(records: readonly KafkaRecord[]): Promise<readonly PublishResult[]> {
-    const { promise, resolve } = Promise.withResolvers<readonly PublishResult[]>();
-    const call: Call = { results: Array.from<PublishResult>({ length: records.length }), open: records.length, resolve };
-    if (records.length === 0) resolve([]);
-    for (const [at, record] of records.entries()) this.#add(record, call, at);
+    const results = Promise.all(records.map((record) => this.#add(record)));
     if (this.#isFull()) this.#endLinger?.();
     if (!this.#isSending) void this.#sendAll();
-    return promise;
+    return results;
   }
 
-  #add(record: KafkaRecord, call: Call, at: number): void {
+  async #add(record: KafkaRecord): Promise<PublishResult> {
     const bytes = recordBytes(record);
-    if (bytes > this.#limits.maxRecordBytes) return settle(call, at, 'too_large');
-    if (this.#pendingBytes + bytes > this.#limits.maxPendingBytes) return settle(call, at, 'queue_full');
-    this.#pending.push({ record, bytes, call, at });
+    if (bytes > this.#limits.maxRecordBytes) return 'too_large';
+    if (this.#pendingBytes + bytes > this.#limits.maxPendingBytes) return 'queue_full';
+    const { promise, resolve } = Promise.withResolvers<PublishResult>();
+    this.#pending.push({ record, bytes, settle: resolve });
     this.#pendingBytes += bytes;
+    return await promise;
   }
 
   #isFull(): boolean {
@@ -75,7 +65,7 @@ export class RecordBatcher implements RecordPublisher {
       if (!this.#isFull()) await this.#linger();
       const batch = this.#take();
       const results = await this.#send(batch.map(({ record }) => record));
-      for (const [place, { call, at }] of batch.entries()) settle(call, at, results[place] ?? 'unavailable');
+      for (const [at, { settle }] of batch.entries()) settle(results[at] ?? 'unavailable');
     }
     this.#isSending = false;
   }
@@ -101,10 +91,4 @@ export class RecordBatcher implements RecordPublisher {
     this.#pendingBytes -= bytes;
     return this.#pending.splice(0, count);
   }
-}
-
-function settle(call: Call, at: number, result: PublishResult): void {
-  call.results[at] = result;
-  call.open -= 1;
-  if (call.open === 0) call.resolve(call.results);
 }

@@ -33,10 +33,9 @@ interface OldestSegment {
   remove(): Promise<void>;
 }
 
-/** Records on disk, in append-only files that are deleted when `oldest` was published: first in, first out, with a bound in bytes. Records
- *  with the result `spooled` are read again after `kill -9`, because the system has them; files are synced to the disk when they are full
- *  and at the end, so a loss of power may take those of the newest file. Not safe for calls in parallel: `SpoolingPublisher` makes one
- *  after another. Faults on opening: `storage_locked`, `storage_unusable`; system errors of the folder. */
+/** Records on disk in append-only files, first in, first out, with a bound in bytes. Spooled records survive `kill -9`. Files are synced when they are
+ *  full and at the end, so a power loss may destroy the newest file. Not safe for calls in parallel: `SpoolingPublisher` makes one after another.
+ *  Faults on opening: `storage_locked`, `storage_unusable`; system errors of the folder. */
 export class DiskSpool implements AsyncDisposable {
   readonly #options: Required<SpoolOptions>;
   readonly #lock: Disposable;
@@ -81,7 +80,7 @@ export class DiskSpool implements AsyncDisposable {
     return this.#damaged;
   }
 
-  /** The results stand in the order of the records. Rejects never: what the disk refuses has `spool_failed` and is followed by `onError`. */
+  /** The results are in the order of the records. Never rejects: a disk error results in `spool_failed` and a call of `onError`. */
   async append(records: readonly KafkaRecord[], onError: (error: unknown) => void): Promise<readonly SpoolResult[]> {
     const results: SpoolResult[] = [];
     let frames: Buffer[] = [];

@@ -1,8 +1,7 @@
 import { isFault, messageOf } from '@vitrine/faults/fault';
-import { createKafkaClient } from '@vitrine/kafka/kafka-client';
+import { createKafkaClient, tryPublishing } from '@vitrine/kafka/kafka-client';
 import { kafkaConnection } from '@vitrine/kafka/kafka-connection';
 import { kafkaErrorFields } from '@vitrine/kafka/kafka-error';
-import { tryPublishing } from '@vitrine/kafka/publish/try-publishing';
 import type { PostgresPoolOptions } from '@vitrine/postgres/pool-options';
 import { tryWriting } from '@vitrine/sqlite/try-writing';
 import { openPostgresTraceStore } from '@vitrine/trace-store-postgres/postgres-trace-store';

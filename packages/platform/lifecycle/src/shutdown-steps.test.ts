@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { runShutdownStep } from './shutdown-step.ts';
+import { runShutdownStep } from './shutdown-steps.ts';
 
 describe('runShutdownStep', () => {
   const run = async (step: () => Promise<unknown>) => {
