@@ -6,13 +6,8 @@ const READ_INTERVAL_MS = 60_000;
 /** A process whose clock differs by more is reported. */
 const TOLERATED_MS = 30_000;
 
-/** The part of a logger that is needed. */
-interface ClockLogger {
-  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
-}
-
 interface DatabaseClockOptions {
-  readonly logger: ClockLogger;
+  readonly logger: { warn(fields: Readonly<Record<string, unknown>>, message: string): void };
   readonly processClock?: () => number;
   /** Milliseconds on a clock that does not jump. */
   readonly steadyClock?: () => number;
@@ -22,7 +17,7 @@ interface DatabaseClockOptions {
  *  machines agree by it on days and expiry, and one whose clock is wrong changes nothing. Until it was read it is the clock of the process. */
 export class DatabaseClock implements Disposable {
   readonly #pool: PostgresPool;
-  readonly #logger: ClockLogger;
+  readonly #logger: DatabaseClockOptions['logger'];
   readonly #processClock: () => number;
   readonly #steadyClock: () => number;
   /** What the database's clock is ahead of the steady one. */

@@ -27,13 +27,7 @@ const AFTER_CLASS: Readonly<Record<PostgresErrorClass, string>> = {
 const TLS = /CERT|ERR_TLS|ERR_SSL|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|EPROTO|does not support SSL|no encryption/;
 
 /** Fields of a log line about an error of the database. */
-interface DatabaseErrorFields {
-  readonly err: unknown;
-  readonly error_class: PostgresErrorClass;
-  readonly next_step: string;
-}
-
-export function databaseErrorFields(err: unknown): DatabaseErrorFields {
+export function databaseErrorFields(err: unknown): { err: unknown; error_class: PostgresErrorClass; next_step: string } {
   const error_class = classifyPostgresError(err);
   return { err, error_class, next_step: `${nextStep(err, error_class)}: ${AT}` };
 }

@@ -1,11 +1,10 @@
-import { messageOf } from '@vitrine/faults/fault';
 import { setTimeout as wait } from 'node:timers/promises';
 import { databaseErrorFields } from './database-error-fields.ts';
 import type { PostgresPool } from './postgres-pool.ts';
-import { DatabaseReadiness, waitForDatabase, type WaitLogger } from './wait-for-database.ts';
+import { waitForDatabase, waitingReason, type WaitLogger } from './wait-for-database.ts';
 
 const PROBE_INTERVAL_MS = 5_000;
-/** A database that has not responded for so long counts as one that is away, although the driver still waits for it. */
+/** A database that does not respond within this time counts as unavailable, although the driver still waits for it. */
 const RESPONSE_MS = 5_000;
 
 interface DatabaseProbeOptions {
@@ -14,13 +13,14 @@ interface DatabaseProbeOptions {
   readonly probe: (pool: PostgresPool) => Promise<unknown>;
 }
 
-/** Knows whether the database serves a service. Once started it asks it every 5 s, whether or not anything else does. */
+/** Reports whether the database serves a service. Once started, it runs the probe every 5 s. */
 export class DatabaseProbe implements AsyncDisposable {
   readonly #pool: PostgresPool;
   readonly #options: DatabaseProbeOptions;
-  readonly #readiness = new DatabaseReadiness();
   readonly #stopping = new AbortController();
   readonly #ready = Promise.withResolvers<void>();
+  #reason: string | undefined = 'not connected to the database yet';
+  #hasReachedDatabase = false;
   /** When the probe in progress was sent. */
   #sentAt: number | undefined;
   #running: Promise<void> | undefined;
@@ -34,12 +34,12 @@ export class DatabaseProbe implements AsyncDisposable {
   get reason(): string | undefined {
     const waitedMs = this.#sentAt === undefined ? 0 : performance.now() - this.#sentAt;
     const silence = waitedMs > RESPONSE_MS ? `no response from the database for ${Math.round(waitedMs / 1_000)} s` : undefined;
-    return this.#readiness.reason ?? silence;
+    return this.#reason ?? silence;
   }
 
   /** At any time since the start. */
   get hasReachedDatabase(): boolean {
-    return this.#readiness.wasReached;
+    return this.#hasReachedDatabase;
   }
 
   /** Resolves when the database serves for the first time, which may be never. */
@@ -60,10 +60,14 @@ export class DatabaseProbe implements AsyncDisposable {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     // Tables and rights that a migration has still to make are waited for, too.
-    const options = { ...this.#options, signal, readiness: this.#readiness, isAwaited: () => true };
+    const onAttempt = (reason: string | undefined) => {
+      this.#reason = reason;
+      this.#hasReachedDatabase ||= reason === undefined;
+    };
+    const options = { ...this.#options, signal, onAttempt, isAwaited: () => true };
     while (!signal.aborted) {
       if (await waitForDatabase(this.#pool, options)) this.#ready.resolve();
-      while (!signal.aborted && this.#readiness.reason === undefined) {
+      while (!signal.aborted && this.#reason === undefined) {
         await wait(PROBE_INTERVAL_MS, undefined, { signal }).catch(() => {});
         if (!signal.aborted) await this.#check();
       }
@@ -77,7 +81,7 @@ export class DatabaseProbe implements AsyncDisposable {
     try {
       await probe(this.#pool);
     } catch (err) {
-      this.#readiness.reason = `waiting for the database: ${messageOf(err)}`;
+      this.#reason = waitingReason(err);
       const waited_ms = Math.round(performance.now() - sentAt);
       logger.warn({ ...this.#pool.address, waited_ms, ...databaseErrorFields(err) }, 'database lost');
     } finally {

@@ -70,7 +70,8 @@ export class NotificationListener implements AsyncDisposable {
     } finally {
       clearInterval(timer);
       this.#stop.signal.removeEventListener('abort', stop);
-      await closed(client);
+      // A broken connection cannot be closed in order.
+      await client.end().catch(() => {});
     }
   }
 }
@@ -83,9 +84,4 @@ function checkRegularly(client: pg.Client, intervalMs: number, onFailure: (error
     isPending = true;
     client.query('SELECT 1').then(() => (isPending = false), onFailure);
   }, intervalMs);
-}
-
-/** A connection that is broken cannot be closed in order. */
-async function closed(client: pg.Client): Promise<void> {
-  await client.end().catch(() => {});
 }

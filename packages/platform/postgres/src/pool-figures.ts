@@ -1,4 +1,4 @@
-import { POSTGRES_ERROR_CLASSES, type PostgresErrorClass } from './postgres-error.ts';
+import type { PostgresErrorClass } from './postgres-error.ts';
 
 /** What a pool has done since its start. */
 export interface PoolCounters {
@@ -16,17 +16,9 @@ export interface PoolCounters {
 }
 
 export function noCounts(): PoolCounters {
-  const errors = Object.fromEntries(POSTGRES_ERROR_CLASSES.map((errorClass) => [errorClass, 0])) as PoolCounters['errors'];
-  return {
-    connectionsOpened: 0,
-    connectionsLost: 0,
-    statements: 0,
-    transactions: 0,
-    rollbacks: 0,
-    acquired: 0,
-    acquireMs: 0,
-    errors,
-  };
+  const errors = { timeout: 0, connection: 0, contention: 0, constraint: 0, unknown: 0 };
+  const connections = { connectionsOpened: 0, connectionsLost: 0, acquired: 0, acquireMs: 0 };
+  return { ...connections, statements: 0, transactions: 0, rollbacks: 0, errors };
 }
 
 /** Counters and gauges of a pool, for the metrics of its service. */

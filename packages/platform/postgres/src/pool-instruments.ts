@@ -1,4 +1,5 @@
-import { counter, gauge, type MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
+import { counter, gauge } from '@vitrine/telemetry/metrics/instrument';
+import type { Reading } from '@vitrine/telemetry/metrics/service-metrics';
 import type { PoolFigures } from './pool-figures.ts';
 
 const POOL = ['pool'];
@@ -17,14 +18,12 @@ export const POOL_INSTRUMENTS = {
   ]),
 };
 
-type Series = (readonly [attributes: MetricAttributes, value: number])[];
-
 /** What `POOL_INSTRUMENTS` show of pools by name. */
 export function poolReadings(
   pools: Readonly<Record<string, PoolFigures>>,
-): Readonly<Record<keyof typeof POOL_INSTRUMENTS, Series>> {
+): Readonly<Record<keyof typeof POOL_INSTRUMENTS, Reading>> {
   const entries = Object.entries(pools);
-  const each = (read: (figures: PoolFigures) => number): Series =>
+  const each = (read: (figures: PoolFigures) => number): Reading =>
     entries.map(([pool, figures]) => [{ pool }, read(figures)] as const);
   return {
     connections: each(({ connections }) => connections),

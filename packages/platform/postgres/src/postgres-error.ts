@@ -1,8 +1,7 @@
 import { codeOf, messageOf } from '@vitrine/faults/fault';
 
 /** Why a statement failed, in the order in which the classes are tested. Spec: G12.6, G14.28. */
-export const POSTGRES_ERROR_CLASSES = ['timeout', 'connection', 'contention', 'constraint', 'unknown'] as const;
-export type PostgresErrorClass = (typeof POSTGRES_ERROR_CLASSES)[number];
+export type PostgresErrorClass = 'timeout' | 'connection' | 'contention' | 'constraint' | 'unknown';
 
 // Codes of the server are SQLSTATEs (PostgreSQL, Appendix A); those of the system begin with E; the driver's own errors have only a text.
 const TIMEOUT_CODES = new Set(['57014', '25P03', '57P05', 'ETIMEDOUT']);

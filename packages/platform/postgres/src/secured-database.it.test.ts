@@ -5,7 +5,7 @@ import { waitUntil } from '@vitrine/testkit/wait-until';
 import { inspect } from 'node:util';
 import { PostgresPool } from './postgres-pool.ts';
 import { startSecuredServer, type SecuredServer } from './testing/secured-server.ts';
-import { DatabaseReadiness, waitForDatabase, type WaitFields } from './wait-for-database.ts';
+import { waitForDatabase, type WaitFields } from './wait-for-database.ts';
 
 const { ca, otherCa, client, clientKey } = TEST_CERTIFICATES;
 const WRONG_PASSWORD = 'canary-wrong-5f21';
@@ -57,15 +57,15 @@ test('a client certificate in the DSN takes the place of a password', async () =
 async function firstWait(dsn: Secret) {
   await using pool = open(dsn);
   const stop = new AbortController();
-  const readiness = new DatabaseReadiness();
+  let reason: string | undefined;
   const lines: WaitFields[] = [];
   const log = (fields: WaitFields) => {
     lines.push(fields);
     stop.abort();
   };
-  await waitForDatabase(pool, { logger: { info: log, warn: log }, readiness, signal: stop.signal });
+  await waitForDatabase(pool, { logger: { info: log, warn: log }, onAttempt: (of) => void (reason = of), signal: stop.signal });
   const [line] = lines;
-  return { line, lines, reason: readiness.reason };
+  return { line, lines, reason };
 }
 
 test.each<[string, () => Secret, RegExp]>([

@@ -4,7 +4,7 @@ import { emptyDatabase, type TestDatabase } from '@vitrine/testkit/template-data
 import { waitUntil } from '@vitrine/testkit/wait-until';
 import { PostgresPool } from './postgres-pool.ts';
 import { openTcpProxy } from './testing/tcp-proxy.ts';
-import { DatabaseReadiness, waitForDatabase } from './wait-for-database.ts';
+import { waitForDatabase } from './wait-for-database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -22,14 +22,16 @@ test('a process that starts before the database waits, says so in log and readin
   await using proxy = await openTcpProxy(database.dsn);
   await proxy.close();
   await using pool = new PostgresPool({ dsn: proxy.dsn, applicationName: 'test' });
-  const [logger, readiness] = [testLogger(), new DatabaseReadiness()];
-  const waiting = waitForDatabase(pool, { logger, readiness, signal: new AbortController().signal });
+  const logger = testLogger();
+  let reason: string | undefined;
+  const onAttempt = (of: string | undefined) => void (reason = of);
+  const waiting = waitForDatabase(pool, { logger, onAttempt, signal: new AbortController().signal });
   await waitUntil(() => pool.figures().errors.connection >= 3, { what: 'three attempts' });
   expect(logger.lines).toEqual(['waiting for the database']);
-  expect(readiness.reason).toMatch(/^waiting for the database: .*ECONNREFUSED/);
+  expect(reason).toMatch(/^waiting for the database: .*ECONNREFUSED/);
   await proxy.open();
   expect(await waiting).toBe(true);
-  expect([logger.lines, readiness.reason]).toEqual([['waiting for the database', 'database reached'], undefined]);
+  expect([logger.lines, reason]).toEqual([['waiting for the database', 'database reached'], undefined]);
 });
 
 test('waiting ends with its signal', async () => {

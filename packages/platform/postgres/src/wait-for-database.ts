@@ -24,34 +24,14 @@ export interface WaitLogger {
   warn(fields: WaitFields, message: string): void;
 }
 
-/** Whether the database responds, as its last use has shown. */
-export class DatabaseReadiness {
-  #reason: string | undefined = 'not connected to the database yet';
-  #wasReached = false;
-
-  /** Why the database cannot be used; undefined while it can. */
-  get reason(): string | undefined {
-    return this.#reason;
-  }
-
-  /** Stays true when it is lost again. */
-  get wasReached(): boolean {
-    return this.#wasReached;
-  }
-
-  set reason(reason: string | undefined) {
-    this.#wasReached ||= reason === undefined;
-    this.#reason = reason;
-  }
-}
-
 interface DatabaseWait {
   readonly logger: WaitLogger;
   readonly signal: AbortSignal;
-  readonly readiness?: DatabaseReadiness;
+  /** Called after each attempt: why the database cannot be used; undefined when it can. */
+  readonly onAttempt?: (reason: string | undefined) => void;
   /** What must succeed; by default any statement. */
   readonly probe?: (pool: PostgresPool) => Promise<unknown>;
-  /** Errors of the probe that waiting heals; by default those of a database that is away. */
+  /** Errors of the probe that waiting may resolve; by default those of an unavailable database. */
   readonly isAwaited?: (error: unknown) => boolean;
 }
 
@@ -60,19 +40,18 @@ const isAway = (error: unknown): boolean => ['connection', 'timeout'].includes(c
 /** Waits until the database responds, and logs that it waits. Resolves to false when `signal` is aborted before. An error that waiting does
  *  not heal is thrown. */
 export async function waitForDatabase(pool: PostgresPool, options: DatabaseWait): Promise<boolean> {
-  const { logger, signal, readiness = new DatabaseReadiness() } = options;
-  const { probe = (of) => of.query('SELECT 1'), isAwaited = isAway } = options;
+  const { logger, signal, onAttempt, probe = (of) => of.query('SELECT 1'), isAwaited = isAway } = options;
   const startedAt = performance.now();
   let loggedAt = Number.NEGATIVE_INFINITY;
   for (let retry = 0; !signal.aborted; retry += 1) {
     try {
       await probe(pool);
-      readiness.reason = undefined;
+      onAttempt?.(undefined);
       if (retry > 0) logger.info(fieldsOf(pool.address, startedAt), 'database reached');
       return true;
     } catch (err) {
       if (!isAwaited(err)) throw err;
-      readiness.reason = `waiting for the database: ${messageOf(err)}`;
+      onAttempt?.(waitingReason(err));
       if (performance.now() - loggedAt >= LOG_INTERVAL_MS) {
         loggedAt = performance.now();
         logger.warn({ ...fieldsOf(pool.address, startedAt), ...databaseErrorFields(err) }, 'waiting for the database');
@@ -81,6 +60,11 @@ export async function waitForDatabase(pool: PostgresPool, options: DatabaseWait)
     await wait(backoffMs(retry, BACKOFF, Math.random()), undefined, { signal }).catch(() => {});
   }
   return false;
+}
+
+/** Why a service cannot work while its database fails with `error`. */
+export function waitingReason(error: unknown): string {
+  return `waiting for the database: ${messageOf(error)}`;
 }
 
 function fieldsOf(address: PostgresAddress, startedAt: number): WaitFields {
