@@ -1,4 +1,5 @@
-import { counter, gauge, type MetricAttributes } from '@vitrine/telemetry/metrics/instrument';
+import { counter, gauge } from '@vitrine/telemetry/metrics/instrument';
+import type { Reading } from '@vitrine/telemetry/metrics/service-metrics';
 
 /** Why a message was not published; `refused`: the topic will never take it, or the consumer gave it up. */
 const OUTBOX_FAILURES = ['unavailable', 'refused', 'database'] as const;
@@ -35,8 +36,6 @@ export const OUTBOX_INSTRUMENTS = {
   backlogReadFailures: counter('svc.outbox.backlog_read_failures_total', '{failure}', 'Failed attempts to read the backlog.'),
 };
 
-type Reading = number | readonly (readonly [attributes: MetricAttributes, value: number])[];
-
 /** What `OUTBOX_INSTRUMENTS` show. A backlog that is not known has no series. */
 export function outboxReadings(figures: OutboxFigures): Readonly<Record<keyof typeof OUTBOX_INSTRUMENTS, Reading>> {
   const { published, failures, inFlight, backlog, backlogReadFailures } = figures;
@@ -48,18 +47,4 @@ export function outboxReadings(figures: OutboxFigures): Readonly<Record<keyof ty
     oldestAge: backlog === undefined ? [] : backlog.oldestAgeMs / 1_000,
     backlogReadFailures,
   };
-}
-
-/** Counts of a relay, from zero for every topic and reason. */
-export class OutboxCounters {
-  readonly published: Map<string, number>;
-  readonly failures: Record<OutboxFailure, number> = { unavailable: 0, refused: 0, database: 0 };
-
-  constructor(topics: readonly string[]) {
-    this.published = new Map(topics.map((topic) => [topic, 0]));
-  }
-
-  addPublished(topic: string): void {
-    this.published.set(topic, (this.published.get(topic) ?? 0) + 1);
-  }
 }

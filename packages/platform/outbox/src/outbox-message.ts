@@ -1,4 +1,5 @@
 import type { Queryable } from '@vitrine/postgres/connection';
+import type { OutboxBacklog } from './outbox-figures.ts';
 
 /** A row of the table `outbox`: a message of a transaction that has committed. */
 export interface OutboxMessage {
@@ -49,4 +50,17 @@ async function drainTopics(database: Queryable, { topics, except, limit }: Outbo
 
 export async function markPublished(database: Queryable, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await database.execute(MARK, [ids], { name: 'outbox_mark' });
+}
+
+/** Counting more would cost more than the number is worth. */
+export const MAX_BACKLOG_ROWS = 100_000;
+
+/** The first row of the index is the oldest one. */
+const READ_BACKLOG = `SELECT (SELECT count(*) FROM (SELECT FROM outbox WHERE published_at IS NULL LIMIT ${MAX_BACKLOG_ROWS}) AS b) AS rows,
+  coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) * 1000 FROM outbox WHERE published_at IS NULL ORDER BY id LIMIT 1), 0)::float8
+    AS age`;
+
+export async function readBacklog(database: Queryable): Promise<OutboxBacklog> {
+  const [row] = await database.query<{ rows: number; age: number }>(READ_BACKLOG);
+  return { rows: row?.rows ?? 0, oldestAgeMs: Math.max(0, row?.age ?? 0) };
 }

@@ -6,8 +6,8 @@ import { PostgresPool } from '@vitrine/postgres/postgres-pool';
 import { openTcpProxy } from '@vitrine/postgres/testing/tcp-proxy';
 import { templateDatabase, type TestDatabase } from '@vitrine/testkit/template-database';
 import { waitUntil } from '@vitrine/testkit/wait-until';
-import { MAX_BACKLOG_ROWS } from './outbox-backlog.ts';
 import { outboxReadings } from './outbox-figures.ts';
+import { MAX_BACKLOG_ROWS } from './outbox-message.ts';
 import { OutboxRelay, type OutboxRelayOptions } from './outbox-relay.ts';
 
 const TOPIC = 'vitrine.scans.requested';
