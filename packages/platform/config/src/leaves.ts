@@ -13,15 +13,10 @@ interface Node {
   readonly anyOf?: readonly Node[];
 }
 
-/** Making a JSON Schema of the gateway's configuration takes 2 ms, and schemas do not change. */
-const known = new WeakMap<z.ZodType, readonly Leaf[]>();
-
 /** Every leaf of an object schema, in the schema's order; of a union, those of all variants. Read from its JSON Schema, so that the
  *  variables cannot differ from the schema. */
 export function leavesOf(schema: z.ZodType): readonly Leaf[] {
-  const leaves = known.get(schema) ?? walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node, []);
-  known.set(schema, leaves);
-  return leaves;
+  return walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node, []);
 }
 
 function walk(node: Node, path: readonly string[]): Leaf[] {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Secret } from './secret.ts';
+import { isTree } from './tree.ts';
 
 /** A value of which any part may be missing. A secret is whole or missing. */
 export type DeepPartial<T> = T extends Secret
@@ -20,15 +21,15 @@ function read(schema: z.core.$ZodType, input: unknown): unknown {
   if (schema instanceof z.ZodPrefault) return read(schema.def.innerType, input === undefined ? schema.def.defaultValue : input);
   if (schema instanceof z.ZodDefault) return input === undefined ? schema.def.defaultValue : read(schema.def.innerType, input);
   if (schema instanceof z.ZodOptional) return input === undefined ? undefined : read(schema.def.innerType, input);
-  if (schema instanceof z.ZodDiscriminatedUnion && isObject(input)) {
+  if (schema instanceof z.ZodDiscriminatedUnion && isTree(input)) {
     const { discriminator, options } = schema.def;
     const value = input[discriminator] as z.core.util.Primitive;
     const variant = options.find(({ _zod }) => _zod.propValues?.[discriminator]?.has(value));
     return variant && read(variant, input);
   }
-  if (schema instanceof z.ZodObject && isObject(input))
+  if (schema instanceof z.ZodObject && isTree(input))
     return mapped(Object.keys(schema.shape), (key) => read(schema.shape[key] as z.ZodType, input[key]));
-  if (schema instanceof z.ZodRecord && isObject(input))
+  if (schema instanceof z.ZodRecord && isTree(input))
     // zod rejects this name.
     return mapped(
       Object.keys(input).filter((key) => key !== '__proto__'),
@@ -41,8 +42,4 @@ function read(schema: z.core.$ZodType, input: unknown): unknown {
 
 function mapped(keys: readonly string[], valueOf: (key: string) => unknown): Record<string, unknown> {
   return Object.fromEntries(keys.map((key) => [key, valueOf(key)]));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-/** A mapping of keys to values, as YAML gives it. */
+/** A mapping of keys to values, as parsed from YAML. */
 export type Tree = { [key: string]: unknown };
 
 export function isTree(value: unknown): value is Tree {

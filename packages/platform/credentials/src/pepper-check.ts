@@ -16,7 +16,7 @@ interface PepperCheckOptions {
   readonly setting: string;
 }
 
-/** Compares the peppers of this process with those of the stored hashes. The result of the last comparison holds while the store is away. */
+/** Compares the peppers of this process with those of the stored hashes. The last result stays valid while the store is unavailable. */
 export class PepperCheck implements Disposable {
   readonly #options: PepperCheckOptions;
   #stored: StoredPeppers | undefined;
@@ -52,7 +52,7 @@ export class PepperCheck implements Disposable {
     if (problem?.kind !== last?.kind || problem?.pepper_version !== last?.pepper_version) this.#log(problem);
   }
 
-  /** Checks now and in intervals, until it is disposed. The store's other readers report that it is away. */
+  /** Checks now and in intervals, until it is disposed. The store's other readers report that it is unavailable. */
   start(): void {
     const run = () => void this.check().catch(() => {});
     this.#timer = setInterval(run, CHECK_INTERVAL_MS);
@@ -65,15 +65,11 @@ export class PepperCheck implements Disposable {
   }
 
   #log(problem: PepperProblem | undefined): void {
-    const { logger } = this.#options;
-    if (problem === undefined) logger.info({}, 'peppers match the stored tokens again');
-    else logger.error(pepperProblemFields(problem, this.#options.setting), 'peppers do not match the stored tokens');
+    const { logger, setting } = this.#options;
+    if (problem === undefined) return logger.info({}, 'peppers match the stored tokens again');
+    const { kind, pepper_version, hashes } = problem;
+    const next_step = `put the pepper of version ${pepper_version} back into ${setting} and start the process again: ${AT}`;
+    const fields = { error_class: `pepper_${kind}`, cause: pepperProblemText(problem), pepper_version, hashes, next_step };
+    logger.error(fields, 'peppers do not match the stored tokens');
   }
-}
-
-/** Fields of a log line about it. */
-function pepperProblemFields(problem: PepperProblem, setting: string) {
-  const { kind, pepper_version, hashes } = problem;
-  const next_step = `put the pepper of version ${pepper_version} back into ${setting} and start the process again: ${AT}`;
-  return { error_class: `pepper_${kind}`, cause: pepperProblemText(problem), pepper_version, hashes, next_step };
 }

@@ -7,9 +7,8 @@ const ASIDE_BYTES = 6;
 const ASIDE = /^[0-9a-f]{12}$/;
 const WRITTEN_WITHIN_MS = 60_000;
 
-/** The peppers of a file, one per line or with commas between them as in a variable; the first is for new hashes. A missing file is created
- *  with one new pepper, readable by its owner only; processes that create it at the same time all get the same pepper. Faults:
- *  `pepper_unusable`. */
+/** The peppers of a file, separated by line breaks or commas; the first is for new hashes. Creates a missing file with one new pepper, readable by
+ *  its owner only. Processes that create it at the same time all get the same pepper. Faults: `pepper_unusable`. */
 export function openPepperFile(path: string, random: (bytes: number) => Buffer, nowMs: number): Pepper[] {
   try {
     return peppersOf(readOrCreate(path, random, nowMs), path);

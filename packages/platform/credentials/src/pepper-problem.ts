@@ -1,6 +1,6 @@
 import type { PepperIdentity } from './pepper-identity.ts';
 
-/** What a store says of the peppers of its hashes. */
+/** The peppers of the hashes in a store. */
 export interface StoredPeppers {
   readonly recorded: readonly PepperIdentity[];
   /** By version, how many hashes of tokens that are still accepted. */

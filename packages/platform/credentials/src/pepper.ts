@@ -7,7 +7,7 @@ export interface Pepper {
 }
 
 const MIN_SECRET_LENGTH = 32;
-/** That of an integer column. */
+/** The largest value of an integer column. */
 const MAX_VERSION = 2_147_483_647;
 const FORM = new RegExp(`^(\\d{1,10}):([\\x21-\\x2b\\x2d-\\x7e]{${MIN_SECRET_LENGTH},256})$`);
 

@@ -12,9 +12,8 @@ export interface TokenHash {
 /** A hash to store, with the identity of its pepper. */
 export type NewTokenHash = TokenHash & PepperIdentity;
 
-/** Hashes tokens with peppers; the first pepper is used for new tokens. HMAC and not a slow hash: tokens are random, or at least long,
- *  and a password hash would block the event loop for 14 ms per check. Keyed, so that a stolen table cannot be tested against
- *  candidates. Spec: G8.18. */
+/** Hashes tokens with peppers; the first pepper is used for new tokens. HMAC and not a slow hash: tokens are long, and a password hash would block
+ *  the event loop for 14 ms per check. Keyed, so that a stolen table cannot be tested against candidates. Spec: G8.18. */
 export class TokenHashes {
   readonly #keys: readonly (PepperIdentity & { readonly key: KeyObject })[];
 

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
-/** What a store's file holds in every version of the store. */
+/** The tables of a store's file in every version of the store. */
 export interface OwnTables {
   /** Such as `a Vitrine trace file`. */
   readonly what: string;
@@ -19,9 +19,8 @@ const SQLITE_NOTADB = 26;
 const NAMED_TABLES = 5;
 const LONGEST_NAME = 64;
 
-/** Why the file at a path cannot be a store of ours: what is there instead, or that a newer version wrote it. Undefined when it is
- *  ours, when there is nothing yet, and when it is unknown, in which case opening the store says why. Changes nothing and leaves no
- *  file behind. */
+/** Why the file at a path is not a store of this version: its other content, or a newer version. Undefined when it is one, does not exist, or cannot
+ *  be read; opening the store then reports why. Changes nothing and leaves no file behind. */
 export function foreignFile(path: string, own: OwnTables): string | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -72,7 +71,7 @@ function pragmaOf(database: DatabaseSync, name: 'user_version' | 'application_id
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
 }
 
-/** A database that is in use is read like any other; of one that is not, SQLite would leave files beside it that it makes for reading. */
+/** A database in use is opened normally. One that is not in use is opened as immutable, because SQLite would leave files beside it. */
 function openUntouched(path: string): DatabaseSync {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
     return new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
@@ -120,7 +119,7 @@ function headOf(path: string): Buffer {
   }
 }
 
-/** By its first bytes, of which nothing is repeated: they may be a secret. */
+/** Detected by the first bytes. They are not quoted: they may be a secret. */
 function kindOf(head: Buffer): string {
   const text = head.toString('latin1');
   if (text.startsWith('\x1f\x8b')) return 'a gzip file';

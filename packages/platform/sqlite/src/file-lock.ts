@@ -2,9 +2,8 @@ import { Fault, isFault, messageOf } from '@vitrine/faults/fault';
 import { DatabaseSync } from 'node:sqlite';
 import { keepDatabasePrivate, makePrivateFile } from './private-file.ts';
 
-/** Takes a lock on a store's file that the system itself gives back, however the process ends: an open transaction on an empty
- *  SQLite file beside it. There is no lock file to remove by hand after a crash.
- *  Faults: `storage_locked`, `storage_unusable`. */
+/** Locks a store's file by an open transaction on an empty SQLite file beside it. The system releases it however the process ends, so no lock file
+ *  has to be removed after a crash. Faults: `storage_locked`, `storage_unusable`. */
 export function lockFile(path: string): Disposable {
   try {
     const lock = `${path}.lock`;

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, fchmodSync, openSync, statSync } from 'node:fs';
 /** Only the owner may read or write. */
 const PRIVATE_FILE = 0o600;
 const FOR_EVERYBODY = 0o007;
-/** SQLite gives the files that it makes beside a database the database's own mode; those that are left from before keep theirs. */
+/** SQLite makes these files with the mode of the database; existing ones keep theirs. */
 const BESIDE = ['-wal', '-shm', '-journal'];
 
 /** Makes an empty file that only its owner may read, whatever the umask, unless there is a file: SQLite would make its own with what
@@ -34,7 +34,7 @@ export function keepPrivate(path: string): void {
   }
 }
 
-/** The same of a database, and of what SQLite keeps beside it. */
+/** The same for a database and the files that SQLite makes beside it. */
 export function keepDatabasePrivate(path: string): void {
   for (const suffix of ['', ...BESIDE]) keepPrivate(path + suffix);
 }

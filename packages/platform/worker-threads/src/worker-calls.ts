@@ -4,21 +4,15 @@ import { Worker, type Transferable } from 'node:worker_threads';
 /** How long a closed thread may take to finish its calls; less than a step of the shutdown. */
 const CLOSES_WITHIN_MS = 4_000;
 
-interface Pending {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /** The message of a worker thread for one call; see `serveCalls`. */
 export type CallResult = { readonly call: number; readonly value: unknown } | { readonly call: number; readonly error: string };
 
-/** Calls to a worker thread and their results. When the thread dies, the calls under way are rejected and the next call starts
- *  a new one, so that nothing which reaches a worker can end the process.
+/** Calls to a worker thread and their results. When the thread dies, pending calls are rejected and the next call starts a new thread.
  *  Faults: `worker_failed` (the call threw, or the thread died), `worker_busy` (more than `maxPending` calls under way). */
 export class WorkerCalls implements AsyncDisposable {
   readonly #start: () => Worker;
   readonly #maxPending: number;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   #worker: Worker | undefined;
   #calls = 0;
   #isClosed = false;
@@ -35,10 +29,10 @@ export class WorkerCalls implements AsyncDisposable {
       return Promise.reject(new Fault('worker_busy', { say: 'too many calls are waiting for the worker thread' }));
     }
     const call = (this.#calls += 1);
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#pending.set(call, { resolve, reject });
+    const pending = Promise.withResolvers<unknown>();
+    this.#pending.set(call, pending);
     this.#running().postMessage({ call, argument }, transfer);
-    return promise;
+    return pending.promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
