@@ -113,7 +113,7 @@ function createControllers(
 ): (server: ApiRequests, database: Transactions) => readonly Controller[] {
   return (server, database) => {
     const reporter = { controller: 'vitrine.dev/operator', instance: hostname() };
-    const events = new EventRecorder(server, reporter, (err) => shared.logger.debug({ err }, 'event not recorded'));
+    const events = new EventRecorder(server, reporter, (err) => shared.logger.debug({ err }, 'recording event failed'));
     const context: ControllerContext = { ...shared, server, events };
     const controllers = [createGatewayKeyController(context, database), createPlanLimitsController(context, database)];
     for (const { name } of controllers) context.telemetry.controllerStarted(name);

@@ -4,23 +4,14 @@ import { CATEGORY, GROUP, type CustomResource } from './custom-resource.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Those of JSON Schema that a structural schema may not have, or that only say that an integer is one. */
+/** Keywords of JSON Schema that a structural schema may not have. The bounds of safe integers are redundant. */
 const DROPPED = ['$schema', 'additionalProperties', 'id'];
 const INTEGER_BOUNDS = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
 
 /** The CustomResourceDefinition of a kind, as apiextensions.k8s.io/v1 takes it. */
 export function customResourceDefinition(resource: CustomResource): Json {
-  const {
-    kind,
-    plural,
-    singular,
-    shortName,
-    columns,
-    selectableFields = [],
-    description,
-    rules = [],
-    isSpecRequired = false,
-  } = resource;
+  const { kind, plural, singular, shortName, columns, description } = resource;
+  const { selectableFields = [], rules = [], isSpecRequired = false } = resource;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -68,7 +59,7 @@ export function definitionsText(resources: readonly CustomResource[]): string {
   return resources.map((resource) => `---\n${stringify(customResourceDefinition(resource), { lineWidth: 0 })}`).join('');
 }
 
-/** The template of a chart that installs it, unless the values say that somebody else does. */
+/** The chart template of the definition. The value `crds.enabled` switches it off. */
 export function chartTemplate(resource: CustomResource): string {
   const yaml = stringify(customResourceDefinition(resource), { lineWidth: 0 });
   if (/\{\{|\}\}/.test(yaml)) throw new Error(`a description of ${resource.kind} has braces that Helm would read`);

@@ -42,10 +42,7 @@ export function celRules(...rules: readonly CelRule[]): Readonly<Record<string, 
 }
 
 /** The status of every kind. `types`: those that its conditions have. */
-export function statusShape(types: string): z.ZodObject<{
-  observedGeneration: z.ZodOptional<z.ZodInt>;
-  conditions: z.ZodOptional<z.ZodArray<z.ZodObject>>;
-}> {
+export function statusShape(types: string) {
   const condition = z.object({
     type: z.string().max(64).describe(`${types}.`),
     status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),

@@ -1,7 +1,7 @@
 import { parseDuration } from '@vitrine/config/durations';
 import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import { effectivePermissions } from '@vitrine/gateway-keys/role';
-import { readConditions, type Condition } from '../runtime/conditions.ts';
+import { readConditions, type Condition, type ConditionReason } from '../runtime/conditions.ts';
 import type { ObjectEvent } from '../runtime/event-recorder.ts';
 import {
   FINALIZER,
@@ -12,14 +12,14 @@ import {
   type GatewayKeySpec,
 } from './gateway-key-resource.ts';
 import { deletionPolicyOf, secretNameOf } from './key-fields-of-spec.ts';
-import { isConditionReason, type ObservedKey, type ObservedSecret, type ConditionReason } from './observed-key.ts';
+import { isConditionReason, type ObservedKey, type ObservedSecret } from './observed-key.ts';
 
-/** How often a Secret of a person is read, and a problem that no watch sees is looked at again. */
+/** How often user-provided Secrets are read, and problems that no watch reports are checked again. */
 const POLL_MS = 60_000;
-/** Timers of Node are bounded; the key is looked at so often anyway. */
+/** Node's timers are bounded; keys are resynced more often anyway. */
 const MAX_WAIT_MS = 86_400_000;
 
-/** The next missing step. Each can be repeated, and a crash after one is followed by the same or the next. */
+/** The next missing step. Each can be repeated: after a crash the same or the next one follows. */
 export type KeyAction =
   | 'addFinalizer'
   | 'createSecret'
@@ -44,15 +44,15 @@ interface KeyStep {
 /** Nothing more to do now. */
 export interface Settled {
   readonly ready: { readonly status: 'True' | 'False' | 'Unknown' } & ConditionReason;
-  /** Somebody has to change something; it is not tried again before. */
+  /** Only a change by a user helps. */
   readonly isStalled?: boolean;
   readonly reconciling?: ConditionReason;
-  /** Not everything was looked at: what the status says beside this stays. */
+  /** Not everything was observed: the other fields of the status stay. */
   readonly isPartial?: boolean;
   readonly requeueAfterMs?: number | undefined;
 }
 
-/** The next step towards what a GatewayKey wants; `settled` when there is none. Undefined when nothing of it is this operator's concern. */
+/** The next step towards the spec of a GatewayKey, or its settled state. Undefined when the operator has nothing to do with it. */
 export function decideKey(observed: ObservedKey): KeyStep | Settled | undefined {
   const step = decideStep(observed);
   const isLost = observed.row === undefined && lastReady(observed.object)?.status === 'True';
@@ -96,7 +96,7 @@ const ROW_MISSING: Settled = {
   requeueAfterMs: ROW_MISSING_MS,
 };
 
-/** The key is as it should be, and the gateway rejects its requests all the same. A plan that comes is a reason for another pass. */
+/** The key is registered, but the gateway rejects its requests until the plan exists. A new plan triggers another pass. */
 function withoutPlan(step: Settled, plan: string | undefined): Settled {
   const message = `there is no plan "${plan}", so the gateway rejects requests of the key: create it, or change spec.plan`;
   return { ...step, ready: { status: 'False', reason: 'PlanNotFound', message }, isStalled: true };
@@ -128,7 +128,7 @@ function stalled(problem: ConditionReason, requeueAfterMs: number | undefined = 
   return { ready: { status: 'False', ...problem }, isStalled: true, requeueAfterMs };
 }
 
-/** A key that is paused is as ready as it was. */
+/** A paused key keeps the status of its Ready condition. */
 function pausedReady({ object }: ObservedKey): Settled['ready'] {
   const last = lastReady(object);
   return {
@@ -197,7 +197,7 @@ function secretConflict({ object }: ObservedKey, spec: GatewayKeySpec): Conditio
   };
 }
 
-/** The next token is accepted before it is published. Where no usable token is published, nobody waits for it to be accepted everywhere. */
+/** The next token is accepted before it is published. Without a usable published token, it is published at once. */
 function newToken({ stagedAt, propagationMs, now }: ObservedKey, isUrgent: boolean): KeyStep | Settled {
   if (stagedAt === undefined) return { action: 'stageToken' };
   const waitMs = Math.min(stagedAt + propagationMs - now, propagationMs);
@@ -272,12 +272,11 @@ function sortedText(texts: readonly string[]): string {
   return texts.toSorted().join();
 }
 
-/** No clocks of a cluster are so far apart; the shortest interval is as long. */
+/** Clocks of a cluster differ by less; the shortest rotation interval is as long. */
 const MAX_AHEAD_MS = 3_600_000;
 
-/** When a token is to be replaced, milliseconds since the epoch. One that was made in the future, by a clock that was wrong, is as one of which it is
- *  not known: it would not be replaced before that day.
- *  @param rotatedAt - when it was made, as far as is known */
+/** When a token is due for replacement, milliseconds since the epoch. `rotatedAt`: when it was made, if known. A time in the future, from a wrong
+ *  clock, counts as unknown: otherwise the token would stay until that day. */
 export function rotationDueAt(rotatedAt: number | undefined, intervalMs: number, now: number): number {
   const isKnown = rotatedAt !== undefined && rotatedAt <= now + MAX_AHEAD_MS;
   return (isKnown ? rotatedAt : 0) + intervalMs;

@@ -2,6 +2,7 @@ import { hasPlanRow } from '@vitrine/plans/plan-rows';
 import type { ManagedKeyRows } from '@vitrine/gateway-keys/managed-key';
 import { PostgresManagedKeys } from '@vitrine/gateway-keys/postgres/postgres-managed-keys';
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ControllerContext } from '../leadership/controller-context.ts';
 import { API_VERSION } from '../custom-resources/custom-resource.ts';
 import type { Transactions } from '../leadership/fenced-database.ts';
@@ -123,16 +124,12 @@ function scopes(watched: readonly string[]): readonly { suffix: string; path: st
 /** Own writes of status and finalizer make no pass. */
 function isKeyChange({ metadata: before }: GatewayKeyObject, { metadata: after }: GatewayKeyObject): boolean {
   const isUnprotected = before.finalizers?.includes(FINALIZER) === true && after.finalizers?.includes(FINALIZER) !== true;
-  const isEdited = before.generation !== after.generation || !isEqual(before.annotations, after.annotations);
+  const isEdited =
+    before.generation !== after.generation || !isDeepStrictEqual(before.annotations ?? {}, after.annotations ?? {});
   return isEdited || isUnprotected || before.deletionTimestamp !== after.deletionTimestamp || before.uid !== after.uid;
 }
 
 function isNamespaceChange({ metadata: before = {} }: NamespaceObject, { metadata: after = {} }: NamespaceObject): boolean {
-  const isEdited = !isEqual(before.labels, after.labels) || !isEqual(before.annotations, after.annotations);
-  return isEdited || before.deletionTimestamp !== after.deletionTimestamp;
-}
-
-function isEqual(before: Readonly<Record<string, string>> = {}, after: Readonly<Record<string, string>> = {}): boolean {
-  const names = Object.keys(before);
-  return names.length === Object.keys(after).length && names.every((name) => before[name] === after[name]);
+  const read = ({ labels = {}, annotations = {}, deletionTimestamp }: typeof before) => [labels, annotations, deletionTimestamp];
+  return !isDeepStrictEqual(read(before), read(after));
 }

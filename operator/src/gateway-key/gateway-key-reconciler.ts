@@ -57,14 +57,8 @@ export class GatewayKeyReconciler {
   async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
     const object = this.#dependencies.cached.key(key);
     if (object === undefined) return {};
-    const resources: ObservedResources = {
-      object,
-      namespace: undefined,
-      secret: undefined,
-      row: undefined,
-      hasPlan: true,
-      problem: undefined,
-    };
+    const unread = { namespace: undefined, secret: undefined, row: undefined, problem: undefined };
+    const resources: ObservedResources = { object, ...unread, hasPlan: true };
     try {
       return await this.#converge(resources, signal);
     } catch (error) {

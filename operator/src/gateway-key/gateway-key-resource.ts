@@ -20,26 +20,23 @@ const duration = z
   .string()
   .max(16)
   .regex(/^[0-9]{1,6}(s|m|h)$/);
+const idText = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[A-Za-z0-9_.:-]+$/);
 const labels = z.record(z.string(), z.string().max(63));
 
 export const gatewayKeySpec = z
   .object({
-    keyId: z
-      .string()
-      .min(1)
-      .max(64)
-      .regex(/^[A-Za-z0-9_.:-]+$/)
+    keyId: idText
       .optional()
       .describe(
         'Id of the key in lists, traces and logs; it can never be used again, also after revocation. Default: gk_ and 16 hexadecimal digits made of the uid of this object.',
       ),
     displayName: z.string().max(256).optional().describe('Name of the key in lists.'),
     description: z.string().max(2_048).optional().describe('What the key is for.'),
-    role: z
-      .string()
-      .min(1)
-      .max(64)
-      .regex(/^[A-Za-z0-9_.:-]+$/)
+    role: idText
       .default(DEFAULT_ROLE)
       .describe(
         'Implies permissions: owner and admin all, developer and member proxy:write and analytics:read, viewer analytics:read; any other role none.',

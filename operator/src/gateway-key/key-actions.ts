@@ -4,25 +4,21 @@ import type {
   ManagedKeyFields,
   ManagedKeyRows,
   NewManagedKey,
+  OwnedKey,
   RegisterOutcome,
   TokenOfKey,
   TokenOutcome,
 } from '@vitrine/gateway-keys/managed-key';
 import { invariant } from '@vitrine/faults/invariant';
 import { hasStatus } from '../runtime/api-error.ts';
+import type { ConditionReason } from '../runtime/conditions.ts';
 import type { ApiRequests } from '../runtime/kubernetes-client.ts';
 import { mergeObject } from '../runtime/object-requests.ts';
 import { type ClientSettings, describedData, rotationAnnotations, secretData, secretMetadata, tokenIn } from './key-secret.ts';
 import type { KeyAction } from './decide-key.ts';
 import { FINALIZER, gatewayKeyPath, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
 import { secretNameOf } from './key-fields-of-spec.ts';
-import {
-  isConditionReason,
-  type ObservedKey,
-  type ObservedResources,
-  type ConditionReason,
-  type SecretObject,
-} from './observed-key.ts';
+import { isConditionReason, type ObservedKey, type ObservedResources, type SecretObject } from './observed-key.ts';
 
 const DEFAULT_GRACE_MS = 120_000;
 
@@ -41,8 +37,6 @@ interface KeyActionsOptions {
   readonly newToken: () => string;
 }
 
-type RowAction = 'register' | 'replaceToken' | 'stageToken' | 'promoteToken' | 'update' | 'adopt' | 'revoke';
-
 const PROBLEMS: Readonly<
   Record<Exclude<RegisterOutcome | TokenOutcome, 'registered' | 'written' | 'not_owned'>, ConditionReason>
 > = {
@@ -59,132 +53,81 @@ const PROBLEMS: Readonly<
   full: { reason: 'KeyLimitReached', message: 'there are as many active keys as gateways hold: revoke unused ones' },
 };
 
-/** Does one step, and puts what it wrote into the resources. */
+type RunAction = (resources: ObservedResources, observed: ObservedKey, signal: AbortSignal) => Promise<unknown>;
+
+/** Runs one action, and updates the resources with what it wrote. */
 export class KeyActions {
   readonly #options: KeyActionsOptions;
+  readonly #actions: Readonly<Record<KeyAction, RunAction>> = {
+    addFinalizer: (resources, _, signal) => this.#setFinalizers(resources, (before) => [...before, FINALIZER], signal),
+    removeFinalizer: (resources, _, signal) => this.#removeFinalizer(resources, signal),
+    createSecret: (resources, observed, signal) => this.#createSecret(resources, observed, this.#options.newToken(), signal),
+    publishToken: (resources, observed, signal) => this.#publishToken(resources, observed, signal),
+    describeSecret: (resources, observed, signal) => this.#describeSecret(resources, observed, signal),
+    orphan: (resources, observed, signal) => this.#orphan(resources, observed, signal),
+    register: this.#rowAction(async (rows, _, observed, resources) => {
+      const { key, fields, token } = registrationOf(observed, resources.secret, this.#options.hashes);
+      noteProblem(resources, await rows.register(key, fields, token));
+    }),
+    replaceToken: this.#rowAction(async (rows, key, observed, resources) => {
+      const token = hashesOf(this.#options.hashes, tokenOf(resources.secret, observed));
+      noteProblem(resources, await rows.replaceToken(key, token, graceMsOf(observed)));
+    }),
+    stageToken: this.#rowAction(async (rows, key, { now }, resources) => {
+      const token = this.#options.newToken();
+      noteProblem(resources, await rows.stageToken(key, hashesOf(this.#options.hashes, token)));
+      this.#options.staged.set(key.owner_uid, { token, at: now });
+    }),
+    promoteToken: this.#rowAction(async (rows, key, observed) => {
+      await rows.promoteToken(key, graceMsOf(observed));
+      this.#options.staged.delete(key.owner_uid);
+    }),
+    update: this.#rowAction((rows, key, { fields }) => rows.update(key, wanted(fields))),
+    adopt: this.#rowAction((rows, key, { fields }) => rows.adopt(key, wanted(fields))),
+    revoke: this.#rowAction((rows, key) => rows.revoke(key)),
+  };
 
   constructor(options: KeyActionsOptions) {
     this.#options = options;
   }
 
   async run(action: KeyAction, resources: ObservedResources, observed: ObservedKey, signal: AbortSignal): Promise<void> {
-    switch (action) {
-      case 'addFinalizer':
-        return await this.#setFinalizers(resources, [...(resources.object.metadata.finalizers ?? []), FINALIZER], signal);
-      case 'removeFinalizer':
-        return await this.#removeFinalizer(resources, signal);
-      case 'createSecret':
-        return await this.#createSecret(resources, observed, this.#options.newToken(), signal);
-      case 'publishToken':
-        return await this.#publishToken(resources, observed, signal);
-      case 'describeSecret':
-        return await this.#describeSecret(resources, observed, signal);
-      case 'orphan':
-        return await this.#orphan(resources, observed, signal);
-      case 'register':
-      case 'replaceToken':
-      case 'stageToken':
-      case 'promoteToken':
-      case 'update':
-      case 'adopt':
-      case 'revoke':
-        return await this.#write(action, resources, observed);
-      default: {
-        const unexpected: never = action;
-        return unexpected;
-      }
-    }
+    await this.#actions[action](resources, observed, signal);
   }
 
-  /** The steps in the database; what they found out is read again. */
-  async #write(action: RowAction, resources: ObservedResources, observed: ObservedKey): Promise<void> {
-    const { rows } = this.#options;
-    const key = { id: observed.keyId, owner_uid: observed.object.metadata.uid };
-    const fields = () => wanted(observed.fields);
-    switch (action) {
-      case 'register':
-        this.#note(resources, await this.#register(resources, observed));
-        break;
-      case 'replaceToken':
-        this.#note(
-          resources,
-          await rows.replaceToken(key, hashesOf(this.#options.hashes, tokenOf(resources.secret, observed)), graceMsOf(observed)),
-        );
-        break;
-      case 'stageToken':
-        await this.#stage(resources, observed);
-        break;
-      case 'promoteToken':
-        await rows.promoteToken(key, graceMsOf(observed));
-        this.#options.staged.delete(key.owner_uid);
-        break;
-      case 'update':
-        await rows.update(key, fields());
-        break;
-      case 'adopt':
-        await rows.adopt(key, fields());
-        break;
-      case 'revoke':
-        await rows.revoke(key);
-        break;
-      default: {
-        const unexpected: never = action;
-        return unexpected;
-      }
-    }
-    resources.row = await rows.read(key.id);
-  }
-
-  #register({ secret }: ObservedResources, observed: ObservedKey): Promise<RegisterOutcome> {
-    const { key, fields, token } = registrationOf(observed, secret, this.#options.hashes);
-    return this.#options.rows.register(key, fields, token);
-  }
-
-  async #stage(resources: ObservedResources, { keyId, object, now }: ObservedKey): Promise<void> {
-    const { rows, staged, newToken } = this.#options;
-    const token = newToken();
-    const { uid } = object.metadata;
-    this.#note(resources, await rows.stageToken({ id: keyId, owner_uid: uid }, hashesOf(this.#options.hashes, token)));
-    staged.set(uid, { token, at: now });
-  }
-
-  /** The staged token, or for a key without a row any: it is registered next. */
-  async #publishToken(resources: ObservedResources, observed: ObservedKey, signal: AbortSignal): Promise<void> {
-    const { server, staged, newToken } = this.#options;
-    const { object, keyId, now, row } = observed;
-    const token = row === undefined ? newToken() : staged.get(object.metadata.uid)?.token;
-    invariant(token !== undefined, 'a token is staged');
-    const { secret } = resources;
-    if (secret === undefined) return await this.#createSecret(resources, observed, token, signal);
-    const spec = specOf(observed);
-    const { annotations, ...metadata } = secretMetadata(object, spec);
-    const change = {
-      metadata: { ...metadata, annotations: { ...annotations, ...rotationAnnotations(object, spec, now) } },
-      data: secretData(token, keyId, this.#options.clients),
+  /** An action in the database, after which the row is read again. */
+  #rowAction(
+    write: (rows: ManagedKeyRows, key: OwnedKey, observed: ObservedKey, resources: ObservedResources) => Promise<unknown>,
+  ): RunAction {
+    return async (resources, observed) => {
+      const { rows } = this.#options;
+      await write(rows, ownedKeyOf(observed), observed, resources);
+      resources.row = await rows.read(observed.keyId);
     };
-    resources.secret = await mergeObject<SecretObject>(server, pathOf(secret), change, secret.metadata.resourceVersion, signal);
+  }
+
+  /** Publishes the staged token. A key without a row gets a new one, which is registered next. */
+  async #publishToken(resources: ObservedResources, observed: ObservedKey, signal: AbortSignal): Promise<void> {
+    const { staged, newToken, clients } = this.#options;
+    const token = observed.row === undefined ? newToken() : staged.get(observed.object.metadata.uid)?.token;
+    invariant(token !== undefined, 'a token is staged');
+    if (resources.secret === undefined) return await this.#createSecret(resources, observed, token, signal);
+    await this.#mergeSecret(resources, contentOf(observed, token, clients), signal);
   }
 
   async #createSecret(resources: ObservedResources, observed: ObservedKey, token: string, signal: AbortSignal): Promise<void> {
-    const { object, keyId, now } = observed;
-    const spec = specOf(observed);
-    const { namespace } = object.metadata;
-    const { annotations, ...metadata } = secretMetadata(object, spec);
-    const name = secretNameOf(object.metadata.name, spec);
-    const body = {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      type: 'Opaque',
-      metadata: { name, namespace, ...metadata, annotations: { ...annotations, ...rotationAnnotations(object, spec, now) } },
-      data: secretData(token, keyId, this.#options.clients),
-    };
+    const { server, clients } = this.#options;
+    const { metadata, data } = contentOf(observed, token, clients);
+    const { namespace } = observed.object.metadata;
+    const name = secretNameOf(observed.object.metadata.name, specOf(observed));
+    const body = { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: { name, namespace, ...metadata }, data };
     const path = `/api/v1/namespaces/${namespace}/secrets`;
     try {
-      resources.secret = await this.#options.server.request<SecretObject>({ method: 'POST', path, body, signal });
+      resources.secret = await server.request<SecretObject>({ method: 'POST', path, body, signal });
     } catch (error) {
       // Somebody made it meanwhile, or an earlier request did whose response was lost.
       if (!hasStatus(error, 409, 'AlreadyExists')) throw error;
-      resources.secret = await this.#options.server.request<SecretObject>({ method: 'GET', path: `${path}/${name}`, signal });
+      resources.secret = await server.request<SecretObject>({ method: 'GET', path: `${path}/${name}`, signal });
     }
   }
 
@@ -192,63 +135,77 @@ export class KeyActions {
     const { secret } = resources;
     invariant(secret !== undefined, 'a Secret is observed');
     const metadata = secretMetadata(observed.object, specOf(observed));
-    const data = describedData(secret, observed.keyId, this.#options.clients);
-    const { resourceVersion } = secret.metadata;
-    resources.secret = await mergeObject<SecretObject>(
-      this.#options.server,
-      pathOf(secret),
-      { metadata, data },
-      resourceVersion,
-      signal,
-    );
+    await this.#mergeSecret(resources, { metadata, data: describedData(secret, observed.keyId, this.#options.clients) }, signal);
   }
 
   /** The Secret first: while the row is owned, this is repeated. */
   async #orphan(resources: ObservedResources, observed: ObservedKey, signal: AbortSignal): Promise<void> {
-    const { server, rows } = this.#options;
-    const { secret } = resources;
+    const { rows } = this.#options;
     const { uid } = observed.object.metadata;
-    const owners = secret?.metadata.ownerReferences ?? [];
-    if (secret !== undefined && owners.some((owner) => owner.uid === uid)) {
-      const change = { metadata: { ownerReferences: owners.filter((owner) => owner.uid !== uid) } };
-      resources.secret = await mergeObject<SecretObject>(server, pathOf(secret), change, secret.metadata.resourceVersion, signal);
-    }
-    await rows.release({ id: observed.keyId, owner_uid: uid });
+    const owners = resources.secret?.metadata.ownerReferences ?? [];
+    const others = owners.filter((owner) => owner.uid !== uid);
+    if (others.length < owners.length) await this.#mergeSecret(resources, { metadata: { ownerReferences: others } }, signal);
+    await rows.release(ownedKeyOf(observed));
     resources.row = await rows.read(observed.keyId);
   }
 
+  async #mergeSecret(
+    resources: ObservedResources,
+    change: { readonly metadata: object; readonly data?: object },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { secret } = resources;
+    invariant(secret !== undefined, 'a Secret is observed');
+    const { namespace, name, resourceVersion } = secret.metadata;
+    const path = `/api/v1/namespaces/${namespace}/secrets/${name}`;
+    resources.secret = await mergeObject<SecretObject>(this.#options.server, path, change, resourceVersion, signal);
+  }
+
   async #removeFinalizer(resources: ObservedResources, signal: AbortSignal): Promise<void> {
-    const rest = (resources.object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
     try {
-      await this.#setFinalizers(resources, rest, signal);
+      await this.#setFinalizers(resources, (before) => before.filter((finalizer) => finalizer !== FINALIZER), signal);
     } catch (error) {
       if (!hasStatus(error, 404)) throw error;
     }
   }
 
   /** A conflict when anybody else changed the object meanwhile. */
-  async #setFinalizers(resources: ObservedResources, finalizers: readonly string[], signal: AbortSignal): Promise<void> {
+  async #setFinalizers(
+    resources: ObservedResources,
+    change: (before: readonly string[]) => readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { object } = resources;
-    const change = { metadata: { finalizers } };
+    const { finalizers = [], resourceVersion } = object.metadata;
+    const patch = { metadata: { finalizers: change(finalizers) } };
     const { server } = this.#options;
-    resources.object = await mergeObject<GatewayKeyObject>(
-      server,
-      gatewayKeyPath(object),
-      change,
-      object.metadata.resourceVersion,
-      signal,
-    );
+    resources.object = await mergeObject<GatewayKeyObject>(server, gatewayKeyPath(object), patch, resourceVersion, signal);
   }
+}
 
-  #note(resources: ObservedResources, outcome: RegisterOutcome | TokenOutcome): void {
-    if (outcome !== 'registered' && outcome !== 'written' && outcome !== 'not_owned') resources.problem = PROBLEMS[outcome];
-  }
+function noteProblem(resources: ObservedResources, outcome: RegisterOutcome | TokenOutcome): void {
+  if (outcome !== 'registered' && outcome !== 'written' && outcome !== 'not_owned') resources.problem = PROBLEMS[outcome];
+}
+
+/** Metadata and data of the Secret with a new token. */
+function contentOf(observed: ObservedKey, token: string, clients: ClientSettings) {
+  const { object, keyId, now } = observed;
+  const spec = specOf(observed);
+  const { annotations, ...metadata } = secretMetadata(object, spec);
+  return {
+    metadata: { ...metadata, annotations: { ...annotations, ...rotationAnnotations(object, spec, now) } },
+    data: secretData(token, keyId, clients),
+  };
+}
+
+function ownedKeyOf({ keyId, object }: ObservedKey): OwnedKey {
+  return { id: keyId, owner_uid: object.metadata.uid };
 }
 
 /** The row of a key whose Secret has a token. */
 export function registrationOf(observed: ObservedKey, secret: SecretObject | undefined, hashes: TokenHashes): NewManagedKey {
   return {
-    key: { id: observed.keyId, owner_uid: observed.object.metadata.uid },
+    key: ownedKeyOf(observed),
     fields: wanted(observed.fields),
     token: hashesOf(hashes, tokenOf(secret, observed)),
   };
@@ -278,8 +235,4 @@ function tokenOf(secret: SecretObject | undefined, observed: ObservedKey): strin
 
 function graceMsOf(observed: ObservedKey): number {
   return parseDuration(specOf(observed).rotation?.gracePeriod ?? '') ?? DEFAULT_GRACE_MS;
-}
-
-function pathOf({ metadata: { namespace, name } }: SecretObject): string {
-  return `/api/v1/namespaces/${namespace}/secrets/${name}`;
 }

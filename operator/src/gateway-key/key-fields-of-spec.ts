@@ -3,10 +3,11 @@ import type { ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
 import { PERMISSIONS, type Permission } from '@vitrine/gateway-keys/permission';
 import type { Tenant } from '@vitrine/traces/exchange-scope';
 import { createHash } from 'node:crypto';
+import type { ConditionReason } from '../runtime/conditions.ts';
 import { gatewayKeySpec, type GatewayKeyObject, type GatewayKeySpec } from './gateway-key-resource.ts';
-import { isConditionReason, type ConditionReason } from './observed-key.ts';
+import { isConditionReason } from './observed-key.ts';
 
-/** They say of a Secret when and why its token was made: another hand in them would have it rotated again and again. */
+/** Annotations with this prefix record when and why a token was made. Changed by others, they would cause repeated rotations. */
 const OWN_ANNOTATIONS = 'vitrine.dev/';
 /** Of Kubernetes. */
 const SECRET_NAME_MAX = 253;
@@ -69,8 +70,7 @@ export function keyFieldsOf({ metadata }: GatewayKeyObject, spec: GatewayKeySpec
   };
 }
 
-/** What the deletion of a GatewayKey does. It is read without the rest of the spec, which may not parse: a key that nobody asked to end goes on
- *  working. */
+/** What the deletion of a GatewayKey does. Read without the rest of the spec, which may not parse: a key is revoked only on request. */
 export function deletionPolicyOf({ spec }: Pick<GatewayKeyObject, 'spec'>): 'Revoke' | 'Orphan' | 'unreadable' {
   if (typeof (spec ?? {}) !== 'object') return 'unreadable';
   // The API server fills in the default; an object that was made without it has none.

@@ -4,7 +4,7 @@ import type { Tenant } from '@vitrine/traces/exchange-scope';
 const ORG_LABEL = 'vitrine.dev/org';
 const WORKSPACE_LABEL = 'vitrine.dev/workspace';
 const CEILING_ANNOTATION = 'vitrine.dev/permission-ceiling';
-/** Without an annotation: whoever may create a GatewayKey must not thereby manage all keys of the tenant. */
+/** Without an annotation: the right to create GatewayKeys must not include the right to manage all keys of the tenant. */
 const DEFAULT_CEILING: readonly Permission[] = ['proxy:write', 'analytics:read'];
 
 /** What is read of a Namespace. */

@@ -1,8 +1,9 @@
 import type { ManagedKey, ManagedKeyFields } from '@vitrine/gateway-keys/managed-key';
+import type { ConditionReason } from '../runtime/conditions.ts';
 import type { NamespaceObject, NamespaceTenant } from './namespace-tenant.ts';
 import type { GatewayKeyObject, GatewayKeySpec } from './gateway-key-resource.ts';
 
-/** Which of the row's tokens a Secret holds: `other` is none of them, `malformed` can be no token. */
+/** Which of the row's tokens a Secret contains: `other` is a different token, `malformed` is not a valid token. */
 export type TokenState = 'current' | 'next' | 'other' | 'malformed';
 
 /** What is read and written of a Secret. */
@@ -35,12 +36,6 @@ export interface ObservedSecret {
   readonly isDescribed: boolean;
 }
 
-/** Why the spec cannot be reconciled until somebody changes it, or something else. */
-export interface ConditionReason {
-  readonly reason: string;
-  readonly message: string;
-}
-
 /** What was read of one key and its surroundings; each step replaces what it wrote. */
 export interface ObservedResources {
   object: GatewayKeyObject;
@@ -57,7 +52,7 @@ export interface ObservedKey {
   readonly keyId: string;
   /** A problem where the spec is invalid. */
   readonly spec: GatewayKeySpec | ConditionReason;
-  /** Undefined while the object is deleted or paused: nobody needs it then. */
+  /** Undefined while the object is deleted or paused. */
   readonly tenant: NamespaceTenant | undefined;
   /** Undefined only when the API server said that there is none. */
   readonly secret: ObservedSecret | undefined;

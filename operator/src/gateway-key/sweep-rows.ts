@@ -12,7 +12,7 @@ interface SweptKeys {
   readonly registerAgain: (keys: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Registers the keys again whose rows the database lost, and finds those whose rows somebody changed, and those whose plan came or went. */
+/** Registers keys again whose rows the database lost. Adds keys whose rows were changed by others, or whose plan was created or deleted. */
 export function sweepRows(rows: ManagedKeyRows, pool: PostgresPool, { listed, addKeys, registerAgain }: SweptKeys): RepeatedWork {
   let revisions: RowRevisions = new Map();
   let plans: string | undefined;
@@ -37,8 +37,7 @@ export function revisionsByOwner(rows: readonly ManagedKeyRevision[]): RowRevisi
   return new Map(rows.map((row) => [row.owner_uid, row]));
 }
 
-/** The owners of rows that are gone, older than before, or changed by somebody else: the database lost them, was restored from a copy, or was
- *  edited. What is new was made by the pass that needed it. */
+/** The owners of rows that are gone, older than before, or changed by others: the database lost them, was restored from a copy, or was edited. */
 export function changedOwners(before: RowRevisions, now: RowRevisions): ReadonlySet<string> {
   const isChanged = ([owner, { revision }]: readonly [string, ManagedKeyRevision]) => {
     const row = now.get(owner);

@@ -4,12 +4,12 @@ import { serviceRoutes } from '@vitrine/http-api/service-routes';
 import { z } from 'zod';
 import { VERSION } from '../config.ts';
 
-/** A kind that nothing was received of for so long is not watched any more: bookmarks come every minute. */
+/** A watch without events for this time is broken: bookmarks come every minute. */
 const STALE_AFTER_SEC = 90;
 /** A pass makes a few requests, and each of them ends within 15 s. */
 const STUCK_AFTER_SEC = 300;
 
-/** What the process does; none of it is read by a call. */
+/** The state of the process; reading it makes no call. */
 export interface OperatorState {
   /** Of the Lease; a process that does not lead waits for it. */
   readonly isLeading: boolean;

@@ -13,7 +13,7 @@ export interface Epoch {
 }
 
 const TAKE = `UPDATE operator_leadership SET epoch = epoch + 1, holder = $1, taken_at = now() RETURNING epoch, holder`;
-/** Whoever takes the next epoch waits for the transactions that hold this row. */
+/** The next leader waits for transactions that have locked this row. */
 const READ = 'SELECT epoch, holder FROM operator_leadership FOR SHARE';
 
 /** Takes the next epoch: from now on every transaction of a former leader fails. `holder`: the identity in the Lease. */
@@ -23,8 +23,8 @@ export async function takeEpoch(pool: PostgresPool, holder: string): Promise<Epo
   return row;
 }
 
-/** The database of a leader. A transaction commits only while nobody has taken another epoch, and the database is the one in which this one was
- *  taken: a process that was paused and is no leader any more changes nothing, and one whose database was lost starts anew. The Lease alone cannot promise that, and its counter begins again when it is deleted. Faults: `leadership_lost`. */
+/** The database of a leader. A transaction commits only while the epoch of this leader is the newest in this database: a paused former leader
+ *  changes nothing. The Lease alone cannot promise that, because its counter restarts when it is deleted. Faults: `leadership_lost`. */
 export class FencedDatabase implements Transactions {
   readonly #pool: PostgresPool;
   readonly #epoch: Epoch;

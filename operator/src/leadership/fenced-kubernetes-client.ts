@@ -2,9 +2,8 @@ import { Fault } from '@vitrine/faults/fault';
 import { REQUEST_TIMEOUT_MS, type ApiRequest, type ApiRequests, type WatchRequest } from '../runtime/kubernetes-client.ts';
 import type { Leadership } from '../runtime/leader-election.ts';
 
-/** The API server of a leader, which writes only while nobody else can lead by its own clock: a process that was paused in a pass, and is
- *  replaced, changes no object. A write that was sent ends with the Lease. Rows have the stronger promise of `FencedDatabase`. Faults of
- *  writes: `leadership_lost`. */
+/** The API server of a leader. It writes only until the Lease ends by the leader's own clock, so that a paused former leader changes no object.
+ *  A write in flight ends with the Lease. `FencedDatabase` promises more for rows. Faults of writes: `leadership_lost`. */
 export class FencedKubernetesClient implements ApiRequests {
   readonly #server: ApiRequests;
   readonly #leadership: Pick<Leadership, 'remainingMs'>;

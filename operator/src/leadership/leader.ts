@@ -87,7 +87,7 @@ export class Leader {
     const election = new LeaderElection(server, { ...lease, identity, onError, ...(electionTimes && { times: electionTimes }) });
     this.#leadership = await election.lead(signal);
     if (this.#leadership === undefined) return;
-    logger.info({ identity }, 'leading');
+    logger.info({ identity }, 'leadership acquired');
     void this.#leadership.lost.then(() => this.#stopping.signal.aborted || this.#onLost());
     const { ready } = this.#database.start();
     void ready.then(() => this.#startControllers()).catch((err: unknown) => this.#endByBug(err));
@@ -111,7 +111,7 @@ export class Leader {
   }
 
   #endByBug(err: unknown): void {
-    this.#options.logger.error({ err, next_step: AFTER_BUG }, 'controllers not started');
+    this.#options.logger.error({ err, next_step: AFTER_BUG }, 'starting controllers failed');
     this.#onLost();
   }
 }

@@ -77,7 +77,7 @@ export class OperatorTelemetry extends ServiceTelemetry implements ControllerObs
     this.#recorders?.requests.add(1, { code: status, method });
   }
 
-  /** From now on `read` gives the figures whenever metrics are collected. */
+  /** Registers `read`, which is called whenever metrics are collected. */
   observe(read: () => OperatorFigures): void {
     const { metrics } = this;
     metrics?.observe(POOL_INSTRUMENTS, () => poolReadings(read().pools));

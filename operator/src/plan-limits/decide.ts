@@ -4,21 +4,20 @@ import type { PlanLimits } from '@vitrine/plans/plan-limits';
 import type { PlanRows } from '@vitrine/plans/plan-rows';
 import { messageOf } from '@vitrine/faults/fault';
 import { isDeepStrictEqual } from 'node:util';
-import { readConditions, type WantedCondition } from '../runtime/conditions.ts';
-import type { Failure } from '../runtime/failure.ts';
+import { readConditions, type ConditionReason, type WantedCondition } from '../runtime/conditions.ts';
 import { FINALIZER, PAUSED, readSpec, type PlanLimitsObject } from './plan-limits-resource.ts';
 import type { ConfigMapState } from './plans-config-map.ts';
 
-/** How often it is looked whether a plan that is to be deleted is still in use, */
+/** How often a plan that waits for deletion is checked for use. */
 export const IN_USE_INTERVAL_MS = 10_000;
-/** and whether the row of another plan has been corrected: the API server notifies of neither. */
+/** How often the invalid row of another plan is read again. */
 const INVALID_ROW_INTERVAL_MS = 60_000;
 
-/** What was read of one resource and of what belongs to it. */
+/** The observed state of one resource: the object, its row and the ConfigMap. */
 export interface Observed {
   readonly object: PlanLimitsObject | undefined;
   readonly rows: PlanRows;
-  /** What keeps the plan of a resource that is being deleted. */
+  /** The keys and workspaces that block the deletion of the plan. */
   readonly use: PlanUse;
   readonly configMap: ConfigMapState;
 }
@@ -39,12 +38,12 @@ export interface Decision {
   readonly ready: WantedCondition | undefined;
   /** Whether only a change by a person helps. */
   readonly isStalled?: boolean;
-  /** Why the last pass failed; it is tried again. */
-  readonly failure?: Failure;
+  /** Why the last pass failed; it is retried. */
+  readonly failure?: ConditionReason;
   readonly requeueAfterMs?: number;
 }
 
-/** What has to be done so that row and ConfigMap are what a resource says. */
+/** The steps that make row and ConfigMap match a resource. */
 export function decide(observed: Observed): Decision {
   const { object, configMap } = observed;
   if (object === undefined) return { steps: [], ready: undefined };
@@ -62,7 +61,7 @@ export function decide(observed: Observed): Decision {
   const isWritten = isDeepStrictEqual(observed.rows.plans[name], spec.limits);
   const invalid = decideInvalidRow(observed.rows, name);
   if (invalid !== undefined) return invalid;
-  // It is said before it is repaired: whoever asked for the plan meanwhile was refused.
+  // The status reports the loss before the repair: requests with this plan were rejected meanwhile.
   if (!Object.hasOwn(observed.rows.plans, name) && isReady(object)) return ROW_MISSING;
   return {
     steps: [

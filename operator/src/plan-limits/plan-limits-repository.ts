@@ -78,7 +78,7 @@ export class PlanLimitsRepository {
     const { server, pool, namespace, configMap } = this.#options;
     const { generation, plans } = await readPlanRows(pool);
     const body = configMapBody(namespace, configMap, planDocument(generation, plans));
-    await applyObject(server, this.#configMapPath, body, { fieldManager: FIELD_MANAGER, force: true, signal });
+    await applyObject(server, this.#configMapPath, body, FIELD_MANAGER, signal);
   }
 
   async #setFinalizers(

@@ -13,7 +13,7 @@ export const PAUSED = 'vitrine.dev/paused';
 /** `metadata.name` is the name of the plan. */
 const PLAN_NAMES = ['free', 'pro', 'growth', 'partner'] as const;
 
-/** A PlanLimits resource as the API server gives it; its spec is not validated. */
+/** A PlanLimits resource as the API server returns it; its spec is not validated. */
 export interface PlanLimitsObject extends KubernetesObject {
   readonly spec?: unknown;
   readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };

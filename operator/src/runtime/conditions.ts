@@ -14,6 +14,9 @@ export interface Condition {
   readonly lastTransitionTime: string;
 }
 
+/** Reason and message of a condition. */
+export type ConditionReason = Pick<Condition, 'reason' | 'message'>;
+
 export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** The conditions of a status as far as they can be read. The definitions promise their shape; an object that was stored before them may lack it. */
@@ -23,7 +26,7 @@ export function readConditions(status: { readonly conditions?: unknown } | undef
   return conditions.filter((one: unknown): one is Condition => typeof one === 'object' && one !== null);
 }
 
-/** The conditions to write: all that are wanted and no others, each with the time at which its status became what it is. `now`: RFC 3339. */
+/** The conditions to write: exactly the wanted ones, each with the time of its last transition. `now`: RFC 3339. */
 export function updateConditions(
   before: readonly Condition[],
   wanted: readonly WantedCondition[],
@@ -38,7 +41,7 @@ export function updateConditions(
   });
 }
 
-/** Whether what an event would say is new: the condition has another status or reason than before. */
+/** Whether the status or reason of the condition has changed. */
 export function isTransition(before: readonly Condition[], wanted: WantedCondition): boolean {
   const last = before.find(({ type }) => type === wanted.type);
   return last?.status !== wanted.status || last.reason !== wanted.reason;

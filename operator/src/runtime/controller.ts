@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
 import type { ApiRequests } from './kubernetes-client.ts';
@@ -8,7 +9,7 @@ import { WorkQueue, type QueueFigures, type WorkQueueOptions } from './work-queu
 const CONCURRENCY = 4;
 
 export interface ReconcileResult {
-  /** When the key is to be reconciled again without a reason. */
+  /** When the key is reconciled again without a change. */
   readonly requeueAfterMs?: number | undefined;
 }
 
@@ -136,7 +137,7 @@ export class Controller implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const synced = Promise.all([...this.#watches.values()].map((watch) => watch.start()));
-    await Promise.race([synced, aborted(this.#stop.signal)]);
+    await Promise.race([synced, once(this.#stop.signal, 'abort')]);
     if (this.#stop.signal.aborted) return;
     this.#isSynced = true;
     const workers = Array.from({ length: this.#concurrency }, () => this.#work());
@@ -186,11 +187,4 @@ export class Controller implements AsyncDisposable {
       return 'error';
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

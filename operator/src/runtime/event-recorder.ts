@@ -25,20 +25,18 @@ export interface EventSubject {
   };
 }
 
+type Reporter = Readonly<Record<'controller' | 'instance', string>>;
+
 /** Records what happened to objects as events (events.k8s.io/v1), which `kubectl describe` shows for an hour. Nothing waits for them. */
 export class EventRecorder {
   readonly #server: ApiRequests;
-  /** Such as `vitrine.dev/operator`, and the process. */
-  readonly #reporter: { readonly controller: string; readonly instance: string };
+  readonly #reporter: Reporter;
   readonly #onError: (error: unknown) => void;
   #inFlight = 0;
   #dropped = 0;
 
-  constructor(
-    server: ApiRequests,
-    reporter: { readonly controller: string; readonly instance: string },
-    onError: (error: unknown) => void,
-  ) {
+  /** `reporter`: such as `vitrine.dev/operator`, and the process. */
+  constructor(server: ApiRequests, reporter: Reporter, onError: (error: unknown) => void) {
     this.#server = server;
     this.#reporter = reporter;
     this.#onError = onError;

@@ -1,18 +1,12 @@
 import { codeOf, isFault } from '@vitrine/faults/fault';
 import { classifyPostgresError } from '@vitrine/postgres/postgres-error';
 import { ApiError, hasStatus } from './api-error.ts';
-import { readConditions, type Condition, type WantedCondition } from './conditions.ts';
+import { readConditions, type Condition, type ConditionReason, type WantedCondition } from './conditions.ts';
 
-/** Why a pass failed, as a condition says it. */
-export interface Failure {
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** What the conditions of an object say after a pass that failed. The pass is tried again. */
+/** The conditions of an object after a failed pass, which is retried. */
 interface AfterFailure {
   readonly ready: Pick<WantedCondition, 'status' | 'reason' | 'message'>;
-  readonly reconciling: Failure;
+  readonly reconciling: ConditionReason;
 }
 
 interface FailedObject {
@@ -20,8 +14,8 @@ interface FailedObject {
   readonly status?: { readonly conditions?: unknown };
 }
 
-/** What was ready stays so: nobody took it away, and only its repair has to wait. Undefined where nothing has to be written: another pass or process
- *  follows at once, or the database is away, which services bridge, and which would change every status twice. */
+/** What was ready stays ready: only its repair has to wait. Undefined where nothing has to be written: another pass or process follows at once, or
+ *  the database is unavailable, which services bridge, and which would change every status twice. */
 export function afterFailure(error: unknown, { metadata = {}, status }: FailedObject): AfterFailure | undefined {
   const failure = failureOf(error);
   if (failure === undefined) return undefined;
@@ -32,11 +26,11 @@ export function afterFailure(error: unknown, { metadata = {}, status }: FailedOb
   return { ready: { status: 'True', reason: last.reason, message: last.message }, reconciling: failure };
 }
 
-const DATABASE_UNAVAILABLE: Failure = {
+const DATABASE_UNAVAILABLE: ConditionReason = {
   reason: 'DatabaseUnavailable',
   message: 'the database cannot be reached or refused a statement; it is tried again',
 };
-const FAILED: Failure = {
+const FAILED: ConditionReason = {
   reason: 'ReconcileFailed',
   message: 'the pass failed, and the log of the operator says why; it is tried again',
 };
@@ -45,14 +39,14 @@ function isReady(last: Condition | undefined, generation: number | undefined): l
   return last?.status === 'True' && last.observedGeneration === generation;
 }
 
-function failureOf(error: unknown): Failure | undefined {
+function failureOf(error: unknown): ConditionReason | undefined {
   if (codeOf(error) === 'leadership_lost' || hasStatus(error, 409, 'Conflict')) return undefined;
   if (error instanceof ApiError) return { reason: apiReason(error), message: `${error.message}; it is tried again` };
   const isDatabase = codeOf(error) === 'key_store_unavailable' || (!isFault(error) && classifyPostgresError(error) !== 'unknown');
   return isDatabase ? DATABASE_UNAVAILABLE : FAILED;
 }
 
-/** Quotas, webhooks and policies answer with statuses of their choice; only their text is a sign. */
+/** Quotas, webhooks and policies respond with statuses of their choice, so their text decides. */
 function apiReason({ status, message }: ApiError): string {
   if (message.includes('exceeded quota')) return 'QuotaExceeded';
   if (/admission webhook|ValidatingAdmissionPolicy/.test(message)) return 'AdmissionDenied';

@@ -1,3 +1,4 @@
+import { backoffMs } from '@vitrine/postgres/backoff';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasStatus } from './api-error.ts';
 import type { ApiRequest, ApiRequests } from './kubernetes-client.ts';
@@ -11,10 +12,10 @@ const SILENCE_MS = 75_000;
 const RESTART = { firstMs: 500, maxMs: 30_000 };
 /** A watch that ends sooner without an event counts as failed: otherwise a server that closes at once would be asked without a pause. */
 const SHORT_WATCH_MS = 1_000;
-/** All objects are reconciled so often without a reason, 10 % earlier or later. */
+/** How often all objects are reconciled without a change, 10 % earlier or later. */
 const RESYNC_MS = 600_000;
 
-/** `resynced`: now and then, without a reason. */
+/** `resynced`: regularly, without a change. */
 type Change = 'added' | 'updated' | 'deleted' | 'resynced';
 
 export interface ListWatchOptions<T extends WatchedObject = WatchedObject> {
@@ -42,8 +43,8 @@ export interface ListWatchFigures {
   readonly staleSeconds: number | undefined;
 }
 
-/** The objects of one kind as the API server last sent them, and a call for each change. What ends a watch, whatever it is, is followed
- *  by the next one, from where it ended when the server still knows that, else from a new list. */
+/** Caches the objects of one kind, and calls `onChange` for each change. A watch that ends is restarted: from its last version where the server
+ *  still has that, else from a new list. */
 export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
   readonly #server: ApiRequests;
   readonly #options: Required<Omit<ListWatchOptions<T>, 'labelSelector' | 'fieldSelector'>>;
@@ -64,7 +65,7 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
     this.#options = { ...defaults, ...options };
   }
 
-  /** Begins; resolves after the first list. Until then objects are missing, which must not be taken for absent. */
+  /** Starts; resolves after the first list. Before that, a missing object may exist. */
   start(): Promise<void> {
     this.#running = Promise.all([this.#run(), this.#resync()]);
     return this.#synced.promise;
@@ -105,8 +106,7 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
         this.#restarts += 1;
         failures += 1;
         this.#options.onRestart(error, failures);
-        const fullMs = Math.min(RESTART.maxMs, RESTART.firstMs * 2 ** Math.min(failures - 1, 30));
-        await this.#pause(fullMs * (0.5 + this.#options.random() / 2));
+        await this.#pause(backoffMs(failures - 1, RESTART, 1 - this.#options.random()));
       }
     }
   }
@@ -128,7 +128,7 @@ export class ListWatch<T extends WatchedObject> implements AsyncDisposable {
     this.#synced.resolve();
   }
 
-  /** Resolves when the server ends the watch: with whether it was of use. */
+  /** Resolves when the server ends the watch, with whether it had events. */
   async #watch(): Promise<boolean> {
     const { path, random, silenceMs, isMetadataOnly } = this.#options;
     const startedAt = performance.now();

@@ -49,9 +49,15 @@ test('a status is merged into the version that it was made from, and nothing els
 });
 
 test('what is applied is created when it is not there', async () => {
-  const options = { fieldManager: 'test' };
-  await applyObject(server, THING, { kind: 'Thing', metadata: { name: 'one', namespace: 'a' }, spec: { size: 1 } }, options);
-  await applyObject(server, THING, { spec: { size: 2 } }, options);
+  const { signal } = new AbortController();
+  await applyObject(
+    server,
+    THING,
+    { kind: 'Thing', metadata: { name: 'one', namespace: 'a' }, spec: { size: 1 } },
+    'test',
+    signal,
+  );
+  await applyObject(server, THING, { spec: { size: 2 } }, 'test', signal);
   expect(fake.read(THING)).toMatchObject({ kind: 'Thing', spec: { size: 2 } });
 });
 

@@ -4,10 +4,8 @@ import type { ApiRequest, ApiRequests } from './kubernetes-client.ts';
 
 const PAGE = 500;
 
-type Signal = Pick<ApiRequest, 'signal'>;
-
 /** The object at a path; undefined only when the API server says that there is none. */
-export async function readObject<T>(server: ApiRequests, path: string, signal?: Signal['signal']): Promise<T | undefined> {
+export async function readObject<T>(server: ApiRequests, path: string, signal?: AbortSignal): Promise<T | undefined> {
   try {
     return await server.request<T>({ method: 'GET', path, ...(signal && { signal }) });
   } catch (error) {
@@ -36,16 +34,16 @@ export async function* listPages<T>(
   } while (after !== undefined);
 }
 
-/** Creates the object, or takes those of its fields that are given into ownership; other fields stay as they are. Fields of other managers
- *  are a conflict unless `force`. */
+/** Creates the object, or takes ownership of the given fields, also of those that another manager owns. Other fields stay as they are. */
 export function applyObject<T extends KubernetesObject>(
   server: ApiRequests,
   path: string,
   body: object,
-  { fieldManager, force = false, signal }: Signal & { readonly fieldManager: string; readonly force?: boolean },
+  fieldManager: string,
+  signal: AbortSignal,
 ): Promise<T> {
-  const query = { fieldManager, force };
-  return server.request<T>({ method: 'PATCH', path, patch: 'apply', query, body, ...(signal && { signal }) });
+  const query = { fieldManager, force: true };
+  return server.request<T>({ method: 'PATCH', path, patch: 'apply', query, body, signal });
 }
 
 /** Merges into an object, null removes. A conflict when the object is not the given version any more. */
@@ -54,7 +52,7 @@ export function mergeObject<T>(
   path: string,
   { metadata = {}, ...change }: { readonly metadata?: object; readonly [field: string]: unknown },
   resourceVersion: string,
-  signal?: Signal['signal'],
+  signal?: AbortSignal,
 ): Promise<T> {
   const body = { metadata: { ...metadata, resourceVersion }, ...change };
   return server.request<T>({ method: 'PATCH', path, patch: 'merge', body, ...(signal && { signal }) });
@@ -66,7 +64,7 @@ export function mergeStatus<T>(
   path: string,
   status: object,
   resourceVersion: string,
-  signal?: Signal['signal'],
+  signal?: AbortSignal,
 ): Promise<T> {
   return mergeObject<T>(server, `${path}/status`, { status }, resourceVersion, signal);
 }

@@ -1,6 +1,7 @@
 /** Retries of one key wait from 1 s to 5 min; all retries together are at most 10 a second in the long run, as in controller-runtime. */
 const BACKOFF = { firstMs: 1_000, maxMs: 300_000 };
-const RETRIES = { perSecond: 10, burst: 100 };
+const RETRY_EVERY_MS = 100;
+const RETRIES_AT_ONCE = 100;
 
 export interface QueueFigures {
   /** Keys that wait for a worker. */
@@ -25,19 +26,19 @@ export interface WorkQueueOptions {
   readonly onDone?: (tookMs: number) => void;
 }
 
-/** Keys that have to be reconciled. A key is run by one worker at a time and waits once, however often it is added; one that is added while
- *  it runs is run once more. Keys wait in the order in which they were added. It holds each key at most three times, so it is bounded by
- *  the number of objects. The semantics are those of client-go's workqueue. */
+/** Keys to reconcile, with the semantics of client-go's workqueue. One worker at a time runs a key. A waiting key is not added again; a running
+ *  one runs once more. Keys wait in the order of adding. Each key is stored at most three times, so the number of objects bounds the queue. */
 export class WorkQueue {
   readonly #waiting = new Map<string, number>();
   readonly #running = new Map<string, number>();
   readonly #again = new Set<string>();
   readonly #delayed = new Map<string, Delayed>();
   readonly #failures = new Map<string, number>();
-  readonly #bucket = new TokenBucket(RETRIES, performance.now());
   readonly #idle: ((key: string | undefined) => void)[] = [];
   readonly #drained = Promise.withResolvers<void>();
   readonly #options: WorkQueueOptions;
+  /** When all retries at once are available again. */
+  #retriesFullAt = Number.NEGATIVE_INFINITY;
   #isShutDown = false;
   #adds = 0;
   #retries = 0;
@@ -71,7 +72,7 @@ export class WorkQueue {
     if (next !== undefined) next(this.#take());
   }
 
-  /** Adds a key later; of several delays of a key the shortest counts. */
+  /** Adds a key later. The shortest of several delays counts. */
   addAfter(key: string, delayMs: number): void {
     if (delayMs <= 0) return this.add(key);
     const dueAt = performance.now() + delayMs;
@@ -92,7 +93,7 @@ export class WorkQueue {
     this.#retries += 1;
     const { random = Math.random } = this.#options;
     const fullMs = Math.min(BACKOFF.maxMs, BACKOFF.firstMs * 2 ** Math.min(failures, 30));
-    this.addAfter(key, Math.max(fullMs * random(), this.#bucket.reserve(performance.now()), 1));
+    this.addAfter(key, Math.max(fullMs * random(), this.#reserveRetry(performance.now()), 1));
   }
 
   /** Ends the backoff of a key: it succeeded, or is gone. */
@@ -125,7 +126,7 @@ export class WorkQueue {
     if (this.#isShutDown && this.#running.size === 0) this.#drained.resolve();
   }
 
-  /** Gives out no more keys and forgets those that wait: whoever starts next lists all objects. Resolves when no key runs. */
+  /** Drops waiting keys: the next process lists all objects. Resolves when no key runs. */
   shutDown(): Promise<void> {
     this.#isShutDown = true;
     this.#waiting.clear();
@@ -134,6 +135,12 @@ export class WorkQueue {
     for (const resolve of this.#idle.splice(0)) resolve(undefined);
     if (this.#running.size === 0) this.#drained.resolve();
     return this.#drained.promise;
+  }
+
+  /** Takes one of the retries of all keys; returns in how many milliseconds it may begin. */
+  #reserveRetry(now: number): number {
+    this.#retriesFullAt = Math.max(this.#retriesFullAt, now) + RETRY_EVERY_MS;
+    return Math.max(0, this.#retriesFullAt - now - RETRIES_AT_ONCE * RETRY_EVERY_MS);
   }
 
   #take(): string | undefined {
@@ -150,28 +157,5 @@ export class WorkQueue {
   #cancelDelay(key: string): void {
     clearTimeout(this.#delayed.get(key)?.timer);
     this.#delayed.delete(key);
-  }
-}
-
-/** How many may begin within a time: `perSecond` in the long run, `burst` at once. */
-class TokenBucket {
-  readonly #perMs: number;
-  readonly #burst: number;
-  #tokens: number;
-  #at: number;
-
-  /** `now`: milliseconds of a monotonic clock. */
-  constructor({ perSecond, burst }: { readonly perSecond: number; readonly burst: number }, now: number) {
-    this.#perMs = perSecond / 1_000;
-    this.#burst = burst;
-    this.#tokens = burst;
-    this.#at = now;
-  }
-
-  /** Takes a token, now or in the future; returns in how many milliseconds it may be used. */
-  reserve(now: number): number {
-    this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#at) * this.#perMs) - 1;
-    this.#at = now;
-    return Math.max(0, -this.#tokens / this.#perMs);
   }
 }
