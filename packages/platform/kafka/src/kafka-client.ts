@@ -72,8 +72,7 @@ export async function findTopic(client: KafkaClient, topic: string): Promise<voi
   await withAdmin(client, (admin) => admin.fetchTopicMetadata({ topics: [topic] }));
 }
 
-/** Publishes one record, once and acknowledged by all replicas. Rejects with kafkajs' error where a publisher of this user could not
- *  either. */
+/** Publishes one record, once and acknowledged by all replicas. Rejects with the error that a publisher would get. */
 export async function tryPublishing(
   client: KafkaClient,
   topic: string,

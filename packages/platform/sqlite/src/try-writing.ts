@@ -2,8 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 const BUSY_TIMEOUT_MS = 2_000;
 
-/** Commits a write that changes nothing, as the next writer would commit its own. Throws SQLite's error where the file cannot be written or
- *  another process holds its lock. To be called for files of ours only. */
+/** Commits a write that changes nothing. Throws SQLite's error where the file cannot be written or is locked. Only for files of ours. */
 export function tryWriting(path: string): void {
   using database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   database.exec('BEGIN IMMEDIATE');

@@ -26,6 +26,5 @@ export type HandlerResult =
   | { readonly status: 'deferred' }
   | { readonly status: 'unavailable'; readonly errorClass: string; readonly reason: string };
 
-/** Processes records of one partition, in order. Records may be delivered more than once. A thrown error is attributed to one of
- *  the records. */
+/** Processes records of one partition, in order. Records may be delivered more than once. A thrown error counts as the fault of one record. */
 export type RecordHandler = (records: readonly ConsumedRecord[]) => Promise<HandlerResult>;

@@ -17,8 +17,7 @@ export class EnclosingNames {
     this.#budget = 4 * text.length;
   }
 
-  /** A member's name begins (with its quote) at `at`: the name of the member that holds the object around it. Undefined when there is
-   *  none or it is too far away. */
+  /** The name of the member whose object contains the member at `at` (its quote). Undefined when there is none, or it is too far away. */
   around(at: number): string | undefined {
     this.#lastName = this.#find(at);
     this.#lastAt = at;
